@@ -1,0 +1,205 @@
+"""Values that parsers and extractors answer with.
+
+Frozen, picklable, without behaviour; a missing value is None or ().
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link of an entry (`atom:link` or its like), `href` absolute."""
+
+    href: str
+    rel: str | None = None
+    type: str | None = None
+    title: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """An author as the publisher names them."""
+
+    name: str | None = None
+    email: str | None = None
+    uri: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Enclosure:
+    """A media file that an entry names; `length` in bytes as declared."""
+
+    url: str
+    type: str | None = None
+    length: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PublisherHints:
+    """What a publisher says about when to come again. `skip_hours` 0–23 GMT, `skip_days` "Mon" … "Sun"."""
+
+    ttl_minutes: int | None = None
+    skip_hours: frozenset[int] = frozenset()
+    skip_days: frozenset[str] = frozenset()
+    update_period_sec: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Paging:
+    """Relations to other documents of the same feed (RFC 5005; JSON Feed `next_url`)."""
+
+    next: str | None = None
+    prev_archive: str | None = None
+    complete: bool = False
+    archive: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedEntry:
+    """One entry as the publisher wrote it. `raw` is its own fragment of the document, where one can be cut out."""
+
+    native_id: str | None = None
+    link: str | None = None
+    links: tuple[Link, ...] = ()
+    title: str | None = None
+    summary: str | None = None
+    content: str | None = None
+    authors: tuple[Person, ...] = ()
+    categories: tuple[str, ...] = ()
+    enclosures: tuple[Enclosure, ...] = ()
+    published: datetime | None = None
+    updated: datetime | None = None
+    published_raw: str | None = None
+    image: str | None = None
+    comments_url: str | None = None
+    language: str | None = None
+    raw: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedFeed:
+    """One feed document.
+
+    `format` is "rss2.0", "rss1.0", "rss0.91", "atom1.0", "json1.1", "cdf" …; `notes` are the faults forgiven.
+    """
+
+    format: str
+    title: str | None = None
+    link: str | None = None
+    description: str | None = None
+    language: str | None = None
+    updated: datetime | None = None
+    image: str | None = None
+    authors: tuple[Person, ...] = ()
+    categories: tuple[str, ...] = ()
+    generator: str | None = None
+    self_url: str | None = None
+    hubs: tuple[str, ...] = ()
+    encoding: str | None = None
+    entries: tuple[ParsedEntry, ...] = ()
+    notes: tuple[str, ...] = ()
+    hints: PublisherHints = field(default_factory=PublisherHints)
+    paging: Paging = field(default_factory=Paging)
+
+
+@dataclass(frozen=True, slots=True)
+class SitemapRef:
+    """A sitemap that an index names."""
+
+    loc: str
+    lastmod: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """The news extension of one URL."""
+
+    publication: str | None = None
+    language: str | None = None
+    published: datetime | None = None
+    title: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SitemapUrl:
+    """One URL of a sitemap."""
+
+    loc: str
+    lastmod: datetime | None = None
+    changefreq: str | None = None
+    priority: float | None = None
+    news: News | None = None
+    images: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedSitemap:
+    """One sitemap document; `kind` is "index", "urlset" or "text"."""
+
+    kind: str
+    sitemaps: tuple[SitemapRef, ...] = ()
+    urls: tuple[SitemapUrl, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FeedLink:
+    """A feed that a page names."""
+
+    url: str
+    type: str | None = None
+    title: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRules:
+    """A source's selectors (CSS, or XPath where they begin with `/` or `./`), each tried in order."""
+
+    body: tuple[str, ...] = ()
+    title: tuple[str, ...] = ()
+    published: tuple[str, ...] = ()
+    author: tuple[str, ...] = ()
+    remove: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FeedContent:
+    """What the feed said of the article: the last rung of the ladder, and evidence for the others."""
+
+    title: str | None = None
+    summary: str | None = None
+    content: str | None = None
+    authors: tuple[str, ...] = ()
+    published: datetime | None = None
+    updated: datetime | None = None
+    language: str | None = None
+    categories: tuple[str, ...] = ()
+    image: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """One article as extracted from a page. `extractor` names the rung that won; lengths in characters."""
+
+    title: str | None
+    text: str
+    html: str
+    abstract: str | None
+    image: str | None
+    authors: tuple[str, ...]
+    published: datetime | None
+    modified: datetime | None
+    language: str | None
+    site_name: str | None
+    canonical_url: str | None
+    extractor: str
+    raw_len: int
+    text_len: int
+    tags: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,1 @@
+"""Use cases: the spider, the REST route and the command call the same function here."""

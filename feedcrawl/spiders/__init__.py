@@ -1,0 +1,1 @@
+"""Spiders: feeds, sitemaps, articles, site."""
