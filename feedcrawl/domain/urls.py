@@ -1,0 +1,163 @@
+"""URLs: what is fetched, and what identifies.
+
+Two readings of one parse (ada, WHATWG URL Standard): `resolve` is the URL as published, absolute, the one to fetch and
+the one that every check must be made of; `canonicalize` is the identity. Nothing here resolves a name.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from hashlib import sha1, sha256
+from typing import Final
+
+import ada_url
+import tldextract
+
+from feedcrawl.domain.errors import InvalidUrl
+from feedcrawl.domain.tracking import is_tracking
+
+MAX_URL_LENGTH: Final = 2083  # longer ones fail in caches, proxies and clients of every kind
+
+# What WHATWG parsers pass over in silence and other parsers read differently: control characters anywhere, and a
+# backslash in the authority, where `http://a\@b` is host a to one and host b to another.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_AMBIGUOUS = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?(?:[/\\]{2}[^/?#]*\\|\\|/\\)", re.IGNORECASE)
+
+_ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})?")
+_UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+
+# Suffixes of the private section count: two blogs on github.io are two sites.
+_suffixes = tldextract.TLDExtract(cache_dir=None, suffix_list_urls=(), include_psl_private_domains=True)
+
+
+def canonicalize(url: str, *, base: str | None = None, keep_trailing_slash: bool = False) -> str:
+    """The identity of a URL, resolved against `base`; raises InvalidUrl where there is no http(s) URL.
+
+    Scheme and host in lower case, IDNA, no default port, no userinfo, no fragment, dot segments resolved (WHATWG);
+    escapes normalised (RFC 3986 section 6.2.2); query sorted by name, equal names in their order, tracking parameters
+    and empty pairs removed; trailing slashes removed except the root's, unless they are kept. Idempotent.
+    """
+    parsed = _parse(url, base)
+    path = _normal_escapes(parsed.pathname)
+    if not keep_trailing_slash:
+        path = path.rstrip("/") or "/"
+    query = _canonical_query(parsed.search.removeprefix("?"), parsed.hostname)
+    return _capped(f"{parsed.protocol}//{_bare_host(parsed)}{path}{'?' if query else ''}{query}")
+
+
+def resolve(url: str, base: str | None = None) -> str:
+    """The absolute http(s) URL to fetch: as published, parsed as browsers do, without fragment.
+
+    Raises InvalidUrl for what `canonicalize` refuses and for spellings that two parsers could send to different hosts:
+    control characters, a backslash in the authority, userinfo (credentials are given apart), port 0.
+    """
+    text = url.strip()
+    if _CONTROL.search(text) or _AMBIGUOUS.match(text):
+        raise InvalidUrl("url_ambiguous", f"{text[:80]!r} is read as different hosts by different parsers")
+    parsed = _parse(text, base)
+    if parsed.username or parsed.password:
+        raise InvalidUrl("url_userinfo", "credentials do not belong into a URL")
+    if parsed.port == "0":
+        raise InvalidUrl("url_port", "port 0 cannot be dialled")
+    parsed.hash = ""
+    return _capped(parsed.href.removesuffix("#"))
+
+
+def url_uid(url: str, *, keep_trailing_slash: bool = False) -> str:
+    """First 16 hex digits of the SHA-1 of the canonical URL: the public id of an article."""
+    canonical = canonicalize(url, keep_trailing_slash=keep_trailing_slash)
+    return sha1(canonical.encode(), usedforsecurity=False).hexdigest()[:16]
+
+
+def url_hash(url: str, *, keep_trailing_slash: bool = False) -> str:
+    """SHA-256 of the canonical URL, 64 hex digits."""
+    return sha256(canonicalize(url, keep_trailing_slash=keep_trailing_slash).encode()).hexdigest()
+
+
+def hostname(url: str) -> str:
+    """Lower-case host of a URL, in ASCII, without port and final dot; IPv6 literals without brackets."""
+    return _without_root_dot(_parse(url).hostname).strip("[]")
+
+
+def origin(url: str) -> str:
+    """`scheme://host[:port]`, the unit that robots.txt and connections belong to (RFC 6454, RFC 9309 section 2.3)."""
+    parsed = _parse(url)
+    return f"{parsed.protocol}//{_bare_host(parsed)}"
+
+
+@lru_cache(maxsize=4096)
+def registered_domain(host: str) -> str:
+    """The public suffix of a host and one label, by the list that comes with the package; else the host itself."""
+    return _suffixes(host).top_domain_under_public_suffix or host
+
+
+def same_site(left: str, right: str) -> bool:
+    """Whether two URLs share their registered domain."""
+    return registered_domain(hostname(left)) == registered_domain(hostname(right))
+
+
+def _parse(url: str, base: str | None = None) -> ada_url.URL:
+    """One parse for every use; InvalidUrl unless the result is http(s) with a host."""
+    text = _scalar_values(_capped(url.strip()))
+    try:
+        parsed = ada_url.URL(text, base=base) if base else ada_url.URL(text)
+    except ValueError as error:
+        raise InvalidUrl("url_malformed", f"{text[:80]!r} is no absolute URL") from error
+    if parsed.protocol not in {"http:", "https:"}:
+        raise InvalidUrl("url_scheme", f"{parsed.protocol} is not http: or https:")
+    if not all(map(_is_label, parsed.hostname.split("."))):
+        raise InvalidUrl("url_host", f"{parsed.hostname[:80]!r} has an invalid international label")
+    return parsed
+
+
+def _is_label(label: str) -> bool:
+    """Whether a label's A-form decodes to something international (UTS 46 section 4, validity criteria)."""
+    if not label.startswith("xn--"):
+        return True
+    try:
+        return not label[4:].encode("ascii").decode("punycode").isascii()
+    except UnicodeError:
+        return False
+
+
+def _capped(url: str) -> str:
+    if len(url) > MAX_URL_LENGTH:
+        raise InvalidUrl("url_too_long", f"{len(url)} characters, at most {MAX_URL_LENGTH}")
+    return url
+
+
+def _scalar_values(text: str) -> str:
+    """Surrogate pairs joined, lone ones replaced (WHATWG: a URL is parsed from scalar values)."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _bare_host(parsed: ada_url.URL) -> str:
+    port = f":{parsed.port}" if parsed.port else ""
+    return f"{_without_root_dot(parsed.hostname)}{port}"
+
+
+def _without_root_dot(host: str) -> str:
+    """`example.com.` is `example.com`; what has nothing but dots before the last is left alone."""
+    bare = host.removesuffix(".")
+    return bare if bare and not bare.endswith(".") else host
+
+
+def _canonical_query(query: str, host: str) -> str:
+    pairs = [(pair.partition("=")[0], pair) for pair in _normal_escapes(query).split("&") if pair]
+    kept = [(name, pair) for name, pair in pairs if not is_tracking(name, host)]
+    return "&".join(pair for _, pair in sorted(kept, key=lambda named: named[0]))
+
+
+def _normal_escapes(text: str) -> str:
+    """Unreserved characters decoded, hex digits in upper case, a `%` that begins no escape escaped itself."""
+    return _ESCAPE.sub(_normal_escape, text) if "%" in text else text
+
+
+def _normal_escape(match: re.Match[str]) -> str:
+    if match[1] is None:
+        return "%25"
+    character = chr(int(match[1], 16))
+    return character if character in _UNRESERVED else f"%{match[1].upper()}"
