@@ -1,0 +1,140 @@
+"""Canonical text: what a reader sees of a piece of HTML, as plain lines.
+
+Every block is a line of its own, white space is folded, nothing invisible is left. The same tree gives the same text.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import TYPE_CHECKING
+
+from lxml import etree
+
+from feedcrawl.domain.sanitize import parse_html
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lxml.etree import _Element
+
+BLOCKS = frozenset(
+    "address article aside blockquote body center dd details dialog div dl dt fieldset figcaption figure footer form"
+    " h1 h2 h3 h4 h5 h6 header hr html legend li main nav ol p pre section summary table tbody tfoot thead tr ul".split()
+)
+UNSEEN = frozenset(
+    "audio button canvas datalist embed head iframe input link map math meta noscript object param script select source"
+    " style svg template textarea title track video".split()
+)
+_CELLS = frozenset({"td", "th"})
+
+# Soft hyphen, zero-width space, word joiner, byte order mark; bidirectional overrides and isolates, which make text
+# read other than it is stored (Unicode TR36 2.6); control characters. The joiners U+200C and U+200D carry meaning in
+# several scripts and stay.
+_INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]")
+_MARKS = re.compile("([\u0300-\u036f]{4})[\u0300-\u036f]+")
+
+
+def fold(text: str) -> str:
+    """One line of text: white space folded to single spaces, invisible characters gone, composed (NFC)."""
+    return " ".join(unicodedata.normalize("NFC", _INVISIBLE.sub("", _MARKS.sub(r"\1", text))).split())
+
+
+def canonical_text(tree: _Element) -> str:
+    """The readable text below an element, one line a block.
+
+    List items begin with "- ", the cells of a table row are joined by " | ", preformatted text keeps its lines and
+    their indentation. Scripts, styles, controls and media have no text.
+    """
+    return "\n".join(_Writer().write(tree))
+
+
+def plain_text(html: str) -> str:
+    """The canonical text of a fragment of HTML; of plain text, its lines folded."""
+    if "<" not in html and "&" not in html:
+        return "\n".join(filter(None, map(fold, html.splitlines())))
+    tree = parse_html(f"<div>{html}</div>")
+    return canonical_text(tree) if tree is not None else ""
+
+
+def words(text: str) -> list[str]:
+    """The words of a text in lower case, for comparing texts."""
+    return re.findall(r"\w+", text.lower())
+
+
+class _Writer:
+    """Collects inline pieces and ends a line where a block begins or ends."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self._pieces: list[str] = []
+        self._marker = ""
+        self._verbatim = 0
+
+    def write(self, tree: _Element) -> list[str]:
+        walk = etree.iterwalk(tree, events=("start", "end", "comment", "pi"))
+        for event, element in walk:
+            if event == "start":
+                if element.tag in UNSEEN or not isinstance(element.tag, str):
+                    walk.skip_subtree()
+                else:
+                    self._open(element)
+                continue
+            if event == "end" and element.tag not in UNSEEN:
+                self._close(element)
+            if element is not tree and element.tail:
+                self._pieces.append(element.tail)
+        self._end_line()
+        return self.lines
+
+    def _open(self, element: _Element) -> None:
+        tag = element.tag
+        if tag in _CELLS:
+            self._open_cell(element)
+        elif tag in BLOCKS:
+            self._end_line()
+        elif tag == "br":
+            self._end_line() if not self._verbatim else self._pieces.append("\n")
+        if tag == "li":
+            self._marker = "- "
+        elif tag == "pre":
+            self._verbatim += 1
+        if element.text:
+            self._pieces.append(element.text)
+
+    def _open_cell(self, element: _Element) -> None:
+        if _holds_blocks(element):
+            self._end_line()
+        elif fold("".join(self._pieces)):
+            self._pieces.append(" | ")
+
+    def _close(self, element: _Element) -> None:
+        tag = element.tag
+        if tag in BLOCKS or (tag in _CELLS and _holds_blocks(element)):
+            self._end_line()
+        if tag == "pre":
+            self._verbatim -= 1
+        elif tag == "li":
+            self._marker = ""
+
+    def _end_line(self) -> None:
+        if not self._pieces:
+            return
+        text = "".join(self._pieces)
+        self._pieces.clear()
+        lines = list(_verbatim_lines(text)) if self._verbatim else [fold(text)]
+        for line in lines:
+            if line.strip(" |"):
+                self.lines.append(self._marker + line)
+                self._marker = ""
+
+
+def _holds_blocks(cell: _Element) -> bool:
+    """Whether a table cell is a piece of layout rather than of data."""
+    return any(child.tag in BLOCKS for child in cell)
+
+
+def _verbatim_lines(text: str) -> Iterator[str]:
+    for line in text.strip("\r\n").splitlines():
+        indent = line[: len(line) - len(line.lstrip())].replace("\t", "    ")
+        yield indent + fold(line)
