@@ -1,0 +1,83 @@
+"""Fixtures of all tests: a local web, a Redis, Scrapy's command line, and a guard that keeps tests on loopback."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import hypothesis
+import pytest
+import redis
+
+sys.path.insert(0, str(Path(__file__).parent / "site"))
+
+from loopback import Guard
+from origin import Origin, OriginServer
+from redis_process import running_redis
+from scrapy_process import Run, run_scrapy
+
+hypothesis.settings.register_profile("local", deadline=None)
+hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, database=None, print_blob=True)
+hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+
+@pytest.fixture(scope="session")
+def socket_guard() -> Iterator[Guard]:
+    with pytest.MonkeyPatch.context() as patch:
+        guard = Guard()
+        guard.install(patch)
+        yield guard
+
+
+@pytest.fixture(autouse=True)
+def loopback_only(socket_guard: Guard) -> Iterator[None]:
+    """Fails a test that tried another address even where the error was swallowed on its way."""
+    socket_guard.refused.clear()
+    yield
+    if socket_guard.refused:
+        pytest.fail(f"tried to leave this machine: {', '.join(socket_guard.refused)}")
+
+
+@pytest.fixture(scope="session")
+def origin_server() -> Iterator[OriginServer]:
+    server = OriginServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def origin(origin_server: OriginServer) -> Origin:
+    """Sites and a ledger of the test's own."""
+    return origin_server.fresh()
+
+
+@pytest.fixture
+def hosts_file(origin: Origin, tmp_path: Path) -> Path:
+    """A hosts(5) file with the origin's sites, those named later too; for FEEDCRAWL_HOSTS_FILE."""
+    origin.hosts_file = tmp_path / "hosts"
+    origin.write_hosts()
+    return origin.hosts_file
+
+
+@pytest.fixture(scope="session")
+def redis_server() -> Iterator[str]:
+    """The URL of a server for this session, with an append-only file and without eviction."""
+    with running_redis() as url:
+        yield url
+
+
+@pytest.fixture
+def redis_client(redis_server: str) -> Iterator[redis.Redis]:
+    """A client on an empty server; bytes that are no UTF-8 come back as they went."""
+    with redis.Redis.from_url(redis_server, decode_responses=True, encoding_errors="surrogateescape") as client:
+        client.flushall()
+        yield client
+
+
+@pytest.fixture
+def scrapy_run(tmp_path: Path) -> Callable[..., Run]:
+    """`scrapy_run("crawl", "feeds", env={…}, timeout_sec=60)`; its data directory is `tmp_path / "data"`."""
+    return functools.partial(run_scrapy, data_dir=tmp_path / "data")
