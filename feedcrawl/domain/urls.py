@@ -19,10 +19,10 @@ from feedcrawl.domain.tracking import is_tracking
 
 MAX_URL_LENGTH: Final = 2083  # longer ones fail in caches, proxies and clients of every kind
 
-# What WHATWG parsers pass over in silence and other parsers read differently: control characters anywhere, and a
-# backslash in the authority, where `http://a\@b` is host a to one and host b to another.
+# What WHATWG parsers pass over in silence and other parsers read differently: control characters anywhere, other than
+# two slashes before the host, and a backslash beside it (`http://a\@b` is host a to one and host b to another).
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_AMBIGUOUS = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?(?:[/\\]{2}[^/?#]*\\|\\|/\\)", re.IGNORECASE)
+_AMBIGUOUS = re.compile(r"https?:(?!//[^/\\])|(?:https?:)?//[^/?#]*\\|///|/?\\", re.IGNORECASE)
 
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})?")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
@@ -50,7 +50,7 @@ def resolve(url: str, base: str | None = None) -> str:
     """The absolute http(s) URL to fetch: as published, parsed as browsers do, without fragment.
 
     Raises InvalidUrl for what `canonicalize` refuses and for spellings that two parsers could send to different hosts:
-    control characters, a backslash in the authority, userinfo (credentials are given apart), port 0.
+    control characters, slashes other than two before the host, backslashes beside it, userinfo, port 0.
     """
     text = url.strip()
     if _CONTROL.search(text) or _AMBIGUOUS.match(text):
@@ -112,12 +112,12 @@ def _parse(url: str, base: str | None = None) -> ada_url.URL:
 
 
 def _is_label(label: str) -> bool:
-    """Whether a label's A-form decodes to something international (UTS 46 section 4, validity criteria)."""
+    """Whether a label's A-form is the one that its U-form has (UTS 46 section 4.1, validity criteria)."""
     if not label.startswith("xn--"):
         return True
     try:
-        return not label[4:].encode("ascii").decode("punycode").isascii()
-    except UnicodeError:
+        return bool(ada_url.idna_to_ascii(label[4:].encode("ascii").decode("punycode")).decode() == label)
+    except ValueError:
         return False
 
 
