@@ -1,0 +1,102 @@
+"""When to poll a feed again, and why.
+
+A policy proposes a wait ("baseline", "learned"); an error asks for more patience; the publisher's hints are floors;
+jitter spreads the load; a skip window is left on its far side. Retry-After ends the decision at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain import cadence_baseline
+from feedcrawl.domain.cadence_hints import floors, heard, retry_after
+from feedcrawl.domain.cadence_state import from_json, to_json
+from feedcrawl.domain.cadence_values import (
+    DAY_SEC,
+    CadencePolicy,
+    Candidate,
+    Decision,
+    Observation,
+    PollState,
+    Proposal,
+)
+from feedcrawl.domain.windows import after_skip_window
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+__all__ = ["CadencePolicy", "Candidate", "Decision", "Observation", "PollState", "from_json", "next_poll", "to_json"]
+
+POLICIES = {"baseline": cadence_baseline.propose}
+
+
+def next_poll(state: PollState, seen: Observation, *, now: datetime, policy: CadencePolicy, jitter: float) -> Decision:
+    """When to come again after a poll at `now` (UTC) that showed `seen`, with the reason and every candidate.
+
+    `jitter` in [-1, 1] is drawn by the caller; 0 means none. It never takes a wait below a floor, out of the policy's
+    limits or into a skip window. Retry-After on 429 and 503 is kept as said: no floor, jitter or skip window changes
+    it. A failed poll leaves what was learnt as it is, and its back-off never shortens the interval.
+    """
+    asked = retry_after(seen)
+    if asked is not None:
+        return decided(failed(state), now, asked.wait_sec, asked.rule, (asked,))
+    if seen.succeeded:
+        proposal = POLICIES[policy.name](heard(replace(state, errors=0), seen), seen, now, policy)
+    else:
+        proposal = backed_off(failed(state), seen, policy)
+    return held(proposal, now, jitter)
+
+
+def failed(state: PollState) -> PollState:
+    """The state after one more failure in a row."""
+    return replace(state, errors=state.errors + 1)
+
+
+def backed_off(state: PollState, seen: Observation, policy: CadencePolicy) -> Proposal:
+    """The wait after a failure: the interval doubled for each failure in a row, up to a cap, never shortened.
+
+    429 and 503 are capped at `backoff_cap_sec`; everything else at a day.
+    """
+    interval = policy.tempo * (policy.initial_interval_sec if state.interval_sec is None else state.interval_sec)
+    cap = policy.backoff_cap_sec if seen.status in (429, 503) else DAY_SEC
+    longest = max(interval, cap)
+    # Far beyond any cap; a power of a thousand failures would overflow.
+    wait = min(interval * policy.backoff_base ** min(state.errors, 64), longest)
+    candidates = (Candidate("interval", interval), Candidate("error-backoff", wait))
+    return Proposal(state, "error-backoff", wait, candidates, interval, longest, wait * policy.jitter_ratio)
+
+
+def held(proposal: Proposal, now: datetime, jitter: float) -> Decision:
+    """The decision that a proposal becomes under the publisher's floors, jitter and skip windows."""
+    asked = floors(proposal.state)
+    floor = max(asked, key=lambda one: one.wait_sec, default=Candidate("", 0.0))
+    reason, wait = proposal.reason, proposal.wait_sec
+    candidates = proposal.candidates + asked
+    if floor.wait_sec > wait:
+        reason, wait = f"{reason}+{floor.rule}", floor.wait_sec
+    drawn = shifted(proposal, max(wait, floor.wait_sec), floor.wait_sec, jitter)
+    if drawn != wait:
+        candidates += (Candidate("jitter", drawn),)
+    at = now + timedelta(seconds=drawn)
+    open_at = after_skip_window(at, proposal.state.hints)
+    if open_at != at:
+        drawn = (open_at - now).total_seconds()
+        reason, candidates = f"{proposal.reason}+skip-window", (*candidates, Candidate("skip-window", drawn))
+    return decided(proposal.state, now, drawn, reason, candidates)
+
+
+def shifted(proposal: Proposal, wait_sec: float, floor_sec: float, jitter: float) -> float:
+    """The wait with jitter, inside the policy's limits and never below the publisher's floor."""
+    draw = abs(jitter) if proposal.late_only else jitter
+    moved = wait_sec + proposal.spread_sec * min(max(draw, -1.0), 1.0)
+    within = min(max(moved, proposal.earliest_sec), max(proposal.latest_sec, wait_sec))
+    return max(within, floor_sec)
+
+
+def decided(
+    state: PollState, now: datetime, wait_sec: float, reason: str, candidates: tuple[Candidate, ...]
+) -> Decision:
+    """A decision, with its time."""
+    return Decision(state, wait_sec, now + timedelta(seconds=wait_sec), reason, candidates)
