@@ -1,0 +1,173 @@
+"""The settings of this project as typed values, grouped by topic. Reading fails at start with the setting's name."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, get_type_hints
+
+from feedcrawl.settings import check_names, own_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class Settings(Protocol):
+    """What is needed of Scrapy's settings."""
+
+    def get(self, name: Any, default: Any = None) -> Any:
+        """The raw value of a setting."""
+
+    def __iter__(self) -> Any:
+        """The names of all settings."""
+
+
+class ConfigError(ValueError):
+    """A setting that cannot be used; the text names it and says what is expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Every `FEEDCRAWL_` setting under its name in lower case; meanings and units stand in `settings.own_settings`."""
+
+    data_dir: Path
+    raw: bool
+    redis_unsafe: bool
+    redis_outage_sec: float
+    contact: str | None
+    allow_networks: str
+    hosts_file: Path | None
+    deny_ports: str
+    host_delay_sec: float
+    host_concurrency: int
+    max_crawl_delay_sec: float
+    circuit_failures: int
+    circuit_first_wait_sec: float
+    circuit_max_wait_sec: float
+    fetch_timeout_sec: float
+    article_timeout_sec: float
+    robots_timeout_sec: float
+    sitemap_timeout_sec: float
+    max_feed_bytes: int
+    max_article_bytes: int
+    max_sitemap_bytes: int
+    max_redirects: int
+    lease_sec: float
+    max_attempts: int
+    retry_base_sec: float
+    remember_sec: float
+    linger_sec: float
+    drain_sec: float
+    take_batch: int
+    robots_ttl_sec: float
+    robots_grace_sec: float
+    robots_on_error: str
+    cadence: str
+    fairness: float | None
+    min_interval_sec: float
+    initial_interval_sec: float
+    max_interval_sec: float
+    up_factor: float
+    down_factor: float
+    ewma_alpha: float
+    blend_lambda: float
+    jitter_ratio: float
+    backoff_base: float
+    backoff_cap_sec: float
+    parser_processes: int | None
+    parser_cpu_sec: float
+    parser_memory_bytes: int
+    max_new_entries: int
+    page_cache_ttl_sec: int
+    page_cache_max_bytes: int
+    article_ttl_sec: int
+    category_links_ttl_sec: int
+    events_ttl_sec: int
+    min_html_chars: int
+    journal_length: int
+    log_format: str
+    log_level: str
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Config:
+        """Reads and checks all settings; ConfigError names the first that cannot be used."""
+        try:
+            check_names(name for name in settings if isinstance(name, str))
+        except ValueError as error:
+            raise ConfigError(str(error)) from None
+        kinds = get_type_hints(cls)
+        values = {}
+        for setting in own_settings:
+            field = setting.name.removeprefix("FEEDCRAWL_").lower()
+            values[field] = _read(setting.name, kinds[field], settings.get(setting.name, setting.default))
+        config = cls(**values)
+        config.check()
+        return config
+
+    def check(self) -> None:
+        """Raises ConfigError where values contradict each other or their range."""
+        for name in ("fetch_timeout_sec", "article_timeout_sec", "robots_timeout_sec", "sitemap_timeout_sec"):
+            _require(0 < getattr(self, name) < self.lease_sec, name, "above 0 and below FEEDCRAWL_LEASE_SEC")
+        for name in ("fairness", "ewma_alpha", "blend_lambda", "jitter_ratio"):
+            _require(getattr(self, name) is None or 0 <= getattr(self, name) <= 1, name, "from 0 to 1")
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, (int, float)) and not isinstance(value, bool):
+                _require(value >= 0, field.name, "0 or more")
+        for name in ("host_concurrency", "max_attempts", "take_batch", "circuit_failures"):
+            _require(getattr(self, name) >= 1, name, "1 or more")
+        _require(
+            self.min_interval_sec <= self.max_interval_sec, "min_interval_sec", "at most FEEDCRAWL_MAX_INTERVAL_SEC"
+        )
+        _require(self.robots_on_error in ("allow", "disallow"), "robots_on_error", "allow or disallow")
+        _require(self.cadence in ("baseline", "learned"), "cadence", "baseline or learned")
+        _require(self.log_format in ("console", "json"), "log_format", "console or json")
+
+    @property
+    def parsers(self) -> int:
+        """Number of child processes."""
+        return self.parser_processes or os.cpu_count() or 1
+
+    @property
+    def circuit_waits_sec(self) -> tuple[float, ...]:
+        """Waits before each probe of an open circuit: doubled from the first to the longest."""
+        waits = [self.circuit_first_wait_sec]
+        while waits[-1] < self.circuit_max_wait_sec:
+            waits.append(min(waits[-1] * 2, self.circuit_max_wait_sec))
+        return tuple(waits)
+
+
+def _require(holds: bool, field: str, expected: str) -> None:  # noqa: FBT001 - reads as an assertion
+    if not holds:
+        raise ConfigError(f"FEEDCRAWL_{field.upper()} must be {expected}")
+
+
+def _read(name: str, kind: Any, value: Any) -> Any:
+    """The value as its field's type; text comes from the environment and from `-s`."""
+    options = _options(kind)
+    if value is None or (value == "" and type(None) in options):
+        if type(None) in options:
+            return None
+        raise ConfigError(f"{name} must be given")
+    if bool in options:
+        return _boolean(name, value)
+    for kind_ in (int, float):
+        if kind_ in options:
+            try:
+                return kind_(value)
+            except (TypeError, ValueError):
+                raise ConfigError(f"{name} must be a number ({kind_.__name__}), not {value!r}") from None
+    return Path(value).expanduser() if Path in options else str(value)
+
+
+def _options(kind: Any) -> Iterable[Any]:
+    return getattr(kind, "__args__", (kind,))
+
+
+def _boolean(name: str, value: Any) -> bool:
+    words = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+    try:
+        return words[str(value).lower()]
+    except KeyError:
+        raise ConfigError(f"{name} must be on or off, not {value!r}") from None

@@ -1,0 +1,98 @@
+"""Pieces of future work: what the frontier holds, hands out and remembers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, get_args
+
+Kind = Literal["feed", "sitemap", "article", "archive", "page", "websub"]
+Origin = Literal["feed", "sitemap", "spider", "manual", "queue"]
+Lane = Literal["poll", "page"]
+Again = Literal["edited", "replay", "retry", "operator", "queue_again"]
+"""Why a URL that ended comes again within the time for which it is remembered."""
+
+LANES: tuple[Lane, ...] = get_args(Lane)
+PAGE_KINDS: frozenset[Kind] = frozenset({"article", "page"})
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One piece of future work.
+
+    `id` is an article's uid or `feed:<feed_id>`, so that each has one future. `host` is the lower-case hostname whose
+    turn the task waits for. `priority` 1 (last) … 10 (first), see `domain.priority`. `payload` is what the spider
+    needs to go on, as JSON values.
+    """
+
+    id: str
+    kind: Kind
+    url: str
+    host: str
+    priority: int = 5
+    origin: Origin = "manual"
+    parent: str | None = None
+    depth: int = 0
+    source: str | None = None
+    category: str | None = None
+    payload: dict[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> str:
+        """The record as the frontier keeps it: fields at their default left out, payload as text of its own.
+
+        The payload is a string inside the record because Lua's JSON cannot tell an empty list from an empty object.
+        """
+        record = {name: value for name, value in asdict(self).items() if value not in (None, 0, {})}
+        if self.payload:
+            record["payload"] = json.dumps(self.payload, separators=(",", ":"), ensure_ascii=False)
+        return json.dumps(record, separators=(",", ":"), ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What the frontier remembers of a task beyond the task itself. Times in milliseconds of the frontier's clock."""
+
+    status: str = "pending"
+    reason: str | None = None
+    attempts: int = 0
+    discovered_at: int | None = None
+    updated_at: int | None = None
+    last_fetched_at: int | None = None
+    fetch_count: int = 0
+    last_error: str | None = None
+    etag: str | None = None
+    last_modified: str | None = None
+    content_hash: str | None = None
+    quarantined: int = 0
+    again: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A task in this worker's hands until it is done, given back, or the lease runs out.
+
+    `token` fences: a worker whose lease ran out changes nothing. `probe` asks that the host be tried with one light
+    request first, because its circuit is half-open.
+    """
+
+    task: Task
+    history: History
+    token: str
+    probe: bool = False
+
+    @property
+    def id(self) -> str:
+        """The task's id."""
+        return self.task.id
+
+
+def task_from_json(text: str) -> tuple[Task, History]:
+    """A record of the frontier as its two halves; names that this version does not know are left aside."""
+    record = json.loads(text)
+    payload = record.get("payload")
+    record["payload"] = json.loads(payload) if isinstance(payload, str) else {}
+    return Task(**_known(Task, record)), History(**_known(History, record))
+
+
+def _known(kind: type[Any], record: dict[str, Any]) -> dict[str, Any]:
+    return {name: record[name] for name in kind.__dataclass_fields__ if name in record}

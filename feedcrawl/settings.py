@@ -1,0 +1,208 @@
+"""Scrapy's settings for this project, and every setting of its own with unit, default and meaning.
+
+The only place that reads the environment: each setting of `own_settings`, and the few that scrapy-redis brings, may be
+given as an environment variable of the same name; `-s NAME=value` and a spider's settings come above it. What the own
+settings mean as typed values is `config.py`; `docs/settings.md` is held against this table by a test.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+DAY_SEC = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting of our own: full name, default, unit ("" where none), meaning, and its names in the seed documents."""
+
+    name: str
+    default: str | float | int | bool | None
+    unit: str
+    meaning: str
+    also: tuple[str, ...] = ()
+
+
+def _setting(name: str, default: str | float | bool | None, unit: str, meaning: str, *also: str) -> Setting:
+    return Setting(f"FEEDCRAWL_{name}", default, unit, meaning, also)
+
+
+own_settings: tuple[Setting, ...] = (
+    # Disk and server
+    _setting(
+        "DATA_DIR", "./data", "path", "everything on disk; processes that name the same directory share one server"
+    ),
+    _setting("RAW", True, "switch", "keep every request and response of feeds and articles as WARC"),
+    _setting("REDIS_UNSAFE", False, "switch", "start on a server without AOF or with an eviction policy"),
+    _setting(
+        "REDIS_OUTAGE_SEC", 600, "s", "a crawl whose server is away pauses; after this long it ends with status 1"
+    ),
+    # Who we are, and whom we may ask
+    _setting("CONTACT", None, "URL or address", "how publishers reach you; part of the user agent", "user_agent"),
+    _setting("ALLOW_NETWORKS", "", "CIDRs", "non-public ranges that may be dialled, comma separated"),
+    _setting("HOSTS_FILE", None, "path", "names resolved from a hosts(5) file before DNS; the guard judges the result"),
+    _setting("DENY_PORTS", "", "ports", "ports refused besides those that are refused anyway, comma separated"),
+    # Pace and circuits
+    _setting(
+        "HOST_DELAY_SEC",
+        1.0,
+        "s",
+        "between two requests to a host, where neither robots.txt nor a source says otherwise",
+        "HOST_RPS",
+        "rate_limit_per_second",
+        "min_delay_ms",
+    ),
+    _setting("HOST_CONCURRENCY", 1, "requests", "open at a time on a host, across all workers", "HOST_MAX_CONCURRENCY"),
+    _setting("MAX_CRAWL_DELAY_SEC", 120.0, "s", "a longer Crawl-delay is cut to this and logged"),
+    _setting("CIRCUIT_FAILURES", 5, "failures", "in a row open a host's circuit", "circuit_breaker_failure_threshold"),
+    _setting(
+        "CIRCUIT_FIRST_WAIT_SEC",
+        30.0,
+        "s",
+        "until the first probe of an open circuit; doubles",
+        "circuit_breaker_initial_backoff_seconds",
+    ),
+    _setting("CIRCUIT_MAX_WAIT_SEC", 300.0, "s", "longest wait between probes", "circuit_breaker_max_backoff_seconds"),
+    # One request
+    _setting("FETCH_TIMEOUT_SEC", 30.0, "s", "whole request of a feed", "FETCH_TIMEOUT_MS", "request_timeout_seconds"),
+    _setting("ARTICLE_TIMEOUT_SEC", 30.0, "s", "whole request of an article"),
+    _setting("ROBOTS_TIMEOUT_SEC", 10.0, "s", "whole request of a robots.txt"),
+    _setting("SITEMAP_TIMEOUT_SEC", 50.0, "s", "whole request of a sitemap"),
+    _setting("MAX_FEED_BYTES", 10 << 20, "bytes", "decoded body of a feed", "MAX_BODY_BYTES"),
+    _setting("MAX_ARTICLE_BYTES", 5 << 20, "bytes", "decoded body of an article"),
+    _setting("MAX_SITEMAP_BYTES", 50 << 20, "bytes", "decoded body of a sitemap"),
+    _setting("MAX_REDIRECTS", 5, "hops", "a longer chain is refused", "max_redirects"),
+    # Frontier
+    _setting("LEASE_SEC", 60.0, "s", "a task that its worker does not confirm within this time goes to another"),
+    _setting("MAX_ATTEMPTS", 4, "attempts", "1 + retries, before a URL is dead and a feed quarantined", "max_retries"),
+    _setting("RETRY_BASE_SEC", 2.0, "s", "wait before the first retry; doubles", "retry_backoff_base_seconds"),
+    _setting("REMEMBER_SEC", 30 * DAY_SEC, "s", "a URL that ended is not asked again within this time"),
+    _setting("LINGER_SEC", 30.0, "s", "a one-shot run ends when nothing is due within this time"),
+    _setting("DRAIN_SEC", 30.0, "s", "after SIGTERM, for requests that are under way"),
+    _setting("TAKE_BATCH", 16, "tasks", "taken from the frontier at a time"),
+    # robots.txt
+    _setting(
+        "ROBOTS_TTL_SEC",
+        DAY_SEC,
+        "s",
+        "a robots.txt is asked again after this time",
+        "robots_txt_cache_ttl_seconds",
+        "robots_ttl_hours",
+    ),
+    _setting("ROBOTS_GRACE_SEC", 3600.0, "s", "pages wait this long for a robots.txt that fails with 5xx or no answer"),
+    _setting("ROBOTS_ON_ERROR", "allow", "allow or disallow", "what holds after the grace"),
+    # Cadence
+    _setting("CADENCE", "baseline", "policy", "`baseline` or `learned`"),
+    _setting(
+        "FAIRNESS", None, "0 … 1", "0 spends polls so that entries are found soonest, 1 so that feeds are served alike"
+    ),
+    _setting("MIN_INTERVAL_SEC", 300.0, "s", "shortest time between polls of a feed", "SCHED_MIN_INTERVAL_SEC"),
+    _setting("INITIAL_INTERVAL_SEC", 900.0, "s", "first interval of a new feed", "feed_poll_interval_minutes"),
+    _setting("MAX_INTERVAL_SEC", float(DAY_SEC), "s", "longest time between polls of a feed", "SCHED_MAX_INTERVAL_SEC"),
+    _setting("UP_FACTOR", 1.25, "×", "interval after a poll without news", "b_up"),
+    _setting("DOWN_FACTOR", 0.75, "×", "interval after a poll with news", "b_down"),
+    _setting("EWMA_ALPHA", 0.3, "0 … 1", "weight of the newest gap between entries", "ewma_alpha"),
+    _setting("BLEND_LAMBDA", 0.5, "0 … 1", "weight of the observed gap against the interval", "blend_lambda"),
+    _setting("JITTER_RATIO", 0.15, "0 … 1", "spread of an interval", "SCHED_JITTER_RATIO", "jitter_ratio"),
+    _setting("BACKOFF_BASE", 2.0, "×", "interval after 429 or 503 without Retry-After", "backoff_base"),
+    _setting("BACKOFF_CAP_SEC", 3600.0, "s", "longest such interval", "backoff_cap_sec"),
+    # Parsing
+    _setting(
+        "PARSER_PROCESSES", None, "processes", "children in which feeds and pages are parsed; default: one per core"
+    ),
+    _setting("PARSER_CPU_SEC", 10.0, "s", "processor time of one document"),
+    _setting("PARSER_MEMORY_BYTES", 1 << 30, "bytes", "address space of one child"),
+    _setting(
+        "MAX_NEW_ENTRIES", 1000, "entries", "taken as new from one poll; the rest is counted and comes with the next"
+    ),
+    # What consumers read
+    _setting("PAGE_CACHE_TTL_SEC", 3600, "s", "life of `webpage:*`; 0 = no page cache", "cache_ttl_seconds"),
+    _setting("PAGE_CACHE_MAX_BYTES", 256 << 20, "bytes", "all of `webpage:*` together, oldest dropped first"),
+    _setting("ARTICLE_TTL_SEC", 7 * DAY_SEC, "s", "life of `rss:article_canonical:*` and `rss:articles_by_category:*`"),
+    _setting("CATEGORY_LINKS_TTL_SEC", 2 * DAY_SEC, "s", "life of `rss:category_links:*` after the last addition"),
+    _setting("EVENTS_TTL_SEC", 7 * DAY_SEC, "s", "events older than this are trimmed, never past a consumer group"),
+    _setting("MIN_HTML_CHARS", 200, "characters", "shorter pages are FAIL_BAD_HTML"),
+    _setting("JOURNAL_LENGTH", 50, "fetches", "kept per feed"),
+    # Logs
+    _setting("LOG_FORMAT", "console", "console or json", "form of log lines"),
+    _setting("LOG_LEVEL", "INFO", "level", "least level that is logged"),
+)
+
+REDIS_ENVIRONMENT = ("REDIS_URL", "REDIS_HOST", "REDIS_PORT")
+"""scrapy-redis's own connection settings that the environment may give too."""
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Raises ValueError for a `FEEDCRAWL_` name that is no setting, with the nearest one that is."""
+    known = [setting.name for setting in own_settings]
+    for name in names:
+        if name.startswith("FEEDCRAWL_") and name not in known:
+            nearest = get_close_matches(name, known, n=1, cutoff=0)
+            raise ValueError(
+                f"{name} is no setting of feedcrawl; the nearest is {nearest[0]} (docs/settings.md lists all)"
+            )
+
+
+def from_environment(environment: Mapping[str, str]) -> dict[str, object]:
+    """Every own setting at its default or as the environment says, and scrapy-redis's where the environment has them."""
+    check_names(environment)
+    values: dict[str, object] = {
+        setting.name: environment.get(setting.name, setting.default) for setting in own_settings
+    }
+    values.update({name: environment[name] for name in REDIS_ENVIRONMENT if environment.get(name)})
+    return values
+
+
+globals().update(from_environment(os.environ))
+
+# --- Scrapy ---------------------------------------------------------------------------------------------------------
+
+BOT_NAME = "feedcrawl"
+SPIDER_MODULES = ["feedcrawl.spiders"]
+NEWSPIDER_MODULE = "feedcrawl.spiders"
+COMMANDS_MODULE = "feedcrawl.commands"
+ADDONS = {"feedcrawl.addon.Addon": 0}  # derives Scrapy's settings from ours and refuses unsafe ones
+
+TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
+SCHEDULER = "feedcrawl.scheduler.FrontierScheduler"
+SCHEDULER_PERSIST = True  # default False: a worker that closes would delete what all share
+DNS_RESOLVER = "feedcrawl.resolver.PublicResolver"
+DNSCACHE_ENABLED = False  # default True: Scrapy caches for ever; the resolver keeps answers for at most a minute
+
+CONCURRENT_REQUESTS = 64  # default 16; hosts are paced by the frontier, so this is the worker's whole width
+CONCURRENT_REQUESTS_PER_DOMAIN = 64  # default 8; one host has FEEDCRAWL_HOST_CONCURRENCY across the fleet
+DOWNLOAD_DELAY = 0  # the frontier paces; a delay here would hold a slot
+CONCURRENT_ITEMS = 4  # default 100: Scrapy starts this many tasks for each response, at 40 % of throughput
+ROBOTSTXT_OBEY = True  # by middlewares/robots.py
+
+DOWNLOAD_HANDLERS = {"file": None, "data": None, "s3": None, "ftp": None}  # http and https only
+DOWNLOAD_MAXSIZE = 10 << 20  # default 1 GiB; each kind of request carries its own
+DOWNLOAD_WARNSIZE = 0
+DOWNLOAD_FAIL_ON_DATALOSS = True
+DOWNLOAD_VERIFY_CERTIFICATES = True
+COOKIES_ENABLED = False
+REFERER_ENABLED = False
+METAREFRESH_ENABLED = False
+HTTPPROXY_ENABLED = False  # default True: a proxy of the environment would resolve names beside the guard
+RETRY_ENABLED = False  # a retry is a task that goes back to the frontier
+REDIRECT_ENABLED = True
+HTTPCACHE_ENABLED = False
+TELNETCONSOLE_ENABLED = False
+REMOTE_CONTROL_ENABLED = False
+AUTOTHROTTLE_ENABLED = False
+URLLENGTH_LIMIT = 2083
+DEPTH_LIMIT = 0
+
+LOG_LEVEL = "INFO"
+LOGSTATS_INTERVAL = 60.0
+
+DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {}
+SPIDER_MIDDLEWARES: dict[str, int | None] = {}
+ITEM_PIPELINES: dict[str, int | None] = {}
+EXTENSIONS: dict[str, int | None] = {}

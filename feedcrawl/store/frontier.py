@@ -1,0 +1,251 @@
+"""The frontier: all future work, leased to workers and paced per host (docs/decisions/0002-frontier.md).
+
+Every operation is one Lua script on one shard's keys. The scripts read the server's clock, so that workers need not agree
+on the time; delays go in and waits come out as relative times. A lease carries a token, and a worker whose lease ran out
+changes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import dataclass, replace
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Literal
+
+from feedcrawl.domain.tasks import LANES, History, Lease, Task, task_from_json
+from feedcrawl.store import keys
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    import redis
+
+Pushed = Literal["queued", "raised", "pending", "leased", "known", "again"]
+"""new | pending, priority raised | pending | in a worker's hands | ended and remembered | ended, queued anew."""
+Returned = Literal["pending", "dead", "quarantined", "lost"]
+Finished = Literal["done", "rescheduled", "lost"]
+Signal = Literal["ok", "site", "soft", "throttled", "none"]
+
+PUSH_BATCH = 64
+"""Tasks per script call: keeps the server's longest script short."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrontierPolicy:
+    """The figures by which the frontier decides; times in seconds."""
+
+    lease_sec: float = 60.0
+    max_attempts: int = 4
+    host_delay_sec: float = 1.0
+    host_concurrency: int = 1
+    max_delay_sec: float = 3600.0
+    remember_sec: float = 30 * 86400.0
+    circuit_failures: int = 5
+    circuit_waits_sec: tuple[float, ...] = (30.0, 60.0, 120.0, 240.0, 300.0)
+
+    def lua(self) -> str:
+        """The policy as the first line of every script: parsed once by the server, not at each call."""
+        waits = ", ".join(str(_ms(wait)) for wait in self.circuit_waits_sec)
+        figures = {
+            "lease": _ms(self.lease_sec),
+            "max_attempts": self.max_attempts,
+            "delay": _ms(self.host_delay_sec),
+            "concurrency": self.host_concurrency,
+            "max_delay": _ms(self.max_delay_sec),
+            "remember": _ms(self.remember_sec),
+            "host_ttl": 2 * 86_400_000,
+            "circuit_failures": self.circuit_failures,
+        }
+        fields = ", ".join(f"{name} = {figure}" for name, figure in figures.items())
+        return f"local POLICY = {{{fields}, circuit_waits = {{{waits}}}}}\n"
+
+
+@dataclass(frozen=True, slots=True)
+class GivenUp:
+    """A task that ended in `take`, because the workers that held it died."""
+
+    id: str
+    outcome: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What `take` handed out.
+
+    `wait_sec` is the time until more may be due (0: at once; None: nothing waits), `blocked` the number of hosts whose
+    tasks wait for an answer that someone is still reading.
+    """
+
+    leases: tuple[Lease, ...]
+    wait_sec: float | None
+    blocked: int
+    given_up: tuple[GivenUp, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """What became of the host's circuit, and the time until the host may be asked again."""
+
+    before: str
+    after: str
+    wait_sec: float
+
+
+class Frontier:
+    """One shard of the frontier. Any method may raise redis-py's errors; `store.connection.map_redis_errors` names them."""
+
+    def __init__(
+        self, client: redis.Redis, policy: FrontierPolicy, *, shard: int = 0, clock: Callable[[], int] | None = None
+    ) -> None:
+        """`clock` gives milliseconds and stands for the server's in tests."""
+        self._client = client
+        self._prefix = keys.shard(shard)
+        self._clock = clock
+        self._nonce = secrets.token_hex(4)
+        lua = resources.files("feedcrawl.store") / "lua"
+        common = policy.lua() + (lua / "common.lua").read_text("utf-8")
+        self._scripts = {
+            name: client.register_script(common + (lua / f"{name}.lua").read_text("utf-8"))
+            for name in ("push", "take", "done", "give_back", "release", "turn", "heartbeat", "pace", "remove")
+        }
+
+    def push(self, tasks: Iterable[Task], *, delay_sec: float = 0, again: str = "") -> list[Pushed]:
+        """Adds tasks, each due after `delay_sec`; idempotent and atomic per task.
+
+        Unknown → queued; pending → its priority raised if the new one is higher; ended and still remembered → refused
+        (`known`), unless `again` says why it comes again: then it is queued with its stored validators, and a pending
+        one becomes due after `delay_sec`.
+        """
+        return self.push_each((task, delay_sec, again) for task in tasks)
+
+    def push_each(self, tasks: Iterable[tuple[Task, float, str]]) -> list[Pushed]:
+        """As `push`, with a delay in seconds and a reason to come again for each task."""
+        arguments = [argument for task, delay, again in tasks for argument in (task.to_json(), _ms(delay), again)]
+        answers: list[Pushed] = []
+        for start in range(0, len(arguments), 3 * PUSH_BATCH):
+            answers += self._run("push", *arguments[start : start + 3 * PUSH_BATCH])
+        return answers
+
+    def take(self, wanted: int, *, lanes: Sequence[str] = LANES) -> Taken:
+        """Leases up to `wanted` tasks of hosts that may be asked now, best first; reclaims leases that ran out."""
+        leases, wait, blocked, given_up = self._run("take", wanted, self._nonce, *lanes)
+        return Taken(
+            leases=tuple(_lease(*lease) for lease in leases),
+            wait_sec=None if wait < 0 else wait / 1000,
+            blocked=blocked,
+            given_up=tuple(GivenUp(*each) for each in given_up),
+        )
+
+    def done(
+        self,
+        lease: Lease,
+        *,
+        status: Literal["fetched", "dead", "pending"] = "fetched",
+        reason: str = "",
+        delay_sec: float = 0,
+        patch: Mapping[str, Any] | None = None,
+        commit: Sequence[Sequence[str | int | float]] = (),
+    ) -> Finished:
+        """Ends the task, or with status `pending` reschedules it after `delay_sec`.
+
+        `patch` sets fields of its record (None removes one). `commit` are Redis commands on this shard's keys that
+        happen in the same step if the lease still holds, and not at all otherwise.
+        """
+        arguments = (lease.id, lease.token, status, reason, _ms(delay_sec), _json(patch or {}), _json(list(commit)))
+        answer: Finished = self._run("done", *arguments)
+        return answer
+
+    def give_back(
+        self,
+        lease: Lease,
+        *,
+        reason: str,
+        delay_sec: float = 0,
+        counted: bool = False,
+        site_wide: bool = False,
+        http_status: int | None = None,
+        patch: Mapping[str, Any] | None = None,
+    ) -> Returned:
+        """Returns the task, due again after `delay_sec`.
+
+        A `counted` one has used an attempt; after the last it is dead (or quarantined, if it is a feed or its like). A
+        `site_wide` failure uses none, but four of them while the host answers others end the URL. `patch` may name
+        another `url` and `host`: the same task then waits for that host's turn.
+        """
+        flags = (int(counted), int(site_wide), http_status or "")
+        arguments = (lease.id, lease.token, reason, _ms(delay_sec), *flags, _json(patch or {}))
+        answer: Returned = self._run("give_back", *arguments)
+        return answer
+
+    def release(self, lease: Lease, signal: Signal, *, wait_sec: float | None = None) -> Released:
+        """Frees the host's slot once the answer is read, and tells the host's circuit and pace what came of it."""
+        wait = "" if wait_sec is None else _ms(wait_sec)
+        before, after, until = self._run("release", lease.id, lease.token, signal, wait)
+        return Released(before, after, until / 1000)
+
+    def turn(self, lease: Lease) -> float | None:
+        """Reserves the host's next turn under a lease; seconds to wait for it, or None if the lease is lost."""
+        wait = self._run("turn", lease.id, lease.token)
+        return None if wait < 0 else wait / 1000
+
+    def heartbeat(self, leases: Iterable[Lease]) -> set[str]:
+        """Extends leases; answers the ids of those that are lost."""
+        arguments = [part for lease in leases for part in (lease.id, lease.token)]
+        return set(self._run("heartbeat", *arguments)) if arguments else set()
+
+    def pace(self, host: str, *, delay_sec: float | None = None, concurrency: int | None = None) -> None:
+        """Sets a host's own delay (Crawl-delay, a source's setting) and concurrency."""
+        delay = "" if delay_sec is None else _ms(delay_sec)
+        self._run("pace", host, delay, "" if concurrency is None else concurrency)
+
+    def remove(self, task_id: str) -> bool:
+        """Takes a task out altogether, whoever holds it; False if there was none."""
+        answer: str = self._run("remove", task_id)
+        return answer == "removed"
+
+    def find(self, task_id: str) -> tuple[Task, History] | None:
+        """A task and what is remembered of it; its status is `fetching` while a worker holds it."""
+        with self._client.pipeline(transaction=False) as pipe:
+            pipe.get(f"{self._prefix}t:{task_id}")
+            pipe.hexists(f"{self._prefix}holders", task_id)
+            text, leased = pipe.execute()
+        if text is None:
+            return None
+        task, history = task_from_json(text)
+        return task, replace(history, status="fetching") if leased else history
+
+    def counts(self) -> dict[str, int]:
+        """Tasks by `status:kind` (`pending:feed`, `dead:article`, …; ended ones since the beginning) and `leased`."""
+        with self._client.pipeline(transaction=False) as pipe:
+            pipe.hgetall(f"{self._prefix}counts")
+            pipe.zcard(f"{self._prefix}leases")
+            counts, leased = pipe.execute()
+        return {**{name: int(number) for name, number in counts.items()}, "leased": leased}
+
+    def deliver_dead_letters(self, limit: int = 1000, keep: int = 100_000) -> int:
+        """Moves dead letters from the shard to the list that consumers read, each in one step; at most `keep` stay."""
+        moved = 0
+        while moved < limit and self._client.lmove(f"{self._prefix}dlq", keys.DEAD_LETTERS, "LEFT", "RIGHT"):
+            moved += 1
+        if moved:
+            self._client.ltrim(keys.DEAD_LETTERS, -keep, -1)
+        return moved
+
+    def _run(self, script: str, *arguments: object) -> Any:
+        clock = self._clock() if self._clock else ""
+        return self._scripts[script](keys=[self._prefix], args=[clock, *arguments])
+
+
+def _ms(seconds: float) -> int:
+    return round(seconds * 1000)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def _lease(text: str, token: str, probe: int) -> Lease:
+    task, history = task_from_json(text)
+    return Lease(task, history, token, bool(probe))

@@ -1,0 +1,53 @@
+"""Every Redis key name, in one place.
+
+Two families: keys that other programs read or write (`rss:*`, `webpage:*`, `robots:*`, queues and streams), whose names
+are a contract (docs/data-format.md), and our own, `fc:{shard}:…`, whose braces let Redis Cluster keep one shard in one slot.
+"""
+
+from __future__ import annotations
+
+CANONICAL_ATTEMPTED = "rss:canonical_attempted"
+CANONICAL_ATTEMPTED_AT = "rss:canonical_attempted:at"
+ARTICLE_INDEX = "rss:article_canonical_index"
+CANONICAL_FAILURES = "rss:canonical_failures"
+CRAWLER_QUEUE = "crawler_queue"
+DEAD_LETTERS = "page_fetcher_dlq"
+EVENTS = "feedcrawl:events"
+PAGE_CACHE_INDEX = "webpage:by_age"
+
+CATEGORY_LINKS_PATTERN = "rss:category_links:*"
+
+
+def category_links(category: str) -> str:
+    """SET of canonical article URLs of a category: output of feeds, and input."""
+    return f"rss:category_links:{category}"
+
+
+def article(uid: str) -> str:
+    """HASH of one canonical article."""
+    return f"rss:article_canonical:{uid}"
+
+
+def articles_by_category(category: str) -> str:
+    """SET of uids of a category."""
+    return f"rss:articles_by_category:{category}"
+
+
+def webpage(url_sha256: str) -> str:
+    """STRING: decoded HTML of a URL as it was queued."""
+    return f"webpage:{url_sha256}"
+
+
+def robots(host: str) -> str:
+    """HASH: robots.txt of a host."""
+    return f"robots:{host}"
+
+
+def queue_taken(worker: str) -> str:
+    """LIST: members of `crawler_queue` that a worker has taken and not yet pushed into the frontier."""
+    return f"{CRAWLER_QUEUE}:taken:{worker}"
+
+
+def shard(number: int = 0) -> str:
+    """Prefix of all our own keys of one shard."""
+    return f"fc:{{{number}}}:"
