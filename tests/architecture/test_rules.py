@@ -1,0 +1,225 @@
+"""What may not be written in the package, and where what may be written goes."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+# `module::function` of each `except Exception` and why nothing narrower will do there.
+BROAD_EXCEPTS: dict[str, str] = {}
+
+UNSAFE_MODULES = {"pickle", "cPickle", "dill", "marshal", "shelve", "cloudpickle"}
+UNSAFE_CALLS = {"eval", "exec", "compile", "__import__", "os.system", "os.popen"}
+UNSAFE_ARGUMENTS = {("shell", True), ("verify", False)}
+MUTABLE_CALLS = {"list", "dict", "set", "bytearray", "defaultdict", "deque", "Counter", "OrderedDict"}
+MUTABLE_NODES = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
+REDIS_KEY = re.compile(r"(?:rss|fc):")
+
+
+def calls(module) -> Iterator[ast.Call]:
+    return (node for node in ast.walk(module.tree) if isinstance(node, ast.Call))
+
+
+def imported(node: ast.AST) -> set[str]:
+    if isinstance(node, ast.Import):
+        return {alias.name.partition(".")[0] for alias in node.names}
+    if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        return {node.module.partition(".")[0]}
+    return set()
+
+
+def unsafe(node: ast.AST) -> str | None:
+    if modules := imported(node) & UNSAFE_MODULES:
+        return f"import of {', '.join(modules)}"
+    if not isinstance(node, ast.Call):
+        return None
+    if (name := ast.unparse(node.func)) in UNSAFE_CALLS:
+        return f"{name}()"
+    given = {(word.arg, word.value.value) for word in node.keywords if isinstance(word.value, ast.Constant)}
+    return next((f"{word}={value}" for word, value in UNSAFE_ARGUMENTS & given), None)
+
+
+def test_nothing_that_runs_or_trusts_foreign_bytes(modules) -> None:
+    found = [
+        f"{module.at(node)} {what}: bytes from the web or the store must never reach it; use JSON, an argument list, "
+        "verified TLS"
+        for module in modules
+        for node in ast.walk(module.tree)
+        if (what := unsafe(node))
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_feedparser_gets_a_file_object(modules) -> None:
+    # It fetches a str that looks like a URL and opens one that looks like a path.
+    found = [
+        f"{module.at(call)} {ast.unparse(call)[:60]}: write feedparser.parse(BytesIO(body)) in place"
+        for module in modules
+        for call in calls(module)
+        if ast.unparse(call.func) == "feedparser.parse"
+        and not (call.args and re.match(r"(io\.)?BytesIO\(", ast.unparse(call.args[0])))
+    ]
+    found += [
+        f"{module.at(node)} from feedparser import parse: call it as feedparser.parse, so that this test sees it"
+        for module in modules
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.ImportFrom) and node.module == "feedparser"
+        if any(alias.name == "parse" for alias in node.names)
+    ]
+    assert not found, "\n".join(found)
+
+
+def broad(handler: ast.ExceptHandler) -> bool:
+    named = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(one is None or ast.unparse(one) in {"Exception", "BaseException"} for one in named)
+
+
+def test_broad_excepts_are_few_and_have_a_reason(modules) -> None:
+    places = {
+        f"{module.name}::{module.function_of(handler)}": module.at(handler)
+        for module in modules
+        for handler in ast.walk(module.tree)
+        if isinstance(handler, ast.ExceptHandler) and broad(handler)
+    }
+    found = [
+        f"{where} {place}: name the exceptions that are expected, or give the reason in BROAD_EXCEPTS"
+        for place, where in places.items()
+        if place not in BROAD_EXCEPTS
+    ]
+    found += [
+        f"{place} has no broad except any more: take it off BROAD_EXCEPTS" for place in BROAD_EXCEPTS.keys() - places
+    ]
+    assert not found, "\n".join(found)
+
+
+def literals(tree: ast.Module) -> Iterator[ast.Constant]:
+    """String constants, the first piece of an f-string included, docstrings not."""
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    docstrings = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, documented) and ast.get_docstring(node, clean=False) is not None
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            yield node
+
+
+def test_redis_keys_are_named_in_one_place(modules, root: Path) -> None:
+    # The domain knows no Redis; there such a string is the prefix of an XML name.
+    found = [
+        f"{module.at(node)} {node.value[:40]!r}: ask feedcrawl/store/keys.py for the key"
+        for module in modules
+        if not module.in_domain and module.name != "feedcrawl/store/keys.py"
+        for node in literals(module.tree)
+        if REDIS_KEY.match(node.value)
+    ]
+    for path in sorted((root / "feedcrawl").rglob("*.lua")):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if re.search(r"""["'](rss|fc):""", line.partition("--")[0]):
+                found.append(
+                    f"{path.relative_to(root)}:{number}: pass the key in KEYS, made by feedcrawl/store/keys.py"
+                )
+    assert not found, "\n".join(found)
+
+
+def mutable(value: ast.expr | None) -> bool:
+    if isinstance(value, ast.Call):
+        return ast.unparse(value.func).rpartition(".")[2] in MUTABLE_CALLS
+    return isinstance(value, MUTABLE_NODES)
+
+
+def assigned(statement: ast.stmt) -> list[str]:
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
+def test_the_domain_keeps_no_state(modules) -> None:
+    found = [
+        f"{module.at(statement)} {name}: a table is a constant (UPPER_CASE, never written to), state is an argument"
+        for module in modules
+        if module.in_domain
+        for statement in module.tree.body
+        if isinstance(statement, ast.Assign | ast.AnnAssign) and mutable(statement.value)
+        for name in assigned(statement)
+        if not name.isupper() and name != "__all__"
+    ]
+    found += [
+        f"{module.at(node)} {ast.unparse(node)}: take the value and answer with the next one"
+        for module in modules
+        if module.in_domain
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Global)
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_modules_are_named_for_a_concern(modules) -> None:
+    vague = {"utils", "util", "helpers", "helper", "misc", "common"}
+    found = [f"{module.name}:1: name it for what it holds" for module in modules if module.stem in vague]
+    assert not found, "\n".join(found)
+
+
+def decides(module) -> bool:
+    """Whether a module has functions of its own; one of plain values has nothing to test but its fields."""
+    return any(not (one.name.startswith("__") and one.name.endswith("__")) for one in module.functions())
+
+
+def mirrors(module, root: Path) -> bool:
+    """Whether tests stand where the module does: under its name, the one that it was split from, or its package's."""
+    path = Path(module.name).relative_to("feedcrawl")
+    package = path.parent if path.parent != Path("domain") else None
+    own = [] if path.stem == "__init__" else [path.stem.lstrip("_"), path.stem.lstrip("_").partition("_")[0]]
+    stems = [path.parent / stem for stem in own] + ([package] if package else [])
+    return any(
+        (root / "tests" / stem).is_dir() or any((root / "tests" / stem.parent).glob(f"test_{stem.name}*.py"))
+        for stem in stems
+    )
+
+
+def test_each_decision_has_its_table(modules, root: Path) -> None:
+    found = [
+        f"{module.name}:1 has no tests/domain/test_{module.stem}.py: a decision is tested as a table of literal values"
+        for module in modules
+        if module.in_domain and decides(module) and not mirrors(module, root)
+    ]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    ("code", "check", "expected"),
+    [
+        ("import pickle", unsafe, "import of pickle"),
+        ("from pickle import loads", unsafe, "import of pickle"),
+        ("eval(text)", unsafe, "eval()"),
+        ("run(command, shell=True)", unsafe, "shell=True"),
+        ("get(url, verify=False)", unsafe, "verify=False"),
+        ("re.compile(text)", unsafe, None),
+        ("run(command, shell=False)", unsafe, None),
+        ("{}", mutable, True),
+        ("[]", mutable, True),
+        ("collections.deque()", mutable, True),
+        ("frozenset({1})", mutable, False),
+        ("()", mutable, False),
+    ],
+)
+def test_the_checks_see_what_they_look_for(code: str, check, expected: object) -> None:
+    statement = ast.parse(code).body[0]
+    assert check(getattr(statement, "value", statement)) == expected
+
+
+@pytest.mark.parametrize(
+    ("clause", "expected"),
+    [
+        ("except:", True),
+        ("except Exception:", True),
+        ("except (OSError, BaseException):", True),
+        ("except OSError:", False),
+    ],
+)
+def test_which_excepts_are_broad(clause: str, expected: bool) -> None:
+    assert broad(ast.parse(f"try: f()\n{clause} pass").body[0].handlers[0]) is expected
