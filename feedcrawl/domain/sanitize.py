@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, urljoin, urlsplit
 
 import nh3
-from lxml import etree, html as lxml_html
+from lxml import etree
+from lxml import html as lxml_html
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -23,9 +24,7 @@ MAX_URL_LENGTH = 4096
 MAX_ATTRIBUTES = 500
 
 _TAGS = set(
-    "a abbr b bdi blockquote br caption cite code col colgroup dd del dfn div dl dt em figcaption figure h1 h2 h3 h4 h5"
-    " h6 hr i img ins kbd li mark ol p pre q rp rt ruby s samp small span strong sub sup table tbody td tfoot th thead"
-    " time tr u ul var".split()
+    ["a", "abbr", "b", "bdi", "blockquote", "br", "caption", "cite", "code", "col", "colgroup", "dd", "del", "dfn", "div", "dl", "dt", "em", "figcaption", "figure", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "img", "ins", "kbd", "li", "mark", "ol", "p", "pre", "q", "rp", "rt", "ruby", "s", "samp", "small", "span", "strong", "sub", "sup", "table", "tbody", "td", "tfoot", "th", "thead", "time", "tr", "u", "ul", "var"]
 )
 _ATTRIBUTES = {
     "a": {"href", "title", "hreflang", "target", "rel", "referrerpolicy"},
@@ -39,8 +38,7 @@ _ATTRIBUTES = {
     "*": {"lang", "dir"},
 }
 _DROPPED_WITH_CONTENT = set(
-    "applet audio button canvas datalist embed frame frameset iframe input math noembed noframes noscript object option"
-    " plaintext script select style svg template textarea title video xmp".split()
+    ["applet", "audio", "button", "canvas", "datalist", "embed", "frame", "frameset", "iframe", "input", "math", "noembed", "noframes", "noscript", "object", "option", "plaintext", "script", "select", "style", "svg", "template", "textarea", "title", "video", "xmp"]
 )
 _LINK_ATTRIBUTES = {"rel": "noopener noreferrer", "target": "_blank", "referrerpolicy": "no-referrer"}
 _URL_ATTRIBUTES = ("href", "src", "cite")

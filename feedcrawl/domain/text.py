@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
 BLOCKS = frozenset(
-    "address article aside blockquote body center dd details dialog div dl dt fieldset figcaption figure footer form"
-    " h1 h2 h3 h4 h5 h6 header hr html legend li main nav ol p pre section summary table tbody tfoot thead tr ul".split()
+    ["address", "article", "aside", "blockquote", "body", "center", "dd", "details", "dialog", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "html", "legend", "li", "main", "nav", "ol", "p", "pre", "section", "summary", "table", "tbody", "tfoot", "thead", "tr", "ul"]
 )
 UNSEEN = frozenset(
-    "audio button canvas datalist embed head iframe input link map math meta noscript object param script select source"
-    " style svg template textarea title track video".split()
+    ["audio", "button", "canvas", "datalist", "embed", "head", "iframe", "input", "link", "map", "math", "meta", "noscript", "object", "param", "script", "select", "source", "style", "svg", "template", "textarea", "title", "track", "video"]
 )
 _CELLS = frozenset({"td", "th"})
 
 # Soft hyphen, zero-width space, word joiner, byte order mark; bidirectional overrides and isolates, which make text
 # read other than it is stored (Unicode TR36 2.6); control characters. The joiners U+200C and U+200D carry meaning in
 # several scripts and stay.
-_INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]")
+_INVISIBLE = re.compile(
+    "[\u00ad\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]"
+)
 _MARKS = re.compile("([\u0300-\u036f]{4})[\u0300-\u036f]+")
 
 

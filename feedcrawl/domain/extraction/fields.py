@@ -1,0 +1,106 @@
+"""What a page says of itself beside its text: image, language, site, canonical URL, tags."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from feedcrawl.domain.errors import InvalidUrl
+from feedcrawl.domain.extraction.structured import text_at, values
+from feedcrawl.domain.extraction.titles import site_names
+from feedcrawl.domain.sanitize import is_pixel, safe_url
+from feedcrawl.domain.text import fold
+from feedcrawl.domain.urls import resolve
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+    from feedcrawl.domain.extraction.page import Page
+    from feedcrawl.domain.models import FeedContent
+
+MAX_TAGS = 50
+_ICON = re.compile(r"icon|logo|avatar|sprite|pixel|blank|spacer|emoji|gravatar|placeholder|1x1|badge", re.IGNORECASE)
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*$")
+
+
+def find_canonical(page: Page) -> str | None:
+    """The URL that the page calls its own: rel=canonical, og:url."""
+    for link in page.tree.iter("link"):
+        if "canonical" in (link.get("rel") or "").lower().split():
+            if found := _resolved(link.get("href"), page.base):
+                return found
+    return _resolved(page.meta("og:url", "twitter:url"), page.base)
+
+
+def find_language(page: Page, feed: FeedContent | None) -> str | None:
+    """The language tag (BCP 47) of the page: html lang, meta elements, structured data, the feed."""
+    tree = page.tree
+    said = (
+        tree.get("lang"), tree.get("{http://www.w3.org/XML/1998/namespace}lang"), tree.get("xml:lang"), page.meta("content-language", "dc.language", "language"),
+        text_at(page.article, "inLanguage"), page.meta("og:locale"), feed.language if feed else None,
+    )  # fmt: skip
+    return next((tag.strip().replace("_", "-") for tag in said if tag and _LANGUAGE.match(tag.strip())), None)
+
+
+def find_site_name(page: Page) -> str | None:
+    """The name of the site as it states it, else its host."""
+    return next(site_names(page), None) or None
+
+
+def find_tags(page: Page, feed: FeedContent | None) -> tuple[str, ...]:
+    """Keywords of the article: structured data, article:tag, meta keywords, the feed's categories."""
+    texts = [*_texts(page.article.get("keywords")), *page.metas.get("article:tag", ())]
+    texts = (
+        texts
+        or [*page.metas.get("keywords", ()), *page.metas.get("news_keywords", ())]
+        or list(feed.categories if feed else ())
+    )
+    tags = (fold(tag) for text in texts for tag in re.split(r"[,;]", text))
+    return tuple(dict.fromkeys(tag for tag in tags if 0 < len(tag) <= 100))[:MAX_TAGS]
+
+
+def find_image(page: Page, content: HtmlElement | None, feed: FeedContent | None) -> str | None:
+    """The URL of the article's image: the first of the content, else the one that the page or the feed names."""
+    images = _content_images(page, content) if content is not None else iter(())
+    named = [
+        page.meta("og:image:secure_url", "og:image", "og:image:url", "twitter:image", "twitter:image:src"),
+        *_texts(page.article.get("image")),
+        feed.image if feed else None,
+    ]
+    stated = (url for name in named if name and (url := _image_url(name, page.base)))
+    return next(images, None) or next(stated, None)
+
+
+def _content_images(page: Page, content: HtmlElement) -> Iterator[str]:
+    for image in content.iter("img"):
+        source = image.get("src") or image.get("data-src")
+        if source and not is_pixel(image) and not _is_small(image) and not _ICON.search(source):
+            if url := _image_url(source, page.base):
+                yield url
+
+
+def _is_small(image: HtmlElement) -> bool:
+    sizes = [re.match(r"\d+", image.get(side) or "") for side in ("width", "height")]
+    return any(size and int(size[0]) < 50 for size in sizes)
+
+
+def _image_url(text: str, base: str) -> str | None:
+    url = safe_url(text, base)
+    return url if url and url.startswith("http") else None
+
+
+def _texts(value: Any) -> list[str]:
+    found = []
+    for node in values(value):
+        text = node.get("url") or node.get("name") if isinstance(node, dict) else node
+        if isinstance(text, str):
+            found.append(text)
+    return found
+
+
+def _resolved(href: str | None, base: str) -> str | None:
+    try:
+        return resolve(href, base) if href else None
+    except InvalidUrl:
+        return None

@@ -1,0 +1,131 @@
+"""One page, parsed once: its tree, its meta elements, its structured data."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin
+
+from w3lib.encoding import html_to_unicode
+
+from feedcrawl.domain.errors import NoArticle
+from feedcrawl.domain.extraction.structured import Thing, article_of, read_things
+from feedcrawl.domain.sanitize import parse_html
+from feedcrawl.domain.text import fold
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lxml.html import HtmlElement
+
+MIN_HTML_LENGTH = 200
+_NAMES = ("property", "name", "itemprop", "http-equiv")
+_NOT_HTML = {
+    b"%PDF-": "a PDF",
+    b"PK\x03\x04": "a zip archive",
+    b"\x7fELF": "an executable",
+    b"MZ": "an executable",
+    b"\xff\xd8\xff": "a JPEG image",
+    b"\x89PNG": "a PNG image",
+    b"GIF8": "a GIF image",
+    b"RIFF": "a RIFF container",
+    b"\x1f\x8b": "gzip data",
+    b"BZh": "bzip2 data",
+    b"\xfd7zXZ": "xz data",
+    b"Rar!": "a RAR archive",
+    b"OggS": "Ogg media",
+    b"ID3": "MP3 audio",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A parsed page. `metas` holds contents by lower-case name; `article` is the JSON-LD node that describes it."""
+
+    url: str
+    base: str
+    tree: HtmlElement
+    raw_len: int
+    metas: Mapping[str, tuple[str, ...]]
+    things: tuple[Thing, ...]
+    article: Thing
+
+    def meta(self, *names: str) -> str | None:
+        """The first content that one of the meta elements has, the names in order of preference."""
+        return next((content for name in names for content in self.metas.get(name, ())), None)
+
+
+def read_page(html: bytes | str, url: str) -> Page:
+    """The page of some HTML, or NoArticle with FAIL_BAD_HTML or FAIL_PARSE."""
+    text = decode(html)
+    if len(text) < MIN_HTML_LENGTH:
+        raise NoArticle("FAIL_BAD_HTML", f"{len(text)} characters, fewer than {MIN_HTML_LENGTH}")
+    if text.lstrip()[:1] in "{[":
+        raise NoArticle("FAIL_BAD_HTML", "JSON, not HTML")
+    tree = parse_html(text)
+    if tree is None or not len(tree):
+        raise NoArticle("FAIL_PARSE", "no element could be read")
+    things = read_things(tree)
+    return Page(
+        url=url,
+        base=_base_url(tree, url),
+        tree=tree,
+        raw_len=len(text),
+        metas=_read_metas(tree),
+        things=things,
+        article=article_of(things, url),
+    )
+
+
+def decode(html: bytes | str) -> str:
+    """The text of a page: byte order mark, valid UTF-8, the page's own declaration, windows-1252 (WHATWG HTML 13.2.3)."""
+    if isinstance(html, str):
+        return html
+    kind = next((kind for magic, kind in _NOT_HTML.items() if html.startswith(magic)), None)
+    if kind:
+        raise NoArticle("FAIL_BAD_HTML", f"unsupported_type: {kind}")
+    if html.startswith(codecs.BOM_UTF8):
+        return html.decode("utf-8-sig", "replace")
+    try:
+        return _declared(html) if _is_seven_bit_stateful(html) else html.decode("utf-8")
+    except UnicodeDecodeError:
+        return _declared(html)
+
+
+def _is_seven_bit_stateful(html: bytes) -> bool:
+    """ISO-2022-JP and HZ are valid UTF-8 and mean something else."""
+    return b"\x1b$" in html[:4096] or b"\x1b(" in html[:4096] or b"\x00" in html[:64]
+
+
+def _declared(html: bytes) -> str:
+    return html_to_unicode(None, html, default_encoding="cp1252")[1]
+
+
+def _read_metas(tree: HtmlElement) -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    for element in tree.iter("meta"):
+        content = fold(element.get("content") or "")
+        if content:
+            for name in {(element.get(key) or "").strip().lower() for key in _NAMES} - {""}:
+                found.setdefault(name, []).append(content)
+    return {name: tuple(contents) for name, contents in found.items()}
+
+
+def _base_url(tree: HtmlElement, url: str) -> str:
+    href = next((base.get("href") for base in tree.iter("base") if base.get("href")), None)
+    try:
+        joined = urljoin(url, href) if href else url
+    except ValueError:
+        return url
+    return joined if re.match(r"https?://", joined) else url
+
+
+def text_of(element: HtmlElement) -> str:
+    """The folded text of an element, its markup left out."""
+    return fold(" ".join(map(_string, element.itertext())))
+
+
+def _string(piece: Any) -> str:
+    return str(piece)

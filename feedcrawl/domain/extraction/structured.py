@@ -1,0 +1,108 @@
+"""Structured data: the JSON-LD that a page carries (https://schema.org, https://www.w3.org/TR/json-ld11/)."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from feedcrawl.domain.text import fold, plain_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lxml.html import HtmlElement
+
+Thing = dict[str, Any]
+
+MAX_LENGTH = 1 << 20
+MAX_THINGS = 2000
+_ARTICLE_TYPE = re.compile(r"(?:Article|Posting|Report|Review|CreativeWork)$")
+_PAGE_TYPE = re.compile(r"WebPage$|^VideoObject$|^PodcastEpisode$")
+_WRAPPING = re.compile(r"^\s*(?:<!--|(?://\s*)?<!\[CDATA\[)|(?:-->|(?://\s*)?\]\]>)\s*$")
+_TRAILING_COMMA = re.compile(r",(?=\s*[\]}])")
+
+
+def read_things(tree: HtmlElement) -> tuple[Thing, ...]:
+    """Every typed node of the page's JSON-LD, in document order; what cannot be read is left out."""
+    found: list[Thing] = []
+    for script in tree.iter("script"):
+        if "ld+json" in (script.get("type") or "").lower():
+            found.extend(_typed(_load(script.text or "")))
+    return tuple(found[:MAX_THINGS])
+
+
+def article_of(things: tuple[Thing, ...], url: str) -> Thing:
+    """The node that describes the page's article: an article about this URL, any article, a page about this URL."""
+    articles = [thing for thing in things if _is(thing, _ARTICLE_TYPE)]
+    return max(articles or [t for t in things if _is(t, _PAGE_TYPE)], key=lambda thing: _rank(thing, url), default={})
+
+
+def body_of(article: Thing) -> str:
+    """The plain text of `articleBody`, or nothing."""
+    body = article.get("articleBody") or article.get("text")
+    return plain_text(unescape(body)) if isinstance(body, str) else ""
+
+
+def text_at(thing: Thing, *names: str) -> str | None:
+    """The first of the properties that holds text, folded."""
+    for name in names:
+        for value in values(thing.get(name)):
+            if isinstance(value, str) and (text := fold(unescape(value))):
+                return text
+    return None
+
+
+def values(value: Any) -> list[Any]:
+    """A property's values as a list: JSON-LD writes one value without brackets."""
+    if value is None:
+        return []
+    return value if isinstance(value, list) else [value]
+
+
+def _load(text: str) -> Any:
+    """The value of a script's JSON; forgiven are comments around it, raw line ends in strings and trailing commas."""
+    if len(text) > MAX_LENGTH:
+        return None
+    text = _WRAPPING.sub("", _WRAPPING.sub("", text)).strip().rstrip(";")
+    for candidate in (text, _TRAILING_COMMA.sub("", text)):
+        try:
+            return json.loads(candidate, strict=False)
+        except (ValueError, RecursionError):
+            continue
+    return None
+
+
+def _typed(value: Any) -> Iterator[Thing]:
+    """All objects with a type, outermost first, however they nest."""
+    waiting, seen = [value], 0
+    while waiting and seen < MAX_THINGS:
+        node = waiting.pop(0)
+        seen += 1
+        if isinstance(node, list):
+            waiting = node + waiting
+        elif isinstance(node, dict):
+            if "@type" in node:
+                yield node
+            waiting.extend(child for child in node.values() if isinstance(child, dict | list))
+
+
+def _is(thing: Thing, pattern: re.Pattern[str]) -> bool:
+    return any(isinstance(kind, str) and pattern.search(kind) for kind in values(thing.get("@type")))
+
+
+def _rank(thing: Thing, url: str) -> tuple[bool, int]:
+    known = sum(bool(thing.get(name)) for name in ("headline", "datePublished", "author", "articleBody"))
+    return _is_about(thing, url), known
+
+
+def _is_about(thing: Thing, url: str) -> bool:
+    """Whether a node names the page itself, by path (hosts and queries differ from variant to variant)."""
+    path = urlsplit(url).path.rstrip("/")
+    named = [thing.get("url"), thing.get("@id"), *values(thing.get("mainEntityOfPage"))]
+    urls = [node.get("@id") or node.get("url") if isinstance(node, dict) else node for node in named]
+    return bool(path) and any(
+        isinstance(u, str) and u.split("#")[0].split("?")[0].rstrip("/").endswith(path) for u in urls
+    )
