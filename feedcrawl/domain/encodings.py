@@ -36,8 +36,8 @@ _NAMES = """
     latin-1 iso8859-2 iso8859-3 iso8859-4 iso8859-5 iso8859-6 iso8859-7 iso8859-8 iso8859-9 iso8859-10 iso8859-11
     iso8859-13 iso8859-14 iso8859-15 iso8859-16 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258
     koi8-r koi8-u koi8-t kz1048 ptcp154 tis-620 cp874 mac-roman mac-cyrillic mac-latin2 mac-greek mac-turkish
-    mac-iceland cp437 cp737 cp775 cp850 cp852 cp855 cp857 cp858 cp860 cp861 cp862 cp863 cp864 cp865 cp866 cp869 cp720 cp1125
-    cp856 cp1006 hp-roman8 cp037 cp273 cp424 cp500 cp875 cp1026 cp1140
+    mac-iceland cp437 cp737 cp775 cp850 cp852 cp855 cp857 cp858 cp860 cp861 cp862 cp863 cp864 cp865 cp866 cp869
+    cp720 cp1125 cp856 cp1006 hp-roman8 cp037 cp273 cp424 cp500 cp875 cp1026 cp1140
     big5 big5hkscs cp950 gb2312 gbk gb18030 hz euc-jp euc-jis-2004 euc-jisx0213 shift-jis cp932 shift-jis-2004
     shift-jisx0213 iso2022-jp iso2022-jp-1 iso2022-jp-2 iso2022-jp-3 iso2022-jp-2004 iso2022-jp-ext iso2022-kr
     euc-kr cp949 johab
