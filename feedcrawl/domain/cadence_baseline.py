@@ -27,7 +27,7 @@ def propose(state: PollState, seen: Observation, now: datetime, policy: CadenceP
     reason, factor = step(seen, policy)
     stepped = bounded(before * factor, policy)
     interval, candidates = stepped, [Candidate("interval", before), Candidate(reason, stepped)]
-    if learned.ewma_sec is not None:
+    if learned.ewma_sec:  # 0: entries of one moment, an import, from which no cadence can be told
         target = bounded(learned.ewma_sec, policy)
         interval = bounded(policy.blend_lambda * target + (1 - policy.blend_lambda) * stepped, policy)
         candidates += [Candidate("ewma", target), Candidate("blend", interval)]

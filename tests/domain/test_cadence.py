@@ -82,6 +82,7 @@ def test_interval_is_blended_with_the_gap_and_stays_in_bounds():
     yearly = replace(NEW, published=ago(0, 600_000))
     assert waits(yearly) == [0.5 * DAY + 0.5 * 675]
     assert waits(replace(NEW, published=ago(0, 0.1)), state=PollState(interval_sec=300)) == [300]
+    assert waits(replace(NEW, published=ago(9, 9, 9)), NOTHING) == [675, 843.75], "an import tells no cadence"
 
 
 def test_nothing_is_blended_after_an_error():
