@@ -1,0 +1,130 @@
+"""What all files of the data directory share: how they are opened, appended to, and fail.
+
+No name in here comes from the wire, and no symbolic link inside the data directory is followed: the directory is opened
+part by part, each relative to the one before. (The data directory itself may be reached through links; it is the
+operator's.)
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import stat
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.warc import rfc3339
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+_REASONS = {
+    errno.ENOSPC: "disk_full",
+    errno.EDQUOT: "disk_full",
+    errno.EROFS: "read_only",
+    errno.EACCES: "no_permission",
+    errno.EPERM: "no_permission",
+    errno.ELOOP: "symlink_refused",
+    errno.EIO: "io_error",
+}
+# Legal inside a JSON string, but line ends for readers that split text into lines as Unicode does.
+_LINE_ENDS = re.compile("[\x85\u2028\u2029]")
+
+
+class DiskUnavailable(Exception):
+    """A file that could not be read or written. `reason` is machine-readable (`disk_full`, `symlink_refused`, …)."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(path, reason)
+        self.path = path
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"{self.reason}: {self.path}"
+
+
+@contextmanager
+def map_disk_errors(path: Path) -> Iterator[None]:
+    """Every OSError inside becomes DiskUnavailable(path, reason)."""
+    try:
+        yield
+    except OSError as error:
+        number = error.errno or 0
+        reason = _REASONS.get(number) or errno.errorcode.get(number, "unknown").lower()
+        raise DiskUnavailable(path, reason) from error
+
+
+def open_beneath(root: Path, name: str, flags: int) -> int:
+    """A descriptor of the regular file `name` (its parts separated by `/`) under `root`. Raises OSError.
+
+    With O_CREAT missing directories are made. Links, devices, pipes, `..` and absolute names are refused.
+    """
+    *folders, last = name.split("/")
+    if any(part in {"", ".", ".."} for part in (*folders, last)):
+        raise OSError(errno.EINVAL, "not a name under the data directory", name)
+    if flags & os.O_CREAT:
+        root.mkdir(mode=0o750, parents=True, exist_ok=True)
+    at = _open_folder(root)
+    try:
+        for folder in folders:
+            if flags & os.O_CREAT:
+                with suppress(FileExistsError):
+                    os.mkdir(folder, 0o750, dir_fd=at)
+            above, at = at, _open_folder(folder, above=at)
+            os.close(above)
+        return _open_file(last, flags, above=at)
+    finally:
+        os.close(at)
+
+
+def _open_folder(path: Path | str, *, above: int | None = None) -> int:
+    try:
+        return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=above)
+    except NotADirectoryError as error:
+        # What O_NOFOLLOW makes of a link to a directory; for a file it is ELOOP.
+        if stat.S_ISLNK(os.stat(path, dir_fd=above, follow_symlinks=False).st_mode):
+            raise OSError(errno.ELOOP, "symbolic link", str(path)) from error
+        raise
+
+
+def _open_file(name: str, flags: int, *, above: int) -> int:
+    # O_NONBLOCK: opening a pipe that somebody put here must not wait for its other end.
+    fd = os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o640, dir_fd=above)
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise OSError(errno.EINVAL, "not a regular file", name)
+    return fd
+
+
+def write_whole(fd: int, data: bytes, *, end: int) -> None:
+    """Append `data` to a file of `end` bytes, all of it or none: what a full disk cut short is taken back."""
+    try:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(fd, view) :]
+    except OSError:
+        os.ftruncate(fd, end)
+        raise
+
+
+def json_line(record: Mapping[str, object]) -> bytes:
+    """One record as one line of UTF-8 JSON that no reader splits.
+
+    Datetimes are RFC 3339 in UTC; lone surrogates become U+FFFD. TypeError and ValueError (NaN) are bugs of the caller.
+    """
+    text = json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_plain)
+    text = _LINE_ENDS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    try:
+        return text.encode() + b"\n"
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode() + b"\n"
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, datetime):
+        return rfc3339(value)
+    raise TypeError(f"{type(value).__name__} has no form in JSON")

@@ -1,0 +1,74 @@
+"""Records as lines of JSON, one file a day: `entries/2026-11-27.ndjson`, `articles/2026-11-27.ndjson`.
+
+Any number of processes may append to one file; after a kill a line may be torn, which costs that line alone, or may
+come twice (the last one counts).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from feedcrawl.store.disk import json_line, map_disk_errors, open_beneath, write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from datetime import date
+    from pathlib import Path
+
+
+class NdjsonFile:
+    """The daily files of one directory. `durable` waits for the disk at each append (survives power loss, not only a
+    kill). Every method raises DiskUnavailable.
+    """
+
+    def __init__(self, directory: Path, *, durable: bool = False) -> None:
+        self._directory = directory
+        self._durable = durable
+
+    def append(self, day: date, *records: Mapping[str, object]) -> None:
+        """Append records to the file of a day (UTC), all of them or none, a line each."""
+        lines = b"".join(json_line(record) for record in records)
+        name = _name(day)
+        with map_disk_errors(self._directory / name):
+            fd = open_beneath(self._directory, name, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+            try:
+                self._append(fd, lines)
+            finally:
+                os.close(fd)
+
+    def _append(self, fd: int, lines: bytes) -> None:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        end = os.fstat(fd).st_size
+        write_whole(fd, b"\n" + lines if _torn(fd, end) else lines, end=end)
+        if self._durable:
+            os.fdatasync(fd)
+
+    def read(self, day: date) -> Iterator[dict[str, Any]]:
+        """The records of a day, oldest first; torn lines are left out, a day without a file has none."""
+        name = _name(day)
+        with map_disk_errors(self._directory / name):
+            try:
+                fd = open_beneath(self._directory, name, os.O_RDONLY)
+            except FileNotFoundError:
+                return
+            with os.fdopen(fd, "rb") as lines:
+                yield from (record for record in map(_parsed, lines) if record is not None)
+
+
+def _name(day: date) -> str:
+    return f"{day:%Y-%m-%d}.ndjson"
+
+
+def _torn(fd: int, end: int) -> bool:
+    return end > 0 and os.pread(fd, 1, end - 1) != b"\n"
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return None
+    return record if isinstance(record, dict) else None
