@@ -1,0 +1,98 @@
+"""Raw capture: what came is on the disk before anything reads it.
+
+Stands nearest the wire (order 880), where bodies are still content-encoded and header values are as received. Scrapy
+has by then re-cased and reordered header names, joined chunks and lost the reason phrase; the files say so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+from uuid import uuid4
+
+from scrapy import signals
+from scrapy.exceptions import NotConfigured
+
+from feedcrawl import __version__
+from feedcrawl.store.raw import Exchange, RawStore
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+# Secrets of the operator, not of the publisher: an archive is read by more people than may use them.
+_SECRET = frozenset({b"authorization", b"cookie", b"proxy-authorization"})
+# How Scrapy flags a body that it hands on although it is incomplete: cut off by the peer (only where
+# DOWNLOAD_FAIL_ON_DATALOSS is off; else there is an exception and no body), or by a StopDownload of ours, which limits
+# size. "partial" is not among them: a body that ends with its connection, as HTTP/1.0 has it.
+_TRUNCATED = {"dataloss": "disconnect", "download_stopped": "length"}
+
+
+class RawCaptureMiddleware:
+    """Archives each request that has `meta["raw"]`: `{"feed_id": …}` or `{"uid": …}`, and under `previous` the `source`
+    of the last reference, so that a body that did not change is not written again.
+
+    Leaves `meta["fetch_id"]` (before the download) and `meta["raw_ref"]` (a RawRef, once it is on disk). If it cannot
+    be written, the request fails with DiskUnavailable and nothing is parsed. FEEDCRAWL_RAW = False turns it off.
+    """
+
+    def __init__(self, store: RawStore) -> None:
+        self.store = store
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """A middleware with a store of its own under FEEDCRAWL_DATA_DIR."""
+        if not crawler.settings.getbool("FEEDCRAWL_RAW", default=True):
+            raise NotConfigured("FEEDCRAWL_RAW is off")
+        directory = Path(crawler.settings.get("FEEDCRAWL_DATA_DIR", "./data")) / "raw"
+        middleware = cls(RawStore(directory, software=f"feedcrawl/{__version__}"))
+        # Sent after spider_closed: pipelines and whatever listens to that still find the store open.
+        crawler.signals.connect(middleware.engine_stopped, signals.engine_stopped)
+        return middleware
+
+    def process_request(self, request: Request) -> None:
+        """A fetch id for each hop; a redirect or retry comes with a copy of the meta of the hop before."""
+        if "raw" in request.meta:
+            request.meta["fetch_id"] = str(uuid4())
+            request.meta.pop("raw_ref", None)
+
+    async def process_response(self, request: Request, response: Response) -> Response:
+        """The response unchanged, once it is archived."""
+        if "raw" in request.meta:
+            written = self.store.append_async(exchange(request, response, datetime.now(UTC)))
+            # A small one is on disk already, and awaiting it would cost a turn of the event loop.
+            request.meta["raw_ref"] = written.result() if written.done() else await asyncio.wrap_future(written)
+        return response
+
+    def engine_stopped(self) -> None:
+        """Nothing is captured any more."""
+        self.store.close()
+
+
+def exchange(request: Request, response: Response, fetched_at: datetime) -> Exchange:
+    """What there is to archive of a download."""
+    owner = request.meta["raw"]
+    return Exchange(
+        fetch_id=request.meta["fetch_id"],
+        url=request.url,
+        fetched_at=fetched_at,
+        status=response.status,
+        method=request.method,
+        request_headers=[
+            (name, b"(left out)" if name.lower() in _SECRET else value) for name, value in _pairs(request)
+        ],
+        response_headers=_pairs(response),
+        body=response.body,
+        feed_id=owner.get("feed_id"),
+        uid=owner.get("uid"),
+        truncated=next((_TRUNCATED[flag] for flag in response.flags if flag in _TRUNCATED), None),
+        ip=str(response.ip_address) if response.ip_address else None,
+        previous=owner.get("previous"),
+    )
+
+
+def _pairs(message: Request | Response) -> list[tuple[bytes, bytes]]:
+    return [(name, value) for name, values in message.headers.items() for value in values]
