@@ -88,8 +88,17 @@ def origin(url: str) -> str:
 
 @lru_cache(maxsize=4096)
 def registered_domain(host: str) -> str:
-    """The public suffix of a host and one label, by the list that comes with the package; else the host itself."""
-    return _suffixes(host).top_domain_under_public_suffix or host
+    """The public suffix of a host and one label; the host itself where it is an address or a suffix.
+
+    By the list that comes with the package; a top-level domain that is not on it is a suffix (publicsuffix.org,
+    "If no rules match, the prevailing rule is `*`").
+    """
+    found = _suffixes(host)
+    if found.top_domain_under_public_suffix:
+        return found.top_domain_under_public_suffix
+    if found.suffix or found.ipv4 or ":" in host:
+        return host
+    return ".".join(host.split(".")[-2:])
 
 
 def same_site(left: str, right: str) -> bool:

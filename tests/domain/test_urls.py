@@ -146,6 +146,8 @@ def test_uid_and_hash():
         ("http://ann.github.io/", "ann.github.io", "http://ann.github.io", "ann.github.io"),
         ("http://[::1]:81/", "::1", "http://[::1]:81", "::1"),
         ("http://127.0.0.1/", "127.0.0.1", "http://127.0.0.1", "127.0.0.1"),
+        ("http://www.news.example/", "www.news.example", "http://www.news.example", "news.example"),
+        ("http://github.io/", "github.io", "http://github.io", "github.io"),
         ("http://localhost/", "localhost", "http://localhost", "localhost"),
     ],
 )
