@@ -20,16 +20,16 @@ DAY_SEC = 86_400
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting of our own: full name, default, unit ("" where none), meaning, and its names in the seed documents."""
+    """One setting of our own: full name, default, unit, meaning, and the names it has elsewhere (HOST_RPS, b_up …)."""
 
     name: str
-    default: str | float | int | bool | None
+    default: str | float | None
     unit: str
     meaning: str
     also: tuple[str, ...] = ()
 
 
-def _setting(name: str, default: str | float | bool | None, unit: str, meaning: str, *also: str) -> Setting:
+def _setting(name: str, default: str | float | None, unit: str, meaning: str, *also: str) -> Setting:
     return Setting(f"FEEDCRAWL_{name}", default, unit, meaning, also)
 
 
@@ -38,8 +38,8 @@ own_settings: tuple[Setting, ...] = (
     _setting(
         "DATA_DIR", "./data", "path", "everything on disk; processes that name the same directory share one server"
     ),
-    _setting("RAW", True, "switch", "keep every request and response of feeds and articles as WARC"),
-    _setting("REDIS_UNSAFE", False, "switch", "start on a server without AOF or with an eviction policy"),
+    _setting("RAW", "on", "switch", "keep every request and response of feeds and articles as WARC"),
+    _setting("REDIS_UNSAFE", "off", "switch", "start on a server without AOF or with an eviction policy"),
     _setting(
         "REDIS_OUTAGE_SEC", 600, "s", "a crawl whose server is away pauses; after this long it ends with status 1"
     ),
@@ -144,17 +144,13 @@ def check_names(names: Iterable[str]) -> None:
     for name in names:
         if name.startswith("FEEDCRAWL_") and name not in known:
             nearest = get_close_matches(name, known, n=1, cutoff=0)
-            raise ValueError(
-                f"{name} is no setting of feedcrawl; the nearest is {nearest[0]} (docs/settings.md lists all)"
-            )
+            raise ValueError(f"{name} is no setting; the nearest is {nearest[0]} (docs/settings.md lists all)")
 
 
 def from_environment(environment: Mapping[str, str]) -> dict[str, object]:
     """Every own setting at its default or as the environment says, and scrapy-redis's where the environment has them."""
     check_names(environment)
-    values: dict[str, object] = {
-        setting.name: environment.get(setting.name, setting.default) for setting in own_settings
-    }
+    values: dict[str, object] = {each.name: environment.get(each.name, each.default) for each in own_settings}
     values.update({name: environment[name] for name in REDIS_ENVIRONMENT if environment.get(name)})
     return values
 

@@ -1,8 +1,8 @@
 """The frontier: all future work, leased to workers and paced per host (docs/decisions/0002-frontier.md).
 
-Every operation is one Lua script on one shard's keys. The scripts read the server's clock, so that workers need not agree
-on the time; delays go in and waits come out as relative times. A lease carries a token, and a worker whose lease ran out
-changes nothing.
+Every operation is one Lua script on one shard's keys. The scripts read the server's clock, so that workers need not
+agree on the time; delays go in and waits come out as relative times. A lease carries a token, and a worker whose lease
+ran out changes nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ Pushed = Literal["queued", "raised", "pending", "leased", "known", "again"]
 """new | pending, priority raised | pending | in a worker's hands | ended and remembered | ended, queued anew."""
 Returned = Literal["pending", "dead", "quarantined", "lost"]
 Finished = Literal["done", "rescheduled", "lost"]
-Signal = Literal["ok", "site", "soft", "throttled", "none"]
+Signal = Literal["ok", "answered", "site", "soft", "throttled", "none"]
+"""2xx and 3xx | 4xx | the host fails | the host may be failing | 429 | says nothing of the host."""
 
 PUSH_BATCH = 64
 """Tasks per script call: keeps the server's longest script short."""
@@ -39,7 +40,6 @@ class FrontierPolicy:
     max_attempts: int = 4
     host_delay_sec: float = 1.0
     host_concurrency: int = 1
-    max_delay_sec: float = 3600.0
     remember_sec: float = 30 * 86400.0
     circuit_failures: int = 5
     circuit_waits_sec: tuple[float, ...] = (30.0, 60.0, 120.0, 240.0, 300.0)
@@ -52,7 +52,6 @@ class FrontierPolicy:
             "max_attempts": self.max_attempts,
             "delay": _ms(self.host_delay_sec),
             "concurrency": self.host_concurrency,
-            "max_delay": _ms(self.max_delay_sec),
             "remember": _ms(self.remember_sec),
             "host_ttl": 2 * 86_400_000,
             "circuit_failures": self.circuit_failures,
@@ -94,7 +93,7 @@ class Released:
 
 
 class Frontier:
-    """One shard of the frontier. Any method may raise redis-py's errors; `store.connection.map_redis_errors` names them."""
+    """One shard of the frontier. Any method may raise redis-py's errors; `map_redis_errors` names them."""
 
     def __init__(
         self, client: redis.Redis, policy: FrontierPolicy, *, shard: int = 0, clock: Callable[[], int] | None = None
@@ -121,7 +120,7 @@ class Frontier:
         return self.push_each((task, delay_sec, again) for task in tasks)
 
     def push_each(self, tasks: Iterable[tuple[Task, float, str]]) -> list[Pushed]:
-        """As `push`, with a delay in seconds and a reason to come again for each task."""
+        """As `push`, with a delay in seconds and a reason to come again ("" = none) for each task."""
         arguments = [argument for task, delay, again in tasks for argument in (task.to_json(), _ms(delay), again)]
         answers: list[Pushed] = []
         for start in range(0, len(arguments), 3 * PUSH_BATCH):
@@ -147,13 +146,24 @@ class Frontier:
         delay_sec: float = 0,
         patch: Mapping[str, Any] | None = None,
         commit: Sequence[Sequence[str | int | float]] = (),
+        signal: Signal | None = None,
     ) -> Finished:
         """Ends the task, or with status `pending` reschedules it after `delay_sec`.
 
         `patch` sets fields of its record (None removes one). `commit` are Redis commands on this shard's keys that
-        happen in the same step if the lease still holds, and not at all otherwise.
+        happen in the same step if the lease still holds, and not at all otherwise. `signal` is what `release` would have
+        been told, where both come at once.
         """
-        arguments = (lease.id, lease.token, status, reason, _ms(delay_sec), _json(patch or {}), _json(list(commit)))
+        arguments = (
+            lease.id,
+            lease.token,
+            status,
+            reason,
+            _ms(delay_sec),
+            _json(patch or {}),
+            _json(list(commit)),
+            signal or "",
+        )
         answer: Finished = self._run("done", *arguments)
         return answer
 
@@ -233,8 +243,8 @@ class Frontier:
             self._client.ltrim(keys.DEAD_LETTERS, -keep, -1)
         return moved
 
-    def _run(self, script: str, *arguments: object) -> Any:
-        clock = self._clock() if self._clock else ""
+    def _run(self, script: str, *arguments: str | float) -> Any:
+        clock: str | int = self._clock() if self._clock else ""
         return self._scripts[script](keys=[self._prefix], args=[clock, *arguments])
 
 

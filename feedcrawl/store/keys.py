@@ -1,7 +1,8 @@
 """Every Redis key name, in one place.
 
-Two families: keys that other programs read or write (`rss:*`, `webpage:*`, `robots:*`, queues and streams), whose names
-are a contract (docs/data-format.md), and our own, `fc:{shard}:…`, whose braces let Redis Cluster keep one shard in one slot.
+Two families: keys that other programs read or write (`rss:*`, `webpage:*`, `robots:*`, queues and streams), whose
+names are a contract (docs/data-format.md), and our own, `fc:{shard}:…`, whose braces let Redis Cluster keep one shard
+in one slot.
 """
 
 from __future__ import annotations

@@ -79,10 +79,11 @@ local function dequeue(task, now)
   if redis.call('ZREM', queue_key(lane, task.host), task.id) == 1 then settle(task.host, now) end
 end
 
+-- The twin of domain/pacing.py `effective_delay`.
 local function delay_of(host)
-  local h = redis.call('HMGET', host_key(host), 'delay', 'factor')
-  local delay = tonumber(h[1] or POLICY.delay) * tonumber(h[2] or 1)
-  return delay > POLICY.max_delay and math.max(POLICY.max_delay, tonumber(h[1] or 0)) or delay
+  local h = redis.call('HMGET', host_key(host), 'delay', 'doublings')
+  local delay = tonumber(h[1] or POLICY.delay)
+  return math.min(delay * 2 ^ tonumber(h[2] or 0), math.max(delay, 120000))
 end
 
 -- The twin of domain/pacing.py `reserve`: when this host may next be asked, given a turn that is taken now.
@@ -120,6 +121,51 @@ local function free_slot(id, holder, now)
   end
   if busy == 0 then redis.call('PEXPIRE', key, POLICY.host_ttl) end
   settle(holder.host, now)
+end
+
+-- What an answer says of its host: the twins of domain/circuit.py `step` and domain/pacing.py `throttled`, `answered`,
+-- `pause_ms` and `hold`. Signals: ok (2xx, 3xx), answered (4xx), site, soft, throttled, none. `wait` is Retry-After.
+local function signal_host(host, signal, wait, now)
+  local key = host_key(host)
+  local h = redis.call('HMGET', key, 'state', 'failures', 'opened', 'doublings', 'good', 'refusals')
+  local state, failures, opened = h[1] or 'closed', tonumber(h[2] or 0), tonumber(h[3] or 0)
+  local doublings, good, refusals = tonumber(h[4] or 0), tonumber(h[5] or 0), tonumber(h[6] or 0)
+  local before, pause = state, wait or 0
+  local failed = signal == 'site' or signal == 'soft'
+
+  if signal == 'ok' or signal == 'answered' or (state == 'half_open' and (signal == 'soft' or signal == 'throttled')) then
+    state, failures, opened = 'closed', 0, 0
+  elseif (state == 'closed' and failed and failures + 1 >= POLICY.circuit_failures) or (state == 'half_open' and signal == 'site') then
+    opened = opened + 1
+    state, failures = 'open', failures + 1
+    pause = math.max(pause, POLICY.circuit_waits[math.min(opened, #POLICY.circuit_waits)])
+  elseif state == 'closed' and failed then
+    failures = failures + 1
+  end
+
+  if signal == 'throttled' then
+    if not wait or wait <= 0 then pause = math.max(pause, math.min(30000 * 2 ^ math.min(refusals, 7), HOUR)) end
+    doublings, good, refusals = math.min(doublings + 1, 7), 0, refusals + 1
+  elseif signal == 'ok' then
+    refusals = 0
+    if doublings > 0 then
+      good = good + 1
+      if good >= 10 then doublings, good = doublings - 1, 0 end
+    end
+  end
+
+  if state == 'closed' and failures == 0 and doublings == 0 and refusals == 0 then
+    if h[1] then redis.call('HDEL', key, 'state', 'failures', 'opened', 'doublings', 'good', 'refusals') end
+  else
+    redis.call('HSET', key, 'state', state, 'failures', failures, 'opened', opened, 'doublings', doublings, 'good', good,
+      'refusals', refusals)
+  end
+  if signal == 'ok' or signal == 'answered' then redis.call('HSET', key, 'ok_at', string.format('%.0f', now)) end
+  if pause > 0 then
+    local next_at = tonumber(redis.call('HGET', key, 'next_at') or 0)
+    redis.call('HSET', key, 'next_at', string.format('%.0f', math.max(next_at, now + math.min(pause, 24 * HOUR))))
+  end
+  return before, state
 end
 
 local function drop_lease(id, holder, now)

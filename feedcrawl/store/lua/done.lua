@@ -1,4 +1,4 @@
--- done: ARGV = clock, id, token, status, reason, delay ms, patch JSON, commit JSON -> 'done' | 'rescheduled' | 'lost'
+-- done: ARGV = clock, id, token, status, reason, delay ms, patch JSON, commit JSON, signal ('' if released before) -> 'done' | 'rescheduled' | 'lost'
 local now = clock()
 local id, token, status, reason, delay = ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
 local holder = held(id, token)
@@ -8,6 +8,7 @@ if not task then drop_lease(id, holder, now) return 'lost' end
 
 for _, command in ipairs(cjson.decode(ARGV[8])) do redis.call(unpack(command)) end
 
+if ARGV[9] ~= '' then signal_host(holder.host, ARGV[9], nil, now) end
 merge(task, cjson.decode(ARGV[7]))
 drop_lease(id, holder, now)
 task.fetch_count = (task.fetch_count or 0) + 1

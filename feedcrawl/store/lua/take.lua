@@ -10,9 +10,6 @@ local expired = redis.call('ZRANGEBYSCORE', P .. 'leases', '-inf', now, 'LIMIT',
 for _, id in ipairs(expired) do
   local holder, task = holder_of(id), load_task(id)
   if holder then
-    if redis.call('HGET', host_key(holder.host), 'state') == 'half_open' and holder.slot then
-      redis.call('HSET', host_key(holder.host), 'state', 'open')
-    end
     drop_lease(id, holder, now)
   else
     redis.call('ZREM', P .. 'leases', id)
@@ -44,7 +41,7 @@ for _, lane in ipairs(lanes) do
   for host in pairs(hosts) do settle(host, now) end
 end
 
--- Polls before articles of equally ready hosts, as if twelve steps above the highest priority: old articles still get by.
+-- Polls before articles of equally ready hosts, by 22 hours of waiting: an article that waits longer still gets by.
 local POLL_LEAD = 22 * HOUR
 local function best_host()
   local lane, host, score
@@ -63,7 +60,8 @@ local function lease(lane, host)
   local text = id and redis.call('GET', task_key(id))
   if not text then settle(host, now) return nil end
   local key = host_key(host)
-  local probe = redis.call('HGET', key, 'state') == 'open'
+  local state = redis.call('HGET', key, 'state')
+  local probe = state == 'open' or state == 'half_open' -- half-open with no slot taken: its probe never came back
   if probe then redis.call('HSET', key, 'state', 'half_open') end
   reserve(host, now)
   redis.call('HINCRBY', key, 'busy', 1)

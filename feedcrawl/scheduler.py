@@ -1,0 +1,261 @@
+"""Scrapy's scheduler on the frontier: takes leases, never holds a slot for a host that waits, wakes the engine in time.
+
+The engine asks again after each response and otherwise every five seconds, and a scheduler method that raises hangs
+the spider or ends it with status 0. So a timer of our own takes what has come due and hands it to `engine.crawl`, and
+errors of the store become a pause.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import deque
+from typing import TYPE_CHECKING, Any, Self
+
+from scrapy.utils.asyncio import call_later, create_looping_call
+from scrapy.utils.request import request_from_dict
+from scrapy_redis.scheduler import Scheduler
+
+from feedcrawl import wiring
+from feedcrawl.domain.tasks import LANES, Lease
+from feedcrawl.services.requests import request_to_task, task_to_request_dict
+from feedcrawl.store.connection import StoreUnavailable
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+    from scrapy.utils.asyncio import CallLaterResult
+
+    from feedcrawl.wiring import Wiring
+
+logger = logging.getLogger(__name__)
+
+IDLE_SEC = 1.0
+"""Longest time between two looks at the frontier: other programs and workers add tasks too."""
+FRESH_SEC = 0.25
+"""How long an answer of the frontier counts as the present state when the engine asks whether to go on."""
+READY = "frontier_ready"
+"""Marks a request whose turn has come, on its way through `engine.crawl` back to us."""
+
+
+class FrontierScheduler(Scheduler):  # type: ignore[misc]
+    """A scheduler whose queue is the frontier.
+
+    A spider may define `request_for(lease) -> Request` for the tasks that it takes, `lanes` (which tasks it takes), and
+    `forever` (it does not end when nothing is due). Requests that a spider yields without a lease become tasks.
+    """
+
+    def __init__(self, crawler: Crawler, wired: Wiring) -> None:
+        super().__init__(server=wired.client, persist=True)
+        self._crawler = crawler
+        self._config = wired.config
+        self.leases = wired.leases
+        self._ready: deque[Request] = deque()
+        self._waiting_turn: dict[str, CallLaterResult] = {}
+        self._timer: CallLaterResult | None = None
+        self._timer_at = float("inf")
+        self._taken_at = float("-inf")
+        self._due_at: float | None = None
+        self._blocked = 0
+        self._away_since: float | None = None
+        self._closing = False
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Connects at once, so that a server that may not be used stops the start."""
+        scheduler = cls(crawler, wiring.of(crawler))
+        scheduler.stats = crawler.stats
+        return scheduler
+
+    def open(self, spider: Spider) -> None:
+        """Starts the heartbeat; nothing is taken before the engine asks."""
+        self.spider = spider
+        self._lanes = tuple(getattr(spider, "lanes", LANES))
+        self.leases.on_change = self._wake_in
+        self._heartbeat = create_looping_call(self._beat)
+        self._heartbeat.start(self._config.lease_sec / 3, now=False)
+
+    def close(self, reason: str) -> None:
+        """Gives back what is held. Runs after the pipelines are closed; shared keys are never deleted."""
+        self._closing = True
+        self._heartbeat.stop()
+        for timer in (self._timer, *self._waiting_turn.values()):
+            if timer is not None:
+                timer.cancel()
+        self._ready.clear()
+        self._waiting_turn.clear()
+        returned = self.leases.give_all_back(f"closing: {reason}")
+        if returned:
+            logger.info("leases_given_back", extra={"count": returned, "reason": reason})
+
+    def flush(self) -> None:
+        """Nothing to flush: what other workers share is not one worker's to delete."""
+
+    def __len__(self) -> int:
+        return len(self._ready) + len(self._waiting_turn)
+
+    def enqueue_request(self, request: Request) -> bool:
+        """Takes in what comes from the engine; False if it is dropped.
+
+        A request whose turn has come goes to the downloader. One with a lease is a continuation (a redirect on the
+        same host): it waits for the host's turn. Any other is a new task.
+        """
+        lease: Lease | None = request.meta.get("lease")
+        try:
+            if lease is None:
+                return self._push(request)
+            if not self.leases.holds(lease):
+                return False
+            if request.meta.pop(READY, False):
+                self._ready.append(request)
+                return True
+            return self._wait_turn(request, lease)
+        except StoreUnavailable as error:
+            self._pause(error)
+            return False
+
+    def next_request(self) -> Request | None:
+        """The next request that may be sent now."""
+        if not self._ready and not self._closing and time.monotonic() >= self._not_before():
+            self._take()
+        if not self._ready:
+            return None
+        self._count("dequeued")
+        return self._ready.popleft()
+
+    def has_pending_requests(self) -> bool:
+        """Whether there is work for this worker now or within the linger time."""
+        if self._closing:
+            return False
+        if len(self) or getattr(self.spider, "forever", False) or self._away_since is not None:
+            return True
+        if time.monotonic() - self._taken_at > FRESH_SEC:
+            self._take()
+            if self._ready:
+                self._wake_in(0)
+                return True
+        due = self._due_at is not None and self._due_at <= time.monotonic() + self._config.linger_sec
+        return due or self._blocked > 0 or self._away_since is not None
+
+    def _push(self, request: Request) -> bool:
+        task = request_to_task(request.to_dict(spider=self.spider))
+        answer = self.leases.push([task], again="queue_again" if request.dont_filter else "")[0]
+        self._count("enqueued")
+        return answer in ("queued", "again", "raised")
+
+    def _wait_turn(self, request: Request, lease: Lease) -> bool:
+        wait = self.leases.turn(lease)
+        if wait is None:
+            return False
+        request.meta[READY] = True
+        self._waiting_turn[lease.id] = call_later(wait, self._turn_has_come, request, lease)
+        return True
+
+    def _turn_has_come(self, request: Request, lease: Lease) -> None:
+        self._waiting_turn.pop(lease.id, None)
+        assert self._crawler.engine is not None
+        self._crawler.engine.crawl(request)
+
+    def _not_before(self) -> float:
+        """When it is worth asking the frontier again."""
+        if self._due_at is None:
+            return self._taken_at + IDLE_SEC
+        return min(self._due_at, self._taken_at + IDLE_SEC)
+
+    def _take(self) -> None:
+        try:
+            taken = self.leases.take(self._config.take_batch, self._lanes)
+        except StoreUnavailable as error:
+            self._pause(error)
+            return
+        self._resume()
+        now = self._taken_at = time.monotonic()
+        self._due_at = None if taken.wait_sec is None else now + taken.wait_sec
+        self._blocked = taken.blocked
+        for lease in taken.leases:
+            self._admit(lease)
+        for gone in taken.given_up:
+            logger.error("task_given_up", extra={"task": gone.id, "outcome": gone.outcome, "reason": gone.reason})
+        self._wake_in(max(self._not_before() - now, 0.001))
+
+    def _admit(self, lease: Lease) -> None:
+        build = getattr(self.spider, "request_for", None) or self._rebuild
+        try:
+            request = build(lease)
+        except Exception:  # the task is at fault, not the worker: one bad record must not stop the others
+            logger.exception("task_unusable", extra={"task": lease.id, "url": lease.task.url})
+            self.leases.give_back(lease, reason="task_unusable", counted=True)
+            return
+        request.meta["lease"] = lease
+        self._ready.append(request)
+
+    def _rebuild(self, lease: Lease) -> Request:
+        return request_from_dict(task_to_request_dict(lease.task), spider=self.spider)
+
+    def _wake_in(self, seconds: float) -> None:
+        """Looks at the frontier after this time, unless that happens sooner anyway."""
+        at = time.monotonic() + seconds
+        if self._closing or at >= self._timer_at:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer_at = at
+        self._timer = call_later(seconds, self._wake)
+        if self._due_at is None or at < self._due_at:
+            self._due_at = at
+
+    def _wake(self) -> None:
+        self._timer, self._timer_at = None, float("inf")
+        engine = self._crawler.engine
+        if self._closing or engine is None:
+            return
+        if engine.needs_backout():
+            return  # every slot is busy: the engine asks by itself after the next response
+        self._take()
+        ready, self._ready = list(self._ready), deque()
+        for request in ready:
+            request.meta[READY] = True
+            engine.crawl(request)
+
+    def _beat(self) -> None:
+        try:
+            lost = self.leases.heartbeat()
+        except StoreUnavailable as error:
+            self._pause(error)
+            return
+        for task_id in lost:
+            logger.warning("lease_lost", extra={"task": task_id})
+            self._count("lease_lost")
+
+    def _pause(self, error: StoreUnavailable) -> None:
+        """The server is away: nothing is taken until it is back; after the outage limit the crawl ends as failed."""
+        now = time.monotonic()
+        if self._away_since is None:
+            self._away_since = now
+            logger.error("store_away", extra={"reason": error.code, "detail": error.detail})
+        self._taken_at, self._due_at = now, now + IDLE_SEC
+        if now - self._away_since > self._config.redis_outage_sec:
+            self._fail("store_away")
+        self._wake_in(IDLE_SEC)
+
+    def _resume(self) -> None:
+        if self._away_since is not None:
+            logger.info("store_back", extra={"away_sec": round(time.monotonic() - self._away_since, 1)})
+            self._away_since = None
+
+    def _fail(self, reason: str) -> None:
+        if self._closing or self._crawler.engine is None:
+            return
+        self._closing = True
+        self._count("failed")
+        call_later(0, self._close_spider, reason)
+
+    def _close_spider(self, reason: str) -> Any:
+        from scrapy.utils.defer import _schedule_coro  # noqa: PLC0415
+
+        assert self._crawler.engine is not None
+        return _schedule_coro(self._crawler.engine.close_spider_async(reason=reason))
+
+    def _count(self, what: str) -> None:
+        assert self.stats is not None
+        self.stats.inc_value(f"feedcrawl/scheduler/{what}")

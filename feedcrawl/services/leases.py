@@ -1,0 +1,96 @@
+"""The leases in this worker's hands: taken from the frontier, kept alive, and ended once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from feedcrawl.store.connection import StoreUnavailable, map_redis_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from feedcrawl.domain.tasks import Lease, Task
+    from feedcrawl.store.frontier import Finished, Frontier, Pushed, Released, Returned, Signal, Taken
+
+
+class Leases:
+    """What this worker holds, by task id. Every method may raise StoreUnavailable.
+
+    `on_change(seconds)` is told when work may have come up: at once after a push, after the host's delay when a host
+    is free again.
+    """
+
+    def __init__(self, frontier: Frontier) -> None:
+        self._frontier = frontier
+        self.held: dict[str, Lease] = {}
+        self.on_change: Callable[[float], None] = lambda _: None
+
+    def holds(self, lease: Lease) -> bool:
+        """Whether this very lease is still ours."""
+        held = self.held.get(lease.id)
+        return held is not None and held.token == lease.token
+
+    def take(self, wanted: int, lanes: Sequence[str]) -> Taken:
+        """Leases of hosts that may be asked now."""
+        with map_redis_errors():
+            taken = self._frontier.take(wanted, lanes=lanes)
+        self.held.update({lease.id: lease for lease in taken.leases})
+        return taken
+
+    def push(self, tasks: Iterable[Task], *, delay_sec: float = 0, again: str = "") -> list[Pushed]:
+        """Adds tasks to the frontier."""
+        with map_redis_errors():
+            pushed = self._frontier.push(tasks, delay_sec=delay_sec, again=again)
+        self.on_change(delay_sec)
+        return pushed
+
+    def turn(self, lease: Lease) -> float | None:
+        """Seconds to wait for the host's next turn under this lease; None if it is lost."""
+        with map_redis_errors():
+            return self._frontier.turn(lease)
+
+    def release(self, lease: Lease, signal: Signal, *, wait_sec: float | None = None) -> Released:
+        """Frees the host's slot, with what the answer said of the host."""
+        with map_redis_errors():
+            released = self._frontier.release(lease, signal, wait_sec=wait_sec)
+        self.on_change(released.wait_sec)
+        return released
+
+    def done(self, lease: Lease, **ending: Any) -> Finished:
+        """Ends the task as `Frontier.done` does; the lease is no longer held."""
+        with map_redis_errors():
+            finished = self._frontier.done(lease, **ending)
+        self._forget(lease)
+        return finished
+
+    def give_back(self, lease: Lease, **reason: Any) -> Returned:
+        """Returns the task as `Frontier.give_back` does; the lease is no longer held."""
+        with map_redis_errors():
+            returned = self._frontier.give_back(lease, **reason)
+        self._forget(lease)
+        return returned
+
+    def heartbeat(self) -> set[str]:
+        """Extends all that is held; what was lost meanwhile is forgotten, and named."""
+        with map_redis_errors():
+            lost = self._frontier.heartbeat(self.held.values())
+        for task_id in lost:
+            self.held.pop(task_id, None)
+        return lost
+
+    def give_all_back(self, reason: str) -> int:
+        """Returns all that is held, without an attempt; answers how many. Never raises: leases run out anyway."""
+        returned = 0
+        for lease in list(self.held.values()):
+            try:
+                self.give_back(lease, reason=reason)
+            except StoreUnavailable:
+                break
+            returned += 1
+        self.held.clear()
+        return returned
+
+    def _forget(self, lease: Lease) -> None:
+        if self.holds(lease):
+            del self.held[lease.id]
+        self.on_change(0)
