@@ -1,0 +1,228 @@
+"""Which addresses, names, ports and URLs a crawler may reach.
+
+A URL that a stranger wrote may point into the network the crawler runs in (server-side request forgery). The
+decision is made on the address that is dialled; names and spellings are judged before only where that saves a
+lookup. Python's `is_global` and `is_private` are not enough: they pass embedded, deprecated and cloud-internal forms.
+"""
+
+from __future__ import annotations
+
+import re
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from feedcrawl.domain import urls
+from feedcrawl.domain.errors import InvalidUrl
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+Network = IPv4Network | IPv6Network
+
+# IANA IPv4 Special-Purpose Address Registry (RFC 6890): entries that are not globally reachable, and what it leaves
+# out. It calls 192.0.0.9 and .10 (anycast of the nearest PCP and TURN server) global, but the nearest one is ours.
+_CLOSED_IPV4 = tuple(
+    IPv4Network(text)
+    for text in (
+        "0.0.0.0/8",  # this network: RFC 791
+        "10.0.0.0/8",  # private: RFC 1918
+        "100.64.0.0/10",  # carrier-grade NAT: RFC 6598; metadata of some clouds
+        "127.0.0.0/8",  # loopback: RFC 1122
+        "168.63.129.16/32",  # wire server of Azure, in no registry
+        "169.254.0.0/16",  # link-local: RFC 3927; metadata of most clouds
+        "172.16.0.0/12",  # private: RFC 1918
+        "192.0.0.0/24",  # IETF protocol assignments: RFC 6890
+        "192.0.2.0/24",  # documentation: RFC 5737
+        "192.88.99.0/24",  # 6to4 relays, deprecated: RFC 7526
+        "192.168.0.0/16",  # private: RFC 1918
+        "198.18.0.0/15",  # benchmarking: RFC 2544
+        "198.51.100.0/24",  # documentation: RFC 5737
+        "203.0.113.0/24",  # documentation: RFC 5737
+        "224.0.0.0/4",  # multicast: RFC 5771
+        "240.0.0.0/4",  # reserved and broadcast: RFC 1112, RFC 919
+    )
+)
+
+# RFC 4291: all that has been given out lies in 2000::/3. Outside it lie loopback, link-local, site-local, unique local,
+# multicast, discard-only, SRv6 identifiers (5f00::/16) and the local-use NAT64 prefix 64:ff9b:1::/48, whose operators
+# place the IPv4 address where they like (RFC 8215), so that it cannot be unwrapped.
+_GLOBAL_UNICAST = IPv6Network("2000::/3")
+
+# IANA IPv6 Special-Purpose Address Registry (RFC 6890), within 2000::/3.
+_CLOSED_IPV6 = tuple(
+    IPv6Network(text)
+    for text in (
+        "2001::/23",  # IETF protocol assignments: RFC 2928; benchmarking, ORCHID and anycast of the nearest server
+        "2001:db8::/32",  # documentation: RFC 3849
+        "3ffe::/16",  # 6bone, returned: RFC 3701
+        "3fff::/20",  # documentation: RFC 9637
+    )
+)
+_OPEN_IPV6 = (
+    IPv6Network("2001:3::/32"),  # AMT: RFC 7450
+    IPv6Network("2001:4:112::/48"),  # AS112: RFC 7535
+)
+
+_COMPATIBLE = IPv6Network("::/96")  # RFC 4291 2.5.5.1, deprecated
+_NAT64 = IPv6Network("64:ff9b::/96")  # RFC 6052
+
+# RFC 6761 and its registry, RFC 9476, `internal` (ICANN 2024), names that ICANN keeps back for their collisions, and
+# what home routers and /etc/hosts use.
+_SPECIAL_TLDS = frozenset(
+    {"alt", "arpa", "corp", "example", "home", "internal", "intranet", "invalid", "lan"}
+    | {"local", "localdomain", "localhost", "mail", "onion", "private", "test"}
+)
+
+# Services that speak other protocols: "bad port" of the Fetch standard above 1023, then data stores, brokers,
+# orchestrators and remote consoles.
+DENIED_PORTS = frozenset(
+    {1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, *range(6665, 6670), 6679, 6697, 10080}
+    | {1433, 1434, 1521, 2181, 2375, 2376, 2377, 2379, 2380, 3306, 3389, 4369, 5432, 5672, 5900, 5901, 5984, 5985, 5986}
+    | {6379, 6380, 6443, 7000, 7001, 7199, 8500, 9000, 9042, 9092, 9200, 9300, 10250, 10255, 11211, 16379, 26379}
+    | {27017, 27018, 27019, 28015, 28017}
+)
+
+_AUTHORITY = re.compile(r"[A-Za-z]+://([^/?#]*)")
+_ROOT_DOT = re.compile(r"\.(?=:|$)")
+
+
+def is_public(ip: str) -> bool:
+    """Whether an address, as text, belongs to the public Internet. Nonsense does not; neither does an IPv4 address in
+    one of inet_aton's spellings (`127.1`, `0x7f000001`), which has to be resolved first.
+
+    An IPv6 address that carries IPv4 addresses (mapped, compatible, NAT64, 6to4, Teredo) is as public as they are. One
+    with a zone (RFC 4007) is local to a link.
+    """
+    try:
+        address = ip_address(ip)
+    except ValueError:
+        return False
+    if isinstance(address, IPv4Address):
+        return _is_public_ipv4(address)
+    if address.scope_id is not None:
+        return False
+    carried = _carried(address)
+    if carried:
+        return all(map(_is_public_ipv4, carried))
+    return _is_public_ipv6(address)
+
+
+def _is_public_ipv4(address: IPv4Address) -> bool:
+    return not any(address in network for network in _CLOSED_IPV4)
+
+
+def _is_public_ipv6(address: IPv6Address) -> bool:
+    if any(address in network for network in _OPEN_IPV6):
+        return True
+    return address in _GLOBAL_UNICAST and not any(address in network for network in _CLOSED_IPV6)
+
+
+def _carried(address: IPv6Address) -> tuple[IPv4Address, ...]:
+    """The IPv4 addresses to which packets for this IPv6 address go on; of Teredo (RFC 4380) server and client."""
+    if address.ipv4_mapped:
+        return (address.ipv4_mapped,)
+    if address in _COMPATIBLE or address in _NAT64:
+        return (IPv4Address(address.packed[-4:]),)
+    if address.sixtofour:
+        return (address.sixtofour,)
+    return address.teredo or ()
+
+
+def parse_networks(text: str) -> tuple[Network, ...]:
+    """The networks that a comma-separated text names (`127.1.0.0/16, fd00::/8, 10.0.0.7`).
+
+    Raises ValueError naming the rule that cannot be read, host bits included: a rule that is dropped silently opens
+    or closes what nobody meant.
+    """
+    return tuple(_network(rule) for rule in map(str.strip, text.split(",")) if rule)
+
+
+def _network(rule: str) -> Network:
+    try:
+        return ip_network(rule)
+    except ValueError as error:
+        raise ValueError(f"{rule!r} is not a network such as 10.0.0.0/8 or fd00::/8: {error}") from None
+
+
+def is_opened(ip: str, opened: Iterable[Network]) -> bool:
+    """Whether an address lies in one of the networks that the operator opened.
+
+    A mapped IPv6 address (`::ffff:10.0.0.1`) is the IPv4 address that the system dials for it.
+    """
+    try:
+        address = ip_address(ip)
+    except ValueError:
+        return False
+    dialled = getattr(address, "ipv4_mapped", None) or address
+    return any(dialled in network for network in opened)
+
+
+def is_allowed(ip: str, opened: Iterable[Network]) -> bool:
+    """Whether an address may be dialled: it is public, or the operator opened its network."""
+    return is_public(ip) or is_opened(ip, opened)
+
+
+def is_literal(host: str) -> bool:
+    """Whether a host is an address (without brackets) and no name."""
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def parse_ports(text: str) -> frozenset[int]:
+    """The ports that a comma-separated text names (`8080, 9000-9010`); ValueError naming what is none."""
+    return frozenset(port for rule in map(str.strip, text.split(",")) if rule for port in _ports(rule))
+
+
+def _ports(rule: str) -> range:
+    first, _, last = rule.partition("-")
+    if not (rule.isascii() and first.isdecimal() and (last or first).isdecimal()):
+        raise ValueError(f"{rule!r} is not a port or a range of ports such as 9000-9010")
+    ports = range(int(first), int(last or first) + 1)
+    if not ports or ports[0] < 1 or ports[-1] > 65535:
+        raise ValueError(f"{rule!r} does not lie within the ports 1-65535")
+    return ports
+
+
+def port_allowed(port: int, denied: Collection[int] = DENIED_PORTS) -> bool:
+    """Whether a web server may be asked on this port: 80, 443 and those above 1023 that are not denied."""
+    return (port in {80, 443} or 1024 <= port <= 65535) and port not in denied
+
+
+def is_name_refused(host: str) -> bool:
+    """Whether a host name is never looked up: one label, a special-use domain, or no name at all (RFC 1035 2.3.4).
+
+    `host` in lower case, without the root's dot.
+    """
+    labels = host.split(".")
+    if len(host) > 253 or not all(0 < len(label) < 64 for label in labels):
+        return True
+    return len(labels) == 1 or labels[-1] in _SPECIAL_TLDS
+
+
+def url_refusal(url: str, opened: Iterable[Network], denied: Collection[int] = DENIED_PORTS) -> str | None:
+    """Why a URL may not be asked for, as far as its text tells: a code of InvalidUrl, `url_port` or `url_address`.
+
+    None: the text allows it, and the resolver judges the name. A host that another parser would read otherwise
+    (percent-encoded, `0x7f.1`, an odd port) is `url_ambiguous`, since the fetch may use that parser.
+    """
+    try:
+        origin = urls.origin(urls.resolve(url))
+    except InvalidUrl as refusal:
+        return refusal.code
+    parts = urlsplit(origin)
+    host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+    if is_literal(host) and not is_allowed(host, opened):
+        return "url_address"
+    if not port_allowed(port, denied):
+        return "url_port"
+    return None if _authority(url) in {parts.netloc, f"{parts.netloc}:{port}"} else "url_ambiguous"
+
+
+def _authority(url: str) -> str:
+    """What stands between `//` and the path by RFC 3986, in lower case and without the root's dot."""
+    authority = _AUTHORITY.match(url)
+    return _ROOT_DOT.sub("", authority[1].lower()) if authority else ""

@@ -1,0 +1,58 @@
+"""How a request of ours may end besides Scrapy's own exceptions.
+
+All are IgnoreRequest, so that Scrapy neither retries nor reports them as errors of the downloader; `reason` is the
+code that reaches log, metric and journal unchanged.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import IgnoreRequest
+
+if TYPE_CHECKING:
+    from feedcrawl.domain.redirects import Hop
+
+
+class AddressRefused(IgnoreRequest):
+    """A request that would have left the public Internet, or was not for a web server. Final: never retried, no
+    failure of the host. `detail` says what was refused.
+    """
+
+    reason = "address_refused"
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(f"{self.reason}: {detail}")
+        self.detail = detail
+
+
+class RedirectRefused(IgnoreRequest):
+    """A redirect that is not followed; `reason` as in `domain/redirects.py`."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason = reason
+        self.detail = detail
+
+
+class HopElsewhere(IgnoreRequest):
+    """A leased request was redirected to another host, where it has no turn: the task goes back with its new target.
+
+    `chain` are the URLs asked so far, the first one first, the one that redirected last.
+    """
+
+    reason = "redirected"
+
+    def __init__(self, hop: Hop, chain: tuple[str, ...]) -> None:
+        super().__init__(f"{self.reason}: to {hop.url}")
+        self.hop = hop
+        self.chain = chain
+
+
+class BodyRefused(IgnoreRequest):
+    """A body that cannot be used; `reason` is `bad_encoding` or `too_large`."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason = reason
+        self.detail = detail

@@ -1,0 +1,87 @@
+"""Undoes content codings within a limit (order 590, in place of Scrapy's HttpCompressionMiddleware)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import ResponseDataLossError
+from scrapy.http import TextResponse
+from scrapy.responsetypes import responsetypes
+
+from feedcrawl.domain.codings import Undecodable, decode, names
+from feedcrawl.exceptions import BodyRefused
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from scrapy.statscollectors import StatsCollector
+
+__all__ = ["BodyRefused", "DecodingMiddleware"]
+
+ACCEPT_ENCODING = "gzip, deflate, br, zstd"
+ERROR_BODY_BYTES = 64 << 10
+
+
+class DecodingMiddleware:
+    """Hands on bodies as they were before compression, at most `meta["download_maxsize"]` or DOWNLOAD_MAXSIZE bytes.
+
+    The body of an error is read to 64 KiB and is empty where that is not enough or it cannot be decoded: nobody needs
+    it, and the status is the news.
+    """
+
+    def __init__(self, stats: StatsCollector, limit_bytes: int) -> None:
+        self._stats = stats
+        self._limit_bytes = limit_bytes
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Reads DOWNLOAD_MAXSIZE (bytes)."""
+        assert crawler.stats
+        return cls(crawler.stats, crawler.settings.getint("DOWNLOAD_MAXSIZE"))
+
+    def process_request(self, request: Request) -> None:
+        """Says what can be decoded, unless the request says something else."""
+        request.headers.setdefault("Accept-Encoding", ACCEPT_ENCODING)
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """The response with its body decoded.
+
+        Raises BodyRefused (`bad_encoding`, `too_large`), and ResponseDataLossError for a body that ends too soon, as
+        Scrapy does where the connection tells.
+        """
+        if request.method == "HEAD" or not response.body:
+            return response
+        limit = request.meta.get("download_maxsize", self._limit_bytes)
+        codings = names(response.headers.getlist("Content-Encoding"))
+        try:
+            body = _decoded(response, codings, limit)
+        except Undecodable as refusal:
+            if refusal.code == "dataloss":
+                raise ResponseDataLossError(f"{refusal.detail}: {request.url}") from refusal
+            raise BodyRefused(refusal.code, f"{refusal.detail}: {request.url}") from refusal
+        if body is response.body:
+            return response
+        self._stats.inc_value("httpcompression/response_bytes", len(body))
+        self._stats.inc_value("httpcompression/response_count")
+        return _with_body(response, body)
+
+
+def _decoded(response: Response, codings: tuple[str, ...], limit_bytes: int) -> bytes:
+    if response.status < 400:
+        return decode(response.body, codings, limit_bytes=limit_bytes)
+    try:
+        return decode(response.body, codings, limit_bytes=min(limit_bytes or ERROR_BODY_BYTES, ERROR_BODY_BYTES))
+    except Undecodable:
+        return b""
+
+
+def _with_body(response: Response, body: bytes) -> Response:
+    """The response as if it had come so: its class, and the encoding of text, follow from the new body."""
+    headers = response.headers.copy()
+    headers.pop("Content-Encoding", None)
+    kind = responsetypes.from_args(headers=headers, url=response.url, body=body)
+    named: dict[str, Any] = {"encoding": None} if issubclass(kind, TextResponse) else {}
+    return response.replace(cls=kind, body=body, headers=headers, **named)
