@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain.cadence_values import DAY_SEC, MIN_RETRY_AFTER_SEC, MIN_UPDATE_PERIOD_SEC, Candidate
+from feedcrawl.domain.cadence_values import DAY_SEC, MIN_UPDATE_PERIOD_SEC, Candidate
 from feedcrawl.domain.models import PublisherHints
 from feedcrawl.domain.windows import DAYS, HOURS
 
@@ -60,8 +60,8 @@ def floors(state: PollState) -> tuple[Candidate, ...]:
 
 
 def retry_after(seen: Observation) -> Candidate | None:
-    """The wait that a 429 or 503 asks for (RFC 9110, 10.2.3), at least a minute and at most a day; None without one."""
+    """The wait that a 429 or 503 asks for (RFC 9110, 10.2.3), at most a day; None where it asks for none."""
     asked = seen.retry_after_sec
     if seen.status not in (429, 503) or asked is None or not asked > 0:
         return None
-    return Candidate("retry-after", min(max(asked, MIN_RETRY_AFTER_SEC), DAY_SEC))
+    return Candidate("retry-after", min(asked, DAY_SEC))

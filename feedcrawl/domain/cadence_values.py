@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 DAY_SEC = 86_400.0
-MIN_RETRY_AFTER_SEC = 60.0
 MIN_UPDATE_PERIOD_SEC = 600.0
 
 
