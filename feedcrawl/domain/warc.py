@@ -193,7 +193,7 @@ def _record(fields: Iterable[tuple[str, str]], head: bytes, body: bytes) -> byte
     lines = "".join(f"{name}: {_CONTROL.sub(' ', value)}\r\n" for name, value in fields)
     size = len(head) + len(body)
     start = f"WARC/1.1\r\n{lines}WARC-Block-Digest: sha256:{block.hexdigest()}\r\nContent-Length: {size}\r\n\r\n"
-    return b"".join((start.encode(), head, body, b"\r\n\r\n"))
+    return b"".join((start.encode("utf-8", "replace"), head, body, b"\r\n\r\n"))
 
 
 def _http_head(start: str, headers: Iterable[tuple[bytes, bytes]]) -> bytes:

@@ -29,6 +29,8 @@ _REASONS = {
     errno.EACCES: "no_permission",
     errno.EPERM: "no_permission",
     errno.ELOOP: "symlink_refused",
+    errno.EINVAL: "not_a_file",
+    errno.ENXIO: "not_a_file",  # a pipe that nobody reads
     errno.EIO: "io_error",
 }
 # Legal inside a JSON string, but line ends for readers that split text into lines as Unicode does.
