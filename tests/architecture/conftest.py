@@ -50,4 +50,4 @@ def root() -> Path:
 def modules() -> tuple[Module, ...]:
     paths = sorted((ROOT / "feedcrawl").rglob("*.py"))
     texts = [(path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")) for path in paths]
-    return tuple(Module(name, text, ast.parse(text)) for name, text in texts)
+    return tuple(Module(name, text, ast.parse(text, filename=name)) for name, text in texts)
