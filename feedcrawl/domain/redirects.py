@@ -33,11 +33,12 @@ class Hop:
 class Refused:
     """A redirect that is not followed.
 
-    `reason` is `redirect_no_location`, `redirect_downgrade`, `redirect_loop`, `redirect_limit`, or a code of
-    InvalidUrl under its name: `redirect_scheme`, `redirect_ambiguous`, `redirect_userinfo`, `redirect_malformed` …
+    `reason` is `redirect_loop`, `too_many_redirects` or `bad_redirect`; `detail` of the last is `no_location`,
+    `downgrade` or a code of InvalidUrl (`url_scheme`, `url_ambiguous`, `url_userinfo` …).
     """
 
     reason: str
+    detail: str = ""
 
 
 def next_hop(url: str, status: int, location: bytes | None, chain: Sequence[str], *, limit: int = 5) -> Hop | Refused:
@@ -50,7 +51,7 @@ def next_hop(url: str, status: int, location: bytes | None, chain: Sequence[str]
     """
     location_text = _text(location or b"")
     if not location_text:
-        return Refused("redirect_no_location")
+        return Refused("bad_redirect", "no_location")
     try:
         target = urls.resolve(location_text, url)
         seen = {urls.resolve(earlier) for earlier in (*chain, url)}
@@ -64,12 +65,12 @@ def next_hop(url: str, status: int, location: bytes | None, chain: Sequence[str]
             same_origin=urls.origin(target) == urls.origin(url),
         )
     except InvalidUrl as refusal:
-        return Refused(refusal.code.replace("url", "redirect", 1))
+        return Refused("bad_redirect", refusal.code)
     if downgrade and (target in seen or not hop.same_origin):
-        return Refused("redirect_downgrade")
+        return Refused("bad_redirect", "downgrade")
     if target in seen:
         return Refused("redirect_loop")
-    return hop if len(chain) < limit else Refused("redirect_limit")
+    return hop if len(chain) < limit else Refused("too_many_redirects")
 
 
 def _text(location: bytes) -> str:

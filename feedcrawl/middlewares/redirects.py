@@ -48,7 +48,7 @@ class RedirectMiddleware:
         chain = tuple(request.meta.get("redirect_urls", ()))
         hop = next_hop(request.url, response.status, response.headers.get("Location"), chain, limit=self._limit)
         if isinstance(hop, Refused):
-            raise RedirectRefused(hop.reason, f"{request.url} after {len(chain)} redirects")
+            raise RedirectRefused(hop.reason, f"{hop.detail or len(chain) + 1} at {request.url}")
         if "lease" in request.meta and not hop.same_host:
             raise HopElsewhere(hop, (*chain, request.url))
         return _followed(request, response.status, hop)
