@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+# redis-py types each reply as bytes or text, awaited or not. Here they are text, at once: see `_FIXED`.
+Client = Any
+Pipeline = Any
+
 __all__ = ["Connection", "ServerRefused", "StoreUnavailable", "check_server", "connect", "map_redis_errors"]
 
 logger = logging.getLogger(__name__)

@@ -15,6 +15,8 @@ CRAWLER_QUEUE = "crawler_queue"
 DEAD_LETTERS = "page_fetcher_dlq"
 EVENTS = "feedcrawl:events"
 PAGE_CACHE_INDEX = "webpage:by_age"
+PAGE_CACHE_SIZES = "webpage:sizes"
+PAGE_CACHE_BYTES = "webpage:bytes"
 
 CATEGORY_LINKS_PATTERN = "rss:category_links:*"
 

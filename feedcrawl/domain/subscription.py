@@ -1,0 +1,136 @@
+"""A subscribed feed: what an operator said of it, what its polls have taught, and both as other programs see them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from feedcrawl.domain.cadence_state import from_json
+from feedcrawl.domain.cadence_values import PollState
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """What was subscribed to. `id` is a UUID that outlives every URL; intervals override the policy's where given."""
+
+    id: str
+    url: str
+    categories: tuple[str, ...] = ()
+    title: str | None = None
+    added_at: str | None = None
+    source: str | None = None
+    priority: int = 5
+    min_interval_sec: float | None = None
+    max_interval_sec: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PollRecord:
+    """What the polls of a feed have left. Validators are kept byte for byte as received; times are RFC 3339.
+
+    `body_hash` is the sha256 of the last parsed body as received, `raw` the reference of the fetch that brought it.
+    """
+
+    etag: str | None = None
+    last_modified: str | None = None
+    body_hash: str | None = None
+    raw: dict[str, Any] | None = None
+    type: str = "unknown"
+    title: str | None = None
+    site_url: str | None = None
+    cadence: str | None = None
+    interval_sec: float | None = None
+    next_at: str | None = None
+    last_decision_at: str | None = None
+    reason: str | None = None
+    candidates: tuple[tuple[str, float], ...] = ()
+    retry_after_sec: float | None = None
+    last_fetch_at: str | None = None
+    last_success_at: str | None = None
+    last_status: int | None = None
+    last_result: str | None = None
+    new_entries_last_fetch: int = 0
+    ids: dict[str, Any] | None = None
+
+    @property
+    def cadence_state(self) -> PollState:
+        """The state that the cadence policy goes on from."""
+        return from_json(self.cadence) if self.cadence else PollState()
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """A subscription with its polls."""
+
+    subscription: Subscription
+    polls: PollRecord
+
+    @property
+    def id(self) -> str:
+        """The feed's UUID."""
+        return self.subscription.id
+
+    def public(self, *, min_interval_sec: float, max_interval_sec: float) -> dict[str, Any]:
+        """The feed as other programs see it, in the shape of docs/data-format.md."""
+        said, polls = self.subscription, self.polls
+        state = polls.cadence_state
+        hints = state.hints
+        return {
+            "id": said.id,
+            "url": said.url,
+            "type": polls.type,
+            "title": said.title or polls.title,
+            "site_url": polls.site_url,
+            "categories": list(said.categories),
+            "added_at": said.added_at,
+            "validators": {"etag": polls.etag, "last_modified": polls.last_modified},
+            "schedule": {
+                "interval_sec": None if polls.interval_sec is None else round(polls.interval_sec),
+                "min_interval_sec": round(said.min_interval_sec or min_interval_sec),
+                "max_interval_sec": round(said.max_interval_sec or max_interval_sec),
+                "last_decision_at": polls.last_decision_at,
+                "next_at": polls.next_at,
+                "reason": polls.reason,
+                "retry_after_sec": None if polls.retry_after_sec is None else round(polls.retry_after_sec),
+            },
+            "publisher_hints": {
+                "ttl_minutes": hints.ttl_minutes,
+                "skip_hours": sorted(hints.skip_hours) or None,
+                "skip_days": sorted(hints.skip_days) or None,
+            },
+            "stats": {
+                "last_fetch_at": polls.last_fetch_at,
+                "last_success_at": polls.last_success_at,
+                "last_status": polls.last_status,
+                "last_result": polls.last_result,
+                "consecutive_failures": state.errors,
+                "ewma_interarrival_sec": None if state.ewma_sec is None else round(state.ewma_sec),
+                "new_entries_last_fetch": polls.new_entries_last_fetch,
+            },
+        }
+
+
+def dump(record: Subscription | PollRecord) -> str:
+    """A record as compact JSON, fields without a value left out."""
+    said = {name: value for name, value in asdict(record).items() if value not in (None, (), 0)}
+    return json.dumps(said, separators=(",", ":"), ensure_ascii=False)
+
+
+def load_subscription(text: str) -> Subscription:
+    """The subscription that `dump` wrote, of this or another version."""
+    return Subscription(**_known(Subscription, json.loads(text)))
+
+
+def load_polls(text: str | None) -> PollRecord:
+    """The poll record that `dump` wrote; a feed never polled has an empty one."""
+    return PollRecord(**_known(PollRecord, json.loads(text))) if text else PollRecord()
+
+
+def _known(kind: type[Any], record: dict[str, Any]) -> dict[str, Any]:
+    values = {field.name: record[field.name] for field in fields(kind) if field.name in record}
+    if "categories" in values:
+        values["categories"] = tuple(values["categories"])
+    if "candidates" in values:
+        values["candidates"] = tuple((name, figure) for name, figure in values["candidates"])
+    return values

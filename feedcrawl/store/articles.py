@@ -1,0 +1,161 @@
+"""Canonical articles as consumers read them (`rss:*`, `webpage:*`), and the claims that keep each one single."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from feedcrawl.store import keys
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from feedcrawl.store.connection import Client, Pipeline
+
+DAY_SEC = 86_400
+INDEX_LIFE_SEC = 30 * DAY_SEC
+PRUNE_LIMIT = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Lives:
+    """How long things stay, in seconds, and how many bytes all cached pages may take."""
+
+    article_sec: int = 7 * DAY_SEC
+    category_links_sec: int = 2 * DAY_SEC
+    page_sec: int = 3600
+    pages_bytes: int = 256 << 20
+
+
+class Articles:
+    """The keys of docs/data-format.md. Methods that take a pipeline queue commands on it; writing twice is once."""
+
+    def __init__(self, client: Client, lives: Lives, *, shard: int = 0) -> None:
+        self._client = client
+        self._lives = lives
+        self._prefix = keys.shard(shard)
+
+    # --- claims ---
+
+    def claim(self, uid: str, owner: str) -> str:
+        """Claims a canonical URL's uid for a task, for 30 days; answers the task that has it, the first that asked."""
+        key = self._claim(uid)
+        with self._client.pipeline(transaction=False) as pipe:
+            pipe.set(key, owner, nx=True, ex=INDEX_LIFE_SEC)
+            pipe.get(key)
+            return str(pipe.execute()[1] or owner)
+
+    def owners(self, uids: Sequence[str]) -> dict[str, str]:
+        """Which tasks have claimed these uids; those unclaimed are left out."""
+        if not uids:
+            return {}
+        found = self._client.mget([self._claim(uid) for uid in uids])
+        return {uid: owner for uid, owner in zip(uids, found, strict=True) if owner}
+
+    def sighting(self, pipe: Pipeline, uid: str, url: str) -> None:
+        """Notes a URL under which a known article was met again."""
+        key = f"{self._prefix}sightings:{uid}"
+        pipe.sadd(key, url)
+        pipe.expire(key, INDEX_LIFE_SEC)
+
+    def sightings(self, uid: str) -> set[str]:
+        """The other URLs of an article."""
+        return set(self._client.smembers(f"{self._prefix}sightings:{uid}"))
+
+    def winner_of(self, uid: str) -> str | None:
+        """The article that a loser's uid has joined."""
+        found = self._client.get(f"{self._prefix}joined:{uid}")
+        return None if found is None else str(found)
+
+    def join(self, pipe: Pipeline, loser: str, winner: str) -> None:
+        """Lets consumers of a loser's uid find the winner."""
+        pipe.set(f"{self._prefix}joined:{loser}", winner, ex=INDEX_LIFE_SEC)
+
+    # --- what consumers read ---
+
+    def write(self, pipe: Pipeline, uid: str, fields: Mapping[str, str | int | float]) -> None:
+        """The HASH of an article or of a failed URL, whole: fields of an earlier version do not shine through."""
+        key = keys.article(uid)
+        pipe.delete(key)
+        pipe.hset(key, mapping=fields)
+        pipe.expire(key, self._lives.article_sec)
+
+    def index(self, pipe: Pipeline, uid: str, categories: Iterable[str], fetched_ts: float) -> None:
+        """Lists a stored article by time and by category."""
+        pipe.zadd(keys.ARTICLE_INDEX, {uid: fetched_ts})
+        pipe.zremrangebyscore(keys.ARTICLE_INDEX, "-inf", fetched_ts - INDEX_LIFE_SEC)
+        self.categorize(pipe, uid, categories)
+
+    def categorize(self, pipe: Pipeline, uid: str, categories: Iterable[str]) -> None:
+        """Adds an article to categories."""
+        for category in categories:
+            pipe.sadd(keys.articles_by_category(category), uid)
+            pipe.expire(keys.articles_by_category(category), self._lives.article_sec)
+
+    def failure(self, pipe: Pipeline, uid: str, code: str, at: float) -> None:
+        """Lists a failure by its code."""
+        pipe.zadd(keys.CANONICAL_FAILURES, {f"{uid}:{code}": at})
+        pipe.zremrangebyscore(keys.CANONICAL_FAILURES, "-inf", at - INDEX_LIFE_SEC)
+
+    def attempted(self, pipe: Pipeline, uids: Iterable[str], at: float) -> None:
+        """Adds uids to those tried; each leaves 30 days after its attempt (`prune_attempted`)."""
+        for uid in uids:
+            pipe.sadd(keys.CANONICAL_ATTEMPTED, uid)
+            pipe.zadd(keys.CANONICAL_ATTEMPTED_AT, {uid: at})
+
+    def prune_attempted(self, now: float | None = None) -> int:
+        """Takes out the uids whose attempt is 30 days ago; answers how many."""
+        before = (time.time() if now is None else now) - INDEX_LIFE_SEC
+        old = self._client.zrangebyscore(keys.CANONICAL_ATTEMPTED_AT, "-inf", before, start=0, num=PRUNE_LIMIT)
+        if old:
+            with self._client.pipeline() as pipe:
+                pipe.srem(keys.CANONICAL_ATTEMPTED, *old)
+                pipe.zrem(keys.CANONICAL_ATTEMPTED_AT, *old)
+                pipe.execute()
+        return len(old)
+
+    def category_links(self, pipe: Pipeline, category: str, urls: Sequence[str]) -> None:
+        """Adds canonical URLs to a category's links; the set lives 48 h after the last addition."""
+        if urls:
+            pipe.sadd(keys.category_links(category), *urls)
+            pipe.expire(keys.category_links(category), self._lives.category_links_sec)
+
+    # --- the page cache ---
+
+    def cache_page(self, url_sha256: str, html: str) -> None:
+        """Keeps a page's decoded HTML for its time, and all pages together under their limit, oldest dropped first."""
+        if not self._lives.page_sec or not self._lives.pages_bytes:
+            return
+        size = len(html.encode("utf-8", "surrogatepass"))
+        if size > self._lives.pages_bytes:
+            return
+        now = time.time()
+        with self._client.pipeline() as pipe:
+            pipe.set(keys.webpage(url_sha256), html, ex=self._lives.page_sec)
+            pipe.zadd(keys.PAGE_CACHE_INDEX, {url_sha256: now})
+            pipe.hget(keys.PAGE_CACHE_SIZES, url_sha256)
+            pipe.hset(keys.PAGE_CACHE_SIZES, url_sha256, size)
+            pipe.incrby(keys.PAGE_CACHE_BYTES, size)
+            pipe.zrangebyscore(keys.PAGE_CACHE_INDEX, "-inf", now - self._lives.page_sec, start=0, num=PRUNE_LIMIT)
+            _, _, before, _, total, expired = pipe.execute()
+        if before:
+            total = self._client.decrby(keys.PAGE_CACHE_BYTES, int(before))
+        if expired:
+            total = self._drop_pages(expired)
+        while total > self._lives.pages_bytes and (oldest := self._client.zrange(keys.PAGE_CACHE_INDEX, 0, 15)):
+            total = self._drop_pages(oldest)
+
+    def _drop_pages(self, digests: Sequence[str]) -> int:
+        """Drops pages; answers how many bytes are left."""
+        sizes = self._client.hmget(keys.PAGE_CACHE_SIZES, list(digests))
+        with self._client.pipeline() as pipe:
+            pipe.zrem(keys.PAGE_CACHE_INDEX, *digests)
+            pipe.hdel(keys.PAGE_CACHE_SIZES, *digests)
+            for digest in digests:
+                pipe.delete(keys.webpage(digest))
+            pipe.decrby(keys.PAGE_CACHE_BYTES, sum(int(size or 0) for size in sizes))
+            return int(pipe.execute()[-1])
+
+    def _claim(self, uid: str) -> str:
+        return f"{self._prefix}claim:{uid}"

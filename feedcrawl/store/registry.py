@@ -1,0 +1,101 @@
+"""The subscribed feeds, what their polls have left, and the journal of their last fetches."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from feedcrawl.domain.subscription import Feed, PollRecord, Subscription, dump, load_polls, load_subscription
+from feedcrawl.store import keys
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from feedcrawl.store.connection import Client
+
+PAGE = 500
+
+
+class Registry:
+    """Feeds by id and by the spelling-free form of their URL. Methods may raise redis-py's errors."""
+
+    def __init__(self, client: Client, *, shard: int = 0, journal_length: int = 50) -> None:
+        self._client = client
+        self._prefix = keys.shard(shard)
+        self._journal_length = journal_length
+
+    def add(self, subscription: Subscription, url_key: str) -> str:
+        """Subscribes unless a feed with this `url_key` is there already; answers the id of the one that is.
+
+        Safe to repeat and to race: the key of the URL is claimed first, and whoever comes second finds it.
+        """
+        by_url = f"{self._prefix}feed_by_url"
+        self._client.hsetnx(by_url, url_key, subscription.id)
+        holder = str(self._client.hget(by_url, url_key))
+        if holder == subscription.id or not self._client.exists(self._feed(holder)):
+            self.save(replace(subscription, id=holder))
+        return holder
+
+    def save(self, subscription: Subscription) -> None:
+        """Writes a subscription and lists it."""
+        with self._client.pipeline() as pipe:
+            pipe.set(self._feed(subscription.id), dump(subscription))
+            pipe.sadd(f"{self._prefix}feeds", subscription.id)
+            pipe.execute()
+
+    def remove(self, feed_id: str, url_key: str) -> bool:
+        """Forgets a feed, its polls and journal; what it brought stays. False if it was not there."""
+        with self._client.pipeline() as pipe:
+            pipe.delete(self._feed(feed_id), f"{self._prefix}polls:{feed_id}", f"{self._prefix}journal:{feed_id}")
+            pipe.hdel(f"{self._prefix}feed_by_url", url_key)
+            pipe.srem(f"{self._prefix}feeds", feed_id)
+            return bool(pipe.execute()[-1])
+
+    def by_url(self, url_key: str) -> str | None:
+        """The id of the feed with this URL."""
+        found = self._client.hget(f"{self._prefix}feed_by_url", url_key)
+        return None if found is None else str(found)
+
+    def load(self, feed_ids: Sequence[str]) -> dict[str, Feed]:
+        """The feeds that there are of those asked for, in one round trip."""
+        if not feed_ids:
+            return {}
+        texts: list[str | None] = self._client.mget(
+            [self._feed(each) for each in feed_ids] + [f"{self._prefix}polls:{each}" for each in feed_ids]
+        )
+        pairs = zip(feed_ids, texts[: len(feed_ids)], texts[len(feed_ids) :], strict=True)
+        return {each: Feed(load_subscription(said), load_polls(polls)) for each, said, polls in pairs if said}
+
+    def all(self) -> Iterator[Feed]:
+        """Every feed, in no order, a page at a time."""
+        page: list[str] = []
+        for feed_id in self._client.sscan_iter(f"{self._prefix}feeds", count=PAGE):
+            page.append(feed_id)
+            if len(page) == PAGE:
+                yield from self.load(page).values()
+                page = []
+        yield from self.load(page).values()
+
+    def count(self) -> int:
+        """How many feeds are subscribed."""
+        return int(self._client.scard(f"{self._prefix}feeds"))
+
+    def commit(self, feed_id: str, polls: PollRecord, fetch: dict[str, Any]) -> list[list[str | int]]:
+        """The commands that record a poll and its line in the journal, for the frontier to run with `done`."""
+        journal = f"{self._prefix}journal:{feed_id}"
+        line = json.dumps(fetch, separators=(",", ":"), ensure_ascii=False)
+        return [
+            ["SET", f"{self._prefix}polls:{feed_id}", dump(polls)],
+            ["LPUSH", journal, line],
+            ["LTRIM", journal, 0, self._journal_length - 1],
+        ]
+
+    def journal(self, feed_id: str) -> list[dict[str, Any]]:
+        """The last fetches of a feed, newest first; one poll may stand twice after a kill, under one poll id."""
+        lines: Iterable[str] = self._client.lrange(f"{self._prefix}journal:{feed_id}", 0, -1)
+        fetches = {fetch["poll_id"]: fetch for fetch in map(json.loads, reversed(list(lines)))}
+        return list(reversed(fetches.values()))
+
+    def _feed(self, feed_id: str) -> str:
+        return f"{self._prefix}feed:{feed_id}"
