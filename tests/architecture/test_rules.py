@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-# `module::function` of each `except Exception` and why nothing narrower will do there.
-BROAD_EXCEPTS: dict[str, str] = {}
+# `module::function` of each broad except that does not raise again, and why nothing narrower will do there.
+BROAD_EXCEPTS: dict[str, str] = {
+    "feedcrawl/scheduler.py::_admit": "a spider builds the request; one bad task must not stop the others",
+}
 
 UNSAFE_MODULES = {"pickle", "cPickle", "dill", "marshal", "shelve", "cloudpickle"}
 UNSAFE_CALLS = {"eval", "exec", "compile", "__import__", "os.system", "os.popen"}
@@ -74,6 +76,9 @@ def test_feedparser_gets_a_file_object(modules) -> None:
 
 
 def broad(handler: ast.ExceptHandler) -> bool:
+    """Whether anything at all ends here; what cleans up and raises again lets it pass."""
+    if isinstance(handler.body[-1], ast.Raise) and handler.body[-1].exc is None:
+        return False
     named = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     return any(one is None or ast.unparse(one) in {"Exception", "BaseException"} for one in named)
 
@@ -181,9 +186,14 @@ def mirrors(module, root: Path) -> bool:
     )
 
 
+def wanted(module) -> str:
+    folder, _, stem = module.name.removeprefix("feedcrawl/").removesuffix(".py").rpartition("/")
+    return f"tests/domain/test_{stem}.py" if folder == "domain" else f"tests in tests/{folder}/"
+
+
 def test_each_decision_has_its_table(modules, root: Path) -> None:
     found = [
-        f"{module.name}:1 has no tests/domain/test_{module.stem}.py: a decision is tested as a table of literal values"
+        f"{module.name}:1 has no tests: write {wanted(module)}, since a decision is tested as a table of literal values"
         for module in modules
         if module.in_domain and decides(module) and not mirrors(module, root)
     ]
@@ -215,11 +225,13 @@ def test_the_checks_see_what_they_look_for(code: str, check, expected: object) -
 @pytest.mark.parametrize(
     ("clause", "expected"),
     [
-        ("except:", True),
-        ("except Exception:", True),
-        ("except (OSError, BaseException):", True),
-        ("except OSError:", False),
+        ("except: pass", True),
+        ("except Exception: pass", True),
+        ("except Exception as error: raise Other from error", True),
+        ("except (OSError, BaseException): pass", True),
+        ("except BaseException: raise", False),
+        ("except OSError: pass", False),
     ],
 )
 def test_which_excepts_are_broad(clause: str, expected: bool) -> None:
-    assert broad(ast.parse(f"try: f()\n{clause} pass").body[0].handlers[0]) is expected
+    assert broad(ast.parse(f"try: f()\n{clause}").body[0].handlers[0]) is expected
