@@ -125,7 +125,7 @@ from datetime import date
 from pathlib import Path
 from feedcrawl.store.ndjson import NdjsonFile
 for number in range(200):
-    NdjsonFile(Path(sys.argv[1])).append(date(2026, 11, 27), {"from": sys.argv[2], "number": number, "text": "x" * 5000})
+    NdjsonFile(Path(sys.argv[1])).append(date(2026, 11, 27), {"from": sys.argv[2], "number": number, "text": "x" * 999})
 """
 
 

@@ -1,0 +1,216 @@
+import asyncio
+import gzip
+import json
+import os
+import subprocess
+import sys
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from origin import Answer, document, redirect
+from scrapy import Request, Spider
+from scrapy.exceptions import NotConfigured
+from scrapy.http import Response
+from scrapy.utils.test import get_crawler
+from warcio.archiveiterator import ArchiveIterator
+
+from feedcrawl.middlewares.raw import RawCaptureMiddleware, exchange
+from feedcrawl.store.disk import DiskUnavailable
+from feedcrawl.store.raw import Captured, RawStore
+
+AT = datetime(2026, 11, 27, tzinfo=UTC)
+FEED = b"<rss><channel><title>A feed</title></channel></rss>"
+
+# One spider that reports what its callback or errback was given; arguments: settings and requests as JSON.
+CRAWL = """
+import json, os, sys
+import scrapy
+from scrapy.crawler import AsyncCrawlerProcess
+
+settings, requests = json.loads(sys.argv[1])
+
+class One(scrapy.Spider):
+    name = "one"
+    async def start(self):
+        for url, meta in requests:
+            yield scrapy.Request(url, self.parse, errback=self.failed, meta=meta, dont_filter=True)
+    def parse(self, response):
+        ref = response.meta.get("raw_ref")
+        on_disk = bool(ref) and os.path.getsize(f"{settings['FEEDCRAWL_DATA_DIR']}/raw/{ref.file}") > ref.offset
+        self.tell(status=response.status, size=len(response.body), flags=response.flags, on_disk=on_disk,
+                  fetch_id=response.meta.get("fetch_id"), ref=ref and ref.fetch_id)
+    def failed(self, failure):
+        self.tell(error=type(failure.value).__name__, fetch_id=failure.request.meta.get("fetch_id"))
+    def tell(self, **told):
+        print(json.dumps(told), flush=True)
+
+process = AsyncCrawlerProcess({
+    "DOWNLOADER_MIDDLEWARES": {"feedcrawl.middlewares.raw.RawCaptureMiddleware": 880},
+    "RETRY_ENABLED": False, "TELNETCONSOLE_ENABLED": False, "REMOTE_CONTROL_ENABLED": False, "LOG_LEVEL": "ERROR",
+    "ROBOTSTXT_OBEY": False, "HTTPPROXY_ENABLED": False, **settings,
+})
+process.crawl(One)
+process.start()
+"""
+
+
+@pytest.fixture
+def crawl(tmp_path):
+    """Runs the spider over pairs of URL and meta; answers with what it told, in the order of its telling."""
+
+    def crawl(*requests, **settings):
+        argument = json.dumps([{"FEEDCRAWL_DATA_DIR": str(tmp_path)} | settings, requests])
+        command = [sys.executable, "-c", CRAWL, argument]
+        run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        assert run.returncode == 0, run.stderr
+        return [json.loads(line) for line in run.stdout.splitlines()]
+
+    return crawl
+
+
+@pytest.fixture
+def store(tmp_path):
+    with closing(RawStore(tmp_path / "raw", software="x")) as store:
+        yield store
+
+
+def record_types(directory):
+    found = []
+    for path in directory.rglob("*.warc.gz"):
+        with path.open("rb") as file:
+            found += [record.rec_type for record in ArchiveIterator(file, check_digests="raise")]
+    return found
+
+
+def test_a_response_is_on_disk_before_it_is_parsed_and_still_encoded(origin, crawl, store, tmp_path):
+    url = origin.site().serve("/feed", document(FEED, etag='"1"', codings="gzip"))
+    (told,) = crawl((url, {"raw": {"feed_id": "f"}}))
+    assert told["on_disk"]
+    assert told["size"] == len(FEED)
+    assert told["ref"] == told["fetch_id"]
+    ref = store.find(told["fetch_id"])
+    assert (ref.feed_id, ref.uid, ref.url, ref.status) == ("f", None, url, 200)
+    assert store.read(ref) == gzip.compress(FEED, mtime=0)
+    assert b'\r\nEtag: "1"\r\n' in store.read(ref, "response")
+    request = store.read(ref, "request")
+    assert request.startswith(b"GET /feed HTTP/1.1\r\nHost: 127.1.0.1:")
+    assert b"\r\nUser-Agent: Scrapy" in request
+    assert record_types(tmp_path) == ["warcinfo", "response", "request"]
+
+
+def test_large_bodies_too(origin, crawl, store):
+    body = os.urandom(300_000)
+    url = origin.site().serve("/page", document(body, content_type="text/html"))
+    (told,) = crawl((url, {"raw": {"uid": "0123456789abcdef"}}))
+    assert told["on_disk"]
+    assert store.read(store.find(told["fetch_id"])) == body
+
+
+def test_requests_that_do_not_ask_are_left_alone(origin, crawl, tmp_path):
+    url = origin.site().serve("/robots.txt", document(b"User-agent: *"))
+    (told,) = crawl((url, {}))
+    assert (told["status"], told["fetch_id"], told["ref"]) == (200, None, None)
+    assert not (tmp_path / "raw").exists()
+
+
+def test_each_hop_of_a_redirect_is_a_fetch(origin, crawl, store):
+    site = origin.site()
+    site.serve("/new", document(FEED))
+    url = site.serve("/old", redirect("/new"))
+    (told,) = crawl((url, {"raw": {"feed_id": "f"}}))
+    refs = list(store.refs())
+    assert [(ref.url.rpartition("/")[2], ref.status) for ref in refs] == [("old", 301), ("new", 200)]
+    assert told["ref"] == told["fetch_id"] == refs[1].fetch_id != refs[0].fetch_id
+
+
+@pytest.mark.parametrize("chunked", [True, False])
+def test_what_came_of_a_body_that_broke_off_is_kept_and_marked(origin, crawl, store, chunked):
+    url = origin.site().serve("/feed", document(b"x" * 5000, cut_bytes=2000, chunked=chunked))
+    (told,) = crawl((url, {"raw": {"feed_id": "f"}}), DOWNLOAD_FAIL_ON_DATALOSS=False)
+    assert told["flags"] == ["dataloss"]
+    ref = store.find(told["fetch_id"])
+    assert ref.truncated == "disconnect"
+    assert store.read(ref) == b"x" * 2000
+
+
+def test_a_body_that_broke_off_fails_where_scrapy_says_so(origin, crawl, tmp_path):
+    url = origin.site().serve("/feed", document(b"x" * 5000, cut_bytes=2000))
+    assert [told["error"] for told in crawl((url, {"raw": {"feed_id": "f"}}))] == ["ResponseDataLossError"]
+    assert record_types(tmp_path) == []
+
+
+def test_a_body_that_ends_with_its_connection_is_whole(origin, crawl, store):
+    url = origin.site().serve("/feed", Answer(raw=b"HTTP/1.0 200 OK\r\nContent-Type: text/xml\r\n\r\n<rss/>"))
+    (told,) = crawl((url, {"raw": {"feed_id": "f"}}))
+    assert store.find(told["fetch_id"]).truncated is None
+
+
+def test_without_a_disk_nothing_is_parsed(origin, crawl, tmp_path):
+    (tmp_path / "raw").write_text("no directory")
+    url = origin.site().serve("/feed", document(FEED))
+    assert [told["error"] for told in crawl((url, {"raw": {"feed_id": "f"}}))] == ["DiskUnavailable"]
+
+
+def test_it_can_be_turned_off(origin, crawl, tmp_path):
+    url = origin.site().serve("/feed", document(FEED))
+    (told,) = crawl((url, {"raw": {"feed_id": "f"}}), FEEDCRAWL_RAW=False)
+    assert (told["status"], told["ref"]) == (200, None)
+    assert not (tmp_path / "raw").exists()
+
+
+def test_turned_off_it_is_not_configured():
+    with pytest.raises(NotConfigured):
+        RawCaptureMiddleware.from_crawler(get_crawler(Spider, {"FEEDCRAWL_RAW": "0"}))
+
+
+def test_a_new_hop_has_a_new_id_and_no_reference():
+    middleware = RawCaptureMiddleware(store=None)
+    request = Request("http://a.test/", meta={"raw": {"feed_id": "f"}, "fetch_id": "old", "raw_ref": "old"})
+    middleware.process_request(request)
+    assert UUID(request.meta["fetch_id"]).version == 4
+    assert "raw_ref" not in request.meta
+
+
+@pytest.mark.parametrize("size", [10, 100_000])
+def test_the_reference_is_in_the_meta(store, size):
+    middleware = RawCaptureMiddleware(store)
+    request = Request("http://a.test/", meta={"raw": {"feed_id": "f"}})
+    middleware.process_request(request)
+    response = Response("http://a.test/", body=b"x" * size)
+    assert asyncio.run(middleware.process_response(request, response)) is response
+    assert store.read(request.meta["raw_ref"]) == response.body
+
+
+@pytest.mark.parametrize("size", [10, 100_000])
+def test_a_disk_that_fails_fails_the_request(size):
+    middleware = RawCaptureMiddleware(RawStore(Path("/proc/none"), software="x"))
+    request = Request("http://a.test/", meta={"raw": {"feed_id": "f"}, "fetch_id": str(UUID(int=1))})
+    with closing(middleware.store), pytest.raises(DiskUnavailable):
+        asyncio.run(middleware.process_response(request, Response("http://a.test/", body=b"x" * size)))
+    assert "raw_ref" not in request.meta
+
+
+def test_what_is_taken_from_scrapys_objects():
+    previous = Captured(str(UUID(int=2)), "http://a.test/", AT, "sha256:0")
+    meta = {"raw": {"uid": "u", "previous": previous}, "fetch_id": str(UUID(int=1))}
+    secret = {"Authorization": "Basic eDp5", "Cookie": "session=1", "X-Plain": "yes"}
+    request = Request("http://a.test/", headers=secret, meta=meta, method="HEAD")
+    response = Response(request.url, status=404, headers={"Set-Cookie": ["a=1", "b=2"]}, flags=["download_stopped"])
+    found = exchange(request, response, AT)
+    assert (found.fetch_id, found.uid, found.feed_id, found.previous) == (str(UUID(int=1)), "u", None, previous)
+    assert (found.method, found.status, found.truncated, found.ip, found.fetched_at) == (
+        "HEAD",
+        404,
+        "length",
+        None,
+        AT,
+    )
+    assert found.response_headers == [(b"Set-Cookie", b"a=1"), (b"Set-Cookie", b"b=2")]
+    assert dict(found.request_headers) == {
+        b"Authorization": b"(left out)",
+        b"Cookie": b"(left out)",
+        b"X-Plain": b"yes",
+    }
