@@ -84,6 +84,7 @@ DENIED_PORTS = frozenset(
 )
 
 _AUTHORITY = re.compile(r"[A-Za-z]+://([^/?#]*)")
+_PORTS = re.compile(r"([0-9]{1,5})(?:-([0-9]{1,5}))?")
 _ROOT_DOT = re.compile(r"\.(?=:|$)")
 
 
@@ -178,10 +179,10 @@ def parse_ports(text: str) -> frozenset[int]:
 
 
 def _ports(rule: str) -> range:
-    first, _, last = rule.partition("-")
-    if not (rule.isascii() and first.isdecimal() and (last or first).isdecimal()):
+    bounds = _PORTS.fullmatch(rule)
+    if not bounds:
         raise ValueError(f"{rule!r} is not a port or a range of ports such as 9000-9010")
-    ports = range(int(first), int(last or first) + 1)
+    ports = range(int(bounds[1]), int(bounds[2] or bounds[1]) + 1)
     if not ports or ports[0] < 1 or ports[-1] > 65535:
         raise ValueError(f"{rule!r} does not lie within the ports 1-65535")
     return ports

@@ -61,9 +61,19 @@ def decode(body: bytes, codings: Sequence[str], *, limit_bytes: int) -> bytes:
         decoded = _layer(body, coding, limit_bytes)
         layers += decoded is not body
         body = decoded
-    if layers < MAX_CODINGS and _sniff(body) == "gzip":
+    return body if layers >= MAX_CODINGS else _ungzipped(body, limit_bytes)
+
+
+def _ungzipped(body: bytes, limit_bytes: int) -> bytes:
+    """A gzip that no header names, undone; what only begins like one is left to whoever reads it."""
+    if _sniff(body) != "gzip":
+        return body
+    try:
         return _layer(body, "gzip", limit_bytes)
-    return body
+    except Undecodable as refusal:
+        if refusal.code == "too_large":
+            raise
+        return body
 
 
 def _layer(body: bytes, coding: str, limit_bytes: int) -> bytes:
