@@ -2,19 +2,45 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.encodings import decode
 from feedcrawl.domain.errors import NotAFeed
-from feedcrawl.domain.feeds import lenient
+from feedcrawl.domain.feeds import formats, jsonfeed, xmltree
+from feedcrawl.domain.feeds.channel import read_channel
+from feedcrawl.domain.feeds.entry import read_entry
+from feedcrawl.domain.feeds.foreign import refusal
+from feedcrawl.domain.feeds.node import Node
+from feedcrawl.domain.feeds.reading import Reading
 
 if TYPE_CHECKING:
     from feedcrawl.domain.models import ParsedFeed
 
 
 def parse(body: bytes, *, url: str, content_type: str | None = None) -> ParsedFeed:
-    """The feed that `body`, fetched from `url`, holds; the body decides the format, not the content type."""
+    """The feed that `body`, fetched from `url`, holds: RSS 0.90 … 2.0, RSS 1.0, Atom 0.3 and 1.0, JSON Feed, CDF.
+
+    The body decides the format, not the content type, of which only the charset counts. All links are absolute; texts
+    of entries are HTML as published, not sanitised. Malformed documents are mended where that is possible; what was
+    mended or cut is in `notes`. Raises NotAFeed with the code of what it was instead.
+    """
     decoded = decode(body, content_type)
-    if not decoded.text.strip():
+    text = decoded.text.lstrip("\ufeff \t\r\n\0")
+    if not text:
         raise NotAFeed("empty", "the document has no text")
-    return lenient.read(decoded.text, url)
+    reading = Reading(url, decoded.notes)
+    feed = jsonfeed.read(text, reading) if text[0] in "{[" else _xml(text, reading)
+    return replace(feed, encoding=decoded.encoding, notes=reading.notes)
+
+
+def _xml(text: str, reading: Reading) -> ParsedFeed:
+    root = xmltree.load(text, reading.note)
+    kind = None if root is None else formats.format_of(root)
+    if root is None or kind is None:
+        raise refusal(text)
+    top = Node(root, reading.url)
+    channel = top.first("channel") or top
+    entries = [Node(element, channel.base, channel.lang) for element in formats.entry_elements(root, reading)]
+    feed = read_channel(channel, reading, top)
+    return replace(feed, format=kind, entries=tuple(read_entry(entry, reading) for entry in entries))

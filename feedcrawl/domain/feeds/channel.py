@@ -1,0 +1,73 @@
+"""What a feed says of itself: RSS and CDF `channel`, Atom `feed`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain import hints
+from feedcrawl.domain.dates import parse_date
+from feedcrawl.domain.feeds import places
+from feedcrawl.domain.feeds.entry import read_body, read_date, read_title
+from feedcrawl.domain.feeds.persons import read_persons
+from feedcrawl.domain.models import Paging, ParsedFeed, PublisherHints
+
+if TYPE_CHECKING:
+    from feedcrawl.domain.feeds.node import Node
+    from feedcrawl.domain.feeds.reading import Reading
+
+_UPDATED = ("updated", "modified", "lastbuilddate", "dc:date", "dcterms:modified", "pubdate", "published")
+_SUBTITLES = ("subtitle", "tagline", "description", "abstract", "dc:description", "itunes:summary", "itunes:subtitle")
+
+
+def read_channel(node: Node, reading: Reading, root: Node) -> ParsedFeed:
+    """The feed without its entries and format. `root` holds what RSS 1.0 puts beside the channel."""
+    links = places.read_links(node, reading)
+    return ParsedFeed(
+        format="",
+        title=read_title(node, reading, "title", "dc:title", "itunes:title"),
+        link=places.alternate(links) or reading.link(node.attribute("href"), node.base),
+        description=read_body(node.all(*_SUBTITLES)),
+        language=node.value("language", "dc:language") or node.lang,
+        updated=read_date(node, _UPDATED) or parse_date(node.attribute("lastmod") or ""),
+        image=places.read_image(root, reading) or places.read_image(node, reading),
+        authors=reading.few(_authors(node, reading), "authors_truncated"),
+        categories=reading.few(places.read_categories(node, reading), "categories_truncated"),
+        generator=_generator(node),
+        self_url=places.related(links, "self"),
+        hubs=tuple(link.href for link in links if link.rel == "hub"),
+        hints=_hints(node),
+        paging=_paging(node, links),
+    )
+
+
+def _authors(node: Node, reading: Reading) -> list:
+    for names in (("author", "dc:creator", "dc:author", "managingeditor"), ("itunes:author",), ("itunes:owner",)):
+        if found := read_persons(node, reading, *names):
+            return found
+    return []
+
+
+def _generator(node: Node) -> str | None:
+    child = node.first("generator", "admin:generatoragent")
+    return (child.text() or child.attribute("resource", "url", "uri")) if child else None
+
+
+def _hints(node: Node) -> PublisherHints:
+    hours = [child.text() for group in node.all("skiphours") for child in group.all("hour")]
+    days = [child.text() for group in node.all("skipdays") for child in group.all("day")]
+    return PublisherHints(
+        ttl_minutes=hints.ttl_minutes(node.value("ttl")),
+        skip_hours=hints.skip_hours(hours),
+        skip_days=hints.skip_days(days),
+        update_period_sec=hints.update_period_sec(node.value("sy:updateperiod"), node.value("sy:updatefrequency")),
+    )
+
+
+def _paging(node: Node, links: list) -> Paging:
+    """RFC 5005: pages and archives of the same feed."""
+    return Paging(
+        next=places.related(links, "next"),
+        prev_archive=places.related(links, "prev-archive"),
+        complete=node.has("fh:complete"),
+        archive=node.has("fh:archive"),
+    )

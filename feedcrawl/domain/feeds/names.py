@@ -1,0 +1,78 @@
+"""Names of elements, whatever prefix or spelling a publisher gives their namespace."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+# Namespace by the prefix that this package knows it under; "" is the vocabulary of RSS and Atom itself. URIs are compared
+# without scheme, case and trailing slash or hash, since publishers get those wrong.
+_SPACES = {
+    "": """
+        my.netscape.com/rdf/simple/0.9 channel.netscape.com/rdf/simple/0.9 my.netscape.com/publish/formats/rss-0.91.dtd
+        purl.org/rss/1.0 purl.org/net/rss1.1 purl.org/rss/1.0/modules/rss091 blogs.law.harvard.edu/tech/rss
+        cyber.law.harvard.edu/rss backend.userland.com/rss backend.userland.com/rss2 backend.userland.com/rss091
+        backend.userland.com/rss092 backend.userland.com/blogchannelmodule/rss rssboard.org/rss-specification
+        purl.org/atom/ns www.w3.org/2005/atom purl.org/pie purl.org/echo example.com/newformat
+    """,
+    "admin": "webns.net/mvcb",
+    "content": "purl.org/rss/1.0/modules/content",
+    "dc": "purl.org/dc/elements/1.1 purl.org/dc/elements/1.0",
+    "dcterms": "purl.org/dc/terms",
+    "feedburner": "rssnamespace.org/feedburner/ext/1.0",
+    "fh": "purl.org/syndication/history/1.0",
+    "itunes": "www.itunes.com/dtds/podcast-1.0.dtd www.itunes.com/dtd/podcast-1.0.dtd example.com/dtds/podcast-1.0.dtd",
+    "googleplay": "www.google.com/schemas/play-podcasts/1.0",
+    "media": "search.yahoo.com/mrss search.yahoo.com/mrss/ns",
+    "podcast": "podcastindex.org/namespace/1.0 github.com/podcastindex-org/podcast-namespace/blob/main/docs/1.0.md",
+    "rdf": "www.w3.org/1999/02/22-rdf-syntax-ns",
+    "slash": "purl.org/rss/1.0/modules/slash",
+    "sy": "purl.org/rss/1.0/modules/syndication",
+    "thr": "purl.org/syndication/thread/1.0",
+    "wfw": "wellformedweb.org/commentapi",
+    "xhtml": "www.w3.org/1999/xhtml",
+    "xml": "www.w3.org/xml/1998/namespace",
+}
+ATOM_SPACES = frozenset({"www.w3.org/2005/atom", "purl.org/atom/ns"})
+
+# What a document means by a prefix that it forgot to declare.
+WELL_KNOWN = {
+    "admin": "http://webns.net/mvcb/",
+    "atom": "http://www.w3.org/2005/Atom",
+    "content": "http://purl.org/rss/1.0/modules/content/",
+    "dc": "http://purl.org/dc/elements/1.1/",
+    "dcterms": "http://purl.org/dc/terms/",
+    "feedburner": "http://rssnamespace.org/feedburner/ext/1.0",
+    "fh": "http://purl.org/syndication/history/1.0",
+    "googleplay": "http://www.google.com/schemas/play-podcasts/1.0",
+    "itunes": "http://www.itunes.com/dtds/podcast-1.0.dtd",
+    "media": "http://search.yahoo.com/mrss/",
+    "podcast": "https://podcastindex.org/namespace/1.0",
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "slash": "http://purl.org/rss/1.0/modules/slash/",
+    "sy": "http://purl.org/rss/1.0/modules/syndication/",
+    "thr": "http://purl.org/syndication/thread/1.0",
+    "wfw": "http://wellformedweb.org/CommentAPI/",
+}
+
+_PREFIXES = {space: prefix for prefix, spaces in _SPACES.items() for space in spaces.split()}
+
+
+@lru_cache(maxsize=512)
+def bare_space(uri: str) -> str:
+    """A namespace URI without what publishers vary."""
+    return uri.strip().lower().removeprefix("http://").removeprefix("https://").rstrip("/#")
+
+
+def space_of(tag: str) -> str:
+    """The bare namespace of a tag such as `{uri}name`; "" for none."""
+    return bare_space(tag[1 : tag.index("}")]) if tag.startswith("{") else ""
+
+
+@lru_cache(maxsize=2048)
+def name_of(tag: str) -> str:
+    """`title`, `dc:creator`, …: the local name in lower case behind our prefix; `?:name` for unknown namespaces."""
+    if not tag.startswith("{"):
+        return tag.lower()
+    uri, _, local = tag[1:].partition("}")
+    prefix = _PREFIXES.get(bare_space(uri), "?") if uri.strip() else ""
+    return f"{prefix}:{local.lower()}" if prefix else local.lower()

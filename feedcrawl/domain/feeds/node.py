@@ -1,0 +1,84 @@
+"""An element of a feed with its children by name, its base URL and its language."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin
+
+from lxml import etree
+
+from feedcrawl.domain.feeds.names import name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lxml.etree import _Element
+
+_BASE = "{http://www.w3.org/XML/1998/namespace}base"
+_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
+_GROUPS = frozenset({"media:group", "media:content"})  # what they hold describes the entry too
+
+
+class Node:
+    """One element, read-only. `base` and `lang` are those in force inside it (XML Base, XML 1.0 section 2.12)."""
+
+    __slots__ = ("_children", "base", "element", "lang", "name")
+
+    def __init__(self, element: _Element, base: str, lang: str | None = None) -> None:
+        self.element = element
+        self.name = name_of(str(element.tag))
+        self.base = join(base, element.get(_BASE))
+        self.lang = element.get(_LANG, lang)
+        self._children: dict[str, list[_Element]] = {}
+        groups = []
+        for child in element.iterchildren(etree.Element):
+            name = name_of(str(child.tag))
+            self._children.setdefault(name, []).append(child)
+            if name in _GROUPS:
+                groups.append(child)
+        for group in groups:
+            for child in group.iterdescendants(etree.Element):
+                self._children.setdefault(name_of(str(child.tag)), []).append(child)
+
+    def all(self, *names: str) -> Iterator[Node]:
+        """The children of these names: all of the first name, then all of the second, …"""
+        for name in names:
+            for element in self._children.get(name, ()):
+                yield Node(element, self.base, self.lang)
+
+    def first(self, *names: str) -> Node | None:
+        """The first of `all`."""
+        return next(self.all(*names), None)
+
+    def has(self, *names: str) -> bool:
+        """Whether there is a child of one of these names."""
+        return any(name in self._children for name in names)
+
+    def attribute(self, *names: str) -> str | None:
+        """The first filled attribute of these names, in any case and namespace."""
+        for name in names:
+            if value := self.element.get(name):
+                return str(value).strip()
+        for key, value in self.element.attrib.items():
+            if value and str(key).rpartition("}")[2].lower() in names:
+                return str(value).strip()
+        return None
+
+    def text(self) -> str:
+        """The element's own text and that of its descendants, trimmed."""
+        element = self.element
+        return ("".join(map(str, element.itertext())) if len(element) else element.text or "").strip()
+
+    def value(self, *names: str) -> str | None:
+        """The text of the first child of these names that has any."""
+        return next((text for child in self.all(*names) if (text := child.text())), None)
+
+
+def join(base: str, reference: str | None) -> str:
+    """`base` itself, or what a reference is to it (RFC 3986); a reference that cannot be read changes nothing."""
+    if not reference or not reference.strip():
+        return base
+    try:
+        return urljoin(base, reference.strip())
+    except ValueError:
+        return base

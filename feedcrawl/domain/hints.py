@@ -1,0 +1,142 @@
+"""What publishers say about when to come again: in their feeds and in HTTP headers.
+
+Figures only; how far each of them is obeyed is the cadence's business.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+DAY_SEC: Final = 86_400
+
+_DIGITS = re.compile(r"[0-9]{1,10}")
+_DIRECTIVE = re.compile(r"\s*([\w-]+)\s*(?:=\s*(?:\"([^\"]*)\"|([^\s,\"]*)))?\s*(?:,|$)", re.ASCII)
+
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_MONTH = "|".join(_MONTHS)
+_CLOCK = r"(?P<H>\d\d):(?P<M>\d\d):(?P<S>\d\d)"
+# RFC 9110 section 5.6.7: IMF-fixdate, and the two obsolete forms that a recipient must accept.
+_HTTP_DATES = (
+    re.compile(rf"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (?P<d>\d\d) (?P<m>{_MONTH}) (?P<y>\d{{4}}) {_CLOCK} GMT", re.ASCII),
+    re.compile(
+        rf"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (?P<d>\d\d)-(?P<m>{_MONTH})-(?P<y>\d\d) {_CLOCK} GMT", re.ASCII
+    ),
+    re.compile(rf"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?P<m>{_MONTH}) (?P<d>[ \d]\d) {_CLOCK} (?P<y>\d{{4}})", re.ASCII),
+)
+
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_PERIODS = {
+    "hour": 3_600,
+    "dai": DAY_SEC,
+    "day": DAY_SEC,
+    "week": 7 * DAY_SEC,
+    "month": 30 * DAY_SEC,
+    "year": 365 * DAY_SEC,
+}
+_PERIODS |= {"minut": 60, "annual": 365 * DAY_SEC, "biweek": 14 * DAY_SEC, "fortnight": 14 * DAY_SEC}
+
+
+def ttl_minutes(text: str | None) -> int | None:
+    """RSS 2.0 `ttl`, in minutes; None for what is no positive number or would be over ten years."""
+    match = re.match(r"\s*([0-9]{1,7})(?:\.[0-9]*)?\s*(?:min\w*)?\s*$", text or "", re.ASCII)
+    return int(match[1]) or None if match else None
+
+
+def skip_hours(texts: Iterable[str]) -> frozenset[int]:
+    """RSS `skipHours`, 0 … 23 in GMT; 24 is midnight (RSS 0.91 counted from 1)."""
+    numbers = (int(text) for text in texts if _DIGITS.fullmatch(text.strip()))
+    return frozenset(number % 24 for number in numbers if number <= 24)
+
+
+def skip_days(texts: Iterable[str]) -> frozenset[str]:
+    """RSS `skipDays` as "Mon" … "Sun"."""
+    return frozenset(day for text in texts if (day := text.strip()[:3].title()) in _DAYS)
+
+
+def update_period_sec(period: str | None, frequency: str | None) -> int | None:
+    """The time between updates that `sy:updatePeriod` and `sy:updateFrequency` promise (RSS 1.0 Syndication module).
+
+    The period by its beginning, as publishers misspell it (`hourly`, `hour`, `Daily`, `dayly`); without one it is a
+    day, without a usable frequency once. None if neither is there or the period is no word for one.
+    """
+    word = (period or "").strip().lower()
+    if not word and not (frequency or "").strip():
+        return None
+    length = next((sec for stem, sec in _PERIODS.items() if word.startswith(stem)), None if word else DAY_SEC)
+    if length is None:
+        return None
+    match = re.match(r"\s*([0-9]{1,6})(?![0-9])", frequency or "", re.ASCII)
+    return max(1, length // max(1, int(match[1]) if match else 1))
+
+
+def http_date(text: str) -> datetime | None:
+    """An HTTP-date by its grammar (RFC 9110 section 5.6.7), None for anything else."""
+    match = next((match for pattern in _HTTP_DATES if (match := pattern.fullmatch(text.strip()))), None)
+    if match is None:
+        return None
+    year = int(match["y"])
+    if len(match["y"]) == 2:
+        year += 1900 if year >= 70 else 2000
+    try:
+        return datetime(
+            year, _MONTHS.index(match["m"]) + 1, int(match["d"]),
+            int(match["H"]), int(match["M"]), min(int(match["S"]), 59 if match["S"] == "60" else 99), tzinfo=UTC,
+        )  # fmt: skip
+    except ValueError:
+        return None
+
+
+def retry_after_sec(value: str | None, *, now: datetime) -> float | None:
+    """Seconds to wait from `now`, 0 … 86 400, for a Retry-After header (RFC 9110 section 10.2.3).
+
+    None for what is not by the grammar (ASCII digits or an HTTP-date): signs, `1_000`, `1e9`, other digits, two values.
+    """
+    text = (value or "").strip(" \t")
+    if text.isascii() and text.isdigit():
+        return float(min(int(text[:10]), DAY_SEC))
+    date = http_date(text)
+    return None if date is None else min(max((date - now).total_seconds(), 0.0), float(DAY_SEC))
+
+
+def max_age_sec(headers: Mapping[str, str]) -> float | None:
+    """For how many seconds from now a response says it stays fresh; None if it does not say (RFC 9111 section 4.2).
+
+    `max-age`, else `s-maxage`, less `Age`; else `Expires` less `Date`. A shared cache would put `s-maxage` first; but
+    publishers give it to caches that they purge themselves, where it says nothing about when the feed changes. What
+    is invalid, `no-cache` and `no-store` are 0.
+    """
+    fields = {name.lower(): value for name, value in headers.items()}
+    directives = _directives(fields.get("cache-control", ""))
+    if directives.keys() & {"no-cache", "no-store"}:
+        return 0.0
+    stated = directives.get("max-age", directives.get("s-maxage"))
+    if stated is not None:
+        return max(0.0, _seconds(stated) - _seconds(fields.get("age", "")))
+    return _expires_sec(fields) if "expires" in fields else None
+
+
+def _directives(text: str) -> dict[str, str]:
+    """Cache-Control directives by name; of one that is repeated the first counts."""
+    found: dict[str, str] = {}
+    for match in _DIRECTIVE.finditer(text):
+        found.setdefault(match[1].lower(), match[2] or match[3] or "")
+    return found
+
+
+def _seconds(text: str) -> float:
+    """Delta-seconds (RFC 9111 section 1.2.2); 0 for what is none, 2^31 for what is larger."""
+    text = text.strip()
+    return float(min(int(text[:11]), 2**31)) if text.isascii() and text.isdigit() else 0.0
+
+
+def _expires_sec(fields: Mapping[str, str]) -> float | None:
+    """`Expires` less `Date`; an Expires that is no date means "now" (RFC 9111 section 5.3)."""
+    expires, sent = http_date(fields["expires"]), http_date(fields.get("date", ""))
+    if expires is None:
+        return 0.0
+    return None if sent is None else max(0.0, (expires - sent).total_seconds())
