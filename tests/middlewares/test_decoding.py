@@ -1,0 +1,123 @@
+import gzip
+import zlib
+from typing import Any
+
+import brotli
+import pytest
+import zstandard
+from scrapy import Request
+from scrapy.exceptions import IgnoreRequest, ResponseDataLossError
+from scrapy.http import HtmlResponse, Response, XmlResponse
+from scrapy.responsetypes import responsetypes
+from scrapy.utils.test import get_crawler
+
+from feedcrawl.middlewares.decoding import BodyRefused, DecodingMiddleware
+
+PAGE = "<html><p>Zürich</p></html>".encode()
+BOMB = gzip.compress(bytes(20 << 20))
+
+
+def decoded(body: bytes, coding: str | None, *, status: int = 200, method: str = "GET", **how: Any) -> Any:
+    headers = {"Content-Type": how.pop("content_type", "text/html; charset=utf-8")}
+    if coding is not None:
+        headers["Content-Encoding"] = coding
+    request = Request("http://a.org/x", method=method, meta=how.pop("meta", {}))
+    middleware = DecodingMiddleware.from_crawler(get_crawler(settings_dict={"DOWNLOAD_MAXSIZE": 1 << 20} | how))
+    made: Any = responsetypes.from_args(headers=None, body=body)
+    return middleware.process_response(request, made(request.url, status=status, headers=headers, body=body))
+
+
+@pytest.mark.parametrize(
+    ("coding", "body"),
+    [
+        ("gzip", gzip.compress(PAGE)),
+        ("x-gzip", gzip.compress(PAGE)),
+        ("deflate", zlib.compress(PAGE)),
+        ("br", brotli.compress(PAGE)),
+        ("zstd", zstandard.compress(PAGE)),
+        ("gzip, br", brotli.compress(gzip.compress(PAGE))),
+        (None, gzip.compress(PAGE)),
+        ("utf-8, gzip", gzip.compress(PAGE)),
+    ],
+)
+def test_a_page_comes_as_text(coding: str | None, body: bytes) -> None:
+    response = decoded(body, coding)
+    assert isinstance(response, HtmlResponse)
+    assert "Zürich" in response.text
+    assert "Content-Encoding" not in response.headers
+
+
+def test_the_kind_of_response_follows_from_what_was_inside() -> None:
+    body = gzip.compress(b"<?xml version='1.0'?><urlset/>")
+    assert isinstance(decoded(body, None, content_type="text/xml"), XmlResponse)
+
+
+@pytest.mark.parametrize("coding", [None, "gzip", "identity", "br"])
+def test_plain_text_passes_as_it_is(coding: str | None) -> None:
+    assert decoded(PAGE, coding).body == PAGE
+
+
+@pytest.mark.parametrize("how", [{"method": "HEAD"}, {"status": 304}, {"status": 204}])
+def test_no_body_no_matter(how: dict[str, Any]) -> None:
+    assert decoded(b"", "gzip", **how).body == b""
+
+
+@pytest.mark.parametrize(
+    ("coding", "body", "reason"),
+    [
+        ("gzip", BOMB, "too_large"),
+        (None, BOMB, "too_large"),
+        ("gzip, gzip", gzip.compress(BOMB), "too_large"),
+        (", ".join(["gzip"] * 200), gzip.compress(PAGE), "bad_encoding"),
+        ("exi", b"\0\1", "bad_encoding"),
+    ],
+)
+def test_refused(coding: str | None, body: bytes, reason: str) -> None:
+    with pytest.raises(BodyRefused) as caught:
+        decoded(body, coding)
+    assert isinstance(caught.value, IgnoreRequest)
+    assert caught.value.reason == reason
+
+
+def test_truncated_is_data_loss() -> None:
+    with pytest.raises(ResponseDataLossError):
+        decoded(gzip.compress(PAGE)[:-9], "gzip")
+
+
+def test_limits() -> None:
+    body = gzip.compress(PAGE)
+    assert decoded(body, "gzip", meta={"download_maxsize": len(PAGE)}).body == PAGE
+    assert len(decoded(BOMB, "gzip", DOWNLOAD_MAXSIZE=0).body) == 20 << 20
+    with pytest.raises(BodyRefused):
+        decoded(body, "gzip", meta={"download_maxsize": len(PAGE) - 1})
+    with pytest.raises(BodyRefused):
+        decoded(body, "gzip", DOWNLOAD_MAXSIZE=10)
+
+
+@pytest.mark.parametrize(
+    ("coding", "body", "expected"), [("gzip", gzip.compress(PAGE), PAGE), ("gzip", BOMB, b""), ("exi", b"\0", b"")]
+)
+@pytest.mark.parametrize("status", [404, 503])
+def test_the_body_of_an_error_never_hides_the_status(status: int, coding: str, body: bytes, expected: bytes) -> None:
+    response = decoded(body, coding, status=status)
+    assert (response.status, response.body) == (status, expected)
+
+
+def test_what_can_be_decoded_is_said_unless_the_request_says() -> None:
+    middleware = DecodingMiddleware.from_crawler(get_crawler())
+    plain, own = Request("http://a.org/"), Request("http://a.org/", headers={"Accept-Encoding": "identity"})
+    middleware.process_request(plain)
+    middleware.process_request(own)
+    assert (plain.headers["Accept-Encoding"], own.headers["Accept-Encoding"]) == (
+        b"gzip, deflate, br, zstd",
+        b"identity",
+    )
+
+
+def test_decoded_bytes_are_counted() -> None:
+    crawler = get_crawler()
+    request = Request("http://a.org/")
+    response = Response(request.url, body=gzip.compress(PAGE), headers={"Content-Encoding": "gzip"})
+    DecodingMiddleware.from_crawler(crawler).process_response(request, response)
+    assert crawler.stats
+    assert crawler.stats.get_value("httpcompression/response_bytes") == len(PAGE)

@@ -1,0 +1,133 @@
+from typing import Any
+
+import pytest
+from scrapy import Request
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Response
+from scrapy.utils.test import get_crawler
+
+from feedcrawl.middlewares.redirects import HopElsewhere, RedirectMiddleware, RedirectRefused
+
+SENT = {
+    "User-Agent": "feedcrawl",
+    "Accept": "*/*",
+    "Accept-Language": "en",
+    "Accept-Encoding": "gzip",
+    "Authorization": "Bearer x",
+    "Cookie": "a=b",
+    "X-Api-Key": "x",
+    "Referer": "http://a.org/",
+    "If-None-Match": '"1"',
+    "If-Modified-Since": "Mon, 01 Jun 2026 06:00:00 GMT",
+}
+
+
+def answered(request: Request, location: str | bytes | None, status: int = 302, **settings: Any) -> Any:
+    headers = {} if location is None else {"Location": location}
+    middleware = RedirectMiddleware.from_crawler(get_crawler(settings_dict=settings))
+    return middleware.process_response(request, Response(request.url, status=status, headers=headers))
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_followed_with_all_it_had(status: int, method: str) -> None:
+    request = Request(
+        "http://a.org/x",
+        method=method,
+        headers=SENT,
+        meta={"lease": 1},
+        priority=7,
+        dont_filter=True,
+        cb_kwargs={"a": 1},
+    )
+    followed = answered(request, "/y", status)
+    assert (followed.url, followed.method, followed.priority) == ("http://a.org/y", method, 7)
+    assert followed.headers == request.headers
+    assert followed.cb_kwargs == {"a": 1}
+    assert followed.dont_filter
+    assert followed.meta == {"lease": 1, "redirect_urls": ["http://a.org/x"], "redirect_statuses": [status]}
+    assert "redirect_urls" not in request.meta
+
+
+@pytest.mark.parametrize("location", ["https://a.org/y", "http://a.org:8080/y", "http://www.a.org/y", "http://b.org/y"])
+def test_only_safe_headers_reach_another_origin(location: str) -> None:
+    followed = answered(Request("http://a.org/x", headers=SENT, cookies={"a": "b"}), location)
+    assert {name.decode() for name in followed.headers} == {
+        "User-Agent",
+        "Accept",
+        "Accept-Language",
+        "Accept-Encoding",
+    }
+    assert not followed.cookies
+
+
+def test_the_way_so_far_grows() -> None:
+    request = Request("http://a.org/0")
+    for number in range(1, 6):
+        request = answered(request, f"/{number}", 300 + number % 3 + 1)
+    assert request.meta["redirect_urls"] == [f"http://a.org/{number}" for number in range(5)]
+    assert request.meta["redirect_statuses"] == [302, 303, 301, 302, 303]
+    with pytest.raises(RedirectRefused) as caught:
+        answered(request, "/6")
+    assert caught.value.reason == "too_many_redirects"
+
+
+def test_the_limit_is_a_setting() -> None:
+    assert answered(Request("http://a.org/0"), "/1", FEEDCRAWL_MAX_REDIRECTS=1).url == "http://a.org/1"
+    with pytest.raises(RedirectRefused):
+        answered(Request("http://a.org/0"), "/1", FEEDCRAWL_MAX_REDIRECTS=0)
+
+
+@pytest.mark.parametrize(
+    ("location", "reason"),
+    [
+        (None, "bad_redirect"),
+        ("file:///etc/passwd", "bad_redirect"),
+        (b"/\r\nX: y", "bad_redirect"),
+        ("http://a.org/x", "redirect_loop"),
+    ],
+)
+def test_refused(location: str | bytes | None, reason: str) -> None:
+    with pytest.raises(RedirectRefused) as caught:
+        answered(Request("http://a.org/x"), location)
+    assert isinstance(caught.value, IgnoreRequest)
+    assert caught.value.reason == reason
+
+
+def test_a_lease_does_not_follow_to_another_host() -> None:
+    request = Request(
+        "http://a.org/y", meta={"lease": 1, "redirect_urls": ["http://a.org/x"], "redirect_statuses": [302]}
+    )
+    with pytest.raises(HopElsewhere) as caught:
+        answered(request, "https://b.org/z", 301)
+    assert isinstance(caught.value, IgnoreRequest)
+    assert (caught.value.hop.url, caught.value.hop.permanent) == ("https://b.org/z", True)
+    assert caught.value.chain == ("http://a.org/x", "http://a.org/y")
+
+
+def test_a_lease_goes_on_over_https_on_its_host() -> None:
+    followed = answered(Request("http://a.org/x", meta={"lease": 1}), "https://a.org/x", 301)
+    assert (followed.url, followed.meta["lease"]) == ("https://a.org/x", 1)
+
+
+def test_the_slot_of_the_first_host_is_left_behind() -> None:
+    request = Request("http://a.org/x", meta={"download_slot": "a.org"})
+    assert answered(request, "/y").meta["download_slot"] == "a.org"
+    assert "download_slot" not in answered(request, "http://b.org/y").meta
+
+
+@pytest.mark.parametrize("status", [200, 201, 300, 304, 305, 306, 404, 503])
+def test_other_answers_pass(status: int) -> None:
+    assert answered(Request("http://a.org/x"), "/y", status).status == status
+
+
+@pytest.mark.parametrize(
+    "meta", [{"dont_redirect": True}, {"handle_httpstatus_all": True}, {"handle_httpstatus_list": [302, 404]}]
+)
+def test_kept_where_the_request_wants_it(meta: dict[str, Any]) -> None:
+    assert answered(Request("http://a.org/x", meta=meta), "/y").status == 302
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
+def test_only_safe_methods_are_followed(method: str) -> None:
+    assert answered(Request("http://a.org/x", method=method), "/y").status == 302
