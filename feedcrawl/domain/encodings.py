@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import chardet
 import charset_normalizer
@@ -48,6 +48,10 @@ _SUPERSETS = {
     "ascii": "cp1252", "iso8859-1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "tis-620": "cp874",
     "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949", "big5": "big5hkscs",
 }  # fmt: skip
+_WESTERN = frozenset({"ascii", "iso8859-1", "cp1252", "iso8859-9", "cp1254"})
+_EUROPEAN = _WESTERN | {
+    "iso8859-2", "cp1250", "iso8859-4", "cp1257", "iso8859-13", "iso8859-3", "iso8859-15", "iso8859-16", "cp1258",
+}  # fmt: skip
 _LABELS = {"sjis": "cp932", "ms932": "cp932", "utf8mb4": "utf-8", "unicode": "utf-16", "mac-roman": "mac_roman"}
 
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE | re.ASCII)
@@ -72,7 +76,8 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
     """The text of a document, without byte-order mark; never fails.
 
     `encoding` is the declared name where the declaration holds, else the codec's. Notes: `encoding_lied` (declared one
-    thing, was another), `encoding_detected` (nothing usable was declared), `bad_bytes` (some were replaced).
+    thing, was another), `encoding_unknown` (declared no encoding of text), `encoding_detected` (nothing usable was
+    declared), `bad_bytes` (some were replaced).
     """
     for mark, name in _BOMS:
         if body.startswith(mark):
@@ -81,7 +86,9 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
     for pattern, name in _WIDE:
         if pattern.match(body):
             return _wide(body, name, declared)
-    return _utf8(body, declared) or _by_declaration(body, declared) or _detected(body, declared)
+    found = _utf8(body, declared) or _by_declaration(body, declared) or _detected(body, declared)
+    unknown = len(declared) < len(set(_labels(body, content_type)))
+    return replace(found, notes=(*found.notes, "encoding_unknown")) if unknown else found
 
 
 def codec_of(label: str | None) -> str | None:
@@ -96,11 +103,12 @@ def codec_of(label: str | None) -> str | None:
 
 def _declared(body: bytes, content_type: str | None) -> dict[str, str]:
     """Declared labels and their codecs, HTTP before prolog."""
-    labels = [match[1] for match in [_CHARSET.search(content_type or "")] if match]
-    prolog = _PROLOG.search(body, 0, 2048)
-    if prolog:
-        labels.append(prolog[1].decode("ascii", "replace"))
-    return {label.lower(): codec for label in labels if (codec := codec_of(label))}
+    return {label: codec for label in _labels(body, content_type) if (codec := codec_of(label))}
+
+
+def _labels(body: bytes, content_type: str | None) -> list[str]:
+    http, prolog = _CHARSET.search(content_type or ""), _PROLOG.search(body, 0, 2048)
+    return [match.lower() for match in (http and http[1], prolog and prolog[1].decode("ascii", "replace")) if match]
 
 
 def _forgiving(body: bytes, codec: str, *notes: str) -> Decoded:
@@ -162,9 +170,10 @@ def _detected(body: bytes, declared: dict[str, str]) -> Decoded:
     start = first.start() if first else 0
     sample = body[max(0, start - 1024) : start + _SAMPLE_BYTES]
     codec = codec_of(chardet.detect(sample)["encoding"])
-    if codec in {None, "ascii", "iso8859-1", "cp1252", "iso8859-9", "cp1254"}:
+    if codec is None or codec in _WESTERN:
         best = charset_normalizer.from_bytes(sample).best()
-        codec = codec_of(best.encoding if best else None) or codec
-    meant = _SUPERSETS.get(codec or "", codec or "cp1252")
-    note = "encoding_lied" if declared else "encoding_detected"
-    return _forgiving(body, meant, note)
+        second = codec_of(best.encoding if best else None)
+        codec = second if second in _EUROPEAN or codec is None else codec
+    codec = codec or "cp1252"
+    found = _forgiving(body, _SUPERSETS.get(codec, codec), "encoding_lied" if declared else "encoding_detected")
+    return replace(found, encoding=codec)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from feedcrawl.domain import hints
 from feedcrawl.domain.dates import parse_date
 from feedcrawl.domain.feeds import places
-from feedcrawl.domain.feeds.entry import read_body, read_date, read_title
+from feedcrawl.domain.feeds.entry import read_body, read_date, read_language, read_title
 from feedcrawl.domain.feeds.persons import read_persons
 from feedcrawl.domain.models import Paging, ParsedFeed, PublisherHints
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.feeds.reading import Reading
 
 _UPDATED = ("updated", "modified", "lastbuilddate", "dc:date", "dcterms:modified", "pubdate", "published")
+_AUTHORS = ("author", "dc:creator", "dc:author", "managingeditor")
 _SUBTITLES = ("subtitle", "tagline", "description", "abstract", "dc:description", "itunes:summary", "itunes:subtitle")
 
 
@@ -27,9 +28,9 @@ def read_channel(node: Node, reading: Reading, root: Node) -> ParsedFeed:
         title=read_title(node, reading, "title", "dc:title", "itunes:title"),
         link=places.alternate(links) or reading.link(node.attribute("href"), node.base),
         description=read_body(node.all(*_SUBTITLES)),
-        language=node.value("language", "dc:language") or node.lang,
+        language=read_language(node),
         updated=read_date(node, _UPDATED) or parse_date(node.attribute("lastmod") or ""),
-        image=places.read_image(root, reading) or places.read_image(node, reading),
+        image=places.read_image(root, reading) or places.read_image(node, reading) or _icon(node, reading),
         authors=reading.few(_authors(node, reading), "authors_truncated"),
         categories=reading.few(places.read_categories(node, reading), "categories_truncated"),
         generator=_generator(node),
@@ -41,10 +42,15 @@ def read_channel(node: Node, reading: Reading, root: Node) -> ParsedFeed:
 
 
 def _authors(node: Node, reading: Reading) -> list:
-    for names in (("author", "dc:creator", "dc:author", "managingeditor"), ("itunes:author",), ("itunes:owner",)):
+    for names in (_AUTHORS, ("itunes:author",), ("itunes:owner",), ("webmaster", "dc:publisher")):
         if found := read_persons(node, reading, *names):
             return found
     return []
+
+
+def _icon(node: Node, reading: Reading) -> str | None:
+    child = node.first("icon")
+    return reading.link(child.text(), child.base) if child else None
 
 
 def _generator(node: Node) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ from feedcrawl.domain.feeds.reading import Reading
 if TYPE_CHECKING:
     from feedcrawl.domain.models import ParsedFeed
 
+_FEED_TYPE = re.compile(r"xml|rss|rdf|atom|json|cdf", re.IGNORECASE)
+
 
 def parse(body: bytes, *, url: str, content_type: str | None = None) -> ParsedFeed:
     """The feed that `body`, fetched from `url`, holds: RSS 0.90 … 2.0, RSS 1.0, Atom 0.3 and 1.0, JSON Feed, CDF.
@@ -30,12 +33,14 @@ def parse(body: bytes, *, url: str, content_type: str | None = None) -> ParsedFe
     if not text:
         raise NotAFeed("empty", "the document has no text")
     reading = Reading(url, decoded.notes)
+    if content_type and not _FEED_TYPE.search(content_type):
+        reading.note("wrong_content_type")
     feed = jsonfeed.read(text, reading) if text[0] in "{[" else _xml(text, reading)
     return replace(feed, encoding=decoded.encoding, notes=reading.notes)
 
 
 def _xml(text: str, reading: Reading) -> ParsedFeed:
-    root = xmltree.load(text, reading.note)
+    root = xmltree.load(text, reading)
     kind = None if root is None else formats.format_of(root)
     if root is None or kind is None:
         raise refusal(text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from lxml import etree
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.feeds.node import Node
     from feedcrawl.domain.feeds.reading import Reading
 
+MAX_LANGUAGE: Final = 64
 _PUBLISHED = ("pubdate", "published", "issued", "dcterms:issued", "dc:date", "created", "dcterms:created")
 _UPDATED = ("updated", "modified", "dcterms:modified", "dc:date", "lastmod")
 _TITLES = ("title", "dc:title", "itunes:title", "media:title")
@@ -49,7 +50,7 @@ def read_entry(node: Node, reading: Reading) -> ParsedEntry:
         published_raw=published_raw,
         image=places.read_image(node, reading),
         comments_url=_comments(node, links, reading),
-        language=node.value("language", "dc:language") or node.lang,
+        language=read_language(node),
         raw=raw,
     )
 
@@ -71,6 +72,12 @@ def read_date(node: Node, names: Iterable[str]) -> datetime | None:
     return next(filter(None, map(parse_date, texts)), None)
 
 
+def read_language(node: Node) -> str | None:
+    """The language tag in force, with hyphens (BCP 47)."""
+    text = node.value("language", "dc:language") or node.lang
+    return text.replace("_", "-")[:MAX_LANGUAGE] if text else None
+
+
 def read_id(node: Node, reading: Reading) -> str | None:
     """The publisher's own identifier, as written."""
     text = node.value("guid", "id", "dc:identifier") or node.attribute("about")
@@ -88,9 +95,10 @@ def read_authors(node: Node, reading: Reading) -> list:
 
 def _bodies(node: Node) -> tuple[str | None, str | None]:
     """Summary and content; a second description is content."""
-    summary = read_body(node.all(*_SUMMARIES))
-    content = read_body(node.all(*_CONTENTS))
-    return summary, content
+    texts = [text for child in node.all(*_SUMMARIES) if (text := read_body([child]))]
+    summary = texts[0] if texts else None
+    second = next((text for text in texts[1:] if text != summary), None)
+    return summary, read_body(node.all(*_CONTENTS)) or second
 
 
 def _link(node: Node, links: list[Link], reading: Reading) -> str | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lxml import etree
 
 from feedcrawl.domain.dates import parse_date
-from feedcrawl.domain.feeds.names import name_of, space_of
+from feedcrawl.domain.feeds.names import ATOM_SPACES, bare_space, name_of, space_of
 from feedcrawl.domain.feeds.reading import MAX_ENTRIES
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ def format_of(root: _Element) -> str | None:
         return {"www.w3.org/2005/atom": "atom1.0", "purl.org/atom/ns": "atom0.3"}.get(space, _atom_version(version))
     if local == "channel":
         return _channel_format(root, space)
+    if local == "entry" and space in ATOM_SPACES:  # an Atom Entry Document (RFC 4287 section 2)
+        return "atom1.0"
     return None
 
 
@@ -50,15 +52,12 @@ def _atom_version(version: str) -> str:
 
 
 def _rdf_version(root: _Element) -> str | None:
-    """RSS 0.90 or 1.0 by the namespace of the children; RDF of another kind is no feed."""
-    spaces = [
-        space_of(str(child.tag))
-        for child in root.iterchildren(etree.Element)
-        if name_of(str(child.tag)) in _ENTRIES | _HOLDERS
-    ]
-    if not spaces:
-        return None
-    return "rss0.90" if any("netscape.com" in space for space in spaces) else "rss1.0"
+    """RSS 0.90 or 1.0 by the namespaces in use; RDF of another kind is no feed."""
+    spaces = {bare_space(uri) for uri in root.nsmap.values()}
+    names = {name_of(str(child.tag)) for child in root.iterchildren(etree.Element)}
+    if any(space.endswith("netscape.com/rdf/simple/0.9") for space in spaces):
+        return "rss0.90"
+    return "rss1.0" if "purl.org/rss/1.0" in spaces or names & (_ENTRIES | _HOLDERS) else None
 
 
 def _channel_format(root: _Element, space: str) -> str | None:
@@ -77,7 +76,7 @@ def entry_elements(root: _Element, reading: Reading) -> list[_Element]:
 
     Which end is the newer one is read from the first and the last date, not from every entry.
     """
-    found = list(_walk(root))
+    found = [root] if name_of(str(root.tag)) in _ENTRIES else list(_walk(root))
     if len(found) <= MAX_ENTRIES:
         return found
     reading.note("entries_truncated")

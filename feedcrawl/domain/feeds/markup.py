@@ -15,11 +15,17 @@ from feedcrawl.domain.feeds.names import ATOM_SPACES, space_of
 from feedcrawl.domain.feeds.node import join
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from lxml.etree import _Element
 
     from feedcrawl.domain.feeds.node import Node
 
-_XHTML_SPACE = "{http://www.w3.org/1999/xhtml}"
+_FOREIGN = frozenset({"http://www.w3.org/2000/svg", "http://www.w3.org/1998/Math/MathML"})
+_ATTRIBUTE_PREFIXES = {"http://www.w3.org/1999/xlink": "xlink", "http://www.w3.org/XML/1998/namespace": "xml"}
+_VOID = frozenset(
+    ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"]
+)
 _ANY_TAG = re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>]*>", re.DOTALL)
 # In vocabularies that do not say whether a title is HTML, only what can hardly be meant literally counts as a tag.
 _LIKELY_TAG = re.compile(
@@ -47,7 +53,7 @@ def read(node: Node) -> Text:
     """The text construct that an element is (RFC 4287 section 3.1, Atom 0.3 section 3.1, RSS)."""
     kind = _kind(node)
     if len(node.element):
-        return Text(_inner(node.element), "html")
+        return Text(_inner(node), "html")
     value = (node.element.text or "").strip()
     if kind == "base64":
         return _decoded(value)
@@ -55,11 +61,12 @@ def read(node: Node) -> Text:
 
 
 def plain(text: Text) -> str:
-    """The text as one reads it, without markup."""
+    """The text as one reads it, without markup; one that shows tags stays escaped, so that they do not become tags."""
     if text.kind == "text":
         return " ".join(text.value.split())
     tags = _ANY_TAG if text.kind == "html" else _LIKELY_TAG
-    return " ".join(html.unescape(tags.sub("", text.value)).split())
+    shown = html.unescape(tags.sub("", text.value))
+    return " ".join((html.escape(shown, quote=False) if _ANY_TAG.search(shown) else shown).split())
 
 
 def absolute(text: Text, base: str) -> str:
@@ -100,16 +107,38 @@ def _decoded(value: str) -> Text:
         return Text(value, "text")
 
 
-def _inner(element: _Element) -> str:
-    """The markup inside an element as HTML; a lone XHTML `div` is wrapping, not content (RFC 4287 section 3.1.1.3)."""
-    if len(element) == 1 and element[0].tag in {_XHTML_SPACE + "div", "div"} and not _outside(element):
-        element = element[0]
-    for child in element.iterdescendants(etree.Element):
-        child.tag = etree.QName(child).localname
-    etree.cleanup_namespaces(element)
-    parts = [html.escape(element.text or "", quote=False)]
-    parts += [etree.tostring(child, encoding="unicode", method="html") for child in element]
-    return "".join(parts).strip()
+def _inner(node: Node) -> str:
+    """The markup inside an element as HTML; the `div` that wraps XHTML is no content (RFC 4287 section 3.1.1.3)."""
+    element = node.element
+    if element.get("type") == "xhtml" and len(element) == 1 and not _outside(element):
+        element = element[0] if etree.QName(element[0]).localname == "div" else element
+    out: list[str] = []
+    _write_children(element, out)
+    return "".join(out).strip()
+
+
+def _write_children(element: _Element, out: list[str]) -> None:
+    """HTML as WHATWG section 13.3 writes it: names without prefix, foreign elements with their namespace."""
+    out.append(html.escape(element.text or "", quote=False))
+    for child in element.iterchildren(etree.Element):
+        name = etree.QName(child)
+        attributes = dict(_attributes(child))
+        if name.namespace in _FOREIGN and name.namespace != etree.QName(element).namespace:
+            attributes["xmlns"] = name.namespace
+        out.append(f"<{name.localname}")
+        out += [f' {key}="{html.escape(value)}"' for key, value in attributes.items()]
+        out.append(">")
+        if name.localname not in _VOID:
+            _write_children(child, out)
+            out.append(f"</{name.localname}>")
+        out.append(html.escape(child.tail or "", quote=False))
+
+
+def _attributes(element: _Element) -> Iterator[tuple[str, str]]:
+    for key, value in element.attrib.items():
+        name = etree.QName(key)
+        prefix = f"{_ATTRIBUTE_PREFIXES[name.namespace]}:" if name.namespace in _ATTRIBUTE_PREFIXES else ""
+        yield prefix + name.localname, str(value)
 
 
 def _outside(element: _Element) -> bool:

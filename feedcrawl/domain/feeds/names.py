@@ -12,7 +12,7 @@ _SPACES = {
         purl.org/rss/1.0 purl.org/net/rss1.1 purl.org/rss/1.0/modules/rss091 blogs.law.harvard.edu/tech/rss
         cyber.law.harvard.edu/rss backend.userland.com/rss backend.userland.com/rss2 backend.userland.com/rss091
         backend.userland.com/rss092 backend.userland.com/blogchannelmodule/rss rssboard.org/rss-specification
-        purl.org/atom/ns www.w3.org/2005/atom purl.org/pie purl.org/echo example.com/newformat
+        purl.org/atom/ns www.w3.org/2005/atom purl.org/pie purl.org/echo
     """,
     "admin": "webns.net/mvcb",
     "content": "purl.org/rss/1.0/modules/content",

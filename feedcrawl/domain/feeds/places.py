@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain.feeds.reading import MAX_NAME
+from feedcrawl.domain.feeds.reading import MAX_NAME, MAX_PARTS
 from feedcrawl.domain.models import Enclosure, Link
 
 if TYPE_CHECKING:
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.feeds.node import Node
     from feedcrawl.domain.feeds.reading import Reading
 
+_REGISTRY = "http://www.iana.org/assignments/relation/"
 _PLAYABLE = ("audio", "video")
 
 
@@ -23,14 +24,14 @@ def number(text: str | None) -> int | None:
 
 
 def read_links(node: Node, reading: Reading) -> list[Link]:
-    """All `link` elements: with `href` as in Atom, or with a URL as text as in RSS (relation "alternate")."""
+    """All links: `link` with `href` as in Atom or with a URL as text as in RSS ("alternate"), and RSS `enclosure`."""
     found = []
-    for child in node.all("link"):
-        reference = child.attribute("href")
-        href = reading.link(reference or child.text(), child.base)
+    for child in node.all("link", "enclosure"):
+        rel = child.attribute("rel") or ("alternate" if child.name == "link" else "enclosure")
+        href = reading.link(child.attribute("href", "url", "resource") or child.text(), child.base)
         if href:
-            rel = (child.attribute("rel") or "alternate").lower()
-            found.append(Link(href, rel.rpartition("/")[2], child.attribute("type"), child.attribute("title")))
+            relation = rel.removeprefix(_REGISTRY) if rel.startswith(_REGISTRY) else rel
+            found.append(Link(href, relation, child.attribute("type"), child.attribute("title")))
     return found
 
 
@@ -75,19 +76,27 @@ def read_image(node: Node, reading: Reading) -> str | None:
         reference = inner.text() if inner else child.attribute("href", "url", "resource") or child.text()
         if image := reading.link(reference, child.base):
             return image
+    references = ((child, child.attribute("url", "href")) for child in _pictures(node))
+    return next(filter(None, (reading.link(reference, child.base) for child, reference in references)), None)
+
+
+def _pictures(node: Node) -> Iterator[Node]:
     for child in node.all("media:content", "enclosure"):
-        kind = child.attribute("medium") or child.attribute("type") or ""
-        if kind.startswith("image") and (image := reading.link(child.attribute("url"), child.base)):
-            return image
-    return None
+        if (child.attribute("medium") or child.attribute("type") or "").startswith("image"):
+            yield child
+    for child in node.all("link", "itunes:link"):
+        if child.attribute("rel") in {"image", "icon"}:
+            yield child
 
 
 def read_categories(node: Node, reading: Reading) -> list[str]:
-    """The terms under which a feed or an entry is filed."""
-    found = []
+    """The terms under which a feed or an entry is filed, each once per scheme."""
+    found: dict[tuple[str | None, str | None], None] = {}
     for child in node.all("category", "dc:subject", "media:category", "itunes:category"):
-        found.append(child.attribute("term") or child.text() or child.attribute("label", "text"))
+        for term in (child, *child.all("itunes:category")):
+            text = term.attribute("term") or term.text() or term.attribute("label", "text")
+            found[text, term.attribute("scheme", "domain")] = None
     for child in node.all("itunes:keywords", "media:keywords"):
-        found += child.text()[: MAX_NAME * 20].split(",")
-    terms = (reading.capped(" ".join((term or "").split()), MAX_NAME, "category_truncated") for term in found)
-    return [term for term in terms if term]
+        found |= {(word, None): None for word in child.text()[: MAX_NAME * MAX_PARTS].split(",")}
+    terms = (" ".join((text or "").split()) for text, _ in found)
+    return [term for text in terms if (term := reading.capped(text, MAX_NAME, "category_truncated"))]

@@ -34,6 +34,13 @@ class Reading:
         """Remember a fault by its code."""
         self._notes[code] = None
 
+    def mended(self, step: tuple[str, list[str]]) -> str:
+        """The text that a step of mending came to; what it mended is noted."""
+        text, codes = step
+        for code in codes:
+            self.note(code)
+        return text
+
     def capped(self, text: str | None, limit: int, code: str) -> str | None:
         """The text, cut at `limit` characters with a note; None for empty text."""
         if not text:
@@ -44,11 +51,10 @@ class Reading:
         return text
 
     def few(self, items: list[T], code: str) -> tuple[T, ...]:
-        """The first `MAX_PARTS` different items, with a note if there were more."""
-        unique = list(dict.fromkeys(items))
-        if len(unique) > MAX_PARTS:
+        """The first `MAX_PARTS` items, with a note if there were more."""
+        if len(items) > MAX_PARTS:
             self.note(code)
-        return tuple(unique[:MAX_PARTS])
+        return tuple(items[:MAX_PARTS])
 
     def link(self, reference: str | None, base: str) -> str | None:
         """The absolute http(s) URL that a reference means; None for others, and with a note for those too long.

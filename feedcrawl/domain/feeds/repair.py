@@ -20,6 +20,9 @@ _DOCTYPE = re.compile(r"<!DOCTYPE", re.IGNORECASE)
 _ENTITY = re.compile(r"<!ENTITY\s+(\w{1,40})\s+(?:\"([^\"&%<]{0,24}|&#\w{1,8};)\"|'([^'&%<]{0,24}|&#\w{1,8};)')\s*>")
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# Windows characters under numbers that Unicode has control characters for (HTML, section 13.2.5.80).
+_WINDOWS = re.compile("[\x80-\x9f]")
+_WINDOWS_CHARACTERS = {code: bytes([code]).decode("cp1252", "ignore") for code in range(0x80, 0xA0)}
 _REFERENCE = re.compile(
     r"(?P<skip><!\[CDATA\[.*?(?:\]\]>|\Z)|<!--.*?(?:-->|\Z))|&(?:#(?:[xX](?P<hex>[0-9a-fA-F]+)|(?P<dec>[0-9]+));?"
     r"|(?P<name>\w+);)?",
@@ -79,6 +82,9 @@ def mend_characters(text: str) -> tuple[str, Codes]:
     clean = _FORBIDDEN.sub("", text)
     if len(clean) != len(text):
         codes["control_characters"] = None
+    if _WINDOWS.search(clean):
+        clean = clean.translate(_WINDOWS_CHARACTERS)
+        codes["windows_characters"] = None
     mended = _REFERENCE.sub(lambda match: _reference(match, codes), clean)
     if missing := set(_USED_PREFIX.findall(mended)) - set(_DECLARED_PREFIX.findall(mended)) - {"xml", "xmlns"}:
         mended = _START.sub(lambda match: match[0] + _declarations(missing), mended, count=1)
@@ -103,10 +109,10 @@ def _reference(match: re.Match[str], codes: dict[str, None]) -> str:
 
 
 def _character(match: re.Match[str], codes: dict[str, None]) -> str:
-    """A numeric reference; 128 … 159 mean Windows characters (HTML, section 13.2.5.80), impossible ones nothing."""
+    """A numeric reference; one that no character has means nothing."""
     digits = match["hex"] or match["dec"]
     number = int(digits[:8], 16 if match["hex"] else 10)
-    character = bytes([number]).decode("cp1252", "replace") if 0x80 <= number <= 0x9F else chr(min(number, 0x10FFFF))
+    character = _WINDOWS_CHARACTERS.get(number) or chr(min(number, 0x10FFFF))
     if _FORBIDDEN.match(character) or number > 0x10FFFF:
         codes["bad_reference"] = None
         return ""

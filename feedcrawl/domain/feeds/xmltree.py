@@ -3,36 +3,34 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from lxml import etree
 
 from feedcrawl.domain.feeds import repair
+from feedcrawl.domain.feeds.names import name_of
 
-_DECLARATION = re.compile(r"\s*<\?xml[^>]*\?>", re.IGNORECASE)
-_HAS_DOCTYPE = re.compile(r"<!DOCTYPE", re.IGNORECASE)
+if TYPE_CHECKING:
+    from lxml.etree import _Element
 
+    from feedcrawl.domain.feeds.reading import Reading
 
-def load(text: str, note) -> etree._Element | None:
-    """The root element, or None if there is none. `note` is told the code of each repair."""
-    body, found = repair.body_of(text)
-    for code in found:
-        note(code)
-    root = _strict(body)
-    if root is not None:
-        return root
-    mended, found = repair.mend_characters(body)
-    for code in found:
-        note(code)
-    root = _strict(mended)
-    if root is not None:
-        return root
-    balanced, found = repair.balance(mended)
-    for code in found:
-        note(code)
-    return _strict(balanced, recover=True)
+_WINDOWS = re.compile(r"[\x80-\x9f]|&#(?:1[2-5][0-9]|[xX][89][0-9a-fA-F]);")
 
 
-def _strict(text: str, *, recover: bool = False) -> etree._Element | None:
+def load(text: str, reading: Reading) -> _Element | None:
+    """The root element, or None if there is none; each step of mending is taken only if the text is no XML without it."""
+    body = reading.mended(repair.body_of(text))
+    root = None if _WINDOWS.search(body) else _parse(body)
+    if root is None:
+        body = reading.mended(repair.mend_characters(body))
+        root = _parse(body)
+    if root is None:
+        root = _parse(reading.mended(repair.balance(body)), recover=True)
+    return None if root is None else _adopt(root)
+
+
+def _parse(text: str, *, recover: bool = False) -> _Element | None:
     parser = etree.XMLParser(
         encoding="utf-8",
         recover=recover,
@@ -48,3 +46,13 @@ def _strict(text: str, *, recover: bool = False) -> etree._Element | None:
         return etree.fromstring(text.encode("utf-8", "replace"), parser)
     except (etree.XMLSyntaxError, ValueError):
         return None
+
+
+def _adopt(root: _Element) -> _Element:
+    """The tree with the root's namespace dropped, if nobody knows it: a feed may have an invented or old one."""
+    name = name_of(str(root.tag))
+    if name in {"?:rss", "?:feed", "?:channel"}:
+        invented = str(root.tag).partition("}")[0] + "}"
+        for element in root.iter(etree.Element):
+            element.tag = str(element.tag).removeprefix(invented)
+    return root
