@@ -19,7 +19,6 @@ import contextlib
 import logging
 import multiprocessing
 import os
-import pickle
 import resource
 import signal
 import sys
@@ -27,8 +26,9 @@ import threading
 import time
 from concurrent.futures import TimeoutError as FutureTimeout
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.context import ForkServerContext, ForkServerProcess
+from multiprocessing.reduction import ForkingPickler
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pebble import ProcessExpired, ProcessPool
@@ -51,6 +51,7 @@ _POLL_SEC = 0.02
 _STALL_SEC = 30.0
 _STOP_SEC = 10.0
 _DETAIL_CHARS = 500
+_SIGNALS = {number.value: number.name for number in signal.Signals}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,7 @@ class ParserPool:
         """
         async with self._slots:
             # Pickled here and not before: what waits for its turn must not cost a copy, nor the loop the time for all.
-            task = pickle.dumps((function, args, kwargs), pickle.HIGHEST_PROTOCOL)
+            task = _pickled((function, args, kwargs))
             began = time.monotonic()
             try:
                 try:
@@ -123,7 +124,7 @@ class ParserPool:
                     outcome = await self._ask(task, wall_sec)
             except (BrokenProcessPool, OSError, EOFError) as error:
                 outcome = self._failure(error, wall_sec)
-            return outcome if outcome.seconds else _timed(outcome, time.monotonic() - began)
+            return outcome if outcome.seconds else replace(outcome, seconds=time.monotonic() - began)
 
     async def close(self, drain_sec: float = 0.0) -> None:
         """Ends the pool. What runs has `drain_sec` to finish; everything else is answered with `parse_cancelled`."""
@@ -207,14 +208,8 @@ class ParserPool:
         if error.exitcode == -signal.SIGKILL:
             return Failed("parse_crash", "the child was killed by SIGKILL (memory of the machine?)")
         if error.exitcode < 0:
-            return Failed("parse_crash", f"the child was killed by {signal.Signals(-error.exitcode).name}")
+            return Failed("parse_crash", f"the child was killed by {_SIGNALS.get(-error.exitcode, -error.exitcode)}")
         return Failed("parse_crash", f"the child ended with status {error.exitcode}")
-
-
-def _timed(outcome: Done[T] | Failed, seconds: float) -> Done[T] | Failed:
-    if isinstance(outcome, Done):
-        return Done(outcome.value, seconds)
-    return Failed(outcome.code, outcome.detail, seconds)
 
 
 def _discard(pool: ProcessPool) -> threading.Thread:
@@ -229,6 +224,10 @@ def _discard(pool: ProcessPool) -> threading.Thread:
     return stopping
 
 
+def _pickled(value: object) -> bytes:
+    return ForkingPickler.dumps(value).tobytes()
+
+
 # What follows runs in the children.
 
 
@@ -238,17 +237,17 @@ class _Packed:
     """
 
     def __init__(self, outcome: Done[Any]) -> None:
-        self.pickled = pickle.dumps(outcome, pickle.HIGHEST_PROTOCOL)
+        self.pickled = _pickled(outcome)
 
     def __reduce__(self) -> tuple[Callable[[bytes], Any], tuple[bytes]]:
-        return pickle.loads, (self.pickled,)
+        return ForkingPickler.loads, (self.pickled,)
 
 
 def _call(task: bytes, cpu_sec: float) -> _Packed | Failed:
     began = time.monotonic()
     try:
         with _cpu_limit(cpu_sec):
-            function, args, kwargs = pickle.loads(task)  # noqa: S301 (made by the parent)
+            function, args, kwargs = ForkingPickler.loads(task)
             value = function(*args, **kwargs)
             return _Packed(Done(value, time.monotonic() - began))
     except Refusal as refusal:
