@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain import cadence_baseline
+from feedcrawl.domain import cadence_baseline, cadence_learned
 from feedcrawl.domain.cadence_hints import floors, heard, retry_after
 from feedcrawl.domain.cadence_state import from_json, to_json
 from feedcrawl.domain.cadence_values import (
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CadencePolicy", "Candidate", "Decision", "Observation", "PollState", "from_json", "next_poll", "to_json"]
 
-POLICIES = {"baseline": cadence_baseline.propose}
+POLICIES = {"baseline": cadence_baseline.propose, "learned": cadence_learned.propose}
 
 
 def next_poll(state: PollState, seen: Observation, *, now: datetime, policy: CadencePolicy, jitter: float) -> Decision:

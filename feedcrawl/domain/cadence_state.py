@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from feedcrawl.domain.arrivals import SMALLEST_WINDOW, Arrivals
 from feedcrawl.domain.cadence_values import PollState
 from feedcrawl.domain.models import PublisherHints
+from feedcrawl.domain.week import CELLS, VALUE, Week
 from feedcrawl.domain.windows import DAYS, HOURS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+T = TypeVar("T")
 
 
 def to_json(state: PollState) -> str:
@@ -24,11 +28,12 @@ def to_json(state: PollState) -> str:
         "errors": state.errors,
         "max_age": rounded(state.max_age_sec),
         "ttl": hints.ttl_minutes,
-        "skip_hours": sorted(hints.skip_hours.intersection(HOURS)),
-        "skip_days": sorted(hints.skip_days.intersection(DAYS), key=DAYS.index),
+        "skip_hours": mask(HOURS, hints.skip_hours),
+        "skip_days": mask(DAYS, hints.skip_days),
         "period": hints.update_period_sec,
+        "arrivals": None if state.arrivals is None else written(state.arrivals),
     }
-    said = {name: value for name, value in fields.items() if value is not None and value != []}
+    said = {name: value for name, value in fields.items() if value is not None}
     return json.dumps(said, separators=(",", ":"))
 
 
@@ -46,6 +51,49 @@ def from_json(text: str) -> PollState:
         errors=int(number(fields, "errors") or 0),
         hints=read_hints(fields),
         max_age_sec=number(fields, "max_age"),
+        arrivals=read_arrivals(fields.get("arrivals")),
+    )
+
+
+def written(known: Arrivals) -> dict[str, Any]:
+    """What is known of a feed's arrivals, under short names."""
+    week = known.week
+    return {
+        "at": round(known.at),
+        "n": [significant(count) for count in known.counts],
+        "t": [round(time) for time in known.exposure],
+        "e": significant(known.entries),
+        "new": round(known.newest),
+        "ago": [round(known.newest - time) for time in known.recent],
+        "per": known.period,
+        "win": known.window,
+        "week": week.counts,
+        "shape": week.shape,
+        "since": round(week.since),
+        "weeks": significant(week.weeks),
+        "drawn": round(week.drawn),
+    }
+
+
+def read_arrivals(fields: object) -> Arrivals | None:
+    """What `written` wrote; None, as of a new feed, if any of it is missing or makes no sense."""
+    if not isinstance(fields, dict):
+        return None
+    at, newest, since = number(fields, "at"), number(fields, "new"), number(fields, "since")
+    counts, exposure, ago = numbers(fields, "n"), numbers(fields, "t"), numbers(fields, "ago")
+    week, shape = digits(fields, "week"), digits(fields, "shape")
+    if at is None or newest is None or since is None or not (week and shape) or not len(counts) == len(exposure) == 4:
+        return None
+    return Arrivals(
+        at=at,
+        counts=counts,
+        exposure=exposure,
+        entries=number(fields, "e") or 0.0,
+        newest=newest,
+        recent=tuple(newest - one for one in ago),
+        period=int(number(fields, "per") or 0),
+        window=int(number(fields, "win") or SMALLEST_WINDOW),
+        week=Week(since, number(fields, "weeks") or 0.0, week, shape, number(fields, "drawn") or 0.0),
     )
 
 
@@ -54,8 +102,8 @@ def read_hints(fields: Mapping[str, Any]) -> PublisherHints:
     ttl, period = number(fields, "ttl"), number(fields, "period")
     return PublisherHints(
         ttl_minutes=None if ttl is None else int(ttl),
-        skip_hours=frozenset(hour for hour in listed(fields, "skip_hours") if hour in HOURS),
-        skip_days=frozenset(day for day in listed(fields, "skip_days") if day in DAYS),
+        skip_hours=unmasked(HOURS, number(fields, "skip_hours")),
+        skip_days=unmasked(DAYS, number(fields, "skip_days")),
         update_period_sec=None if period is None else int(period),
     )
 
@@ -64,6 +112,34 @@ def number(fields: Mapping[str, Any], name: str) -> float | None:
     """A finite number, or None."""
     value = fields.get(name)
     return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
+
+
+def mask(every: Sequence[T], chosen: frozenset[T]) -> int | None:
+    """The chosen ones as bits, the first one lowest; None if there are none."""
+    return sum(1 << place for place, one in enumerate(every) if one in chosen) or None
+
+
+def unmasked(every: Sequence[T], bits: float | None) -> frozenset[T]:
+    """What `mask` wrote."""
+    return frozenset(one for place, one in enumerate(every) if int(bits or 0) >> place & 1)
+
+
+def numbers(fields: Mapping[str, Any], name: str) -> tuple[float, ...]:
+    """A list of finite numbers; empty if it holds anything else."""
+    values = [number({name: value}, name) for value in listed(fields, name)]
+    found = tuple(value for value in values if value is not None)
+    return found if len(found) == len(values) else ()
+
+
+def digits(fields: Mapping[str, Any], name: str) -> str:
+    """The digits of a week; empty if they are not that."""
+    text = fields.get(name)
+    return text if isinstance(text, str) and len(text) == CELLS and VALUE.keys() >= set(text) else ""
+
+
+def significant(value: float) -> float:
+    """The value to five digits."""
+    return float(f"{value:.5g}")
 
 
 def listed(fields: Mapping[str, Any], name: str) -> list[Any]:

@@ -10,6 +10,8 @@ from feedcrawl.domain.models import PublisherHints
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from feedcrawl.domain.arrivals import Arrivals
+
 DAY_SEC = 86_400.0
 MIN_UPDATE_PERIOD_SEC = 600.0
 
@@ -77,6 +79,7 @@ class PollState:
     errors: int = 0
     hints: PublisherHints = field(default_factory=PublisherHints)
     max_age_sec: float | None = None
+    arrivals: Arrivals | None = None
 
 
 class Candidate(NamedTuple):

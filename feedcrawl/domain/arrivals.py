@@ -1,0 +1,134 @@
+"""How often a feed brings something new, learnt from its polls.
+
+Entries that come together are one arrival (a batch). Arrivals are counted with exponential forgetting on several
+scales; each scale's rate is a Gamma–Poisson estimate whose prior is the next longer one. So a young feed leans on what
+feeds are like, a burst is seen at once, and a feed that has ended fades.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.timetable import find_period
+from feedcrawl.domain.week import DAY, HOUR, Week, counted, drawn, mean_factor
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from feedcrawl.domain.cadence_values import Observation
+
+SCALES = (60 * DAY, 10 * DAY, 1.5 * DAY, 3 * HOUR)
+STRENGTHS = (0.5, 1.0, 2.0, 2.0)
+"""Arrivals' worth of trust that each scale puts in the longer one, the longest in PRIOR_RATE."""
+PRIOR_RATE = 0.25 / DAY
+BATCH_GAP = 600.0
+RECENT = 16
+LONGEST_DOCUMENT = 500
+SMALLEST_WINDOW = 10
+NOTHING = (0.0,) * len(SCALES)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrivals:
+    """What is known of a feed's arrivals up to `at` (Unix seconds).
+
+    `counts` and `exposure` (seconds, weighted by the profile) fade on each of SCALES; `entries` on the longest.
+    `newest` is the newest entry's time, `recent` those of the last arrivals, `period` that of a regular publisher in
+    seconds (0: none), `window` how many entries the document shows.
+    """
+
+    at: float
+    counts: tuple[float, ...] = NOTHING
+    exposure: tuple[float, ...] = NOTHING
+    entries: float = 0.0
+    newest: float = 0.0
+    recent: tuple[float, ...] = ()
+    period: int = 0
+    window: int = SMALLEST_WINDOW
+    week: Week = field(default_factory=lambda: Week(0.0))
+
+
+def begun(seen: Observation, now: datetime) -> Arrivals:
+    """A new feed, watched since the oldest date of its first document, or since now."""
+    at = now.timestamp()
+    origin = min((date.timestamp() for date in seen.published if date <= now), default=at)
+    return Arrivals(origin, newest=origin, week=Week(origin))
+
+
+def learn(before: Arrivals | None, seen: Observation, now: datetime) -> Arrivals:
+    """What is known after a successful poll."""
+    known = before or begun(seen, now)
+    times = arrival_times(known, seen, now)
+    starts, newest = [], known.newest
+    for time in times:
+        if time - newest > BATCH_GAP:
+            starts.append(time)
+        newest = time
+    recent = (*known.recent, *starts)[-RECENT:]
+    at = max(now.timestamp(), known.at)
+    return Arrivals(
+        at,
+        faded(known, starts, at),
+        exposed(known, at),
+        known.entries * math.exp((known.at - at) / SCALES[0]) + len(times),
+        newest,
+        recent,
+        find_period(recent) if starts else known.period,
+        max(seen.new_entries + seen.known_entries, SMALLEST_WINDOW)
+        if seen.new_entries + seen.known_entries
+        else known.window,
+        week_after(known.week, starts, at),
+    )
+
+
+def arrival_times(known: Arrivals, seen: Observation, now: datetime) -> list[float]:
+    """When this poll's new entries became visible, in order, as far as it can be told (Unix seconds).
+
+    It is their date, but not before the last poll, which did not show them. Where dates are missing or lie in the
+    future, the poll's own time stands for them.
+    """
+    if seen.new_entries <= 0:
+        return []
+    dates = sorted(date.timestamp() for date in seen.published if date <= now)
+    fresh = dates[-min(seen.new_entries, LONGEST_DOCUMENT) :]
+    undated = min(seen.new_entries, LONGEST_DOCUMENT) - len(fresh)
+    return [max(date, known.at) for date in fresh] + [now.timestamp()] * undated
+
+
+def faded(known: Arrivals, starts: list[float], at: float) -> tuple[float, ...]:
+    """Counts of arrivals on each scale."""
+    return tuple(
+        count * math.exp((known.at - at) / scale) + sum(math.exp((start - at) / scale) for start in starts)
+        for count, scale in zip(known.counts, SCALES, strict=True)
+    )
+
+
+def exposed(known: Arrivals, at: float) -> tuple[float, ...]:
+    """Seconds watched on each scale, an hour of the week weighing as much as the profile expects of it."""
+    mean = mean_factor(known.week.shape, known.at, at)
+    keeps = [math.exp((known.at - at) / scale) for scale in SCALES]
+    rows = zip(known.exposure, SCALES, keeps, strict=True)
+    return tuple(time * keep + mean * scale * (1 - keep) for time, scale, keep in rows)
+
+
+def week_after(week: Week, starts: list[float], at: float) -> Week:
+    """The week with new arrivals; its profile is drawn anew once a day at most."""
+    for start in starts:
+        week = counted(week, start)
+    return drawn(week, at) if starts and at - week.drawn > DAY else week
+
+
+def rates(known: Arrivals) -> list[float]:
+    """Arrivals per second as seen on each scale, the longest first."""
+    found, rate = [], PRIOR_RATE
+    for count, time, strength in zip(known.counts, known.exposure, STRENGTHS, strict=True):
+        rate = (count + strength) / (time + strength / rate)
+        found.append(rate)
+    return found
+
+
+def batch_size(known: Arrivals) -> float:
+    """Entries per arrival, drawn towards one."""
+    return (known.entries + 1) / (known.counts[0] + 1)
