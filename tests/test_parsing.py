@@ -316,9 +316,10 @@ if __name__ == "__main__":
 """
 
 
-def test_children_have_what_is_preloaded_and_no_main_module(tmp_path):
+@pytest.mark.parametrize("how", [["program.py"], ["-m", "program"]])
+def test_children_have_what_is_preloaded_and_no_main_module(tmp_path, how):
     (tmp_path / "program.py").write_text(PROGRAM)
-    command = [sys.executable, "-W", "error", "program.py"]
+    command = [sys.executable, "-W", "error", *how]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True)
     said, modules = done.stdout.splitlines()
     assert said == "the main module"

@@ -266,6 +266,8 @@ def map_redis_errors() -> Iterator[None]:
     try:
         yield
     except exceptions.RedisError as error:
+        if isinstance(error.__cause__, ServerRefused):
+            raise StoreUnavailable(error.__cause__.code, error.__cause__.detail) from error
         code = _code(error)
         if code is None:
             raise
@@ -273,8 +275,6 @@ def map_redis_errors() -> Iterator[None]:
 
 
 def _code(error: exceptions.RedisError) -> str | None:
-    if isinstance(error.__cause__, ServerRefused):
-        return error.__cause__.code
     for kind, code in _KINDS:
         if isinstance(error, kind):
             return code
