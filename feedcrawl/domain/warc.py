@@ -26,7 +26,10 @@ _NOT_MODIFIED = 304
 # Level 6 costs a quarter of level 9 on pages and saves within a percent of it; what a server already compressed
 # shrinks no further, and level 1 is the cheapest that still folds the headers.
 _LEVEL, _LEVEL_ENCODED = 6, 1
-_GZIP = 31  # zlib's wbits: the largest window, in a gzip wrapper
+_GZIP = 16  # added to zlib's wbits: in a gzip wrapper
+# (window bits, memory level) of small and of large records. A window beyond the record finds nothing more, but its
+# quarter of a megabyte drives all else out of the processor's cache.
+_SMALL_BYTES, _SMALL, _LARGE = 4096, (12, 5), (15, 8)
 
 _TOKEN = b"!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _NAME = bytes(byte if byte in _TOKEN else ord("_") for byte in range(256))
@@ -90,8 +93,8 @@ def pack(exchange: Exchange) -> Packed:
     digest = payload_digest(exchange.body)
     refers_to = _refers_to(exchange, digest)
     level = _LEVEL_ENCODED if _encoded(exchange.response_headers) else _LEVEL
-    response = zlib.compress(_response(exchange, digest, refers_to), level, wbits=_GZIP)
-    return Packed(response, zlib.compress(_request(exchange), _LEVEL, wbits=_GZIP), digest, refers_to)
+    response = _member(_response(exchange, digest, refers_to), level)
+    return Packed(response, _member(_request(exchange)), digest, refers_to)
 
 
 def payload_digest(body: bytes) -> str:
@@ -109,12 +112,18 @@ def warcinfo(fields: Iterable[tuple[str, str]], *, filename: str, at: datetime) 
         ("WARC-Filename", filename),
         ("Content-Type", "application/warc-fields"),
     ]
-    return zlib.compress(_record(head, block, b""), _LEVEL, wbits=_GZIP)
+    return _member(_record(head, block, b""))
 
 
 def rfc3339(at: datetime) -> str:
     """A moment in UTC with `Z`, microseconds only where there are any."""
     return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def _member(record: bytes, level: int = _LEVEL) -> bytes:
+    bits, memory = _SMALL if len(record) < _SMALL_BYTES else _LARGE
+    packer = zlib.compressobj(level, zlib.DEFLATED, _GZIP + bits, memory)
+    return packer.compress(record) + packer.flush()
 
 
 def _refers_to(exchange: Exchange, digest: str) -> Captured | None:
@@ -222,7 +231,7 @@ def unpack(member: bytes) -> tuple[str, bytes]:
 
     Raises zlib.error, ValueError or KeyError if it is not a whole record.
     """
-    head, _, rest = zlib.decompress(member, wbits=_GZIP).partition(b"\r\n\r\n")
+    head, _, rest = zlib.decompress(member, wbits=_GZIP + zlib.MAX_WBITS).partition(b"\r\n\r\n")
     fields = dict(line.split(b": ", 1) for line in head.split(b"\r\n")[1:])
     size = int(fields[b"Content-Length"])
     if len(rest) != size + 4:
