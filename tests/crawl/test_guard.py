@@ -5,6 +5,7 @@ and the crawler's getaddrinfo reads numbers only.
 """
 
 import contextlib
+import copy
 import json
 import os
 import subprocess
@@ -18,6 +19,8 @@ from typing import Any
 
 import pytest
 from scrapy_process import clean_environment
+
+from feedcrawl.hardening import HARDENED
 
 CRAWLER = """
 import json, socket, sys
@@ -114,6 +117,7 @@ class Server(ThreadingHTTPServer):
     def __init__(self, address: tuple[str, int], targets: list[str]) -> None:
         self.targets = targets
         self.calls: list[str] = []
+        self.sent_bytes = 0
         super().__init__(address, Handler)
         Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
 
@@ -129,6 +133,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.server.calls.append(self.path)
+        if self.path == "/headers":
+            self.endless_headers()
+            return
         number = {"robots.txt": "0"}.get(self.path[1:], self.path.partition("/go/")[2])
         body = b""
         if number and self.server.targets:
@@ -142,6 +149,12 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command == "GET":
             self.wfile.write(body)
+
+    def endless_headers(self) -> None:
+        self.wfile.write(b"HTTP/1.1 200 OK\r\n")
+        with contextlib.suppress(OSError):
+            while self.server.sent_bytes < 50 << 20:
+                self.server.sent_bytes += self.wfile.write(b"X-Header: " + b"a" * 990 + b"\r\n")
 
     def do_HEAD(self) -> None:
         self.do_GET()
@@ -190,11 +203,12 @@ def crawl(urls: list[str], settings: dict[str, Any], env: dict[str, str] | None 
 
 @pytest.fixture
 def guarded(tmp_path: Path) -> dict[str, Any]:
-    from feedcrawl.hardening import HARDENED
-
     (tmp_path / "hosts").write_text(NAMES)
     own = {"FEEDCRAWL_ALLOW_NETWORKS": "127.1.0.0/16", "FEEDCRAWL_HOSTS_FILE": str(tmp_path / "hosts")}
-    return dict(HARDENED) | own | {"ROBOTSTXT_OBEY": True, "CONCURRENT_REQUESTS": 64, "DNS_TIMEOUT": 10}
+    handlers = dict.fromkeys(["http", "https"], "feedcrawl.handlers.LimitedDownloadHandler")
+    hardened: dict[str, Any] = copy.deepcopy(dict(HARDENED))
+    hardened["DOWNLOAD_HANDLERS"] |= handlers
+    return hardened | own | {"ROBOTSTXT_OBEY": True, "CONCURRENT_REQUESTS": 64, "DNS_TIMEOUT": 10}
 
 
 def targets(port: int) -> list[str]:
@@ -243,6 +257,21 @@ def test_no_way_leads_to_the_canary(canaries: list[Server], gate: Server, guarde
     assert [(url, outcome) for url, outcome in outcomes if url not in plain and outcome not in refusals] == []
     by_name = [outcome for url, outcome in outcomes if ".test" in url and url in direct]
     assert set(by_name) == {"AddressRefused"}
+
+
+def test_the_resolver_needs_no_help(canaries: list[Server], gate: Server, guarded: dict[str, Any]) -> None:
+    gate.targets = targets(canaries[0].server_port)
+    hops = [f"http://gate.test:{gate.server_port}/go/{number}" for number in range(len(gate.targets))]
+    guarded["DOWNLOADER_MIDDLEWARES"] |= {"feedcrawl.middlewares.addresses.AddressMiddleware": None}
+    outcomes = crawl([*gate.targets, *hops], guarded)
+    assert [server.calls for server in canaries] == [[] for _ in canaries]
+    assert not {outcome for _, outcome in outcomes} & {200, "CannotResolveHostError", "DownloadConnectionRefusedError"}
+
+
+def test_endless_headers_are_cut(gate: Server, guarded: dict[str, Any]) -> None:
+    outcomes = crawl([f"http://gate.test:{gate.server_port}/headers"], guarded | {"ROBOTSTXT_OBEY": False})
+    assert [outcome for _, outcome in outcomes] == ["DownloadFailedError"] * 2
+    assert gate.sent_bytes < 20 << 20
 
 
 def test_the_canary_sings_without_the_guard(canaries: list[Server], gate: Server) -> None:

@@ -1,0 +1,59 @@
+"""Scrapy's HTTP/1.1 download handler with a limit on what comes before a body.
+
+Scrapy limits bodies (DOWNLOAD_MAXSIZE) and Twisted each header line (16 KiB), nobody their number: a server that sends
+short lines for ever fills the memory until the time-out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from scrapy.core.downloader.handlers.http11 import (
+    HTTP11DownloadHandler,
+    _LenientHTTP11ClientFactory,
+    _LenientHTTP11ClientProtocol,
+)
+from twisted.web._newclient import HEADER, STATUS
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+MAX_HEADER_BYTES: Final = 64 << 10
+
+
+class LimitedProtocol(_LenientHTTP11ClientProtocol):
+    """Aborts the connection when status line and headers, informational responses included, pass MAX_HEADER_BYTES."""
+
+    _header_bytes = 0
+
+    def request(self, request: Any) -> Any:
+        """Counts anew for each response of the connection."""
+        self._header_bytes = 0
+        return super().request(request)
+
+    def dataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's interface
+        """Counts what has not led to a body yet; the piece in which the body begins is at most one read."""
+        super().dataReceived(data)  # type: ignore[no-untyped-call]
+        if self._parser is None or self._parser.state not in {STATUS, HEADER}:
+            return
+        self._header_bytes += len(data)
+        if self._header_bytes > MAX_HEADER_BYTES and self.transport:
+            self.transport.abortConnection()
+
+
+class _LimitedFactory(_LenientHTTP11ClientFactory):
+    def buildProtocol(self, addr: object) -> LimitedProtocol:  # noqa: ARG002, N802
+        return LimitedProtocol(self._quiescentCallback)  # type: ignore[no-untyped-call]
+
+
+class LimitedHeaders:
+    """What makes a handler that is an HTTP11DownloadHandler, scrapy-playwright's too, keep the limit."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)  # type: ignore[call-arg]
+        self._pool: Any
+        self._pool._factory = _LimitedFactory  # noqa: SLF001 - as Scrapy's handler itself does
+
+
+class LimitedDownloadHandler(LimitedHeaders, HTTP11DownloadHandler):
+    """For DOWNLOAD_HANDLERS, `http` and `https`."""
