@@ -11,7 +11,8 @@ import re
 from dataclasses import dataclass, replace
 
 import chardet
-import charset_normalizer
+
+from feedcrawl.domain.latin import latin_codec
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -48,10 +49,9 @@ _SUPERSETS = {
     "ascii": "cp1252", "iso8859-1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "tis-620": "cp874",
     "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949", "big5": "big5hkscs",
 }  # fmt: skip
-_WESTERN = frozenset({"ascii", "iso8859-1", "cp1252", "iso8859-9", "cp1254"})
-_EUROPEAN = _WESTERN | {
-    "iso8859-2", "cp1250", "iso8859-4", "cp1257", "iso8859-13", "iso8859-3", "iso8859-15", "iso8859-16", "cp1258",
-}  # fmt: skip
+_LATIN = frozenset(
+    {"ascii", "utf-8", "iso8859-1", "cp1252", "iso8859-2", "cp1250", "iso8859-9", "cp1254", "iso8859-15"}
+)
 _LABELS = {"sjis": "cp932", "ms932": "cp932", "utf8mb4": "utf-8", "unicode": "utf-16", "mac-roman": "mac_roman"}
 
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE | re.ASCII)
@@ -165,15 +165,12 @@ def _by_declaration(body: bytes, declared: dict[str, str]) -> Decoded | None:
 
 
 def _detected(body: bytes, declared: dict[str, str]) -> Decoded:
-    """What statistics say: chardet knows the East Asian and Cyrillic sets, charset-normalizer the European ones."""
+    """What chardet says, which knows scripts well; the Latin sets are told apart by their letters."""
     first = _TELLING.search(body)
     start = first.start() if first else 0
     sample = body[max(0, start - 1024) : start + _SAMPLE_BYTES]
     codec = codec_of(chardet.detect(sample)["encoding"])
-    if codec is None or codec in _WESTERN:
-        best = charset_normalizer.from_bytes(sample).best()
-        second = codec_of(best.encoding if best else None)
-        codec = second if second in _EUROPEAN or codec is None else codec
-    codec = codec or "cp1252"
+    if codec is None or codec in _LATIN:
+        codec = latin_codec(sample)
     found = _forgiving(body, _SUPERSETS.get(codec, codec), "encoding_lied" if declared else "encoding_detected")
     return replace(found, encoding=codec)
