@@ -14,12 +14,12 @@ import re
 import zlib
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 from urllib.parse import quote
 from uuid import NAMESPACE_URL, uuid5
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 _REVISIT = "http://netpreserve.org/warc/1.1/revisit/"
 _NOT_MODIFIED = 304
@@ -47,6 +47,17 @@ class Captured:
     url: str
     fetched_at: datetime
     payload_digest: str
+
+    def as_json(self) -> dict[str, str]:
+        """What `from_json` takes back."""
+        at = rfc3339(self.fetched_at)
+        return {"fetch_id": self.fetch_id, "url": self.url, "fetched_at": at, "payload_digest": self.payload_digest}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, str]) -> Self:
+        """Raises KeyError or ValueError."""
+        at = datetime.fromisoformat(value["fetched_at"])
+        return cls(value["fetch_id"], value["url"], at, value["payload_digest"])
 
 
 @dataclass(frozen=True, slots=True)

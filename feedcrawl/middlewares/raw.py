@@ -16,7 +16,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from feedcrawl import __version__
-from feedcrawl.store.raw import Exchange, RawStore
+from feedcrawl.store.raw import Captured, Exchange, RawStore
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 # Secrets of the operator, not of the publisher: an archive is read by more people than may use them.
 _SECRET = frozenset({b"authorization", b"cookie", b"proxy-authorization"})
-# How Scrapy flags a body that it hands on although it is incomplete: cut off by the peer (only where
-# DOWNLOAD_FAIL_ON_DATALOSS is off; else there is an exception and no body), or by a StopDownload of ours, which limits
-# size. "partial" is not among them: a body that ends with its connection, as HTTP/1.0 has it.
-_TRUNCATED = {"dataloss": "disconnect", "download_stopped": "length"}
+# How Scrapy flags a body that it hands on although it is incomplete: cut off by the peer (where
+# DOWNLOAD_FAIL_ON_DATALOSS is off; else there is an exception and no body), or by a StopDownload of ours. "partial" is
+# not among them: a body that ends with its connection, as HTTP/1.0 has it.
+_TRUNCATED = {"dataloss": "disconnect", "download_stopped": "unspecified"}
 
 
 class RawCaptureMiddleware:
     """Archives each request that has `meta["raw"]`: `{"feed_id": …}` or `{"uid": …}`, and under `previous` the `source`
-    of the last reference, so that a body that did not change is not written again.
+    of the last RawRef, so that a body that did not change is not written again.
 
     Leaves `meta["fetch_id"]` (before the download) and `meta["raw_ref"]` (a RawRef, once it is on disk). If it cannot
     be written, the request fails with DiskUnavailable and nothing is parsed. FEEDCRAWL_RAW = False turns it off.
@@ -75,6 +75,7 @@ class RawCaptureMiddleware:
 def exchange(request: Request, response: Response, fetched_at: datetime) -> Exchange:
     """What there is to archive of a download."""
     owner = request.meta["raw"]
+    previous = owner.get("previous")
     return Exchange(
         fetch_id=request.meta["fetch_id"],
         url=request.url,
@@ -90,7 +91,7 @@ def exchange(request: Request, response: Response, fetched_at: datetime) -> Exch
         uid=owner.get("uid"),
         truncated=next((_TRUNCATED[flag] for flag in response.flags if flag in _TRUNCATED), None),
         ip=str(response.ip_address) if response.ip_address else None,
-        previous=owner.get("previous"),
+        previous=Captured.from_json(previous) if previous else None,
     )
 
 

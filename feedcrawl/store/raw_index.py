@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
@@ -50,25 +50,26 @@ class RawRef:
     refers_to: Captured | None = None
 
     @property
-    def source(self) -> Captured | None:
-        """What the next exchange of this URL should name as `previous`: the last capture of a payload in full."""
-        if self.refers_to or self.truncated or self.status == 304:
-            return self.refers_to
-        return Captured(self.fetch_id, self.url, self.fetched_at, self.payload_digest)
+    def source(self) -> dict[str, str] | None:
+        """The last capture of a payload in full, in JSON: keep it, and name it when this URL is archived again."""
+        if self.refers_to:
+            return self.refers_to.as_json()
+        if self.truncated or self.status == 304:
+            return None
+        return Captured(self.fetch_id, self.url, self.fetched_at, self.payload_digest).as_json()
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values and datetimes, as they stand in the index."""
+        """Plain values and one datetime, as they stand in the index."""
         # Not asdict(): its deep copies are a quarter of what archiving a 304 costs.
         known = {name: getattr(self, name) for name in _NAMES}
-        return {**known, "refers_to": asdict(self.refers_to)} if self.refers_to else known
+        return {**known, "refers_to": self.refers_to.as_json()} if self.refers_to else known
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> Self:
         """The reference that `as_json` gave, after a journey through JSON. KeyError, TypeError or ValueError if not."""
         known = {name: value[name] for name in _NAMES}
         known["fetched_at"] = datetime.fromisoformat(value["fetched_at"])
-        if to := value["refers_to"]:
-            known["refers_to"] = Captured(**{**to, "fetched_at": datetime.fromisoformat(to["fetched_at"])})
+        known["refers_to"] = Captured.from_json(value["refers_to"]) if value["refers_to"] else None
         return cls(**known)
 
 

@@ -48,6 +48,10 @@ def exchange(**given):
     return Exchange(**defaults | given)
 
 
+def source(ref):
+    return Captured.from_json(ref.source)
+
+
 def files(directory, suffix=".warc.gz"):
     return sorted(directory.rglob(f"*{suffix}"))
 
@@ -117,8 +121,8 @@ def test_the_index_beside_the_file_is_the_reference(store, directory):
 
 def test_files_are_read_by_warcio(store, directory):
     first = store.append(exchange())
-    store.append(exchange(status=304, body=b"", previous=first.source))
-    store.append(exchange(previous=first.source))
+    store.append(exchange(status=304, body=b"", previous=source(first)))
+    store.append(exchange(previous=source(first)))
     store.append(exchange(body=b"cut", truncated="disconnect"))
     store.append(exchange(status=204, body=b"", response_headers=[]))
     (path,) = files(directory)
@@ -153,8 +157,8 @@ def test_a_fetch_id_is_a_uuid(store, directory, fetch_id):
 
 def test_an_unchanged_body_is_written_once_and_read_from_there(store):
     first = store.append(exchange())
-    second = store.append(exchange(previous=first.source, fetched_at=AT + timedelta(days=1)))
-    third = store.append(exchange(previous=second.source, fetched_at=AT + timedelta(days=2)))
+    second = store.append(exchange(previous=source(first), fetched_at=AT + timedelta(days=1)))
+    third = store.append(exchange(previous=source(second), fetched_at=AT + timedelta(days=2)))
     assert second.source == third.source == first.source
     assert third.refers_to == Captured(first.fetch_id, first.url, AT, first.payload_digest)
     assert third.length < first.length + 400
@@ -165,7 +169,7 @@ def test_an_unchanged_body_is_written_once_and_read_from_there(store):
 
 def test_a_304_keeps_the_capture_it_stands_on(store):
     first = store.append(exchange())
-    second = store.append(exchange(status=304, body=b"", previous=first.source))
+    second = store.append(exchange(status=304, body=b"", previous=source(first)))
     assert second.source == first.source
     assert store.read(second) == b""
     assert store.append(exchange(status=304, body=b"")).source is None
@@ -180,7 +184,7 @@ def test_a_truncated_body_stands_for_nothing_else(store):
 
 def test_an_unchanged_body_whose_capture_is_gone_says_so(store, directory):
     first = store.append(exchange())
-    second = store.append(exchange(previous=first.source, fetched_at=AT + timedelta(days=1)))
+    second = store.append(exchange(previous=source(first), fetched_at=AT + timedelta(days=1)))
     for path in (directory / "2026-11-27").iterdir():
         path.unlink()
     with pytest.raises(RawElsewhere) as caught:
