@@ -11,7 +11,7 @@ from uuid import UUID
 
 import pytest
 from origin import Answer, document, redirect
-from scrapy import Request, Spider
+from scrapy import Request, Spider, signals
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
@@ -22,6 +22,7 @@ from feedcrawl.store.disk import DiskUnavailable
 from feedcrawl.store.raw import Captured, RawStore
 
 AT = datetime(2026, 11, 27, tzinfo=UTC)
+META = {"raw": {"feed_id": "f"}, "fetch_id": str(UUID(int=1))}
 FEED = b"<rss><channel><title>A feed</title></channel></rss>"
 
 # One spider that reports what its callback or errback was given; arguments: settings and requests as JSON.
@@ -177,6 +178,16 @@ def test_turned_off_it_is_not_configured():
         RawCaptureMiddleware.from_crawler(get_crawler(Spider, {"FEEDCRAWL_RAW": "0"}))
 
 
+def test_the_store_is_closed_after_all_else(tmp_path):
+    crawler = get_crawler(Spider, {"FEEDCRAWL_DATA_DIR": str(tmp_path)})
+    store = RawCaptureMiddleware.from_crawler(crawler).store
+    store.append(exchange(Request("http://a.test/", meta=META), Response("http://a.test/"), AT))
+    crawler.signals.send_catch_log(signals.spider_closed, reason="finished")
+    assert store._file is not None
+    crawler.signals.send_catch_log(signals.engine_stopped)
+    assert store._file is None
+
+
 def test_a_new_hop_has_a_new_id_and_no_reference():
     middleware = RawCaptureMiddleware(store=None)
     request = Request("http://a.test/", meta={"raw": {"feed_id": "f"}, "fetch_id": "old", "raw_ref": "old"})
@@ -198,7 +209,7 @@ def test_the_reference_is_in_the_meta(store, size):
 @pytest.mark.parametrize("size", [10, 100_000])
 def test_a_disk_that_fails_fails_the_request(size):
     middleware = RawCaptureMiddleware(RawStore(Path("/proc/none"), software="x"))
-    request = Request("http://a.test/", meta={"raw": {"feed_id": "f"}, "fetch_id": str(UUID(int=1))})
+    request = Request("http://a.test/", meta=META)
     with closing(middleware.store), pytest.raises(DiskUnavailable):
         asyncio.run(middleware.process_response(request, Response("http://a.test/", body=b"x" * size)))
     assert "raw_ref" not in request.meta
