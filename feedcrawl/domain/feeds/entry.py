@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from lxml import etree
 
 from feedcrawl.domain.dates import parse_date
 from feedcrawl.domain.feeds import markup, places
+from feedcrawl.domain.feeds.markup import first_image
+from feedcrawl.domain.feeds.node import join
 from feedcrawl.domain.feeds.persons import read_persons
 from feedcrawl.domain.feeds.reading import MAX_ID, MAX_TITLE
 from feedcrawl.domain.models import Link, ParsedEntry
@@ -19,11 +22,13 @@ if TYPE_CHECKING:
     from feedcrawl.domain.feeds.node import Node
     from feedcrawl.domain.feeds.reading import Reading
 
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 MAX_LANGUAGE: Final = 64
 _PUBLISHED = ("pubdate", "published", "issued", "dcterms:issued", "dc:date", "created", "dcterms:created")
 _UPDATED = ("updated", "modified", "dcterms:modified", "dc:date", "lastmod")
 _TITLES = ("title", "dc:title", "itunes:title", "media:title")
-_SUMMARIES = ("description", "summary", "abstract", "dc:description", "itunes:summary", "media:description")
+_SUMMARIES = ("description", "summary", "abstract")
+_OTHER_SUMMARIES = ("dc:description", "itunes:summary", "media:description")
 _CONTENTS = ("content:encoded", "content", "xhtml:body", "body", "fullitem")
 
 
@@ -48,7 +53,7 @@ def read_entry(node: Node, reading: Reading) -> ParsedEntry:
         published=read_date(node, _PUBLISHED),
         updated=read_date(node, _UPDATED) or parse_date(node.attribute("lastmod") or ""),
         published_raw=published_raw,
-        image=places.read_image(node, reading),
+        image=places.read_image(node, reading) or reading.link(first_image(content or summary), node.base),
         comments_url=_comments(node, links, reading),
         language=read_language(node),
         raw=raw,
@@ -74,14 +79,26 @@ def read_date(node: Node, names: Iterable[str]) -> datetime | None:
 
 def read_language(node: Node) -> str | None:
     """The language tag in force, with hyphens (BCP 47)."""
-    text = node.value("language", "dc:language") or node.lang
+    text = node.value("language", "dc:language") or node.lang or _language_of_texts(node)
     return text.replace("_", "-")[:MAX_LANGUAGE] if text else None
+
+
+def _language_of_texts(node: Node) -> str | None:
+    return next((child.lang for child in node.all("content", "summary", "title") if child.lang), None)
 
 
 def read_id(node: Node, reading: Reading) -> str | None:
     """The publisher's own identifier, as written."""
-    text = node.value("guid", "id", "dc:identifier") or node.attribute("about")
+    text = node.value("guid") or _atom_id(node, reading) or node.value("dc:identifier") or node.attribute("about")
     return reading.capped(text, MAX_ID, "id_truncated")
+
+
+def _atom_id(node: Node, reading: Reading) -> str | None:
+    """The `id`; a relative one is resolved if the publisher gave a base, never against a URL that may change."""
+    child = node.first("id")
+    text = child.text() if child else ""
+    stated = child is not None and child.base != reading.url and not _SCHEME.match(text)
+    return join(child.base, text) if child and text and stated else text or None
 
 
 def read_authors(node: Node, reading: Reading) -> list:
@@ -95,7 +112,8 @@ def read_authors(node: Node, reading: Reading) -> list:
 
 def _bodies(node: Node) -> tuple[str | None, str | None]:
     """Summary and content; a second description is content."""
-    texts = [text for child in node.all(*_SUMMARIES) if (text := read_body([child]))]
+    nodes = (*node.in_order(*_SUMMARIES), *node.all(*_OTHER_SUMMARIES))
+    texts = [text for child in nodes if (text := read_body([child]))]
     summary = texts[0] if texts else None
     second = next((text for text in texts[1:] if text != summary), None)
     return summary, read_body(node.all(*_CONTENTS)) or second

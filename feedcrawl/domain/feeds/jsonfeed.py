@@ -29,6 +29,7 @@ def read(text: str, reading: Reading) -> ParsedFeed:
     entries = [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
     if len(entries) > MAX_ENTRIES:
         reading.note("entries_truncated")
+    authors = _persons(feed, reading)
     home = _text(feed.get("home_page_url"))
     return ParsedFeed(
         format="json1.0" if version.rstrip("/").endswith("/1") else "json1.1",
@@ -37,12 +38,12 @@ def read(text: str, reading: Reading) -> ParsedFeed:
         description=_text(feed.get("description")),
         language=_text(feed.get("language")),
         image=reading.link(_text(feed.get("icon")) or _text(feed.get("favicon")), reading.url),
-        authors=_persons(feed, reading),
+        authors=authors,
         self_url=reading.link(_text(feed.get("feed_url")), reading.url),
         hubs=tuple(
             url for hub in _objects(feed.get("hubs")) if (url := reading.link(_text(hub.get("url")), reading.url))
         ),
-        entries=tuple(_entry(item, reading) for item in entries[:MAX_ENTRIES]),
+        entries=tuple(_entry(item, authors, reading) for item in entries[:MAX_ENTRIES]),
         paging=Paging(next=reading.link(_text(feed.get("next_url")), reading.url)),
     )
 
@@ -58,7 +59,7 @@ def _load(text: str) -> _Object:
     return value
 
 
-def _entry(item: _Object, reading: Reading) -> ParsedEntry:
+def _entry(item: _Object, authors: tuple[Person, ...], reading: Reading) -> ParsedEntry:
     link = reading.link(_text(item.get("url")) or _text(item.get("external_url")), reading.url)
     external = reading.link(_text(item.get("external_url")), reading.url)
     links = [Link(link, "alternate")] if link else []
@@ -70,7 +71,7 @@ def _entry(item: _Object, reading: Reading) -> ParsedEntry:
         title=reading.capped(_text(item.get("title")), MAX_TITLE, "title_truncated"),
         summary=_text(item.get("summary")),
         content=_text(item.get("content_html")) or _text(item.get("content_text")),
-        authors=_persons(item, reading),
+        authors=_persons(item, reading) or authors,  # "If not specified in an item, then the top-level authors" are
         categories=reading.few(_tags(item, reading), "categories_truncated"),
         enclosures=reading.few(_attachments(item, reading), "enclosures_truncated"),
         published=parse_date(published_raw or ""),
@@ -94,16 +95,14 @@ def _objects(value: object) -> list[_Object]:
 
 
 def _persons(holder: _Object, reading: Reading) -> tuple[Person, ...]:
-    """`authors` of 1.1, else `author` of 1.0."""
-    single = holder.get("author")
-    named = _objects(holder.get("authors")) or ([single] if isinstance(single, dict) else [])
-    found = []
-    for person in named:
+    """`author` of 1.0 and `authors` of 1.1, each person once."""
+    found: dict[Person, None] = {}
+    for person in (*_objects([holder.get("author")]), *_objects(holder.get("authors"))):
         name = reading.capped(_text(person.get("name")), MAX_NAME, "author_truncated")
         uri = reading.link(_text(person.get("url")), reading.url)
         if name or uri:
-            found.append(Person(name=name, uri=uri))
-    return reading.few(found, "authors_truncated")
+            found[Person(name=name, uri=uri)] = None
+    return reading.few(list(found), "authors_truncated")
 
 
 def _tags(item: _Object, reading: Reading) -> list[str]:
@@ -116,6 +115,6 @@ def _attachments(item: _Object, reading: Reading) -> list[Enclosure]:
     found = []
     for attachment in _objects(item.get("attachments")):
         if url := reading.link(_text(attachment.get("url")), reading.url):
-            size = number(_text(attachment.get("size_in_bytes")))
+            size = number((_text(attachment.get("size_in_bytes")) or "").partition(".")[0])
             found.append(Enclosure(url, _text(attachment.get("mime_type")), size))
     return found

@@ -7,6 +7,7 @@ from urllib.parse import urljoin
 
 from lxml import etree
 
+from feedcrawl.domain.feeds.inner import inner_html
 from feedcrawl.domain.feeds.names import name_of
 
 if TYPE_CHECKING:
@@ -46,6 +47,16 @@ class Node:
             for element in self._children.get(name, ()):
                 yield Node(element, self.base, self.lang)
 
+    def in_order(self, *names: str) -> Iterator[Node]:
+        """The children of these names as they follow each other."""
+        present = [name for name in names if name in self._children]
+        if len(present) == 1:
+            yield from self.all(*present)
+        elif present:
+            for child in self.element.iterchildren(etree.Element):
+                if name_of(str(child.tag)) in present:
+                    yield Node(child, self.base, self.lang)
+
     def first(self, *names: str) -> Node | None:
         """The first of `all`."""
         return next(self.all(*names), None)
@@ -65,9 +76,8 @@ class Node:
         return None
 
     def text(self) -> str:
-        """The element's own text and that of its descendants, trimmed."""
-        element = self.element
-        return ("".join(map(str, element.itertext())) if len(element) else element.text or "").strip()
+        """The element's text, trimmed; markup inside it counts as text, as if it had been escaped."""
+        return inner_html(self.element) if len(self.element) else (self.element.text or "").strip()
 
     def value(self, *names: str) -> str | None:
         """The text of the first child of these names that has any."""

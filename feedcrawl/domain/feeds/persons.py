@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from feedcrawl.domain.feeds.node import Node
     from feedcrawl.domain.feeds.reading import Reading
 
-_EMAIL = re.compile(r"[\w.!#$%&'*+/=?^{|}~-]+@[\w-]+(?:\.[\w-]+)*", re.ASCII)
-_BRACKETS = re.compile(r"\(\s*\)|<\s*>|\[\s*\]|^mailto:", re.IGNORECASE)
+_EMAIL = re.compile(r"(?:mailto:)?[\w.!#$%&'*+/=?^{|}~-]+@[\w-]+(?:\.[\w-]+)*", re.ASCII)
+_BRACKETS = re.compile(r"\(\s*\)|<\s*>|\[\s*\]")
 
 
 def read_persons(node: Node, reading: Reading, *names: str) -> list[Person]:

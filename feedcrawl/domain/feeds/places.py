@@ -26,13 +26,19 @@ def number(text: str | None) -> int | None:
 def read_links(node: Node, reading: Reading) -> list[Link]:
     """All links: `link` with `href` as in Atom or with a URL as text as in RSS ("alternate"), and RSS `enclosure`."""
     found = []
-    for child in node.all("link", "enclosure"):
+    for child in node.in_order("link", "enclosure"):
         rel = child.attribute("rel") or ("alternate" if child.name == "link" else "enclosure")
-        href = reading.link(child.attribute("href", "url", "resource") or child.text(), child.base)
+        reference = child.attribute("href", "url", "resource") or child.text() or _the_base(child, reading)
+        href = reading.link(reference, child.base)
         if href:
             relation = rel.removeprefix(_REGISTRY) if rel.startswith(_REGISTRY) else rel
             found.append(Link(href, relation, child.attribute("type"), child.attribute("title")))
     return found
+
+
+def _the_base(node: Node, reading: Reading) -> str | None:
+    """What an empty `href` means, if the publisher gave a base: that (RFC 3986 section 4.4)."""
+    return node.base if node.element.get("href") == "" and node.base != reading.url else None
 
 
 def related(links: list[Link], rel: str) -> str | None:
@@ -41,10 +47,13 @@ def related(links: list[Link], rel: str) -> str | None:
 
 
 def alternate(links: list[Link]) -> str | None:
-    """The page that a feed or entry stands for: the first `alternate`, one of HTML before others."""
+    """The page that a feed or entry stands for: an `alternate`, the first of HTML before others.
+
+    Of several RSS links, which have no type and of which there may be one only, the last corrects those before it.
+    """
     pages = [link for link in links if link.rel == "alternate"]
-    html = [link for link in pages if "html" in (link.type or "html")]
-    return next((link.href for link in html + pages), None)
+    html = [link for link in pages if "html" in (link.type or "")]
+    return next((link.href for link in html), pages[-1].href if pages else None)
 
 
 def read_enclosures(node: Node, reading: Reading) -> list[Enclosure]:
@@ -90,13 +99,13 @@ def _pictures(node: Node) -> Iterator[Node]:
 
 
 def read_categories(node: Node, reading: Reading) -> list[str]:
-    """The terms under which a feed or an entry is filed, each once per scheme."""
-    found: dict[tuple[str | None, str | None], None] = {}
-    for child in node.all("category", "dc:subject", "media:category", "itunes:category"):
+    """The terms under which a feed or an entry is filed, each once per scheme and label."""
+    found: dict[tuple[str | None, ...], None] = {}
+    for child in node.all("itunes:keywords", "media:keywords", "tags"):
+        found |= {(word.strip(), None, None): None for word in child.text()[: MAX_NAME * MAX_PARTS].split(",")}
+    for child in node.all("category", "itunes:category", "dc:subject", "media:category"):
         for term in (child, *child.all("itunes:category")):
-            text = term.attribute("term") or term.text() or term.attribute("label", "text")
-            found[text, term.attribute("scheme", "domain")] = None
-    for child in node.all("itunes:keywords", "media:keywords"):
-        found |= {(word, None): None for word in child.text()[: MAX_NAME * MAX_PARTS].split(",")}
-    terms = (" ".join((text or "").split()) for text, _ in found)
+            label, scheme = term.attribute("label"), term.attribute("scheme", "domain")
+            found[term.attribute("term", "text") or term.text() or label, label, scheme] = None
+    terms = (" ".join((key[0] or "").split()) for key in found)
     return [term for text in terms if (term := reading.capped(text, MAX_NAME, "category_truncated"))]

@@ -1,0 +1,64 @@
+"""Markup that stands unescaped inside an element, as HTML."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING
+
+from lxml import etree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from lxml.etree import _Element
+
+_FOREIGN = frozenset({"http://www.w3.org/2000/svg", "http://www.w3.org/1998/Math/MathML"})
+_ATTRIBUTE_PREFIXES = {"http://www.w3.org/1999/xlink": "xlink", "http://www.w3.org/XML/1998/namespace": "xml"}
+_VOID = frozenset(
+    ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"]
+)
+
+
+def inner_html(element: _Element, *, escaped: bool = True) -> str:
+    """The markup inside an element as HTML; the `div` that wraps XHTML is no content (RFC 4287 section 3.1.1.3).
+
+    Not `escaped`: elements in what is declared to be HTML as text, so that the text among them is markup already.
+    """
+    if element.get("type") in {"xhtml", "html"} and len(element) == 1 and not _outside(element):
+        element = element[0] if etree.QName(element[0]).localname == "div" else element
+    out: list[str] = []
+    _write_children(element, out, _escape if escaped else str)
+    return "".join(out).strip()
+
+
+def _escape(text: str) -> str:
+    return html.escape(text, quote=False)
+
+
+def _write_children(element: _Element, out: list[str], write: Callable[[str], str]) -> None:
+    """HTML as WHATWG section 13.3 writes it: names without prefix, foreign elements with their namespace."""
+    out.append(write(element.text or ""))
+    for child in element.iterchildren(etree.Element):
+        name = etree.QName(child)
+        attributes = dict(_attributes(child))
+        if name.namespace in _FOREIGN and name.namespace != etree.QName(element).namespace:
+            attributes["xmlns"] = name.namespace
+        out.append(f"<{name.localname}")
+        out += [f' {key}="{html.escape(value)}"' for key, value in attributes.items()]
+        out.append(">")
+        if name.localname not in _VOID:
+            _write_children(child, out, write)
+            out.append(f"</{name.localname}>")
+        out.append(write(child.tail or ""))
+
+
+def _attributes(element: _Element) -> Iterator[tuple[str, str]]:
+    for key, value in element.attrib.items():
+        name = etree.QName(key)
+        prefix = f"{_ATTRIBUTE_PREFIXES[name.namespace]}:" if name.namespace in _ATTRIBUTE_PREFIXES else ""
+        yield prefix + name.localname, str(value)
+
+
+def _outside(element: _Element) -> bool:
+    """Whether there is text beside the only child."""
+    return bool((element.text or "").strip() or (element[0].tail or "").strip())
