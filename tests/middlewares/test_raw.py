@@ -179,8 +179,9 @@ def test_turned_off_it_is_not_configured():
 
 
 def test_the_store_is_closed_after_all_else(tmp_path):
-    crawler = get_crawler(Spider, {"FEEDCRAWL_DATA_DIR": str(tmp_path)})
-    store = RawCaptureMiddleware.from_crawler(crawler).store
+    crawler = get_crawler(Spider, {"FEEDCRAWL_DATA_DIR": str(tmp_path), "EXTENSIONS_BASE": {}})
+    middleware = RawCaptureMiddleware.from_crawler(crawler)
+    store = middleware.store
     store.append(exchange(Request("http://a.test/", meta=META), Response("http://a.test/"), AT))
     crawler.signals.send_catch_log(signals.spider_closed, reason="finished")
     assert store._file is not None
