@@ -51,10 +51,13 @@ class RawRef:
 
     @property
     def source(self) -> dict[str, str] | None:
-        """The last capture of a payload in full, in JSON: keep it, and name it when this URL is archived again."""
+        """The last capture of a payload in full, in JSON: keep it, and name it when this URL is archived again.
+
+        None if this exchange brought none (an error, a body cut off, a 304 to a stranger): keep the one there was.
+        """
         if self.refers_to:
             return self.refers_to.as_json()
-        if self.truncated or self.status == 304:
+        if self.truncated or not 200 <= self.status < 300:
             return None
         return Captured(self.fetch_id, self.url, self.fetched_at, self.payload_digest).as_json()
 

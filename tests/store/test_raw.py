@@ -175,6 +175,11 @@ def test_a_304_keeps_the_capture_it_stands_on(store):
     assert store.append(exchange(status=304, body=b"")).source is None
 
 
+@pytest.mark.parametrize(("status", "stands"), [(200, True), (203, True), (301, False), (404, False), (503, False)])
+def test_a_304_never_stands_on_an_error(store, status, stands):
+    assert bool(store.append(exchange(status=status)).source) is stands
+
+
 def test_a_truncated_body_stands_for_nothing_else(store):
     ref = store.append(exchange(body=FEED[:100], truncated="length"))
     assert ref.source is None
