@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _FOREIGN = frozenset({"http://www.w3.org/2000/svg", "http://www.w3.org/1998/Math/MathML"})
 _ATTRIBUTE_PREFIXES = {"http://www.w3.org/1999/xlink": "xlink", "http://www.w3.org/XML/1998/namespace": "xml"}
+_MAX_ATTRIBUTES = 200
 _VOID = frozenset(
     ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"]
 )
@@ -29,6 +30,13 @@ def inner_html(element: _Element, *, escaped: bool = True) -> str:
     out: list[str] = []
     _write_children(element, out, _escape if escaped else str)
     return "".join(out).strip()
+
+
+def attributes_of(element: _Element) -> list[tuple[str, str]]:
+    """Names and values; none of an element with an absurd number of them, since lxml lists those in quadratic time."""
+    if len(element.attrib) > _MAX_ATTRIBUTES:
+        return []
+    return [(str(name), str(value)) for name, value in element.attrib.items()]
 
 
 def _escape(text: str) -> str:
@@ -53,10 +61,10 @@ def _write_children(element: _Element, out: list[str], write: Callable[[str], st
 
 
 def _attributes(element: _Element) -> Iterator[tuple[str, str]]:
-    for key, value in element.attrib.items():
+    for key, value in attributes_of(element):
         name = etree.QName(key)
         prefix = f"{_ATTRIBUTE_PREFIXES[name.namespace]}:" if name.namespace in _ATTRIBUTE_PREFIXES else ""
-        yield prefix + name.localname, str(value)
+        yield prefix + name.localname, value
 
 
 def _outside(element: _Element) -> bool:

@@ -7,7 +7,7 @@ from urllib.parse import urljoin
 
 from lxml import etree
 
-from feedcrawl.domain.feeds.inner import inner_html
+from feedcrawl.domain.feeds.inner import attributes_of, inner_html
 from feedcrawl.domain.feeds.names import name_of
 
 if TYPE_CHECKING:
@@ -70,9 +70,9 @@ class Node:
         for name in names:
             if value := self.element.get(name):
                 return str(value).strip()
-        for key, value in self.element.attrib.items():
+        for key, value in attributes_of(self.element):
             if value and str(key).rpartition("}")[2].lower() in names:
-                return str(value).strip()
+                return value.strip()
         return None
 
     def text(self) -> str:

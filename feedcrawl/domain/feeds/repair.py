@@ -104,7 +104,7 @@ def _reference(match: re.Match[str], codes: dict[str, None]) -> str:
     if name and (character := html.entities.html5.get(f"{name};")):
         codes["html_entities"] = None
         return escape(character)
-    codes["bare_ampersand"] = None
+    codes["unknown_entity" if name else "bare_ampersand"] = None
     return "&amp;" + match[0][1:]
 
 
