@@ -78,7 +78,6 @@ class Config:
     parser_processes: int | None
     parser_cpu_sec: float
     parser_memory_bytes: int
-    max_new_entries: int
     page_cache_ttl_sec: int
     page_cache_max_bytes: int
     article_ttl_sec: int

@@ -56,3 +56,25 @@ class BodyRefused(IgnoreRequest):
         super().__init__(f"{reason}: {detail}")
         self.reason = reason
         self.detail = detail
+
+
+class RobotsBlocked(IgnoreRequest):
+    """robots.txt forbids the URL, or its failure does after the grace."""
+
+    reason = "robots_blocked"
+
+
+class RobotsUnavailable(IgnoreRequest):
+    """robots.txt cannot be had now; the page waits. `failure` is what the fetch of it ended in, status or name."""
+
+    reason = "robots_unavailable"
+
+    def __init__(self, failure: int | str) -> None:
+        super().__init__(f"{self.reason}: {failure}")
+        self.failure = failure
+
+
+class CircuitOpen(IgnoreRequest):
+    """The probe of a half-open circuit failed: the host is still away."""
+
+    reason = "circuit_open"

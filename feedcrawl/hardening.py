@@ -35,7 +35,6 @@ _REASONS: tuple[tuple[str, object, str], ...] = (
         "Scrapy's undo any number of codings and carry headers to other origins",
     ),
     ("DOWNLOAD_VERIFY_CERTIFICATES", True, "without it anybody on the way may write what is read"),
-    ("DOWNLOAD_FAIL_ON_DATALOSS", True, "half a feed must not pass for a feed"),
     ("DOWNLOAD_MAXSIZE", 50 << 20, "one endless body must not fill the memory"),
     ("DOWNLOAD_TIMEOUT", 50, "a server that drips must not hold a task longer than its lease"),
     ("HTTPPROXY_ENABLED", False, "a proxy from the environment resolves names beside the resolver"),

@@ -42,7 +42,7 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-PARSERS = ("feedcrawl.domain.feeds", "feedcrawl.domain.sitemaps", "feedcrawl.domain.extraction")
+PARSERS = ("feedcrawl.domain.reading", "feedcrawl.domain.sitemaps", "feedcrawl.domain.extraction")
 # macOS takes RLIMIT_AS and does not enforce it (setrlimit(2) there: "not implemented").
 MEMORY_IS_LIMITED = sys.platform != "darwin"
 _AHEAD = 2  # tasks in flight per child: one is worked on and one waits in the pipe, so that no child waits for the loop

@@ -22,6 +22,8 @@ from feedcrawl.services.requests import request_to_task, task_to_request_dict
 from feedcrawl.store.connection import StoreUnavailable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.utils.asyncio import CallLaterResult
@@ -165,6 +167,7 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
     def _take(self) -> None:
         try:
             taken = self.leases.take(self._config.take_batch, self._lanes)
+            self._admit(taken.leases)
         except StoreUnavailable as error:
             self._pause(error)
             return
@@ -172,22 +175,38 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         now = self._taken_at = time.monotonic()
         self._due_at = None if taken.wait_sec is None else now + taken.wait_sec
         self._blocked = taken.blocked
-        for lease in taken.leases:
-            self._admit(lease)
         for gone in taken.given_up:
             logger.error("task_given_up", extra={"task": gone.id, "outcome": gone.outcome, "reason": gone.reason})
         self._wake_in(max(self._not_before() - now, 0.001))
 
-    def _admit(self, lease: Lease) -> None:
-        build = getattr(self.spider, "request_for", None) or self._rebuild
+    def _admit(self, leases: Sequence[Lease]) -> None:
+        """Turns leases into requests; one bad record costs its task an attempt and stops no other."""
+        prepare = getattr(self.spider, "prepare", None)
+        if prepare is not None and leases:
+            try:
+                prepare(leases)
+            except StoreUnavailable:
+                for lease in leases:
+                    self.leases.abandon(lease, reason="store_lost")
+                raise
+        for lease in leases:
+            request = self._build(lease)
+            if request is not None:
+                request.meta["lease"] = lease
+                self._ready.append(request)
+
+    def _build(self, lease: Lease) -> Request | None:
+        build = self._rebuild if lease.task.kind == "page" else getattr(self.spider, "request_for", self._rebuild)
         try:
-            request = build(lease)
-        except Exception:  # the task is at fault, not the worker: one bad record must not stop the others
+            request: Request | None = build(lease)
+        except StoreUnavailable:
+            self.leases.abandon(lease, reason="store_lost")
+            return None
+        except Exception:
             logger.exception("task_unusable", extra={"task": lease.id, "url": lease.task.url})
-            self.leases.give_back(lease, reason="task_unusable", counted=True)
-            return
-        request.meta["lease"] = lease
-        self._ready.append(request)
+            self.leases.abandon(lease, reason="task_unusable", counted=True)
+            return None
+        return request
 
     def _rebuild(self, lease: Lease) -> Request:
         return request_from_dict(task_to_request_dict(lease.task), spider=self.spider)

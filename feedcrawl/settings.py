@@ -38,8 +38,8 @@ own_settings: tuple[Setting, ...] = (
     _setting(
         "DATA_DIR", "./data", "path", "everything on disk; processes that name the same directory share one server"
     ),
-    _setting("RAW", "on", "switch", "keep every request and response of feeds and articles as WARC"),
-    _setting("REDIS_UNSAFE", "off", "switch", "start on a server without AOF or with an eviction policy"),
+    _setting("RAW", "true", "true or false", "keep every request and response of feeds and articles as WARC"),
+    _setting("REDIS_UNSAFE", "false", "true or false", "start on a server without AOF or with an eviction policy"),
     _setting(
         "REDIS_OUTAGE_SEC", 600, "s", "a crawl whose server is away pauses; after this long it ends with status 1"
     ),
@@ -118,9 +118,6 @@ own_settings: tuple[Setting, ...] = (
     ),
     _setting("PARSER_CPU_SEC", 10.0, "s", "processor time of one document"),
     _setting("PARSER_MEMORY_BYTES", 1 << 30, "bytes", "address space of one child"),
-    _setting(
-        "MAX_NEW_ENTRIES", 1000, "entries", "taken as new from one poll; the rest is counted and comes with the next"
-    ),
     # What consumers read
     _setting("PAGE_CACHE_TTL_SEC", 3600, "s", "life of `webpage:*`; 0 = no page cache", "cache_ttl_seconds"),
     _setting("PAGE_CACHE_MAX_BYTES", 256 << 20, "bytes", "all of `webpage:*` together, oldest dropped first"),
@@ -168,7 +165,8 @@ ADDONS = {"feedcrawl.addon.Addon": 0}  # derives Scrapy's settings from ours and
 TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 SCHEDULER = "feedcrawl.scheduler.FrontierScheduler"
 SCHEDULER_PERSIST = True  # default False: a worker that closes would delete what all share
-DNS_RESOLVER = "feedcrawl.resolver.PublicResolver"
+TWISTED_DNS_RESOLVER = "feedcrawl.resolver.PublicResolver"
+DNS_TIMEOUT = 10  # default 60
 DNSCACHE_ENABLED = False  # default True: Scrapy caches for ever; the resolver keeps answers for at most a minute
 
 CONCURRENT_REQUESTS = 64  # default 16; hosts are paced by the frontier, so this is the worker's whole width
@@ -177,10 +175,14 @@ DOWNLOAD_DELAY = 0  # the frontier paces; a delay here would hold a slot
 CONCURRENT_ITEMS = 4  # default 100: Scrapy starts this many tasks for each response, at 40 % of throughput
 ROBOTSTXT_OBEY = True  # by middlewares/robots.py
 
-DOWNLOAD_HANDLERS = {"file": None, "data": None, "s3": None, "ftp": None}  # http and https only
+DOWNLOAD_HANDLERS = {
+    "http": "feedcrawl.handlers.LimitedDownloadHandler",  # bounds header sections
+    "https": "feedcrawl.handlers.LimitedDownloadHandler",
+    **dict.fromkeys(("file", "data", "s3", "ftp")),  # http and https only
+}
 DOWNLOAD_MAXSIZE = 10 << 20  # default 1 GiB; each kind of request carries its own
 DOWNLOAD_WARNSIZE = 0
-DOWNLOAD_FAIL_ON_DATALOSS = True
+DOWNLOAD_FAIL_ON_DATALOSS = False  # what came is archived first; the decoding middleware then refuses it
 DOWNLOAD_VERIFY_CERTIFICATES = True
 COOKIES_ENABLED = False
 REFERER_ENABLED = False
@@ -198,7 +200,38 @@ DEPTH_LIMIT = 0
 LOG_LEVEL = "INFO"
 LOGSTATS_INTERVAL = 60.0
 
-DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {}
-SPIDER_MIDDLEWARES: dict[str, int | None] = {}
-ITEM_PIPELINES: dict[str, int | None] = {}
-EXTENSIONS: dict[str, int | None] = {}
+# The order of a request is downwards, that of a response upwards; 880 is nearest the wire.
+DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
+    "feedcrawl.middlewares.addresses.AddressMiddleware": 10,  # first: sees robots.txt, probes and redirects too
+    "feedcrawl.middlewares.circuit.CircuitMiddleware": 60,  # before robots.txt: a dead host costs one probe
+    "feedcrawl.middlewares.robots.RobotsMiddleware": 100,
+    "feedcrawl.middlewares.conditional.ConditionalMiddleware": 300,
+    "feedcrawl.middlewares.outcome.OutcomeMiddleware": 550,  # sees final answers, inside the redirects
+    "feedcrawl.middlewares.decoding.DecodingMiddleware": 590,  # bodies of redirects stay undecoded
+    "feedcrawl.middlewares.redirects.RedirectMiddleware": 600,
+    "feedcrawl.middlewares.raw.RawCaptureMiddleware": 880,  # bytes still as on the wire
+    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+    "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,
+    "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
+    "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
+    "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware": None,
+    "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware": 350,
+    "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,
+}
+SPIDER_MIDDLEWARES: dict[str, int | None] = {
+    "feedcrawl.middlewares.leases.LeaseMiddleware": 50,  # outermost: the page ends when all it yielded is out
+    "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware": 40,
+    "scrapy.spidermiddlewares.referer.RefererMiddleware": None,
+}
+ITEM_PIPELINES: dict[str, int | None] = {
+    "feedcrawl.pipelines.canonicalize.CanonicalizePipeline": 100,
+    "feedcrawl.pipelines.dedupe.DedupePipeline": 200,  # needs the uid
+    "feedcrawl.pipelines.disk.DiskPipeline": 300,  # before anything in Redis speaks of it
+    "feedcrawl.pipelines.store.StorePipeline": 400,
+    "feedcrawl.pipelines.publish.PublishPipeline": 500,  # events after what they speak of
+    "feedcrawl.pipelines.commit.CommitPipeline": 900,  # the task ends last
+}
+EXTENSIONS: dict[str, int | None] = {
+    "feedcrawl.extensions.settle.Settle": 0,
+    "feedcrawl.extensions.shutdown.Shutdown": 900,
+}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -9,12 +10,19 @@ from weakref import WeakKeyDictionary
 from scrapy_redis.connection import SETTINGS_PARAMS_MAP
 
 from feedcrawl.config import Config
+from feedcrawl.domain.cadence_values import CadencePolicy
+from feedcrawl.parsing import ParserPool
 from feedcrawl.services.leases import Leases
-from feedcrawl.store.connection import Connection, connect
+from feedcrawl.store.articles import Articles, Lives
+from feedcrawl.store.connection import Client, Connection, connect
+from feedcrawl.store.entries import Entries
 from feedcrawl.store.frontier import Frontier, FrontierPolicy
+from feedcrawl.store.hosts import Hosts
+from feedcrawl.store.ndjson import NdjsonFile
+from feedcrawl.store.registry import Registry
+from feedcrawl.store.streams import Events
 
 if TYPE_CHECKING:
-    import redis
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
@@ -39,8 +47,13 @@ class Wiring:
             parameters=parameters,
         )
 
+    @staticmethod
+    def now() -> datetime:
+        """The wall clock, for dates that people and publishers see."""
+        return datetime.now(UTC)
+
     @property
-    def client(self) -> redis.Redis:
+    def client(self) -> Client:
         """The connection's client."""
         return self.connection.client
 
@@ -63,6 +76,74 @@ class Wiring:
     def leases(self) -> Leases:
         """What this worker holds of it."""
         return Leases(self.frontier)
+
+    @cached_property
+    def registry(self) -> Registry:
+        """The subscribed feeds."""
+        return Registry(self.client, journal_length=self.config.journal_length)
+
+    @cached_property
+    def hosts(self) -> Hosts:
+        """robots.txt of hosts."""
+        return Hosts(self.client, robots_ttl_sec=self.config.robots_ttl_sec)
+
+    @cached_property
+    def entries(self) -> Entries:
+        """What is known of each feed's entries."""
+        return Entries(self.client)
+
+    @cached_property
+    def articles(self) -> Articles:
+        """Canonical articles and claims."""
+        config = self.config
+        lives = Lives(
+            article_sec=config.article_ttl_sec,
+            category_links_sec=config.category_links_ttl_sec,
+            page_sec=config.page_cache_ttl_sec,
+            pages_bytes=config.page_cache_max_bytes,
+        )
+        return Articles(self.client, lives)
+
+    @cached_property
+    def events(self) -> Events:
+        """The stream of events."""
+        return Events(self.client, ttl_sec=self.config.events_ttl_sec)
+
+    @cached_property
+    def entry_lines(self) -> NdjsonFile:
+        """entries/<day>.ndjson."""
+        return NdjsonFile(self.config.data_dir / "entries")
+
+    @cached_property
+    def article_lines(self) -> NdjsonFile:
+        """articles/<day>.ndjson."""
+        return NdjsonFile(self.config.data_dir / "articles")
+
+    @cached_property
+    def parsers(self) -> ParserPool:
+        """The child processes in which documents are parsed."""
+        config = self.config
+        return ParserPool(config.parsers, cpu_sec=config.parser_cpu_sec, memory_bytes=config.parser_memory_bytes)
+
+    @cached_property
+    def cadence(self) -> CadencePolicy:
+        """How feeds are polled."""
+        config = self.config
+        fairness = {} if config.fairness is None else {"fairness": config.fairness}
+        return CadencePolicy(
+            name=config.cadence,
+            min_interval_sec=config.min_interval_sec,
+            max_interval_sec=config.max_interval_sec,
+            initial_interval_sec=config.initial_interval_sec,
+            up_factor=config.up_factor,
+            down_factor=config.down_factor,
+            ewma_alpha=config.ewma_alpha,
+            blend_lambda=config.blend_lambda,
+            jitter_ratio=config.jitter_ratio,
+            backoff_base=config.backoff_base,
+            backoff_cap_sec=config.backoff_cap_sec,
+            **fairness,
+        )
 
     def close(self) -> None:
         """Leaves the server; the embedded one ends with its last user."""

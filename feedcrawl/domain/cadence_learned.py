@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 WINDOW_SHARE = 0.5
 FADING = tuple(math.exp(-HOUR / scale) for scale in SCALES[1:])
-LEAST_STRAY = 0.05
 LATE_SEC = 30.0
 
 
@@ -102,5 +101,5 @@ def timed(
     """Seconds until just after the next arrival that the timetable promises, or until strays are worth a poll."""
     usual = 1.0 / (worth.density * math.sqrt(table.hits / table.period))
     slot = next_slot(table, known.at, known.newest, usual)
-    stray, candidates = paced(known, expected, worth, max(LEAST_STRAY, 1.0 - table.share))
+    stray, candidates = paced(known, expected, worth, 1.0 - table.trust)
     return min(slot, stray), (*candidates, Candidate("timetable", slot))

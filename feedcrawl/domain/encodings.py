@@ -107,8 +107,15 @@ def _declared(body: bytes, content_type: str | None) -> dict[str, str]:
 
 
 def _labels(body: bytes, content_type: str | None) -> list[str]:
-    http, prolog = _CHARSET.search(content_type or ""), _PROLOG.search(body, 0, 2048)
-    return [match.lower() for match in (http and http[1], prolog and prolog[1].decode("ascii", "replace")) if match]
+    """The labels of HTTP and prolog. What is text by its type and names no charset is ASCII (RFC 2046 section 4.1.2),
+    which is believed only of what is."""
+    kind = content_type or ""
+    http, prolog = _CHARSET.search(kind), _PROLOG.search(body, 0, 2048)
+    named = (
+        http[1] if http and codec_of(http[1]) else "us-ascii" if kind.startswith("text/") and body.isascii() else None
+    )
+    labels = (named or (http and http[1]), prolog and prolog[1].decode("ascii", "replace"))
+    return [label.lower() for label in labels if label]
 
 
 def _forgiving(body: bytes, codec: str, *notes: str) -> Decoded:

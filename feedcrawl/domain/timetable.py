@@ -12,20 +12,21 @@ ENOUGH, MANY = 5, 8
 """Arrivals from which a period may be told; below MANY they must all be on time, and closely."""
 ARC = 0.2
 ON_TIME = 0.7
+DOUBT = 2
 FEWEST_HITS, MOST_HITS = 0.4, 1.3
 
 
 class Timetable(NamedTuple):
     """Arrivals at `anchor` + k × `period` + one of `offsets` (sorted; seconds), for a share `hits` of all k.
 
-    `share` of the recent arrivals were on time.
+    `trust` is the share of arrivals that are on time, with two arrivals' worth of doubt.
     """
 
     period: int
     anchor: float
     offsets: tuple[float, ...]
     hits: float
-    share: float
+    trust: float
 
     @property
     def spread(self) -> float:
@@ -53,7 +54,7 @@ def fitted(recent: tuple[float, ...], period: int) -> Timetable | None:
     hits = (len(offsets) - 1) / cycles
     if len(offsets) < on_time * count or not FEWEST_HITS <= hits <= MOST_HITS:
         return None
-    return Timetable(period, recent[-1], offsets, min(hits, 1.0), len(offsets) / count)
+    return Timetable(period, recent[-1], offsets, min(hits, 1.0), len(offsets) / (count + DOUBT))
 
 
 def fullest_arc(phases: list[float], period: int, width: float) -> tuple[float, ...]:

@@ -49,9 +49,11 @@ class DecodingMiddleware:
     def process_response(self, request: Request, response: Response) -> Response:
         """The response with its body decoded.
 
-        Raises BodyRefused (`bad_encoding`, `too_large`), and ResponseDataLossError for a body that ends too soon, as
-        Scrapy does where the connection tells.
+        Raises BodyRefused (`bad_encoding`, `too_large`), and ResponseDataLossError for a body that ends too soon:
+        Scrapy hands it on, so that it is archived, and here it ends (DOWNLOAD_FAIL_ON_DATALOSS is off).
         """
+        if "dataloss" in response.flags:
+            raise ResponseDataLossError(f"the connection ended before the body did: {request.url}")
         if request.method == "HEAD" or not response.body:
             return response
         limit = request.meta.get("download_maxsize", self._limit_bytes)

@@ -23,6 +23,7 @@ class Leases:
     def __init__(self, frontier: Frontier) -> None:
         self._frontier = frontier
         self.held: dict[str, Lease] = {}
+        self._abandoned: dict[str, tuple[Lease, dict[str, Any]]] = {}
         self.on_change: Callable[[float], None] = lambda _: None
 
     def holds(self, lease: Lease) -> bool:
@@ -42,6 +43,13 @@ class Leases:
         with map_redis_errors():
             pushed = self._frontier.push(tasks, delay_sec=delay_sec, again=again)
         self.on_change(delay_sec)
+        return pushed
+
+    def push_each(self, tasks: Iterable[tuple[Task, float, str]]) -> list[Pushed]:
+        """Adds tasks, each with its delay in seconds and its reason to come again."""
+        with map_redis_errors():
+            pushed = self._frontier.push_each(tasks)
+        self.on_change(0)
         return pushed
 
     def turn(self, lease: Lease) -> float | None:
@@ -70,8 +78,20 @@ class Leases:
         self._forget(lease)
         return returned
 
+    def abandon(self, lease: Lease, **reason: Any) -> None:
+        """Gives a lease back, now or, while the store is away, as soon as it is back. Never raises."""
+        if not self.holds(lease):
+            return
+        try:
+            self.give_back(lease, **reason)
+        except StoreUnavailable:
+            self._abandoned[lease.id] = lease, reason
+
     def heartbeat(self) -> set[str]:
         """Extends all that is held; what was lost meanwhile is forgotten, and named."""
+        for task_id, (lease, reason) in list(self._abandoned.items()):
+            del self._abandoned[task_id]
+            self.abandon(lease, **reason)
         with map_redis_errors():
             lost = self._frontier.heartbeat(self.held.values())
         for task_id in lost:

@@ -72,6 +72,35 @@ class Articles:
         """Lets consumers of a loser's uid find the winner."""
         pipe.set(f"{self._prefix}joined:{loser}", winner, ex=INDEX_LIFE_SEC)
 
+    # --- what is wanted of a URL, and what is stored of it ---
+
+    def want(self, pipe: Pipeline, uid: str, categories: Iterable[str]) -> None:
+        """Notes for which categories a URL is wanted, whoever fetches it later."""
+        categories = tuple(categories)
+        if categories:
+            pipe.sadd(f"{self._prefix}wanted:{uid}", *categories)
+            pipe.expire(f"{self._prefix}wanted:{uid}", INDEX_LIFE_SEC)
+
+    def context(self, asked: str, uid: str) -> tuple[set[str], str | None]:
+        """The categories that want an article, and the content hash of what is stored of it (None: nothing)."""
+        with self._client.pipeline(transaction=False) as pipe:
+            pipe.sunion(f"{self._prefix}wanted:{asked}", f"{self._prefix}wanted:{uid}")
+            pipe.hmget(keys.article(uid), "status", "content_hash")
+            wanted, (status, digest) = pipe.execute()
+        return set(wanted), digest if status == "success" else None
+
+    def categorize_known(self, uids: Sequence[str], categories: Sequence[str]) -> None:
+        """Adds articles that are stored already, under these uids or as what they joined, to categories."""
+        joined = self._client.mget([f"{self._prefix}joined:{uid}" for uid in uids])
+        winners = [winner or uid for uid, winner in zip(uids, joined, strict=True)]
+        with self._client.pipeline(transaction=False) as pipe:
+            for winner in winners:
+                pipe.hget(keys.article(winner), "status")
+            stored = [winner for winner, status in zip(winners, pipe.execute(), strict=True) if status == "success"]
+            for winner in stored:
+                self.categorize(pipe, winner, categories)
+            pipe.execute()
+
     # --- what consumers read ---
 
     def write(self, pipe: Pipeline, uid: str, fields: Mapping[str, str | int | float]) -> None:
@@ -80,6 +109,11 @@ class Articles:
         pipe.delete(key)
         pipe.hset(key, mapping=fields)
         pipe.expire(key, self._lives.article_sec)
+
+    def write_failure(self, pipe: Pipeline, uid: str, fields: Mapping[str, str | int | float]) -> None:
+        """The HASH of a failed URL, unless an article is stored there: what was read once stays."""
+        if self._client.hget(keys.article(uid), "status") != "success":
+            self.write(pipe, uid, fields)
 
     def index(self, pipe: Pipeline, uid: str, categories: Iterable[str], fetched_ts: float) -> None:
         """Lists a stored article by time and by category."""

@@ -147,12 +147,14 @@ class Frontier:
         patch: Mapping[str, Any] | None = None,
         commit: Sequence[Sequence[str | int | float]] = (),
         signal: Signal | None = None,
+        dead_letter: bool = False,
+        http_status: int | None = None,
     ) -> Finished:
         """Ends the task, or with status `pending` reschedules it after `delay_sec`.
 
         `patch` sets fields of its record (None removes one). `commit` are Redis commands on this shard's keys that
         happen in the same step if the lease still holds, and not at all otherwise. `signal` is what `release` would have
-        been told, where both come at once.
+        been told, where both come at once. A `dead_letter` goes to the list of dead letters, with the last HTTP status.
         """
         arguments = (
             lease.id,
@@ -163,6 +165,8 @@ class Frontier:
             _json(patch or {}),
             _json(list(commit)),
             signal or "",
+            int(dead_letter),
+            http_status or "",
         )
         answer: Finished = self._run("done", *arguments)
         return answer

@@ -89,7 +89,7 @@ def _language_of_texts(node: Node) -> str | None:
 
 def read_id(node: Node, reading: Reading) -> str | None:
     """The publisher's own identifier, as written."""
-    text = node.value("guid") or _atom_id(node, reading) or node.value("dc:identifier") or node.attribute("about")
+    text = node.value("guid") or _atom_id(node, reading) or node.attribute("about") or node.value("dc:identifier")
     return reading.capped(text, MAX_ID, "id_truncated")
 
 
@@ -111,22 +111,21 @@ def read_authors(node: Node, reading: Reading) -> list:
 
 
 def _bodies(node: Node) -> tuple[str | None, str | None]:
-    """Summary and content; a second description is content."""
-    nodes = (*node.in_order(*_SUMMARIES), *node.all(*_OTHER_SUMMARIES))
-    texts = [text for child in nodes if (text := read_body([child]))]
-    summary = texts[0] if texts else None
+    """Summary and content; where an entry has both a description and a summary, the second is its content."""
+    texts = [text for child in node.in_order(*_SUMMARIES) if (text := read_body([child]))]
+    summary = texts[0] if texts else read_body(node.all(*_OTHER_SUMMARIES))
     second = next((text for text in texts[1:] if text != summary), None)
     return summary, read_body(node.all(*_CONTENTS)) or second
 
 
 def _link(node: Node, links: list[Link], reading: Reading) -> str | None:
-    """The page of the entry: its link, else a guid that is a permanent link (RSS 2.0), else the CDF `HREF`."""
+    """The page of the entry: its link, else an identifier that is a URL and does not deny being one, else `HREF`."""
     page = places.alternate(links)
     if page:
         return page
-    guid = node.first("guid")
-    if guid and (guid.attribute("ispermalink") or "true").lower() != "false":
-        return reading.link(guid.text(), guid.base)
+    own = node.first("guid", "id")
+    if own and (own.attribute("ispermalink") or "true").lower() != "false" and _SCHEME.match(own.text()):
+        return reading.link(own.text(), own.base)
     return reading.link(node.attribute("href"), node.base)
 
 

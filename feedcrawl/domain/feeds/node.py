@@ -11,7 +11,7 @@ from feedcrawl.domain.feeds.inner import attributes_of, inner_html
 from feedcrawl.domain.feeds.names import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from lxml.etree import _Element
 
@@ -31,15 +31,15 @@ class Node:
         self.base = join(base, element.get(_BASE))
         self.lang = element.get(_LANG, lang)
         self._children: dict[str, list[_Element]] = {}
-        groups = []
-        for child in element.iterchildren(etree.Element):
-            name = name_of(str(child.tag))
-            self._children.setdefault(name, []).append(child)
-            if name in _GROUPS:
-                groups.append(child)
-        for group in groups:
-            for child in group.iterdescendants(etree.Element):
-                self._children.setdefault(name_of(str(child.tag)), []).append(child)
+        if len(element):
+            self._file(element.iterchildren(etree.Element))
+            groups = [group for name in _GROUPS for group in self._children.get(name, ())]
+            for group in groups:
+                self._file(group.iterdescendants(etree.Element))
+
+    def _file(self, elements: Iterable[_Element]) -> None:
+        for element in elements:
+            self._children.setdefault(name_of(str(element.tag)), []).append(element)
 
     def all(self, *names: str) -> Iterator[Node]:
         """The children of these names: all of the first name, then all of the second, …"""

@@ -192,6 +192,12 @@ local function finish(task, status, reason, now)
   count(status, task.kind, 1)
 end
 
+local function dead_letter(task, reason, now, status)
+  local letter = {url = task.url, uid = task.id, kind = task.kind, reason = reason, status = status, at = now / 1000,
+    attempts = task.attempts or 0, category = task.category, priority = task.priority, source = task.source}
+  redis.call('RPUSH', P .. 'dlq', cjson.encode(letter))
+end
+
 local QUARANTINED = {feed = true, sitemap = true, websub = true}
 
 -- Gives up a task after its attempts: URLs die with a dead letter, feeds and their like come back rarely.
@@ -203,9 +209,7 @@ local function give_up(task, reason, now, status)
     enqueue(task, now, math.min(24 * HOUR, HOUR * 2 ^ (task.quarantined - 1)))
     return 'quarantined'
   end
-  local letter = {url = task.url, uid = task.id, kind = task.kind, reason = reason, status = status, at = now / 1000,
-    attempts = task.attempts or 0, category = task.category, priority = task.priority, source = task.source}
-  redis.call('RPUSH', P .. 'dlq', cjson.encode(letter))
+  dead_letter(task, reason, now, status)
   finish(task, 'dead', reason, now)
   return 'dead'
 end

@@ -1,4 +1,5 @@
--- done: ARGV = clock, id, token, status, reason, delay ms, patch JSON, commit JSON, signal ('' if released before) -> 'done' | 'rescheduled' | 'lost'
+-- done: ARGV = clock, id, token, status, reason, delay ms, patch JSON, commit JSON, signal ('' if released before),
+--   dead letter (0|1), http status -> 'done' | 'rescheduled' | 'lost'
 local now = clock()
 local id, token, status, reason, delay = ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
 local holder = held(id, token)
@@ -21,5 +22,6 @@ if status == 'pending' or task.again_queued then
   enqueue(task, now, delay)
   return 'rescheduled'
 end
+if ARGV[10] == '1' then dead_letter(task, reason, now, tonumber(ARGV[11])) end
 finish(task, status, reason, now)
 return 'done'

@@ -1,0 +1,61 @@
+"""Gives back the task of whatever failed on the way: no error of a callback or a pipeline may hold a lease."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any, Self
+
+from scrapy import signals
+
+from feedcrawl import wiring
+from feedcrawl.store.connection import StoreUnavailable
+from feedcrawl.store.disk import DiskUnavailable
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+    from feedcrawl.services.leases import Leases
+
+logger = logging.getLogger(__name__)
+
+RETRY_SEC = 5.0
+
+
+class Settle:
+    """Redis and disk that are away cost a task no attempt; an error of ours does, so that it does not go round for ever.
+
+    `feedcrawl/failed` counts both: a run with any of them does not end with status 0.
+    """
+
+    def __init__(self, crawler: Crawler, leases: Leases) -> None:
+        assert crawler.stats is not None
+        self._stats = crawler.stats
+        self._leases = leases
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Listens for errors of items and callbacks."""
+        extension = cls(crawler, wiring.of(crawler).leases)
+        crawler.signals.connect(extension.item_error, signals.item_error)
+        crawler.signals.connect(extension.spider_error, signals.spider_error)
+        return extension
+
+    def item_error(self, item: Any, failure: Failure) -> None:
+        """A pipeline raised."""
+        self._settle(getattr(item, "lease", None), failure, "pipeline_failed")
+
+    def spider_error(self, failure: Failure, response: Response | None) -> None:
+        """A callback or errback raised."""
+        request = getattr(failure, "request", None) or getattr(response, "request", None)
+        self._settle(request.meta.get("lease") if request is not None else None, failure, "callback_failed")
+
+    def _settle(self, lease: Any, failure: Failure, reason: str) -> None:
+        away = isinstance(failure.value, (StoreUnavailable, DiskUnavailable))
+        self._stats.inc_value(f"feedcrawl/{'unavailable' if away else 'failed'}/{reason}")
+        if lease is None:
+            return
+        code = getattr(failure.value, "code", None) or getattr(failure.value, "reason", None) if away else reason
+        logger.error("task_given_back", extra={"task": lease.id, "url": lease.task.url, "reason": code})
+        self._leases.abandon(lease, reason=str(code), delay_sec=RETRY_SEC, counted=not away)

@@ -1,0 +1,133 @@
+"""What spiders yield and pipelines complete. Read through itemadapter; `record()` is what other programs see of one.
+
+One poll is one item however many entries it holds, and one page one item whatever came of it: an item carries the lease
+of its task, and the last pipeline ends the task together with all that the item brought.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from feedcrawl.domain.cadence import Decision
+    from feedcrawl.domain.conditional import Validators
+    from feedcrawl.domain.identity import Identified
+    from feedcrawl.domain.models import Extraction, ParsedFeed, PublisherHints
+    from feedcrawl.domain.recognition import Sighting
+    from feedcrawl.domain.subscription import Feed
+    from feedcrawl.domain.tasks import Lease
+
+
+@dataclass
+class Entry:
+    """One entry of a feed, in the shape of docs/data-format.md; times are RFC 3339."""
+
+    entry_uid: str
+    feed_id: str
+    feed_url: str
+    canonical_link: str | None
+    title: str | None
+    summary: str | None
+    content: str | None
+    authors: list[dict[str, str | None]]
+    categories: list[str]
+    enclosures: list[dict[str, Any]]
+    published: str | None
+    updated: str | None
+    first_seen: str
+    last_seen: str
+    seen_count: int
+    content_hash: str
+    article_uid: str | None = None
+    link: str | None = None
+    published_raw: str | None = None
+    language: str | None = None
+    image: str | None = None
+    raw_refs: list[dict[str, Any]] = field(default_factory=list)
+    raw: str | None = None
+    revision: int = 1
+    type: Literal["entry"] = "entry"
+
+
+@dataclass(repr=False)
+class FeedPoll:
+    """One poll of one feed, from the answer to the commit."""
+
+    lease: Lease
+    feed: Feed
+    poll_id: str
+    at: datetime
+    status: int | None
+    result: str
+    """`fetched`, `not_modified`, `unchanged`, or the reason code of what went wrong."""
+    validators: Validators | None = None
+    body_hash: str | None = None
+    parsed: ParsedFeed | None = None
+    hints: PublisherHints | None = None
+    retry_after_sec: float | None = None
+    max_age_sec: float | None = None
+    fetch_id: str | None = None
+    raw_ref: Any = None
+    final_url: str | None = None
+    duration_sec: float | None = None
+    body_bytes: int = 0
+    detail: str = ""
+    signal: Any = None
+    new: list[Entry] = field(default_factory=list)
+    changed: list[Entry] = field(default_factory=list)
+    known: int = 0
+    over_limit: int = 0
+    identified: tuple[Identified, ...] = ()
+    sightings: tuple[Sighting, ...] = ()
+    identity: dict[str, Any] | None = None
+    migrated: bool = False
+    decision: Decision | None = None
+    writes: Any = None
+    """Redis commands that the store step queues and the publish step sends, in one round trip."""
+    type: Literal["poll"] = "poll"
+
+    def __repr__(self) -> str:
+        return f"<poll {self.feed.subscription.url} {self.result} new={len(self.new)}>"
+
+    @property
+    def failed(self) -> bool:
+        """Whether the poll brought no usable answer."""
+        return self.result not in ("fetched", "not_modified", "unchanged")
+
+
+@dataclass(repr=False)
+class Article:
+    """One page: an article, or the failure that it ended in."""
+
+    lease: Lease
+    url: str
+    at: datetime
+    status: Literal["success", "failure"]
+    final_url: str | None = None
+    http_status: int | None = None
+    content_type: str | None = None
+    code: str | None = None
+    reason: str = ""
+    detail: str = ""
+    dead_letter: bool = False
+    html: str | None = None
+    extraction: Extraction | None = None
+    validators: Validators | None = None
+    fetch_id: str | None = None
+    uid: str = ""
+    canonical_url: str = ""
+    content_hash: str = ""
+    categories: list[str] = field(default_factory=list)
+    record: dict[str, Any] = field(default_factory=dict)
+    merged_into: str | None = None
+    updated: bool = False
+    ended: bool = False
+    """Whether the frontier has ended the task already (its fourth site-wide failure)."""
+    writes: Any = None
+    type: Literal["article"] = "article"
+
+    def __repr__(self) -> str:
+        return f"<article {self.url} {self.status} {self.reason}>"

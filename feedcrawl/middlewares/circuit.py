@@ -1,0 +1,59 @@
+"""Tries a host whose circuit is half-open with one light request, before the task itself (order 60)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from scrapy import Request
+from scrapy.utils.asyncio import sleep
+
+from feedcrawl import wiring
+from feedcrawl.domain.outcome import probe_signal
+from feedcrawl.domain.urls import origin
+from feedcrawl.exceptions import CircuitOpen
+from feedcrawl.failures import failure_name
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from feedcrawl.services.leases import Leases
+
+
+class CircuitMiddleware:
+    """HEAD of the host's root for a lease that is a probe. CircuitOpen if the site still fails."""
+
+    def __init__(self, crawler: Crawler, leases: Leases, timeout_sec: float) -> None:
+        self._crawler = crawler
+        self._leases = leases
+        self._timeout_sec = timeout_sec
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Reads FEEDCRAWL_ROBOTS_TIMEOUT_SEC: a probe is as light as a robots.txt."""
+        wired = wiring.of(crawler)
+        return cls(crawler, wired.leases, wired.config.robots_timeout_sec)
+
+    async def process_request(self, request: Request) -> None:
+        """Nothing for a host that is up; else the probe, then the host's delay, then the request."""
+        lease = request.meta.get("lease")
+        if lease is None or not lease.probe or request.meta.get("probed"):
+            return
+        request.meta["probed"] = True
+        result = await self._probe(request.url)
+        if probe_signal(result) == "site":
+            raise CircuitOpen(f"{lease.task.host} still fails: {result}")
+        await sleep(self._leases.turn(lease) or 0)
+
+    async def _probe(self, url: str) -> int | str:
+        assert self._crawler.engine is not None
+        meta = {
+            "dont_obey_robotstxt": True,
+            "download_timeout": self._timeout_sec,
+            "handle_httpstatus_all": True,
+        }
+        probe = Request(f"{origin(url)}/", method="HEAD", meta=meta, dont_filter=True)
+        try:
+            response = await self._crawler.engine.download_async(probe)
+        except Exception as error:  # noqa: BLE001 - whatever failed, the host has not answered
+            return failure_name(error)
+        return int(response.status)

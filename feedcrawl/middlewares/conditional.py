@@ -1,0 +1,26 @@
+"""Asks for what changed only (order 300): `meta["validators"]` become the headers of a conditional GET."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from scrapy import Request
+
+    from feedcrawl.domain.conditional import Validators
+
+
+class ConditionalMiddleware:
+    """Adds If-None-Match and If-Modified-Since to a request whose meta has `validators`.
+
+    They are of one origin: after a redirect to another the redirect middleware has dropped the headers, and a hop
+    carries `redirect_urls`, so that they are not added anew.
+    """
+
+    def process_request(self, request: Request) -> None:
+        """Adds the headers."""
+        validators: Validators | None = request.meta.get("validators")
+        if validators is None or "redirect_urls" in request.meta:
+            return
+        for name, value in validators.headers().items():
+            request.headers[name] = value

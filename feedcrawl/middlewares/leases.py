@@ -1,0 +1,38 @@
+"""Ends the tasks of plain pages (spider middleware): what a callback yielded is out, so the page is done."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+from feedcrawl import wiring
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from feedcrawl.services.leases import Leases
+
+
+class LeaseMiddleware:
+    """Polls and articles end in the commit pipeline; a `page` ends when its callback has no more to say.
+
+    A page may be fetched twice after a kill, and what it yields must be fit for that: requests are.
+    """
+
+    def __init__(self, leases: Leases) -> None:
+        self._leases = leases
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Shares the crawler's leases."""
+        return cls(wiring.of(crawler).leases)
+
+    async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """The output unchanged; then the end of the task."""
+        async for each in result:
+            yield each
+        lease = response.meta.get("lease")
+        if lease is not None and lease.task.kind == "page" and self._leases.holds(lease):
+            self._leases.done(lease, signal=response.meta.get("signal"))

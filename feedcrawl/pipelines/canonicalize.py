@@ -1,0 +1,47 @@
+"""Names things by their canonical URL (step 1). From here on an item is known by its uid."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+from scrapy.exceptions import DropItem
+
+from feedcrawl import wiring
+from feedcrawl.items import Article
+from feedcrawl.services import articles
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from feedcrawl.services.leases import Leases
+
+
+class CanonicalizePipeline:
+    """Gives an article its canonical URL and uid; drops what belongs to a lease that is no longer ours."""
+
+    def __init__(self, leases: Leases) -> None:
+        self._leases = leases
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Shares the crawler's leases."""
+        return cls(wiring.of(crawler).leases)
+
+    def process_item(self, item: Any) -> Any:
+        """The item, named."""
+        lease = getattr(item, "lease", None)
+        if lease is not None and not getattr(item, "ended", False) and not self._leases.holds(lease):
+            raise DropItem(f"lease_lost: {lease.task.url} is in another worker's hands")
+        if isinstance(item, Article):
+            self._name(item)
+        return item
+
+    def _name(self, article: Article) -> None:
+        payload, task = article.lease.task.payload, article.lease.task
+        article.categories = list(dict.fromkeys([*payload.get("categories", ()), *([task.category] if task.category else [])]))
+        if article.extraction is None:
+            article.uid, article.canonical_url = task.id, article.url
+            return
+        named = article.extraction.canonical_url
+        article.canonical_url, article.uid = articles.identify(article.url, article.final_url or article.url, named)
+        article.content_hash = articles.content_hash(article.extraction.text)

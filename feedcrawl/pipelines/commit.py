@@ -1,0 +1,109 @@
+"""Ends the task (last step): validators, schedule, journal and the lease in one script, after all else is safe."""
+
+from __future__ import annotations
+
+import logging
+import random
+from typing import TYPE_CHECKING, Any, Self
+
+from feedcrawl import wiring
+from feedcrawl.items import Article, FeedPoll
+from feedcrawl.services import polling
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.statscollectors import StatsCollector
+
+    from feedcrawl.wiring import Wiring
+
+logger = logging.getLogger(__name__)
+
+ERRORS_WORTH_AN_ALARM = 10
+
+
+class CommitPipeline:
+    """A lease that was lost meanwhile changes nothing; whoever has it now does the same again."""
+
+    def __init__(self, wired: Wiring, stats: StatsCollector) -> None:
+        self._wired = wired
+        self._stats = stats
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Shares the crawler's leases."""
+        assert crawler.stats is not None
+        return cls(wiring.of(crawler), crawler.stats)
+
+    def process_item(self, item: Any) -> Any:
+        """The item, its task ended or rescheduled."""
+        if isinstance(item, FeedPoll):
+            self._poll(item)
+        elif isinstance(item, Article):
+            self._article(item)
+        return item
+
+    def _poll(self, poll: FeedPoll) -> None:
+        poll.decision = polling.decide(poll, self._wired.cadence, random.uniform(-1, 1))  # noqa: S311 - jitter
+        commands = self._wired.registry.commit(poll.feed.id, polling.poll_record(poll), polling.journal_line(poll))
+        self._wired.leases.done(
+            poll.lease,
+            status="pending",
+            reason=poll.result,
+            delay_sec=poll.decision.interval_sec,
+            commit=commands,
+            signal=poll.signal,
+        )
+        self._stats.inc_value(f"feedcrawl/polls/{'failed' if poll.failed else poll.result}")
+        self._stats.inc_value("feedcrawl/entries/new", len(poll.new))
+        self._stats.inc_value("feedcrawl/entries/changed", len(poll.changed))
+        self._log_poll(poll)
+
+    def _log_poll(self, poll: FeedPoll) -> None:
+        decision, errors = poll.decision, 0
+        assert decision is not None
+        details = {
+            "feed_id": poll.feed.id,
+            "url": poll.feed.subscription.url,
+            "host": poll.lease.task.host,
+            "poll_id": poll.poll_id,
+            "http_status": poll.status,
+            "reason": decision.reason,
+            "new": len(poll.new),
+            "interval_before": poll.feed.polls.interval_sec,
+            "interval_after": round(decision.interval_sec, 1),
+        }
+        errors = decision.state.errors
+        if not poll.failed:
+            logger.info("feed_polled", extra={**details, "result": poll.result})
+        elif errors >= ERRORS_WORTH_AN_ALARM:
+            logger.error("feed_keeps_failing", extra={**details, "result": poll.result, "errors": errors})
+        else:
+            logger.warning("feed_failed", extra={**details, "result": poll.result, "detail": poll.detail[:200]})
+
+    def _article(self, item: Article) -> None:
+        details = {"uid": item.uid, "url": item.url, "host": item.lease.task.host, "feed_id": item.record.get("feed_id")}
+        if item.status == "success":
+            validators = item.validators
+            patch = {
+                "content_hash": item.content_hash,
+                "etag": validators.etag if validators else None,
+                "last_modified": validators.last_modified if validators else None,
+            }
+            reason = "merged" if item.merged_into else "stored"
+            self._wired.leases.done(item.lease, status="fetched", reason=reason, patch=patch)
+            self._stats.inc_value(f"feedcrawl/articles/{reason}")
+            name = "article_merged" if item.merged_into else "article_stored"
+            logger.info(name, extra={**details, "canonical_url": item.canonical_url})
+            return
+        if not item.ended:
+            self._wired.leases.done(
+                item.lease,
+                status="dead",
+                reason=item.reason,
+                dead_letter=item.dead_letter,
+                http_status=item.http_status,
+                patch={"last_error": item.reason},
+            )
+        self._stats.inc_value("feedcrawl/articles/failed")
+        self._stats.inc_value(f"feedcrawl/articles/failed/{item.code}")
+        logger.info("article_refused", extra={**details, "code": item.code, "reason": item.reason})

@@ -1,0 +1,47 @@
+"""Tells new from known (step 2): the entries of a poll, and the article that another URL has brought already."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+from feedcrawl import wiring
+from feedcrawl.items import Article, FeedPoll
+from feedcrawl.services import lineage
+from feedcrawl.store.connection import map_redis_errors
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from feedcrawl.wiring import Wiring
+
+
+class DedupePipeline:
+    """Reads what is known in one round trip; nothing is written here but an article's claim of its canonical URL."""
+
+    def __init__(self, wired: Wiring) -> None:
+        self._wired = wired
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Shares the crawler's stores."""
+        return cls(wiring.of(crawler))
+
+    def process_item(self, item: Any) -> Any:
+        """The item, with what is new in it told apart."""
+        with map_redis_errors():
+            if isinstance(item, FeedPoll) and item.parsed is not None:
+                lineage.tell_apart(item, self._wired.entries)
+            elif isinstance(item, Article):
+                self._claim(item)
+        return item
+
+    def _claim(self, article: Article) -> None:
+        store = self._wired.articles
+        if article.extraction is not None:
+            owner = store.claim(article.uid, article.lease.id)
+            if owner != article.lease.id:
+                article.merged_into = article.uid
+                return
+        wanted, stored = store.context(article.lease.id, article.uid)
+        article.categories = list(dict.fromkeys([*article.categories, *sorted(wanted)]))
+        article.updated = stored is not None and stored != article.content_hash

@@ -1,0 +1,64 @@
+"""Writes NDJSON before anything in Redis speaks of it (step 3)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Self
+
+from feedcrawl import wiring
+from feedcrawl.items import Article, FeedPoll
+from feedcrawl.services import articles
+from feedcrawl.services.polling import rfc3339
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from feedcrawl.wiring import Wiring
+
+
+class DiskPipeline:
+    """entries/<day>.ndjson for what is new or changed in a poll, articles/<day>.ndjson for a stored article.
+
+    A line may repeat after a kill, with the same uid and content_hash; readers take the last. DiskUnavailable gives
+    the task back, and nothing of it is seen elsewhere.
+    """
+
+    def __init__(self, wired: Wiring) -> None:
+        self._wired = wired
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Shares the crawler's files."""
+        return cls(wiring.of(crawler))
+
+    def process_item(self, item: Any) -> Any:
+        """The item, on disk."""
+        if isinstance(item, FeedPoll) and (item.new or item.changed):
+            self._wired.entry_lines.append(item.at.date(), *(asdict(entry) for entry in (*item.new, *item.changed)))
+        elif isinstance(item, Article):
+            item.record = self._record(item)
+            if item.status == "success" and item.merged_into is None:
+                self._wired.article_lines.append(item.at.date(), {"type": "article", **item.record})
+        return item
+
+    def _record(self, article: Article) -> dict[str, Any]:
+        payload = article.lease.task.payload
+        record: dict[str, Any] = {
+            "uid": article.uid,
+            "url": article.url,
+            "category": article.categories[0] if article.categories else None,
+            "categories": article.categories,
+            "canonical_url": article.canonical_url,
+            "final_url": article.final_url,
+            "fetched_ts": round(article.at.timestamp(), 3),
+            "fetched_at": rfc3339(article.at),
+            "status": article.status,
+            "http_status": article.http_status,
+            "feed_id": payload.get("feed_id"),
+            "entry_uid": payload.get("entry_uid"),
+            "fetch_id": article.fetch_id,
+        }
+        if article.extraction is not None:
+            return {**record, **articles.success_fields(article.extraction)}
+        failure = {"failure": article.code, "failure_reason": article.reason, "failure_detail": article.detail[:500]}
+        return {**record, "raw_len": len(article.html or ""), "text_len": 0, **failure}

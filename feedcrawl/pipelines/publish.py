@@ -1,0 +1,71 @@
+"""Tells other programs (step 5): sends the queued commands and the events in one round trip."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+from feedcrawl import wiring
+from feedcrawl.items import Article, FeedPoll
+from feedcrawl.services import articles, lineage, polling
+from feedcrawl.store.connection import map_redis_errors
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from feedcrawl.domain.events import Event
+    from feedcrawl.wiring import Wiring
+
+
+class PublishPipeline:
+    """Events are written after what they speak of, and before the task ends, so that a kill repeats but never loses."""
+
+    def __init__(self, wired: Wiring) -> None:
+        self._wired = wired
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Shares the crawler's stores."""
+        return cls(wiring.of(crawler))
+
+    def process_item(self, item: Any) -> Any:
+        """The item, published."""
+        writes = getattr(item, "writes", None)
+        if writes is None:
+            return item
+        with map_redis_errors():
+            cached = isinstance(item, Article) and self._cache(item)
+            events = polling.entry_events(item) if isinstance(item, FeedPoll) else self._article(item, cached=cached)
+            self._wired.events.add(writes, events)
+            if isinstance(item, FeedPoll):
+                lineage.save(item, self._wired.entries, writes)
+            writes.execute()
+            self._wired.events.trim()
+            if isinstance(item, Article):
+                self._wired.articles.prune_attempted()
+        item.writes = None
+        return item
+
+    def _cache(self, article: Article) -> bool:
+        if not article.html or not self._wired.config.page_cache_ttl_sec:
+            return False
+        self._wired.articles.cache_page(articles.page_key(article.url), article.html)
+        return True
+
+    def _article(self, item: Article, *, cached: bool) -> list[Event]:
+        events = []
+        if item.html and item.http_status is not None:
+            events.append(
+                articles.webpage_event(
+                    item.url, html=item.html, status=item.http_status, content_type=item.content_type, at=item.at, cached=cached
+                )
+            )
+        if item.merged_into is not None:
+            if item.lease.id != item.uid:
+                events.append(articles.merged_event(item.lease.id, item.uid, item.url, item.canonical_url))
+        elif item.status == "success":
+            if item.lease.id != item.uid:
+                events.append(articles.merged_event(item.lease.id, item.uid, item.url, item.canonical_url))
+            events += articles.article_events(item.record, updated=item.updated)
+        else:
+            events.append(articles.failure_event(item.record))
+        return events

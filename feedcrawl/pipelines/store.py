@@ -1,0 +1,72 @@
+"""Queues what consumers read in Redis (step 4); the publish step sends it together with its events."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+from feedcrawl import wiring
+from feedcrawl.items import Article, FeedPoll
+from feedcrawl.services import articles, polling
+from feedcrawl.store.connection import map_redis_errors
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from feedcrawl.wiring import Wiring
+
+
+class StorePipeline:
+    """Entries and category links of a poll, the HASH and indexes of an article or of its failure."""
+
+    def __init__(self, wired: Wiring) -> None:
+        self._wired = wired
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Shares the crawler's stores."""
+        return cls(wiring.of(crawler))
+
+    def process_item(self, item: Any) -> Any:
+        """The item. Tasks of a poll go out here and its lineages later: what counts as known is not pushed again."""
+        if isinstance(item, FeedPoll) and item.parsed is not None:
+            item.writes = self._wired.client.pipeline(transaction=False)
+            with map_redis_errors():
+                self._entries(item)
+        elif isinstance(item, Article):
+            item.writes = self._wired.client.pipeline(transaction=False)
+            self._article(item)
+        return item
+
+    def _entries(self, poll: FeedPoll) -> None:
+        tasks = list(polling.entry_tasks(poll))
+        categories = poll.feed.subscription.categories
+        store = self._wired.articles
+        for task, _ in tasks:
+            store.want(poll.writes, task.id, categories)
+        links = list({entry.canonical_link for entry in poll.new if entry.canonical_link and entry.article_uid})
+        for category in categories:
+            store.category_links(poll.writes, category, links)
+        poll.writes.execute()
+        if tasks:
+            pushed = self._wired.leases.push_each((task, 0.0, again) for task, again in tasks)
+            known = [task.id for (task, _), answer in zip(tasks, pushed, strict=True) if answer == "known"]
+            if known and categories:
+                store.categorize_known(known, categories)
+
+    def _article(self, item: Article) -> None:
+        store, pipe, at = self._wired.articles, item.writes, item.at.timestamp()
+        asked = item.lease.id
+        if item.merged_into is not None:
+            store.sighting(pipe, item.uid, item.url)
+            store.join(pipe, asked, item.uid)
+            store.categorize(pipe, item.uid, item.categories)
+        elif item.status == "success":
+            store.write(pipe, item.uid, articles.hash_fields(item.record))
+            store.index(pipe, item.uid, item.categories, at)
+            if asked != item.uid:
+                store.sighting(pipe, item.uid, item.url)
+                store.join(pipe, asked, item.uid)
+        else:
+            store.write_failure(pipe, item.uid, articles.hash_fields(item.record))
+            store.failure(pipe, item.uid, item.code or "FAIL_PARSE", at)
+        store.attempted(pipe, dict.fromkeys((asked, item.uid)), at)

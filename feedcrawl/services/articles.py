@@ -1,0 +1,144 @@
+"""One article, from what a page yielded to what others read of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from feedcrawl.domain.canonical import canonical_url
+from feedcrawl.domain.errors import InvalidUrl
+from feedcrawl.domain.events import Event, event
+from feedcrawl.domain.tasks import Task
+from feedcrawl.domain.urls import canonicalize, hostname, resolve, url_uid
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from feedcrawl.domain.models import Extraction
+
+_JSON_FIELDS = frozenset({"authors", "categories"})
+"""Fields that are lists: JSON text in the HASH, lists in NDJSON."""
+
+
+def article_task(url: str, *, category: str | None = None, priority: int = 5, **details: Any) -> Task:
+    """The task of fetching a URL as an article; InvalidUrl if it cannot be one. Its id is the article's uid so far."""
+    fetched = resolve(url)
+    return Task(
+        id=url_uid(fetched),
+        kind="article",
+        url=fetched,
+        host=hostname(fetched),
+        priority=priority,
+        category=category,
+        **details,
+    )
+
+
+def identify(asked: str, final: str, named: str | None) -> tuple[str, str]:
+    """The canonical URL of a page and its uid."""
+    canonical = canonical_url(asked, final, named)
+    return canonical, url_uid(canonical)
+
+
+def uid_of(url: str) -> str:
+    """The uid under which a URL is known before it is fetched, also where the URL is not usable."""
+    try:
+        return url_uid(url)
+    except InvalidUrl:
+        return hashlib.sha1(url.encode(), usedforsecurity=False).hexdigest()[:16]
+
+
+def content_hash(text: str) -> str:
+    """sha256 of the clean text, 64 hex digits."""
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+
+
+def success_fields(extraction: Extraction) -> dict[str, Any]:
+    """What the extraction contributes to an article's record."""
+    return {
+        "title": extraction.title,
+        "clean_text": extraction.text,
+        "text_len": extraction.text_len,
+        "raw_len": extraction.raw_len,
+        "abstract": extraction.abstract,
+        "image": extraction.image,
+        "authors": list(extraction.authors),
+        "published": _rfc3339(extraction.published),
+        "modified": _rfc3339(extraction.modified),
+        "language": extraction.language,
+        "site_name": extraction.site_name,
+        "content_html": extraction.html,
+        "content_hash": content_hash(extraction.text),
+        "extractor": extraction.extractor,
+    }
+
+
+def hash_fields(record: Mapping[str, Any]) -> dict[str, str | int | float]:
+    """A record as the fields of a Redis HASH: no value is an empty string, lists are JSON text."""
+    fields: dict[str, str | int | float] = {}
+    for name, value in record.items():
+        if name in _JSON_FIELDS:
+            fields[name] = json.dumps(value, ensure_ascii=False)
+        else:
+            fields[name] = "" if value is None else value
+    return fields
+
+
+def article_events(record: Mapping[str, Any], *, updated: bool) -> list[Event]:
+    """The event for a stored article; its id names the version, so that a repetition is known as one."""
+    names = ("uid", "url", "canonical_url", "category", "categories", "title", "published", "language", "content_hash")
+    data = {name: record.get(name) for name in (*names, "text_len", "feed_id", "entry_uid", "fetch_id", "fetched_ts")}
+    kind = "article_updated" if updated else "article_ready"
+    return [event(kind, f"{record['uid']}:{record['content_hash'][:16]}", data)]
+
+
+def failure_event(record: Mapping[str, Any]) -> Event:
+    """The event for a URL that ended without an article."""
+    names = ("uid", "url", "category", "failure", "failure_reason", "failure_detail", "http_status", "fetched_ts")
+    return event("article_failed", f"{record['uid']}:{record['failure']}", {name: record.get(name) for name in names})
+
+
+def merged_event(loser: str, winner: str, url: str, canonical: str) -> Event:
+    """The event that tells consumers of a loser's uid where its article is."""
+    data = {"uid": loser, "winner": winner, "url": url, "canonical_url": canonical}
+    return event("article_merged", f"{loser}:{winner}", data)
+
+
+def webpage_event(url: str, *, html: str, status: int, content_type: str | None, at: datetime, cached: bool) -> Event:
+    """The event for a page that was fetched, with the key under which its HTML is cached."""
+    digest = page_key(url)
+    body = html.encode("utf-8", "replace")
+    sha256 = hashlib.sha256(body).hexdigest()
+    data = {
+        "type": "webpage_fetched",
+        "url": url,
+        "cache_key": f"webpage:{digest}" if cached else "",
+        "status_code": status,
+        "content_type": content_type,
+        "content_length": len(body),
+        "content_hash": sha256,
+        "fetched_at": _rfc3339(at),
+    }
+    return event("webpage_fetched", f"{digest[:16]}:{sha256[:16]}", data)
+
+
+def page_key(url: str) -> str:
+    """sha256 of a URL as it was queued, 64 hex digits: the name of its cached page."""
+    return hashlib.sha256(url.encode()).hexdigest()
+
+
+def known_links(urls: list[str]) -> list[str]:
+    """The canonical forms of those of the URLs that have one."""
+    found = []
+    for url in urls:
+        try:
+            found.append(canonicalize(url))
+        except InvalidUrl:
+            continue
+    return found
+
+
+def _rfc3339(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -1,0 +1,60 @@
+"""Tells the entries of a poll apart by what is known of their feed, and keeps what that adds."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from feedcrawl.domain.lineage import IdQuality
+from feedcrawl.domain.recognition import Sighting, recognise
+from feedcrawl.items import Entry
+from feedcrawl.services.polling import entry_values, rfc3339
+
+if TYPE_CHECKING:
+    from feedcrawl.items import FeedPoll
+    from feedcrawl.store.connection import Pipeline
+    from feedcrawl.store.entries import Entries
+
+
+def tell_apart(poll: FeedPoll, store: Entries) -> None:
+    """Sorts the entries of a poll into new, changed and known. Two round trips; nothing is written."""
+    found = poll.identified
+    keys = list(dict.fromkeys(key for entry in found for key in entry.keys))
+    aliases, known = store.load(poll.feed.id, keys)
+    recognition = recognise(found, known, aliases, quality=_quality(poll.feed.polls.ids), now=poll.at)
+    poll.sightings = recognition.sightings
+    poll.identity = asdict(recognition.quality)
+    poll.migrated, poll.over_limit = recognition.migrated, recognition.over_limit
+    by_verdict: dict[str, list[Sighting]] = {"new": [], "changed": [], "known": []}
+    for sighting in recognition.sightings:
+        by_verdict[sighting.verdict].append(sighting)
+    poll.known = len(by_verdict["known"])
+    poll.new = [_entry(poll, sighting) for sighting in by_verdict["new"]]
+    poll.changed = [_entry(poll, sighting) for sighting in by_verdict["changed"]]
+
+
+def save(poll: FeedPoll, store: Entries, pipe: Pipeline) -> None:
+    """Queues the lineages. Must come after the tasks and events of what is new: what is known is not pushed again."""
+    lineages = {sighting.uid: sighting.lineage for sighting in poll.sightings}
+    aliases = {key: sighting.uid for sighting in poll.sightings for key in sighting.aliases}
+    store.save(pipe, poll.feed.id, lineages, aliases)
+
+
+def _entry(poll: FeedPoll, sighting: Sighting) -> Entry:
+    known = sighting.lineage
+    return Entry(
+        entry_uid=known.uid,
+        feed_id=poll.feed.id,
+        feed_url=poll.feed.subscription.url,
+        first_seen=rfc3339(known.first_seen),
+        last_seen=rfc3339(known.last_seen),
+        seen_count=known.seen_count,
+        content_hash=known.content_hash,
+        revision=known.revisions + 1,
+        raw_refs=[{"fetch_id": poll.fetch_id, "offset": None, "length": None, "note": None}] if poll.fetch_id else [],
+        **entry_values(sighting.entry),
+    )
+
+
+def _quality(stored: dict[str, Any] | None) -> IdQuality:
+    return IdQuality(**stored) if stored else IdQuality()

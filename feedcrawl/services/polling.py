@@ -1,0 +1,265 @@
+"""One poll, from the answer to what it leaves: entries told apart, tasks for what is new, the time of the next poll."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from feedcrawl.domain import cadence, dates
+from feedcrawl.domain.cadence_state import to_json
+from feedcrawl.domain.conditional import Validators
+from feedcrawl.domain.errors import InvalidUrl
+from feedcrawl.domain.events import Event, event
+from feedcrawl.domain.models import FeedContent, PublisherHints
+from feedcrawl.domain.priority import priority
+from feedcrawl.domain.urls import canonicalize
+from feedcrawl.services.articles import article_task
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from feedcrawl.domain.cadence import CadencePolicy, Decision
+    from feedcrawl.domain.models import ParsedEntry
+    from feedcrawl.domain.subscription import Feed, PollRecord
+    from feedcrawl.domain.tasks import Task
+    from feedcrawl.items import Entry, FeedPoll
+
+CONTENT_CHARS = 20_000
+"""How much of an entry's own content travels with its article's task, as evidence and as the last rung."""
+
+
+def observation(poll: FeedPoll) -> cadence.Observation:
+    """What a poll showed, as the cadence sees it."""
+    moments = sorted((entry.published for entry in (poll.parsed.entries if poll.parsed else ()) if entry.published), reverse=True)
+    return cadence.Observation(
+        status=None if poll.failed and poll.status is not None and 200 <= poll.status < 300 else poll.status,
+        new_entries=len(poll.new),
+        known_entries=poll.known + len(poll.changed),
+        published=tuple(moment for moment in moments if dates.believable(moment, poll.at)),
+        first_seen=(poll.at,) * len(poll.new),
+        retry_after_sec=poll.retry_after_sec,
+        max_age_sec=poll.max_age_sec,
+        hints=poll.hints or PublisherHints(),
+    )
+
+
+def policy_for(feed: Feed, policy: CadencePolicy) -> CadencePolicy:
+    """The policy with a feed's own bounds."""
+    said = feed.subscription
+    shortest = said.min_interval_sec or policy.min_interval_sec
+    longest = max(said.max_interval_sec or policy.max_interval_sec, shortest)
+    return replace(policy, min_interval_sec=shortest, max_interval_sec=longest)
+
+
+def decide(poll: FeedPoll, policy: CadencePolicy, jitter: float) -> Decision:
+    """When to poll this feed again, and why."""
+    state = poll.feed.polls.cadence_state
+    return cadence.next_poll(state, observation(poll), now=poll.at, policy=policy_for(poll.feed, policy), jitter=jitter)
+
+
+def poll_record(poll: FeedPoll) -> PollRecord:
+    """What the poll leaves for the next one. Validators move on only with a body that was read, or with a 304."""
+    before, decision = poll.feed.polls, poll.decision
+    assert decision is not None
+    record = replace(
+        before,
+        cadence=to_json(decision.state),
+        interval_sec=round(decision.interval_sec, 3),
+        next_at=rfc3339(decision.next_at),
+        last_decision_at=rfc3339(poll.at),
+        reason=decision.reason,
+        candidates=tuple((one.rule, round(one.wait_sec, 1)) for one in decision.candidates),
+        retry_after_sec=poll.retry_after_sec,
+        last_fetch_at=rfc3339(poll.at),
+        last_status=poll.status,
+        last_result=poll.result,
+        new_entries_last_fetch=len(poll.new),
+    )
+    if poll.failed:
+        return record
+    received = poll.validators or Validators()
+    held = Validators(before.etag, before.last_modified)
+    validators = held.updated(received) if poll.result == "not_modified" else received
+    record = replace(
+        record, etag=validators.etag, last_modified=validators.last_modified, last_success_at=rfc3339(poll.at)
+    )
+    if poll.parsed is None:
+        return record
+    return replace(
+        record,
+        body_hash=poll.body_hash,
+        raw=poll.raw_ref.source if poll.raw_ref is not None else None,
+        type=feed_type(poll.parsed.format),
+        title=poll.parsed.title,
+        site_url=poll.parsed.link,
+        ids=poll.identity,
+    )
+
+
+def journal_line(poll: FeedPoll) -> dict[str, Any]:
+    """One line of a feed's journal."""
+    decision = poll.decision
+    assert decision is not None
+    line = {
+        "poll_id": poll.poll_id,
+        "at": rfc3339(poll.at),
+        "http_status": poll.status,
+        "result": poll.result,
+        "detail": poll.detail[:200],
+        "new": len(poll.new),
+        "changed": len(poll.changed),
+        "known": poll.known,
+        "over_limit": poll.over_limit,
+        "bytes": poll.body_bytes,
+        "duration_sec": poll.duration_sec,
+        "fetch_id": poll.fetch_id,
+        "reason": decision.reason,
+        "interval_before_sec": poll.feed.polls.interval_sec,
+        "interval_after_sec": round(decision.interval_sec, 3),
+        "next_at": rfc3339(decision.next_at),
+        "notes": list(poll.parsed.notes[:10]) if poll.parsed else [],
+    }
+    return {name: value for name, value in line.items() if value not in (None, "", 0, [])}
+
+
+def entry_tasks(poll: FeedPoll) -> Iterator[tuple[Task, str]]:
+    """A task for the article of each new or changed entry, with the reason why a known one comes again."""
+    said = poll.feed.subscription
+    by_uid = {id(entry): entry for entry in poll.new}
+    for entry in (*poll.new, *poll.changed):
+        if entry.link is None:
+            continue
+        try:
+            task = article_task(
+                entry.link,
+                category=said.categories[0] if said.categories else None,
+                priority=priority(said.priority, origin="feed", depth=0),
+                origin="feed",
+                parent=said.url,
+                source=said.source,
+                payload=provenance(poll, entry),
+            )
+        except InvalidUrl:
+            continue
+        entry.article_uid = task.id
+        yield task, "" if id(entry) in by_uid else "edited"
+
+
+def provenance(poll: FeedPoll, entry: Entry) -> dict[str, Any]:
+    """What travels with an article's task: where it was found, and what the feed said of it."""
+    said = {
+        "feed_id": entry.feed_id,
+        "entry_uid": entry.entry_uid,
+        "feed_title": poll.parsed.title if poll.parsed else None,
+        "title": entry.title,
+        "summary": (entry.summary or "")[:CONTENT_CHARS],
+        "content": (entry.content or "")[:CONTENT_CHARS],
+        "authors": [author["name"] for author in entry.authors if author.get("name")],
+        "published": entry.published,
+        "updated": entry.updated,
+        "language": entry.language,
+        "image": entry.image,
+        "tags": entry.categories,
+        "categories": list(poll.feed.subscription.categories),
+    }
+    return {name: value for name, value in said.items() if value}
+
+
+def feed_content(payload: dict[str, Any]) -> FeedContent | None:
+    """What the feed said of an article, out of its task's payload; None if no feed spoke."""
+    if "feed_id" not in payload:
+        return None
+    return FeedContent(
+        title=payload.get("title"),
+        summary=payload.get("summary"),
+        content=payload.get("content"),
+        authors=tuple(payload.get("authors", ())),
+        published=moment(payload.get("published")),
+        updated=moment(payload.get("updated")),
+        language=payload.get("language"),
+        categories=tuple(payload.get("tags", ())),
+        image=payload.get("image"),
+    )
+
+
+def entry_events(poll: FeedPoll) -> list[Event]:
+    """new_entry and entry_updated; the id of an update names the version."""
+    at = rfc3339(poll.at)
+    events = [event("new_entry", f"{e.feed_id}:{e.entry_uid}", entry_data(e, at)) for e in poll.new]
+    return events + [
+        event("entry_updated", f"{e.feed_id}:{e.entry_uid}:{e.content_hash[:16]}", entry_data(e, at))
+        for e in poll.changed
+    ]
+
+
+def entry_data(entry: Entry, at: str) -> dict[str, Any]:
+    """The payload of an entry's event."""
+    return {
+        "entry_uid": entry.entry_uid,
+        "feed_id": entry.feed_id,
+        "published": entry.published,
+        "canonical_link": entry.canonical_link,
+        "title": entry.title,
+        "article_uid": entry.article_uid,
+        "content_hash": entry.content_hash,
+        "raw_refs": [{"fetch_id": ref["fetch_id"]} for ref in entry.raw_refs],
+        "ingested_at": at,
+    }
+
+
+def entry_values(parsed: ParsedEntry) -> dict[str, Any]:
+    """The fields of an entry that its publisher wrote, in the shape of docs/data-format.md."""
+    return {
+        "canonical_link": canonical_or_none(parsed.link),
+        "link": parsed.link,
+        "title": parsed.title,
+        "summary": parsed.summary,
+        "content": parsed.content,
+        "authors": [asdict(author) for author in parsed.authors],
+        "categories": list(parsed.categories),
+        "enclosures": [asdict(enclosure) for enclosure in parsed.enclosures],
+        "published": rfc3339_or_none(parsed.published),
+        "updated": rfc3339_or_none(parsed.updated),
+        "published_raw": parsed.published_raw,
+        "language": parsed.language,
+        "image": parsed.image,
+        "raw": parsed.raw.decode("utf-8", "replace") if parsed.raw is not None else None,
+    }
+
+
+def canonical_or_none(url: str | None) -> str | None:
+    """The canonical form of a link; None if it has none (another scheme, malformed)."""
+    try:
+        return canonicalize(url) if url else None
+    except InvalidUrl:
+        return None
+
+
+def feed_type(form: str) -> str:
+    """`rss`, `atom`, `json`, `cdf` out of a format such as rss2.0."""
+    return form.rstrip("0123456789.") or form
+
+
+def compact(value: object) -> str:
+    """JSON without white space."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def rfc3339(moment: datetime) -> str:
+    """A moment as RFC 3339 in UTC."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def rfc3339_or_none(moment: datetime | None) -> str | None:
+    """As `rfc3339`; None stays None, and so does a moment that cannot be said."""
+    try:
+        return None if moment is None else moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    except (OverflowError, ValueError):
+        return None
+
+
+def moment(text: str | None) -> datetime | None:
+    """The moment that `rfc3339` wrote."""
+    return datetime.fromisoformat(text) if text else None

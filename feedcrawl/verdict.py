@@ -1,0 +1,95 @@
+"""What an answer or a failure of a leased request means, told to the frontier once.
+
+Answers and failures of downloads come by the outcome middleware; what a middleware raises over an answer (a redirect to
+another host, a body that cannot be decoded) reaches only the errback, which asks here too.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.hints import retry_after_sec
+from feedcrawl.domain.outcome import REDIRECT, judge
+from feedcrawl.exceptions import HopElsewhere, RobotsUnavailable
+from feedcrawl.failures import failure_name
+from feedcrawl.store.connection import StoreUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from scrapy import Request
+    from scrapy.http import Response
+    from scrapy.statscollectors import StatsCollector
+
+    from feedcrawl.domain.outcome import Outcome
+    from feedcrawl.services.leases import Leases
+    from feedcrawl.store.frontier import Signal
+
+logger = logging.getLogger(__name__)
+
+
+class Verdicts:
+    """Leaves `meta["outcome"]` on a request and frees the host's slot with what was learnt of the host."""
+
+    def __init__(self, leases: Leases, stats: StatsCollector, now: Callable[[], datetime]) -> None:
+        self._leases = leases
+        self._stats = stats
+        self._now = now
+
+    def answered(self, request: Request, response: Response) -> None:
+        """Judges an answer by its status. A 304 is told with the commit that follows at once (`meta["signal"]`)."""
+        outcome = judge(response.status, task_kind=request.meta["lease"].task.kind)
+        retry_after = response.headers.get("Retry-After")
+        wait = retry_after_sec(retry_after.decode("latin-1"), now=self._now()) if retry_after else None
+        request.meta["retry_after_sec"] = wait
+        if outcome.kind == "not_modified":
+            self._note(request, outcome)
+            request.meta["signal"] = _signal(outcome)
+            return
+        self._tell(request, outcome, _signal(outcome), wait if response.status in (429, 503) else None)
+
+    def failed(self, request: Request, error: BaseException) -> Outcome:
+        """Judges a failure, once; answers the outcome."""
+        if "outcome" in request.meta:
+            known: Outcome = request.meta["outcome"]
+            return known
+        kind = request.meta["lease"].task.kind
+        if isinstance(error, HopElsewhere):
+            outcome, signal = REDIRECT, _signal(REDIRECT)
+        elif isinstance(error, RobotsUnavailable):
+            outcome = judge("robots_unavailable", task_kind=kind)
+            signal = _signal(judge(error.failure, task_kind=kind))
+        else:
+            outcome = judge(failure_name(error), task_kind=kind)
+            signal = "site" if outcome.reason == "circuit_open" else _signal(outcome)
+        self._tell(request, outcome, signal, None)
+        return outcome
+
+    def _note(self, request: Request, outcome: Outcome) -> None:
+        request.meta["outcome"] = outcome
+        self._stats.inc_value(f"feedcrawl/outcome/{outcome.reason or outcome.kind}")
+
+    def _tell(self, request: Request, outcome: Outcome, signal: Signal, wait: float | None) -> None:
+        self._note(request, outcome)
+        lease = request.meta["lease"]
+        try:
+            released = self._leases.release(lease, signal, wait_sec=wait)
+        except StoreUnavailable as error:
+            logger.warning("slot_not_released", extra={"url": request.url, "reason": error.code})
+            return
+        if released.before != released.after != "lost":
+            self._circuit(lease.task.host, released.after, released.wait_sec)
+
+    def _circuit(self, host: str, state: str, wait_sec: float) -> None:
+        self._stats.inc_value(f"feedcrawl/circuit/{state}")
+        level = logging.WARNING if state == "open" else logging.INFO
+        logger.log(level, f"circuit_{state}", extra={"host": host, "next_turn_sec": round(wait_sec, 1)})
+
+
+def _signal(outcome: Outcome) -> Signal:
+    """What the answer says of its host: a refusal (4xx) shows that it lives, but is no good answer."""
+    if outcome.signal == "ok" and outcome.kind not in ("fetched", "not_modified", "redirect"):
+        return "answered"
+    return outcome.signal or "none"
