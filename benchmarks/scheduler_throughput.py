@@ -4,9 +4,10 @@
 
 Both have the same settings, URLs and origin; they alternate, each in a fresh process, every second pair in the other
 order. The bare spider yields its requests from `start()`; the other one finds them as tasks that were pushed before,
-takes them from a Redis with AOF on a unix socket, and ends each lease as a crawl does (release, done). Counted from the
-spider's start to its last response, so that neither the start of the process nor the linger time speaks. Without
-`--origin-feeds` (the URL of a list of feed URLs) the tests' own origin serves 304s from a process of its own.
+takes them from a Redis with AOF on a unix socket, and ends each lease as a crawl does. Counted from the spider's start
+to its last response, so that neither the start of the process nor the linger time speaks. Processor time per request,
+which other work on the machine disturbs less, is that of the crawling process alone. Without `--origin-feeds` (the URL
+of a list of feed URLs) the tests' own origin serves 304s from a process of its own.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import tempfile
 import time
 import urllib.request
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 import redis
@@ -97,27 +98,45 @@ class OnFrontier(scrapy.Spider):
         return Request(lease.task.url, headers=VALIDATOR, dont_filter=True)
 
     def parse(self, response: Response) -> None:
-        """Does what a crawl does at the least: frees the host, ends the task."""
-        leases = wiring.of(self.crawler).leases
-        leases.release(response.meta["lease"], "ok")
-        leases.done(response.meta["lease"])
+        """Does what a crawl does at the least: frees the host and ends the task."""
+        wiring.of(self.crawler).leases.done(response.meta["lease"], signal="ok")
 
 
-def crawl(kind: str, urls: list[str]) -> dict[str, float]:
-    """One crawl in this process: responses, and seconds from the spider's start to the last of them."""
+class Measured(NamedTuple):
+    """Responses of a crawl, and seconds from the spider's start to the last of them, by the clock and of processor."""
+
+    responses: int
+    wall_sec: float
+    cpu_sec: float
+
+    @property
+    def per_sec(self) -> float:
+        """Requests per second."""
+        return self.responses / self.wall_sec
+
+    @property
+    def cpu_ms(self) -> float:
+        """Milliseconds of processor time per request."""
+        return 1000 * self.cpu_sec / self.responses
+
+
+def crawl(kind: str, urls: list[str]) -> Measured:
+    """One crawl in this process."""
     extra = FRONTIER_SETTINGS | {"REDIS_URL": os.environ["REDIS_URL"]} if kind == "frontier" else {}
     process = CrawlerProcess(SETTINGS | extra)
     crawler = process.create_crawler(OnFrontier if kind == "frontier" else Bare)
-    times: list[float] = []
+    wall: list[float] = []
+    cpu: list[float] = []
 
     def note(**_: Any) -> None:
-        times.append(time.perf_counter())
+        wall.append(time.perf_counter())
+        cpu.append(time.process_time())
 
     crawler.signals.connect(note, signals.spider_opened, weak=False)
     crawler.signals.connect(note, signals.response_received, weak=False)
     process.crawl(crawler, urls=urls)
     process.start()
-    return {"responses": len(times) - 1, "seconds": times[-1] - times[0]}
+    return Measured(len(wall) - 1, wall[-1] - wall[0], cpu[-1] - cpu[0])
 
 
 def push(url: str, urls: list[str]) -> None:
@@ -131,8 +150,8 @@ def push(url: str, urls: list[str]) -> None:
         )
 
 
-def measure(kind: str, feeds: Path, redis_url: str) -> float:
-    """Requests per second of one crawl in a fresh process."""
+def measure(kind: str, feeds: Path, redis_url: str) -> Measured:
+    """One crawl in a fresh process."""
     urls = feeds.read_text(encoding="utf-8").split()
     if kind == "frontier":
         push(redis_url, urls)
@@ -146,10 +165,10 @@ def measure(kind: str, feeds: Path, redis_url: str) -> float:
     )
     if ran.returncode or not ran.stdout.strip():
         sys.exit(f"{kind}: exit status {ran.returncode}\n{ran.stdout}\n{ran.stderr}")
-    seen = json.loads(ran.stdout.splitlines()[-1])
-    if seen["responses"] != len(urls):
-        sys.exit(f"{kind}: {seen['responses']} responses for {len(urls)} URLs\n{ran.stderr}")
-    return seen["responses"] / seen["seconds"]
+    seen = Measured(*json.loads(ran.stdout.splitlines()[-1]))
+    if seen.responses != len(urls):
+        sys.exit(f"{kind}: {seen.responses} responses for {len(urls)} URLs\n{ran.stderr}")
+    return seen
 
 
 @contextlib.contextmanager
@@ -166,17 +185,28 @@ def feed_list(options: argparse.Namespace) -> Iterator[str]:
 
 
 def compare(options: argparse.Namespace, feeds: Path) -> None:
-    rates: dict[str, list[float]] = {"bare": [], "frontier": []}
-    print("| run | bare, requests/s | frontier, requests/s | ratio |\n|---|--:|--:|--:|")
+    runs: dict[str, list[Measured]] = {"bare": [], "frontier": []}
+    print("| run | bare, requests/s | frontier, requests/s | ratio | bare, CPU ms | frontier, CPU ms | ratio |")
+    print("|---|--:|--:|--:|--:|--:|--:|")
     with running_redis() as redis_url:
         for run in range(options.runs):
-            for kind in sorted(rates, reverse=run % 2 == 1):
-                rates[kind].append(measure(kind, feeds, redis_url))
-            bare, frontier = rates["bare"][-1], rates["frontier"][-1]
-            print(f"| {run + 1} | {bare:.0f} | {frontier:.0f} | {frontier / bare:.2f} |", flush=True)
-    ratios = [ours / theirs for ours, theirs in zip(rates["frontier"], rates["bare"], strict=True)]
-    bare, frontier = statistics.median(rates["bare"]), statistics.median(rates["frontier"])
-    print(f"| median | {bare:.0f} | {frontier:.0f} | {statistics.median(ratios):.2f} |")
+            for kind in sorted(runs, reverse=run % 2 == 1):
+                runs[kind].append(measure(kind, feeds, redis_url))
+            print_row(str(run + 1), runs["bare"][-1:], runs["frontier"][-1:])
+    print_row("median", runs["bare"], runs["frontier"])
+
+
+def print_row(title: str, bare: list[Measured], frontier: list[Measured]) -> None:
+    pairs = list(zip(bare, frontier, strict=True))
+    figures = [
+        f"{statistics.median(run.per_sec for run in bare):.0f}",
+        f"{statistics.median(run.per_sec for run in frontier):.0f}",
+        f"{statistics.median(ours.per_sec / theirs.per_sec for theirs, ours in pairs):.2f}",
+        f"{statistics.median(run.cpu_ms for run in bare):.2f}",
+        f"{statistics.median(run.cpu_ms for run in frontier):.2f}",
+        f"{statistics.median(ours.cpu_ms / theirs.cpu_ms for theirs, ours in pairs):.2f}",
+    ]
+    print(f"| {' | '.join([title, *figures])} |", flush=True)
 
 
 def main() -> None:
