@@ -52,7 +52,15 @@ _SUPERSETS = {
 _LATIN = frozenset(
     {"ascii", "utf-8", "iso8859-1", "cp1252", "iso8859-2", "cp1250", "iso8859-9", "cp1254", "iso8859-15"}
 )
-_LABELS = {"sjis": "cp932", "ms932": "cp932", "utf8mb4": "utf-8", "unicode": "utf-16", "mac-roman": "mac_roman"}
+# GB 2312 is declared and its superset written so often that the label has come to mean that.
+_LABELS = {
+    "gb2312": "gb18030",
+    "sjis": "cp932",
+    "ms932": "cp932",
+    "utf8mb4": "utf-8",
+    "unicode": "utf-16",
+    "mac-roman": "mac_roman",
+}
 
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE | re.ASCII)
 _PROLOG = re.compile(rb"\s*<\?xml[^>]{0,200}?\sencoding\s*=\s*[\"']\s*([\w.:-]+)", re.IGNORECASE)
@@ -103,12 +111,15 @@ def codec_of(label: str | None) -> str | None:
 
 def _declared(body: bytes, content_type: str | None) -> dict[str, str]:
     """Declared labels and their codecs, HTTP before prolog."""
-    return {label: codec for label in _labels(body, content_type) if (codec := codec_of(label))}
+    codecs_of = {label: codec_of(label) for label in _labels(body, content_type)}
+    return {_LABELS.get(label, label): codec for label, codec in codecs_of.items() if codec}
 
 
 def _labels(body: bytes, content_type: str | None) -> list[str]:
-    """The labels of HTTP and prolog. What is text by its type and names no charset is ASCII (RFC 2046 section 4.1.2),
-    which is believed only of what is."""
+    """The labels of HTTP and prolog.
+
+    What is text by its type and names no charset is ASCII (RFC 2046 section 4.1.2), which is believed only of what is.
+    """
     kind = content_type or ""
     http, prolog = _CHARSET.search(kind), _PROLOG.search(body, 0, 2048)
     named = (
@@ -176,8 +187,9 @@ def _detected(body: bytes, declared: dict[str, str]) -> Decoded:
     first = _TELLING.search(body)
     start = first.start() if first else 0
     sample = body[max(0, start - 1024) : start + _SAMPLE_BYTES]
-    codec = codec_of(chardet.detect(sample)["encoding"])
+    name = (chardet.detect(sample)["encoding"] or "").lower()
+    codec = codec_of(name)
     if codec is None or codec in _LATIN:
-        codec = latin_codec(sample)
+        name = codec = latin_codec(sample)
     found = _forgiving(body, _SUPERSETS.get(codec, codec), "encoding_lied" if declared else "encoding_detected")
-    return replace(found, encoding=codec)
+    return replace(found, encoding=name)

@@ -7,45 +7,59 @@ from typing import TYPE_CHECKING
 from feedcrawl.domain import hints
 from feedcrawl.domain.dates import parse_date
 from feedcrawl.domain.feeds import places
-from feedcrawl.domain.feeds.entry import read_body, read_date, read_language, read_title
+from feedcrawl.domain.feeds.fields import read_body, read_date, read_language, read_title
 from feedcrawl.domain.feeds.persons import read_persons
+from feedcrawl.domain.feeds.reading import MAX_NAME, MAX_PARTS
 from feedcrawl.domain.models import Paging, ParsedFeed, PublisherHints
 
 if TYPE_CHECKING:
     from feedcrawl.domain.feeds.node import Node
     from feedcrawl.domain.feeds.reading import Reading
+    from feedcrawl.domain.models import Link, Person
 
+_TITLES = ("title", "dc:title", "itunes:title")
+_DESCRIPTIONS = (
+    "subtitle",
+    "tagline",
+    "description",
+    "abstract",
+    "dc:description",
+    "itunes:summary",
+    "itunes:subtitle",
+)
 _UPDATED = ("updated", "modified", "lastbuilddate", "dc:date", "dcterms:modified", "pubdate", "published")
-_AUTHORS = ("author", "dc:creator", "dc:author", "managingeditor")
-_SUBTITLES = ("subtitle", "tagline", "description", "abstract", "dc:description", "itunes:summary", "itunes:subtitle")
+_AUTHORS = (
+    ("author", "dc:creator", "dc:author", "managingeditor"),
+    ("itunes:author",),
+    ("itunes:owner",),
+    ("webmaster", "dc:publisher"),
+)
 
 
-def read_channel(node: Node, reading: Reading, root: Node) -> ParsedFeed:
-    """The feed without its entries and format. `root` holds what RSS 1.0 puts beside the channel."""
+def read_channel(node: Node, top: Node, reading: Reading) -> ParsedFeed:
+    """The feed without its format and entries. `top` is the root, where RSS 1.0 puts the image."""
     links = places.read_links(node, reading)
     return ParsedFeed(
         format="",
-        title=read_title(node, reading, "title", "dc:title", "itunes:title"),
+        title=read_title(node.all(*_TITLES), reading),
         link=places.alternate(links) or reading.link(node.attribute("href"), node.base),
-        description=read_body(node.all(*_SUBTITLES)),
+        description=read_body(node.all(*_DESCRIPTIONS)),
         language=read_language(node),
-        updated=read_date(node, _UPDATED) or parse_date(node.attribute("lastmod") or ""),
-        image=places.read_image(root, reading) or places.read_image(node, reading) or _icon(node, reading),
+        updated=read_date(node, *_UPDATED) or parse_date(node.attribute("lastmod") or ""),
+        image=places.read_image(top, reading) or places.read_image(node, reading) or _icon(node, reading),
         authors=reading.few(_authors(node, reading), "authors_truncated"),
         categories=reading.few(places.read_categories(node, reading), "categories_truncated"),
-        generator=_generator(node),
+        generator=reading.capped(_generator(node), MAX_NAME, "generator_truncated"),
         self_url=places.related(links, "self"),
-        hubs=tuple(link.href for link in links if link.rel == "hub"),
+        hubs=tuple(link.href for link in links if link.rel == "hub")[:MAX_PARTS],
         hints=_hints(node),
         paging=_paging(node, links),
     )
 
 
-def _authors(node: Node, reading: Reading) -> list:
-    for names in (_AUTHORS, ("itunes:author",), ("itunes:owner",), ("webmaster", "dc:publisher")):
-        if found := read_persons(node, reading, *names):
-            return found
-    return []
+def _authors(node: Node, reading: Reading) -> list[Person]:
+    """Who makes the feed, from the most particular name for it to the least."""
+    return next((found for names in _AUTHORS if (found := read_persons(node, reading, *names))), [])
 
 
 def _icon(node: Node, reading: Reading) -> str | None:
@@ -59,8 +73,9 @@ def _generator(node: Node) -> str | None:
 
 
 def _hints(node: Node) -> PublisherHints:
-    hours = [child.text() for group in node.all("skiphours") for child in group.all("hour")]
-    days = [child.text() for group in node.all("skipdays") for child in group.all("day")]
+    """RSS 2.0 `ttl`, `skipHours`, `skipDays`; RSS 1.0 Syndication module."""
+    hours = (child.text() for group in node.all("skiphours") for child in group.all("hour"))
+    days = (child.text() for group in node.all("skipdays") for child in group.all("day"))
     return PublisherHints(
         ttl_minutes=hints.ttl_minutes(node.value("ttl")),
         skip_hours=hints.skip_hours(hours),
@@ -69,8 +84,8 @@ def _hints(node: Node) -> PublisherHints:
     )
 
 
-def _paging(node: Node, links: list) -> Paging:
-    """RFC 5005: pages and archives of the same feed."""
+def _paging(node: Node, links: list[Link]) -> Paging:
+    """Pages and archives of the same feed (RFC 5005)."""
     return Paging(
         next=places.related(links, "next"),
         prev_archive=places.related(links, "prev-archive"),

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from feedcrawl.domain.encodings import decode
 from feedcrawl.domain.errors import NotAFeed
-from feedcrawl.domain.feeds import formats, jsonfeed, xmltree
+from feedcrawl.domain.feeds import formats, jsonfeed, lenient, xmltree
 from feedcrawl.domain.feeds.channel import read_channel
 from feedcrawl.domain.feeds.entry import read_entry
 from feedcrawl.domain.feeds.foreign import refusal
 from feedcrawl.domain.feeds.node import Node
 from feedcrawl.domain.feeds.reading import Reading
+from feedcrawl.domain.feeds.repair import has_root
 
 if TYPE_CHECKING:
     from feedcrawl.domain.models import ParsedFeed
@@ -35,17 +36,31 @@ def parse(body: bytes, *, url: str, content_type: str | None = None) -> ParsedFe
     reading = Reading(url, decoded.notes)
     if content_type and not _FEED_TYPE.search(content_type):
         reading.note("wrong_content_type")
-    feed = jsonfeed.read(text, reading) if text[0] in "{[" else _xml(text, reading)
+    feed = _json(text, reading) if text[0] in "{[" else _xml(text, reading)
     return replace(feed, encoding=decoded.encoding, notes=reading.notes)
+
+
+def _json(text: str, reading: Reading) -> ParsedFeed:
+    """A JSON Feed, or a document of XML behind junk that begins as JSON does."""
+    try:
+        return jsonfeed.read(text, reading)
+    except NotAFeed as refused:
+        if refused.code == "bad_json" and has_root(text):
+            return _xml(text, reading)
+        raise
 
 
 def _xml(text: str, reading: Reading) -> ParsedFeed:
     root = xmltree.load(text, reading)
     kind = None if root is None else formats.format_of(root)
     if root is None or kind is None:
-        raise refusal(text)
+        refused = refusal(text)
+        found = lenient.read(text, reading) if refused.code == "xml" else None
+        if found is None:
+            raise refused
+        return found
     top = Node(root, reading.url)
     channel = top.first("channel") or top
     entries = [Node(element, channel.base, channel.lang) for element in formats.entry_elements(root, reading)]
-    feed = read_channel(channel, reading, top)
+    feed = read_channel(channel, top, reading)
     return replace(feed, format=kind, entries=tuple(read_entry(entry, reading) for entry in entries))

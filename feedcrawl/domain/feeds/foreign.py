@@ -30,7 +30,7 @@ _LOOKED_AT = 100_000
 
 
 def refusal(text: str) -> NotAFeed:
-    """The refusal that names what `text` is: a page, a login, a challenge, another XML vocabulary, a binary, plain text."""
+    """The refusal that names what `text` is: a page, login or challenge, XML of another kind, a binary, plain text."""
     head = text[:_LOOKED_AT]
     for start, name in _MAGIC:
         if head.startswith(start):

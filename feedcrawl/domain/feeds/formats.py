@@ -13,6 +13,7 @@ from feedcrawl.domain.feeds.reading import MAX_ENTRIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import datetime
 
     from lxml.etree import _Element
 
@@ -93,6 +94,6 @@ def _walk(parent: _Element) -> Iterator[_Element]:
             yield from _walk(child)
 
 
-def _date(element: _Element) -> object:
+def _date(element: _Element) -> datetime | None:
     texts = (child.text or "" for child in element.iterchildren(etree.Element) if name_of(str(child.tag)) in _DATES)
     return next(filter(None, map(parse_date, texts)), None)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-# Namespace by the prefix that this package knows it under; "" is the vocabulary of RSS and Atom itself. URIs are compared
-# without scheme, case and trailing slash or hash, since publishers get those wrong.
+# Namespaces by the prefix that this package knows them under; "" is the vocabulary of RSS and Atom itself. URIs are
+# compared without scheme, case and trailing slash or hash, since publishers get those wrong.
 _SPACES = {
     "": """
         my.netscape.com/rdf/simple/0.9 channel.netscape.com/rdf/simple/0.9 my.netscape.com/publish/formats/rss-0.91.dtd

@@ -85,8 +85,8 @@ def read_image(node: Node, reading: Reading) -> str | None:
         reference = inner.text() if inner else child.attribute("href", "url", "resource") or child.text()
         if image := reading.link(reference, child.base):
             return image
-    references = ((child, child.attribute("url", "href")) for child in _pictures(node))
-    return next(filter(None, (reading.link(reference, child.base) for child, reference in references)), None)
+    pictures = (reading.link(child.attribute("url", "href"), child.base) for child in _pictures(node))
+    return next(filter(None, pictures), None)
 
 
 def _pictures(node: Node) -> Iterator[Node]:
@@ -104,8 +104,8 @@ def read_categories(node: Node, reading: Reading) -> list[str]:
     for child in node.all("itunes:keywords", "media:keywords", "tags"):
         found |= {(word.strip(), None, None): None for word in child.text()[: MAX_NAME * MAX_PARTS].split(",")}
     for child in node.all("category", "itunes:category", "dc:subject", "media:category"):
-        for term in (child, *child.all("itunes:category")):
-            label, scheme = term.attribute("label"), term.attribute("scheme", "domain")
-            found[term.attribute("term", "text") or term.text() or label, label, scheme] = None
-    terms = (" ".join((key[0] or "").split()) for key in found)
-    return [term for text in terms if (term := reading.capped(text, MAX_NAME, "category_truncated"))]
+        for part in (child, *child.all("itunes:category")):
+            label, scheme = part.attribute("label"), part.attribute("scheme", "domain")
+            found[part.attribute("term", "text") or part.text() or label, label, scheme] = None
+    texts = (" ".join((key[0] or "").split()) for key in found)
+    return [term for text in texts if (term := reading.capped(text, MAX_NAME, "category_truncated"))]

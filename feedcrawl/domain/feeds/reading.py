@@ -28,6 +28,7 @@ class Reading:
 
     @property
     def notes(self) -> tuple[str, ...]:
+        """The codes of what was forgiven or cut, each once."""
         return tuple(self._notes)
 
     def note(self, code: str) -> None:

@@ -46,6 +46,11 @@ _MAX_DEPTH = 200
 Codes = list[str]
 
 
+def has_root(text: str) -> bool:
+    """Whether the root element of a feed is somewhere in the text."""
+    return _LATER_ROOT.search(text) is not None
+
+
 def body_of(text: str) -> tuple[str, Codes]:
     """The document from its root element on; declaration, comments, DOCTYPE and junk before it are gone.
 

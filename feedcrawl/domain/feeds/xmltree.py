@@ -19,7 +19,7 @@ _WINDOWS = re.compile(r"[\x80-\x9f]|&#(?:1[2-5][0-9]|[xX][89][0-9a-fA-F]);")
 
 
 def load(text: str, reading: Reading) -> _Element | None:
-    """The root element, or None if there is none; each step of mending is taken only if the text is no XML without it."""
+    """The root element, or None if there is none; a step of mending is taken only if the text is no XML without it."""
     body = reading.mended(repair.body_of(text))
     root = None if _WINDOWS.search(body) else _parse(body)
     if root is None:
