@@ -159,10 +159,8 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         self._crawler.engine.crawl(request)
 
     def _not_before(self) -> float:
-        """When it is worth asking the frontier again."""
-        if self._due_at is None:
-            return self._taken_at + IDLE_SEC
-        return min(self._due_at, self._taken_at + IDLE_SEC)
+        """When it is worth asking the frontier again: something comes due, may have come up, or it is time to look."""
+        return min(self._due_at or float("inf"), self._timer_at, self._taken_at + IDLE_SEC)
 
     def _take(self) -> None:
         try:
@@ -177,7 +175,7 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         self._blocked = taken.blocked
         for gone in taken.given_up:
             logger.error("task_given_up", extra={"task": gone.id, "outcome": gone.outcome, "reason": gone.reason})
-        self._wake_in(max(self._not_before() - now, 0.001))
+        self._wake_in(max(min(self._due_at or float("inf"), now + IDLE_SEC) - now, 0.001))
 
     def _admit(self, leases: Sequence[Lease]) -> None:
         """Turns leases into requests; one bad record costs its task an attempt and stops no other."""
@@ -220,8 +218,6 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
             self._timer.cancel()
         self._timer_at = at
         self._timer = call_later(seconds, self._wake)
-        if self._due_at is None or at < self._due_at:
-            self._due_at = at
 
     def _wake(self) -> None:
         self._timer, self._timer_at = None, float("inf")
@@ -235,6 +231,8 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         for request in ready:
             request.meta[READY] = True
             engine.crawl(request)
+        if not ready and engine._slot is not None:  # noqa: SLF001 - Scrapy has no public way to make it look for idleness
+            engine._slot.nextcall.schedule()  # noqa: SLF001
 
     def _beat(self) -> None:
         try:
