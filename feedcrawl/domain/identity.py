@@ -35,7 +35,8 @@ class Identified:
     """An entry of a document with all that may identify it within its feed.
 
     `keys`: to look it up by and to find it again by, `kind:digest`, most telling first, none shared with another entry
-    of the document; kinds `id`, `bare` (an id without scheme), `link`, `hash`, `path` (a link without host), `media`.
+    of the document; kinds `id`, `bare` (an id without scheme), `link`, `path` (a link without host), `media`, and for
+    want of a link `hash` (of what it says).
     `uids`: the ladder of names. `id_key` and `id_repeated` tell what its native id is worth here, `title_key` is ""
     where the document repeats its title.
     """
@@ -59,16 +60,22 @@ class _Names:
     anchored: str
     title_key: str
     content_hash: str
-    digests: tuple[str, str]
+    digests: tuple[str, ...]
     keys: tuple[str, ...]
 
 
 def identify(entries: Iterable[ParsedEntry], *, feed_id: str) -> tuple[Identified, ...]:
     """The entries of one document, in its order, each with its names; an entry repeated whole counts once."""
     named = _without_repeats(_name(entry, feed_id) for entry in entries)
-    uses = Counter(key for names in named for key in (*names.keys, names.title_key))
+    uses = Counter(key for names in named for key in _countable(names))
     shared = frozenset(key for key, count in uses.items() if count > 1)
     return tuple(_identified(names, shared) for names in named)
+
+
+def _countable(names: _Names) -> Iterator[str]:
+    yield from names.keys
+    yield from (_key("hash", digest) for digest in names.digests)
+    yield names.title_key
 
 
 def content_hash(entry: ParsedEntry) -> str:
@@ -82,9 +89,8 @@ def _name(entry: ParsedEntry, feed_id: str) -> _Names:
     _, mark, fragment = (entry.link or "").strip().partition("#")
     anchored = f"{canonical}{mark}{fragment}" if canonical and fragment else canonical
     content = content_hash(entry)
-    digests = _digests(entry, canonical, feed_id, (native_id, anchored, content))
+    digests = _digests(entry, canonical, feed_id, (content, anchored, native_id))
     links = [_key("link", _bare(link)) for link in (anchored, canonical) if link]
-    hashes = [_key("hash", digest) for digest in digests]
     return _Names(
         entry=entry,
         native_id=native_id,
@@ -93,15 +99,17 @@ def _name(entry: ParsedEntry, feed_id: str) -> _Names:
         title_key=_title_key(entry),
         content_hash=content,
         digests=digests,
-        keys=tuple(dict.fromkeys([*_id_keys(native_id), *links, *hashes, *_hostless_keys(entry)])),
+        keys=tuple(dict.fromkeys([*_id_keys(native_id), *links, *_hostless_keys(entry)])),
     )
 
 
-def _digests(entry: ParsedEntry, canonical: str, feed_id: str, rest: tuple[str, ...]) -> tuple[str, str]:
-    """What names an entry that has no name of its own; the second, of all it says, is no other's in its document."""
+def _digests(entry: ParsedEntry, canonical: str, feed_id: str, rest: tuple[str, ...]) -> tuple[str, ...]:
+    """What names an entry that has no name of its own; each takes in more, the last is no other's in its document."""
     published = entry.published.isoformat() if entry.published else ""
-    digest = _digest(canonical, entry.title or "", published, feed_id)
-    return digest, _digest(digest, *rest)
+    digests = [_digest(canonical, entry.title or "", published, feed_id)]
+    for text in rest:
+        digests.append(_digest(digests[-1], text))
+    return tuple(digests)
 
 
 def _title_key(entry: ParsedEntry) -> str:
@@ -140,10 +148,14 @@ def _without_repeats(named: Iterable[_Names]) -> Sequence[_Names]:
 def _identified(names: _Names, shared: frozenset[str]) -> Identified:
     id_key = _key("id", names.native_id) if names.native_id else None
     own_id = id_key if id_key not in shared else None
+    digests = [digest for digest in names.digests if _key("hash", digest) not in shared]
+    keys = tuple(key for key in names.keys if key not in shared)
+    if not any(key.startswith("link:") for key in keys):
+        keys += (_key("hash", digests[0]),)
     return Identified(
         entry=names.entry,
-        keys=tuple(key for key in names.keys if key not in shared),
-        uids=(*_own_names(names, shared), *(("hash", digest) for digest in names.digests)),
+        keys=keys,
+        uids=(*_own_names(names, shared), *(("hash", digest) for digest in digests)),
         id_key=own_id,
         id_repeated=own_id != id_key,
         title_key="" if names.title_key in shared else names.title_key,

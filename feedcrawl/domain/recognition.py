@@ -96,7 +96,8 @@ class _Matching:
 
     def run(self) -> bool:
         """Match all that can be matched, by the surest keys first; whether the feed was migrated."""
-        for accepts in (self._by_id, self._by_link, _by_witness):
+        surest = (self._by_id, self._by_link) if self._quality.rule == "id" else (self._by_link, self._by_id)
+        for accepts in (*surest, _by_witness):
             self._match(accepts)
         if _most(self._renamed(), len(self._found)):
             return self._quality.rule == "id"
