@@ -13,7 +13,7 @@ from typing import Final
 from protego import Protego
 
 MAX_BYTES: Final = 512 * 1024  # RFC 9309 section 2.5 asks for 500 KiB at least
-MAX_LINE: Final = 16 * 1024  # characters; no URL is longer, and each is matched against each rule
+MAX_LINE: Final = 8 * 2083 - 1  # characters, as Google's parser has it; each rule is matched against each URL
 MAX_SITEMAPS: Final = 1000
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
