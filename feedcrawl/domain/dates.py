@@ -36,10 +36,11 @@ _TIME = re.compile(
 )
 _PLACE = re.compile(r"\b[A-Z][A-Za-z]+(?:/[A-Z][A-Za-z_+-]+){1,2}\d*")
 _OFFSET = re.compile(
-    r"(?:\b(?:gmt|utc?)\s?|:|\s|^)([+-])(\d\d?)(?::?(\d\d))?(?::00)?(?![\w:/-])", re.ASCII | re.IGNORECASE
+    r"(?:\b(?:gmt|utc?)\s?|:|\s|^)([+-])(\d\d?)(?::?(\d\d))?(?::00)?z?(?![\w:/-])", re.ASCII | re.IGNORECASE
 )
+_COMMENT = re.compile(r"\([^()]*\)")  # "GMT+0100 (Central European Standard Time)"
 _TOKEN = re.compile(r"[0-9]+|[^\W\d_]+(?:'[^\W\d_]+)?|[^\s\w,.;()\[\]/–-]")
-_NUMERIC = re.compile(r"\d{1,4}([-/.])\d{1,3}\1\d{1,4}", re.ASCII)
+_NUMERIC = re.compile(r"\d{1,4}([-/. ])\d{1,3}\1\d{1,4}", re.ASCII)
 
 
 def parse_date(text: str) -> datetime | None:
@@ -161,7 +162,7 @@ def _take_zone(text: str) -> tuple[tzinfo | None, str]:
         zone = _offset(match[1], int(match[2]), int(match[3] or 0))
     else:
         return None, text
-    return zone, f"{text[: match.start()]} {text[match.end() :]}"
+    return zone, f"{text[: match.start()]} {_COMMENT.sub('', text[match.end() :])}"
 
 
 def _place(name: str) -> tzinfo:
@@ -195,6 +196,8 @@ def _named_date(tokens: list[str]) -> tuple[int, int, int] | None:
         tokens = tokens[1:]  # a weekday that is short for a month as well: "mar." is mardi and mars
     months = [MONTHS[token] for token in tokens if token in MONTHS]
     numbers = [token for token in tokens if token.isdigit()]
+    if len(tokens) == 2 and months and len(numbers) == 1 and len(numbers[0]) == 4:
+        return int(numbers[0]), months[0], 1
     if len(tokens) != 3 or len(months) != 1 or len(numbers) != 2:
         return None
     day, year = reversed(numbers) if len(numbers[0]) == 4 else numbers

@@ -65,7 +65,9 @@ _WEEKDAYS = """
     понеділок вівторок середа п'ятниця субота неділя
     понеделник сряда четвъртък петък събота
 """
-_SHORT_WEEKDAYS = "mo di mi do fr sa so lu ma me je ve gi пн вт ср чт пт сб вс нд κυρ δευ τρι τετ πεμ παρ σαβ"
+_SHORT_WEEKDAYS = (
+    "mo di mi do fr sa so wo vr za zo lu ma me je ve gi пн вт ср чт пт сб вс нд κυρ δευ τρι τετ πεμ παρ σαβ"
+)
 
 # Words between the parts of a date ("4 de julio de 2024", "le 1er juin", "July 4th at 10:00", "5 мая 2024 г.").
 _FILLERS = "at on the of de del le el er st nd rd th um uhr a г года t"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lxml import etree
 
 from feedcrawl.domain.dates import parse_date
-from feedcrawl.domain.feeds.names import ATOM_SPACES, bare_space, name_of, space_of
+from feedcrawl.domain.feeds.names import ATOM_SPACES, bare_space, local_of, name_of, space_of
 from feedcrawl.domain.feeds.reading import MAX_ENTRIES
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _DATES = frozenset({"pubdate", "published", "updated", "dc:date", "issued", "mod
 
 def format_of(root: _Element) -> str | None:
     """The format by its root element; None if that is no feed's."""
-    local, space = etree.QName(root).localname.lower(), space_of(str(root.tag))
+    local, space = local_of(str(root.tag)).lower(), space_of(str(root.tag))
     version = (root.get("version") or "").strip()
     if local == "rss":
         return _rss_version(version)

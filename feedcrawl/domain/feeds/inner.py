@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
+from feedcrawl.domain.feeds.names import local_of, uri_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from lxml.etree import _Element
 
 _FOREIGN = frozenset({"http://www.w3.org/2000/svg", "http://www.w3.org/1998/Math/MathML"})
-_ATTRIBUTE_PREFIXES = {"http://www.w3.org/1999/xlink": "xlink", "http://www.w3.org/XML/1998/namespace": "xml"}
+_ATTRIBUTE_PREFIXES = {"http://www.w3.org/1999/xlink": "xlink:", "http://www.w3.org/XML/1998/namespace": "xml:"}
 _MAX_ATTRIBUTES = 200
 _VOID = frozenset(
     ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"]
@@ -26,7 +28,7 @@ def inner_html(element: _Element, *, escaped: bool = True) -> str:
     Not `escaped`: elements in what is declared to be HTML as text, so that the text among them is markup already.
     """
     if element.get("type") in {"xhtml", "html"} and len(element) == 1 and not _outside(element):
-        element = element[0] if etree.QName(element[0]).localname == "div" else element
+        element = element[0] if local_of(str(element[0].tag)) == "div" else element
     out: list[str] = []
     _write_children(element, out, _escape if escaped else str)
     return "".join(out).strip()
@@ -47,24 +49,23 @@ def _write_children(element: _Element, out: list[str], write: Callable[[str], st
     """HTML as WHATWG section 13.3 writes it: names without prefix, foreign elements with their namespace."""
     out.append(write(element.text or ""))
     for child in element.iterchildren(etree.Element):
-        name = etree.QName(child)
+        name, uri = local_of(str(child.tag)), uri_of(str(child.tag))
         attributes = dict(_attributes(child))
-        if name.namespace in _FOREIGN and name.namespace != etree.QName(element).namespace:
-            attributes["xmlns"] = name.namespace
-        out.append(f"<{name.localname}")
+        if uri in _FOREIGN and uri != uri_of(str(element.tag)):
+            attributes["xmlns"] = uri
+        out.append(f"<{name}")
         out += [f' {key}="{html.escape(value)}"' for key, value in attributes.items()]
         out.append(">")
-        if name.localname not in _VOID:
+        if name not in _VOID:
             _write_children(child, out, write)
-            out.append(f"</{name.localname}>")
+            out.append(f"</{name}>")
         out.append(write(child.tail or ""))
 
 
 def _attributes(element: _Element) -> Iterator[tuple[str, str]]:
     for key, value in attributes_of(element):
-        name = etree.QName(key)
-        prefix = f"{_ATTRIBUTE_PREFIXES[name.namespace]}:" if name.namespace in _ATTRIBUTE_PREFIXES else ""
-        yield prefix + name.localname, value
+        prefix = _ATTRIBUTE_PREFIXES.get(uri_of(key), "")
+        yield prefix + local_of(key), value
 
 
 def _outside(element: _Element) -> bool:

@@ -33,7 +33,10 @@ def read(text: str, reading: Reading) -> ParsedFeed | None:
         return None
     body = io.BytesIO(_LONG_PERSON.sub(r"\1", text).encode("utf-8", "replace"))
     headers = {"content-location": reading.url, "content-type": "application/xml; charset=utf-8"}
-    parsed: Any = feedparser.parse(body, response_headers=headers, sanitize_html=False)
+    try:
+        parsed: Any = feedparser.parse(body, response_headers=headers, sanitize_html=False)
+    except Exception:  # noqa: BLE001 -- it raises whatever comes on hostile input, which is then no feed
+        return None
     found = [entry for entry in parsed.entries if entry.keys() & {"title", "link", "id"}]
     if not found:
         return None

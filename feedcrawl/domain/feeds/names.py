@@ -63,16 +63,24 @@ def bare_space(uri: str) -> str:
     return uri.strip().lower().removeprefix("http://").removeprefix("https://").rstrip("/#")
 
 
+def uri_of(tag: str) -> str:
+    """The namespace URI of a tag such as `{uri}name`; "" for none."""
+    return tag[1:].rpartition("}")[0] if tag.startswith("{") else ""
+
+
+def local_of(tag: str) -> str:
+    """The local name of a tag; a prefix that was left in a mended document is no part of it."""
+    return tag.rpartition("}")[2].rpartition(":")[2]
+
+
 def space_of(tag: str) -> str:
-    """The bare namespace of a tag such as `{uri}name`; "" for none."""
-    return bare_space(tag[1 : tag.index("}")]) if tag.startswith("{") else ""
+    """The bare namespace of a tag; "" for none."""
+    return bare_space(uri_of(tag))
 
 
 @lru_cache(maxsize=2048)
 def name_of(tag: str) -> str:
     """`title`, `dc:creator`, …: the local name in lower case behind our prefix; `?:name` for unknown namespaces."""
-    if not tag.startswith("{"):
-        return tag.lower()
-    uri, _, local = tag[1:].partition("}")
+    uri, local = uri_of(tag), tag.rpartition("}")[2].lower()
     prefix = _PREFIXES.get(bare_space(uri), "?") if uri.strip() else ""
-    return f"{prefix}:{local.lower()}" if prefix else local.lower()
+    return f"{prefix}:{local}" if prefix else local

@@ -41,6 +41,12 @@ _TOKEN = re.compile(
 )
 _ATTRIBUTE = re.compile(rf"({_NAME})\s*=\s*(?:\"([^\"<]*)\"|'([^'<]*)'|([^\s\"'<>=]+))")
 _ENTRIES = frozenset({"item", "entry"})
+_HOLDERS = frozenset({"channel", "feed", "items", "rss", "rdf"})
+# They hold text alone: what begins inside one shows that its end was forgotten.
+_TEXT_ONLY = (
+    "copyright docs generator guid id language lastbuilddate link managingeditor pubdate published ttl updated url"
+)
+_LEAVES = frozenset(_TEXT_ONLY.split())
 _MAX_DEPTH = 200
 
 Codes = list[str]
@@ -87,14 +93,27 @@ def mend_characters(text: str) -> tuple[str, Codes]:
     clean = _FORBIDDEN.sub("", text)
     if len(clean) != len(text):
         codes["control_characters"] = None
+    clean = _without_open_end(_without_open_end(clean, "<!--", "-->"), "<![CDATA[", "]]>")
     if _WINDOWS.search(clean):
         clean = clean.translate(_WINDOWS_CHARACTERS)
         codes["windows_characters"] = None
     mended = _REFERENCE.sub(lambda match: _reference(match, codes), clean)
-    if missing := set(_USED_PREFIX.findall(mended)) - set(_DECLARED_PREFIX.findall(mended)) - {"xml", "xmlns"}:
-        mended = _START.sub(lambda match: match[0] + _declarations(missing), mended, count=1)
-        codes["undeclared_prefix"] = None
-    return mended, list(codes)
+    return _with_prefixes(mended, codes), list(codes)
+
+
+def _without_open_end(text: str, start: str, end: str) -> str:
+    """The text without marks of sections that never end, which would swallow all that follows."""
+    last = text.rfind(end) + 1
+    return text[:last] + text[last:].replace(start, "")
+
+
+def _with_prefixes(text: str, codes: dict[str, None]) -> str:
+    """The text with its undeclared prefixes declared on the root."""
+    missing = set(_USED_PREFIX.findall(text)) - set(_DECLARED_PREFIX.findall(text)) - {"xml", "xmlns"}
+    if not missing:
+        return text
+    codes["undeclared_prefix"] = None
+    return _START.sub(lambda match: match[0] + _declarations(missing), text, count=1)
 
 
 def _reference(match: re.Match[str], codes: dict[str, None]) -> str:
@@ -140,7 +159,7 @@ def balance(text: str) -> tuple[str, Codes]:
         writer.take(match)
         if writer.closed:
             break
-    return writer.finish(), list(writer.codes)
+    return _with_prefixes(writer.finish(), writer.codes), list(writer.codes)
 
 
 class _Balancer:
@@ -172,8 +191,11 @@ class _Balancer:
         return "".join(self._out)
 
     def _start(self, name: str, attributes: str) -> None:
-        if name.lower().rpartition(":")[2] in _ENTRIES and name in self._open:
-            self._close_to(name)
+        if self._open and _local(self._open[-1]) in _LEAVES:
+            self._close_to(self._open[-1])
+            self.codes["unclosed_element"] = None
+        if _local(name) in _ENTRIES:
+            self._leave_for_entry()
         if len(self._open) >= _MAX_DEPTH:
             self.codes["too_deep"] = None
             return
@@ -181,6 +203,12 @@ class _Balancer:
         self._out.append(f"<{name}{_attributes(attributes)}{'/' * empty}>")
         if not empty:
             self._open.append(name)
+
+    def _leave_for_entry(self) -> None:
+        """Close what is open between the innermost holder of entries and the next entry."""
+        while any(_local(name) in _HOLDERS for name in self._open) and _local(self._open[-1]) not in _HOLDERS:
+            self._out.append(f"</{self._open.pop()}>")
+            self.codes["unclosed_element"] = None
 
     def _end(self, name: str) -> None:
         if name in self._open:
@@ -195,6 +223,10 @@ class _Balancer:
             self.codes["unclosed_element"] = None
             self._out.append(f"</{last}>")
         self._out.append(f"</{name}>")
+
+
+def _local(name: str) -> str:
+    return name.rpartition(":")[2].lower()
 
 
 def _attributes(text: str) -> str:

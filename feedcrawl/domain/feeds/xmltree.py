@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from lxml import etree
@@ -53,6 +54,7 @@ def _adopt(root: _Element) -> _Element:
     name = name_of(str(root.tag))
     if name in {"?:rss", "?:feed", "?:channel"}:
         invented = str(root.tag).partition("}")[0] + "}"
-        for element in root.iter(etree.Element):
-            element.tag = str(element.tag).removeprefix(invented)
+        for element in root.iter(f"{invented}*"):
+            with suppress(ValueError):  # libxml2 recovers names that lxml refuses to set
+                element.tag = str(element.tag).removeprefix(invented)
     return root
