@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.cadence_values import Observation
 
 SCALES = (60 * DAY, 10 * DAY, 1.5 * DAY, 3 * HOUR)
-STRENGTHS = (0.5, 1.0, 2.0, 2.0)
+STRENGTHS = (0.5, 2.0, 3.0, 3.0)
 """Arrivals' worth of trust that each scale puts in the longer one, the longest in PRIOR_RATE."""
 PRIOR_RATE = 0.25 / DAY
 BATCH_GAP = 600.0

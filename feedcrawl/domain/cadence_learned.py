@@ -99,7 +99,6 @@ def timed(
     known: Arrivals, expected: list[float], worth: Worth, table: Timetable
 ) -> tuple[float, tuple[Candidate, ...]]:
     """Seconds until just after the next arrival that the timetable promises, or until strays are worth a poll."""
-    usual = 1.0 / (worth.density * math.sqrt(table.hits / table.period))
-    slot = next_slot(table, known.at, known.newest, usual)
+    slot = next_slot(table, known.at, known.newest, price=0.5 / worth.density**2)
     stray, candidates = paced(known, expected, worth, 1.0 - table.trust)
     return min(slot, stray), (*candidates, Candidate("timetable", slot))

@@ -13,6 +13,10 @@ ENOUGH, MANY = 5, 8
 ARC = 0.2
 ON_TIME = 0.7
 DOUBT = 2
+AHEAD = 24
+MARGIN_SEC, MARGIN_SHARE = 20.0, 0.02
+SERVED = 0.1
+"""An arrival this share of a period before a slot was the slot's, come early."""
 FEWEST_HITS, MOST_HITS = 0.4, 1.3
 
 
@@ -71,27 +75,50 @@ def fullest_arc(phases: list[float], period: int, width: float) -> tuple[float, 
     return tuple(around[first : first + size])
 
 
-def next_slot(table: Timetable, now: float, newest: float, usual: float) -> float:
-    """Seconds until the next moment at which a poll finds what the timetable promises.
+def next_slot(table: Timetable, now: float, newest: float, price: float) -> float:
+    """Seconds until the poll, just behind an expected arrival, with which a plan of the next polls is cheapest.
 
-    `usual` is the interval that the feed is worth; the slot in which `newest` came has been served.
+    `price` is what a poll costs, in seconds of delay of one arrival. A plan costs its polls and the delay of every
+    expected arrival until the poll behind it; the cheapest is found from its end (dynamic programming).
     """
+    moments, weight = expected(table, now, newest, price)
+    costs, poll_at = [0.0] * (len(moments) + 1), 0
+    for first in reversed(range(len(moments))):
+        costs[first], poll_at = cheapest(moments, first, weight, price, costs)
+    return moments[poll_at] - now
+
+
+def cheapest(moments: list[float], first: int, weight: float, price: float, costs: list[float]) -> tuple[float, int]:
+    """Cost of the best plan for the moments from `first` on, and where its first poll is; `costs` are the later ones'."""
+    best, poll_at, delay = math.inf, first, 0.0
+    for last in range(first, len(moments)):
+        if last > first:
+            delay += weight * (last - first) * (moments[last] - moments[last - 1])
+        if delay + price + costs[last + 1] < best:
+            best, poll_at = delay + price + costs[last + 1], last
+        if delay + price > best:
+            break
+    return best, poll_at
+
+
+def expected(table: Timetable, now: float, newest: float, price: float) -> tuple[list[float], float]:
+    """Moments (Unix seconds) just behind the next expected arrivals, and how many arrivals each stands for.
+
+    They reach twice as far as polls will be apart. Where that is far, one stands for several; never are there more
+    than AHEAD. The slot in which `newest` came has been served.
+    """
+    apart = math.sqrt(2 * price * table.period / table.hits)
+    cycles = 2 + math.ceil(2 * apart / table.period)
+    stride = math.ceil(cycles / AHEAD)
+    thin = math.ceil(len(table.offsets) * math.ceil(cycles / stride) / AHEAD)
+    offsets = table.offsets[::-thin][::-1]
     begin = table.anchor + table.offsets[0]
     cycle = math.floor((now - begin) / table.period)
-    if usual > 0.75 * table.period:
-        points = [0.85]
-        cycle = max(cycle, round((now + usual - table.anchor - table.offsets[-1]) / table.period))
-    else:
-        number = min(4, round(table.period / usual))
-        points = [(k + 0.7) / number for k in range(number)]
-    if newest >= begin + (cycle - 0.1) * table.period:
+    if newest >= begin + (cycle - SERVED) * table.period:
         cycle += 1
-    margin = 20.0 + 0.02 * table.spread
-    count = len(table.offsets)
-    behind = [table.offsets[min(count - 1, int(point * count))] + margin for point in points]
-    while True:
-        for offset in behind:
-            at = table.anchor + cycle * table.period + offset
-            if at > now + 1.0:
-                return at - now
-        cycle += 1
+    margin = MARGIN_SEC + MARGIN_SHARE * table.spread
+    starts = [
+        table.anchor + margin + (cycle + k * stride) * table.period for k in range(math.ceil(cycles / stride) + 1)
+    ]
+    moments = [start + offset for start in starts for offset in offsets if start + offset > now + 1]
+    return moments[:AHEAD], table.hits * stride / len(offsets)

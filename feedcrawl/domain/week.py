@@ -20,7 +20,7 @@ HALVED = str.maketrans({digit: DIGITS[value // 2] for value, digit in enumerate(
 
 UNIT = 4
 """What one arrival adds to its cell: it outlives two halvings."""
-HALVED_EVERY = 8 * WEEK
+HALVED_EVERY = 16 * WEEK
 
 PER_OCTAVE, NEUTRAL = 5, 36
 """The profile's digits are logarithms: five steps double the rate, digit 36 is the feed's mean."""
