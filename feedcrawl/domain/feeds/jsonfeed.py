@@ -10,6 +10,7 @@ from feedcrawl.domain.errors import NotAFeed
 from feedcrawl.domain.feeds.places import number
 from feedcrawl.domain.feeds.reading import MAX_ENTRIES, MAX_ID, MAX_NAME, MAX_TITLE
 from feedcrawl.domain.models import Enclosure, Link, Paging, ParsedEntry, ParsedFeed, Person
+from feedcrawl.domain.text import fold
 
 if TYPE_CHECKING:
     from feedcrawl.domain.feeds.reading import Reading
@@ -33,7 +34,7 @@ def read(text: str, reading: Reading) -> ParsedFeed:
     home = _text(feed.get("home_page_url"))
     return ParsedFeed(
         format="json1.0" if version.rstrip("/").endswith("/1") else "json1.1",
-        title=reading.capped(_text(feed.get("title")), MAX_TITLE, "title_truncated"),
+        title=_title(feed, reading),
         link=reading.link(home, reading.url),
         description=_text(feed.get("description")),
         language=_text(feed.get("language")),
@@ -68,7 +69,7 @@ def _entry(item: _Object, authors: tuple[Person, ...], reading: Reading) -> Pars
         native_id=reading.capped(_text(item.get("id")), MAX_ID, "id_truncated"),
         link=link,
         links=tuple(links + ([Link(external, "related")] if external and external != link else [])),
-        title=reading.capped(_text(item.get("title")), MAX_TITLE, "title_truncated"),
+        title=_title(item, reading),
         summary=_text(item.get("summary")),
         content=_text(item.get("content_html")) or _text(item.get("content_text")),
         authors=_persons(item, reading) or authors,  # "If not specified in an item, then the top-level authors" are
@@ -88,6 +89,10 @@ def _text(value: object) -> str | None:
     if isinstance(value, int | float) and not isinstance(value, bool):
         value = str(value)
     return value.strip() or None if isinstance(value, str) else None
+
+
+def _title(holder: _Object, reading: Reading) -> str | None:
+    return reading.capped(fold(_text(holder.get("title")) or ""), MAX_TITLE, "title_truncated")
 
 
 def _objects(value: object) -> list[_Object]:

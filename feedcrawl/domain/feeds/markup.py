@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from feedcrawl.domain.feeds.inner import inner_html
 from feedcrawl.domain.feeds.names import ATOM_SPACES, space_of
 from feedcrawl.domain.feeds.node import join
+from feedcrawl.domain.text import fold
 
 if TYPE_CHECKING:
     from feedcrawl.domain.feeds.node import Node
@@ -53,12 +54,15 @@ def read(node: Node) -> Text:
 
 
 def plain(text: Text) -> str:
-    """The text as one reads it, without markup; one that shows tags stays escaped, so that they do not become tags."""
+    """The text as one reads it: one line, no markup, no characters that hide or turn it.
+
+    Text that shows tags stays escaped, so that they do not become tags for whoever takes titles as HTML.
+    """
     if text.kind == "text":
-        return " ".join(text.value.split())
+        return fold(text.value)
     tags = _ANY_TAG if text.kind == "html" else _LIKELY_TAG
     shown = html.unescape(tags.sub("", text.value))
-    return " ".join((html.escape(shown, quote=False) if _ANY_TAG.search(shown) else shown).split())
+    return fold(html.escape(shown, quote=False) if _ANY_TAG.search(shown) else shown)
 
 
 def absolute(text: Text, base: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.feeds.reading import MAX_NAME, MAX_PARTS
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
     from feedcrawl.domain.feeds.reading import Reading
 
 _REGISTRY = "http://www.iana.org/assignments/relation/"
-_PLAYABLE = ("audio", "video")
+_PLAYABLE = re.compile(
+    r"(?:audio|video)\b|.*\.(?:aac|flac|m4[abv]|mov|mp[34]|og[agv]|opus|wav|webm)(?:$|[?#])", re.IGNORECASE
+)
 
 
 def number(text: str | None) -> int | None:
@@ -73,8 +76,7 @@ def _atom_enclosures(node: Node) -> Iterator[Node]:
 
 def _media(node: Node) -> Iterator[Node]:
     for child in node.all("media:content"):
-        kind = child.attribute("medium") or child.attribute("type") or ""
-        if kind.startswith(_PLAYABLE):
+        if _PLAYABLE.match(child.attribute("medium") or child.attribute("type") or child.attribute("url") or ""):
             yield child
 
 
