@@ -19,10 +19,78 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
 BLOCKS = frozenset(
-    ["address", "article", "aside", "blockquote", "body", "center", "dd", "details", "dialog", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "html", "legend", "li", "main", "nav", "ol", "p", "pre", "section", "summary", "table", "tbody", "tfoot", "thead", "tr", "ul"]
+    [
+        "address",
+        "article",
+        "aside",
+        "blockquote",
+        "body",
+        "center",
+        "dd",
+        "details",
+        "dialog",
+        "div",
+        "dl",
+        "dt",
+        "fieldset",
+        "figcaption",
+        "figure",
+        "footer",
+        "form",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "header",
+        "hr",
+        "html",
+        "legend",
+        "li",
+        "main",
+        "nav",
+        "ol",
+        "p",
+        "pre",
+        "section",
+        "summary",
+        "table",
+        "tbody",
+        "tfoot",
+        "thead",
+        "tr",
+        "ul",
+    ]
 )
 UNSEEN = frozenset(
-    ["audio", "button", "canvas", "datalist", "embed", "head", "iframe", "input", "link", "map", "math", "meta", "noscript", "object", "param", "script", "select", "source", "style", "svg", "template", "textarea", "title", "track", "video"]
+    [
+        "audio",
+        "button",
+        "canvas",
+        "datalist",
+        "embed",
+        "head",
+        "iframe",
+        "input",
+        "link",
+        "map",
+        "math",
+        "meta",
+        "noscript",
+        "object",
+        "param",
+        "script",
+        "select",
+        "source",
+        "style",
+        "svg",
+        "template",
+        "textarea",
+        "title",
+        "track",
+        "video",
+    ]
 )
 _CELLS = frozenset({"td", "th"})
 
@@ -40,13 +108,13 @@ def fold(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", _INVISIBLE.sub("", _MARKS.sub(r"\1", text))).split())
 
 
-def canonical_text(tree: _Element) -> str:
+def canonical_text(tree: _Element, *, captions: bool = True) -> str:
     """The readable text below an element, one line a block.
 
     List items begin with "- ", the cells of a table row are joined by " | ", preformatted text keeps its lines and
-    their indentation. Scripts, styles, controls and media have no text.
+    their indentation. Scripts, styles, controls and media have no text, figures only if their captions are wanted.
     """
-    return "\n".join(_Writer().write(tree))
+    return "\n".join(_Writer(captions=captions).write(tree))
 
 
 def plain_text(html: str) -> str:
@@ -65,7 +133,8 @@ def words(text: str) -> list[str]:
 class _Writer:
     """Collects inline pieces and ends a line where a block begins or ends."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, captions: bool) -> None:
+        self._captions = captions
         self.lines: list[str] = []
         self._pieces: list[str] = []
         self._marker = ""
@@ -75,17 +144,23 @@ class _Writer:
         walk = etree.iterwalk(tree, events=("start", "end", "comment", "pi"))
         for event, element in walk:
             if event == "start":
-                if element.tag in UNSEEN or not isinstance(element.tag, str):
+                if not self._is_read(element):
                     walk.skip_subtree()
                 else:
                     self._open(element)
                 continue
-            if event == "end" and element.tag not in UNSEEN:
+            if event == "end" and self._is_read(element):
                 self._close(element)
             if element is not tree and element.tail:
                 self._pieces.append(element.tail)
         self._end_line()
         return self.lines
+
+    def _is_read(self, element: _Element) -> bool:
+        tag = element.tag
+        if not isinstance(tag, str) or tag in UNSEEN:
+            return False
+        return self._captions or not (tag == "figcaption" or (tag == "figure" and element.find(".//img") is not None))
 
     def _open(self, element: _Element) -> None:
         tag = element.tag

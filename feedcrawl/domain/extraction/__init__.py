@@ -9,7 +9,7 @@ from feedcrawl.domain.extraction.authors import find_authors
 from feedcrawl.domain.extraction.fields import find_canonical, find_image, find_language, find_site_name, find_tags
 from feedcrawl.domain.extraction.moments import find_modified, find_published
 from feedcrawl.domain.extraction.page import read_page
-from feedcrawl.domain.extraction.rungs import by_feed, by_readability, by_trafilatura
+from feedcrawl.domain.extraction.choice import choose
 from feedcrawl.domain.extraction.titles import find_title
 from feedcrawl.domain.models import Extraction
 from feedcrawl.domain.sanitize import clean_tree
@@ -27,7 +27,8 @@ def extract(
 ) -> Extraction:
     """The article of a page fetched from `url`, or NoArticle with the code of one of our failures and its cause."""
     page = read_page(html, url)
-    best = by_trafilatura(page) or by_readability(page) or by_feed(feed)
+    chosen = choose(page, feed)
+    best = chosen.winner if chosen else None
     if best is None:
         raise NoArticle("FAIL_EMPTY", "no rung found text")
     return Extraction(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from w3lib.encoding import html_to_unicode
@@ -13,7 +13,7 @@ from w3lib.encoding import html_to_unicode
 from feedcrawl.domain.errors import NoArticle
 from feedcrawl.domain.extraction.structured import Thing, article_of, read_things
 from feedcrawl.domain.sanitize import parse_html
-from feedcrawl.domain.text import fold
+from feedcrawl.domain.text import canonical_text, fold
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,6 +55,12 @@ class Page:
     def meta(self, *names: str) -> str | None:
         """The first content that one of the meta elements has, the names in order of preference."""
         return next((content for name in names for content in self.metas.get(name, ())), None)
+
+    @property
+    def is_declared(self) -> bool:
+        """Whether the page says of itself, in structured data or OpenGraph, that it is an article."""
+        stated = self.article.get("headline") or self.article.get("datePublished")
+        return bool(stated or self.meta("article:published_time")) or (self.meta("og:type") or "").lower() == "article"
 
 
 def read_page(html: bytes | str, url: str) -> Page:
@@ -123,9 +129,5 @@ def _base_url(tree: HtmlElement, url: str) -> str:
 
 
 def text_of(element: HtmlElement) -> str:
-    """The folded text of an element, its markup left out."""
-    return fold(" ".join(map(_string, element.itertext())))
-
-
-def _string(piece: Any) -> str:
-    return str(piece)
+    """The text of an element as one line."""
+    return canonical_text(element).replace("\n", " ")

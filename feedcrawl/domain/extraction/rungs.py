@@ -1,4 +1,8 @@
-"""The rungs of the ladder: each makes one candidate for the article's body, or none."""
+"""The rungs of the ladder: each makes one candidate for the article's body, or none.
+
+Libraries are imported where they are used: a program that only reads feeds need not wait for them, and the child
+processes that extract articles load them beforehand.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,15 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lxml import etree
+from lxml.html import Element
+
+from feedcrawl.domain.extraction.furniture import clear_away
+from feedcrawl.domain.extraction.leads import described_lead, named_lead
+from feedcrawl.domain.extraction.page import text_of
+from feedcrawl.domain.extraction.polish import Grams, add_lead, corroborate, drop_headline, grams, mark_figures
+from feedcrawl.domain.extraction.prose import find_root, trim
+from feedcrawl.domain.extraction.structured import body_of, text_at
 from feedcrawl.domain.sanitize import parse_html
 from feedcrawl.domain.text import canonical_text
 
@@ -15,33 +28,69 @@ if TYPE_CHECKING:
     from feedcrawl.domain.extraction.page import Page
     from feedcrawl.domain.models import FeedContent
 
+MIN_WITNESS = 200
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A body that one rung found: its name, its markup, its canonical text."""
+    """A body that one rung found: its name, its markup, its canonical text, the share of the text that is links."""
 
     rung: str
     body: HtmlElement
     text: str
+    density: float = 0.0
+
+    @property
+    def grams(self) -> Grams:
+        """The runs of words in its text."""
+        return grams(self.text)
+
+
+def by_prose(page: Page) -> Candidate | None:
+    """The part of the page that holds its prose, with its standfirst, held against the structured data."""
+    lead = described_lead(page)
+    body = clear_away(deepcopy(page.tree))
+    root, weights = find_root(body)
+    lead = lead or named_lead(body, root, weights)
+    headlines = [text_of(heading) for heading in body.iter("h1")]
+    mark_figures(root, weights)
+    trim(root, weights)
+    drop_headline(root, [page.meta("og:title"), text_at(page.article, "headline"), *headlines])
+    if page.is_declared:
+        add_lead(root, lead)
+    witness = body_of(page.article)
+    if len(witness) > MIN_WITNESS:
+        corroborate(root, witness)
+    # A page that declares itself an article has captions that its publisher keeps apart from the text.
+    return _candidate("prose", root, captions=not page.is_declared)
+
+
+def by_structured_data(page: Page) -> Candidate | None:
+    """The `articleBody` of the page's structured data, as paragraphs."""
+    text = body_of(page.article)
+    body = Element("div")
+    for line in text.splitlines():
+        etree.SubElement(body, "p").text = line
+    return _candidate("structured", body) if text else None
 
 
 def by_readability(page: Page) -> Candidate | None:
     """What readability-lxml takes for the article."""
-    from readability import Document
-    from readability.readability import Unparseable
+    from readability import Document  # noqa: PLC0415
+    from readability.readability import Unparseable  # noqa: PLC0415
 
     try:
-        summary = Document(page.tree, url=page.base).summary(html_partial=True)
+        summary = Document(deepcopy(page.tree), url=page.base).summary(html_partial=True)
     except (Unparseable, ValueError):
         return None
-    return candidate("readability", summary)
+    return by_markup("readability", summary)
 
 
 def by_trafilatura(page: Page) -> Candidate | None:
     """What trafilatura takes for the article."""
-    import trafilatura
+    from trafilatura.core import extract  # noqa: PLC0415
 
-    html = trafilatura.extract(
+    html = extract(
         deepcopy(page.tree),
         url=page.url,
         output_format="html",
@@ -50,18 +99,23 @@ def by_trafilatura(page: Page) -> Candidate | None:
         include_images=True,
         include_formatting=True,
     )
-    return candidate("trafilatura", html)
+    return by_markup("trafilatura", html)
 
 
 def by_feed(feed: FeedContent | None) -> Candidate | None:
     """What the feed carries of the article."""
-    return candidate("feed", feed.content or feed.summary) if feed else None
+    return by_markup("feed", feed.content or feed.summary) if feed else None
 
 
-def candidate(rung: str, html: str | None) -> Candidate | None:
-    """The candidate of a rung's markup, if there is any text in it."""
-    body = parse_html(f"<body><div>{html}</div>") if html else None
-    if body is None:
+def by_markup(rung: str, html: str | None) -> Candidate | None:
+    """The candidate of a piece of HTML, if there is any text in it."""
+    document = parse_html(f"<body><div>{html}</div>") if html else None
+    return _candidate(rung, document) if document is not None else None
+
+
+def _candidate(rung: str, body: HtmlElement, *, captions: bool = True) -> Candidate | None:
+    text = canonical_text(body, captions=captions)
+    if not text:
         return None
-    text = canonical_text(body)
-    return Candidate(rung, body, text) if text else None
+    linked = sum(len(text_of(link)) for link in body.iter("a"))
+    return Candidate(rung, body, text, min(1.0, linked / len(text)))

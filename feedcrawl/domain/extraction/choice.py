@@ -1,0 +1,86 @@
+"""Which candidate is the article: rungs are climbed until the evidence suffices, and the choice says why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.extraction.leads import squeezed
+from feedcrawl.domain.extraction.polish import agreement, grams
+from feedcrawl.domain.extraction.rungs import (
+    Candidate,
+    by_feed,
+    by_prose,
+    by_readability,
+    by_structured_data,
+    by_trafilatura,
+)
+from feedcrawl.domain.extraction.structured import text_at
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from feedcrawl.domain.extraction.page import Page
+    from feedcrawl.domain.models import FeedContent
+
+AGREED = 0.6
+ENOUGH = 500
+_MOST_LINKS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The winner and the reason it won."""
+
+    winner: Candidate
+    reason: str
+
+
+def choose(page: Page, feed: FeedContent | None) -> Choice | None:
+    """The best candidate for the page's article, None where no rung found any.
+
+    A page that declares itself an article is read by our own rung, which knows the furniture of news pages; others by
+    readability, which is the more inclusive of the two. One that is long enough and has what the page says of itself
+    has won; otherwise the candidates vote, each for those that agree with it.
+    """
+    prose = by_prose(page)
+    if page.is_declared:
+        if prose and _is_sound(prose, page, feed):
+            return Choice(prose, "long, few links, and begins as the page says")
+        first, second = prose, by_readability(page)
+    else:
+        first, second = by_readability(page), prose
+    if first and second and agreement(first.grams, second.grams) >= AGREED:
+        return Choice(first, f"{second.rung} agrees")
+    found = [first, second, by_structured_data(page), by_trafilatura(page), by_feed(feed)]
+    return _vote([candidate for candidate in found if candidate])
+
+
+def _is_sound(candidate: Candidate, page: Page, feed: FeedContent | None) -> bool:
+    if len(candidate.text) < ENOUGH or candidate.density > _MOST_LINKS:
+        return False
+    text = squeezed(candidate.text)
+    said = (
+        page.meta("og:description"),
+        page.meta("description"),
+        text_at(page.article, "description"),
+        feed and feed.summary,
+    )
+    return (
+        any(len(text_said) > 40 and squeezed(text_said, 30) in text for text_said in said if text_said)
+        or len(text) > 4 * ENOUGH
+    )
+
+
+def _vote(candidates: list[Candidate]) -> Choice | None:
+    """The candidate that the others agree with most; the earlier rung of equals."""
+    if not candidates:
+        return None
+    votes = {candidate.rung: candidate.grams for candidate in candidates}
+
+    def support(candidate: Candidate) -> float:
+        others = [agreement(votes[candidate.rung], theirs) for rung, theirs in votes.items() if rung != candidate.rung]
+        return round(sum(others), 1)
+
+    winner = max(candidates, key=support)
+    return Choice(winner, f"support {support(winner)} of {len(candidates) - 1}")

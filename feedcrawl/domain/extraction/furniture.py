@@ -1,0 +1,183 @@
+"""What stands around an article: navigation, teasers, banners, comments, and other furniture of the page.
+
+Furniture is told by element, role, attribute and the words in class and id. A word convicts only where it does not
+take the page away: a site may call its whole page "gate-ad" or every paragraph of a story "paywall".
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.extraction.weights import INLINE, Weights, names, weigh
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lxml.html import HtmlElement
+
+_NEVER_TEXT = (
+    "script", "style", "noscript", "template", "svg", "math", "iframe", "object", "embed", "applet", "canvas", "audio",
+    "video", "source", "track", "map", "area", "input", "textarea", "select", "option", "button", "datalist", "link",
+    "meta",
+)  # fmt: skip
+_ELEMENTS = {
+    "nav": "<nav>", "footer": "<footer>", "aside": "<aside>", "head": "<head>", "dialog": "<dialog>",
+    "menu": "<menu>", "form": "<form>",
+}  # fmt: skip
+_ROLES = frozenset({"navigation", "complementary", "banner", "contentinfo", "dialog", "search"})
+_HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
+
+# Certain words name furniture on almost every page that uses them; likely ones often name layout or the article itself.
+_CERTAIN = frozenset({
+    "ad", "ads", "adv", "advert", "advertisement", "advertising", "breadcrumb", "breadcrumbs", "byline", "carousel",
+    "comment", "commentlist", "comments", "consent", "cookie", "cookies", "disqus", "factbox", "footer", "gallery",
+    "gdpr", "infobox", "masthead", "modal", "nav", "navbar", "navigation", "newsletter", "newsletters", "noprint",
+    "onetrust", "outbrain", "pager", "pagination", "popular", "popup", "promo", "promotion", "rating", "readmore",
+    "recirc", "recirculation", "recommend", "recommendation", "recommendations", "recommended", "related", "share",
+    "sharebar", "sharing", "slideshow", "social", "sponsor", "sponsored", "taboola", "taglist", "tags", "teaser",
+    "teasers", "toolbar", "tooltip", "trending",
+})  # fmt: skip
+_LIKELY = frozenset({
+    "author", "authorprofile", "authors", "banner", "bio", "biography", "button", "buttons", "caption", "copyright",
+    "credit", "credits", "cta", "dateline", "donate", "hidden", "hide", "login", "menu", "meta", "next", "overlay",
+    "paywall", "poll", "print", "quiz", "screenreader", "sidebar", "signin", "signup", "skip", "sr", "subscribe",
+    "subscription", "tag", "timestamp", "visually", "widget",
+})  # fmt: skip
+_CERTAIN_MARKS = frozenset({"<nav>", "<footer>", "<aside>", "hidden attribute"}) | {
+    f"role {role}" for role in ("complementary", "navigation", "contentinfo", "search", "dialog")
+}
+_PHRASES = re.compile(
+    r"fact[-_]box|info[-_]box|most[-_]?read|read[-_]?(?:more|next|also)|more[-_]?(?:on|from|stories|news)"
+    r"|also[-_]?(?:read|like)|see[-_]?also|sign[-_]?up|log[-_]?in|up[-_]?next|latest[-_]?news|follow[-_]?us"
+    r"|infinite[-_]?scroll",
+    re.IGNORECASE,
+)
+_SEGMENT = re.compile(r"(?<![A-Za-z0-9])([A-Za-z]+)\d{0,3}(?![A-Za-z0-9])")
+_CAMEL = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+
+BODY = re.compile(
+    r"article[-_]{0,2}(?:body|text|content)|(?:entry|post|story|news)[-_]{0,2}(?:content|body|text)|body[-_]text"
+    r"|field[-_]body",
+    re.IGNORECASE,
+)
+
+CERTAIN_SHARE = 0.8
+LIKELY_SHARE = 0.4
+_BODY_SHARE = 0.15
+_ARTICLE_SHARE = 0.3
+
+
+def clear_away(tree: HtmlElement) -> HtmlElement:
+    """The body of a page without its furniture; the tree is changed.
+
+    First go elements that hold no text, then what certainly is furniture, then what likely is: consent dialogs longer
+    than the article would make every other share look small.
+    """
+    for element in list(tree.iter(*_NEVER_TEXT)):
+        if element.getparent() is not None:
+            element.drop_tree()
+    body = tree.find("body")
+    if body is None:
+        body = tree
+    _convict(body, _is_certain, CERTAIN_SHARE)
+    _convict(body, lambda _mark: True, LIKELY_SHARE)
+    return body
+
+
+def _convict(body: HtmlElement, counts: Callable[[str], bool], share: float) -> None:
+    weights = weigh(body)
+    total = weights[body].prose or 1
+    suspects = _suspects(body, weights, counts, share * total)
+    taken = _taken(suspects, weights)
+    kept = _protected(weights, total)
+    for element, marks in suspects.items():
+        convicted = any(taken[mark] < share * total for mark in marks)
+        if convicted and element not in kept and element.getparent() is not None:
+            element.drop_tree()
+
+
+def _suspects(
+    body: HtmlElement, weights: Weights, counts: Callable[[str], bool], most: float
+) -> dict[HtmlElement, list[str]]:
+    """Elements with marks against them, in document order; none that holds the better part of the page."""
+    found = {}
+    for element, weight in weights.items():
+        if weight.prose >= most or element is body or (element.tag in INLINE and element.tag != "span"):
+            continue
+        marks = [mark for mark in _marks(element) if counts(mark)]
+        if marks:
+            found[element] = marks
+    return found
+
+
+def _taken(suspects: dict[HtmlElement, list[str]], weights: Weights) -> dict[str, int]:
+    """How much prose each mark would take away: that of the outermost elements that bear it."""
+    taken: dict[str, int] = {}
+    for element, marks in suspects.items():
+        above = {mark for parent in element.iterancestors() for mark in suspects.get(parent, ())}
+        for mark in marks:
+            taken[mark] = taken.get(mark, 0) + (0 if mark in above else weights[element].prose)
+    return taken
+
+
+def _protected(weights: Weights, total: int) -> set[HtmlElement]:
+    """Elements that hold what the page itself calls its main part, unless that is small."""
+    kept: set[HtmlElement] = set()
+    for element, weight in weights.items():
+        if weight.prose >= _BODY_SHARE * total and _is_named_body(element, weight.prose / total):
+            for kin in (element, *element.iterancestors()):
+                if kin in kept:
+                    break
+                kept.add(kin)
+    return kept
+
+
+def _is_named_body(element: HtmlElement, share: float) -> bool:
+    if element.tag == "article":
+        return share >= _ARTICLE_SHARE
+    return element.tag == "main" or element.get("itemprop") == "articleBody" or bool(BODY.search(names(element)))
+
+
+def _is_certain(mark: str) -> bool:
+    return mark in _CERTAIN or mark in _CERTAIN_MARKS
+
+
+def _marks(element: HtmlElement) -> list[str]:
+    """What speaks for an element being furniture."""
+    tag = element.tag
+    found = [_ELEMENTS[tag]] if tag in _ELEMENTS else []
+    attributes = element.attrib
+    if not attributes:
+        return found
+    if is_hidden(element):
+        found.append("hidden attribute")
+    if attributes.get("role") in _ROLES:
+        found.append(f"role {attributes['role']}")
+    if tag not in {"article", "main"}:
+        # Members' paragraphs bear the word too; the offer to subscribe is a block.
+        found.extend(word for word in _words(names(element)) if not (tag == "p" and word == "paywall"))
+    return found
+
+
+def is_hidden(element: HtmlElement) -> bool:
+    """Whether an element says that it is not shown."""
+    attributes = element.attrib
+    return (
+        "hidden" in attributes
+        or attributes.get("aria-hidden") == "true"
+        or ("style" in attributes and _HIDDEN.search(attributes["style"]) is not None)
+    )
+
+
+@lru_cache(maxsize=4096)
+def _words(name: str) -> tuple[str, ...]:
+    """The words of furniture in a class and id. Names of utility classes ("md:hidden") say how, not what."""
+    if not name:
+        return ()
+    found = [phrase.lower() for phrase in _PHRASES.findall(name)]
+    plain = " ".join(part for part in name.split() if ":" not in part and "[" not in part)
+    for segment in _SEGMENT.findall(plain.replace("_", "-")):
+        found.extend(word for part in _CAMEL.findall(segment) if (word := part.lower()) in _CERTAIN or word in _LIKELY)
+    return tuple(dict.fromkeys(found))

@@ -1,0 +1,94 @@
+"""The standfirst: the sentences under a headline that belong to the article and stand outside of its body."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.extraction.page import text_of
+from feedcrawl.domain.extraction.structured import text_at
+from feedcrawl.domain.extraction.weights import INLINE, names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lxml.html import HtmlElement
+
+    from feedcrawl.domain.extraction.page import Page
+    from feedcrawl.domain.extraction.weights import Weights
+
+_NAMES = re.compile(
+    r"lead|lede|standfirst|intro(?!duc)|dek(?![a-z])|deck(?![a-z])|sub-?title|sub-?head|subline|excerpt|summary"
+    r"|abstract|teaser|chapo|entradilla|sommario|ingress|vorspann|preamble|bajada|copete",
+    re.IGNORECASE,
+)
+_KEY_LENGTH = 30
+_MIN_KEY_LENGTH = 20
+_DATELINE_LENGTH = 30
+_MIN_LENGTH, _MAX_LENGTH = 40, 1200
+_PLACES = ("p", "div", "h2", "h3", "h4", "span", "strong", "b", "em", "section")
+_ELSEWHERE = frozenset({"figure", "figcaption", "a", "li"})
+
+
+def described_lead(page: Page) -> str | None:
+    """The paragraph that begins as the page's description does; it may still be cut short there."""
+    keys = set(_description_keys(page))
+    starts = {key[:8] for key in keys}
+    for element in page.tree.iter(*_PLACES) if keys else ():
+        for text in (element.text, element.tail if element.tag in INLINE else None):
+            start = squeezed(text or "", _KEY_LENGTH)
+            if start[:8] in starts and any(key.startswith(start) or start.startswith(key) for key in keys):
+                lead = _lead_at(element, keys)
+                if lead:
+                    return lead
+    return None
+
+
+def named_lead(body: HtmlElement, root: HtmlElement, weights: Weights) -> str | None:
+    """The first paragraph between the page's h1 and the article's root that is named a lead or stands in its header."""
+    above = set(root.iterancestors())
+    headline, lead = None, None
+    for element in body.iter():
+        if element is root:
+            break
+        if element.tag == "h1":
+            headline, lead = element, None
+        elif headline is not None and lead is None and element not in above and _is_lead(element, headline, weights):
+            lead = text_of(element)
+    return lead
+
+
+def squeezed(text: str, most: int | None = None) -> str:
+    """The letters and digits of a text alone, in lower case, for comparing texts that differ in typography."""
+    letters = re.sub(r"\W+", "", text[: 3 * most] if most else text).lower()
+    return letters[:most] if most else letters
+
+
+def _description_keys(page: Page) -> Iterator[str]:
+    metas = (page.meta(name) for name in ("og:description", "description", "twitter:description"))
+    for text in (*metas, text_at(page.article, "description")):
+        key = squeezed(text or "", _KEY_LENGTH)
+        if text and len(text) > _MIN_LENGTH and len(key) >= _MIN_KEY_LENGTH:
+            yield key
+
+
+def _lead_at(element: HtmlElement, keys: set[str]) -> str | None:
+    while element.tag in INLINE and element.getparent() is not None:
+        element = element.getparent()
+    if element.tag in _ELSEWHERE or any(kin.tag in _ELSEWHERE for kin in element.iterancestors()):
+        return None
+    text = text_of(element)
+    beginning = squeezed(text, _KEY_LENGTH + _DATELINE_LENGTH)
+    return text if any(key in beginning for key in keys) and _MIN_LENGTH < len(text) < _MAX_LENGTH else None
+
+
+def _is_lead(element: HtmlElement, headline: HtmlElement, weights: Weights) -> bool:
+    weight = weights.get(element)
+    if weight is None or element.tag not in {"p", "h2", "h3", "div"} or weight.text != weight.total:
+        return False
+    if weight.linked or not 50 <= weight.text <= 800 or any(kin.tag in _ELSEWHERE for kin in element.iterancestors()):
+        return False
+    parent = element.getparent()
+    if _NAMES.search(f"{names(element)} {names(parent) if parent is not None else ''}"):
+        return True
+    return any(kin.tag == "header" and kin in set(headline.iterancestors()) for kin in element.iterancestors())

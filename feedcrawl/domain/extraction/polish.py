@@ -1,0 +1,103 @@
+"""Finishing touches on an article's body: figures, repeated headline, lines that nobody else has seen."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from lxml.html import Element
+
+from feedcrawl.domain.extraction.leads import squeezed
+from feedcrawl.domain.extraction.weights import HEADINGS, INLINE, names
+from feedcrawl.domain.text import BLOCKS, canonical_text, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from lxml.html import HtmlElement
+
+    from feedcrawl.domain.extraction.weights import Weights
+
+Grams = Counter[tuple[str, ...]]
+
+_GRAM = 4
+_FIGURE_TEXT = 500
+_PICTURE_NAMES = re.compile(
+    r"im(?:g|age)|photo|foto|pic(?:ture)?(?![a-z])|picbox|bild|media(?!wiki)|figure|illustration|visuel|thumb|caption",
+    re.IGNORECASE,
+)
+_NO_FIGURES = frozenset({"article", "main", "section", "p", "li", "td", "body"})
+_WITNESS_COVERED, _BODY_COVERED, _LINE_SEEN = 0.85, 0.7, 0.4
+
+
+def mark_figures(root: HtmlElement, weights: Weights) -> None:
+    """Make a `figure` of each box that has a picture, a name that says so, and little text."""
+    for image in list(root.iter("img", "picture")):
+        outermost = None
+        for box in image.iterancestors():
+            weight = weights.get(box)
+            if box is root or weight is None or weight.total >= _FIGURE_TEXT or box.tag in _NO_FIGURES:
+                break
+            if box.tag == "figure" or _PICTURE_NAMES.search(names(box)):
+                outermost = box
+        if outermost is not None:
+            outermost.tag = "figure"
+
+
+def drop_headline(root: HtmlElement, titles: Iterable[str | None]) -> None:
+    """Take out the heading that repeats the article's title."""
+    known = {squeezed(title) for title in titles if title}
+    for heading in root.iter("h1", "h2"):
+        if heading is not root and squeezed("".join(map(str, heading.itertext()))) in known:
+            heading.drop_tree()
+            return
+
+
+def add_lead(root: HtmlElement, lead: str | None) -> None:
+    """Put the standfirst in front, unless the article has it."""
+    if lead and squeezed(lead, 60) not in squeezed("".join(map(str, root.itertext()))):
+        paragraph = Element("p")
+        paragraph.text, paragraph.tail, root.text = lead, root.text, None
+        root.insert(0, paragraph)
+
+
+def corroborate(root: HtmlElement, witness: str) -> bool:
+    """Take out the lines that the witness, another account of the same body, does not have.
+
+    Only where the two agree on the whole: most of the witness is here, and most of what is here is the witness's.
+    Short lines and the first one stay. Answers whether it could judge.
+    """
+    theirs = grams(witness)
+    ours = grams(canonical_text(root))
+    common = (theirs & ours).total()
+    if not common or common < _WITNESS_COVERED * theirs.total() or common < _BODY_COVERED * ours.total():
+        return False
+    for line in list(_lines(root))[1:]:
+        said = grams(canonical_text(line))
+        if said.total() >= _GRAM and (said & theirs).total() < _LINE_SEEN * said.total():
+            line.drop_tree()
+    return True
+
+
+def grams(text: str) -> Grams:
+    """The multiset of runs of four words; a shorter text is one run."""
+    found = words(text)
+    return (
+        Counter(tuple(found[at : at + _GRAM]) for at in range(max(1, len(found) - _GRAM + 1))) if found else Counter()
+    )
+
+
+def agreement(left: Grams, right: Grams) -> float:
+    """How far two texts are the same: F1 of their runs of words, 0 … 1."""
+    size = left.total() + right.total()
+    return 2 * (left & right).total() / size if size else 0.0
+
+
+def _lines(root: HtmlElement) -> Iterator[HtmlElement]:
+    """Blocks without blocks in them."""
+    for element in root.iter():
+        if element is root or element.tag in INLINE or not isinstance(element.tag, str):
+            continue
+        if element.tag in HEADINGS or not any(inner.tag in BLOCKS for inner in element.iterdescendants()):
+            yield element

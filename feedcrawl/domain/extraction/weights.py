@@ -1,0 +1,99 @@
+"""How much of a page is prose and how much is links: one walk over its tree, leaves first."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+INLINE = frozenset({
+    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "br", "cite", "code", "data", "del", "dfn", "em", "font", "i",
+    "img", "ins", "kbd", "label", "mark", "nobr", "picture", "q", "rp", "rt", "ruby", "s", "samp", "small", "span",
+    "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr",
+})  # fmt: skip
+HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+MIN_PARAGRAPH = 60
+_DENSE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_DENSE_WORTH = 3  # a Chinese, Japanese or Korean character says what three letters say
+
+
+@dataclass(slots=True)
+class Weight:
+    """What lies in an element, in characters.
+
+    `text` and `link` are its own line (its text and that of its inline descendants, outside and inside of links);
+    `total`, `linked` and `prose` are of everything below: all text, text in links, text of paragraphs. `headlines`
+    counts the headings that are links; `value` is for the search of the article's root.
+    """
+
+    text: int = 0
+    link: int = 0
+    total: int = 0
+    linked: int = 0
+    prose: int = 0
+    headlines: int = 0
+    value: float = 0.0
+
+    @property
+    def density(self) -> float:
+        """The share of the text that is links."""
+        return self.linked / self.total if self.total else 0.0
+
+
+Weights = dict["HtmlElement", Weight]
+
+
+def weigh(root: HtmlElement) -> Weights:
+    """The weight of every element below and including `root`, in document order."""
+    weights: Weights = {element: Weight() for element in root.iter()}
+    for element in reversed(weights):
+        weight = weights[element]
+        _finish(element, weight)
+        parent = weights.get(element.getparent()) if element is not root else None
+        if parent is not None:
+            _add(parent, element, weight)
+    return weights
+
+
+def names(element: HtmlElement) -> str:
+    """The class and id of an element, for looking for words in them."""
+    attributes = element.attrib
+    if "class" in attributes:
+        return attributes["class"] + " " + attributes["id"] if "id" in attributes else str(attributes["class"])
+    return str(attributes["id"]) if "id" in attributes else ""
+
+
+def _finish(element: HtmlElement, weight: Weight) -> None:
+    own = length(element.text)
+    weight.text += own
+    weight.total += own
+    tag = element.tag
+    if tag == "a":
+        weight.link, weight.text = weight.link + weight.text, 0
+        weight.prose, weight.linked = 0, weight.total
+    elif tag not in INLINE and tag != "li" and weight.text > MIN_PARAGRAPH and weight.link < weight.text / 3:
+        weight.prose += weight.text
+
+
+def _add(parent: Weight, element: HtmlElement, weight: Weight) -> None:
+    if element.tag in INLINE:
+        parent.text += weight.text
+        parent.link += weight.link
+    tail = length(element.tail)
+    parent.text += tail
+    parent.total += weight.total + tail
+    parent.prose += weight.prose
+    parent.linked += weight.linked
+
+
+def length(text: str | None) -> int:
+    """Characters of a text that count, in letters."""
+    if not text:
+        return 0
+    text = text.strip()
+    if not text or text.isascii():
+        return len(text)
+    return len(text) + (_DENSE_WORTH - 1) * len(_DENSE.findall(text))
