@@ -32,6 +32,7 @@ MAX_URLS: Final = 100_000
 MAX_SITEMAPS: Final = 50_000
 MAX_IMAGES: Final = 1000  # of one URL (Google, "Image sitemaps")
 MAX_TEXT: Final = 1000  # characters of a title or a name
+MAX_EVENTS: Final = 4_000_000  # starts and ends of elements; an honest sitemap of 100 000 URLs has a quarter of it
 
 COMMON_PATHS: Final = ("/sitemap.xml", "/sitemap_index.xml", "/news-sitemap.xml", "/sitemap-news.xml")
 
@@ -71,15 +72,13 @@ def may_list(sitemap_url: str, loc: str, *, named_by: frozenset[str] = frozenset
 
 
 def _admitted(found: ParsedSitemap, url: str, notes: tuple[str, ...]) -> ParsedSitemap:
-    """What was found with absolute URLs, within the caps."""
+    """What was found, with absolute URLs."""
     urls = tuple(_with_locs(found.urls, url))
     sitemaps = tuple(_with_locs(found.sitemaps, url))
     dropped = len(found.urls) + len(found.sitemaps) - len(urls) - len(sitemaps)
     if dropped:
         notes = (*notes, f"{dropped} entries without a web URL left out")
-    if len(urls) > MAX_URLS or len(sitemaps) > MAX_SITEMAPS:
-        notes = (*notes, "over_limit: entries beyond the limit not read")
-    return replace(found, urls=urls[:MAX_URLS], sitemaps=sitemaps[:MAX_SITEMAPS], notes=found.notes + notes)
+    return replace(found, urls=urls, sitemaps=sitemaps, notes=found.notes + notes)
 
 
 def _with_locs(items: Iterable[_Item], url: str) -> Iterator[_Item]:
@@ -108,7 +107,8 @@ def _text_list(content: bytes) -> ParsedSitemap | None:
     locs = [word for word in words if word[:8].lower().startswith(_WEB)]
     if 2 * len(locs) < len(words):
         raise NotASitemap("text", "more words than URLs")
-    return ParsedSitemap("text", urls=tuple(map(SitemapUrl, locs[: MAX_URLS + 1])))
+    notes = ("over_limit: not read to its end",) if len(locs) > MAX_URLS else ()
+    return ParsedSitemap("text", urls=tuple(map(SitemapUrl, locs[:MAX_URLS])), notes=notes)
 
 
 def _xml(content: bytes) -> ParsedSitemap:
@@ -154,9 +154,9 @@ def _mend(match: re.Match[bytes]) -> bytes:
 
 def _read(events: etree.iterparse, kind: str) -> ParsedSitemap:
     if kind == "index":
-        refs = tuple(map(_sitemap_ref, islice(_elements(events, "sitemap"), MAX_SITEMAPS + 1)))
+        refs = tuple(map(_sitemap_ref, islice(_elements(events, "sitemap"), MAX_SITEMAPS)))
         return ParsedSitemap(kind, sitemaps=refs, notes=_faults(events))
-    urls = tuple(map(_sitemap_url, islice(_elements(events, "url"), MAX_URLS + 1)))
+    urls = tuple(map(_sitemap_url, islice(_elements(events, "url"), MAX_URLS)))
     return ParsedSitemap(kind, urls=urls, notes=_faults(events))
 
 
@@ -168,13 +168,16 @@ def _kind(root: etree._Element) -> str:
 
 
 def _faults(events: etree.iterparse) -> tuple[str, ...]:
+    """What the parser forgave, and whether it was stopped."""
+    more = any(event == "start" for event, _ in islice(events, 2))
+    unread = ("over_limit: not read to its end",) if more else ()
     fault = next(iter(events.error_log), None)
-    return (f"not well-formed: {fault.message.splitlines()[0][:200]} (line {fault.line})",) if fault else ()
+    return (f"not well-formed: {fault.message.splitlines()[0][:200]} (line {fault.line})", *unread) if fault else unread
 
 
 def _elements(events: Iterable[tuple[str, etree._Element]], name: str) -> Iterator[etree._Element]:
     """Finished elements of one name, each freed with everything before it once it was looked at."""
-    for event, element in events:
+    for event, element in islice(events, MAX_EVENTS):
         if event == "end" and _name(element) == name:
             yield element
             element.clear()

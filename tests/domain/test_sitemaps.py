@@ -167,10 +167,19 @@ def test_caps(monkeypatch):
     monkeypatch.setattr(sitemaps, "MAX_SITEMAPS", 1)
     for body in (urlset(b"<url><loc>https://news.example/a</loc></url>" * 5), b"https://news.example/a\n" * 5):
         parsed = sitemaps.parse(body, url=URL)
-        assert (len(parsed.urls), parsed.notes) == (2, ("over_limit: entries beyond the limit not read",))
+        assert (len(parsed.urls), parsed.notes) == (2, ("over_limit: not read to its end",))
+    assert sitemaps.parse(urlset(b"<url><loc>https://news.example/a</loc></url>"), url=URL).notes == ()
     assert len(sitemaps.parse(INDEX, url=URL).sitemaps) == 1
     monkeypatch.setattr(sitemaps, "MAX_BYTES", len(NEWS) - 100)
     assert any(note.startswith("cut at") for note in sitemaps.parse(NEWS, url=URL).notes)
+
+
+def test_elements_without_entries_are_not_read_for_ever(monkeypatch):
+    monkeypatch.setattr(sitemaps, "MAX_EVENTS", 100)
+    assert locs(urlset(b"<x/>" * 10)) == ["https://news.example/last"]
+    for junk in (b"<x/>" * 100, b"<url>" + b"<x/>" * 100 + b"</url>"):
+        parsed = sitemaps.parse(urlset(junk), url=URL)
+        assert (parsed.urls, parsed.notes) == ((), ("over_limit: not read to its end",))
 
 
 def test_nesting_beyond_the_parsers_limit_ends_the_reading():
