@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+CIRCUIT_EVENTS = {"open": "circuit_open", "half_open": "circuit_half_open", "closed": "circuit_closed"}
+
 
 class Verdicts:
     """Leaves `meta["outcome"]` on a request and frees the host's slot with what was learnt of the host."""
@@ -85,7 +87,7 @@ class Verdicts:
     def _circuit(self, host: str, state: str, wait_sec: float) -> None:
         self._stats.inc_value(f"feedcrawl/circuit/{state}")
         level = logging.WARNING if state == "open" else logging.INFO
-        logger.log(level, f"circuit_{state}", extra={"host": host, "next_turn_sec": round(wait_sec, 1)})
+        logger.log(level, CIRCUIT_EVENTS[state], extra={"host": host, "next_turn_sec": round(wait_sec, 1)})
 
 
 def _signal(outcome: Outcome) -> Signal:

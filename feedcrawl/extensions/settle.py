@@ -24,7 +24,7 @@ RETRY_SEC = 5.0
 
 
 class Settle:
-    """Redis and disk that are away cost a task no attempt; an error of ours does, so that it does not go round for ever.
+    """Redis and disk that are away cost a task no attempt; an error of ours does, so that it ends some day.
 
     `feedcrawl/failed` counts both: a run with any of them does not end with status 0.
     """

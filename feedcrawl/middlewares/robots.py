@@ -1,32 +1,16 @@
-"""Asks robots.txt before a page (order 100), once per host for the whole fleet, with a small memory per worker."""
+"""Asks robots.txt before a page (order 100)."""
 
 from __future__ import annotations
 
-import asyncio
-import logging
-from collections import OrderedDict
 from typing import TYPE_CHECKING, Self
 
-from scrapy import Request
-
-from feedcrawl import wiring
-from feedcrawl.domain import pacing, robots
-from feedcrawl.domain.robots_access import MAX_BYTES, RETRY_SEC, access
-from feedcrawl.domain.urls import hostname, origin
-from feedcrawl.exceptions import RobotsBlocked, RobotsUnavailable
-from feedcrawl.failures import failure_name
-from feedcrawl.store.connection import map_redis_errors
-from feedcrawl.store.hosts import RobotsRecord
+from feedcrawl import robots
 
 if TYPE_CHECKING:
+    from scrapy import Request
     from scrapy.crawler import Crawler
 
-    from feedcrawl.wiring import Wiring
-
-logger = logging.getLogger(__name__)
-
-REMEMBERED = 2000
-"""Hosts whose rules a worker keeps parsed."""
+    from feedcrawl.robots import RobotsGate
 
 
 class RobotsMiddleware:
@@ -35,102 +19,15 @@ class RobotsMiddleware:
     Not asked for requests with `dont_obey_robotstxt`: subscribed feeds, sitemaps, robots.txt itself.
     """
 
-    def __init__(self, crawler: Crawler, wired: Wiring) -> None:
-        self._crawler = crawler
-        self._hosts = wired.hosts
-        self._frontier = wired.frontier
-        self._config = wired.config
-        self._now = wired.now
-        self._agent = str(crawler.settings["USER_AGENT"])
-        self._known: OrderedDict[str, tuple[RobotsRecord, robots.RobotsRules | None]] = OrderedDict()
-        self._asking: dict[str, asyncio.Future[tuple[RobotsRecord, robots.RobotsRules | None]]] = {}
-        assert crawler.stats is not None
-        self._stats = crawler.stats
+    def __init__(self, gate: RobotsGate) -> None:
+        self._gate = gate
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Reads FEEDCRAWL_ROBOTS_* and the user agent."""
-        return cls(crawler, wiring.of(crawler))
+        """Shares the crawler's gate."""
+        return cls(robots.of(crawler))
 
     async def process_request(self, request: Request) -> None:
         """Waits for the host's robots.txt if it is not known."""
-        if request.meta.get("dont_obey_robotstxt"):
-            return
-        record, rules = await self._rules(origin(request.url))
-        now = self._now().timestamp()
-        verdict = access(
-            record.status,
-            failing_sec=now - record.failing_since if record.failing_since else 0,
-            grace_sec=self._config.robots_grace_sec,
-            on_error=self._config.robots_on_error,
-        )
-        if verdict == "wait":
-            raise RobotsUnavailable(record.status or "unreachable")
-        if verdict == "disallow" or (rules is not None and not rules.allowed(request.url, self._agent)):
-            self._stats.inc_value("feedcrawl/robots_blocked")
-            raise RobotsBlocked(f"robots_blocked: {request.url}")
-        if record.failing_since:
-            self._stats.inc_value("feedcrawl/robots_allowed_on_error")
-            logger.info("robots_allowed_on_error", extra={"url": request.url, "http_status": record.status})
-
-    async def _rules(self, site: str) -> tuple[RobotsRecord, robots.RobotsRules | None]:
-        known = self._known.get(site)
-        if known and self._fresh(known[0]):
-            self._known.move_to_end(site)
-            return known
-        if site not in self._asking:
-            self._asking[site] = asyncio.ensure_future(self._learn(site))
-            self._asking[site].add_done_callback(lambda _: self._asking.pop(site, None))
-        return await asyncio.shield(self._asking[site])
-
-    async def _learn(self, site: str) -> tuple[RobotsRecord, robots.RobotsRules | None]:
-        with map_redis_errors():
-            record = self._hosts.robots(site)
-        if record is None or not self._fresh(record):
-            record = await self._fetch(site, record)
-            with map_redis_errors():
-                self._hosts.save_robots(site, record)
-        rules = robots.parse(record.body.encode("utf-8", "surrogateescape")) if 200 <= record.status < 300 else None
-        if rules is not None:
-            self._pace(site, rules)
-        self._known[site] = (record, rules)
-        while len(self._known) > REMEMBERED:
-            self._known.popitem(last=False)
-        return self._known[site]
-
-    async def _fetch(self, site: str, before: RobotsRecord | None) -> RobotsRecord:
-        assert self._crawler.engine is not None
-        meta = {
-            "dont_obey_robotstxt": True,
-            "download_timeout": self._config.robots_timeout_sec,
-            "handle_httpstatus_list": [code for code in range(200, 600) if code not in (301, 302, 303, 307, 308)],
-        }
-        request = Request(f"{site}/robots.txt", meta=meta, dont_filter=True)
-        try:
-            response = await self._crawler.engine.download_async(request)
-            status, body = int(response.status), response.body[:MAX_BYTES]
-        except Exception as error:  # noqa: BLE001 - whatever failed, there is no robots.txt to read
-            name = failure_name(error)
-            status, body = (310 if name in ("redirect_loop", "too_many_redirects", "bad_redirect") else 0), b""
-            logger.info("robots_failed", extra={"host": hostname(site), "reason": name})
-        self._stats.inc_value("feedcrawl/robots_fetched")
-        now = self._now().timestamp()
-        fails = access(status, failing_sec=0, grace_sec=1, on_error="allow") == "wait"
-        since = (before.failing_since if before and before.failing_since else now) if fails else 0.0
-        text = body.decode("utf-8", "surrogateescape") if 200 <= status < 300 else ""
-        return RobotsRecord(text, status, now, since)
-
-    def _fresh(self, record: RobotsRecord) -> bool:
-        life = RETRY_SEC if record.failing_since else self._config.robots_ttl_sec
-        return self._now().timestamp() - record.fetched_at < life
-
-    def _pace(self, site: str, rules: robots.RobotsRules) -> None:
-        asked = rules.crawl_delay(self._agent)
-        if not asked:
-            return
-        if asked > self._config.max_crawl_delay_sec:
-            logger.info("crawl_delay_cut", extra={"host": hostname(site), "asked_sec": asked})
-        asked = min(asked, self._config.max_crawl_delay_sec)
-        delay_ms = pacing.base_delay(asked, None, round(self._config.host_delay_sec * 1000))
-        with map_redis_errors():
-            self._frontier.pace(hostname(site), delay_sec=delay_ms / 1000)
+        if not request.meta.get("dont_obey_robotstxt"):
+            await self._gate.check(request.url)

@@ -38,7 +38,8 @@ class CanonicalizePipeline:
 
     def _name(self, article: Article) -> None:
         payload, task = article.lease.task.payload, article.lease.task
-        article.categories = list(dict.fromkeys([*payload.get("categories", ()), *([task.category] if task.category else [])]))
+        first = [task.category] if task.category else []
+        article.categories = list(dict.fromkeys([*first, *payload.get("categories", ())]))
         if article.extraction is None:
             article.uid, article.canonical_url = task.id, article.url
             return

@@ -81,7 +81,8 @@ class CommitPipeline:
             logger.warning("feed_failed", extra={**details, "result": poll.result, "detail": poll.detail[:200]})
 
     def _article(self, item: Article) -> None:
-        details = {"uid": item.uid, "url": item.url, "host": item.lease.task.host, "feed_id": item.record.get("feed_id")}
+        feed_id = item.record.get("feed_id")
+        details = {"uid": item.uid, "url": item.url, "host": item.lease.task.host, "feed_id": feed_id}
         if item.status == "success":
             validators = item.validators
             patch = {

@@ -52,13 +52,7 @@ class PublishPipeline:
         return True
 
     def _article(self, item: Article, *, cached: bool) -> list[Event]:
-        events = []
-        if item.html and item.http_status is not None:
-            events.append(
-                articles.webpage_event(
-                    item.url, html=item.html, status=item.http_status, content_type=item.content_type, at=item.at, cached=cached
-                )
-            )
+        events = [articles.webpage_event(item, cached=cached)] if item.html else []
         if item.merged_into is not None:
             if item.lease.id != item.uid:
                 events.append(articles.merged_event(item.lease.id, item.uid, item.url, item.canonical_url))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from feedcrawl.domain.canonical import canonical_url
 from feedcrawl.domain.errors import InvalidUrl
-from feedcrawl.domain.events import Event, event
+from feedcrawl.domain.events import Event, EventType, event
 from feedcrawl.domain.tasks import Task
 from feedcrawl.domain.urls import canonicalize, hostname, resolve, url_uid
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from feedcrawl.domain.models import Extraction
+    from feedcrawl.items import Article
 
 _JSON_FIELDS = frozenset({"authors", "categories"})
 """Fields that are lists: JSON text in the HASH, lists in NDJSON."""
@@ -90,7 +91,7 @@ def article_events(record: Mapping[str, Any], *, updated: bool) -> list[Event]:
     """The event for a stored article; its id names the version, so that a repetition is known as one."""
     names = ("uid", "url", "canonical_url", "category", "categories", "title", "published", "language", "content_hash")
     data = {name: record.get(name) for name in (*names, "text_len", "feed_id", "entry_uid", "fetch_id", "fetched_ts")}
-    kind = "article_updated" if updated else "article_ready"
+    kind: EventType = "article_updated" if updated else "article_ready"
     return [event(kind, f"{record['uid']}:{record['content_hash'][:16]}", data)]
 
 
@@ -106,20 +107,20 @@ def merged_event(loser: str, winner: str, url: str, canonical: str) -> Event:
     return event("article_merged", f"{loser}:{winner}", data)
 
 
-def webpage_event(url: str, *, html: str, status: int, content_type: str | None, at: datetime, cached: bool) -> Event:
+def webpage_event(page: Article, *, cached: bool) -> Event:
     """The event for a page that was fetched, with the key under which its HTML is cached."""
-    digest = page_key(url)
-    body = html.encode("utf-8", "replace")
+    body = (page.html or "").encode("utf-8", "replace")
     sha256 = hashlib.sha256(body).hexdigest()
+    digest = page_key(page.url)
     data = {
         "type": "webpage_fetched",
-        "url": url,
+        "url": page.url,
         "cache_key": f"webpage:{digest}" if cached else "",
-        "status_code": status,
-        "content_type": content_type,
+        "status_code": page.http_status,
+        "content_type": page.content_type,
         "content_length": len(body),
         "content_hash": sha256,
-        "fetched_at": _rfc3339(at),
+        "fetched_at": _rfc3339(page.at),
     }
     return event("webpage_fetched", f"{digest[:16]}:{sha256[:16]}", data)
 

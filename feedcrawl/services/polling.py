@@ -32,7 +32,8 @@ CONTENT_CHARS = 20_000
 
 def observation(poll: FeedPoll) -> cadence.Observation:
     """What a poll showed, as the cadence sees it."""
-    moments = sorted((entry.published for entry in (poll.parsed.entries if poll.parsed else ()) if entry.published), reverse=True)
+    entries = poll.parsed.entries if poll.parsed else ()
+    moments = sorted((entry.published for entry in entries if entry.published), reverse=True)
     return cadence.Observation(
         status=None if poll.failed and poll.status is not None and 200 <= poll.status < 300 else poll.status,
         new_entries=len(poll.new),

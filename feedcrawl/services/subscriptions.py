@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain.errors import InvalidUrl
+from feedcrawl.domain.errors import InvalidUrl, Refusal
+from feedcrawl.domain.lists import FeedList, ListedFeed, read_list
 from feedcrawl.domain.priority import priority
 from feedcrawl.domain.subscription import Subscription
 from feedcrawl.domain.tasks import Task
@@ -15,7 +19,7 @@ from feedcrawl.services.polling import rfc3339
 from feedcrawl.store.connection import map_redis_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from datetime import datetime
 
     from feedcrawl.domain.subscription import Feed
@@ -41,6 +45,86 @@ class Refused:
     detail: str
 
 
+MAX_LIST_BYTES = 256 << 20
+"""A list in a file is its operator's own: it may name any number of feeds, but is read into memory."""
+LISTS = frozenset({"opml", "text"})
+"""What a document that is no feed may be so that its address can be that of a list (`NotAFeed.code`)."""
+
+_SCHEME = re.compile(r"feed:|[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_HOST = re.compile(r"(?:localhost|[\w-]+(?:\.[\w-]+)+|\[[0-9a-f:.]+\])(?::\d+)?(?:[/?#].*)?$", re.IGNORECASE)
+_FILE = re.compile(r"[~./]|[^/]+\.(?:opml|xml|rss|txt|csv|json|list)$", re.IGNORECASE)
+
+
+def split_names(text: str) -> list[str]:
+    """The URLs and files that a comma-separated argument names.
+
+    URLs and file names may have commas of their own: a piece that could not begin a name belongs to the one before it.
+    """
+    names: list[str] = []
+    if _is_file(text):
+        return [text]
+    for piece in re.split(r",|\n", text):
+        if names and _SCHEME.match(names[-1]) and not _begins_name(piece):
+            names[-1] += f",{piece}"
+        else:
+            names.append(piece.strip())
+    return list(filter(None, names))
+
+
+def _begins_name(piece: str) -> bool:
+    return piece[:1].isspace() or _is_url(piece) or _FILE.match(piece) is not None or _is_file(piece)
+
+
+def _is_url(name: str) -> bool:
+    """Whether a name is an address, with a scheme or beginning with a host as people type it, and no file."""
+    return bool(_SCHEME.match(name) or (_HOST.match(name) and not _FILE.match(name) and not _is_file(name)))
+
+
+def _is_file(name: str) -> bool:
+    try:
+        return bool(name.strip()) and Path(name.strip()).expanduser().exists()
+    except (OSError, ValueError, RuntimeError):  # too long, a NUL, an unknown ~user
+        return False
+
+
+def read_wishes(names: Iterable[str], categories: tuple[str, ...] = ()) -> tuple[list[Wish], list[Refused]]:
+    """The feeds that URLs and files (OPML, text) name, and what was of no use: one bad name stops no other."""
+    wishes: list[Wish] = []
+    refused: list[Refused] = []
+    for name in names:
+        try:
+            wishes += _read(name, categories)
+        except Refusal as error:
+            refused.append(Refused(name, error.code, error.detail))
+    return wishes, refused
+
+
+def _read(name: str, categories: tuple[str, ...]) -> list[Wish]:
+    if _is_url(name):
+        return [Wish(name, categories)]
+    path = Path(name).expanduser()
+    try:
+        if path.stat().st_size > MAX_LIST_BYTES:
+            raise Refusal("file_too_large", f"the file has more than {MAX_LIST_BYTES} bytes")
+        return wishes_of(read_list(path.read_bytes(), limit=None), categories)
+    except FileNotFoundError:
+        detail = f"no such file here ({Path.cwd()}); an address begins with http:// or https://"
+        raise Refusal("file_not_found", detail) from None
+    except OSError as error:
+        raise Refusal("file_unreadable", f"the file cannot be read: {error.strerror}") from error
+
+
+def wishes_of(found: FeedList, categories: tuple[str, ...] = ()) -> list[Wish]:
+    """What a list asks for, its own categories after those given."""
+    return [Wish(each.url, (*categories, *each.categories), each.title) for each in found.feeds]
+
+
+def listed(feed: Feed) -> ListedFeed:
+    """A feed as a list names it."""
+    said, polls = feed.subscription, feed.polls
+    return ListedFeed(said.url, said.categories, said.title or polls.title, polls.site_url)
+
+
 def url_key(url: str) -> str:
     """What two spellings of one feed's URL have in common: the canonical URL without its scheme."""
     return canonicalize(url).partition("://")[2]
@@ -52,14 +136,15 @@ def subscribe(registry: Registry, frontier: Frontier, wish: Wish, now: datetime)
     A new feed is due at once. One that is there gets the categories that it lacks.
     """
     url = resolve(with_scheme(wish.url))
-    new = Subscription(str(uuid.uuid4()), url, wish.categories, wish.title, added_at=rfc3339(now))
+    categories = tuple(dict.fromkeys(wish.categories))
+    new = Subscription(str(uuid.uuid4()), url, categories, wish.title, added_at=rfc3339(now))
     with map_redis_errors():
         feed_id = registry.add(new, url_key(url))
         if feed_id == new.id:
             frontier.push([poll_task(new)])
             return feed_id, True
         found = registry.load([feed_id])[feed_id].subscription
-        lacking = tuple(category for category in wish.categories if category not in found.categories)
+        lacking = tuple(category for category in categories if category not in found.categories)
         if lacking:
             registry.save(replace(found, categories=found.categories + lacking))
         frontier.push([poll_task(found)])  # its future, should a kill have come between the two steps
@@ -103,6 +188,18 @@ def poll_now(frontier: Frontier, feeds: Sequence[Feed]) -> None:
     """Makes feeds due at once, whatever their schedule says."""
     with map_redis_errors():
         frontier.push([poll_task(feed.subscription) for feed in feeds], again="operator")
+
+
+def batches(registry: Registry, ids: Sequence[str], size: int) -> Iterator[list[Feed]]:
+    """The feeds with these ids, or all feeds if none is given, `size` at a time."""
+    with map_redis_errors():
+        if ids:
+            for first in range(0, len(ids), size):
+                yield list(registry.load(ids[first : first + size]).values())
+            return
+        feeds = registry.all()
+        while batch := list(islice(feeds, size)):
+            yield batch
 
 
 def poll_task(said: Subscription) -> Task:

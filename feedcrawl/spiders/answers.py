@@ -1,0 +1,73 @@
+"""What the handlers of tasks share: judging failures, and handing tasks on that were nobody's fault to lose."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from feedcrawl import wiring
+from feedcrawl.domain.outcome import judge
+from feedcrawl.domain.urls import hostname
+from feedcrawl.exceptions import HopElsewhere
+from feedcrawl.services.polling import compact
+from feedcrawl.store.disk import DiskUnavailable
+from feedcrawl.verdict import Verdicts
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+    from feedcrawl.domain.outcome import Outcome
+    from feedcrawl.domain.tasks import Lease
+
+NOT_REDIRECTS = [status for status in range(100, 600) if status not in (301, 302, 303, 307, 308)]
+"""Statuses that come to the callback: every answer is judged there, redirects by their own middleware."""
+PARSE_WALL_SEC = 20.0
+ROBOTS_WAIT_SEC = 60.0
+
+
+class Answers:
+    """Base of the handlers."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        assert crawler.stats is not None
+        self.crawler = crawler
+        self.wired = wiring.of(crawler)
+        self.leases = self.wired.leases
+        self.verdicts = Verdicts(self.leases, crawler.stats, self.wired.now)
+
+    def settled(self, failure: Failure) -> tuple[Request, Outcome] | None:
+        """The failed request and its outcome; None if the task went on elsewhere or back, and nothing is left to do.
+
+        A disk that is away raises again: the task is given back where that is handled, and the run has failed.
+        """
+        request, error = cast("Request", failure.request), failure.value  # type: ignore[attr-defined]
+        assert error is not None
+        outcome = self.verdicts.failed(request, error)
+        if isinstance(error, DiskUnavailable):
+            raise error
+        if isinstance(error, HopElsewhere):
+            return self._elsewhere(request, error)
+        if outcome.kind == "postponed":
+            wait = ROBOTS_WAIT_SEC if outcome.reason == "robots_unavailable" else 1.0
+            self.leases.give_back(request.meta["lease"], reason=outcome.reason, delay_sec=wait)
+            return None
+        return request, outcome
+
+    def _elsewhere(self, request: Request, error: HopElsewhere) -> tuple[Request, Outcome] | None:
+        """Hands a task that was redirected to another host back with its new target, so that its rules apply."""
+        lease: Lease = request.meta["lease"]
+        chain = [*lease.task.payload.get("redirect_chain", []), *error.chain]
+        if len(chain) > self.wired.config.max_redirects:
+            return request, judge("too_many_redirects", task_kind=lease.task.kind)
+        payload = compact({**lease.task.payload, "redirect_chain": chain})
+        patch = {"url": error.hop.url, "host": hostname(error.hop.url), "payload": payload}
+        self.leases.give_back(lease, reason="redirected", patch=patch)
+        return None
+
+
+def content_type(response: Response | None) -> str | None:
+    """The declared type of a body."""
+    declared = response.headers.get("Content-Type") if response is not None else None
+    return declared.decode("latin-1") if declared else None

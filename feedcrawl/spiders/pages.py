@@ -1,0 +1,178 @@
+"""Tasks of kind `article`: one page, one item, be it an article or the failure that it ends in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from scrapy import Request
+from scrapy.http import TextResponse
+
+from feedcrawl import robots
+from feedcrawl.domain import extraction
+from feedcrawl.domain.canonical import canonical_url
+from feedcrawl.domain.conditional import Validators
+from feedcrawl.domain.urls import hostname, resolve
+from feedcrawl.items import Article
+from feedcrawl.parsing import Done
+from feedcrawl.services.articles import merged_event, uid_of
+from feedcrawl.services.polling import feed_content
+from feedcrawl.spiders.answers import NOT_REDIRECTS, PARSE_WALL_SEC, Answers, content_type
+from feedcrawl.store.connection import map_redis_errors
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator, Sequence
+
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+    from feedcrawl.domain.outcome import Outcome
+    from feedcrawl.domain.tasks import Lease
+
+HEADERS = {"Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.5"}
+
+
+class ArticleTasks(Answers):
+    """Pages."""
+
+    _owners: dict[str, str]
+
+    def prepare(self, leases: Sequence[Lease]) -> None:
+        """Loads which of these articles another URL has brought already."""
+        first = [lease for lease in leases if not lease.history.again]
+        uids = {uid for lease in first for uid in (lease.id, uid_of(lease.task.url))}
+        with map_redis_errors():
+            self._owners = self.wired.articles.owners(list(uids))
+
+    def request(self, lease: Lease) -> Request | None:
+        """The request of a page; none for an article that is stored under its canonical URL already."""
+        for uid in (lease.id, uid_of(lease.task.url)):  # the second after a redirect to another host
+            if self._owners.get(uid, lease.id) != lease.id:
+                self._merge_unfetched(lease, uid)
+                return None
+        config, history = self.wired.config, lease.history
+        meta = {
+            "validators": Validators(history.etag, history.last_modified) if history.again == "edited" else None,
+            "raw": {"uid": lease.id},
+            "html_only": True,
+            "download_timeout": config.article_timeout_sec,
+            "download_maxsize": config.max_article_bytes,
+            "handle_httpstatus_list": NOT_REDIRECTS,
+        }
+        return Request(lease.task.url, self.parse, "GET", HEADERS, meta=meta, errback=self.failed, dont_filter=True)
+
+    async def parse(self, response: Response) -> AsyncIterator[Article]:
+        """The page extracted in a child, or the failure that it is."""
+        request = cast("Request", response.request)
+        outcome: Outcome = request.meta["outcome"]
+        if outcome.kind == "not_modified":
+            self.leases.done(request.meta["lease"], reason="not_modified", signal=request.meta.get("signal"))
+            return
+        if outcome.kind != "fetched":
+            for item in self._unfetched(request, outcome, response):
+                yield item
+            return
+        article = self._article(request, response)
+        if not isinstance(response, TextResponse) or "download_stopped" in response.flags:
+            _refuse(article, "FAIL_BAD_HTML", "unsupported_type", f"the type is {content_type(response)}")
+        else:
+            await self._extract(article, response)
+            if article.extraction is not None and self._belongs_elsewhere(article, response.url):
+                return
+        yield article
+
+    async def failed(self, failure: Failure) -> AsyncIterator[Article]:
+        """A page without an answer: given back, retried, or the failure that it ends in."""
+        settled = self.settled(failure)
+        if settled is not None:
+            request, outcome = settled
+            for item in self._unfetched(request, outcome, None, failure.getErrorMessage()):
+                yield item
+
+    async def _extract(self, article: Article, response: TextResponse) -> None:
+        article.html = response.text
+        if len(article.html) < self.wired.config.min_html_chars:
+            _refuse(article, "FAIL_BAD_HTML", "too_short", f"{len(article.html)} characters")
+            return
+        outcome = await self.wired.parsers.run(
+            extraction.extract,
+            article.html,
+            url=response.url,
+            feed=feed_content(article.lease.task.payload),
+            wall_sec=PARSE_WALL_SEC,
+        )
+        if isinstance(outcome, Done):
+            article.extraction = outcome.value
+        else:
+            code = outcome.code if outcome.code.startswith("FAIL_") else "FAIL_PARSE"
+            _refuse(article, code, outcome.code, outcome.detail)
+
+    def _belongs_elsewhere(self, article: Article, fetched: str) -> bool:
+        """Whether robots.txt of the host that the page names as its own has yet to be asked: the task goes there.
+
+        What it forbids is not stored either, by whatever mobile or mirror host it was reached.
+        """
+        assert article.extraction is not None
+        canonical = canonical_url(article.url, fetched, article.extraction.canonical_url)
+        if hostname(canonical) == hostname(fetched):
+            return False
+        allowed = robots.of(self.crawler).known(canonical)
+        if allowed is None:
+            patch = {"url": resolve(canonical), "host": hostname(canonical)}
+            self.leases.give_back(article.lease, reason="robots_of_canonical", patch=patch)
+            return True
+        if not allowed:
+            article.extraction = None
+            _refuse(article, "FAIL_HTTP", "robots_blocked", f"robots.txt forbids {canonical}, which it stands for")
+        return False
+
+    def _merge_unfetched(self, lease: Lease, winner: str) -> None:
+        store, task = self.wired.articles, lease.task
+        with map_redis_errors(), self.wired.client.pipeline(transaction=False) as pipe:
+            store.sighting(pipe, winner, task.url)
+            store.attempted(pipe, [lease.id], self.wired.now().timestamp())
+            store.categorize(pipe, winner, [task.category] if task.category else [])
+            if winner != lease.id:
+                store.join(pipe, lease.id, winner)
+                self.wired.events.add(pipe, [merged_event(lease.id, winner, task.url, task.url)])
+            pipe.execute()
+        self.leases.done(lease, status="fetched", reason="already_stored")
+
+    def _unfetched(
+        self, request: Request, outcome: Outcome, response: Response | None, detail: str = ""
+    ) -> Iterator[Article]:
+        lease: Lease = request.meta["lease"]
+        last = lease.history.attempts + 1 >= self.wired.config.max_attempts
+        dead = outcome.fate == "dead" or (outcome.fate == "retry" and last)
+        ended = False if dead else self._give_back(request, outcome, response) == "dead"
+        if dead or ended:
+            article = self._article(request, response)
+            _refuse(article, outcome.failure or "FAIL_HTTP", outcome.reason, detail)
+            article.dead_letter, article.ended = outcome.dead_letter, ended
+            yield article
+
+    def _give_back(self, request: Request, outcome: Outcome, response: Response | None) -> str:
+        lease: Lease = request.meta["lease"]
+        wait = self.wired.config.retry_base_sec * 2**lease.history.attempts
+        return self.leases.give_back(
+            lease,
+            reason=outcome.reason,
+            delay_sec=max(wait, request.meta.get("retry_after_sec") or 0),
+            counted=outcome.fate == "retry",
+            site_wide=outcome.kind == "unreachable",
+            http_status=response.status if response is not None else None,
+        )
+
+    def _article(self, request: Request, response: Response | None) -> Article:
+        lease: Lease = request.meta["lease"]
+        article = Article(lease, lease.task.url, self.wired.now(), "success", fetch_id=request.meta.get("fetch_id"))
+        if response is not None:
+            article.final_url, article.http_status = response.url, response.status
+            article.content_type = content_type(response)
+            article.validators = Validators.received(
+                response.headers.get("ETag"), response.headers.get("Last-Modified")
+            )
+        return article
+
+
+def _refuse(article: Article, code: str, reason: str, detail: str) -> None:
+    article.status, article.code, article.reason, article.detail = "failure", code, reason, detail

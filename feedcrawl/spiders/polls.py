@@ -1,0 +1,124 @@
+"""Tasks of kind `feed`: one conditional request, one item."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from typing import TYPE_CHECKING, cast
+
+from scrapy import Request
+
+from feedcrawl.domain import hints
+from feedcrawl.domain.conditional import Validators
+from feedcrawl.domain.reading import read_feed
+from feedcrawl.items import FeedPoll
+from feedcrawl.parsing import Done
+from feedcrawl.spiders.answers import NOT_REDIRECTS, PARSE_WALL_SEC, Answers, content_type
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+    from feedcrawl.domain.outcome import Outcome
+    from feedcrawl.domain.subscription import Feed
+    from feedcrawl.domain.tasks import Lease
+
+ACCEPT = (
+    "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, "
+    "application/xml;q=0.8, text/xml;q=0.8, application/json;q=0.7, */*;q=0.5"
+)
+
+
+class FeedTasks(Answers):
+    """Polls."""
+
+    _feeds: dict[str, Feed]
+
+    def prepare(self, leases: Sequence[Lease]) -> None:
+        """Loads the feeds of a batch."""
+        self._feeds = self.wired.registry.load([lease.id.removeprefix("feed:") for lease in leases])
+
+    def request(self, lease: Lease) -> Request | None:
+        """The conditional request of a poll."""
+        feed = self._feeds.get(lease.id.removeprefix("feed:"))
+        if feed is None:  # unsubscribed while its task was under way
+            self.leases.done(lease, status="dead", reason="unsubscribed")
+            return None
+        config, polls = self.wired.config, feed.polls
+        meta = {
+            "feed": feed,
+            "validators": Validators(polls.etag, polls.last_modified),
+            "raw": {"feed_id": feed.id, "previous": polls.raw},
+            "dont_obey_robotstxt": True,  # a subscription is an operator's word; robots.txt speaks of crawling
+            "download_timeout": config.fetch_timeout_sec,
+            "download_maxsize": config.max_feed_bytes,
+            "handle_httpstatus_list": NOT_REDIRECTS,
+            "started": time.monotonic(),
+        }
+        headers = {"Accept": ACCEPT}
+        return Request(lease.task.url, self.parse, "GET", headers, meta=meta, errback=self.failed, dont_filter=True)
+
+    async def parse(self, response: Response) -> AsyncIterator[FeedPoll]:
+        """The answer as an item, parsed in a child if there is something new to parse."""
+        request = cast("Request", response.request)
+        poll = self._poll(request, response.status, _result(request.meta["outcome"]))
+        pairs = ((name.decode("latin-1").lower(), values) for name, values in response.headers.items())
+        poll.max_age_sec = hints.max_age_sec({name: values[-1].decode("latin-1") for name, values in pairs if values})
+        poll.retry_after_sec = request.meta.get("retry_after_sec")
+        poll.validators = Validators.received(response.headers.get("ETag"), response.headers.get("Last-Modified"))
+        poll.final_url = response.url
+        if poll.result == "fetched":
+            poll.body_bytes = len(response.body)
+            poll.body_hash = hashlib.sha256(response.body).hexdigest()
+            if poll.body_hash == poll.feed.polls.body_hash:
+                poll.result = "unchanged"
+            else:
+                await self._read(poll, response)
+        yield poll
+
+    async def failed(self, failure: Failure) -> AsyncIterator[FeedPoll]:
+        """A poll without an answer."""
+        settled = self.settled(failure)
+        if settled is not None:
+            request, outcome = settled
+            poll = self._poll(request, None, outcome.reason)
+            poll.detail = failure.getErrorMessage()
+            yield poll
+
+    async def _read(self, poll: FeedPoll, response: Response) -> None:
+        read = await self.wired.parsers.run(
+            read_feed,
+            response.body,
+            url=response.url,
+            content_type=content_type(response),
+            feed_id=poll.feed.id,
+            wall_sec=PARSE_WALL_SEC,
+        )
+        if isinstance(read, Done):
+            poll.parsed, poll.hints = read.value.parsed, read.value.parsed.hints
+            poll.identified = read.value.identified
+        else:
+            poll.result, poll.detail = read.code, read.detail
+
+    def _poll(self, request: Request, status: int | None, result: str) -> FeedPoll:
+        meta = request.meta
+        feed: Feed = meta["feed"]
+        scheduled = feed.polls.next_at or feed.subscription.added_at
+        return FeedPoll(
+            lease=meta["lease"],
+            feed=feed,
+            poll_id=f"{feed.id}@{scheduled}",
+            at=self.wired.now(),
+            status=status,
+            result=result,
+            fetch_id=meta.get("fetch_id"),
+            raw_ref=meta.get("raw_ref"),
+            duration_sec=round(time.monotonic() - meta["started"], 3),
+            signal=meta.get("signal"),
+        )
+
+
+def _result(outcome: Outcome) -> str:
+    return {"fetched": "fetched", "not_modified": "not_modified"}.get(outcome.kind, outcome.reason)
