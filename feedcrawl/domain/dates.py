@@ -27,6 +27,7 @@ _PARTIAL = re.compile(r"(\d{4})(?:-(\d\d))?", re.ASCII)
 _SHORT_YEAR = re.compile(r"-?(\d\d)-?(\d\d)(?:-?(\d\d))?", re.ASCII)
 _UNIX = re.compile(r"(\d{9,10})(?:\d{3})?(?:\.\d+)?", re.ASCII)
 
+_LEADING_WORD = re.compile(r"^([^\W\d_]{2,20})\.?,\s*(?=[0-9])")
 _EAST_ASIAN = re.compile(r"([0-9]{4})\s*[년年]\s*([0-9]{1,2})\s*[월月]\s*([0-9]{1,2})\s*[일日]")
 _HANGUL = re.compile(r"[\uac00-\ud7a3]")
 _DAY_HALF = re.compile(r"(?<![^\W\d_])([ap])\.?\s?m\b\.?", re.IGNORECASE)
@@ -132,7 +133,7 @@ def _day_of_year(year: int, day: int) -> datetime | None:
 def _words(text: str) -> datetime | None:
     """A date in words or numbers in any order: clock and zone are taken out, the rest must be day, month and year."""
     zone: tzinfo = _KOREA if _HANGUL.search(text) else UTC
-    text = _DAY_HALF.sub(r" \1m ", _EAST_ASIAN.sub(r"\1-\2-\3 ", text))
+    text = _DAY_HALF.sub(r" \1m ", _EAST_ASIAN.sub(r"\1-\2-\3 ", _LEADING_WORD.sub(_unless_month, text)))
     clock, before, after = _take_clock(text)
     stated, after = _take_zone(after)
     words, named = _named_zone(_tokens(after))
@@ -143,6 +144,11 @@ def _words(text: str) -> datetime | None:
     if half is not None and clock[0] <= 12:
         clock = (clock[0] % 12 + half, *clock[1:])
     return _instant(date, clock, stated or named or zone)
+
+
+def _unless_month(match: re.Match[str]) -> str:
+    """Nothing in place of a word before a comma and a digit: a weekday, in whatever language. Months stay."""
+    return match[0] if fold(match[1]) in MONTHS else ""
 
 
 def _take_clock(text: str) -> tuple[_Clock, str, str]:
