@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 
     from scrapy import Request
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
 
     from feedcrawl.domain.tasks import Lease
+    from feedcrawl.items import FeedPoll
+    from feedcrawl.services.leases import Leases
     from feedcrawl.wiring import Wiring
 
 HTML_TYPES = ("text/html", "application/xhtml+xml", "application/xml", "text/xml", "text/plain")
@@ -54,7 +57,16 @@ class FrontierSpider(Spider):
     @cached_property
     def handlers(self) -> dict[str, Handler]:
         """By kind of task."""
-        return {"feed": FeedTasks(self.crawler), "article": ArticleTasks(self.crawler)}
+        return {"feed": FeedTasks(self.crawler, self.unfold), "article": ArticleTasks(self.crawler)}
+
+    @property
+    def leases(self) -> Leases:
+        """The leases of this worker."""
+        return self.wired.leases
+
+    async def unfold(self, poll: FeedPoll, response: Response) -> bool:  # noqa: ARG002 - for subclasses
+        """Whether a document that is no feed gave way to the feeds that it lists."""
+        return False
 
     def prepare(self, leases: Sequence[Lease]) -> None:
         """Loads what the requests of a batch need."""

@@ -10,7 +10,8 @@ from scrapy.exceptions import CloseSpider
 from feedcrawl.domain.lists import read_list
 from feedcrawl.parsing import Done
 from feedcrawl.services import subscriptions
-from feedcrawl.spiders.base import PARSE_WALL_SEC, FrontierSpider
+from feedcrawl.spiders.answers import PARSE_WALL_SEC
+from feedcrawl.spiders.base import FrontierSpider
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -65,14 +66,10 @@ class FeedsSpider(FrontierSpider):
         return
         yield  # the frontier has the requests; this makes a generator
 
-    async def parse_feed(self, response: Response) -> AsyncIterator[FeedPoll]:
-        """One poll; an address that was never a feed and serves a list of feeds gives way to those."""
-        async for poll in super().parse_feed(response):
-            never = poll.feed.polls.last_success_at is None
-            if not (never and poll.result in subscriptions.LISTS and await self._unfold(poll, response)):
-                yield poll
-
-    async def _unfold(self, poll: FeedPoll, response: Response) -> bool:
+    async def unfold(self, poll: FeedPoll, response: Response) -> bool:
+        """Whether an address that was never a feed and serves a list of feeds gave way to those."""
+        if poll.feed.polls.last_success_at is not None or poll.result not in subscriptions.LISTS:
+            return False
         read = await self.wired.parsers.run(read_list, response.body, wall_sec=PARSE_WALL_SEC)
         if not isinstance(read, Done):
             return False

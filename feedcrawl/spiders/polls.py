@@ -16,8 +16,9 @@ from feedcrawl.parsing import Done
 from feedcrawl.spiders.answers import NOT_REDIRECTS, PARSE_WALL_SEC, Answers, content_type
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
+    from scrapy.crawler import Crawler
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
@@ -32,9 +33,13 @@ ACCEPT = (
 
 
 class FeedTasks(Answers):
-    """Polls."""
+    """Polls. `unfold` is asked what to do with a document that is no feed; True if nothing is left to do."""
 
     _feeds: dict[str, Feed]
+
+    def __init__(self, crawler: Crawler, unfold: Callable[[FeedPoll, Response], Awaitable[bool]]) -> None:
+        super().__init__(crawler)
+        self._unfold = unfold
 
     def prepare(self, leases: Sequence[Lease]) -> None:
         """Loads the feeds of a batch."""
@@ -76,6 +81,8 @@ class FeedTasks(Answers):
                 poll.result = "unchanged"
             else:
                 await self._read(poll, response)
+                if poll.failed and await self._unfold(poll, response):
+                    return
         yield poll
 
     async def failed(self, failure: Failure) -> AsyncIterator[FeedPoll]:
