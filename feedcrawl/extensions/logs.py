@@ -1,0 +1,150 @@
+"""Log lines: an event and what belongs to it, for people or as JSON, and never two lines where one was meant.
+
+    2026-11-27 23:36:54Z [info] article_stored uid=fb18a22e994f51c0 url=https://example.com/xyz
+    {"timestamp": "2026-11-27T23:36:54.123456Z", "level": "info", "event": "article_stored", "uid": "fb18a22e…", …}
+
+Whatever `logger.info("article_stored", extra={…})` carries comes out. Text from the web stands in quotes with every
+control character escaped, so that no URL can forge a line or steer a terminal.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import sys
+from typing import TYPE_CHECKING, Any, Self
+
+import structlog
+from scrapy import signals
+from scrapy.settings import SETTINGS_PRIORITIES
+from scrapy.utils.log import TopLevelFormatter, get_scrapy_root_handler
+from structlog.stdlib import ExtraAdder, ProcessorFormatter, add_log_level, add_logger_name
+
+if TYPE_CHECKING:
+    from collections.abc import MutableMapping
+
+    from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
+
+    Event = MutableMapping[str, Any]
+
+_START_UP = frozenset({
+    "scrapy.utils.log", "scrapy.addons", "scrapy.middleware", "scrapy.crawler", "scrapy.statscollectors",
+    "scrapy.extensions.logstats",
+})  # fmt: skip
+"""Loggers that say what a crawl is made of: of use to whoever changes the program, at DEBUG."""
+_OBJECTS = ("spider", "crawler", "response", "request")
+"""Extras that Scrapy adds, which are live objects."""
+_PLAIN = re.compile(r"[^\s\"'=\\]+")
+_LEVEL_COLOURS = {"debug": "2", "info": "32", "warning": "33", "error": "31", "critical": "1;31"}
+
+
+class Logs:
+    """Gives Scrapy's log handler this form, where a script runs the crawler and not the `crawl` command."""
+
+    def __init__(self, formatter: logging.Formatter) -> None:
+        self._formatter = formatter
+        self.apply()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Reads FEEDCRAWL_LOG_FORMAT."""
+        extension = cls(formatter(crawler.settings))
+        crawler.signals.connect(extension.apply, signals.spider_opened)  # Scrapy has by then made another handler
+        return extension
+
+    def apply(self) -> None:
+        """Nothing where Scrapy has no handler."""
+        handler = get_scrapy_root_handler()
+        if handler is not None:
+            handler.setFormatter(self._formatter)
+
+
+class _Stderr(logging.StreamHandler[Any]):
+    """Writes to what standard error is at the moment: a progress line keeps its place below the log."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.stream = sys.stderr
+        super().emit(record)
+
+
+def install(settings: BaseSettings) -> None:
+    """A log handler on the root logger by LOG_FILE, LOG_ENABLED and the level, in place of Scrapy's. ValueError for a
+    level that is none.
+    """
+    level = level_of(settings)
+    handler: logging.Handler
+    if settings.get("LOG_FILE"):
+        mode = "a" if settings.getbool("LOG_FILE_APPEND") else "w"
+        handler = logging.FileHandler(settings["LOG_FILE"], mode=mode, encoding=settings.get("LOG_ENCODING"))
+    elif settings.getbool("LOG_ENABLED"):
+        handler = _Stderr()
+    else:
+        handler = logging.NullHandler()
+    handler.setLevel(level)
+    handler.setFormatter(formatter(settings, colours=isinstance(handler, _Stderr) and sys.stderr.isatty()))
+    if handler.level > logging.DEBUG:
+        handler.addFilter(lambda record: record.levelno > logging.INFO or record.name not in _START_UP)
+    if settings.getbool("LOG_SHORT_NAMES"):
+        handler.addFilter(TopLevelFormatter(["scrapy"]))
+    logging.root.setLevel(logging.NOTSET)
+    logging.root.addHandler(handler)
+
+
+def level_of(settings: BaseSettings) -> str:
+    """FEEDCRAWL_LOG_LEVEL, unless LOG_LEVEL was given where only an operator gives it (`-L`, `-s`)."""
+    given = (settings.getpriority("LOG_LEVEL") or 0) > SETTINGS_PRIORITIES["project"]
+    return str(settings["LOG_LEVEL" if given else "FEEDCRAWL_LOG_LEVEL"]).upper()
+
+
+def formatter(settings: BaseSettings, *, colours: bool = False) -> logging.Formatter:
+    """The form that FEEDCRAWL_LOG_FORMAT names."""
+    as_json = settings.get("FEEDCRAWL_LOG_FORMAT") == "json"
+    stamp = structlog.processors.TimeStamper(fmt="iso" if as_json else "%Y-%m-%d %H:%M:%SZ", utc=True)
+    render = [structlog.processors.JSONRenderer(ensure_ascii=True)] if as_json else [Console(colours=colours)]
+    return ProcessorFormatter(
+        foreign_pre_chain=[stamp, add_log_level, add_logger_name, ExtraAdder(), _without_objects],
+        processors=[ProcessorFormatter.remove_processors_meta, structlog.processors.format_exc_info, *render],
+    )
+
+
+class Console:
+    """A line for people; a traceback follows it, indented."""
+
+    def __init__(self, *, colours: bool) -> None:
+        self._colours = colours
+
+    def __call__(self, logger: Any, name: str, event: Event) -> str:  # noqa: ARG002 - structlog's signature
+        """The line."""
+        level, trace = str(event.pop("level")), event.pop("exception", None)
+        source, stamp, said = str(event.pop("logger")), event.pop("timestamp"), escaped(str(event.pop("event")))
+        shown = f"\x1b[{_LEVEL_COLOURS.get(level, '0')}m{level}\x1b[0m" if self._colours else level
+        where = "" if event or source.startswith("feedcrawl") else f"{source}: "
+        pairs = [f"{key}={quoted(value)}" for key, value in event.items() if value is not None]
+        line = " ".join([f"{stamp} [{shown}] {where}{said}", *pairs])
+        return line if trace is None else "\n    ".join([line, *map(escaped, str(trace).splitlines())])
+
+
+def escaped(text: str) -> str:
+    """Text without characters that end a line or steer a terminal."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else _escape(c) for c in text)
+
+
+def quoted(value: object) -> str:
+    """A value as one word, or in quotes with what could be misread escaped."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    if not isinstance(value, str) or _PLAIN.fullmatch(text):
+        return escaped(text)
+    return escaped(json.dumps(text, ensure_ascii=False))
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape").decode()
+
+
+def _without_objects(logger: Any, name: str, event: Event) -> Event:  # noqa: ARG001 - structlog's signature
+    for key in _OBJECTS:
+        if not isinstance(event.get(key), (str, int, type(None))):
+            del event[key]
+    return event
