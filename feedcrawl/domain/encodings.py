@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import chardet
 
-from feedcrawl.domain.latin import latin_codec
+from feedcrawl.domain.letters import CYRILLIC, LATIN, codec_by_letters
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -49,6 +49,7 @@ _SUPERSETS = {
     "ascii": "cp1252", "iso8859-1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "tis-620": "cp874",
     "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949", "big5": "big5hkscs",
 }  # fmt: skip
+_CYRILLIC = frozenset({"cp1251", "mac-cyrillic"})
 _LATIN = frozenset(
     {"ascii", "utf-8", "iso8859-1", "cp1252", "iso8859-2", "cp1250", "iso8859-9", "cp1254", "iso8859-15"}
 )
@@ -56,6 +57,7 @@ _LATIN = frozenset(
 _LABELS = {
     "gb2312": "gb18030",
     "sjis": "cp932",
+    "cp31j": "cp932",
     "ms932": "cp932",
     "utf8mb4": "utf-8",
     "unicode": "utf-16",
@@ -101,7 +103,7 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
 
 def codec_of(label: str | None) -> str | None:
     """The codec that an encoding label means, by Python's name; None for unknown ones and for those not allowed."""
-    name = (label or "").strip().lower().removeprefix("x-").removesuffix("-i")
+    name = (label or "").strip().lower().removeprefix("x-").removesuffix("-i").replace("windows-", "cp")
     try:
         codec = codecs.lookup(_LABELS.get(name, name)).name
     except (LookupError, ValueError):
@@ -190,6 +192,8 @@ def _detected(body: bytes, declared: dict[str, str]) -> Decoded:
     name = (chardet.detect(sample)["encoding"] or "").lower()
     codec = codec_of(name)
     if codec is None or codec in _LATIN:
-        name = codec = latin_codec(sample)
+        name = codec = codec_by_letters(sample, LATIN)
+    elif codec in _CYRILLIC:
+        name = codec = codec_by_letters(sample, CYRILLIC)
     found = _forgiving(body, _SUPERSETS.get(codec, codec), "encoding_lied" if declared else "encoding_detected")
     return replace(found, encoding=name)

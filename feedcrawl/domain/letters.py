@@ -1,8 +1,9 @@
-"""Which Latin encoding bytes are in, told by the letters that a language has and those that it has not.
+"""Which of several close encodings bytes are in, told by the letters that a language has and those that it has not.
 
-Detectors by frequency confuse the Latin sets, which differ in a few letters only: Hungarian ő and Portuguese õ are one
-byte. The encoding is the one in which all letters belong to one language. Alphabets are those of CLDR.
+Detectors by frequency confuse sets that differ in a few letters only: Hungarian ő and Portuguese õ are one byte. The
+encoding is the one in which all letters belong to one language. Alphabets are those of CLDR.
 """
+# ruff: noqa: RUF001 -- letters and punctuation that look alike
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import re
 from collections import Counter
 
 # Western first: where two encodings explain the bytes equally well, they say the same or the commoner one is meant.
-_ALPHABETS = (
+LATIN = (
     ("cp1252", "àâæçéèêëîïôœùûüÿ"),  # French
     ("cp1252", "áéíñóúü¡¿ªº"),  # Spanish
     ("cp1252", "ãáàâçéêíõóôúüªº"),  # Portuguese
@@ -38,15 +39,24 @@ _ALPHABETS = (
     ("cp1257", "āčēģīķļņšūž"),  # Latvian
     ("cp1252", "äõöüšž"),  # Estonian
 )
-_ANY_LANGUAGE = frozenset("\u00a0«»„“”‘’‚‹›–—…•€£©®™°§·\u00ad±²³½¼¾×´`")  # noqa: RUF001 -- punctuation that looks alike
+# Two sets that share their small letters and differ in я and the capitals.
+_RUSSIAN = "абвгдеёжзийклмнопрстуфхцчшщъыьэюя№"
+_UKRAINIAN = "абвгґдеєжзиіїйклмнопрстуфхцчшщьюя’№"
+CYRILLIC = (
+    ("cp1251", _RUSSIAN),
+    ("cp1251", _UKRAINIAN),
+    ("mac-cyrillic", _RUSSIAN),
+    ("mac-cyrillic", _UKRAINIAN),
+)
+_ANY_LANGUAGE = frozenset("\u00a0«»„“”‘’‚‹›–—…•€£©®™°§·\u00ad±²³½¼¾×´`")
 _HIGH = re.compile(r"[^\x00-\x7f]")
 
 
-def latin_codec(sample: bytes) -> str:
-    """The codec in which the letters of the sample are best explained by one language; cp1252 if none stands out."""
+def codec_by_letters(sample: bytes, alphabets: tuple[tuple[str, str], ...]) -> str:
+    """The codec in which the letters of the sample are best explained by one language; the first if none stands out."""
     counts: dict[str, Counter[str]] = {}
-    best, share = "cp1252", 0.0
-    for codec, alphabet in _ALPHABETS:
+    best, share = alphabets[0][0], 0.0
+    for codec, alphabet in alphabets:
         if codec not in counts:
             counts[codec] = Counter(_HIGH.findall(sample.decode(codec, "replace")))
         letters = _ANY_LANGUAGE.union(alphabet, alphabet.upper())
