@@ -233,5 +233,6 @@ ITEM_PIPELINES: dict[str, int | None] = {
 }
 EXTENSIONS: dict[str, int | None] = {
     "feedcrawl.extensions.settle.Settle": 0,
+    "feedcrawl.extensions.inputs.InputExtension": 10,
     "feedcrawl.extensions.shutdown.Shutdown": 900,
 }

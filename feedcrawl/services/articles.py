@@ -125,6 +125,23 @@ def webpage_event(page: Article, *, cached: bool) -> Event:
     return event("webpage_fetched", f"{digest[:16]}:{sha256[:16]}", data)
 
 
+def cached_page_event(html: str, url: str, at: datetime) -> Event:
+    """The event for a page that is still cached and was asked for again: told anew, under an id of its own."""
+    body = html.encode("utf-8", "replace")
+    sha256, digest = hashlib.sha256(body).hexdigest(), page_key(url)
+    data = {
+        "type": "webpage_fetched",
+        "url": url,
+        "cache_key": f"webpage:{digest}",
+        "status_code": 200,
+        "content_type": None,
+        "content_length": len(body),
+        "content_hash": sha256,
+        "fetched_at": _rfc3339(at),
+    }
+    return event("webpage_fetched", f"{digest[:16]}:{sha256[:16]}:{at.timestamp():.0f}", data)
+
+
 def page_key(url: str) -> str:
     """sha256 of a URL as it was queued, 64 hex digits: the name of its cached page."""
     return hashlib.sha256(url.encode()).hexdigest()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from feedcrawl.domain.tasks import compact
+from feedcrawl.domain.urls import hostname
 from feedcrawl.store.connection import StoreUnavailable, map_redis_errors
 
 if TYPE_CHECKING:
@@ -78,6 +80,18 @@ class Leases:
         self._forget(lease)
         return returned
 
+    def redirect(self, lease: Lease, url: str, chain: Sequence[str], *, limit: int) -> bool:
+        """Returns a task that was redirected to another host, with its new target, so that its rules apply.
+
+        `chain` are the URLs asked under this lease. False, and nothing done, where more than `limit` have redirected.
+        """
+        whole = [*lease.task.payload.get("redirect_chain", ()), *chain]
+        if len(whole) > limit:
+            return False
+        payload = compact({**lease.task.payload, "redirect_chain": whole})
+        self.give_back(lease, reason="redirected", patch={"url": url, "host": hostname(url), "payload": payload})
+        return True
+
     def abandon(self, lease: Lease, **reason: Any) -> None:
         """Gives a lease back, now or, while the store is away, as soon as it is back. Never raises."""
         if not self.holds(lease):
@@ -87,11 +101,15 @@ class Leases:
         except StoreUnavailable:
             self._abandoned[lease.id] = lease, reason
 
+    def give_back_abandoned(self) -> None:
+        """Returns what could not be returned while the store was away. Never raises."""
+        abandoned, self._abandoned = self._abandoned, {}
+        for lease, reason in abandoned.values():
+            self.abandon(lease, **reason)
+
     def heartbeat(self) -> set[str]:
         """Extends all that is held; what was lost meanwhile is forgotten, and named."""
-        for task_id, (lease, reason) in list(self._abandoned.items()):
-            del self._abandoned[task_id]
-            self.abandon(lease, **reason)
+        self.give_back_abandoned()
         with map_redis_errors():
             lost = self._frontier.heartbeat(self.held.values())
         for task_id in lost:

@@ -6,6 +6,7 @@ import hashlib
 from base64 import b64decode, b64encode
 from typing import TYPE_CHECKING, Any
 
+from feedcrawl.domain.priority import DEFAULT, priority
 from feedcrawl.domain.tasks import Task
 from feedcrawl.domain.urls import hostname
 
@@ -13,12 +14,22 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _KEPT = ("method", "cookies", "encoding", "flags", "cb_kwargs", "callback", "errback", "dont_filter")
+_OF_ONE_FETCH = frozenset(
+    (
+        *("lease", "outcome", "signal", "retry_after_sec", "probed", "raw_ref", "fetch_id"),
+        *("redirect_urls", "redirect_statuses", "download_slot", "download_latency"),
+    )
+)
+"""What a fetch leaves in `meta`; spiders copy it along (`meta=response.meta`), and it says nothing of the next one."""
 
 
-def request_to_task(request: Mapping[str, Any]) -> Task:
-    """A task of kind `page` from `Request.to_dict()`; TypeError (from json, later) for values that are no JSON.
+def request_to_task(request: Mapping[str, Any], spider: str = "") -> Task:
+    """A task of kind `page` from `Request.to_dict()`, for the spider of that name, or any that takes it.
 
-    The id is a hash of method, URL and body, so that a request yielded twice is one task.
+    Raises InvalidUrl, and TypeError when the task becomes JSON for values that are none.
+
+    The id is a hash of method, URL and body, so that a request yielded twice is one task. Scrapy's priority counts from
+    the default one, and each link followed takes one off.
     """
     url, body = request["url"], request["body"]
     digest = hashlib.sha1(f"{request['method']} {url} ".encode() + body, usedforsecurity=False).hexdigest()
@@ -26,14 +37,18 @@ def request_to_task(request: Mapping[str, Any]) -> Task:
     payload["headers"] = {
         _text(name): [_text(value) for value in values] for name, values in request["headers"].items()
     }
+    if spider:
+        payload["spider"] = spider
     if body:
         payload["body"] = b64encode(body).decode()
-    if request["meta"]:
-        payload["meta"] = request["meta"]
+    meta = {name: value for name, value in request["meta"].items() if name not in _OF_ONE_FETCH}
+    if meta:
+        payload["meta"] = meta
     if request["priority"]:
         payload["priority"] = request["priority"]
-    depth = request["meta"].get("depth", 0)
-    return Task(f"page:{digest[:16]}", "page", url, hostname(url), origin="spider", depth=depth, payload=payload)
+    depth = meta.get("depth", 0)
+    rank = priority(DEFAULT + request["priority"], origin="spider", depth=depth)
+    return Task(f"page:{digest[:16]}", "page", url, hostname(url), rank, "spider", depth=depth, payload=payload)
 
 
 def task_to_request_dict(task: Task) -> dict[str, Any]:

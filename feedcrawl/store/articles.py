@@ -180,6 +180,10 @@ class Articles:
         while total > self._lives.pages_bytes and (oldest := self._client.zrange(keys.PAGE_CACHE_INDEX, 0, 15)):
             total = self._drop_pages(oldest)
 
+    def cached_page(self, url_sha256: str) -> str:
+        """A page's decoded HTML; empty if it is no longer there."""
+        return str(self._client.get(keys.webpage(url_sha256)) or "")
+
     def _drop_pages(self, digests: Sequence[str]) -> int:
         """Drops pages; answers how many bytes are left."""
         sizes = self._client.hmget(keys.PAGE_CACHE_SIZES, list(digests))

@@ -1,0 +1,118 @@
+"""Takes in what other programs brought, while a spider of ours runs; and hands dead letters out to them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+from typing import TYPE_CHECKING, Self
+
+from scrapy import signals
+from scrapy.exceptions import DontCloseSpider
+from scrapy.utils.asyncio import create_looping_call, sleep
+
+from feedcrawl import wiring
+from feedcrawl.services.articles import cached_page_event, page_key
+from feedcrawl.services.inputs import Inputs
+from feedcrawl.store.connection import StoreUnavailable, map_redis_errors
+
+if TYPE_CHECKING:
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+
+    from feedcrawl.wiring import Wiring
+
+logger = logging.getLogger(__name__)
+
+QUEUE_SEC = 1.0
+LINKS_EVERY = 30
+"""The queue is looked at each second, the categories' links every 30th time."""
+
+
+class InputExtension:
+    """Only for spiders that take pages from the frontier. A spider does not end while there is something to take in."""
+
+    def __init__(self, crawler: Crawler, wired: Wiring) -> None:
+        assert crawler.stats is not None
+        self._stats = crawler.stats
+        self._wired = wired
+        self._turn = 0
+        self._scanning = False
+        self._inputs: Inputs | None = None
+        self._loop = create_looping_call(self._look)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Listens for the spider's beginning and end."""
+        extension = cls(crawler, wiring.of(crawler))
+        crawler.signals.connect(extension.spider_opened, signals.spider_opened)
+        crawler.signals.connect(extension.spider_idle, signals.spider_idle)
+        crawler.signals.connect(extension.spider_closed, signals.spider_closed)
+        return extension
+
+    def spider_opened(self, spider: Spider) -> None:
+        """Takes up what was left over, then looks regularly."""
+        if "page" not in getattr(spider, "lanes", ()):
+            return
+        worker = f"{socket.gethostname()}:{os.getpid()}"
+        wired = self._wired
+        self._inputs = Inputs(wired.client, wired.leases, wired.articles, worker=worker, cached=self._publish_again)
+        self._loop.start(QUEUE_SEC, now=True)
+
+    def spider_idle(self, spider: Spider) -> None:  # noqa: ARG002 - the signal's argument
+        """Keeps the spider while links are being read or an item has just come in."""
+        if self._scanning or (self._inputs is not None and self._take(self._inputs)):
+            raise DontCloseSpider
+
+    def spider_closed(self) -> None:
+        """Stops looking, and hands out the last dead letters."""
+        if self._loop.running:
+            self._loop.stop()
+        self._dead_letters()
+
+    def _look(self) -> None:
+        assert self._inputs is not None
+        if self._turn % LINKS_EVERY == 0 and not self._scanning:
+            self._scanning = True
+            self._scan = asyncio.ensure_future(self._read_links(self._inputs))
+        self._turn += 1
+        self._take(self._inputs)
+        self._dead_letters()
+
+    async def _read_links(self, inputs: Inputs) -> None:
+        try:
+            self._count(inputs.recover())
+            for new in inputs.from_categories():
+                self._count(new)
+                await sleep(0)
+        except StoreUnavailable as error:
+            logger.debug("inputs_wait", extra={"reason": error.code})
+        finally:
+            self._scanning = False
+
+    def _take(self, inputs: Inputs) -> int:
+        try:
+            taken = inputs.from_queue()
+        except StoreUnavailable:
+            return 0  # the scheduler pauses and says so
+        self._count(taken)
+        return taken
+
+    def _dead_letters(self) -> None:
+        try:
+            with map_redis_errors():
+                moved = self._wired.frontier.deliver_dead_letters()
+        except StoreUnavailable:
+            return
+        self._stats.inc_value("feedcrawl/dead_letters", moved)
+
+    def _count(self, number: int) -> None:
+        if number:
+            self._stats.inc_value("feedcrawl/inputs", number)
+
+    def _publish_again(self, url: str) -> None:
+        event = cached_page_event(self._wired.articles.cached_page(page_key(url)), url, self._wired.now())
+        with self._wired.client.pipeline(transaction=False) as pipe:
+            self._wired.events.add(pipe, [event])
+            pipe.execute()

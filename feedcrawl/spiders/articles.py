@@ -1,0 +1,24 @@
+"""`scrapy crawl articles`: a pure worker. It polls nothing and fetches the pages that others put into the frontier."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from feedcrawl.spiders.base import FrontierSpider
+from feedcrawl.spiders.feeds import switch
+
+
+class ArticlesSpider(FrontierSpider):
+    """Arguments: `forever=1` stays when nothing is due."""
+
+    name = "articles"
+    lanes = ("page",)
+
+    def __init__(self, forever: str = "", **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.forever = switch("forever", forever)
+
+    async def start(self) -> Any:
+        """Nothing of its own: `crawler_queue`, category links and the frontier are its input."""
+        for nothing in ():  # type: ignore[var-annotated]
+            yield nothing
