@@ -35,12 +35,12 @@ def refusal(text: str) -> NotAFeed:
     for start, name in _MAGIC:
         if head.startswith(start):
             return NotAFeed("binary", f"a {name} file where a feed was expected")
+    if _OPML.search(head):  # before pages: it has a head and a body too
+        return NotAFeed("opml", "a list of feeds; import it instead")
     if _HTML.search(head):
         return _page(head)
     if _SITEMAP.search(head):
         return NotAFeed("sitemap", "a sitemap; subscribe to it as one")
-    if _OPML.search(head):
-        return NotAFeed("opml", "a list of feeds; import it instead")
     root = _ROOT.search(head)
     if root:
         return NotAFeed(
