@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 Kind = Literal["feed", "sitemap", "article", "archive", "page", "websub"]
@@ -42,10 +42,10 @@ class Task:
 
         The payload is a string inside the record because Lua's JSON cannot tell an empty list from an empty object.
         """
-        record = {name: value for name, value in asdict(self).items() if value not in (None, 0, {})}
+        record = {name: value for name in self.__slots__ if (value := getattr(self, name)) not in (None, 0, {})}
         if self.payload:
-            record["payload"] = json.dumps(self.payload, separators=(",", ":"), ensure_ascii=False)
-        return json.dumps(record, separators=(",", ":"), ensure_ascii=False)
+            record["payload"] = compact(self.payload)
+        return compact(record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,12 @@ class Lease:
     def id(self) -> str:
         """The task's id."""
         return self.task.id
+
+
+def compact(value: object) -> str:
+    """JSON without white space, and valid UTF-8: a lone surrogate, which some JSON feeds escape, becomes `?`."""
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def task_from_json(text: str) -> tuple[Task, History]:

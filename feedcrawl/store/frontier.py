@@ -7,13 +7,13 @@ ran out changes nothing.
 
 from __future__ import annotations
 
-import json
 import secrets
 from dataclasses import dataclass, replace
 from importlib import resources
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Literal
 
-from feedcrawl.domain.tasks import LANES, History, Lease, Task, task_from_json
+from feedcrawl.domain.tasks import LANES, History, Lease, Task, compact, task_from_json
 from feedcrawl.store import keys
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ Finished = Literal["done", "rescheduled", "lost"]
 Signal = Literal["ok", "answered", "site", "soft", "throttled", "none"]
 """2xx and 3xx | 4xx | the host fails | the host may be failing | 429 | says nothing of the host."""
 
+SCRIPTS = ("push", "take", "done", "give_back", "release", "turn", "heartbeat", "pace", "remove")
 PUSH_BATCH = 64
 """Tasks per script call: keeps the server's longest script short."""
 
@@ -104,10 +105,9 @@ class Frontier:
         self._clock = clock
         self._nonce = secrets.token_hex(4)
         lua = resources.files("feedcrawl.store") / "lua"
-        common = policy.lua() + (lua / "common.lua").read_text("utf-8")
+        text = {name: (lua / f"{name}.lua").read_text("utf-8") for name in ("common", "run", *SCRIPTS)}
         self._scripts = {
-            name: client.register_script(common + (lua / f"{name}.lua").read_text("utf-8"))
-            for name in ("push", "take", "done", "give_back", "release", "turn", "heartbeat", "pace", "remove")
+            name: client.register_script(policy.lua() + text["common"] + text[name] + text["run"]) for name in SCRIPTS
         }
 
     def push(self, tasks: Iterable[Task], *, delay_sec: float = 0, again: str = "") -> list[Pushed]:
@@ -121,10 +121,10 @@ class Frontier:
 
     def push_each(self, tasks: Iterable[tuple[Task, float, str]]) -> list[Pushed]:
         """As `push`, with a delay in seconds and a reason to come again ("" = none) for each task."""
-        arguments = [argument for task, delay, again in tasks for argument in (task.to_json(), _ms(delay), again)]
         answers: list[Pushed] = []
-        for start in range(0, len(arguments), 3 * PUSH_BATCH):
-            answers += self._run("push", *arguments[start : start + 3 * PUSH_BATCH])
+        rest = iter(tasks)
+        while batch := list(islice(rest, PUSH_BATCH)):
+            answers += self._run("push", *chain.from_iterable(_pushed(*each) for each in batch))
         return answers
 
     def take(self, wanted: int, *, lanes: Sequence[str] = LANES) -> Taken:
@@ -153,8 +153,9 @@ class Frontier:
         """Ends the task, or with status `pending` reschedules it after `delay_sec`.
 
         `patch` sets fields of its record (None removes one). `commit` are Redis commands on this shard's keys that
-        happen in the same step if the lease still holds, and not at all otherwise. `signal` is what `release` would have
-        been told, where both come at once. A `dead_letter` goes to the list of dead letters, with the last HTTP status.
+        happen in the same step if the lease still holds, and not at all otherwise. `signal` is what `release` would
+        have been told, where both come at once. A `dead_letter` goes to the list of dead letters, with the last HTTP
+        status.
         """
         arguments = (
             lease.id,
@@ -162,8 +163,8 @@ class Frontier:
             status,
             reason,
             _ms(delay_sec),
-            _json(patch or {}),
-            _json(list(commit)),
+            _patch(patch),
+            compact(list(commit)),
             signal or "",
             int(dead_letter),
             http_status or "",
@@ -189,7 +190,7 @@ class Frontier:
         another `url` and `host`: the same task then waits for that host's turn.
         """
         flags = (int(counted), int(site_wide), http_status or "")
-        arguments = (lease.id, lease.token, reason, _ms(delay_sec), *flags, _json(patch or {}))
+        arguments = (lease.id, lease.token, reason, _ms(delay_sec), *flags, _patch(patch))
         answer: Returned = self._run("give_back", *arguments)
         return answer
 
@@ -256,8 +257,16 @@ def _ms(seconds: float) -> int:
     return round(seconds * 1000)
 
 
-def _json(value: object) -> str:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+def _pushed(task: Task, delay: float, again: str) -> tuple[str | int, ...]:
+    return task.to_json(), task.id, task.kind, task.host, task.priority, _ms(delay), again
+
+
+def _patch(patch: Mapping[str, Any] | None) -> str:
+    """As the record has it: the payload is a text of its own there."""
+    if not patch:
+        return "{}"
+    payload = patch.get("payload")
+    return compact({**patch, "payload": compact(payload)} if isinstance(payload, dict) else patch)
 
 
 def _lease(text: str, token: str, probe: int) -> Lease:

@@ -1,5 +1,5 @@
--- Shared by all scripts of the frontier; prepended to each, after `local POLICY = {…}` (store/frontier.py).
--- KEYS[1] is the shard's prefix, ARGV[1] the clock ('' = TIME).
+-- Shared by all scripts of the frontier: comes after `local POLICY = {…}` and before a script's `main(now)`, which
+-- run.lua calls (store/frontier.py). KEYS[1] is the shard's prefix, ARGV[1] the clock ('' = TIME).
 -- One script touches one shard's keys only, so that a cluster can spread shards (docs/decisions/0002-frontier.md).
 local P = KEYS[1]
 local LANES = {'poll', 'page'}
@@ -12,11 +12,11 @@ local function clock()
     local t = redis.call('TIME')
     raw = t[1] * 1000 + math.floor(t[2] / 1000)
   end
-  local last, offset = string.match(redis.call('GET', P .. 'clock') or '0 0', '^(%d+) (%d+)$')
-  last, offset = tonumber(last), tonumber(offset)
-  if raw + offset < last then offset = last - raw end
-  local now = raw + offset
-  redis.call('SET', P .. 'clock', string.format('%.0f %.0f', now, offset))
+  local stored = redis.call('GET', P .. 'clock') or '0 0'
+  local last, offset = string.match(stored, '^(%d+) (%d+)$')
+  local now = math.max(raw + offset, tonumber(last))
+  local current = string.format('%.0f %.0f', now, now - raw)
+  if current ~= stored then redis.call('SET', P .. 'clock', current) end
   return now
 end
 
@@ -38,59 +38,113 @@ local function save_task(task) redis.call('SET', task_key(task.id), cjson.encode
 
 local function count(what, kind, by) redis.call('HINCRBY', P .. 'counts', what .. ':' .. kind, by) end
 
--- A host is in one of ready, waiting, blocked per lane in which it has tasks, and in none otherwise.
-local function settle(host, now)
-  local h = redis.call('HMGET', host_key(host), 'next_at', 'busy', 'concurrency', 'state')
-  local next_at, busy, allowed = tonumber(h[1] or 0), tonumber(h[2] or 0), tonumber(h[3] or POLICY.concurrency)
-  if h[4] and h[4] ~= 'closed' then allowed = 1 end -- one probe at a time
+-- Hosts: read once per script, changed as tables, and settled and written back at its end. `poll` and `page` name the
+-- set in which a host stands for that lane, so that a move touches two sets and not six.
+local DEFAULTS = {__index = {next_at = 0, busy = 0, delay = POLICY.delay, concurrency = POLICY.concurrency,
+  state = 'closed', failures = 0, opened = 0, doublings = 0, good = 0, refusals = 0, ok_at = 0, poll = '', page = ''}}
+local hosts, stored, touched = {}, {}, {}
+
+local function host_of(name)
+  if hosts[name] then return hosts[name] end
+  local host, before = setmetatable({}, DEFAULTS), setmetatable({}, DEFAULTS)
+  local fields = redis.call('HGETALL', host_key(name))
+  for i = 1, #fields, 2 do
+    local value = tonumber(fields[i + 1]) or fields[i + 1]
+    host[fields[i]], before[fields[i]] = value, value
+  end
+  hosts[name], stored[name] = host, before
+  return host
+end
+
+-- The host, which is about to change; `lane` if its queue of that lane does.
+local function touch(name, lane)
+  touched[name] = touched[name] or {}
+  if lane then touched[name][lane] = true end
+  return host_of(name)
+end
+
+-- Puts a host where its next task is found, per lane: `ready` by the best task's rank, `waiting` by the time of its
+-- turn, `blocked` while someone reads an answer, or nowhere.
+local function settle(name, now)
+  local host, lanes = hosts[name], touched[name]
+  touched[name] = nil
+  local allowed = host.state == 'closed' and host.concurrency or 1 -- one probe at a time
   for _, lane in ipairs(LANES) do
-    local best = redis.call('ZRANGE', queue_key(lane, host), 0, 0, 'WITHSCORES')
-    local place, score = nil, nil
-    if best[1] then
-      if busy >= allowed then place, score = 'blocked', now
-      elseif next_at > now then place, score = 'waiting', next_at
-      else place, score = 'ready', best[2] end
-    end
-    for _, set in ipairs({'ready', 'waiting', 'blocked'}) do
-      if set == place then redis.call('ZADD', P .. set .. ':' .. lane, score, host)
-      else redis.call('ZREM', P .. set .. ':' .. lane, host) end
+    local old = host[lane]
+    if old ~= '' or lanes[lane] then
+      local best = redis.call('ZRANGE', queue_key(lane, name), 0, 0, 'WITHSCORES')
+      local place, score = '', nil
+      if best[1] then
+        if host.busy >= allowed then place, score = 'blocked', now
+        elseif host.next_at > now then place, score = 'waiting', host.next_at
+        else place, score = 'ready', best[2] end
+      end
+      if old ~= place and old ~= '' then redis.call('ZREM', P .. old .. ':' .. lane, name) end
+      if place ~= '' and not (old == place and place == 'blocked') then redis.call('ZADD', P .. place .. ':' .. lane, score, name) end
+      host[lane] = place
     end
   end
 end
 
--- Rank within a lane: who became due first, each step of priority worth an hour of waiting. Lower goes first.
-local function rank(task, since) return since - task.priority * HOUR end
+local function idle(host) return host.busy == 0 and host.poll == '' and host.page == '' end
 
-local function delayed_member(task) return string.format('%d %s %s', task.priority, task.host, task.id) end
+-- A host's record outlives its last task for as long as what it says of pace and circuit may matter.
+local function save_host(name)
+  local host, before, changes = hosts[name], stored[name], {}
+  for field, value in pairs(host) do
+    if rawget(before, field) ~= value then
+      changes[#changes + 1] = field
+      changes[#changes + 1] = value
+    end
+  end
+  if #changes == 0 then return end
+  redis.call('HSET', host_key(name), unpack(changes))
+  if idle(host) then redis.call('PEXPIRE', host_key(name), POLICY.host_ttl)
+  elseif idle(before) and next(before) then redis.call('PERSIST', host_key(name)) end
+end
+
+-- Rank within a lane: who became due first, each step of priority worth an hour of waiting. Lower goes first.
+local function rank(priority, since) return since - priority * HOUR end
+
+-- What promotion must know without reading the record; the host's length tells where the id begins.
+local function delayed_member(task) return string.format('%d %d %s%s', task.priority, #task.host, task.host, task.id) end
+
+local function delayed_parts(member)
+  local priority, length, start = string.match(member, '^(%d+) (%d+) ()')
+  return tonumber(priority), string.sub(member, start, start + length - 1), string.sub(member, start + length)
+end
 
 local function enqueue(task, now, delay)
   local lane = lane_of(task.kind)
   if delay > 0 then
     redis.call('ZADD', P .. 'delayed:' .. lane, now + delay, delayed_member(task))
   else
-    redis.call('ZADD', queue_key(lane, task.host), rank(task, now), task.id)
-    settle(task.host, now)
+    redis.call('ZADD', queue_key(lane, task.host), rank(task.priority, now), task.id)
+    touch(task.host, lane)
   end
 end
 
-local function dequeue(task, now)
+-- Since when the task waits: the score that it had, and whether it was delayed.
+local function dequeue(task)
   local lane = lane_of(task.kind)
-  redis.call('ZREM', P .. 'delayed:' .. lane, delayed_member(task))
-  if redis.call('ZREM', queue_key(lane, task.host), task.id) == 1 then settle(task.host, now) end
+  local due = redis.call('ZSCORE', P .. 'delayed:' .. lane, delayed_member(task))
+  if due then
+    redis.call('ZREM', P .. 'delayed:' .. lane, delayed_member(task))
+    return tonumber(due), true
+  end
+  local score = redis.call('ZSCORE', queue_key(lane, task.host), task.id)
+  redis.call('ZREM', queue_key(lane, task.host), task.id)
+  touch(task.host, lane)
+  return score and tonumber(score) + task.priority * HOUR, false
 end
 
 -- The twin of domain/pacing.py `effective_delay`.
-local function delay_of(host)
-  local h = redis.call('HMGET', host_key(host), 'delay', 'doublings')
-  local delay = tonumber(h[1] or POLICY.delay)
-  return math.min(delay * 2 ^ tonumber(h[2] or 0), math.max(delay, 120000))
-end
+local function delay_of(host) return math.min(host.delay * 2 ^ host.doublings, math.max(host.delay, 120000)) end
 
 -- The twin of domain/pacing.py `reserve`: when this host may next be asked, given a turn that is taken now.
 local function reserve(host, now)
-  local next_at = tonumber(redis.call('HGET', host_key(host), 'next_at') or 0)
-  local at = math.max(now, next_at)
-  redis.call('HSET', host_key(host), 'next_at', string.format('%.0f', at + delay_of(host)))
+  local at = math.max(now, host.next_at)
+  host.next_at = at + delay_of(host)
   return at
 end
 
@@ -108,68 +162,57 @@ local function held(id, token)
 end
 
 -- Frees the host's slot once; with one connection per host the delay runs from the end of the answer.
-local function free_slot(id, holder, now)
+local function free_slot(holder, now)
   if not holder.slot then return end
-  holder.slot = false
-  local key = host_key(holder.host)
-  local h = redis.call('HMGET', key, 'busy', 'concurrency', 'next_at')
-  local busy = math.max(0, tonumber(h[1] or 0) - 1)
-  redis.call('HSET', key, 'busy', busy)
-  if tonumber(h[2] or POLICY.concurrency) == 1 then
-    local at = math.max(tonumber(h[3] or 0), now + delay_of(holder.host))
-    redis.call('HSET', key, 'next_at', string.format('%.0f', at))
-  end
-  if busy == 0 then redis.call('PEXPIRE', key, POLICY.host_ttl) end
-  settle(holder.host, now)
+  local host = touch(holder.host)
+  host.busy = math.max(0, host.busy - 1)
+  if host.concurrency == 1 then host.next_at = math.max(host.next_at, now + delay_of(host)) end
 end
 
--- What an answer says of its host: the twins of domain/circuit.py `step` and domain/pacing.py `throttled`, `answered`,
--- `pause_ms` and `hold`. Signals: ok (2xx, 3xx), answered (4xx), site, soft, throttled, none. `wait` is Retry-After.
-local function signal_host(host, signal, wait, now)
-  local key = host_key(host)
-  local h = redis.call('HMGET', key, 'state', 'failures', 'opened', 'doublings', 'good', 'refusals')
-  local state, failures, opened = h[1] or 'closed', tonumber(h[2] or 0), tonumber(h[3] or 0)
-  local doublings, good, refusals = tonumber(h[4] or 0), tonumber(h[5] or 0), tonumber(h[6] or 0)
-  local before, pause = state, wait or 0
+-- The twin of domain/circuit.py `step`; answers how long the host must be left alone.
+local function step_circuit(host, signal, wait)
   local failed = signal == 'site' or signal == 'soft'
-
-  if signal == 'ok' or signal == 'answered' or (state == 'half_open' and (signal == 'soft' or signal == 'throttled')) then
-    state, failures, opened = 'closed', 0, 0
-  elseif (state == 'closed' and failed and failures + 1 >= POLICY.circuit_failures) or (state == 'half_open' and signal == 'site') then
-    opened = opened + 1
-    state, failures = 'open', failures + 1
-    pause = math.max(pause, POLICY.circuit_waits[math.min(opened, #POLICY.circuit_waits)])
-  elseif state == 'closed' and failed then
-    failures = failures + 1
+  local alive = signal == 'ok' or signal == 'answered'
+  if alive or (host.state == 'half_open' and (signal == 'soft' or signal == 'throttled')) then
+    if host.failures > 0 or host.state ~= 'closed' then host.state, host.failures, host.opened = 'closed', 0, 0 end
+  elseif (host.state == 'closed' and failed and host.failures + 1 >= POLICY.circuit_failures)
+    or (host.state == 'half_open' and signal == 'site') then
+    host.state, host.failures, host.opened = 'open', host.failures + 1, host.opened + 1
+    return math.max(wait, POLICY.circuit_waits[math.min(host.opened, #POLICY.circuit_waits)])
+  elseif host.state == 'closed' and failed then
+    host.failures = host.failures + 1
   end
+  return wait
+end
 
+-- The twins of domain/pacing.py `throttled`, `answered` and `pause_ms`; answers how long the host must be left alone.
+local function step_pace(host, signal, wait)
   if signal == 'throttled' then
-    if not wait or wait <= 0 then pause = math.max(pause, math.min(30000 * 2 ^ math.min(refusals, 7), HOUR)) end
-    doublings, good, refusals = math.min(doublings + 1, 7), 0, refusals + 1
+    if wait <= 0 then wait = math.min(30000 * 2 ^ math.min(host.refusals, 7), HOUR) end
+    host.doublings, host.good, host.refusals = math.min(host.doublings + 1, 7), 0, host.refusals + 1
   elseif signal == 'ok' then
-    refusals = 0
-    if doublings > 0 then
-      good = good + 1
-      if good >= 10 then doublings, good = doublings - 1, 0 end
+    if host.refusals > 0 then host.refusals = 0 end
+    if host.doublings > 0 then
+      host.good = host.good + 1
+      if host.good >= 10 then host.doublings, host.good = host.doublings - 1, 0 end
     end
   end
+  return wait
+end
 
-  if state == 'closed' and failures == 0 and doublings == 0 and refusals == 0 then
-    if h[1] then redis.call('HDEL', key, 'state', 'failures', 'opened', 'doublings', 'good', 'refusals') end
-  else
-    redis.call('HSET', key, 'state', state, 'failures', failures, 'opened', opened, 'doublings', doublings, 'good', good,
-      'refusals', refusals)
-  end
-  if signal == 'ok' or signal == 'answered' then redis.call('HSET', key, 'ok_at', string.format('%.0f', now)) end
-  if pause > 0 then
-    local next_at = tonumber(redis.call('HGET', key, 'next_at') or 0)
-    redis.call('HSET', key, 'next_at', string.format('%.0f', math.max(next_at, now + math.min(pause, 24 * HOUR))))
-  end
-  return before, state
+-- What an answer says of its host. Signals: ok (2xx, 3xx), answered (4xx), site, soft, throttled, none. `wait` is
+-- Retry-After, in milliseconds.
+local function signal_host(name, signal, wait, now)
+  local host = touch(name)
+  local before = host.state
+  local pause = math.max(step_circuit(host, signal, wait or 0), step_pace(host, signal, wait or 0))
+  if signal == 'ok' or signal == 'answered' then host.ok_at = now end
+  if pause > 0 then host.next_at = math.max(host.next_at, now + math.min(pause, 24 * HOUR)) end
+  return before, host.state
 end
 
 local function drop_lease(id, holder, now)
-  free_slot(id, holder, now)
+  free_slot(holder, now)
   redis.call('HDEL', P .. 'holders', id)
   redis.call('ZREM', P .. 'leases', id)
 end
@@ -182,6 +225,14 @@ end
 
 -- A pending task's record has no status: what is stored a million times says as little as it can.
 local function pending(task) return task.status == nil end
+
+-- A task that was asked for again while a worker held it starts anew where it would have ended or counted.
+local function renew(task)
+  if not task.again_queued then return false end
+  task.again, task.again_queued, task.attempts = task.again_queued, nil, nil
+  task.quarantined, task.site_failures, task.site_failed_at = nil, nil, nil
+  return true
+end
 
 -- Ends a task: what stays is the record of its URL, for as long as it must not be asked again.
 local function finish(task, status, reason, now)

@@ -1,31 +1,32 @@
 -- give_back: ARGV = clock, id, token, reason, delay ms, counted (0|1), site-wide (0|1), http status, patch JSON
 --   -> 'pending' | 'dead' | 'quarantined' | 'lost'
-local now = clock()
 local id, token, reason, delay = ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
 local counted, site_wide, status = ARGV[6] == '1', ARGV[7] == '1', tonumber(ARGV[8])
-local holder = held(id, token)
-if not holder then return 'lost' end
-local task = load_task(id)
-drop_lease(id, holder, now)
-if not task then return 'lost' end
 
-merge(task, cjson.decode(ARGV[9]))
-task.last_error, task.updated_at = reason, now
-if site_wide then
-  -- The host answers others but not this URL: after four such failures the URL itself is dead.
-  local answered = tonumber(redis.call('HGET', host_key(holder.host), 'ok_at') or 0)
-  if answered > (task.site_failed_at or task.discovered_at or 0) then
+-- The host answers others but not this URL: after four such failures the URL itself is dead.
+local function failed_alone(task, host, now)
+  if host.ok_at > (task.site_failed_at or task.discovered_at or 0) then
     task.site_failures = (task.site_failures or 0) + 1
   end
   task.site_failed_at = now
-  if not QUARANTINED[task.kind] and (task.site_failures or 0) >= POLICY.max_attempts then
-    return give_up(task, reason, now, status)
+  return not QUARANTINED[task.kind] and (task.site_failures or 0) >= POLICY.max_attempts
+end
+
+local function main(now)
+  local holder = held(id, token)
+  if not holder then return 'lost' end
+  local task = load_task(id)
+  drop_lease(id, holder, now)
+  if not task then return 'lost' end
+  merge(task, cjson.decode(ARGV[9]))
+  if task.host ~= holder.host then task.site_failures, task.site_failed_at = nil, nil end
+  task.last_error, task.updated_at = reason, now
+  if not renew(task) then
+    if counted then task.attempts = (task.attempts or 0) + 1 end
+    local dead = site_wide and failed_alone(task, host_of(holder.host), now)
+    if dead or (task.attempts or 0) >= POLICY.max_attempts then return give_up(task, reason, now, status) end
   end
+  save_task(task)
+  enqueue(task, now, delay)
+  return 'pending'
 end
-if counted then
-  task.attempts = (task.attempts or 0) + 1
-  if task.attempts >= POLICY.max_attempts then return give_up(task, reason, now, status) end
-end
-save_task(task)
-enqueue(task, now, delay)
-return 'pending'

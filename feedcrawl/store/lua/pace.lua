@@ -1,7 +1,7 @@
--- pace: ARGV = clock, host, delay ms ('' = leave, '0' and above = set), concurrency ('' = leave)
-local now = clock()
-local key = host_key(ARGV[2])
-if ARGV[3] ~= '' then redis.call('HSET', key, 'delay', ARGV[3]) end
-if ARGV[4] ~= '' then redis.call('HSET', key, 'concurrency', ARGV[4]) end
-settle(ARGV[2], now)
-return 1
+-- pace: ARGV = clock, host, delay ms ('' = leave), concurrency ('' = leave)
+local function main()
+  local host = touch(ARGV[2])
+  host.delay = tonumber(ARGV[3]) or rawget(host, 'delay')
+  host.concurrency = tonumber(ARGV[4]) or rawget(host, 'concurrency')
+  return 1
+end

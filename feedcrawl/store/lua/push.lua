@@ -1,57 +1,71 @@
--- push: ARGV = clock, [task JSON, delay ms, again]… -> [what became of each]
-local now = clock()
-local results = {}
-for i = 2, #ARGV, 3 do
-  local new, delay, again = cjson.decode(ARGV[i]), tonumber(ARGV[i + 1]), ARGV[i + 2]
-  local old = load_task(new.id)
-  local result
-  if old == nil or (not pending(old) and again ~= '') then
-    new.discovered_at = now
-    if old then
-      for _, name in ipairs({'etag', 'last_modified', 'content_hash', 'fetch_count', 'last_fetched_at', 'discovered_at'}) do
-        new[name] = old[name]
-      end
-    end
-    if again ~= '' then new.again = again end
-    save_task(new)
-    count('pending', new.kind, 1)
-    enqueue(new, now, delay)
-    result = old and 'again' or 'queued'
-  elseif not pending(old) then
-    result = 'known'
-  elseif redis.call('HEXISTS', P .. 'holders', new.id) == 1 then
-    result = 'leased'
-    if again ~= '' or new.priority > old.priority then
-      if again ~= '' then old.again_queued, old.payload, result = again, new.payload or old.payload, 'again' end
-      old.priority = math.max(old.priority, new.priority)
-      save_task(old)
-    end
-  elseif again ~= '' then
-    dequeue(old, now)
-    old.again, old.priority = again, math.max(old.priority, new.priority)
-    old.payload = new.payload or old.payload
-    save_task(old)
-    enqueue(old, now, delay)
-    result = 'again'
-  elseif new.priority > old.priority then
-    -- What waits keeps its place in time; only its rank improves.
-    local lane = lane_of(old.kind)
-    local due = redis.call('ZSCORE', P .. 'delayed:' .. lane, delayed_member(old))
-    local queued = redis.call('ZSCORE', queue_key(lane, old.host), old.id)
-    dequeue(old, now)
-    local raised = new.priority - old.priority
-    old.priority = new.priority
-    save_task(old)
-    if due then
-      redis.call('ZADD', P .. 'delayed:' .. lane, due, delayed_member(old))
-    else
-      redis.call('ZADD', queue_key(lane, old.host), tonumber(queued or now) - raised * HOUR, old.id)
-      settle(old.host, now)
-    end
-    result = 'raised'
-  else
-    result = 'pending'
-  end
-  results[#results + 1] = result
+-- push: ARGV = clock, [task JSON, id, kind, host, priority, delay ms, again]… -> [what became of each]
+
+-- An unknown task: the record is what came, and since when it is known.
+local function add(new, text, now)
+  redis.call('SET', task_key(new.id), string.format('%s,"discovered_at":%.0f}', string.sub(text, 1, -2), now))
+  count('pending', new.kind, 1)
+  enqueue(new, now, new.delay)
+  return 'queued'
 end
-return results
+
+-- One that ended comes again, with what is remembered of its URL.
+local function revive(old, new, text, now)
+  local task = cjson.decode(text)
+  for _, name in ipairs({'etag', 'last_modified', 'content_hash', 'fetch_count', 'last_fetched_at', 'discovered_at'}) do
+    task[name] = old[name]
+  end
+  task.again = new.again
+  save_task(task)
+  count('pending', task.kind, 1)
+  enqueue(task, now, new.delay)
+  return 'again'
+end
+
+-- One in a worker's hands: its queue is left alone.
+local function note(old, new, text)
+  if new.again == '' and new.priority <= old.priority then return 'leased' end
+  old.priority = math.max(old.priority, new.priority)
+  if new.again ~= '' then old.again_queued, old.payload = new.again, cjson.decode(text).payload or old.payload end
+  save_task(old)
+  return new.again ~= '' and 'again' or 'leased'
+end
+
+local function hasten(old, new, text, now)
+  dequeue(old)
+  old.again, old.priority = new.again, math.max(old.priority, new.priority)
+  old.payload = cjson.decode(text).payload or old.payload
+  save_task(old)
+  enqueue(old, now, new.delay)
+  return 'again'
+end
+
+-- What waits keeps its place in time; only its rank improves.
+local function raise(old, new, now)
+  if new.priority <= old.priority then return 'pending' end
+  local since, delayed = dequeue(old)
+  old.priority = new.priority
+  save_task(old)
+  local lane = lane_of(old.kind)
+  if delayed then redis.call('ZADD', P .. 'delayed:' .. lane, since, delayed_member(old))
+  else redis.call('ZADD', queue_key(lane, old.host), rank(old.priority, since or now), old.id) end
+  return 'raised'
+end
+
+local function push(new, text, now)
+  local old = load_task(new.id)
+  if not old then return add(new, text, now) end
+  if not pending(old) then return new.again == '' and 'known' or revive(old, new, text, now) end
+  if redis.call('HEXISTS', P .. 'holders', new.id) == 1 then return note(old, new, text) end
+  if new.again ~= '' then return hasten(old, new, text, now) end
+  return raise(old, new, now)
+end
+
+local function main(now)
+  local results = {}
+  for i = 2, #ARGV, 7 do
+    local new = {id = ARGV[i + 1], kind = ARGV[i + 2], host = ARGV[i + 3], priority = tonumber(ARGV[i + 4]),
+      delay = tonumber(ARGV[i + 5]), again = ARGV[i + 6]}
+    results[#results + 1] = push(new, ARGV[i], now)
+  end
+  return results
+end

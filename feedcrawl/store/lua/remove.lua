@@ -1,13 +1,14 @@
 -- remove: ARGV = clock, id -> 'removed' | 'unknown'. An operator's or unsubscriber's word; a lease on it is fenced off.
-local now = clock()
-local id = ARGV[2]
-local task = load_task(id)
-if not task then return 'unknown' end
-local holder = holder_of(id)
-if holder then drop_lease(id, holder, now) end
-if pending(task) then
-  dequeue(task, now)
-  count('pending', task.kind, -1)
+local function main(now)
+  local id = ARGV[2]
+  local task = load_task(id)
+  if not task then return 'unknown' end
+  local holder = holder_of(id)
+  if holder then drop_lease(id, holder, now) end
+  if pending(task) then
+    dequeue(task)
+    count('pending', task.kind, -1)
+  end
+  redis.call('DEL', task_key(id))
+  return 'removed'
 end
-redis.call('DEL', task_key(id))
-return 'removed'

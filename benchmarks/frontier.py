@@ -1,0 +1,237 @@
+"""What the frontier costs: pushes, takes and ends per second, bytes per URL, and how long one script holds the server.
+
+    python benchmarks/frontier.py [--sizes 10000,100000,1000000] [--hosts 10000] [--takes 6000] [--no-aof]
+
+Each size has a server of its own (unix socket, AOF everysec, in a temporary directory) with that many article tasks of
+about 350 bytes on `--hosts` hosts, host delay 0 so that the store and not the pace is measured. Client and server share
+the machine's cores. `take` leases only; `take+done` ends each lease too, one call per lease as a crawl does. `CPU` is
+the processor's time of the server's main thread and `commands` what its scripts call, both per task: neither depends on
+what else the machine does. The times of scripts are the server's own clock; those of a script that does nothing, called
+as often, tell what of the longest is the machine's scheduling and not ours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import redis
+
+from feedcrawl.domain.tasks import Task
+from feedcrawl.store.frontier import Frontier, FrontierPolicy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from feedcrawl.domain.tasks import Lease
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "site"))
+
+from redis_process import running_redis
+
+BATCHES = (1, 16, 64)
+TRIVIAL = "return redis.call('PING')"
+CHUNK = 6400
+"""Tasks made at a time, so that their making is not measured."""
+
+
+class Cost(NamedTuple):
+    """One phase: tasks per second, the server's CPU microseconds and commands per task, scripts in milliseconds."""
+
+    per_second: float
+    cpu_us: float
+    commands: float
+    p999_ms: float
+    longest_ms: float
+
+
+def tasks(start: int, stop: int, hosts: int) -> list[Task]:
+    """Article tasks as a feed's poll makes them."""
+    return [_task(number, f"www.site-{number % hosts}.example") for number in range(start, stop)]
+
+
+def _task(number: int, host: str) -> Task:
+    url = f"https://{host}/2026/11/27/what-happened-to-number-{number}.html"
+    provenance = {"title": f"What happened to number {number}", "published": "2026-11-27T08:15:00Z"}
+    uid = hashlib.sha1(url.encode(), usedforsecurity=False).hexdigest()[:16]
+    source = f"source-{number % 97}"
+    return Task(uid, "article", url, host, 1 + number % 7, "feed", "feed:0f3a5b7c", 1, source, "news", provenance)
+
+
+class Bench:
+    """A frontier of some size, and the phases that are measured on it."""
+
+    def __init__(self, client: redis.Redis, size: int, hosts: int) -> None:
+        self._client = client
+        self._size = size
+        self._hosts = hosts
+        self._frontier = Frontier(client, FrontierPolicy(host_delay_sec=0, lease_sec=3600))
+        client.config_set("slowlog-log-slower-than", 500)
+        client.config_set("slowlog-max-len", 100_000)
+
+    def memory(self) -> int:
+        """Bytes that the server's data takes."""
+        info: dict[str, Any] = self._client.info("memory")
+        return int(info["used_memory"]) - int(info.get("mem_clients_normal", 0)) - int(info.get("mem_aof_buffer", 0))
+
+    def measured(self, steps: Iterator[int]) -> Cost:
+        """The cost of steps that each answer how many tasks they handled; time between steps is not counted."""
+        self._client.config_resetstat()
+        self._client.slowlog_reset()
+        handled, seconds, cpu = 0, 0.0, self._cpu()
+        while True:
+            begun = time.perf_counter()
+            step = next(steps, None)
+            if step is None:
+                break
+            if step:  # and none where tasks are only being made
+                handled, seconds = handled + step, seconds + time.perf_counter() - begun
+        cpu = self._cpu() - cpu
+        p999 = _quantile(self._client.execute_command("LATENCY", "HISTOGRAM", "evalsha"), 0.999)
+        slow = [entry["duration"] for entry in self._client.slowlog_get(-1) if b"EVALSHA" in _bytes(entry["command"])]
+        return Cost(
+            handled / seconds,
+            1e6 * cpu / handled,
+            self._commands() / handled,
+            p999 / 1000,
+            max(slow, default=0) / 1000,
+        )
+
+    def _cpu(self) -> float:
+        """Seconds of processor time that the server's main thread has had."""
+        info: dict[str, Any] = self._client.info("cpu")
+        return float(info["used_cpu_user_main_thread"]) + float(info["used_cpu_sys_main_thread"])
+
+    def _commands(self) -> int:
+        """Commands that scripts have called since the figures were reset."""
+        stats: dict[str, Any] = self._client.info("commandstats")
+        ours = ("evalsha", "info", "config", "slowlog", "latency", "script")
+        return sum(figures["calls"] for name, figures in stats.items() if not name[8:].startswith(ours))
+
+    def push(self) -> Cost:
+        """All tasks."""
+
+        def steps() -> Iterator[int]:
+            for at in range(0, self._size, CHUNK):
+                chunk = tasks(at, min(at + CHUNK, self._size), self._hosts)
+                yield 0
+                self._frontier.push(chunk)
+                yield len(chunk)
+
+        return self.measured(steps())
+
+    def warm(self) -> None:
+        """Asks every host once, so that each has its record before memory and takes are measured."""
+        held: list[Lease] = []
+        while leases := self._frontier.take(64).leases:
+            held += leases
+        for lease in held:
+            self._frontier.give_back(lease, reason="warm")
+
+    def take(self, batch: int, takes: int) -> Cost:
+        """Takes alone, of hosts that are all free; what was taken is given back afterwards."""
+        held: list[Lease] = []
+
+        def steps() -> Iterator[int]:
+            while len(held) < min(takes, self._hosts - batch):
+                leases = self._frontier.take(batch).leases
+                held.extend(leases)
+                yield len(leases)
+
+        cost = self.measured(steps())
+        for lease in held:
+            self._frontier.give_back(lease, reason="benchmark")
+        return cost
+
+    def take_and_done(self, batch: int, takes: int, end: Callable[[Sequence[Lease]], object]) -> Cost:
+        """Takes, each ended by `end`."""
+
+        def steps() -> Iterator[int]:
+            for _ in range(takes // batch):
+                leases = self._frontier.take(batch).leases
+                end(leases)
+                yield len(leases)
+
+        return self.measured(steps())
+
+    def one_by_one(self, leases: Sequence[Lease]) -> None:
+        """Ends each in a call of its own."""
+        for lease in leases:
+            self._frontier.done(lease, signal="ok")
+
+    def nothing(self, calls: int) -> Cost:
+        """A script that does nothing, as often."""
+        script = self._client.register_script(TRIVIAL)
+
+        def steps() -> Iterator[int]:
+            for _ in range(calls):
+                script()
+                yield 1
+
+        script()
+        return self.measured(steps())
+
+
+def _bytes(text: str | bytes) -> bytes:
+    return text if isinstance(text, bytes) else text.encode("utf-8", "replace")
+
+
+def _quantile(histogram: Any, share: float) -> float:
+    """The upper bound in microseconds of the histogram's bucket in which this share of calls ends."""
+    found = dict(zip(histogram[::2], histogram[1::2], strict=True)) if isinstance(histogram, list) else histogram
+    fields = found["evalsha"]
+    fields = dict(zip(fields[::2], fields[1::2], strict=True)) if isinstance(fields, list) else fields
+    buckets = fields["histogram_usec"]
+    pairs = list(zip(buckets[::2], buckets[1::2], strict=True)) if isinstance(buckets, list) else list(buckets.items())
+    return float(next(bound for bound, calls in pairs if calls >= share * fields["calls"]))
+
+
+def report(size: int, options: argparse.Namespace) -> None:
+    """The rows of one size."""
+    aof = ("--appendonly no",) if options.no_aof else ()
+    with running_redis(*aof) as url, redis.Redis.from_url(url, decode_responses=True) as client:
+        client.ping()
+        bench = Bench(client, size, min(options.hosts, size // 4))
+        empty = bench.memory()
+        row(size, "push", 64, bench.push())
+        pending = (bench.memory() - empty) / size
+        bench.warm()
+        for batch in BATCHES:
+            row(size, "take", batch, bench.take(batch, options.takes))
+        before = bench.memory()
+        for batch in BATCHES:
+            row(size, "take+done", batch, bench.take_and_done(batch, options.takes // 3, bench.one_by_one))
+        ended = 3 * (options.takes // 3)
+        row(size, "nothing", 1, bench.nothing(options.takes))
+        print(f"| {size} | bytes per pending URL: {pending:.0f}, per ended URL: ", end="")
+        print(f"{pending + (bench.memory() - before) / ended:.0f} | | | | | | |", flush=True)
+
+
+def row(size: int, what: str, batch: int, cost: Cost) -> None:
+    """One line of the table."""
+    print(
+        f"| {size} | {what} | {batch} | {cost.per_second:.0f} | {cost.cpu_us:.1f} | {cost.commands:.1f} "
+        f"| {cost.p999_ms:.1f} | {cost.longest_ms:.1f} |",
+        flush=True,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", default="10000,100000,1000000", help="numbers of URLs, comma separated")
+    parser.add_argument("--hosts", type=int, default=10_000)
+    parser.add_argument("--takes", type=int, default=6_000, help="takes of each phase")
+    parser.add_argument("--no-aof", action="store_true", help="a server without its append-only file")
+    options = parser.parse_args()
+    print("| URLs | what | batch | tasks/s | CPU, µs/task | commands/task | p99.9 of a script, ms ≤ | longest, ms |")
+    print("|--:|---|--:|--:|--:|--:|--:|--:|")
+    for size in map(int, options.sizes.split(",")):
+        report(size, options)
+
+
+if __name__ == "__main__":
+    main()
