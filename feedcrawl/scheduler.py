@@ -13,12 +13,12 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, Self
 
 from scrapy.utils.asyncio import call_later, create_looping_call
-from scrapy.utils.request import request_from_dict
 from scrapy_redis.scheduler import Scheduler
 
 from feedcrawl import wiring
 from feedcrawl.domain.tasks import LANES, Lease
-from feedcrawl.services.requests import request_to_task, task_to_request_dict
+from feedcrawl.plain import PlainPages
+from feedcrawl.services.requests import request_to_task
 from feedcrawl.store.connection import StoreUnavailable
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ IDLE_SEC = 1.0
 """Longest time between two looks at the frontier: other programs and workers add tasks too."""
 FRESH_SEC = 0.25
 """How long an answer of the frontier counts as the present state when the engine asks whether to go on."""
+ANOTHERS_SEC = 60.0
+"""How long beyond the linger time a task that is another spider's is left to it."""
 READY = "frontier_ready"
 """Marks a request whose turn has come, on its way through `engine.crawl` back to us."""
 
@@ -52,8 +54,10 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         self._crawler = crawler
         self._config = wired.config
         self.leases = wired.leases
+        self._pages = PlainPages(crawler)
         self._ready: deque[Request] = deque()
         self._waiting_turn: dict[str, CallLaterResult] = {}
+        self._unpushed: list[Request] = []
         self._timer: CallLaterResult | None = None
         self._timer_at = float("inf")
         self._taken_at = float("-inf")
@@ -72,7 +76,7 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
     def open(self, spider: Spider) -> None:
         """Starts the heartbeat; nothing is taken before the engine asks."""
         self.spider = spider
-        self._lanes = tuple(getattr(spider, "lanes", LANES))
+        self._lanes = tuple(getattr(spider, "lanes", LANES if hasattr(spider, "request_for") else ("page",)))
         self.leases.on_change = self._wake_in
         self._heartbeat = create_looping_call(self._beat)
         self._heartbeat.start(self._config.lease_sec / 3, now=False)
@@ -94,27 +98,23 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         """Nothing to flush: what other workers share is not one worker's to delete."""
 
     def __len__(self) -> int:
-        return len(self._ready) + len(self._waiting_turn)
+        return len(self._ready) + len(self._waiting_turn) + len(self._unpushed)
 
     def enqueue_request(self, request: Request) -> bool:
         """Takes in what comes from the engine; False if it is dropped.
 
         A request whose turn has come goes to the downloader. One with a lease is a continuation (a redirect on the
-        same host): it waits for the host's turn. Any other is a new task.
+        same host): it waits for the host's turn. Any other is a new task; while the store is away it is kept.
         """
         lease: Lease | None = request.meta.get("lease")
-        try:
-            if lease is None:
-                return self._push(request)
-            if not self.leases.holds(lease):
-                return False
-            if request.meta.pop(READY, False):
-                self._ready.append(request)
-                return True
-            return self._wait_turn(request, lease)
-        except StoreUnavailable as error:
-            self._pause(error)
+        if lease is None:
+            return self._push(request)
+        if not self.leases.holds(lease):
             return False
+        if request.meta.pop(READY, False):
+            self._ready.append(request)
+            return True
+        return self._wait_turn(request, lease)
 
     def next_request(self) -> Request | None:
         """The next request that may be sent now."""
@@ -131,7 +131,8 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
             return False
         if len(self) or getattr(self.spider, "forever", False) or self._away_since is not None:
             return True
-        if time.monotonic() - self._taken_at > FRESH_SEC:
+        now = time.monotonic()
+        if now - self._taken_at > FRESH_SEC or self._timer_at <= now:
             self._take()
             if self._ready:
                 self._wake_in(0)
@@ -140,13 +141,28 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         return due or self._blocked > 0 or self._away_since is not None
 
     def _push(self, request: Request) -> bool:
-        task = request_to_task(request.to_dict(spider=self.spider))
-        answer = self.leases.push([task], again="queue_again" if request.dont_filter else "")[0]
+        try:
+            task = request_to_task(request.to_dict(spider=self.spider), self.spider.name)
+            answer = self.leases.push([task], again="queue_again" if request.dont_filter else "")[0]
+        except StoreUnavailable as error:
+            self._unpushed.append(request)
+            self._pause(error)
+            return True
+        except (TypeError, ValueError) as error:
+            refused = {"url": request.url, "detail": str(error)}
+            logger.error("request_unusable", extra=refused)  # noqa: TRY400 - the error says what cannot travel
+            self._count("unusable")
+            return False
         self._count("enqueued")
         return answer in ("queued", "again", "raised")
 
     def _wait_turn(self, request: Request, lease: Lease) -> bool:
-        wait = self.leases.turn(lease)
+        try:
+            wait = self.leases.turn(lease)
+        except StoreUnavailable as error:
+            self.leases.abandon(lease, reason="store_lost")
+            self._pause(error)
+            return False
         if wait is None:
             return False
         request.meta[READY] = True
@@ -194,7 +210,10 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
                 self._ready.append(request)
 
     def _build(self, lease: Lease) -> Request | None:
-        build = self._rebuild if lease.task.kind == "page" else getattr(self.spider, "request_for", self._rebuild)
+        build = self._pages.request if lease.task.kind == "page" else getattr(self.spider, "request_for", None)
+        if build is None or lease.task.payload.get("spider", self.spider.name) != self.spider.name:
+            self.leases.abandon(lease, reason="another_spider", delay_sec=self._config.linger_sec + ANOTHERS_SEC)
+            return None
         try:
             request: Request | None = build(lease)
         except StoreUnavailable:
@@ -205,9 +224,6 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
             self.leases.abandon(lease, reason="task_unusable", counted=True)
             return None
         return request
-
-    def _rebuild(self, lease: Lease) -> Request:
-        return request_from_dict(task_to_request_dict(lease.task), spider=self.spider)
 
     def _wake_in(self, seconds: float) -> None:
         """Looks at the frontier after this time, unless that happens sooner anyway."""
@@ -259,6 +275,10 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         if self._away_since is not None:
             logger.info("store_back", extra={"away_sec": round(time.monotonic() - self._away_since, 1)})
             self._away_since = None
+            self.leases.give_back_abandoned()
+            unpushed, self._unpushed = self._unpushed, []
+            for request in unpushed:
+                self._push(request)
 
     def _fail(self, reason: str) -> None:
         if self._closing or self._crawler.engine is None:

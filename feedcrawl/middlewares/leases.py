@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
+from scrapy import Request
+
 from feedcrawl import wiring
 
 if TYPE_CHECKING:
@@ -31,8 +33,10 @@ class LeaseMiddleware:
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """The output unchanged; then the end of the task."""
-        async for each in result:
-            yield each
         lease = response.meta.get("lease")
+        async for each in result:
+            if isinstance(each, Request):
+                each.meta.pop("lease", None)  # copied from the response's meta; what a spider yields is a new task
+            yield each
         if lease is not None and lease.task.kind == "page" and self._leases.holds(lease):
             self._leases.done(lease, signal=response.meta.get("signal"))
