@@ -1,0 +1,87 @@
+"""What a run came to, as an exit status, and the errors that one sentence explains."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from scrapy import signals
+
+from feedcrawl.config import ConfigError
+from feedcrawl.domain.errors import Refusal
+from feedcrawl.spiders.feeds import NO_USABLE_ARGUMENT
+from feedcrawl.store.connection import ServerRefused, StoreUnavailable
+from feedcrawl.store.disk import DiskUnavailable
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+DONE: Final = 0
+FAILED: Final = 1
+"""Redis, disk or a pipeline failed."""
+UNUSABLE: Final = 2
+"""No argument, or not the settings, could be used."""
+
+_STORE_AWAY: Final = "store_away"
+_BROKEN_SERVERS: Final = frozenset({"data_dir", "aof_damaged", "not_starting", "silent", "unreachable"})
+"""ServerRefused codes of servers that do not work; of the others the settings would have to change."""
+_EXPLAINED: Final = (ConfigError, ServerRefused, StoreUnavailable, DiskUnavailable, Refusal, ValueError)
+
+
+class Ending:
+    """Watches a crawl for tasks that something of ours failed on, and that no later attempt of the same run mended."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._unresolved: set[object] = set()
+
+    @classmethod
+    def of(cls, crawler: Crawler) -> Self:
+        """Watches from now on."""
+        ending = cls(crawler)
+        crawler.signals.connect(ending._item_error, signals.item_error)
+        crawler.signals.connect(ending._spider_error, signals.spider_error)
+        crawler.signals.connect(ending._item_scraped, signals.item_scraped)
+        return ending
+
+    @property
+    def status(self) -> int:
+        """0 when each task ended stored, dead with a reason, or back in the frontier; else 1 or 2."""
+        stats = self._crawler.stats
+        if self._unresolved or stats.get_value("finish_reason") == _STORE_AWAY:
+            return FAILED
+        return UNUSABLE if stats.get_value(NO_USABLE_ARGUMENT) else DONE
+
+    def _item_error(self, item: Any) -> None:
+        self._unresolved.add(_task(getattr(item, "lease", None)))
+
+    def _spider_error(self, failure: Failure, response: Response | None) -> None:
+        request = getattr(failure, "request", None) or getattr(response, "request", None)
+        self._unresolved.add(_task(request.meta.get("lease") if request is not None else None))
+
+    def _item_scraped(self, item: Any) -> None:
+        self._unresolved.discard(_task(getattr(item, "lease", None)))
+
+
+def _task(lease: Any) -> object:
+    """What tells the failures of one task from those of others; what had no task cannot be mended by one."""
+    return object() if lease is None else lease.id
+
+
+def explained(error: BaseException, command: str) -> int | None:
+    """Says on standard error what is wrong, in a sentence, and answers the exit status; None for a bug."""
+    if not isinstance(error, _EXPLAINED):
+        return None
+    detail = getattr(error, "detail", None)
+    say(command, f"{detail} ({error.code})" if detail and isinstance(error, (ServerRefused, Refusal)) else str(error))
+    if isinstance(error, (StoreUnavailable, DiskUnavailable)):
+        return FAILED
+    return FAILED if isinstance(error, ServerRefused) and error.code in _BROKEN_SERVERS else UNUSABLE
+
+
+def say(command: str, sentence: str) -> None:
+    """A line on standard error; what it quotes may not end it."""
+    printable = "".join(each if each.isprintable() else " " for each in sentence)
+    sys.stderr.write(f"scrapy {command}: {printable}\n")
