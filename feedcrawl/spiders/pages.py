@@ -117,7 +117,8 @@ class ArticleTasks(Answers):
             return False
         allowed = robots.of(self.crawler).known(canonical)
         if allowed is None:
-            patch = {"url": resolve(canonical), "host": hostname(canonical)}
+            published = resolve(article.extraction.canonical_url or canonical, fetched)  # not the canonical form of it
+            patch = {"url": published, "host": hostname(published)}
             self.leases.give_back(article.lease, reason="robots_of_canonical", patch=patch)
             return True
         if not allowed:
