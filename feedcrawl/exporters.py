@@ -31,8 +31,8 @@ _COLUMNS: Final = (
 """The first columns of a CSV; all others follow, so that no field of either type is lost."""
 _ARTICLE: Final = (
     "uid", "url", "category", "categories", "canonical_url", "final_url", "fetched_ts", "fetched_at", "status",
-    "http_status", "feed_id", "entry_uid", "fetch_id", "title", "clean_text", "text_len", "raw_len", "abstract", "image",
-    "authors", "published", "modified", "language", "site_name", "content_html", "content_hash", "extractor",
+    "http_status", "feed_id", "entry_uid", "fetch_id", "title", "clean_text", "text_len", "raw_len", "abstract",
+    "image", "authors", "published", "modified", "language", "site_name", "content_html", "content_hash", "extractor",
 )  # fmt: skip
 _CONTROL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -54,7 +54,7 @@ def _with_type(kind: str, record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it: moments as RFC 3339, bytes as text or else as base64, sets as lists, no lone surrogate."""
+    """A value as JSON has it: moments as RFC 3339, bytes as text or else base64, sets as lists, no lone surrogate."""
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if value is None or isinstance(value, (bool, int, float)):
@@ -109,7 +109,7 @@ class XmlExporter(exporters.XmlItemExporter):
 
 
 class CsvExporter(exporters.CsvItemExporter):
-    """CSV with the fields of both types as columns; lists of other than text, and objects, are JSON in their cell."""
+    """CSV with the fields of both types as columns; lists and objects are JSON in their cell."""
 
     def __init__(self, file: BytesIO, **kwargs: Any) -> None:
         super().__init__(file, **kwargs)
@@ -129,8 +129,7 @@ def columns() -> list[str]:
 
 
 def _cell(value: Any) -> Any:
-    simple = not isinstance(value, (dict, list)) or (isinstance(value, list) and all(isinstance(x, str) for x in value))
-    return value if simple else json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, (dict, list)) else value
 
 
 def _for_xml(value: Any) -> Any:

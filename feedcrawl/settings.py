@@ -234,5 +234,14 @@ ITEM_PIPELINES: dict[str, int | None] = {
 EXTENSIONS: dict[str, int | None] = {
     "feedcrawl.extensions.settle.Settle": 0,
     "feedcrawl.extensions.inputs.InputExtension": 10,
+    "feedcrawl.extensions.logs.Logs": 20,
+    "feedcrawl.extensions.progress.Progress": 800,
     "feedcrawl.extensions.shutdown.Shutdown": 900,
+}
+FEED_EXPORTERS = {
+    "json": "feedcrawl.exporters.JsonExporter",
+    "jsonlines": "feedcrawl.exporters.JsonLinesExporter",
+    "jsonl": "feedcrawl.exporters.JsonLinesExporter",
+    "csv": "feedcrawl.exporters.CsvExporter",
+    "xml": "feedcrawl.exporters.XmlExporter",
 }
