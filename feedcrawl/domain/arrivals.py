@@ -58,27 +58,29 @@ def begun(seen: Observation, now: datetime) -> Arrivals:
 
 
 def learn(before: Arrivals | None, seen: Observation, now: datetime) -> Arrivals:
-    """What is known after a successful poll."""
+    """What is known after a successful poll.
+
+    Of a new feed's first document the dates count. Its oldest batch, with which watching began, does not.
+    """
     known = before or begun(seen, now)
-    times = arrival_times(known, seen, now)
-    starts, newest = [], known.newest
-    for time in times:
+    starts, newest, entries = [], known.newest, 0
+    for time in arrival_times(known, seen, now):
         if time - newest > BATCH_GAP:
             starts.append(time)
-        newest = time
-    recent = (*known.recent, *starts)[-RECENT:]
+        newest = max(newest, time)
+        entries += bool(before or starts)
     at = max(now.timestamp(), known.at)
+    keeps = [math.exp((known.at - at) / scale) for scale in SCALES]
+    recent = (*known.recent, *starts)[-RECENT:]
     return Arrivals(
         at,
-        faded(known, starts, at),
-        exposed(known, at),
-        known.entries * math.exp((known.at - at) / SCALES[0]) + len(times),
+        faded(known.counts, keeps, starts, at),
+        exposed(known, keeps, at),
+        known.entries * keeps[0] + entries,
         newest,
         recent,
         find_period(recent) if starts else known.period,
-        max(seen.new_entries + seen.known_entries, SMALLEST_WINDOW)
-        if seen.new_entries + seen.known_entries
-        else known.window,
+        window_of(seen) or known.window,
         week_after(known.week, starts, at),
     )
 
@@ -86,29 +88,36 @@ def learn(before: Arrivals | None, seen: Observation, now: datetime) -> Arrivals
 def arrival_times(known: Arrivals, seen: Observation, now: datetime) -> list[float]:
     """When this poll's new entries became visible, in order, as far as it can be told (Unix seconds).
 
-    It is their date, but not before the last poll, which did not show them. Where dates are missing or lie in the
-    future, the poll's own time stands for them.
+    It is their date; but a date before the last poll is not when they became visible, as that poll did not show them.
+    Then, and where dates are missing or lie in the future, it is taken to be halfway between the two polls.
     """
-    if seen.new_entries <= 0:
+    count = min(seen.new_entries, LONGEST_DOCUMENT)
+    if count <= 0:
         return []
-    dates = sorted(date.timestamp() for date in seen.published if date <= now)
-    fresh = dates[-min(seen.new_entries, LONGEST_DOCUMENT) :]
-    undated = min(seen.new_entries, LONGEST_DOCUMENT) - len(fresh)
-    return [max(date, known.at) for date in fresh] + [now.timestamp()] * undated
+    dates = sorted(date.timestamp() for date in seen.published if date <= now)[-count:]
+    visible = [date for date in dates if date >= known.at]
+    halfway = (known.at + max(now.timestamp(), known.at)) / 2
+    return sorted(visible + [halfway] * (count - len(visible)))
 
 
-def faded(known: Arrivals, starts: list[float], at: float) -> tuple[float, ...]:
-    """Counts of arrivals on each scale."""
-    return tuple(
-        count * math.exp((known.at - at) / scale) + sum(math.exp((start - at) / scale) for start in starts)
-        for count, scale in zip(known.counts, SCALES, strict=True)
-    )
+def window_of(seen: Observation) -> int:
+    """How many entries the document shows at a time; a short one may only be young. 0 if none was read."""
+    size = seen.new_entries + seen.known_entries
+    return max(size, SMALLEST_WINDOW) if size > 0 else 0
 
 
-def exposed(known: Arrivals, at: float) -> tuple[float, ...]:
+def faded(counts: tuple[float, ...], keeps: list[float], starts: list[float], at: float) -> tuple[float, ...]:
+    """Counts of arrivals on each scale, of which `keeps` is left, with new ones."""
+    kept = tuple(count * keep for count, keep in zip(counts, keeps, strict=True))
+    if not starts:
+        return kept
+    new = (sum(math.exp((start - at) / scale) for start in starts) for scale in SCALES)
+    return tuple(count + more for count, more in zip(kept, new, strict=True))
+
+
+def exposed(known: Arrivals, keeps: list[float], at: float) -> tuple[float, ...]:
     """Seconds watched on each scale, an hour of the week weighing as much as the profile expects of it."""
     mean = mean_factor(known.week.shape, known.at, at)
-    keeps = [math.exp((known.at - at) / scale) for scale in SCALES]
     rows = zip(known.exposure, SCALES, keeps, strict=True)
     return tuple(time * keep + mean * scale * (1 - keep) for time, scale, keep in rows)
 

@@ -43,7 +43,7 @@ def next_poll(state: PollState, seen: Observation, *, now: datetime, policy: Cad
     if asked is not None:
         return decided(failed(state), now, asked.wait_sec, asked.rule, (asked,))
     if seen.succeeded:
-        proposal = POLICIES[policy.name](heard(replace(state, errors=0), seen), seen, now, policy)
+        proposal = POLICIES[policy.name](heard(state, seen), seen, now, policy)
     else:
         proposal = backed_off(failed(state), seen, policy)
     return held(proposal, now, jitter)

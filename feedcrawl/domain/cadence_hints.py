@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def heard(state: PollState, seen: Observation) -> PollState:
-    """The state with the hints of a successful poll.
+    """The state with the hints of a successful poll, which ends a row of errors.
 
     A poll that read no entries (304, equal body) leaves the document's hints standing unless it brings some. A 304
     without Cache-Control leaves the freshness as it was (RFC 9111, 3.2 and 4.3.4); any other answer replaces it.
@@ -23,6 +23,7 @@ def heard(state: PollState, seen: Observation) -> PollState:
     fresh = seen.status != 304 or seen.max_age_sec is not None
     return replace(
         state,
+        errors=0,
         hints=believable(seen.hints) if read else state.hints,
         max_age_sec=within_a_day(seen.max_age_sec) if fresh else state.max_age_sec,
     )

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 WINDOW_SHARE = 0.5
 FADING = tuple(math.exp(-HOUR / scale) for scale in SCALES[1:])
-LATE_SEC = 30.0
+LATE_SEC, LATE_SHARE = 30.0, 0.02
 
 
 class Worth(NamedTuple):
@@ -39,20 +39,14 @@ class Worth(NamedTuple):
 
 def propose(state: PollState, seen: Observation, now: datetime, policy: CadencePolicy) -> Proposal:
     """The wait after a successful poll."""
-    before = state.arrivals
-    known = learn(before, seen, now)
-    expected = rates(known)
-    worth = worth_of(known, expected, policy)
+    known = learn(state.arrivals, seen, now)
+    due = rates(known)
+    worth = worth_of(known, due, policy)
     table = fitted(known.recent, known.period)
-    wait, candidates = timed(known, expected, worth, table) if table else paced(known, expected, worth)
-    if before is not None and seen.new_entries and not seen.known_entries:
-        wait = min(wait, (known.at - before.at) / 2)
-        candidates += (Candidate("overrun", wait),)
-    earliest, latest = (
-        policy.min_interval_sec * min(policy.tempo, 1.0),
-        policy.max_interval_sec * max(policy.tempo, 1.0),
-    )
-    wait = min(max(wait, earliest), latest)
+    candidates = timed(known, due, worth, table) if table else paced(known, due, worth)
+    candidates += cautions(state, seen, known, policy)
+    earliest, latest = limits(policy)
+    wait = min(max(min(one.wait_sec for one in candidates), earliest), latest)
     return Proposal(
         replace(state, arrivals=known, interval_sec=wait / policy.tempo),
         step(seen, policy)[0],
@@ -60,45 +54,60 @@ def propose(state: PollState, seen: Observation, now: datetime, policy: CadenceP
         candidates,
         earliest_sec=earliest,
         latest_sec=latest,
-        spread_sec=min(LATE_SEC, 0.02 * wait) if table else wait * policy.jitter_ratio,
+        spread_sec=min(LATE_SEC, LATE_SHARE * wait) if table else wait * policy.jitter_ratio,
         late_only=table is not None,
     )
 
 
-def worth_of(known: Arrivals, expected: list[float], policy: CadencePolicy) -> Worth:
+def limits(policy: CadencePolicy) -> tuple[float, float]:
+    """The shortest and the longest wait; a tempo other than 1 widens them and never narrows them."""
+    return policy.min_interval_sec * min(policy.tempo, 1.0), policy.max_interval_sec * max(policy.tempo, 1.0)
+
+
+def cautions(state: PollState, seen: Observation, known: Arrivals, policy: CadencePolicy) -> tuple[Candidate, ...]:
+    """Waits that hold where the estimate may not be trusted.
+
+    A feed of which nothing dated is known starts with the initial interval. A document without a known entry may have
+    lost some: next time it is half as long.
+    """
+    before = state.arrivals
+    if before is None:
+        return () if known.counts[0] else (Candidate("initial", policy.initial_interval_sec * policy.tempo),)
+    lost = seen.new_entries > 0 and seen.known_entries <= 0
+    return (Candidate("overrun", (known.at - before.at) / 2),) if lost else ()
+
+
+def worth_of(known: Arrivals, due: list[float], policy: CadencePolicy) -> Worth:
     """The feed's part of the polls."""
     size = batch_size(known)
-    weight = (expected[0] * size * DAY) ** -policy.fairness
+    weight = (due[0] * size * DAY) ** -policy.fairness
     return Worth(math.sqrt(size * weight * DAY) / (policy.tempo * HOUR), WINDOW_SHARE * known.window / size)
 
 
-def paced(
-    known: Arrivals, expected: list[float], worth: Worth, share: float = 1.0
-) -> tuple[float, tuple[Candidate, ...]]:
-    """Seconds until the integral of the density reaches one, or expected arrivals fill the window's share."""
-    time, shape = known.at, known.week.shape
+def paced(known: Arrivals, due: list[float], worth: Worth, share: float = 1.0) -> tuple[Candidate, ...]:
+    """Seconds until the integral of the density reaches one, or until the expected arrivals fill the window's share.
+
+    `share` of the arrivals count. What a shorter scale sees beyond a longer one fades with the shorter one's time.
+    """
+    shape, cell = known.week.shape, cell_of(known.at)
     target, room = 1.0 / (worth.density * math.sqrt(share)), worth.room / share
-    excess = [later - earlier for earlier, later in pairwise(expected)]
-    length, passed = HOUR - time % HOUR, 0.0
-    cell = cell_of(time)
+    excess = [later - earlier for earlier, later in pairwise(due)]
+    length, passed = HOUR - known.at % HOUR, 0.0
     while passed < WEEK:
-        level = expected[0] + sum(excess)
+        level = due[0] + sum(excess)
         slope, flow = math.sqrt(level) * ROOT[shape[cell]], level * FACTOR[shape[cell]]
         if slope * length >= target or flow * length >= room:
-            wait = passed + min(target / slope, room / flow)
-            return wait, (Candidate("rate" if target / slope <= room / flow else "window", wait),)
+            rule = "rate" if target * flow <= room * slope else "window"
+            return (Candidate(rule, passed + min(target / slope, room / flow)),)
         target -= slope * length
         room -= flow * length
         passed += length
         excess = [part * fade for part, fade in zip(excess, FADING, strict=True)]
         cell, length = (cell + 1) % len(shape), HOUR
-    return WEEK, (Candidate("rate", WEEK),)
+    return (Candidate("rate", WEEK),)
 
 
-def timed(
-    known: Arrivals, expected: list[float], worth: Worth, table: Timetable
-) -> tuple[float, tuple[Candidate, ...]]:
-    """Seconds until just after the next arrival that the timetable promises, or until strays are worth a poll."""
+def timed(known: Arrivals, due: list[float], worth: Worth, table: Timetable) -> tuple[Candidate, ...]:
+    """Seconds until just after an arrival that the timetable promises, and until strays are worth a poll."""
     slot = next_slot(table, known.at, known.newest, price=0.5 / worth.density**2)
-    stray, candidates = paced(known, expected, worth, 1.0 - table.trust)
-    return min(slot, stray), (*candidates, Candidate("timetable", slot))
+    return (Candidate("timetable", slot), *paced(known, due, worth, 1.0 - table.trust))

@@ -60,9 +60,9 @@ def written(known: Arrivals) -> dict[str, Any]:
     week = known.week
     return {
         "at": round(known.at),
-        "n": [significant(count) for count in known.counts],
+        "n": [round(count, 4) for count in known.counts],
         "t": [round(time) for time in known.exposure],
-        "e": significant(known.entries),
+        "e": round(known.entries, 4),
         "new": round(known.newest),
         "ago": [round(known.newest - time) for time in known.recent],
         "per": known.period,
@@ -70,7 +70,7 @@ def written(known: Arrivals) -> dict[str, Any]:
         "week": week.counts,
         "shape": week.shape,
         "since": round(week.since),
-        "weeks": significant(week.weeks),
+        "weeks": round(week.weeks, 4),
         "drawn": round(week.drawn),
     }
 
@@ -135,11 +135,6 @@ def digits(fields: Mapping[str, Any], name: str) -> str:
     """The digits of a week; empty if they are not that."""
     text = fields.get(name)
     return text if isinstance(text, str) and len(text) == CELLS and VALUE.keys() >= set(text) else ""
-
-
-def significant(value: float) -> float:
-    """The value to five digits."""
-    return float(f"{value:.5g}")
 
 
 def listed(fields: Mapping[str, Any], name: str) -> list[Any]:

@@ -25,7 +25,7 @@ class CadencePolicy:
     feeds are served alike (1).
     """
 
-    name: str = "baseline"
+    name: str = "learned"
     min_interval_sec: float = 300.0
     max_interval_sec: float = DAY_SEC
     initial_interval_sec: float = 900.0

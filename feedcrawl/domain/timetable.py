@@ -8,7 +8,7 @@ from typing import NamedTuple
 MINUTE = 60
 PERIODS = tuple(minutes * MINUTE for minutes in (10, 15, 20, 30, 60, 120, 180, 240, 360, 480, 720, 1_440, 10_080))
 """Periods that people and cron jobs choose, in seconds."""
-ENOUGH, MANY = 5, 8
+ENOUGH, MANY = 5, 10
 """Arrivals from which a period may be told; below MANY they must all be on time, and closely."""
 ARC = 0.2
 ON_TIME = 0.7
@@ -89,7 +89,7 @@ def next_slot(table: Timetable, now: float, newest: float, price: float) -> floa
 
 
 def cheapest(moments: list[float], first: int, weight: float, price: float, costs: list[float]) -> tuple[float, int]:
-    """Cost of the best plan for the moments from `first` on, and where its first poll is; `costs` are the later ones'."""
+    """Cost of the best plan for the moments from `first` on, and where its first poll is, given those of later ones."""
     best, poll_at, delay = math.inf, first, 0.0
     for last in range(first, len(moments)):
         if last > first:
@@ -113,7 +113,7 @@ def expected(table: Timetable, now: float, newest: float, price: float) -> tuple
     thin = math.ceil(len(table.offsets) * math.ceil(cycles / stride) / AHEAD)
     offsets = table.offsets[::-thin][::-1]
     begin = table.anchor + table.offsets[0]
-    cycle = math.floor((now - begin) / table.period)
+    cycle = math.floor((now - begin) / table.period + SERVED)
     if newest >= begin + (cycle - SERVED) * table.period:
         cycle += 1
     margin = MARGIN_SEC + MARGIN_SHARE * table.spread
