@@ -11,7 +11,7 @@ from feedcrawl.domain.errors import NotAFeed
 from feedcrawl.domain.feeds import formats, jsonfeed, lenient, xmltree
 from feedcrawl.domain.feeds.channel import read_channel
 from feedcrawl.domain.feeds.entry import read_entry
-from feedcrawl.domain.feeds.foreign import refusal
+from feedcrawl.domain.feeds.foreign import binary, refusal
 from feedcrawl.domain.feeds.node import Node
 from feedcrawl.domain.feeds.reading import Reading
 from feedcrawl.domain.feeds.repair import has_root
@@ -29,6 +29,8 @@ def parse(body: bytes, *, url: str, content_type: str | None = None) -> ParsedFe
     of entries are HTML as published, not sanitised. Malformed documents are mended where that is possible; what was
     mended or cut is in `notes`. Raises NotAFeed with the code of what it was instead.
     """
+    if refused := binary(body):
+        raise refused
     decoded = decode(body, content_type)
     text = decoded.text.lstrip("\ufeff \t\r\n\0")
     if not text:

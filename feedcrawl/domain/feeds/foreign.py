@@ -22,30 +22,40 @@ _CHALLENGES = (
 )
 _LOGIN = re.compile(r"<input[^<>]{0,300}\btype\s*=\s*[\"']?password", re.IGNORECASE)
 _HTML = re.compile(r"<!doctype\s+html|<html[\s>]|<head[\s>]|<body[\s>]", re.IGNORECASE)
-_SITEMAP = re.compile(r"<(?:\w+:)?(?:urlset|sitemapindex)[\s>]", re.IGNORECASE)
-_OPML = re.compile(r"<opml[\s>]", re.IGNORECASE)
-_ROOT = re.compile(r"<(?![?!])([\w:.-]+)")
-_MAGIC = (("%PDF-", "pdf"), ("\x1f\x8b", "gzip"), ("PK\x03\x04", "zip"), ("\x89PNG", "png"), ("GIF8", "gif"))
+_ELEMENT = re.compile(r"<(?![?!])([\w:.-]+)")
+_LISTS = {
+    "urlset": ("sitemap", "a sitemap; subscribe to it as one"),
+    "sitemapindex": ("sitemap", "an index of sitemaps; subscribe to it as one"),
+    "opml": ("opml", "a list of feeds; import it instead"),
+}
+_MAGIC = {
+    b"%PDF-": "PDF",
+    b"\x1f\x8b": "gzip",
+    b"PK\x03\x04": "zip",
+    b"\x89PNG": "PNG",
+    b"\xff\xd8\xff": "JPEG",
+    b"GIF8": "GIF",
+}
 _LOOKED_AT = 100_000
 
 
+def binary(body: bytes) -> NotAFeed | None:
+    """The refusal of a file of another kind, which its first bytes give away."""
+    kind = next((name for start, name in _MAGIC.items() if body.startswith(start)), None)
+    return NotAFeed("binary", f"a {kind} file where a feed was expected") if kind else None
+
+
 def refusal(text: str) -> NotAFeed:
-    """The refusal that names what `text` is: a page, login or challenge, XML of another kind, a binary, plain text."""
+    """The refusal that names what `text` is: a page, login or challenge, XML of another kind, plain text."""
     head = text[:_LOOKED_AT]
-    for start, name in _MAGIC:
-        if head.startswith(start):
-            return NotAFeed("binary", f"a {name} file where a feed was expected")
-    if _OPML.search(head):  # before pages: it has a head and a body too
-        return NotAFeed("opml", "a list of feeds; import it instead")
+    first = _ELEMENT.search(head)
+    name = first[1].rpartition(":")[2].lower() if first else ""
+    if name in _LISTS:
+        return NotAFeed(*_LISTS[name])
     if _HTML.search(head):
         return _page(head)
-    if _SITEMAP.search(head):
-        return NotAFeed("sitemap", "a sitemap; subscribe to it as one")
-    root = _ROOT.search(head)
-    if root:
-        return NotAFeed(
-            "xml", f"XML or markup whose first element is <{root[1][:80]}>, not rss, rdf:RDF, feed or channel"
-        )
+    if first:
+        return NotAFeed("xml", f"markup whose first element is <{first[1][:80]}>, not rss, rdf:RDF, feed or channel")
     return NotAFeed("text", f"plain text that begins with {head[:60]!r}")
 
 

@@ -56,8 +56,8 @@ def _write_children(element: _Element, out: list[str], write: Callable[[str], st
         out.append(f"<{name}")
         out += [f' {key}="{html.escape(value)}"' for key, value in attributes.items()]
         out.append(">")
+        _write_children(child, out, write)
         if name not in _VOID:
-            _write_children(child, out, write)
             out.append(f"</{name}>")
         out.append(write(child.tail or ""))
 

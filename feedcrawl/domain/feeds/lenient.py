@@ -29,7 +29,7 @@ _LONG_PERSON = re.compile(
 
 def read(text: str, reading: Reading) -> ParsedFeed | None:
     """The feed that feedparser finds in `text`; None where it finds no entry with a title, link or identifier."""
-    if len(text) > MAX_CHARACTERS or not _HAS_ENTRY.search(text):
+    if len(text) > MAX_CHARACTERS or not 0 < len(_HAS_ENTRY.findall(text)) <= MAX_ENTRIES:
         return None
     body = io.BytesIO(_LONG_PERSON.sub(r"\1", text).encode("utf-8", "replace"))
     headers = {"content-location": reading.url, "content-type": "application/xml; charset=utf-8"}
@@ -47,7 +47,7 @@ def read(text: str, reading: Reading) -> ParsedFeed | None:
         link=reading.link(parsed.feed.get("link"), reading.url),
         description=parsed.feed.get("subtitle"),
         language=parsed.feed.get("language"),
-        entries=tuple(_entry(entry, reading) for entry in found[:MAX_ENTRIES]),
+        entries=tuple(_entry(entry, reading) for entry in found),
     )
 
 

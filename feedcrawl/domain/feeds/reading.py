@@ -15,7 +15,8 @@ MAX_PARTS: Final = 100  # authors, categories, links, enclosures of one feed or 
 
 T = TypeVar("T")
 
-_ABSOLUTE = re.compile(r"https?://[^\s/?#\\]", re.IGNORECASE)
+_ABSOLUTE = re.compile(r"https?://[^\s/?#\\\[]", re.IGNORECASE)
+_NO_HOST = re.compile(r"https?:/*$", re.IGNORECASE)
 _BREAKS = re.compile(r"[\t\r\n]+\s*")
 
 
@@ -80,4 +81,5 @@ def _absolute(reference: str, base: str) -> str:
         parts = urlsplit(url)
     except ValueError:
         return ""
-    return url if parts.scheme in {"http", "https"} and parts.netloc and reference else ""
+    usable = reference and parts.scheme in {"http", "https"} and parts.netloc and not _NO_HOST.match(reference)
+    return url if usable else ""

@@ -1,0 +1,41 @@
+import pytest
+
+from feedcrawl.domain.errors import NotAFeed
+from feedcrawl.domain.feeds import parse
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b"", "empty"),
+        (b" \n\0 ", "empty"),
+        (b"\xef\xbb\xbf", "empty"),
+        (b"<!doctype html><title>Home</title>", "html"),
+        (b"<html><head><title>Home</title></head><item>x</item></html>", "html"),
+        (b"<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'><head/></html>", "html"),
+        (b"<html><form><input name=u><input type=password name=p></form></html>", "login_page"),
+        (
+            b'<html><head><title>Just a moment...</title></head><script src="/cdn-cgi/challenge-platform/x"></script>',
+            "challenge_page",
+        ),
+        (b'<html><script>var dd={"host":"geo.captcha-delivery.com"}</script></html>', "challenge_page"),
+        (b'<html><body><div class="g-recaptcha"></div></body></html>', "challenge_page"),
+        (b'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>x</loc></url></urlset>', "sitemap"),
+        (b'<opml version="2.0"><body><outline xmlUrl="x"/></body></opml>', "opml"),
+        (b'<service xmlns="http://www.w3.org/2007/app"/>', "xml"),
+        (b"<items><item/></items>", "xml"),
+        (b"<rss", "xml"),
+        (b"%PDF-1.7 x", "binary"),
+        (b"\x1f\x8b\x08\x00" + b"\0" * 100, "binary"),
+        (b"PK\x03\x04xxxx", "binary"),
+        (b"Not found", "text"),
+        (b"/etc/passwd", "text"),
+        (b"file:///etc/passwd", "text"),
+        (b"http://127.0.0.1:9/feed.xml\n", "text"),
+    ],
+)
+def test_what_it_was_instead(body, code):
+    with pytest.raises(NotAFeed) as refused:
+        parse(body, url="https://news.example/feed")
+    assert refused.value.code == code
+    assert refused.value.detail
