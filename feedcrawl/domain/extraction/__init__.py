@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from feedcrawl.domain.errors import NoArticle
 from feedcrawl.domain.extraction.authors import find_authors
+from feedcrawl.domain.extraction.choice import choose
 from feedcrawl.domain.extraction.fields import find_canonical, find_image, find_language, find_site_name, find_tags
 from feedcrawl.domain.extraction.moments import find_modified, find_published
 from feedcrawl.domain.extraction.page import read_page
-from feedcrawl.domain.extraction.choice import choose
 from feedcrawl.domain.extraction.titles import find_title
 from feedcrawl.domain.models import Extraction
 from feedcrawl.domain.sanitize import clean_tree

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.extraction.leads import squeezed
-from feedcrawl.domain.extraction.polish import agreement, grams
+from feedcrawl.domain.extraction.polish import agreement
 from feedcrawl.domain.extraction.rungs import (
     Candidate,
     by_feed,
@@ -18,8 +18,6 @@ from feedcrawl.domain.extraction.rungs import (
 from feedcrawl.domain.extraction.structured import text_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from feedcrawl.domain.extraction.page import Page
     from feedcrawl.domain.models import FeedContent
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.extraction.structured import text_at, values
 from feedcrawl.domain.extraction.titles import site_names
 from feedcrawl.domain.sanitize import is_pixel, safe_url
 from feedcrawl.domain.text import fold
-from feedcrawl.domain.urls import resolve
+from feedcrawl.domain.urls import resolve, same_site
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -20,17 +22,35 @@ if TYPE_CHECKING:
     from feedcrawl.domain.models import FeedContent
 
 MAX_TAGS = 50
-_ICON = re.compile(r"icon|logo|avatar|sprite|pixel|blank|spacer|emoji|gravatar|placeholder|1x1|badge", re.IGNORECASE)
+_IMAGE_METAS = ("og:image:secure_url", "og:image", "og:image:url", "twitter:image", "twitter:image:src")
+_ICON = re.compile(
+    r"(?<![a-z])(?:icons?|logos?|avatars?|sprites?|pixel|blank|spacer|emoji|gravatar|placeholder|1x1|badge)(?![a-z])",
+    re.IGNORECASE,
+)
+_VIDEO = re.compile(r"\.(?:mp4|webm|mov|m3u8)(?:$|\?)", re.IGNORECASE)
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*$")
 
 
 def find_canonical(page: Page) -> str | None:
-    """The URL that the page calls its own: rel=canonical, og:url."""
+    """The URL that the page calls its own, else the one it was fetched from.
+
+    og:url is "the permanent ID" of a page (https://ogp.me). rel=canonical is its preferred address (RFC 6596), but
+    names the original elsewhere where a text is syndicated; there it says nothing of this page. Neither is believed
+    if it is the front page. Whether the URL may serve as an identity is for its reader to judge.
+    """
+    own = _resolved(page.meta("og:url"), page.base)
+    if own and (not _is_front(own) or _is_front(page.url)):
+        return own
     for link in page.tree.iter("link"):
-        if "canonical" in (link.get("rel") or "").lower().split():
-            if found := _resolved(link.get("href"), page.base):
-                return found
-    return _resolved(page.meta("og:url", "twitter:url"), page.base)
+        url = _resolved(link.get("href"), page.base) if "canonical" in (link.get("rel") or "").lower().split() else None
+        if url and same_site(url, page.url) and (not _is_front(url) or _is_front(page.url)):
+            return url
+    return _resolved(page.url, page.base)
+
+
+def _is_front(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.path in {"", "/"} and not parts.query
 
 
 def find_language(page: Page, feed: FeedContent | None) -> str | None:
@@ -61,15 +81,17 @@ def find_tags(page: Page, feed: FeedContent | None) -> tuple[str, ...]:
 
 
 def find_image(page: Page, content: HtmlElement | None, feed: FeedContent | None) -> str | None:
-    """The URL of the article's image: the first of the content, else the one that the page or the feed names."""
-    images = _content_images(page, content) if content is not None else iter(())
-    named = [
-        page.meta("og:image:secure_url", "og:image", "og:image:url", "twitter:image", "twitter:image:src"),
-        *_texts(page.article.get("image")),
-        feed.image if feed else None,
-    ]
-    stated = (url for name in named if name and (url := _image_url(name, page.base)))
-    return next(images, None) or next(stated, None)
+    """The URL of the article's picture: the one that the page names, else the first of its content, else the feed's.
+
+    The picture that a page names for others to show is its lead picture, which often stands above the content.
+    """
+    metas = (page.meta(name) for name in _IMAGE_METAS)
+    posters = [video.get("poster") for video in page.tree.iter("video")]
+    named = (*metas, *_texts(page.article.get("image")), *_texts(page.article.get("thumbnailUrl")))
+    shown = _content_images(page, content) if content is not None else iter(())
+    stated = (url for text in named if text and (url := _image_url(text, page.base)))
+    others = (url for text in (*posters, feed.image if feed else None) if text and (url := _image_url(text, page.base)))
+    return next(chain(stated, shown, others), None)
 
 
 def _content_images(page: Page, content: HtmlElement) -> Iterator[str]:
@@ -87,7 +109,7 @@ def _is_small(image: HtmlElement) -> bool:
 
 def _image_url(text: str, base: str) -> str | None:
     url = safe_url(text, base)
-    return url if url and url.startswith("http") else None
+    return url if url and url.startswith("http") and not _VIDEO.search(url) else None
 
 
 def _texts(value: Any) -> list[str]:

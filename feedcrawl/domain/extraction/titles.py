@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from feedcrawl.domain.extraction.page import text_of
 from feedcrawl.domain.extraction.structured import text_at, values
-from feedcrawl.domain.text import fold
+from feedcrawl.domain.text import fold, words
 
 if TYPE_CHECKING:
     from feedcrawl.domain.extraction.page import Page
@@ -19,17 +19,27 @@ MAX_LENGTH = 500
 _SEPARATOR = re.compile(r"\s+[|\-–—·•»›:/]+\s+|\s*[|_»]\s*|\s+::\s+")
 
 
+_DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{2,4}")
+
+
 def find_title(page: Page, feed: FeedContent | None) -> str | None:
-    """The headline: what structured data, OpenGraph, the feed, the page's h1 and its title element agree upon."""
+    """The headline that most of the page's statements agree upon; the more trusted of equals.
+
+    Structured data, OpenGraph, the feed, the h1, the title element and the Twitter card each have a weight. A
+    statement counts without the site's name, and for another that differs from it in typography only.
+    """
     sites = [_key(name) for name in site_names(page)]
-    ranked = [without_site(text, sites) for text in _candidates(page, feed)]
-    best = next((text for text in ranked if text), None)
+    said = [(without_site(text, sites), weight) for text, weight in _statements(page, feed, sites) if text]
+    votes: dict[str, float] = {}
+    for text, weight in said:
+        votes[_key(text)] = votes.get(_key(text), 0) + weight
+    best = max((text for text, _ in said if text), key=lambda text: votes[_key(text)], default=None)
     return best[:MAX_LENGTH] if best else None
 
 
 def site_names(page: Page) -> Iterator[str]:
     """The names that the site goes by: as it says itself, and its host."""
-    for name in (page.meta("og:site_name", "application-name", "apple-mobile-web-app-title"), _publisher(page)):
+    for name in (*map(page.meta, ("og:site_name", "application-name", "apple-mobile-web-app-title")), _publisher(page)):
         if name:
             yield name
     host = (urlsplit(page.url).hostname or "").removeprefix("www.")
@@ -44,7 +54,7 @@ def without_site(text: str, sites: list[str]) -> str:
         if not cuts:
             return text
         first, last = cuts[0], cuts[-1]
-        if _key(text[last.end() :]) in sites:
+        if _key(text[last.end() :]) in sites or _DATE.fullmatch(text[last.end() :]):
             text = text[: last.start()]
         elif _key(text[: first.start()]) in sites:
             text = text[first.end() :]
@@ -52,13 +62,35 @@ def without_site(text: str, sites: list[str]) -> str:
             return text
 
 
-def _candidates(page: Page, feed: FeedContent | None) -> Iterator[str]:
-    yield text_at(page.article, "headline") or ""
-    yield page.meta("og:title") or ""
-    yield (feed and feed.title) or ""
-    yield page.meta("twitter:title", "dc.title", "dcterms.title", "title") or ""
-    yield from (text_of(h1) for h1 in page.tree.iter("h1"))
-    yield title_element(page)
+def _statements(page: Page, feed: FeedContent | None, sites: list[str]) -> Iterator[tuple[str | None, float]]:
+    whole = title_element(page)
+    others = (page.meta("twitter:title", "parsely-title", "dc.title", "dcterms.title", "title"), feed and feed.title)
+    stated = (text_at(page.article, "headline"), page.meta("og:title"), whole, *others)
+    headline = _own_heading(page, " ".join(filter(None, stated)), sites)
+    yield stated[0], 1.0
+    yield stated[1], 1.0
+    yield others[1], 0.8
+    yield headline, 0.6
+    yield whole, 0.5
+    yield others[0], 0.1
+    for key in {_key(text) for text in (*stated[:2], headline) if text}:
+        # "Headline, section, site" says the headline too.
+        if len(key) > 10 and _key(whole).startswith(key) and key != _key(without_site(whole, sites)):
+            yield next(text for text in (headline, *stated[:2]) if text and _key(text) == key), 0.5
+
+
+def _own_heading(page: Page, stated: str, sites: list[str]) -> str | None:
+    """The h1 that the page's statements speak of: sites put their own name, or another article, into h1 too."""
+    headings = [text for h1 in page.tree.iter("h1") if (text := text_of(h1)) and _key(text) not in sites]
+    about = set(words(stated))
+    if about:
+        headings = [text for text in headings if _shared(text, about) >= 0.5]
+    return max(headings, key=lambda text: _key(text) in _key(stated), default=None)
+
+
+def _shared(text: str, about: set[str]) -> float:
+    own = set(words(text))
+    return len(own & about) / len(own) if own else 0.0
 
 
 def title_element(page: Page) -> str:
