@@ -6,20 +6,22 @@ import re
 
 from feedcrawl.domain.errors import NotAFeed
 
-_CHALLENGES = (
-    (
-        "challenge_page",
-        "Cloudflare",
-        re.compile(r"cf-chl|cf_chl|challenge-platform|Just a moment\.\.\.|cf-browser-verification"),
-    ),
-    ("challenge_page", "DataDome", re.compile(r"captcha-delivery\.com|datadome", re.IGNORECASE)),
-    ("challenge_page", "Incapsula", re.compile(r"_Incapsula_Resource|incapsula incident", re.IGNORECASE)),
-    ("challenge_page", "Akamai", re.compile(r"_abck|akamai.{0,40}bot|errors\.edgesuite\.net", re.IGNORECASE)),
-    ("challenge_page", "PerimeterX", re.compile(r"px-captcha|perimeterx", re.IGNORECASE)),
-    ("challenge_page", "Sucuri", re.compile(r"sucuri_cloudproxy|sucuri website firewall", re.IGNORECASE)),
-    ("challenge_page", "Anubis", re.compile(r"anubis_challenge|Making sure you(?:&#39;|')re not a bot", re.IGNORECASE)),
-    ("challenge_page", "a captcha", re.compile(r"g-recaptcha|h-captcha|hcaptcha\.com|cf-turnstile", re.IGNORECASE)),
+# Pages that ask for a proof of not being a robot, by who makes them.
+_CHALLENGES = {
+    "Cloudflare": r"cf[-_]chl|challenge-platform|Just a moment\.\.\.|cf-browser-verification",
+    "DataDome": r"captcha-delivery\.com|datadome",
+    "Imperva": r"_Incapsula_Resource|incapsula incident",
+    "Akamai": r"_abck|errors\.edgesuite\.net",
+    "HUMAN": r"px-captcha|perimeterx",
+    "AWS": r"awswaf|aws-waf-token",
+    "Sucuri": r"sucuri_cloudproxy|sucuri website firewall",
+    "Anubis": r"anubis_challenge|making sure you(?:&#39;|')re not a bot",
+    "a captcha service": r"g-recaptcha|h-captcha|hcaptcha\.com|cf-turnstile",
+}
+_CHALLENGE = re.compile(
+    "|".join(f"(?P<m{n}>{pattern})" for n, pattern in enumerate(_CHALLENGES.values())), re.IGNORECASE
 )
+_LONGEST_CHALLENGE = 40_000  # characters; longer pages have content, and a captcha in their comment form
 _LOGIN = re.compile(r"<input[^<>]{0,300}\btype\s*=\s*[\"']?password", re.IGNORECASE)
 _HTML = re.compile(r"<!doctype\s+html|<html[\s>]|<head[\s>]|<body[\s>]", re.IGNORECASE)
 _ELEMENT = re.compile(r"<(?![?!])([\w:.-]+)")
@@ -59,10 +61,10 @@ def refusal(text: str) -> NotAFeed:
     return NotAFeed("text", f"plain text that begins with {head[:60]!r}")
 
 
-def _page(head: str) -> NotAFeed:
-    for code, maker, pattern in _CHALLENGES:
-        if pattern.search(head):
-            return NotAFeed(code, f"a challenge page of {maker}")
-    if _LOGIN.search(head):
+def _page(text: str) -> NotAFeed:
+    if challenge := _CHALLENGE.search(text) if len(text) <= _LONGEST_CHALLENGE else None:
+        maker = list(_CHALLENGES)[int((challenge.lastgroup or "m0")[1:])]
+        return NotAFeed("challenge_page", f"a page of {maker} that asks for a proof of not being a robot")
+    if _LOGIN.search(text):
         return NotAFeed("login_page", "a page that asks for a password")
     return NotAFeed("html", "a web page; its feed may be named in it")
