@@ -137,4 +137,6 @@ def _for_xml(value: Any) -> Any:
         return _CONTROL.sub("\ufffd", value)
     if isinstance(value, dict):
         return {name: _for_xml(each) for name, each in value.items()}
-    return [_for_xml(each) for each in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [_for_xml(each) for each in value]
+    return "" if value is None else value

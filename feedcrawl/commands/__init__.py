@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from scrapy.settings import Settings
+    from scrapy.settings import BaseSettings, Settings
 
     from feedcrawl.wiring import Wiring
 
@@ -50,3 +50,26 @@ class OnStores:
     def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
         """The command's work."""
         raise NotImplementedError
+
+
+def without_stores(settings: BaseSettings) -> None:
+    """Sets up a look at one URL that touches neither queue nor stores and needs no server.
+
+    Scrapy's own scheduler and robots.txt stand in for ours; the guard and what bounds a download stay. The priority is
+    that of a spider's settings: above the project's, below `-s`.
+    """
+    off = {
+        "DOWNLOADER_MIDDLEWARES": ("circuit.", "robots.", "outcome.", "raw."),
+        "SPIDER_MIDDLEWARES": ("leases.",),
+        "EXTENSIONS": ("",),
+        "ITEM_PIPELINES": ("",),
+    }
+    for name, parts in off.items():
+        components = settings.getdict(name)
+        ours = [path for path in components if any(f".{part}" in str(path) for part in parts)]
+        components.update(dict.fromkeys((path for path in ours if str(path).startswith("feedcrawl.")), None))
+        if name == "DOWNLOADER_MIDDLEWARES":
+            components["scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware"] = 100
+        settings.set(name, components, priority="spider")
+    settings.set("SCHEDULER", "scrapy.core.scheduler.Scheduler", priority="spider")
+    settings.set("FEEDCRAWL_RAW", value=False, priority="spider")

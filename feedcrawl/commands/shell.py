@@ -1,0 +1,32 @@
+"""`scrapy shell [URL]`: Scrapy's, with our parsers at hand; queue and stores are not touched."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scrapy.commands import shell
+
+from feedcrawl.commands import without_stores
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+
+class Command(shell.Command):
+    """`extract(response)` answers the article of a page, `entries(response)` the entries of a feed."""
+
+    def long_desc(self) -> str:
+        """For `scrapy shell -h`."""
+        return f"{super().long_desc()} extract(response) is the article of a page, entries(response) those of a feed."
+
+    def process_options(self, args: list[str], opts: Namespace) -> None:
+        """Reads the command line."""
+        super().process_options(args, opts)
+        assert self.settings is not None
+        without_stores(self.settings)
+
+    def update_vars(self, vars: dict[str, Any]) -> None:  # noqa: A002 - Scrapy's signature
+        """Adds the helpers."""
+        from feedcrawl.inspection import entries, extract  # noqa: PLC0415 - see the package
+
+        vars.update(extract=extract, entries=entries)

@@ -1,0 +1,49 @@
+"""A response read as a crawl would read it, for the shell and for `scrapy parse`: here and now, in no child process."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from scrapy.http import TextResponse
+
+from feedcrawl.domain import extraction, feeds
+from feedcrawl.domain.errors import NoArticle, NotAFeed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy.http import Response
+
+    from feedcrawl.domain.models import Extraction, ParsedEntry
+
+
+def entries(response: Response) -> tuple[ParsedEntry, ...]:
+    """The entries of a feed, as published; NotAFeed says what it is instead."""
+    declared = response.headers.get("Content-Type")
+    content_type = declared.decode("latin-1") if declared else None
+    return feeds.parse(response.body, url=response.url, content_type=content_type).entries
+
+
+def extract(response: Response) -> Extraction:
+    """The article of a page; NoArticle says why there is none."""
+    html = response.text if isinstance(response, TextResponse) else response.body
+    return extraction.extract(html, url=response.url)
+
+
+def read(response: Response) -> Iterator[dict[str, Any]]:
+    """What a document holds: entries of a feed, or an article, or the reasons why it has neither."""
+    try:
+        found = entries(response)
+    except NotAFeed as refused:
+        yield _page(response, str(refused))
+    else:
+        for entry in found:
+            yield {"type": "entry", **asdict(entry)}
+
+
+def _page(response: Response, no_feed: str) -> dict[str, Any]:
+    try:
+        return {"type": "article", **asdict(extract(response))}
+    except NoArticle as refused:
+        return {"type": "failure", "url": response.url, "not_a_feed": no_feed, "no_article": str(refused)}
