@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 from scrapy.exceptions import DropItem
 
 from feedcrawl import wiring
+from feedcrawl.domain.urls import canonicalize
 from feedcrawl.items import Article
 from feedcrawl.services import articles
 
@@ -41,7 +42,7 @@ class CanonicalizePipeline:
         first = [task.category] if task.category else []
         article.categories = list(dict.fromkeys([*first, *payload.get("categories", ())]))
         if article.extraction is None:
-            article.uid, article.canonical_url = task.id, article.url
+            article.uid, article.canonical_url = task.id, canonicalize(article.url)
             return
         named = article.extraction.canonical_url
         article.canonical_url, article.uid = articles.identify(article.url, article.final_url or article.url, named)

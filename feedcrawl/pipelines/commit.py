@@ -52,6 +52,7 @@ class CommitPipeline:
             delay_sec=poll.decision.interval_sec,
             commit=commands,
             signal=poll.signal,
+            patch=polling.back_home(poll.lease.task, poll.feed),
         )
         self._stats.inc_value(f"feedcrawl/polls/{'failed' if poll.failed else poll.result}")
         self._stats.inc_value("feedcrawl/entries/new", len(poll.new))
@@ -86,6 +87,7 @@ class CommitPipeline:
         if item.status == "success":
             validators = item.validators
             patch = {
+                "url": item.url,
                 "content_hash": item.content_hash,
                 "etag": validators.etag if validators else None,
                 "last_modified": validators.last_modified if validators else None,
@@ -103,7 +105,7 @@ class CommitPipeline:
                 reason=item.reason,
                 dead_letter=item.dead_letter,
                 http_status=item.http_status,
-                patch={"last_error": item.reason},
+                patch={"url": item.url, "last_error": item.reason},
             )
         self._stats.inc_value("feedcrawl/articles/failed")
         self._stats.inc_value(f"feedcrawl/articles/failed/{item.code}")

@@ -54,7 +54,7 @@ class StorePipeline:
                 store.categorize_known(known, categories)
 
     def _article(self, item: Article) -> None:
-        store, pipe, at = self._wired.articles, item.writes, item.at.timestamp()
+        store, pipe, at = self._wired.articles, item.writes, item.record["fetched_ts"]
         asked = item.lease.id
         if item.merged_into is not None:
             store.sighting(pipe, item.uid, item.url)

@@ -37,6 +37,12 @@ def article_task(url: str, *, category: str | None = None, priority: int = 5, **
     )
 
 
+def asked_url(task: Task) -> str:
+    """The URL as it was published and queued: redirects to other hosts move a task on from it."""
+    chain: list[str] = task.payload.get("redirect_chain", [])
+    return chain[0] if chain else task.url
+
+
 def identify(asked: str, final: str, named: str | None) -> tuple[str, str]:
     """The canonical URL of a page and its uid."""
     canonical = canonical_url(asked, final, named)

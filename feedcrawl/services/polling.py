@@ -14,7 +14,7 @@ from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.events import Event, event
 from feedcrawl.domain.models import FeedContent, PublisherHints
 from feedcrawl.domain.priority import priority
-from feedcrawl.domain.urls import canonicalize
+from feedcrawl.domain.urls import canonicalize, hostname
 from feedcrawl.services.articles import article_task
 
 if TYPE_CHECKING:
@@ -28,6 +28,15 @@ if TYPE_CHECKING:
 
 CONTENT_CHARS = 20_000
 """How much of an entry's own content travels with its article's task, as evidence and as the last rung."""
+
+
+def back_home(task: Task, feed: Feed) -> dict[str, Any]:
+    """What takes a poll's task back from where it was redirected, as a patch: the next one starts at the feed's URL."""
+    if "redirect_chain" not in task.payload:
+        return {}
+    payload = {name: value for name, value in task.payload.items() if name != "redirect_chain"}
+    url = feed.subscription.url
+    return {"url": url, "host": hostname(url), "payload": payload or None}
 
 
 def observation(poll: FeedPoll) -> cadence.Observation:

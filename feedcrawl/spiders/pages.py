@@ -14,7 +14,7 @@ from feedcrawl.domain.conditional import Validators
 from feedcrawl.domain.urls import hostname, resolve
 from feedcrawl.items import Article
 from feedcrawl.parsing import Done
-from feedcrawl.services.articles import merged_event, uid_of
+from feedcrawl.services.articles import asked_url, merged_event, uid_of
 from feedcrawl.services.polling import feed_content
 from feedcrawl.spiders.answers import NOT_REDIRECTS, PARSE_WALL_SEC, Answers, content_type
 from feedcrawl.store.connection import map_redis_errors
@@ -118,7 +118,10 @@ class ArticleTasks(Answers):
         allowed = robots.of(self.crawler).known(canonical)
         if allowed is None:
             published = resolve(article.extraction.canonical_url or canonical, fetched)  # not the canonical form of it
-            patch = {"url": published, "host": hostname(published)}
+            task = article.lease.task
+            chain = [*task.payload.get("redirect_chain", ()), fetched]
+            payload = {**task.payload, "redirect_chain": chain}
+            patch = {"url": published, "host": hostname(published), "payload": payload}
             self.leases.give_back(article.lease, reason="robots_of_canonical", patch=patch)
             return True
         if not allowed:
@@ -127,16 +130,16 @@ class ArticleTasks(Answers):
         return False
 
     def _merge_unfetched(self, lease: Lease, winner: str) -> None:
-        store, task = self.wired.articles, lease.task
+        store, task, url = self.wired.articles, lease.task, asked_url(lease.task)
         with map_redis_errors(), self.wired.client.pipeline(transaction=False) as pipe:
-            store.sighting(pipe, winner, task.url)
+            store.sighting(pipe, winner, url)
             store.attempted(pipe, [lease.id], self.wired.now().timestamp())
             store.categorize(pipe, winner, [task.category] if task.category else [])
             if winner != lease.id:
                 store.join(pipe, lease.id, winner)
-                self.wired.events.add(pipe, [merged_event(lease.id, winner, task.url, task.url)])
+                self.wired.events.add(pipe, [merged_event(lease.id, winner, url, task.url)])
             pipe.execute()
-        self.leases.done(lease, status="fetched", reason="already_stored")
+        self.leases.done(lease, status="fetched", reason="already_stored", patch={"url": url})
 
     def _unfetched(
         self, request: Request, outcome: Outcome, response: Response | None, detail: str = ""
@@ -165,7 +168,8 @@ class ArticleTasks(Answers):
 
     def _article(self, request: Request, response: Response | None) -> Article:
         lease: Lease = request.meta["lease"]
-        article = Article(lease, lease.task.url, self.wired.now(), "success", fetch_id=request.meta.get("fetch_id"))
+        url = asked_url(lease.task)
+        article = Article(lease, url, self.wired.now(), "success", fetch_id=request.meta.get("fetch_id"))
         if response is not None:
             article.final_url, article.http_status = response.url, response.status
             article.content_type = content_type(response)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from feedcrawl.store import keys
@@ -177,12 +178,20 @@ class Articles:
             total = self._client.decrby(keys.PAGE_CACHE_BYTES, int(before))
         if expired:
             total = self._drop_pages(expired)
-        while total > self._lives.pages_bytes and (oldest := self._client.zrange(keys.PAGE_CACHE_INDEX, 0, 15)):
-            total = self._drop_pages(oldest)
+        if total > self._lives.pages_bytes:
+            self._make_room(total)
 
     def cached_page(self, url_sha256: str) -> str:
         """A page's decoded HTML; empty if it is no longer there."""
         return str(self._client.get(keys.webpage(url_sha256)) or "")
+
+    def _make_room(self, total: int) -> None:
+        """Drops the oldest until a sixteenth of the limit is free, so that not every page that comes costs this."""
+        room = self._lives.pages_bytes - self._lives.pages_bytes // 16
+        while total > room and (oldest := self._client.zrange(keys.PAGE_CACHE_INDEX, 0, 31)):
+            sizes = self._client.hmget(keys.PAGE_CACHE_SIZES, oldest)
+            left = [total - gone for gone in accumulate(int(size or 0) for size in sizes)]
+            total = self._drop_pages(oldest[: 1 + sum(bytes_left > room for bytes_left in left)])
 
     def _drop_pages(self, digests: Sequence[str]) -> int:
         """Drops pages; answers how many bytes are left."""
