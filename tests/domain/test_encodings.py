@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from feedcrawl.domain.encodings import codec_of, decode
-from feedcrawl.domain.letters import LATIN, codec_by_letters
 
 XML = '<?xml version="1.0"{}?><rss><title>{}</title></rss>'
 PAGES = {
@@ -136,26 +135,6 @@ def test_a_rare_slip_in_utf8_is_forgiven():
     decoded = decode(encoded("日本語の新聞記事です。今日の天気は晴れでしょう", "utf-8") + b"\xff")
     assert "日本語の新聞記事です" in decoded.text
     assert (decoded.encoding, decoded.notes) == ("utf-8", ("bad_bytes",))
-
-
-@pytest.mark.parametrize(
-    ("text", "codec"),
-    [
-        ("simulações de 2º turno não há", "cp1252"),
-        ("El niño ¿qué?", "cp1252"),
-        ("Größe für Fußgänger", "cp1252"),
-        ("smörgåsbord på ön", "cp1252"),
-        ("Þetta er íslenska, það er gott", "cp1252"),
-        ("Zażółć gęślą jaźń", "cp1250"),
-        ("Zażółć gęślą jaźń", "iso8859-2"),
-        ("árvíztűrő tükörfúrógép", "cp1250"),
-        ("ąčęėįšųūž", "cp1257"),
-        ("güneşli bir gün, ağaçlar ılık", "cp1254"),
-        ("plain", "cp1252"),
-    ],
-)
-def test_latin_sets_are_told_apart_by_their_letters(text, codec):
-    assert text.encode(codec).decode(codec_by_letters(text.encode(codec), LATIN)) == text
 
 
 @given(

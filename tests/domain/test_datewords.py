@@ -1,0 +1,56 @@
+# ruff: noqa: RUF001 -- words of other scripts
+import pytest
+
+from feedcrawl.domain.datewords import DAY_HALVES, FILLERS, MONTHS, WEEKDAYS, ZONES, fold
+
+
+@pytest.mark.parametrize(
+    ("word", "month"),
+    [
+        ("January", 1),
+        ("sept.", 9),
+        ("MAR", 3),
+        ("märz", 3),
+        ("Jän", 1),
+        ("févr.", 2),
+        ("août", 8),
+        ("ene", 1),
+        ("dic", 12),
+        ("июля", 7),
+        ("мая", 5),
+        ("Ιουν", 6),
+        ("červenec", 7),
+        ("červen", 6),
+        ("stycznia", 1),
+        ("marraskuu", 11),
+        ("ağustos", 8),
+    ],
+)
+def test_months(word, month):
+    assert MONTHS[fold(word)] == month
+
+
+@pytest.mark.parametrize("word", ["jui", "ma", "zzz", "monday", ""])
+def test_what_names_no_month_or_two(word):
+    assert fold(word) not in MONTHS
+
+
+@pytest.mark.parametrize("word", ["Mon", "tues", "Donnerstag", "lun.", "mié", "ср", "Κυρ", "sobota"])
+def test_weekdays(word):
+    assert fold(word) in WEEKDAYS
+
+
+def test_no_word_has_two_meanings():
+    tables = [set(MONTHS), set(WEEKDAYS), set(ZONES), set(DAY_HALVES), set(FILLERS)]
+    shared = {word for index, table in enumerate(tables) for other in tables[index + 1 :] for word in table & other}
+    assert shared == {"at", "wat", "sat", "so"} & shared
+
+
+@pytest.mark.parametrize(("name", "minutes"), [("gmt", 0), ("est", -300), ("ist", 330), ("nst", -210), ("cest", 120)])
+def test_zones_in_minutes_east(name, minutes):
+    assert ZONES[name] == minutes
+
+
+def test_folding():
+    assert fold("Févr.") == fold("FEVR") == "fevr"
+    assert fold("오후") in DAY_HALVES
