@@ -145,9 +145,12 @@ def check_names(names: Iterable[str]) -> None:
 
 
 def from_environment(environment: Mapping[str, str]) -> dict[str, object]:
-    """Every own setting at its default or as the environment says, and those of scrapy-redis that it has."""
-    check_names(environment)
-    values: dict[str, object] = {each.name: environment.get(each.name, each.default) for each in own_settings}
+    """Every own setting at its default or as the environment says, and scrapy-redis's where the environment has them.
+
+    A name that is no setting comes along: `Config` refuses it where that can be told in a sentence.
+    """
+    values: dict[str, object] = {each.name: each.default for each in own_settings}
+    values.update({name: value for name, value in environment.items() if name.startswith("FEEDCRAWL_")})
     values.update({name: environment[name] for name in REDIS_ENVIRONMENT if environment.get(name)})
     return values
 
