@@ -37,7 +37,7 @@ class Command(parse.Command):
         async def start(spider: Spider) -> AsyncIterator[Any]:
             yield self.prepare_request(spider, Request(url), opts)
 
-        Reader.start = start  # type: ignore[method-assign]
+        Reader.start = start  # type: ignore[assignment,method-assign]
         self.spidercls = Reader
 
 

@@ -21,6 +21,10 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.log import TopLevelFormatter, get_scrapy_root_handler
 from structlog.stdlib import ExtraAdder, ProcessorFormatter, add_log_level, add_logger_name
 
+from feedcrawl.domain.errors import Refusal
+from feedcrawl.store.connection import StoreUnavailable
+from feedcrawl.store.disk import DiskUnavailable
+
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
@@ -37,6 +41,9 @@ _START_UP = frozenset({
 _OBJECTS = ("spider", "crawler", "response", "request")
 """Extras that Scrapy adds, which are live objects."""
 _PLAIN = re.compile(r"[^\s\"'=\\]+")
+_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+_EXPLAINED = (StoreUnavailable, DiskUnavailable, Refusal)
+"""Errors that say all there is to say: where in the program they were met is of no use to an operator."""
 _LEVEL_COLOURS = {"debug": "2", "info": "32", "warning": "33", "error": "31", "critical": "1;31"}
 
 
@@ -95,7 +102,11 @@ def install(settings: BaseSettings) -> None:
 def level_of(settings: BaseSettings) -> str:
     """FEEDCRAWL_LOG_LEVEL, unless LOG_LEVEL was given where only an operator gives it (`-L`, `-s`)."""
     given = (settings.getpriority("LOG_LEVEL") or 0) > SETTINGS_PRIORITIES["project"]
-    return str(settings["LOG_LEVEL" if given else "FEEDCRAWL_LOG_LEVEL"]).upper()
+    name = "LOG_LEVEL" if given else "FEEDCRAWL_LOG_LEVEL"
+    level = str(settings[name]).upper()
+    if level not in _LEVELS:
+        raise ValueError(f"{name} is {level}, it must be one of {', '.join(_LEVELS)}")
+    return level
 
 
 def formatter(settings: BaseSettings, *, colours: bool = False) -> logging.Formatter:
@@ -105,7 +116,12 @@ def formatter(settings: BaseSettings, *, colours: bool = False) -> logging.Forma
     render = [structlog.processors.JSONRenderer(ensure_ascii=True)] if as_json else [Console(colours=colours)]
     return ProcessorFormatter(
         foreign_pre_chain=[stamp, add_log_level, add_logger_name, ExtraAdder(), _without_objects],
-        processors=[ProcessorFormatter.remove_processors_meta, structlog.processors.format_exc_info, *render],
+        processors=[
+            ProcessorFormatter.remove_processors_meta,
+            _without_trace,
+            structlog.processors.format_exc_info,
+            *render,
+        ],
     )
 
 
@@ -147,4 +163,11 @@ def _without_objects(logger: Any, name: str, event: Event) -> Event:  # noqa: AR
     for key in _OBJECTS:
         if not isinstance(event.get(key), (str, int, type(None))):
             del event[key]
+    return event
+
+
+def _without_trace(logger: Any, name: str, event: Event) -> Event:  # noqa: ARG001 - structlog's signature
+    error = event["exc_info"][1] if isinstance(event.get("exc_info"), tuple) else None
+    if isinstance(error, _EXPLAINED):
+        event["error"] = str(event.pop("exc_info")[1])
     return event
