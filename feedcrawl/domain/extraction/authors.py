@@ -35,11 +35,11 @@ _BY = re.compile(
     r"(?:by|von|por|par|di|door|av|af|autor(?:in)?|author|text|autore)\b[:\s]+",
     re.IGNORECASE,
 )
-_SPLIT = re.compile(r"\s*(?:[;|/•·]|,\s|\s(?:and|und|y|et|e|&|og|och|en|dan|with|mit)\s)\s*", re.IGNORECASE)
+_SPLIT = re.compile(r"\s*(?:[;|•·]|,\s|\s/\s|\s(?:and|und|y|et|e|&|og|och|en|dan|with|mit)\s)\s*", re.IGNORECASE)
 _ASIDE = re.compile(r"\s*\([^)]*\)|\s*\[[^\]]*\]|\s(?:기자|記者|记者)$")
 _ADDRESS = re.compile(r"://|www\.|@\w")
 _NO_NAME = re.compile(
-    r"#|\d{3}|\d[:.]\d|^\W*$|[\w-]+\.(?:com|org|net|de|co)\b"
+    r"#|^\d|\d{3}|\d[:.]\d|^\W*$"
     r"|^(?:admin|administrator|editor|redaktion|staff|unknown|null|none|author|authors|contributor|guest|anonymous"
     r"|follow|share|edit|save|reply|login|profile|image|photo|about the author|view profile|see more|more|posted|updated|published)$",
     re.IGNORECASE,
@@ -50,7 +50,7 @@ _BYLINE = re.compile(
 )
 _ELSEWHERE = frozenset({"nav", "aside", "footer", "figure", "figcaption", "blockquote", "form"})
 _ELSEWHERE_NAMES = re.compile(
-    r"comment|related|recommend|teaser|sidebar|footer|quote|promo|nav(?![a-z])|popular", re.IGNORECASE
+    r"comment|related|recommend|teaser|sidebar|quote|promo|nav(?![a-z])|popular", re.IGNORECASE
 )
 
 
@@ -110,8 +110,8 @@ def _byline(page: Page) -> list[str]:
     """The names in the first place that is marked as a byline, and in those beside it."""
     marked = [element for element in page.tree.iter() if _is_byline(element)]
     outer = {parent for element in marked for parent in element.iterancestors()}
-    for element in marked:
-        found = _names_in(element) if element not in outer else []
+    for element in sorted(marked, key=lambda element: element in outer):
+        found = _names_in(element)
         if found:
             parent = element.getparent()
             beside = [other for other in marked if other.getparent() is parent and other.tag == element.tag]
@@ -139,7 +139,9 @@ def _names_in(element: HtmlElement) -> list[str]:
     named = element.find(".//*[@itemprop='name']")
     linked = [text for link in element.iter("a") if (text := text_of(link)) and any(split_names(text))]
     whole = text_of(named if named is not None else element)
-    # Links that make up the byline are its names; the first of many others is the author's.
-    texts = linked if sum(map(len, linked)) > len(whole) / 2 and len(whole) <= MAX_BYLINE_LENGTH else linked[:1]
+    # Links that make up the byline are its names; of links among other things the first is the author's.
+    rest = len(squeezed(whole)) - sum(len(squeezed(text)) for text in linked)
+    texts = linked if rest <= MAX_NAME_WORDS * len(linked) else linked[:1]
     texts = texts or ([whole] if len(whole) <= MAX_BYLINE_LENGTH else [])
-    return [name for text in texts for name in split_names(text) if name[:1].upper() == name[:1]]
+    stated = "author" in f"{element.get('rel')} {element.get('itemprop')}"
+    return [name for text in texts for name in split_names(text) if stated or name[:1].upper() == name[:1]]

@@ -40,11 +40,17 @@ _MARKED = re.compile(
 )
 _SPELT = re.compile(
     r"\d{4}-\d\d?-\d\d?(?:[T ]\d\d:\d\d(?::\d\d)?(?:[+-]\d\d:?\d\d|Z)?)?"
-    r"|\d{1,2}[./]\d{1,2}[./]\d{4}(?:,?\s+\d{1,2}:\d\d)?"
+    r"|\d{1,2}[./]\d{1,2}[./](?:\d{4}|\d{2}(?!\d))(?:,?\s+\d{1,2}:\d\d)?"
     r"|[^\W\d_]{3,}\.?\s+\d{1,2}(?:st|nd|rd|th)?,?\s+\d{4}"
     r"|\d{1,2}(?:st|nd|rd|th)?\.?\s+(?:de\s+)?[^\W\d_]{3,}\.?,?\s+(?:de\s+)?\d{4}"
     r"|\d{4}\s*[年년]\s*\d{1,2}\s*[月월]\s*\d{1,2}\s*[日일]"
 )
+_LABELLED = re.compile(
+    r"\W*(?:date|datum|published|posted|publié|publicado|pubblicato|veröffentlicht|erschienen|fecha|data|stand)"
+    r"(?:\s+(?:on|am|le|el|il|vom))?\s*:?\s+\W*(?:[^\W\d_]+,?\s+)?\d",
+    re.IGNORECASE,
+)
+_TIMED = re.compile(r"(?:[^\W\d_]{2,10}\.?,?\s+)?\d{1,2}[./]\d{1,2}[./]\d{2,4}\W{1,5}\d{1,2}:\d\d")
 _IN_PATH = re.compile(r"/((?:19|20)\d\d)[/-]?(0[1-9]|1[0-2]|[1-9](?=[/-]))[/-]?(0[1-9]|[12]\d|3[01])(?=[/_.-]|$)")
 _ELSEWHERE = frozenset({"nav", "aside", "footer", "figure", "figcaption", "form", "blockquote", "cite"})
 _ELSEWHERE_NAMES = re.compile(
@@ -64,7 +70,7 @@ def find_published(page: Page, feed: FeedContent | None) -> datetime | None:
         or _first(_machine_readable(page))
         or _first(others)
         or _first(_visible(page))
-        or _first(_near_headline(page))
+        or _first(_in_lines(page))
         or _from_path(page.url)
     )
 
@@ -87,10 +93,11 @@ def _metas(page: Page, wanted: tuple[str, ...]) -> Iterator[str]:
 
 def _machine_readable(page: Page) -> Iterator[str | None]:
     """What elements with a date for programs hold, those that are said to be of publication first."""
-    marked = page.tree.iterfind(".//*[@itemprop='datePublished']")
-    for element in (*marked, *page.tree.iterfind(".//time[@pubdate]"), *page.tree.iterfind(".//time[@datetime]")):
+    for element in page.tree.iterfind(".//*[@itemprop='datePublished']"):
+        yield element.get("datetime") or element.get("content") or _spelt(element)
+    for element in (*page.tree.iterfind(".//time[@pubdate]"), *page.tree.iterfind(".//time[@datetime]")):
         if not _is_elsewhere(element):
-            yield element.get("datetime") or element.get("content") or _spelt(element)
+            yield element.get("datetime") or _spelt(element)
 
 
 def _visible(page: Page) -> Iterator[str | None]:
@@ -103,15 +110,14 @@ def _visible(page: Page) -> Iterator[str | None]:
             yield _spelt(element)
 
 
-def _near_headline(page: Page) -> Iterator[str]:
-    """Dates in the short lines around the page's h1."""
+def _in_lines(page: Page) -> Iterator[str | None]:
+    """Dates in the short lines under the page's h1, and those that have a label."""
     headline = next((text for h1 in page.tree.iter("h1") if (text := text_of(h1))), None)
-    lines = canonical_text(page.tree).splitlines() if headline else []
+    lines = canonical_text(page.tree).splitlines()
     at = lines.index(headline) if headline in lines else len(lines)
-    for line in lines[at : at + 8]:
-        match = _SPELT.search(line) if len(line) <= _MAX_TEXT / 2 else None
-        if match:
-            yield match[0]
+    yield from (_date_in(line) for line in lines[at : at + 8] if len(line) <= _MAX_TEXT / 2)
+    yield from (_date_in(line) for line in lines if len(line) <= _MAX_TEXT and _LABELLED.match(line))
+    yield from (_date_in(line) for line in lines if len(line) <= _MAX_TEXT / 2 and _TIMED.match(line))
 
 
 def _is_marked(element: HtmlElement) -> bool:
@@ -127,7 +133,11 @@ def _is_elsewhere(element: HtmlElement) -> bool:
 
 def _spelt(element: HtmlElement) -> str | None:
     text = text_of(element) if len(element) < 10 else ""
-    match = _SPELT.search(text) if len(text) <= _MAX_TEXT else None
+    return _date_in(text) if len(text) <= _MAX_TEXT else None
+
+
+def _date_in(text: str) -> str | None:
+    match = _SPELT.search(text)
     return match[0] if match else None
 
 
