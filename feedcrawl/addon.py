@@ -23,7 +23,6 @@ class Addon:
             "LOG_LEVEL": config.log_level,
             "DOWNLOAD_TIMEOUT": config.fetch_timeout_sec,
             "REDIRECT_MAX_TIMES": config.max_redirects,
-            "DOWNLOAD_MAXSIZE": max(config.max_feed_bytes, config.max_article_bytes, config.max_sitemap_bytes),
         }
         for name, value in derived.items():
             settings.set(name, value, priority="addon")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -11,6 +12,9 @@ from feedcrawl.settings import check_names, own_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+
+LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 
 class Settings(Protocol):
@@ -113,15 +117,17 @@ class Config:
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, (int, float)) and not isinstance(value, bool):
-                _require(value >= 0, field.name, "0 or more")
+                _require(0 <= value < math.inf, field.name, "0 or more")
         for name in ("host_concurrency", "max_attempts", "take_batch", "circuit_failures"):
             _require(getattr(self, name) >= 1, name, "1 or more")
+        _require(self.circuit_first_wait_sec > 0, "circuit_first_wait_sec", "above 0")
         _require(
             self.min_interval_sec <= self.max_interval_sec, "min_interval_sec", "at most FEEDCRAWL_MAX_INTERVAL_SEC"
         )
         _require(self.robots_on_error in ("allow", "disallow"), "robots_on_error", "allow or disallow")
         _require(self.cadence in ("baseline", "learned"), "cadence", "baseline or learned")
         _require(self.log_format in ("console", "json"), "log_format", "console or json")
+        _require(self.log_level in LOG_LEVELS, "log_level", f"one of {', '.join(LOG_LEVELS)}")
 
     @property
     def parsers(self) -> int:
@@ -145,23 +151,29 @@ def _require(holds: bool, field: str, expected: str) -> None:  # noqa: FBT001 - 
 def _read(name: str, kind: Any, value: Any) -> Any:
     """The value as its field's type; text comes from the environment and from `-s`."""
     options = _options(kind)
-    if value is None or (value == "" and type(None) in options):
+    if value is None or (value == "" and (str not in options or type(None) in options)):
         if type(None) in options:
             return None
         raise ConfigError(f"{name} must be given")
     if bool in options:
         return _boolean(name, value)
-    for kind_ in (int, float):
-        if kind_ in options:
-            try:
-                return kind_(value)
-            except (TypeError, ValueError):
-                raise ConfigError(f"{name} must be a number ({kind_.__name__}), not {value!r}") from None
+    if int in options or float in options:
+        return _number(name, value, whole=int in options)
     return Path(value).expanduser() if Path in options else str(value)
 
 
 def _options(kind: Any) -> Iterable[Any]:
     return getattr(kind, "__args__", (kind,))
+
+
+def _number(name: str, value: Any, *, whole: bool) -> float:
+    try:
+        number = int(value) if whole else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if math.isnan(number) or (isinstance(value, float) and number != value):
+        raise ConfigError(f"{name} must be a {'whole ' if whole else ''}number, not {value!r}")
+    return number
 
 
 def _boolean(name: str, value: Any) -> bool:

@@ -147,10 +147,11 @@ def check_names(names: Iterable[str]) -> None:
 def from_environment(environment: Mapping[str, str]) -> dict[str, object]:
     """Every own setting at its default or as the environment says, and scrapy-redis's where the environment has them.
 
-    A name that is no setting comes along: `Config` refuses it where that can be told in a sentence.
+    A name that is no setting comes along: `Config` refuses it where that can be told in a sentence. An empty variable
+    is none, as container files write one that was not given.
     """
     values: dict[str, object] = {each.name: each.default for each in own_settings}
-    values.update({name: value for name, value in environment.items() if name.startswith("FEEDCRAWL_")})
+    values.update({name: value for name, value in environment.items() if name.startswith("FEEDCRAWL_") and value})
     values.update({name: environment[name] for name in REDIS_ENVIRONMENT if environment.get(name)})
     return values
 
@@ -200,7 +201,6 @@ AUTOTHROTTLE_ENABLED = False
 URLLENGTH_LIMIT = 2083
 DEPTH_LIMIT = 0
 
-LOG_LEVEL = "INFO"
 LOGSTATS_INTERVAL = 60.0
 
 # The order of a request is downwards, that of a response upwards; 880 is nearest the wire.
