@@ -14,7 +14,7 @@ from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.events import Event, event
 from feedcrawl.domain.models import FeedContent, PublisherHints
 from feedcrawl.domain.priority import priority
-from feedcrawl.domain.urls import canonicalize, hostname
+from feedcrawl.domain.urls import canonicalize, hostname, url_uid
 from feedcrawl.services.articles import article_task
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def entry_tasks(poll: FeedPoll) -> Iterator[tuple[Task, str]]:
     said = poll.feed.subscription
     by_uid = {id(entry): entry for entry in poll.new}
     for entry in (*poll.new, *poll.changed):
-        if entry.link is None:
+        if entry.link is None or entry.article_uid is None:
             continue
         try:
             task = article_task(
@@ -153,7 +153,6 @@ def entry_tasks(poll: FeedPoll) -> Iterator[tuple[Task, str]]:
             )
         except InvalidUrl:
             continue
-        entry.article_uid = task.id
         yield task, "" if id(entry) in by_uid else "edited"
 
 
@@ -221,8 +220,10 @@ def entry_data(entry: Entry, at: str) -> dict[str, Any]:
 
 def entry_values(parsed: ParsedEntry) -> dict[str, Any]:
     """The fields of an entry that its publisher wrote, in the shape of docs/data-format.md."""
+    canonical = canonical_or_none(parsed.link)
     return {
-        "canonical_link": canonical_or_none(parsed.link),
+        "canonical_link": canonical,
+        "article_uid": url_uid(canonical) if canonical else None,
         "link": parsed.link,
         "title": parsed.title,
         "summary": parsed.summary,
