@@ -3,7 +3,8 @@
 local id, token, status, reason, delay = ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
 
 local function reschedule(task, now)
-  if renew(task) then delay = 0 else task.again, task.quarantined, task.site_failures = nil, nil, nil end
+  if renew(task) then delay = 0
+  else task.again, task.quarantined, task.site_failures, task.site_failed_at = nil, nil, nil, nil end
   task.reason, task.attempts, task.updated_at = reason, nil, now
   save_task(task)
   enqueue(task, now, delay)
