@@ -1,0 +1,171 @@
+"""A web, a Redis and a data directory for whole crawls, and the entries, feeds and pages that they are made of."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import redis
+from documents import FIRST_DAY, Item, page, paragraphs, prose, rss
+from ledger import Request
+from origin import Answer, Origin, OriginServer, Site, document, html
+from redis_process import running_redis
+from scrapy_process import REPOSITORY, Run, clean_environment, run_scrapy
+
+from feedcrawl.domain.urls import url_uid
+
+DELAY_SEC = 0.05
+SETTINGS = {
+    "FEEDCRAWL_ALLOW_NETWORKS": "127.1.0.0/16",
+    "FEEDCRAWL_HOST_DELAY_SEC": str(DELAY_SEC),
+    "FEEDCRAWL_LINGER_SEC": "0.4",
+    "FEEDCRAWL_RETRY_BASE_SEC": "0.02",
+    "FEEDCRAWL_ARTICLE_TIMEOUT_SEC": "1",
+    "FEEDCRAWL_PARSER_PROCESSES": "2",
+    "FEEDCRAWL_LOG_FORMAT": "json",
+}
+
+
+@dataclass
+class World:
+    """What several runs share. Without a `url` they run the embedded server of the data directory."""
+
+    origin: Origin
+    url: str | None
+    folder: Path
+    settings: dict[str, str] = field(default_factory=dict)
+    runs: dict[str, Run] = field(default_factory=dict)
+    asked: dict[str, list[Request]] = field(default_factory=dict)
+    started: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    @property
+    def env(self) -> dict[str, str]:
+        own = {"FEEDCRAWL_HOSTS_FILE": str(self.folder / "hosts")} | ({"REDIS_URL": self.url} if self.url else {})
+        return SETTINGS | own | self.settings
+
+    @property
+    def data(self) -> Path:
+        return self.folder / "data"
+
+    def crawl(self, name: str, *arguments: str, code: int = 0, **settings: str) -> Run:
+        """A run to its end; what it asked of the web is kept under its name."""
+        before = len(self.origin.ledger.requests)
+        options = [word for argument in arguments for word in ("-a", argument)]
+        run = run_scrapy("crawl", "feeds", *options, data_dir=self.data, env=self.env | settings, timeout_sec=90)
+        assert run.code == code, run.err[-6000:]
+        self.runs[name], self.asked[name] = run, self.origin.ledger.requests[before:]
+        return run
+
+    def start(self, *arguments: str, **settings: str) -> subprocess.Popen[bytes]:
+        """A run under way, in a process group of its own; it does not outlive the world."""
+        options = [word for argument in arguments for word in ("-a", argument)]
+        with (self.folder / f"log-{len(self.started)}").open("wb") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "scrapy", "crawl", "feeds", *options],
+                cwd=REPOSITORY,
+                env=clean_environment() | {"FEEDCRAWL_DATA_DIR": str(self.data)} | self.env | settings,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        self.started.append(process)
+        return process
+
+    def until(self, holds: Callable[[], object], timeout_sec: float = 40.0) -> None:
+        """Waits for something to become true."""
+        end = time.monotonic() + timeout_sec
+        while not holds():
+            assert time.monotonic() < end, f"not within {timeout_sec:g} s\n{self.logs()[-6000:]}"
+            time.sleep(0.01)
+
+    def logs(self) -> str:
+        """What the runs under way have written."""
+        return "".join(path.read_text(errors="replace") for path in sorted(self.folder.glob("log-*")))
+
+    def end(self) -> None:
+        for process in self.started:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+    def feeds_file(self, text: str) -> str:
+        """The argument that names a file with this list of feeds."""
+        (self.folder / "feeds.txt").write_text(text)
+        return f"feeds={self.folder / 'feeds.txt'}"
+
+    def client(self) -> redis.Redis:
+        url = self.url or f"unix://{self.data / 'redis'}"
+        return redis.Redis.from_url(url, decode_responses=True, encoding_errors="surrogateescape")
+
+    def lines(self, kind: str) -> list[dict[str, Any]]:
+        """The records of entries/ or articles/, as they were written; a line torn by a kill is left out."""
+        files = sorted((self.data / kind).glob("*.ndjson"))
+        found = []
+        for line in (line for file in files for line in file.read_text("utf-8").splitlines()):
+            with contextlib.suppress(ValueError):
+                found.append(json.loads(line))
+        return found
+
+    def paths(self, run: str, host: str) -> list[str]:
+        return [request.target for request in self.asked[run] if request.host == host]
+
+    def logged(self, run: str, event: str) -> list[dict[str, Any]]:
+        lines = (line for line in self.runs[run].err.splitlines() if line.startswith("{"))
+        return [record for record in map(json.loads, lines) if record["event"] == event]
+
+
+@contextlib.contextmanager
+def world_in(folder: Path, *, embedded: bool = False, **settings: str) -> Iterator[World]:
+    """A world of its own, also for fixtures that live longer than a test."""
+    server = OriginServer()
+    with contextlib.ExitStack() as stack:
+        stack.callback(server.close)
+        url = None if embedded else stack.enter_context(running_redis())
+        world = World(server.fresh(), url, folder, settings)
+        world.origin.hosts_file = folder / "hosts"
+        stack.callback(world.end)
+        yield world
+
+
+def events(client: redis.Redis, kind: str) -> list[dict[str, Any]]:
+    """The data of the events of a type, in order, with the event's id as `event`."""
+    found = [entry for _, entry in client.xrange("feedcrawl:events")]
+    return [{"event": entry["id"], **json.loads(entry["data"])} for entry in found if entry["type"] == kind]
+
+
+def article(client: redis.Redis, url: str) -> dict[str, str]:
+    """The HASH of the article with this canonical URL."""
+    found: dict[str, str] = client.hgetall(f"rss:article_canonical:{url_uid(url)}")
+    return found
+
+
+def good_page(name: str, **how: Any) -> Answer:
+    return html(page(f"About {name}", paragraphs(name, count=4), published=FIRST_DAY), **how)
+
+
+def entry(site: Site, name: str, url: str | None = None, *, hour: int = 0, summary: str | None = None) -> Item:
+    """An entry whose link is the page `/<name>` of the site, or `url`."""
+    return Item(
+        title=f"About {name}",
+        url=url or site.url(f"/{name}"),
+        published=FIRST_DAY + timedelta(hours=hour),
+        guid=f"id-{name}",
+        summary=prose(name, 20) if summary is None else summary,
+        author="Ada Writer",
+        categories=("topic",),
+    )
+
+
+def feed(entries: Sequence[Item], version: int = 1, **how: Any) -> Answer:
+    how.setdefault("etag", f'"v{version}"')
+    return document(rss(entries), content_type="application/rss+xml", **how)
