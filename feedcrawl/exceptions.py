@@ -78,3 +78,9 @@ class CircuitOpen(IgnoreRequest):
     """The probe of a half-open circuit failed: the host is still away."""
 
     reason = "circuit_open"
+
+
+class CrawlDelayLearned(IgnoreRequest):
+    """robots.txt has just asked for a longer delay than this turn was given: the page waits for its next one."""
+
+    reason = "crawl_delay"

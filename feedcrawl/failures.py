@@ -16,6 +16,7 @@ _BY_CLASS: tuple[tuple[type[BaseException], str], ...] = (
     (ours.RobotsBlocked, "robots_blocked"),
     (ours.RobotsUnavailable, "robots_unavailable"),
     (ours.CircuitOpen, "circuit_open"),
+    (ours.CrawlDelayLearned, "crawl_delay"),
     (scrapy_errors.CannotResolveHostError, "dns"),
     (net.DNSLookupError, "dns"),
     (scrapy_errors.DownloadConnectionRefusedError, "refused"),

@@ -43,6 +43,8 @@ class RobotsGate:
         self._now = wired.now
         self._agent = str(crawler.settings["USER_AGENT"])
         self._known: OrderedDict[str, Known] = OrderedDict()
+        self._paced: dict[str, float] = {}
+        self._just_paced: set[str] = set()
         self._asking: dict[str, asyncio.Future[Known]] = {}
         assert crawler.stats is not None
         self._stats = crawler.stats
@@ -65,6 +67,14 @@ class RobotsGate:
         if record.failing_since:
             self._stats.inc_value("feedcrawl/robots_allowed_on_error")
             logger.info("robots_allowed_on_error", extra={"url": url, "http_status": record.status})
+
+    def has_just_paced(self, url: str) -> bool:
+        """Whether the host's delay was lengthened since this was last asked: the turn at hand came too soon."""
+        host = hostname(url)
+        if host not in self._just_paced:
+            return False
+        self._just_paced.remove(host)
+        return True
 
     def known(self, url: str) -> bool | None:
         """What robots.txt says of a URL, if it is known without asking the host; None if not."""
@@ -139,9 +149,13 @@ class RobotsGate:
         if asked > self._config.max_crawl_delay_sec:
             logger.info("crawl_delay_cut", extra={"host": hostname(site), "asked_sec": asked})
         asked = min(asked, self._config.max_crawl_delay_sec)
-        delay_ms = pacing.base_delay(asked, None, round(self._config.host_delay_sec * 1000))
+        host, default_ms = hostname(site), round(self._config.host_delay_sec * 1000)
+        delay_sec = pacing.base_delay(asked, None, default_ms) / 1000
         with map_redis_errors():
-            self._frontier.pace(hostname(site), delay_sec=delay_ms / 1000)
+            self._frontier.pace(host, delay_sec=delay_sec)
+        if delay_sec > self._paced.get(host, default_ms / 1000):
+            self._just_paced.add(host)
+        self._paced[host] = delay_sec
 
 
 _by_crawler: WeakKeyDictionary[Crawler, RobotsGate] = WeakKeyDictionary()

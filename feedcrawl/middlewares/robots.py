@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Self
 
 from feedcrawl import robots
+from feedcrawl.exceptions import CrawlDelayLearned
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class RobotsMiddleware:
-    """RobotsBlocked or RobotsUnavailable for a URL that may not, or not yet, be asked.
+    """RobotsBlocked, RobotsUnavailable or CrawlDelayLearned for a URL that may not, or not yet, be asked.
 
     Not asked for requests with `dont_obey_robotstxt`: subscribed feeds, sitemaps, robots.txt itself.
     """
@@ -31,3 +32,5 @@ class RobotsMiddleware:
         """Waits for the host's robots.txt if it is not known."""
         if not request.meta.get("dont_obey_robotstxt"):
             await self._gate.check(request.url)
+            if "lease" in request.meta and self._gate.has_just_paced(request.url):
+                raise CrawlDelayLearned(f"crawl_delay: {request.url}")
