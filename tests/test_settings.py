@@ -1,0 +1,190 @@
+import re
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from scrapy.settings import Settings as ScrapySettings
+from scrapy_process import REPOSITORY, Run, clean_environment
+
+from feedcrawl import settings
+from feedcrawl.config import Config, ConfigError
+from feedcrawl.settings import Setting, check_names, from_environment, own_settings
+
+NAMES = [setting.name for setting in own_settings]
+
+# A value of each setting that is not its default, and what Config makes of it.
+OTHERS: dict[str, tuple[str, object]] = {
+    "DATA_DIR": ("elsewhere", Path("elsewhere")),
+    "RAW": ("off", False),
+    "REDIS_UNSAFE": ("yes", True),
+    "CONTACT": ("https://example.org/bot", "https://example.org/bot"),
+    "ALLOW_NETWORKS": ("127.1.0.0/16,10.0.0.0/8", "127.1.0.0/16,10.0.0.0/8"),
+    "HOSTS_FILE": ("hosts", Path("hosts")),
+    "DENY_PORTS": ("8000,9000", "8000,9000"),
+    "ROBOTS_ON_ERROR": ("disallow", "disallow"),
+    "CADENCE": ("learned", "learned"),
+    "FAIRNESS": ("0.25", 0.25),
+    "EWMA_ALPHA": ("0.25", 0.25),
+    "BLEND_LAMBDA": ("0.25", 0.25),
+    "JITTER_RATIO": ("0.25", 0.25),
+    "MAX_INTERVAL_SEC": ("7200", 7200.0),
+    "LEASE_SEC": ("90", 90.0),
+    "PARSER_PROCESSES": ("3", 3),
+    "LOG_FORMAT": ("json", "json"),
+    "LOG_LEVEL": ("DEBUG", "DEBUG"),
+}
+WAYS = [(setting, *OTHERS.get(setting.name.removeprefix("FEEDCRAWL_"), ("29", 29))) for setting in own_settings]
+
+
+def config(given: dict[str, object]) -> Config:
+    made = ScrapySettings(from_environment({}), priority="project")
+    made.update(given, priority="cmdline")
+    return Config.from_settings(made)
+
+
+def field(setting: Setting) -> str:
+    return setting.name.removeprefix("FEEDCRAWL_").lower()
+
+
+@pytest.mark.parametrize(("setting", "text", "value"), WAYS, ids=NAMES)
+def test_each_is_set_by_the_environment_and_by_the_command_line(setting: Setting, text: str, value: object) -> None:
+    by_environment = ScrapySettings(from_environment({setting.name: text}), priority="project")
+    assert getattr(Config.from_settings(by_environment), field(setting)) == value
+    assert getattr(config({setting.name: text}), field(setting)) == value
+    assert getattr(config({}), field(setting)) != value
+    by_environment.set(setting.name, setting.default, priority="cmdline")
+    assert getattr(Config.from_settings(by_environment), field(setting)) == getattr(config({}), field(setting))
+
+
+def test_settings_and_config_name_the_same() -> None:
+    assert [each.name for each in fields(Config)] == [field(setting) for setting in own_settings]
+    assert len(set(NAMES)) == len(NAMES)
+
+
+def test_an_empty_variable_is_none() -> None:
+    assert from_environment(dict.fromkeys(NAMES, "")) == from_environment({})
+    assert "REDIS_URL" not in from_environment({"REDIS_URL": ""})
+
+
+def test_the_environment_says_where_redis_is() -> None:
+    values = from_environment({"REDIS_URL": "redis://127.0.0.1/3", "REDIS_PORT": "7", "HOME": "/"})
+    assert values["REDIS_URL"], values["REDIS_PORT"] == ("redis://127.0.0.1/3", "7")
+    assert "HOME" not in values
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("FEEDCRAWL_DATA_DRI", "FEEDCRAWL_DATA_DIR"),
+        ("FEEDCRAWL_HOSTS_DELAY_SEC", "FEEDCRAWL_HOST_DELAY_SEC"),
+        ("FEEDCRAWL_LINGER", "FEEDCRAWL_LINGER_SEC"),
+        ("FEEDCRAWL_max_attempts", None),
+        ("FEEDCRAWL_", None),
+        ("FEEDCRAWL_ZZZ", None),
+    ],
+)
+def test_a_misspelt_name_is_refused_with_the_nearest(name: str, nearest: str | None) -> None:
+    told = re.escape(f"{name} is no setting; the nearest is {nearest or ''}")
+    with pytest.raises(ValueError, match=told):
+        check_names([name])
+    with pytest.raises(ConfigError, match=told):
+        config({name: "1"})
+    with pytest.raises(ConfigError, match=told):
+        Config.from_settings(ScrapySettings(from_environment({name: "1"})))
+
+
+def test_other_names_are_nobodys_business() -> None:
+    check_names(["HOME", "feedcrawl", "SCRAPY_PROJECT", "MY_FEEDCRAWL_DATA_DRI", *NAMES])
+
+
+@pytest.mark.parametrize(
+    ("setting", "environment"), [([], {"FEEDCRAWL_LINGR_SEC": "1"}), (["-s", "FEEDCRAWL_LINGR_SEC=1"], {})]
+)
+def test_a_crawl_does_not_start_with_a_misspelt_name(
+    scrapy_run, setting: list[str], environment: dict[str, str]
+) -> None:
+    run: Run = scrapy_run("crawl", "feeds", *setting, env=environment)
+    assert run.code != 0
+    assert "FEEDCRAWL_LINGR_SEC is no setting; the nearest is FEEDCRAWL_LINGER_SEC" in run.err
+
+
+def test_the_module_reads_its_own_environment() -> None:
+    code = "from feedcrawl import settings as s; print(s.FEEDCRAWL_TAKE_BATCH, s.FEEDCRAWL_LEASE_SEC, s.REDIS_URL)"
+    environment = clean_environment() | {"FEEDCRAWL_TAKE_BATCH": "7", "REDIS_URL": "redis://127.0.0.1"}
+    ran = subprocess.run(
+        [sys.executable, "-c", code], env=environment, cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.split() == ["7", "60.0", "redis://127.0.0.1"]
+
+
+def test_only_the_settings_module_reads_the_environment() -> None:
+    package = REPOSITORY / "feedcrawl"
+    readers = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if re.search(r"\bos\.(environ|getenv)\b", path.read_text(encoding="utf-8"))
+    }
+    assert readers == {"settings.py"}
+
+
+def test_each_setting_is_read_by_its_name() -> None:
+    sources = [path for path in (REPOSITORY / "feedcrawl").rglob("*.py") if path.name != "settings.py"]
+    named = {
+        name for path in sources for name in re.findall(r'"(FEEDCRAWL_[A-Z_]+)"', path.read_text(encoding="utf-8"))
+    }
+    assert named <= set(NAMES)
+
+
+def test_components_that_are_named_exist() -> None:
+    from scrapy.utils.misc import load_object
+
+    groups = (
+        settings.DOWNLOADER_MIDDLEWARES,
+        settings.SPIDER_MIDDLEWARES,
+        settings.ITEM_PIPELINES,
+        settings.EXTENSIONS,
+    )
+    paths = [path for group in groups for path in group]
+    paths += [settings.SCHEDULER, settings.TWISTED_DNS_RESOLVER, *settings.ADDONS]
+    assert all(callable(load_object(path)) for path in paths)
+
+
+# --- the page ---
+
+
+def rows(text: str) -> list[list[str]]:
+    """The cells of each row whose first cell is one of our names."""
+    lines = (line for line in text.splitlines() if line.startswith("| `FEEDCRAWL_"))
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def shown(value: str | float | None) -> str:
+    if value in (None, ""):
+        return "none"
+    return f"`{int(value) if isinstance(value, float) and value.is_integer() else value}`"
+
+
+def test_the_page_has_each_setting_as_it_is() -> None:
+    page = (REPOSITORY / "docs" / "settings.md").read_text(encoding="utf-8")
+    expected = [
+        [f"`{each.name}`", shown(each.default), each.unit, each.meaning, ", ".join(f"`{name}`" for name in each.also)]
+        for each in own_settings
+    ]
+    assert rows(page) == expected
+    assert set(re.findall(r"FEEDCRAWL_[A-Z_]*[A-Z]", page)) - set(NAMES) == {"FEEDCRAWL_DATA_DRI"}
+
+
+def test_the_page_knows_the_names_of_other_programs() -> None:
+    page = (REPOSITORY / "docs" / "settings.md").read_text(encoding="utf-8")
+    others = """
+        redis_url input_queue dlq_queue request_timeout_seconds max_retries retry_backoff_base_seconds user_agent
+        max_redirects cache_ttl_seconds rate_limit_per_second circuit_breaker_failure_threshold
+        circuit_breaker_initial_backoff_seconds circuit_breaker_max_backoff_seconds circuit_breaker_backoff_multiplier
+        robots_txt_cache_ttl_seconds poll_timeout_seconds FETCH_TIMEOUT_MS MAX_BODY_BYTES MAX_XML_DEPTH
+        SCHED_MIN_INTERVAL_SEC SCHED_MAX_INTERVAL_SEC SCHED_JITTER_RATIO HOST_MAX_CONCURRENCY HOST_RPS min_interval_sec
+        max_interval_sec up_factor b_up down_factor b_down ewma_alpha blend_lambda jitter_ratio backoff_base
+        backoff_cap_sec
+    """
+    assert [name for name in others.split() if f"`{name}`" not in page] == []
