@@ -65,7 +65,13 @@ class Host:
     def delay(self):
         return pacing.effective_delay(self.pace, DELAY)
 
+    def start(self, now):
+        _, self.tat = pacing.reserve(self.tat, now, self.delay())
+        self.slots += 1
+
     def turn(self, now):
+        if self.concurrency == 1:
+            self.tat = pacing.hold(self.tat, now, self.delay())
         at, self.tat = pacing.reserve(self.tat, now, self.delay())
         return at
 
@@ -263,8 +269,7 @@ class Model:
         while len(taken) < wanted and (task := self.best(lanes)):
             host = self.host(task.host)
             host.circuit = step(host.circuit, "due", self.now)
-            host.turn(self.now)
-            host.slots += 1
+            host.start(self.now)
             task.place, task.at, task.slot = "leased", self.now + LEASE, True
             taken.append((task.id, host.circuit.state == "half_open"))
         return taken

@@ -45,6 +45,8 @@ class Twin:
         return self.circuit.state == "half_open"
 
     def turn(self, now):
+        if self.concurrency == 1:
+            self.tat = pacing.hold(self.tat, now, self.effective())
         at, self.tat = pacing.reserve(self.tat, now, self.effective())
         return (at - now) / 1000
 
