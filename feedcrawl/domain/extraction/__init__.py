@@ -2,49 +2,93 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from feedcrawl.domain.dates import parse_date
 from feedcrawl.domain.errors import NoArticle
-from feedcrawl.domain.extraction.authors import find_authors
-from feedcrawl.domain.extraction.choice import choose
-from feedcrawl.domain.extraction.fields import find_canonical, find_image, find_language, find_site_name, find_tags
+from feedcrawl.domain.extraction.authors import find_authors, split_names
+from feedcrawl.domain.extraction.choice import Choice, choose
+from feedcrawl.domain.extraction.fields import (
+    find_canonical,
+    find_image,
+    find_language,
+    find_site_name,
+    find_tags,
+)
 from feedcrawl.domain.extraction.moments import find_modified, find_published
-from feedcrawl.domain.extraction.page import read_page
+from feedcrawl.domain.extraction.page import Page, read_page
+from feedcrawl.domain.extraction.rules import select_text
 from feedcrawl.domain.extraction.titles import find_title
-from feedcrawl.domain.models import Extraction
+from feedcrawl.domain.extraction.walls import is_paid, refuse_walls
+from feedcrawl.domain.models import Extraction, SourceRules
 from feedcrawl.domain.sanitize import clean_tree
 
 if TYPE_CHECKING:
-    from feedcrawl.domain.models import FeedContent, SourceRules
+    from feedcrawl.domain.models import FeedContent
 
 __all__ = ["extract"]
 
 MIN_ABSTRACT_LENGTH = 40
+_NO_RULES = SourceRules()
 
 
 def extract(
     html: bytes | str, *, url: str, rules: SourceRules | None = None, feed: FeedContent | None = None
 ) -> Extraction:
-    """The article of a page fetched from `url`, or NoArticle with the code of one of our failures and its cause."""
+    """The article of a page fetched from `url`.
+
+    `rules` are the selectors of the page's source, `feed` what a feed said of the article. Raises NoArticle with
+    FAIL_BAD_HTML (too short, or no HTML), FAIL_PARSE (cannot be read) or FAIL_EMPTY (no article: a wall, a challenge, a
+    soft 404, an index, no text); its detail begins with the kind of page.
+    """
+    rules = rules or _NO_RULES
     page = read_page(html, url)
-    chosen = choose(page, feed)
-    best = chosen.winner if chosen else None
-    if best is None:
-        raise NoArticle("FAIL_EMPTY", "no rung found text")
+    choice = choose(page, rules, feed)
+    if choice is None:
+        refuse_walls(page, "")
+        raise NoArticle("FAIL_EMPTY", "no_text: no extractor found any")
+    if choice.winner.rung not in {"rules", "feed"}:
+        refuse_walls(page, choice.winner.text)
+    return _ruled(_extraction(page, choice, feed), page, rules)
+
+
+def _extraction(page: Page, choice: Choice, feed: FeedContent | None) -> Extraction:
+    winner = choice.winner
+    image = find_image(page, winner.body, feed)
     return Extraction(
         title=find_title(page, feed),
-        text=best.text,
-        html=clean_tree(best.body, base_url=page.base),
-        abstract=next((line for line in best.text.splitlines() if len(line) > MIN_ABSTRACT_LENGTH), None),
-        image=find_image(page, best.body, feed),
+        text=winner.text,
+        html=clean_tree(winner.body, base_url=page.base),
+        abstract=_abstract(winner.text),
+        image=image,
         authors=find_authors(page, feed),
         published=find_published(page, feed),
         modified=find_modified(page, feed),
         language=find_language(page, feed),
         site_name=find_site_name(page),
         canonical_url=find_canonical(page),
-        extractor=best.rung,
+        extractor=winner.rung,
         raw_len=page.raw_len,
-        text_len=len(best.text),
+        text_len=len(winner.text),
         tags=find_tags(page, feed),
+        notes=(f"{winner.rung}: {choice.reason}", *(("paid",) if is_paid(page) else ())),
     )
+
+
+def _ruled(extraction: Extraction, page: Page, rules: SourceRules) -> Extraction:
+    """The extraction with the fields that the source's rules find."""
+    titles = select_text(page.tree, rules.title)
+    moments = [moment for text in select_text(page.tree, rules.published) if (moment := parse_date(text))]
+    authors = tuple(name for text in select_text(page.tree, rules.author) for name in split_names(text))
+    return replace(
+        extraction,
+        title=titles[0] if titles else extraction.title,
+        published=moments[0] if moments else extraction.published,
+        authors=authors or extraction.authors,
+    )
+
+
+def _abstract(text: str) -> str | None:
+    """The first paragraph of more than 40 characters."""
+    return next((line for line in text.splitlines() if len(line) > MIN_ABSTRACT_LENGTH), None)

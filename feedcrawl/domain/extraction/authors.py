@@ -6,6 +6,7 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from feedcrawl.domain.extraction.furniture import is_hidden
 from feedcrawl.domain.extraction.leads import squeezed
 from feedcrawl.domain.extraction.page import text_of
 from feedcrawl.domain.extraction.structured import text_at, values
@@ -61,7 +62,7 @@ def find_authors(page: Page, feed: FeedContent | None) -> tuple[str, ...]:
     """
     publisher = {squeezed(name) for name in site_names(page)}
     for source in (_structured(page), _metas(page), feed.authors if feed else (), _byline(page)):
-        stated = [name for name in _split(source) if squeezed(name) not in publisher]
+        stated = [name for name in _split(source) if not _is_publisher(name, publisher)]
         if stated:
             return tuple(stated[:MAX_AUTHORS])
     return tuple(_split(_structured(page)))[:MAX_AUTHORS]
@@ -75,6 +76,12 @@ def split_names(text: str) -> Iterator[str]:
         name = _ASIDE.sub("", _BY.sub("", part)).strip(" ,.;:|-–—")
         if 1 < len(name) <= MAX_NAME_LENGTH and len(name.split()) <= MAX_NAME_WORDS and not _NO_NAME.search(name):
             yield name
+
+
+def _is_publisher(name: str, publisher: set[str]) -> bool:
+    """Whether a name is the site's, or the beginning of it: "LBCI" is "LBCI Lebanon"."""
+    key = squeezed(name)
+    return key in publisher or (len(key) > 3 and any(known.startswith(key) for known in publisher))
 
 
 def _split(texts: Iterable[str]) -> list[str]:
@@ -128,9 +135,15 @@ def _is_byline(element: HtmlElement) -> bool:
         or "author" in attributes.get("itemprop", "").split()
         or _BYLINE.search(names(element)) is not None
     )
-    return marked and not any(
-        parent.tag in _ELSEWHERE or (parent.tag != "body" and _ELSEWHERE_NAMES.search(names(parent)))
-        for parent in element.iterancestors()
+    return (
+        marked
+        and not is_hidden(element)
+        and not any(
+            is_hidden(parent)
+            or parent.tag in _ELSEWHERE
+            or (parent.tag != "body" and _ELSEWHERE_NAMES.search(names(parent)))
+            for parent in element.iterancestors()
+        )
     )
 
 

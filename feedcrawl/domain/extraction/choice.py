@@ -12,6 +12,7 @@ from feedcrawl.domain.extraction.rungs import (
     by_feed,
     by_prose,
     by_readability,
+    by_rules,
     by_structured_data,
     by_trafilatura,
 )
@@ -19,7 +20,7 @@ from feedcrawl.domain.extraction.structured import text_at
 
 if TYPE_CHECKING:
     from feedcrawl.domain.extraction.page import Page
-    from feedcrawl.domain.models import FeedContent
+    from feedcrawl.domain.models import FeedContent, SourceRules
 
 AGREED = 0.6
 ENOUGH = 500
@@ -34,13 +35,20 @@ class Choice:
     reason: str
 
 
-def choose(page: Page, feed: FeedContent | None) -> Choice | None:
+def choose(page: Page, rules: SourceRules, feed: FeedContent | None) -> Choice | None:
     """The best candidate for the page's article, None where no rung found any.
 
-    A page that declares itself an article is read by our own rung, which knows the furniture of news pages; others by
+    The source's selectors win wherever they find text: they were made for this page. A page that declares itself an article is read by our own rung, which knows the furniture of news pages; others by
     readability, which is the more inclusive of the two. One that is long enough and has what the page says of itself
     has won; otherwise the candidates vote, each for those that agree with it.
     """
+    ruled = by_rules(page, rules)
+    if ruled:
+        return Choice(ruled, "the source's selectors")
+    return _fuller(_climb(page, feed), by_feed(feed))
+
+
+def _climb(page: Page, feed: FeedContent | None) -> Choice | None:
     prose = by_prose(page)
     if page.is_declared:
         if prose and _is_sound(prose, page, feed):
@@ -50,24 +58,32 @@ def choose(page: Page, feed: FeedContent | None) -> Choice | None:
         first, second = by_readability(page), prose
     if first and second and agreement(first.grams, second.grams) >= AGREED:
         return Choice(first, f"{second.rung} agrees")
-    found = [first, second, by_structured_data(page), by_trafilatura(page), by_feed(feed)]
+    found = [first, second, by_structured_data(page), by_trafilatura(page)]
     return _vote([candidate for candidate in found if candidate])
+
+
+def _fuller(best: Choice | None, carried: Candidate | None) -> Choice | None:
+    """The feed's content where the page has none, or only the beginning of it."""
+    if carried is None:
+        return best
+    if best is None:
+        return Choice(carried, "the page has no text")
+    page_grams, feed_grams = best.winner.grams, carried.grams
+    shared = (page_grams & feed_grams).total()
+    if feed_grams.total() > 2 * page_grams.total() and shared > 0.5 * page_grams.total():
+        return Choice(carried, "the page has only a part of what the feed carries")
+    return best
 
 
 def _is_sound(candidate: Candidate, page: Page, feed: FeedContent | None) -> bool:
     if len(candidate.text) < ENOUGH or candidate.density > _MOST_LINKS:
         return False
     text = squeezed(candidate.text)
-    said = (
-        page.meta("og:description"),
-        page.meta("description"),
-        text_at(page.article, "description"),
-        feed and feed.summary,
-    )
-    return (
-        any(len(text_said) > 40 and squeezed(text_said, 30) in text for text_said in said if text_said)
-        or len(text) > 4 * ENOUGH
-    )
+    if len(text) > 4 * ENOUGH:
+        return True
+    metas = (page.meta("og:description"), page.meta("description"), text_at(page.article, "description"))
+    said = [squeezed(words, 30) for words in (*metas, feed and feed.summary) if words and len(words) > 40]
+    return any(beginning in text for beginning in said)
 
 
 def _vote(candidates: list[Candidate]) -> Choice | None:

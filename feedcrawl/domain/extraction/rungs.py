@@ -18,6 +18,7 @@ from feedcrawl.domain.extraction.leads import described_lead, named_lead
 from feedcrawl.domain.extraction.page import text_of
 from feedcrawl.domain.extraction.polish import Grams, add_lead, corroborate, drop_headline, grams, mark_figures
 from feedcrawl.domain.extraction.prose import find_root, trim
+from feedcrawl.domain.extraction.rules import select_body
 from feedcrawl.domain.extraction.structured import body_of, text_at
 from feedcrawl.domain.sanitize import parse_html
 from feedcrawl.domain.text import canonical_text
@@ -26,9 +27,17 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
     from feedcrawl.domain.extraction.page import Page
-    from feedcrawl.domain.models import FeedContent
+    from feedcrawl.domain.models import FeedContent, SourceRules
 
 MIN_WITNESS = 200
+_BROKEN = (
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    RecursionError,
+    etree.LxmlError,
+)  # met in libraries on hostile pages
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +53,12 @@ class Candidate:
     def grams(self) -> Grams:
         """The runs of words in its text."""
         return grams(self.text)
+
+
+def by_rules(page: Page, rules: SourceRules) -> Candidate | None:
+    """What the source's selectors name as the article."""
+    body = select_body(page.tree, rules.body, rules.remove) if rules.body else None
+    return _candidate("rules", body) if body is not None else None
 
 
 def by_prose(page: Page) -> Candidate | None:
@@ -81,7 +96,7 @@ def by_readability(page: Page) -> Candidate | None:
 
     try:
         summary = Document(deepcopy(page.tree), url=page.base).summary(html_partial=True)
-    except (Unparseable, ValueError):
+    except (Unparseable, *_BROKEN):
         return None
     return by_markup("readability", summary)
 
@@ -90,15 +105,18 @@ def by_trafilatura(page: Page) -> Candidate | None:
     """What trafilatura takes for the article."""
     from trafilatura.core import extract  # noqa: PLC0415
 
-    html = extract(
-        deepcopy(page.tree),
-        url=page.url,
-        output_format="html",
-        include_comments=False,
-        include_links=True,
-        include_images=True,
-        include_formatting=True,
-    )
+    try:
+        html = extract(
+            deepcopy(page.tree),
+            url=page.url,
+            output_format="html",
+            include_comments=False,
+            include_links=True,
+            include_images=True,
+            include_formatting=True,
+        )
+    except _BROKEN:
+        return None
     return by_markup("trafilatura", html)
 
 

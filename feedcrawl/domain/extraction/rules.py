@@ -1,0 +1,64 @@
+"""The rung of the operator: selectors that a source's settings hold."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any
+
+from cssselect import SelectorError
+from lxml import etree
+from lxml.cssselect import CSSSelector
+from lxml.html import Element, HtmlElement
+
+from feedcrawl.domain.extraction.page import text_of
+from feedcrawl.domain.text import fold
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def select(tree: HtmlElement, selectors: Iterable[str]) -> list[Any]:
+    """What the first of the selectors finds that finds anything: elements, or strings of an XPath.
+
+    XPath begins with `/` or `./`; everything else is CSS. A selector that cannot be read finds nothing.
+    """
+    for selector in selectors:
+        if found := _matches(tree, selector):
+            return found
+    return []
+
+
+def select_text(tree: HtmlElement, selectors: Iterable[str]) -> tuple[str, ...]:
+    """The texts that the selectors find: of a time or meta element its machine-readable value."""
+    return tuple(text for found in select(tree, selectors) if (text := _text(found)))
+
+
+def select_body(tree: HtmlElement, body: Iterable[str], remove: Iterable[str]) -> HtmlElement | None:
+    """The elements that the selectors name as the article, without those that are to be removed; copies in a div."""
+    tree = deepcopy(tree)
+    for selector in remove:
+        for element in _matches(tree, selector):
+            if isinstance(element, HtmlElement) and element.getparent() is not None:
+                element.drop_tree()
+    parts = [part for part in select(tree, body) if isinstance(part, HtmlElement)]
+    outermost = [part for part in parts if not any(part in set(other.iterdescendants()) for other in parts)]
+    if not outermost:
+        return None
+    whole = Element("div")
+    whole.extend(outermost)
+    return whole
+
+
+def _matches(tree: HtmlElement, selector: str) -> list[Any]:
+    try:
+        path = selector if selector.startswith(("/", "./")) else CSSSelector(selector, translator="html").path
+        found = tree.xpath(path)
+    except (SelectorError, etree.XPathError):
+        return []
+    return found if isinstance(found, list) else [found]
+
+
+def _text(found: Any) -> str:
+    if isinstance(found, HtmlElement):
+        return fold(found.get("datetime") or found.get("content") or text_of(found))
+    return fold(str(found))

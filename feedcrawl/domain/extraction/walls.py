@@ -1,0 +1,111 @@
+"""Pages that answer 200 and hold no article: walls, challenges, soft 404s, teasers, indexes.
+
+All of them are short. A long text is an article even if it speaks of cookies.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from feedcrawl.domain.errors import NoArticle
+from feedcrawl.domain.extraction.page import text_of
+from feedcrawl.domain.extraction.structured import values
+from feedcrawl.domain.extraction.titles import title_element
+from feedcrawl.domain.text import canonical_text, words
+
+if TYPE_CHECKING:
+    from feedcrawl.domain.extraction.page import Page
+
+MIN_LENGTH = 25
+WALL_LENGTH = 700
+TEASER_LENGTH = 400
+_INDEX_LINKS = 20
+_INDEX_WORDS = 4
+
+_WALLS = {
+    "challenge": re.compile(
+        r"checking (?:if the site connection|your browser)|verify(?:ing)? (?:that )?you are (?:a |not a )?(?:human|robot)"
+        r"|(?:are|you're) (?:you )?not a robot|attention required|just a moment\b|complete the (?:captcha|security check)"
+        r"|unusual traffic from|access (?:to this page )?(?:has been |is )?denied|request (?:was )?blocked|ddos protection"
+        r"|security check to access|enable javascript and cookies to continue",
+        re.IGNORECASE,
+    ),
+    "javascript": re.compile(
+        r"(?:enable|activate|turn on|requires?|needs?|without) java ?script|java ?script (?:is|must be|seems to be|to be)"
+        r" (?:not )?(?:disabled|enabled|required|activated)|(?:activez|activer|activar|active|aktivieren sie) java ?script"
+        r"|java ?script (?:aktivieren|activado|activé)",
+        re.IGNORECASE,
+    ),
+    "consent": re.compile(
+        r"(?:we|our|us) (?:value|care about|respect) your privacy|value your privacy"
+        r"|(?:we and )?our (?:\d+ )?partners|accept (?:all )?(?:the )?cookies|(?:this (?:web)?site|we) uses? cookies"
+        r"|manage (?:your )?(?:cookie|privacy|consent)|cookie (?:settings|preferences|consent)|alle (?:cookies )?akzeptieren"
+        r"|cookies (?:zulassen|akzeptieren|accepter|aceptar)|tout accepter|aceptar (?:todas las )?cookies|accetta (?:tutti )?i cookie",
+        re.IGNORECASE,
+    ),
+    "not_found": re.compile(
+        r"\b(?:error )?404\b(?! \w+ \w+ \w+)|(?:page|article|story|content|file)\b.{0,40}\b(?:not|n't|never) (?:be )?(?:found|exist|available)"
+        r"|could not find (?:it|the page|what)|no longer (?:available|exists)|seite (?:wurde )?(?:leider )?nicht gefunden"
+        r"|nicht (?:mehr )?(?:gefunden|verfügbar)|page introuvable|n'existe (?:plus|pas)|no encontrad[ao]"
+        r"|página no (?:existe|encontrada)|pagina non trovata|não encontrada|не найдена|存在しません|見つかりません",
+        re.IGNORECASE,
+    ),
+    "paywall": re.compile(
+        r"(?:subscribe|register|sign up|log ?in|sign in)(?: now)? to (?:continue|keep|read|unlock|access|view)"
+        r"|already a (?:subscriber|member)|(?:for|to) (?:our )?(?:premium )?(?:subscribers|members) only"
+        r"|(?:nur|exklusiv) für (?:abonnenten|mitglieder)|jetzt (?:weiterlesen|abonnieren)|réservé (?:à nos|aux) abonnés"
+        r"|(?:exclusivo|solo|sólo) para (?:suscriptores|abonados)|会員限定",
+        re.IGNORECASE,
+    ),
+}
+
+
+def refuse_walls(page: Page, text: str) -> None:
+    """Raise NoArticle if what was found on a page is no article; its detail begins with the kind of page."""
+    if len(text) < WALL_LENGTH:
+        kind = wall_kind(page, text)
+        if kind:
+            raise NoArticle("FAIL_EMPTY", f"{kind}: {text[:120]!r}")
+    if len(text) < MIN_LENGTH:
+        raise NoArticle("FAIL_EMPTY", f"no_text: {len(text)} characters of text, fewer than {MIN_LENGTH}")
+    if not page.is_declared and _is_index(page, text):
+        raise NoArticle("FAIL_EMPTY", f"index: links to other pages around {len(text)} characters of text")
+
+
+def wall_kind(page: Page, text: str) -> str | None:
+    """What kind of wall a page with a short text is, None if it is none."""
+    said = f"{title_element(page)}\n{text if len(text) >= MIN_LENGTH else _everything(page)}"
+    kind = next((kind for kind, words_of_it in _WALLS.items() if words_of_it.search(said)), None)
+    if kind == "paywall" and len(text) >= TEASER_LENGTH:
+        return None
+    if kind is None and len(text) < TEASER_LENGTH and is_paid(page):
+        return "teaser"
+    return kind
+
+
+def is_paid(page: Page) -> bool:
+    """Whether the page says that its article is not free (https://schema.org/isAccessibleForFree)."""
+    free = [str(value).lower() for value in values(page.article.get("isAccessibleForFree"))]
+    return bool(free) and free[0] in {"false", "no", "0"} or page.meta("article:content_tier") in {"locked", "metered"}
+
+
+def _everything(page: Page) -> str:
+    """What a page without text shows, its advice to those without scripts included."""
+    hints = " ".join(map(text_of_script_hint, page.tree.iter("noscript")))
+    return f"{canonical_text(page.tree)[:WALL_LENGTH]}\n{hints[:WALL_LENGTH]}"
+
+
+def text_of_script_hint(element: object) -> str:
+    """The text of a noscript element, which has none for readers with scripts."""
+    return " ".join(map(str, element.itertext())) if hasattr(element, "itertext") else ""
+
+
+def _is_index(page: Page, text: str) -> bool:
+    """A front page, or one where the headlines that lead elsewhere outweigh the text."""
+    parts = urlsplit(page.url)
+    links = [said for link in page.tree.iter("a") if len(words(said := text_of(link))) >= _INDEX_WORDS]
+    if len(links) < _INDEX_LINKS:
+        return False
+    return (parts.path in {"", "/"} and not parts.query) or sum(map(len, links)) > 4 * len(text)
