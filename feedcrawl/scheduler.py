@@ -157,7 +157,10 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         return answer in ("queued", "again", "raised")
 
     def _wait_turn(self, request: Request, lease: Lease) -> bool:
+        goes_on = getattr(self.spider, "goes_on", None)
         try:
+            if goes_on is not None and not goes_on(request, lease):
+                return False
             wait = self.leases.turn(lease)
         except StoreUnavailable as error:
             self.leases.abandon(lease, reason="store_lost")

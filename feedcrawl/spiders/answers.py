@@ -37,6 +37,10 @@ class Answers:
         self.leases = self.wired.leases
         self.verdicts = Verdicts(self.leases, crawler.stats, self.wired.now)
 
+    def goes_on(self, request: Request, lease: Lease) -> bool:  # noqa: ARG002 - for subclasses
+        """Whether a redirect on the same host is followed."""
+        return True
+
     def settled(self, failure: Failure) -> tuple[Request, Outcome] | None:
         """The failed request and its outcome; None if the task went on elsewhere or back, and nothing is left to do.
 

@@ -38,6 +38,9 @@ class Handler(Protocol):
     def request(self, lease: Lease) -> Request | None:
         """The request of a task; None where there is nothing to ask, and the task is ended."""
 
+    def goes_on(self, request: Request, lease: Lease) -> bool:
+        """Whether a redirect on the same host is followed; False if the task is ended."""
+
 
 class FrontierSpider(Spider):
     """A spider whose requests are the frontier's tasks. Subclasses say what they add to it before."""
@@ -78,6 +81,11 @@ class FrontierSpider(Spider):
     def request_for(self, lease: Lease) -> Request | None:
         """The request of a task, by its kind."""
         return self.handlers[lease.task.kind].request(lease)
+
+    def goes_on(self, request: Request, lease: Lease) -> bool:
+        """Whether a redirect on the same host is worth following; False if the task has ended here."""
+        handler = self.handlers.get(lease.task.kind)
+        return handler is None or handler.goes_on(request, lease)
 
     def stop_at_type(self, headers: Any, request: Request) -> None:
         """Ends a download whose type is none that we read, before its body."""

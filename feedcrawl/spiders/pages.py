@@ -60,6 +60,18 @@ class ArticleTasks(Answers):
         }
         return Request(lease.task.url, self.parse, "GET", HEADERS, meta=meta, errback=self.failed, dont_filter=True)
 
+    def goes_on(self, request: Request, lease: Lease) -> bool:
+        """A redirect to what another URL has brought already ends here, unfetched."""
+        uid = uid_of(request.url)
+        if lease.history.again or uid == lease.id:
+            return True
+        with map_redis_errors():
+            owner = self.wired.articles.owners([uid]).get(uid, lease.id)
+        if owner == lease.id:
+            return True
+        self._merge_unfetched(lease, uid)
+        return False
+
     async def parse(self, response: Response) -> AsyncIterator[Article]:
         """The page extracted in a child, or the failure that it is."""
         request = cast("Request", response.request)
