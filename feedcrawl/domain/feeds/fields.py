@@ -30,8 +30,8 @@ def read_body(nodes: Iterable[Node]) -> str | None:
 
 
 def read_date(node: Node, *names: str) -> datetime | None:
-    """The first date of these children that can be read."""
-    texts = (child.text() for child in node.all(*names))
+    """The date of the first of these children that can be read; of several of one name the last corrects the others."""
+    texts = (child.text() for name in names for child in reversed(list(node.all(name))))
     return next(filter(None, map(parse_date, texts)), None)
 
 

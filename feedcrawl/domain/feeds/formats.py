@@ -77,7 +77,7 @@ def entry_elements(root: _Element, reading: Reading) -> list[_Element]:
 
     Which end is the newer one is read from the first and the last date, not from every entry.
     """
-    found = [root] if name_of(str(root.tag)) in _ENTRIES else list(_walk(root))
+    found = [root] if name_of(str(root.tag)) in _ENTRIES else list(_walk(root)) or _anywhere(root)
     if len(found) <= MAX_ENTRIES:
         return found
     reading.note("entries_truncated")
@@ -92,6 +92,11 @@ def _walk(parent: _Element) -> Iterator[_Element]:
             yield child
         elif name in _HOLDERS:
             yield from _walk(child)
+
+
+def _anywhere(root: _Element) -> list[_Element]:
+    """Entries in holders of an unknown name."""
+    return [element for element in root.iter(etree.Element) if name_of(str(element.tag)) in _ENTRIES]
 
 
 def _date(element: _Element) -> datetime | None:

@@ -24,9 +24,9 @@ _LIKELY_TAG = re.compile(
     r"|sup|tt|u|wbr)(?:\s[^<>]*)?/?>",
     re.IGNORECASE,
 )
+_TAG = re.compile(r"<[a-z][^<>]*>", re.IGNORECASE)
 _LINK_ATTRIBUTE = re.compile(
-    r"(<[a-z][a-z0-9]*\b[^<>]*?\s(?:href|src|action|cite|poster|longdesc|background|data)\s*=\s*)"
-    r"(?:\"([^\"<>]*)\"|'([^'<>]*)'|([^\s\"'<>]+))",
+    r"(\s(?:href|src|action|cite|poster|longdesc|background|data)\s*=\s*)(?:\"([^\"<>]*)\"|'([^'<>]*)'|([^\s\"'<>]+))",
     re.IGNORECASE,
 )
 _IMAGE = re.compile(r"<img\s(?:[^<>]*?\s)?src\s*=\s*[\"']([^\"'<>]+)[\"'][^<>]*>", re.IGNORECASE)
@@ -69,7 +69,7 @@ def absolute(text: Text, base: str) -> str:
     """The HTML with its relative links made absolute; plain text as it is."""
     if text.kind == "text" or "=" not in text.value or "<" not in text.value:
         return text.value
-    return _LINK_ATTRIBUTE.sub(lambda match: _absolute_attribute(match, base), text.value)
+    return _TAG.sub(lambda tag: _LINK_ATTRIBUTE.sub(lambda match: _absolute_attribute(match, base), tag[0]), text.value)
 
 
 def first_image(markup: str | None) -> str | None:

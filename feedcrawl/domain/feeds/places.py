@@ -50,13 +50,14 @@ def related(links: list[Link], rel: str) -> str | None:
 
 
 def alternate(links: list[Link]) -> str | None:
-    """The page that a feed or entry stands for: an `alternate`, the first of HTML before others.
+    """The page that a feed or entry stands for: an `alternate` of HTML, else of no type, else of any.
 
-    Of several RSS links, which have no type and of which there may be one only, the last corrects those before it.
+    Of several without a type, as RSS has them and may have one only, the last corrects those before it.
     """
     pages = [link for link in links if link.rel == "alternate"]
     html = [link for link in pages if "html" in (link.type or "")]
-    return next((link.href for link in html), pages[-1].href if pages else None)
+    untyped = [link for link in reversed(pages) if not link.type]
+    return next((link.href for link in html + untyped + pages), None)
 
 
 def read_enclosures(node: Node, reading: Reading) -> list[Enclosure]:

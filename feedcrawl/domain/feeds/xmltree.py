@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from lxml import etree
 
 from feedcrawl.domain.feeds import repair
+from feedcrawl.domain.feeds.balance import balance
 from feedcrawl.domain.feeds.names import name_of
 
 if TYPE_CHECKING:
@@ -18,16 +19,19 @@ if TYPE_CHECKING:
 
 _WINDOWS = re.compile(r"[\x80-\x9f]|&#(?:1[2-5][0-9]|[xX][89][0-9a-fA-F]);")
 
+_STRUCTURE = frozenset({"?:rss", "?:feed", "?:channel", "?:item", "?:entry"})
+
 
 def load(text: str, reading: Reading) -> _Element | None:
     """The root element, or None if there is none; a step of mending is taken only if the text is no XML without it."""
     body = reading.mended(repair.body_of(text))
     root = None if _WINDOWS.search(body) else _parse(body)
     if root is None:
-        body = reading.mended(repair.mend_characters(body))
+        body = reading.mended(repair.declare_prefixes(reading.mended(repair.mend_characters(body))))
         root = _parse(body)
     if root is None:
-        root = _parse(reading.mended(repair.balance(body)), recover=True)
+        body = reading.mended(repair.declare_prefixes(reading.mended(balance(body))))
+        root = _parse(body, recover=True)
     return None if root is None else _adopt(root)
 
 
@@ -50,11 +54,15 @@ def _parse(text: str, *, recover: bool = False) -> _Element | None:
 
 
 def _adopt(root: _Element) -> _Element:
-    """The tree with the root's namespace dropped, if nobody knows it: a feed may have an invented or old one."""
-    name = name_of(str(root.tag))
-    if name in {"?:rss", "?:feed", "?:channel"}:
-        invented = str(root.tag).partition("}")[0] + "}"
-        for element in root.iter(f"{invented}*"):
-            with suppress(ValueError):  # libxml2 recovers names that lxml refuses to set
-                element.tag = str(element.tag).removeprefix(invented)
+    """The tree with an unknown namespace of its structure dropped: a feed may have an invented or old one."""
+    for element in (root, *root.iterchildren(etree.Element)):
+        if name_of(str(element.tag)) in _STRUCTURE:
+            _drop_space(root, str(element.tag).rpartition("}")[0] + "}")
+            break
     return root
+
+
+def _drop_space(root: _Element, space: str) -> None:
+    for element in root.iter(f"{space}*"):
+        with suppress(ValueError):  # libxml2 recovers names that lxml refuses to set
+            element.tag = str(element.tag).removeprefix(space)

@@ -80,6 +80,9 @@ HOSTILE = {
     "comment": "<!--" + "-" * 1_000_000 + RSS.format(""),
     "open tags": RSS.format("<item><description>" + "&lt;b " * 100_000 + "</description></item>"),
     "quotes": RSS.format("<item><title>" + "<a '\"" * 50_000),
+    "odd quotes": RSS.format("<item><title>" + '<a "' * 100_001),
+    "declarations": RSS.format("<item><title>" + "<!A " * 100_000),
+    "links": RSS.format("<item><description>" + "&lt;a href=" * 50_000 + "</description></item>"),
     "pictures": RSS.format("<item><description>" + "&lt;img src " * 50_000 + "</description></item>"),
     "entities": RSS.format("<item><title>" + "&amp;" * 300_000 + "&nbsp;</title></item>"),
     "bomb": "<!DOCTYPE rss ["

@@ -36,6 +36,7 @@ def titles(feed):
         ("<b>bold", "bold", "unclosed_element"),
         ("a</i>b", "ab", "stray_end_tag"),
         ("2 < 3", "2 < 3", None),
+        ("a ]]> b", "a ]]> b", None),
         ("<img src=x.png alt=\"a>b\" alt='c'>pic", "pic", "unclosed_element"),
         ("<o:p>x</o:p>", "x", "undeclared_prefix"),
     ],
@@ -117,6 +118,19 @@ def test_a_forgotten_end_swallows_no_entry(inside):
     found = parse(RSS.format(inside).encode(), url=URL)
     assert len(found.entries) == 2
     assert "one" in titles(found)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f'<rss version="2.0"><channel xmlns="urn:invented">{ITEM}</channel></rss>',
+        f'<rss version="2.0"><channel><posts>{ITEM}</posts></channel></rss>',
+        f'<rss version="2.0"><channel/>{ITEM}</rss>',
+        f'<x:rss xmlns:x="urn:invented" version="2.0"><x:channel>{ITEM}</x:channel></x:rss>',
+    ],
+)
+def test_entries_in_unusual_places(body):
+    assert titles(parse(body.encode(), url=URL)) == ["one"]
 
 
 def test_a_channel_that_lost_its_root():

@@ -231,6 +231,10 @@ def test_naked_markup_is_read_as_if_escaped():
         ('<a href="mailto:a@b.example">', '<a href="mailto:a@b.example">'),
         ('<a href="#part">', '<a href="#part">'),
         ('<a href="">', '<a href="">'),
+        (
+            '<video src="v" poster=p>',
+            '<video src="https://news.example/feeds/v" poster="https://news.example/feeds/p">',
+        ),
         ("href=x < y", "href=x < y"),
     ],
 )
