@@ -16,6 +16,9 @@ MAX_LENGTH = 100
 _KOREA = timezone(timedelta(hours=9))
 _Clock = tuple[int, int, int]
 
+_RFC822 = re.compile(
+    r"(?:[A-Za-z]{3}, )?(\d\d?) ([A-Za-z]{3}) (\d{4}) (\d\d):(\d\d):(\d\d) (?:GMT|UTC|([+-]\d{4}))", re.ASCII
+)
 _ISO = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?\s?([Zz]|[+-]\d\d:?\d\d)?)?", re.ASCII
 )
@@ -55,7 +58,7 @@ def parse_date(text: str) -> datetime | None:
     if not text or len(text) > MAX_LENGTH:
         return None
     try:
-        found = _iso(text) or _compact(text) or _words(text)
+        found = _rfc822(text) or _iso(text) or _compact(text) or _words(text)
     except (ValueError, OverflowError):
         return None
     return found if found is not None and EARLIEST <= found < LATEST else None
@@ -88,6 +91,16 @@ def _iso_zone(text: str | None) -> tzinfo:
 def _complete(match: re.Match[str]) -> datetime:
     """The instant of a match with the groups year, month, day, hour, minute, second, zone."""
     year, month, day, hour, minute, second = (int(group or 0) for group in match.groups()[:6])
+    return _instant((year, month, day), (hour, minute, second), _iso_zone(match[7]))
+
+
+def _rfc822(text: str) -> datetime | None:
+    """The usual form of RFC 822 dates, which `_words` reads too but at ten times the cost."""
+    match = _RFC822.fullmatch(text)
+    month = MONTHS.get(match[2].lower()) if match else None
+    if not match or not month:
+        return None
+    day, year, hour, minute, second = (int(match[group]) for group in (1, 3, 4, 5, 6))
     return _instant((year, month, day), (hour, minute, second), _iso_zone(match[7]))
 
 
