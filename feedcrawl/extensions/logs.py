@@ -40,6 +40,8 @@ _START_UP = frozenset({
 """Loggers that say what a crawl is made of: of use to whoever changes the program, at DEBUG."""
 _OBJECTS = ("spider", "crawler", "response", "request")
 """Extras that Scrapy adds, which are live objects."""
+_LEFT_BY_OTHERS = ("message", "asctime")
+"""What another handler's formatter leaves on a record."""
 _PLAIN = re.compile(r"[^\s\"'=\\]+")
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 _EXPLAINED = (StoreUnavailable, DiskUnavailable, Refusal)
@@ -160,6 +162,8 @@ def _escape(character: str) -> str:
 
 
 def _without_objects(logger: Any, name: str, event: Event) -> Event:  # noqa: ARG001 - structlog's signature
+    for key in _LEFT_BY_OTHERS:
+        event.pop(key, None)
     for key in _OBJECTS:
         if not isinstance(event.get(key), (str, int, type(None))):
             del event[key]

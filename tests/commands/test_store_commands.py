@@ -1,0 +1,155 @@
+"""The commands that look at the stores and go, called as `scrapy` calls them."""
+
+import json
+from argparse import ArgumentParser
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+from scrapy.exceptions import UsageError
+from scrapy.settings import Settings
+
+from feedcrawl import settings as project
+from feedcrawl.domain.lists import read_list
+from feedcrawl.domain.subscription import PollRecord
+from feedcrawl.store.registry import Registry
+
+Call = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def call(redis_server: str, redis_client: redis.Redis, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Call:
+    def run(name: str, *arguments: str, **overrides: Any) -> tuple[int, str, str]:
+        command = import_module(f"feedcrawl.commands.{name}").Command()
+        command.settings = Settings()
+        command.settings.setmodule(project, priority="project")
+        own = {"FEEDCRAWL_DATA_DIR": str(tmp_path / "data"), "REDIS_URL": redis_server, **overrides}
+        command.settings.setdict(own, priority="cmdline")
+        parser = ArgumentParser(conflict_handler="resolve")
+        command.add_options(parser)
+        opts, args = parser.parse_known_args(arguments)
+        command.process_options(args, opts)
+        command.run(args, opts)
+        out, err = capfd.readouterr()
+        return command.exitcode, out, err
+
+    return run
+
+
+def test_subscribe_feeds_opml_unsubscribe(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "l.opml").write_text(
+        '<opml><body><outline text="News"><outline title="A" xmlUrl="http://a.test/"/><outline xmlUrl="ftp://no/"/>'
+    )
+    code, out, err = call("subscribe", str(tmp_path / "l.opml"), "b.test/feed,http://A.test", "--category", "x, y")
+    assert code == 0
+    assert [line.split()[1] for line in out.splitlines()] == ["http://a.test/", "b.test/feed", "http://A.test"]
+    assert "ftp://no/: ftp: is not http: or https: (url_scheme)" in err
+
+    code, out, err = call("feeds", "--json")
+    feeds = json.loads(out)
+    assert (code, err) == (0, "")
+    assert [(feed["url"], feed["categories"]) for feed in feeds] == [
+        ("http://a.test/", ["x", "y", "News"]),
+        ("https://b.test/feed", ["x", "y"]),
+    ]
+    assert {"id", "type", "validators", "schedule", "publisher_hints", "stats"} <= feeds[0].keys()
+    assert json.loads(call("feeds", "--json", "https://a.test")[1]) == feeds[0]
+    assert json.loads(call("feeds", "--json", feeds[1]["id"])[1]) == feeds[1]
+
+    code, out, err = call("feeds")
+    assert [row.split()[0] for row in out.splitlines() if "test" in row] == ["http://a.test/", "https://b.test/feed"]
+    assert "never polled" in out
+
+    code, out, _ = call("opml")
+    assert [feed.url for feed in read_list(out.encode()).feeds] == ["https://b.test/feed", "http://a.test/"][::-1]
+    assert call("opml", str(tmp_path / "out.opml"))[:2] == (0, "")
+    assert (tmp_path / "out.opml").read_text() == out
+
+    code, out, err = call("unsubscribe", "HTTPS://a.test", "http://other.test/")
+    assert (code, out.split()[1]) == (0, "http://a.test/")
+    assert "http://other.test/ is not subscribed" in err
+    assert [feed["url"] for feed in json.loads(call("feeds", "--json")[1])] == ["https://b.test/feed"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["subscribe", "no.opml"], "no such file"),
+        (["subscribe", "ftp://a.test/"], "ftp: is not http: or https:"),
+        (["unsubscribe", "http://a.test/"], "is not subscribed"),
+        (["feeds", "http://a.test/"], "is not subscribed"),
+        (["feeds", "--json", "http://a.test/"], "is not subscribed"),
+        (["why", "http://a.test/"], "is not subscribed"),
+        (["opml", "/no/such/directory/x.opml"], "cannot be written"),
+    ],
+)
+def test_what_is_of_no_use_is_said_in_a_line(call: Call, arguments: list[str], said: str) -> None:
+    code, out, err = call(*arguments)
+    assert code == 2
+    assert said in err
+    assert err.startswith(f"scrapy {arguments[0]}: ")
+    assert err.count("\n") == 1
+    assert "http" not in out
+
+
+@pytest.mark.parametrize("arguments", [["subscribe"], ["unsubscribe"], ["why"], ["why", "a", "b"], ["opml", "a", "b"]])
+def test_arguments_are_asked_for(call: Call, arguments: list[str]) -> None:
+    with pytest.raises(UsageError):
+        call(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "code", "said"),
+    [
+        ({"REDIS_URL": "redis://127.0.0.1:1/"}, 1, "does not answer"),
+        ({"FEEDCRAWL_LEASE_SEC": "1"}, 2, "FEEDCRAWL_FETCH_TIMEOUT_SEC must be"),
+        ({"FEEDCRAWL_LEASESEC": "1"}, 2, "the nearest is FEEDCRAWL_LEASE_SEC"),
+        ({"FEEDCRAWL_DATA_DIR": "/dev/null/x", "REDIS_URL": None}, 1, "FEEDCRAWL_DATA_DIR"),
+    ],
+)
+def test_trouble_ends_in_a_sentence(call: Call, overrides: dict[str, str], code: int, said: str) -> None:
+    status, out, err = call("feeds", **overrides)
+    assert (status, out) == (code, "")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_why(call: Call, redis_client: redis.Redis) -> None:
+    call("subscribe", "http://a.test/")
+    (feed_id,) = (feed.id for feed in Registry(redis_client).all())
+    assert "Never polled yet" in call("why", feed_id)[1]
+    record = PollRecord(
+        interval_sec=2400.0,
+        next_at="2026-03-02T08:40:00.000Z",
+        reason="no-new-entries+ttl",
+        candidates=(("interval", 900.0), ("ttl", 2400.0), ("odd\x1b[2J", 5.0)),
+        last_fetch_at="2026-03-02T08:00:00.000Z",
+        last_status=200,
+        last_result="fetched",
+    )
+    fetches = [{"poll_id": str(n), "at": f"t{n}", "result": "fetched", "new": n, "http_status": 200} for n in range(4)]
+    for fetch in fetches:
+        for command in Registry(redis_client).commit(feed_id, record, fetch):
+            redis_client.execute_command(*command)
+    code, out, err = call("why", "http://a.test/", "--lines", "2")
+    lines = out.splitlines()
+    assert (code, err) == (0, "")
+    assert lines[1].startswith("Next poll at 2026-03-02T08:40:00.000Z, 40 min after the last poll, because: no new")
+    assert "then the feed asks for it (ttl) (no-new-entries+ttl)" in lines[1]
+    assert lines[2].split(maxsplit=2) == ["15", "min", "the interval so far (interval)"]
+    assert "\x1b" not in out
+    assert lines[5].startswith("Last polled at")
+    assert [line.split()[0] for line in lines[6:]] == ["t3", "t2"]
+
+
+def test_every_rule_of_a_decision_has_words() -> None:
+    from feedcrawl.domain.reasons import RULES, duration, in_words
+
+    assert in_words("not-modified+skip-window").count(",") >= 1
+    assert in_words("unheard-of") == "unheard-of"
+    assert {"interval", "ewma", "blend", "ttl", "max-age", "retry-after", "error-backoff"} <= RULES.keys()
+    table = {0: "0 s", 59.4: "59 s", 60: "1 min", 119: "2 min", 5400: "1 h 30 min", 90061: "1 d 1 h"}
+    assert {seconds: duration(seconds) for seconds in table} == table

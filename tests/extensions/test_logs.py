@@ -1,0 +1,142 @@
+import json
+import logging
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scrapy import Spider
+from scrapy.settings import Settings
+
+from feedcrawl.extensions import logs
+from feedcrawl.store.connection import StoreUnavailable
+
+EVIL = "http://a.test/\r\n2026-01-01 00:00:00Z [info] article_stored\x1b[2J\x9b%s{}\u2028\"'"
+
+
+@pytest.fixture
+def root(monkeypatch: pytest.MonkeyPatch):
+    """The root logger without pytest's handlers, as it was afterwards."""
+    level = logging.root.level
+    monkeypatch.setattr(logging.root, "handlers", [])
+    yield logging.root
+    for handler in logging.root.handlers:
+        handler.close()
+    logging.root.setLevel(level)
+
+
+def settings(**values: object) -> Settings:
+    return Settings({"FEEDCRAWL_LOG_FORMAT": "console", "FEEDCRAWL_LOG_LEVEL": "INFO", **values})
+
+
+def formatted(message: str, extra: dict[str, object] | None = None, form: str = "console", **how: object) -> str:
+    logger = logging.getLogger("feedcrawl.pipelines.commit")
+    record = logger.makeRecord(logger.name, logging.INFO, "x.py", 1, message, (), how.get("exc_info"), extra=extra)
+    return logs.formatter(settings(FEEDCRAWL_LOG_FORMAT=form)).format(record)
+
+
+def test_console() -> None:
+    line = formatted(
+        "article_stored", {"uid": "fb18", "url": "http://a.test/?x=1", "feed_id": None, "n": 3, "f": {"A": 1}}
+    )
+    stamp, rest = line.split("Z ", 1)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", stamp)
+    assert rest == '[info] article_stored uid=fb18 url="http://a.test/?x=1" n=3 f={"A": 1}'
+
+
+def test_json() -> None:
+    said = json.loads(formatted("article_stored", {"uid": "fb18", "n": 3, "none": None}, "json"))
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z", said.pop("timestamp"))
+    assert said == {
+        "level": "info", "event": "article_stored", "logger": "feedcrawl.pipelines.commit", "uid": "fb18", "n": 3,
+        "none": None,
+    }  # fmt: skip
+
+
+def int_of(text: str) -> int:
+    raise RuntimeError(text)
+
+
+@pytest.mark.parametrize("form", ["console", "json"])
+@pytest.mark.parametrize("place", ["event", "value", "exception"])
+def test_nothing_from_the_web_forges_a_line(form: str, place: str) -> None:
+    with pytest.raises(RuntimeError) as raised:
+        int_of(EVIL)
+    caught = (raised.type, raised.value, raised.tb)
+    text = {
+        "event": lambda: formatted(EVIL, form=form),
+        "value": lambda: formatted("x", {"url": EVIL, "deep": {"a": [EVIL]}}, form),
+        "exception": lambda: formatted("x", form=form, exc_info=caught),
+    }[place]()
+    first, *others = text.split("\n")
+    assert all(line.startswith("    ") for line in others)
+    assert others == [] or (form, place) == ("console", "exception")
+    assert all(line.isprintable() for line in [first, *others])
+    if form == "json":
+        assert place != "event" or json.loads(text)["event"] == EVIL
+
+
+@given(st.text(), st.text(max_size=20))
+def test_values_are_one_word_each(value: str, event: str) -> None:
+    line = formatted(event, {"one": value, "two": "x"})
+    assert line.isprintable()
+    assert line.endswith(" two=x")
+    said = json.loads(formatted(event, {"one": value}, "json"))
+    assert (said["event"], said["one"]) == (event, value)
+
+
+def test_objects_of_scrapy_stay_out() -> None:
+    said = json.loads(formatted("Spider opened", {"spider": Spider("feeds"), "crawler": object()}, "json"))
+    assert not {"spider", "crawler"} & said.keys()
+    assert json.loads(formatted("x", {"spider": "feeds"}, "json"))["spider"] == "feeds"
+
+
+def test_an_error_that_explains_itself_has_no_traceback() -> None:
+    error = StoreUnavailable("unreachable", "it is away")
+    line = formatted("Error processing", exc_info=(StoreUnavailable, error, None))
+    assert line.endswith('[info] Error processing error="unreachable: it is away"')
+
+
+def test_the_handler_keeps_start_up_noise_for_debugging(
+    root: logging.Logger, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs.install(settings())
+    logging.getLogger("scrapy.middleware").info("Enabled extensions:\n[]")
+    logging.getLogger("scrapy.middleware").warning("Disabled")
+    logging.getLogger("scrapy.core.engine").info("Spider opened")
+    logging.getLogger("feedcrawl.x").debug("article_fetching")
+    assert [line.split("] ")[1] for line in capsys.readouterr().err.splitlines()] == [
+        "scrapy.middleware: Disabled",
+        "scrapy.core.engine: Spider opened",
+    ]
+    logging.root.handlers.clear()
+    logs.install(settings(FEEDCRAWL_LOG_LEVEL="debug"))
+    logging.getLogger("scrapy.middleware").info("Enabled")
+    logging.getLogger("feedcrawl.x").debug("article_fetching", extra={"url": "x"})
+    assert [line.split("] ")[1] for line in capsys.readouterr().err.splitlines()] == [
+        "scrapy.middleware: Enabled",
+        "article_fetching url=x",
+    ]
+
+
+def test_files_and_silence(root: logging.Logger, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    logs.install(settings(LOG_FILE=str(tmp_path / "log"), FEEDCRAWL_LOG_FORMAT="json"))
+    logging.getLogger("feedcrawl.x").info("é", extra={"url": "x"})
+    assert json.loads((tmp_path / "log").read_text())["event"] == "é"
+    for handler in logging.root.handlers:
+        handler.close()
+    logging.root.handlers.clear()
+    logs.install(settings(LOG_ENABLED=False))
+    logging.getLogger("feedcrawl.x").error("nobody hears")
+    assert capsys.readouterr().err == ""
+
+
+def test_the_level_that_an_operator_gives_counts() -> None:
+    project = settings()
+    project.set("LOG_LEVEL", "ERROR", priority="project")
+    assert logs.level_of(project) == "INFO"
+    project.set("LOG_LEVEL", "warning", priority="cmdline")
+    assert logs.level_of(project) == "WARNING"
+    with pytest.raises(ValueError, match="FEEDCRAWL_LOG_LEVEL is LOUD"):
+        logs.level_of(settings(FEEDCRAWL_LOG_LEVEL="loud"))
