@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import chardet
 
-from feedcrawl.domain.letters import CYRILLIC, LATIN, codec_by_letters
+from feedcrawl.domain.letters import ARABIC, CYRILLIC, LATIN, codec_by_letters
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -48,6 +48,7 @@ _ALLOWED = frozenset(codecs.lookup(name).name for name in _NAMES.split())
 _SUPERSETS = {
     "ascii": "cp1252", "iso8859-1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "tis-620": "cp874",
     "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949", "big5": "big5hkscs",
+    "koi8-r": "koi8-u",
 }  # fmt: skip
 _CYRILLIC = frozenset({"cp1251", "mac-cyrillic"})
 _LATIN = frozenset(
@@ -192,8 +193,8 @@ def _detected(body: bytes, declared: dict[str, str]) -> Decoded:
     name = (chardet.detect(sample)["encoding"] or "").lower()
     codec = codec_of(name)
     if codec is None or codec in _LATIN:
-        name = codec = codec_by_letters(sample, LATIN)
+        name = codec = codec_by_letters(sample, LATIN + ARABIC)
     elif codec in _CYRILLIC:
-        name = codec = codec_by_letters(sample, CYRILLIC)
+        name = codec = codec_by_letters(sample, CYRILLIC + ARABIC)
     found = _forgiving(body, _SUPERSETS.get(codec, codec), "encoding_lied" if declared else "encoding_detected")
     return replace(found, encoding=name)

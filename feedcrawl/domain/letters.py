@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import pairwise
 
 # Western first: where two encodings explain the bytes equally well, they say the same or the commoner one is meant.
 LATIN = (
@@ -48,19 +49,31 @@ CYRILLIC = (
     ("mac-cyrillic", _RUSSIAN),
     ("mac-cyrillic", _UKRAINIAN),
 )
-_ANY_LANGUAGE = frozenset("\u00a0«»„“”‘’‚‹›–—…•€£©®™°§·\u00ad±²³½¼¾×´`")
+_ARABIC_LETTERS = "ءآأؤإئابةتثجحخدذرزسشصضطظعغـفقكلمنهوىيًٌٍَُِّْپچژگک،؛؟"
+ARABIC = (("cp1256", _ARABIC_LETTERS), ("iso8859-6", _ARABIC_LETTERS))
+
+_ANY_LANGUAGE = frozenset("\u00a0\u200c\u200d\u200e\u200f«»„“”‘’‚‹›–—…•€£©®™°§·\u00ad±²³½¼¾×´`")
 _HIGH = re.compile(r"[^\x00-\x7f]")
 
 
 def codec_by_letters(sample: bytes, alphabets: tuple[tuple[str, str], ...]) -> str:
-    """The codec in which the letters of the sample are best explained by one language; the first if none stands out."""
-    counts: dict[str, Counter[str]] = {}
+    """The codec in which the letters of the sample are best explained by one language; the first if none stands out.
+
+    A capital after a small letter explains nothing: it is where another script was read as this one.
+    """
+    counts: dict[str, tuple[Counter[str], int]] = {}
     best, share = alphabets[0][0], 0.0
     for codec, alphabet in alphabets:
         if codec not in counts:
-            counts[codec] = Counter(_HIGH.findall(sample.decode(codec, "replace")))
+            text = sample.decode(codec, "replace")
+            counts[codec] = Counter(_HIGH.findall(text)), _odd_capitals(text)
+        found, odd = counts[codec]
         letters = _ANY_LANGUAGE.union(alphabet, alphabet.upper())
-        known = sum(count for character, count in counts[codec].items() if character in letters)
-        if known > share * counts[codec].total():
-            best, share = codec, known / counts[codec].total()
+        known = sum(count for character, count in found.items() if character in letters) - odd
+        if known > share * found.total():
+            best, share = codec, known / found.total()
     return best
+
+
+def _odd_capitals(text: str) -> int:
+    return sum(second > "\x7f" and second.isupper() and first.islower() for first, second in pairwise(text))

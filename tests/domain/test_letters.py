@@ -1,7 +1,7 @@
 # ruff: noqa: RUF001 -- letters of other scripts
 import pytest
 
-from feedcrawl.domain.letters import CYRILLIC, LATIN, codec_by_letters
+from feedcrawl.domain.letters import ARABIC, CYRILLIC, LATIN, codec_by_letters
 
 
 @pytest.mark.parametrize(
@@ -30,10 +30,12 @@ def test_latin_sets_are_told_apart_by_their_letters(text, codec):
         ("Правительство утвердило план", "cp1251"),
         ("Правительство утвердило план", "mac-cyrillic"),
         ("Уряд затвердив план розвитку її доріг", "cp1251"),
+        ("أعلن رئيس الوزراء اليوم عن خطة جديدة", "cp1256"),
+        ("أعلن رئيس الوزراء اليوم عن خطة جديدة", "iso8859-6"),
     ],
 )
-def test_cyrillic_sets_are_told_apart_by_their_letters(text, codec):
-    assert codec_by_letters(text.encode(codec), CYRILLIC) == codec
+def test_cyrillic_and_arabic_sets_are_told_apart_by_their_letters(text, codec):
+    assert codec_by_letters(text.encode(codec), CYRILLIC + ARABIC) == codec
 
 
 @pytest.mark.parametrize("alphabets", [LATIN, CYRILLIC])
