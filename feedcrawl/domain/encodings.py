@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import chardet
 
-from feedcrawl.domain.letters import ARABIC, CYRILLIC, LATIN, codec_by_letters
+from feedcrawl.domain.letters import ARABIC, CYRILLIC, LATIN, codec_by_letters, cyrillic
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -50,7 +50,6 @@ _SUPERSETS = {
     "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949", "big5": "big5hkscs",
     "koi8-r": "koi8-u",
 }  # fmt: skip
-_CYRILLIC = frozenset({"cp1251", "mac-cyrillic"})
 _LATIN = frozenset(
     {"ascii", "utf-8", "iso8859-1", "cp1252", "iso8859-2", "cp1250", "iso8859-9", "cp1254", "iso8859-15"}
 )
@@ -194,7 +193,7 @@ def _detected(body: bytes, declared: dict[str, str]) -> Decoded:
     codec = codec_of(name)
     if codec is None or codec in _LATIN:
         name = codec = codec_by_letters(sample, LATIN + ARABIC)
-    elif codec in _CYRILLIC:
-        name = codec = codec_by_letters(sample, CYRILLIC + ARABIC)
+    elif codec in CYRILLIC:
+        name = codec = codec_by_letters(sample, cyrillic(codec) + ARABIC)
     found = _forgiving(body, _SUPERSETS.get(codec, codec), "encoding_lied" if declared else "encoding_detected")
     return replace(found, encoding=name)

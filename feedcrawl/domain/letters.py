@@ -40,17 +40,14 @@ LATIN = (
     ("cp1257", "āčēģīķļņšūž"),  # Latvian
     ("cp1252", "äõöüšž"),  # Estonian
 )
-# Two sets that share their small letters and differ in я and the capitals.
 _RUSSIAN = "абвгдеёжзийклмнопрстуфхцчшщъыьэюя№"
 _UKRAINIAN = "абвгґдеєжзиіїйклмнопрстуфхцчшщьюя’№"
-CYRILLIC = (
-    ("cp1251", _RUSSIAN),
-    ("cp1251", _UKRAINIAN),
-    ("mac-cyrillic", _RUSSIAN),
-    ("mac-cyrillic", _UKRAINIAN),
-)
+_TWINS = ("cp1251", "mac-cyrillic")  # they share their small letters and differ in я and the capitals
+
 _ARABIC_LETTERS = "ءآأؤإئابةتثجحخدذرزسشصضطظعغـفقكلمنهوىيًٌٍَُِّْپچژگک،؛؟"
 ARABIC = (("cp1256", _ARABIC_LETTERS), ("iso8859-6", _ARABIC_LETTERS))
+
+CYRILLIC = frozenset({*_TWINS, "koi8-r", "koi8-u", "iso8859-5", "cp866", "cp855"})
 
 _ANY_LANGUAGE = frozenset("\u00a0\u200c\u200d\u200e\u200f«»„“”‘’‚‹›–—…•€£©®™°§·\u00ad±²³½¼¾×´`")
 _HIGH = re.compile(r"[^\x00-\x7f]")
@@ -73,6 +70,12 @@ def codec_by_letters(sample: bytes, alphabets: tuple[tuple[str, str], ...]) -> s
         if known > share * found.total():
             best, share = codec, known / found.total()
     return best
+
+
+def cyrillic(codec: str) -> tuple[tuple[str, str], ...]:
+    """The alphabets of a Cyrillic codec and of the one that it is easily taken for."""
+    codecs = _TWINS if codec in _TWINS else (codec,)
+    return tuple((one, alphabet) for one in codecs for alphabet in (_RUSSIAN, _UKRAINIAN))
 
 
 def _odd_capitals(text: str) -> int:
