@@ -191,9 +191,10 @@ def _detected(body: bytes, declared: dict[str, str]) -> Decoded:
     sample = body[max(0, start - 1024) : start + _SAMPLE_BYTES]
     name = (chardet.detect(sample)["encoding"] or "").lower()
     codec = codec_of(name)
+    meant = _SUPERSETS.get(codec or "", codec or "cp1252")
     if codec is None or codec in _LATIN:
-        name = codec = codec_by_letters(sample, LATIN + ARABIC)
-    elif codec in CYRILLIC:
-        name = codec = codec_by_letters(sample, cyrillic(codec) + ARABIC)
-    found = _forgiving(body, _SUPERSETS.get(codec, codec), "encoding_lied" if declared else "encoding_detected")
+        name = meant = codec_by_letters(sample, LATIN + ARABIC)
+    elif codec in CYRILLIC and (other := codec_by_letters(sample, cyrillic(meant) + ARABIC)) != meant:
+        name = meant = other
+    found = _forgiving(body, meant, "encoding_lied" if declared else "encoding_detected")
     return replace(found, encoding=name)
