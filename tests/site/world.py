@@ -104,7 +104,7 @@ class World:
         return f"feeds={self.folder / 'feeds.txt'}"
 
     def client(self) -> redis.Redis:
-        url = self.url or f"unix://{self.data / 'redis'}"
+        url = self.url or f"unix://{self.data / 'redis' / 'valkey.sock'}"
         return redis.Redis.from_url(url, decode_responses=True, encoding_errors="surrogateescape")
 
     def lines(self, kind: str) -> list[dict[str, Any]]:
