@@ -75,7 +75,6 @@ UNSEEN = frozenset(
         "input",
         "link",
         "map",
-        "math",
         "meta",
         "noscript",
         "object",

@@ -102,14 +102,20 @@ def _suspects(
     body: HtmlElement, weights: Weights, counts: Callable[[str], bool], most: float
 ) -> dict[HtmlElement, list[str]]:
     """Elements with marks against them, in document order; none that holds the better part of the page."""
-    found = {}
+    found: dict[HtmlElement, list[str]] = {}
+    acquitted: set[tuple[str, str | None]] = set()
     for element, weight in weights.items():
-        if weight.prose >= most or element is body or (element.tag in INLINE and element.tag != "span"):
+        if element is body or (element.tag in INLINE and element.tag != "span"):
             continue
         marks = [mark for mark in _marks(element) if counts(mark)]
-        if marks:
+        if marks and weight.prose >= most:
+            acquitted.add((element.tag, element.get("class")))
+        elif marks:
             found[element] = marks
-    return found
+    # What looks like the part that holds the text is the rest of it.
+    return {
+        e: marks for e, marks in found.items() if e.get("class") is None or (e.tag, e.get("class")) not in acquitted
+    }
 
 
 def _taken(suspects: dict[HtmlElement, list[str]], weights: Weights) -> dict[str, int]:

@@ -111,25 +111,29 @@ def _first_article(root: HtmlElement, weights: Weights) -> HtmlElement:
 
 def _named_part(root: HtmlElement, weights: Weights) -> HtmlElement:
     """The innermost part that the page itself names as its article, if it is the only one so named."""
-    named = [e for e in root.iter() if e is not root and weights[e].value > 0 and _is_named(e)]
-    known = set(named)
-    worth: dict[tuple[str, str | None], float] = {}
-    for element in named:
-        name = element.tag, element.get("class")
-        if not any((kin.tag, kin.get("class")) == name for kin in element.iterancestors() if kin in known):
+    named = {e: name for e in root.iter() if e is not root and weights[e].value > 0 and (name := _body_name(e))}
+    worth: dict[str, float] = {}
+    for element, name in named.items():
+        if not any(named.get(kin) == name for kin in element.iterancestors()):
             worth[name] = worth.get(name, 0) + weights[element].value
-    for element in named:
+    for element, name in named.items():
         value = weights[element].value
-        alone = worth[element.tag, element.get("class")] <= (1 + _RIVAL_SHARE) * value
+        alone = worth[name] <= (1 + _RIVAL_SHARE) * value
         if alone and value >= _NAMED_SHARE * weights[root].value and root in element.iterancestors():
             root = element
     return root
 
 
-def _is_named(element: HtmlElement) -> bool:
-    if element.tag in {"article", "main"} or element.get("itemprop") == "articleBody":
-        return True
-    return element.get("role") in {"article", "main"} or BODY.search(names(element)) is not None
+def _body_name(element: HtmlElement) -> str | None:
+    """By which name an element is said to be the article, None if it is not."""
+    if element.tag in {"article", "main"}:
+        return f"{element.tag} {element.get('class')}"
+    if element.get("itemprop") == "articleBody":
+        return "articleBody"
+    if element.get("role") in {"article", "main"}:
+        return element.get("role")
+    match = BODY.search(names(element))
+    return match[0].lower() if match else None
 
 
 def _single_part(root: HtmlElement, weights: Weights) -> HtmlElement:
@@ -140,9 +144,17 @@ def _single_part(root: HtmlElement, weights: Weights) -> HtmlElement:
         if best is None:
             return root
         share = _LIST_SHARE if best.tag in _LISTS else _WHOLE_SHARE
-        if weights[best].value < share * weights[root].value:
+        if weights[best].value < share * weights[root].value or _has_twin(best, children, weights):
             return root
         root = best
+
+
+def _has_twin(best: HtmlElement, children: list[HtmlElement], weights: Weights) -> bool:
+    """Whether another child looks the same and has text too: the article goes on in it."""
+    looks = best.tag, best.get("class")
+    return best.get("class") is not None and any(
+        (child.tag, child.get("class")) == looks and weights[child].value > 0 for child in children if child is not best
+    )
 
 
 def _usual_density(root: HtmlElement, weights: Weights) -> float:

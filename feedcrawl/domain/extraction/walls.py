@@ -18,11 +18,13 @@ from feedcrawl.domain.text import canonical_text, words
 if TYPE_CHECKING:
     from feedcrawl.domain.extraction.page import Page
 
-MIN_LENGTH = 25
+MIN_WORDS = 3
+MIN_UNSPACED_LENGTH = 20  # some scripts do not part words
 WALL_LENGTH = 700
 TEASER_LENGTH = 400
 _INDEX_LINKS = 20
 _INDEX_WORDS = 4
+_INDEX_LENGTH = 1500
 
 _WALLS = {
     "challenge": re.compile(
@@ -33,10 +35,10 @@ _WALLS = {
         re.IGNORECASE,
     ),
     "javascript": re.compile(
-        r"(?:enable|activate|turn on|requires?|needs?|without) java ?script|java ?script (?:is|must be|seems to be|to be)"
+        r"^\W*(?:\w+\W+)?(?:loading|please wait|redirecting)\W*$|(?:enable|activate|turn on|requires?|needs?|without) java ?script|java ?script (?:is|must be|seems to be|to be)"
         r" (?:not )?(?:disabled|enabled|required|activated)|(?:activez|activer|activar|active|aktivieren sie) java ?script"
         r"|java ?script (?:aktivieren|activado|activé)",
-        re.IGNORECASE,
+        re.IGNORECASE | re.MULTILINE,
     ),
     "consent": re.compile(
         r"(?:we|our|us) (?:value|care about|respect) your privacy|value your privacy"
@@ -68,15 +70,15 @@ def refuse_walls(page: Page, text: str) -> None:
         kind = wall_kind(page, text)
         if kind:
             raise NoArticle("FAIL_EMPTY", f"{kind}: {text[:120]!r}")
-    if len(text) < MIN_LENGTH:
-        raise NoArticle("FAIL_EMPTY", f"no_text: {len(text)} characters of text, fewer than {MIN_LENGTH}")
+    if _says_nothing(text):
+        raise NoArticle("FAIL_EMPTY", f"no_text: fewer than {MIN_WORDS} words: {text!r}")
     if not page.is_declared and _is_index(page, text):
         raise NoArticle("FAIL_EMPTY", f"index: links to other pages around {len(text)} characters of text")
 
 
 def wall_kind(page: Page, text: str) -> str | None:
     """What kind of wall a page with a short text is, None if it is none."""
-    said = f"{title_element(page)}\n{text if len(text) >= MIN_LENGTH else _everything(page)}"
+    said = f"{title_element(page)}\n{_everything(page) if _says_nothing(text) else text}"
     kind = next((kind for kind, words_of_it in _WALLS.items() if words_of_it.search(said)), None)
     if kind == "paywall" and len(text) >= TEASER_LENGTH:
         return None
@@ -91,6 +93,10 @@ def is_paid(page: Page) -> bool:
     return bool(free) and free[0] in {"false", "no", "0"} or page.meta("article:content_tier") in {"locked", "metered"}
 
 
+def _says_nothing(text: str) -> bool:
+    return len(words(text)) < MIN_WORDS and len(text) < MIN_UNSPACED_LENGTH
+
+
 def _everything(page: Page) -> str:
     """What a page without text shows, its advice to those without scripts included."""
     hints = " ".join(map(text_of_script_hint, page.tree.iter("noscript")))
@@ -103,9 +109,10 @@ def text_of_script_hint(element: object) -> str:
 
 
 def _is_index(page: Page, text: str) -> bool:
-    """A front page, or one where the headlines that lead elsewhere outweigh the text."""
-    parts = urlsplit(page.url)
-    links = [said for link in page.tree.iter("a") if len(words(said := text_of(link))) >= _INDEX_WORDS]
-    if len(links) < _INDEX_LINKS:
+    """Whether the headlines that lead elsewhere outweigh the text; on a front page the sooner."""
+    if len(text) > _INDEX_LENGTH:
         return False
-    return (parts.path in {"", "/"} and not parts.query) or sum(map(len, links)) > 4 * len(text)
+    links = [said for link in page.tree.iter("a") if len(words(said := text_of(link))) >= _INDEX_WORDS]
+    parts = urlsplit(page.url)
+    is_front = parts.path in {"", "/"} and not parts.query
+    return len(links) >= _INDEX_LINKS and sum(map(len, links)) > (2 if is_front else 4) * len(text)
