@@ -1,0 +1,45 @@
+import pytest
+
+from feedcrawl.commands.crawl import unknown_argument
+from feedcrawl.spiders.base import FrontierSpider
+from feedcrawl.spiders.feeds import FeedsSpider, switch
+
+
+class Plain(FrontierSpider):
+    name = "plain"
+
+
+class Further(FeedsSpider):
+    name = "further"
+
+    def __init__(self, *, more: str = "", **kwargs: str) -> None:
+        super().__init__(**kwargs)
+
+
+@pytest.mark.parametrize(
+    ("spider", "given", "said"),
+    [
+        (FeedsSpider, ["feeds", "category", "now", "forever"], None),
+        (FeedsSpider, ["_job", "_version"], None),
+        (FeedsSpider, ["fedes"], "feeds takes no argument 'fedes'; did you mean 'feeds'? it takes: category, feeds,"),
+        (FeedsSpider, ["feeds", "zzz"], "feeds takes no argument 'zzz'; it takes: category, feeds, forever, now"),
+        (Further, ["more", "feeds"], None),
+        (Further, ["mroe"], "further takes no argument 'mroe'; did you mean 'more'?"),
+        (Plain, ["x"], "plain takes no argument 'x'; it takes: none"),
+    ],
+)
+def test_arguments_are_those_that_a_spider_names(spider: type, given: list[str], said: str | None) -> None:
+    answer = unknown_argument(spider, dict.fromkeys(given, ""))
+    assert answer == said if said is None else answer is not None and answer.startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("word", "on"), [("1", True), ("YES", True), ("on", True), ("", False), ("0", False), (" no", False)]
+)
+def test_switches(word: str, on: bool) -> None:
+    assert switch("now", word) is on
+
+
+def test_a_switch_has_two_positions() -> None:
+    with pytest.raises(ValueError, match="now=soon is neither on nor off: write now=1 or now=0"):
+        switch("now", "soon")
