@@ -69,6 +69,7 @@ _PROLOG = re.compile(rb"\s*<\?xml[^>]{0,200}?\sencoding\s*=\s*[\"']\s*([\w.:-]+)
 _EBCDIC_PROLOG = re.compile(r"<\?xml[^>]{0,200}?\sencoding\s*=\s*[\"']\s*([\w.:-]+)", re.IGNORECASE)
 _ESCAPES = re.compile(rb"\x1b[$(]|~\{")
 _TELLING = re.compile(rb"[\x80-\xff\x1b]|~\{")
+_LONGEST_TYPE = 256
 _SAMPLE_BYTES = 65_536
 _TOLERATED = 0.01  # share of characters that may be broken in text whose encoding is declared
 
@@ -122,7 +123,7 @@ def _labels(body: bytes, content_type: str | None) -> list[str]:
 
     What is text by its type and names no charset is ASCII (RFC 2046 section 4.1.2), which is believed only of what is.
     """
-    kind = content_type or ""
+    kind = (content_type or "")[:_LONGEST_TYPE]
     http, prolog = _CHARSET.search(kind), _PROLOG.search(body, 0, 2048)
     named = (
         http[1] if http and codec_of(http[1]) else "us-ascii" if kind.startswith("text/") and body.isascii() else None

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 DAY_SEC: Final = 86_400
 
 _DIGITS = re.compile(r"[0-9]{1,10}")
-_DIRECTIVE = re.compile(r"\s*([\w-]+)\s*(?:=\s*(?:\"([^\"]*)\"|([^\s,\"]*)))?\s*(?:,|$)", re.ASCII)
+_MINUTES = re.compile(r"([0-9]{1,7})(?:\.[0-9]{0,9})?(?: ?min[a-z]{0,4})?")
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _MONTH = "|".join(_MONTHS)
@@ -43,7 +43,7 @@ _PERIODS |= {"minut": 60, "annual": 365 * DAY_SEC, "biweek": 14 * DAY_SEC, "fort
 
 def ttl_minutes(text: str | None) -> int | None:
     """RSS 2.0 `ttl`, in minutes; None for what is no positive number or would be over ten years."""
-    match = re.match(r"\s*([0-9]{1,7})(?:\.[0-9]*)?\s*(?:min\w*)?\s*$", text or "", re.ASCII)
+    match = _MINUTES.fullmatch((text or "").strip())
     return int(match[1]) or None if match else None
 
 
@@ -123,8 +123,9 @@ def max_age_sec(headers: Mapping[str, str]) -> float | None:
 def _directives(text: str) -> dict[str, str]:
     """Cache-Control directives by name; of one that is repeated the first counts."""
     found: dict[str, str] = {}
-    for match in _DIRECTIVE.finditer(text):
-        found.setdefault(match[1].lower(), match[2] or match[3] or "")
+    for directive in text.split(","):
+        name, _, value = directive.partition("=")
+        found.setdefault(name.strip().lower(), value.strip().strip('"'))
     return found
 
 

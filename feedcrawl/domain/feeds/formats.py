@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lxml import etree
 
 from feedcrawl.domain.dates import parse_date
+from feedcrawl.domain.feeds.inner import attributes_of
 from feedcrawl.domain.feeds.names import ATOM_SPACES, bare_space, local_of, name_of, space_of
 from feedcrawl.domain.feeds.reading import MAX_ENTRIES
 
@@ -66,7 +67,7 @@ def _channel_format(root: _Element, space: str) -> str | None:
     if space == "purl.org/net/rss1.1":
         return "rss1.1"
     names = {name_of(str(child.tag)) for child in root.iterchildren(etree.Element)}
-    attributes = {str(name).lower() for name in root.attrib}
+    attributes = {name.lower() for name, _ in attributes_of(root)}
     if "abstract" in names or "href" in attributes or root.tag == "CHANNEL":
         return "cdf"
     return "rss" if names & {"title", "link", "item", "description"} else None

@@ -17,6 +17,7 @@ from feedcrawl.domain.text import fold
 if TYPE_CHECKING:
     from feedcrawl.domain.feeds.node import Node
 
+_LONGEST_PLAIN = 10_000  # characters with markup: far more than a title may have, and few enough for any pattern
 _ANY_TAG = re.compile(r"<!--.*?-->|</?[a-zA-Z](?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+>|</?[a-zA-Z][^<>]*+>", re.DOTALL)
 # In vocabularies that do not say whether a title is HTML, only what can hardly be meant literally counts as a tag.
 _LIKELY_TAG = re.compile(
@@ -29,7 +30,8 @@ _LINK_ATTRIBUTE = re.compile(
     r"(\s(?:href|src|action|cite|poster|longdesc|background|data)\s*=\s*)(?:\"([^\"<>]*)\"|'([^'<>]*)'|([^\s\"'<>]+))",
     re.IGNORECASE,
 )
-_IMAGE = re.compile(r"<img\s(?:[^<>]*?\s)?src\s*=\s*[\"']([^\"'<>]+)[\"'][^<>]*>", re.IGNORECASE)
+_IMAGE = re.compile(r"<img\s[^<>]*>", re.IGNORECASE)
+_SOURCE = re.compile(r"\ssrc\s*=\s*[\"']([^\"'<>]+)[\"']", re.IGNORECASE)
 _PIXEL = re.compile(r"\s(?:width|height)\s*=\s*[\"']?[01](?:px)?[\"'\s/>]", re.IGNORECASE)
 _HAS_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:|#", re.IGNORECASE)
 
@@ -58,10 +60,11 @@ def plain(text: Text) -> str:
 
     Text that shows tags stays escaped, so that they do not become tags for whoever takes titles as HTML.
     """
+    value = text.value[:_LONGEST_PLAIN]
     if text.kind == "text":
-        return fold(text.value)
+        return fold(value)
     tags = _ANY_TAG if text.kind == "html" else _LIKELY_TAG
-    shown = html.unescape(tags.sub("", text.value))
+    shown = html.unescape(tags.sub("", value))
     return fold(html.escape(shown, quote=False) if _ANY_TAG.search(shown) else shown)
 
 
@@ -74,9 +77,10 @@ def absolute(text: Text, base: str) -> str:
 
 def first_image(markup: str | None) -> str | None:
     """The source of the first picture in HTML; one of 0 or 1 pixel counts readers and shows nothing."""
-    for match in _IMAGE.finditer(markup or ""):
-        if not _PIXEL.search(match[0]):
-            return html.unescape(match[1])
+    for image in _IMAGE.finditer(markup or ""):
+        source = _SOURCE.search(image[0])
+        if source and not _PIXEL.search(image[0]):
+            return html.unescape(source[1])
     return None
 
 

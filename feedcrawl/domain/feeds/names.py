@@ -54,13 +54,8 @@ WELL_KNOWN = {
     "wfw": "http://wellformedweb.org/CommentAPI/",
 }
 
+_LONGEST = 256  # characters of a tag with its namespace
 _PREFIXES = {space: prefix for prefix, spaces in _SPACES.items() for space in spaces.split()}
-
-
-@lru_cache(maxsize=512)
-def bare_space(uri: str) -> str:
-    """A namespace URI without what publishers vary."""
-    return uri.strip().lower().removeprefix("http://").removeprefix("https://").rstrip("/#")
 
 
 def uri_of(tag: str) -> str:
@@ -73,14 +68,23 @@ def local_of(tag: str) -> str:
     return tag.rpartition("}")[2].rpartition(":")[2]
 
 
+def bare_space(uri: str) -> str:
+    """A namespace URI without what publishers vary."""
+    return uri.strip().lower().removeprefix("http://").removeprefix("https://").rstrip("/#")
+
+
 def space_of(tag: str) -> str:
     """The bare namespace of a tag; "" for none."""
     return bare_space(uri_of(tag))
 
 
-@lru_cache(maxsize=2048)
 def name_of(tag: str) -> str:
     """`title`, `dc:creator`, …: the local name in lower case behind our prefix; `?:name` for unknown namespaces."""
+    return _name_of(tag) if len(tag) <= _LONGEST else "?:"  # what is longer is nobody's, and no guest of the cache
+
+
+@lru_cache(maxsize=2048)
+def _name_of(tag: str) -> str:
     uri, local = uri_of(tag), tag.rpartition("}")[2].lower()
     prefix = _PREFIXES.get(bare_space(uri), "?") if uri.strip() else ""
     return f"{prefix}:{local}" if prefix else local

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin
 
 from lxml import etree
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from lxml.etree import _Element
 
+MAX_REFERENCE: Final = 8_000  # characters, more than any URL may have
 _BASE = "{http://www.w3.org/XML/1998/namespace}base"
 _LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 _GROUPS = frozenset({"media:group", "media:content"})  # what they hold describes the entry too
@@ -85,8 +86,8 @@ class Node:
 
 
 def join(base: str, reference: str | None) -> str:
-    """`base` itself, or what a reference is to it (RFC 3986); a reference that cannot be read changes nothing."""
-    if not reference or not reference.strip():
+    """`base` itself, or what a reference is to it (RFC 3986); one too long or unreadable changes nothing."""
+    if not reference or not reference.strip() or len(reference) > MAX_REFERENCE:
         return base
     try:
         return urljoin(base, reference.strip())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain.feeds.reading import MAX_NAME, MAX_PARTS
+from feedcrawl.domain.feeds.reading import MAX_NAME, MAX_PARTS, MAX_TITLE
 from feedcrawl.domain.models import Enclosure, Link
 
 if TYPE_CHECKING:
@@ -34,8 +34,9 @@ def read_links(node: Node, reading: Reading) -> list[Link]:
         reference = child.attribute("href", "url", "resource") or child.text() or _the_base(child, reading)
         href = reading.link(reference, child.base)
         if href:
-            relation = rel.removeprefix(_REGISTRY) if rel.startswith(_REGISTRY) else rel
-            found.append(Link(href, relation, child.attribute("type"), child.attribute("title")))
+            kind = reading.capped(child.attribute("type"), MAX_NAME, "links_truncated")
+            title = reading.capped(child.attribute("title"), MAX_TITLE, "links_truncated")
+            found.append(Link(href, rel.removeprefix(_REGISTRY)[:MAX_NAME], kind, title))
     return found
 
 
@@ -67,7 +68,8 @@ def read_enclosures(node: Node, reading: Reading) -> list[Enclosure]:
         url = reading.link(child.attribute("url", "href"), child.base)
         if url and url not in found:
             length = number(child.attribute("length", "filesize"))
-            found[url] = Enclosure(url, child.attribute("type"), length)
+            kind = reading.capped(child.attribute("type"), MAX_NAME, "enclosures_truncated")
+            found[url] = Enclosure(url, kind, length)
     return list(found.values())
 
 

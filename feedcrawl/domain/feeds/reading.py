@@ -65,9 +65,10 @@ class Reading:
         """
         if not reference:
             return None
-        text = _BREAKS.sub("", reference.strip())
-        if not _ABSOLUTE.match(text):
-            text = _absolute(text, base)
+        text = reference.strip()
+        if len(text) <= MAX_URL:
+            text = _BREAKS.sub("", text)
+            text = text if _ABSOLUTE.match(text) else _absolute(text, base)
         if len(text) > MAX_URL:
             self.note("url_too_long")
             return None

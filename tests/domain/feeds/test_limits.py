@@ -83,6 +83,14 @@ HOSTILE = {
     "odd quotes": RSS.format("<item><title>" + '<a "' * 100_001),
     "declarations": RSS.format("<item><title>" + "<!A " * 100_000),
     "links": RSS.format("<item><description>" + "&lt;a href=" * 50_000 + "</description></item>"),
+    "comments in a title": '<feed xmlns="http://www.w3.org/2005/Atom"><title type="html">'
+    + "&lt;!--" * 200_000
+    + "</title></feed>",
+    "sources": RSS.format("<item><description>&lt;img " + 'src="a" ' * 100_000 + "</description></item>"),
+    "minutes": RSS.format(f"<ttl>5{' ' * 200_000}x</ttl>"),
+    "long names": RSS.format(f"<{'x' * 40_000}/>" * 20),
+    "long namespace": f'<rss xmlns:x="{"u" * 1_000_000}">' + RSS.format("") + "</rss>",
+    "bases": RSS.format(f'<item xml:base="{"x/" * 100_000}"><link>{"../" * 100_000}</link></item>'),
     "pictures": RSS.format("<item><description>" + "&lt;img src " * 50_000 + "</description></item>"),
     "entities": RSS.format("<item><title>" + "&amp;" * 300_000 + "&nbsp;</title></item>"),
     "bomb": "<!DOCTYPE rss ["
