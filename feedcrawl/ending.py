@@ -27,7 +27,8 @@ UNUSABLE: Final = 2
 _STORE_AWAY: Final = "store_away"
 _BROKEN_SERVERS: Final = frozenset({"data_dir", "aof_damaged", "not_starting", "silent", "unreachable"})
 """ServerRefused codes of servers that do not work; of the others the settings would have to change."""
-_EXPLAINED: Final = (ConfigError, ServerRefused, StoreUnavailable, DiskUnavailable, Refusal, ValueError)
+EXPLAINED: Final = (ConfigError, ServerRefused, StoreUnavailable, DiskUnavailable, Refusal, ValueError)
+"""What one sentence explains; anything else is a bug, and has its traceback."""
 
 
 class Ending:
@@ -70,10 +71,8 @@ def _task(lease: Any) -> object:
     return object() if lease is None else lease.id
 
 
-def explained(error: BaseException, command: str) -> int | None:
-    """Says on standard error what is wrong, in a sentence, and answers the exit status; None for a bug."""
-    if not isinstance(error, _EXPLAINED):
-        return None
+def explained(error: BaseException, command: str) -> int:
+    """Says on standard error what is wrong, in a sentence, and answers the exit status."""
     detail = getattr(error, "detail", None)
     say(command, f"{detail} ({error.code})" if detail and isinstance(error, (ServerRefused, Refusal)) else str(error))
     if isinstance(error, (StoreUnavailable, DiskUnavailable)):

@@ -4,6 +4,7 @@ finds in one: what a command needs is imported when it runs, so that one broken 
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
@@ -28,24 +29,17 @@ class OnStores:
 
     def run(self, args: list[str], opts: Namespace) -> None:
         """Opens the stores, answers, closes them."""
-        from feedcrawl.ending import FAILED, explained  # noqa: PLC0415 - see the module
+        from feedcrawl.ending import EXPLAINED, FAILED, explained  # noqa: PLC0415 - see the module
         from feedcrawl.wiring import Wiring  # noqa: PLC0415
 
         assert self.settings is not None
-        wired = None
         try:
-            wired = Wiring(self.settings)
-            self.exitcode = self.answer(wired, args, opts)
+            with closing(Wiring(self.settings)) as wired:
+                self.exitcode = self.answer(wired, args, opts)
         except BrokenPipeError:  # `| head` has read enough
             self.exitcode = FAILED
-        except Exception as error:
-            status = explained(error, type(self).__module__.rpartition(".")[2])
-            if status is None:
-                raise
-            self.exitcode = status
-        finally:
-            if wired is not None:
-                wired.close()
+        except EXPLAINED as error:
+            self.exitcode = explained(error, type(self).__module__.rpartition(".")[2])
 
     def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
         """The command's work."""

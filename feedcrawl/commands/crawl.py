@@ -38,8 +38,10 @@ class Command(crawl.Command):
         try:
             Config.from_settings(self.settings)
             logs.install(self.settings)
-        except (ValueError, OSError) as error:
-            raise SystemExit(explained(error, "crawl") or _unwritable(error)) from None
+        except ValueError as error:
+            raise SystemExit(explained(error, "crawl")) from None
+        except OSError as error:
+            raise SystemExit(_unwritable(error)) from None
 
     def run(self, args: list[str], opts: Namespace) -> None:
         """Crawls, and sets the exit status."""
@@ -97,14 +99,13 @@ def unknown_argument(spider: type[Spider], given: dict[str, str]) -> str | None:
 
 
 def _status(error: BaseException) -> int:
-    from feedcrawl.ending import FAILED, explained  # noqa: PLC0415 - see the package
+    from feedcrawl.ending import EXPLAINED, FAILED, explained  # noqa: PLC0415 - see the package
 
-    status = explained(error, "crawl")
-    if status is None:
-        logger.critical("crawl_failed", exc_info=error)
-        return FAILED
-    logger.debug("crawl_not_started", exc_info=error)
-    return status
+    if isinstance(error, EXPLAINED):
+        logger.debug("crawl_not_started", exc_info=error)
+        return explained(error, "crawl")
+    logger.critical("crawl_failed", exc_info=error)
+    return FAILED
 
 
 def _abandon(task: Task[None]) -> None:

@@ -143,13 +143,3 @@ def test_why(call: Call, redis_client: redis.Redis) -> None:
     assert "\x1b" not in out
     assert lines[5].startswith("Last polled at")
     assert [line.split()[0] for line in lines[6:]] == ["t3", "t2"]
-
-
-def test_every_rule_of_a_decision_has_words() -> None:
-    from feedcrawl.domain.reasons import RULES, duration, in_words
-
-    assert in_words("not-modified+skip-window").count(",") >= 1
-    assert in_words("unheard-of") == "unheard-of"
-    assert {"interval", "ewma", "blend", "ttl", "max-age", "retry-after", "error-backoff"} <= RULES.keys()
-    table = {0: "0 s", 59.4: "59 s", 60: "1 min", 119: "2 min", 5400: "1 h 30 min", 90061: "1 d 1 h"}
-    assert {seconds: duration(seconds) for seconds in table} == table
