@@ -1,0 +1,27 @@
+import pickle
+
+import pytest
+
+from feedcrawl.domain.errors import NotAFeed
+from feedcrawl.domain.reading import read_feed
+
+RSS = b"""<?xml version="1.0"?><rss version="2.0"><channel><title>A</title><link>http://a.test/</link>
+<item><title>One</title><link>http://a.test/1</link><guid>1</guid></item>
+<item><title>Two</title><link>http://a.test/2</link><guid>2</guid></item></channel></rss>"""
+
+
+def test_a_document_is_parsed_and_its_entries_named() -> None:
+    read = read_feed(RSS, url="http://a.test/feed", content_type="application/rss+xml", feed_id="f")
+    assert [entry.title for entry in read.parsed.entries] == ["One", "Two"]
+    assert [named.entry for named in read.identified] == list(read.parsed.entries)
+    assert all(named.keys and named.uids for named in read.identified)
+
+
+def test_it_crosses_to_another_process() -> None:
+    read = read_feed(RSS, url="http://a.test/feed", content_type=None, feed_id="f")
+    assert pickle.loads(pickle.dumps(read)) == read
+
+
+def test_what_is_no_feed_is_refused() -> None:
+    with pytest.raises(NotAFeed):
+        read_feed(b"<html><p>hello", url="http://a.test/", content_type="text/html", feed_id="f")
