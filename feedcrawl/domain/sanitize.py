@@ -8,6 +8,7 @@ elements take it a minute and a half.)
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from html import escape
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urljoin, urlsplit
@@ -16,6 +17,10 @@ import nh3
 from lxml import etree
 from lxml import html as lxml_html
 
+from feedcrawl.domain.addresses import is_literal, is_public
+from feedcrawl.domain.errors import InvalidUrl
+from feedcrawl.domain.urls import hostname
+
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
@@ -23,68 +28,12 @@ MAX_DEPTH = 200
 MAX_URL_LENGTH = 4096
 MAX_ATTRIBUTES = 500
 
-_TAGS = set(
-    [
-        "a",
-        "abbr",
-        "b",
-        "bdi",
-        "blockquote",
-        "br",
-        "caption",
-        "cite",
-        "code",
-        "col",
-        "colgroup",
-        "dd",
-        "del",
-        "dfn",
-        "div",
-        "dl",
-        "dt",
-        "em",
-        "figcaption",
-        "figure",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "hr",
-        "i",
-        "img",
-        "ins",
-        "kbd",
-        "li",
-        "mark",
-        "ol",
-        "p",
-        "pre",
-        "q",
-        "rp",
-        "rt",
-        "ruby",
-        "s",
-        "samp",
-        "small",
-        "span",
-        "strong",
-        "sub",
-        "sup",
-        "table",
-        "tbody",
-        "td",
-        "tfoot",
-        "th",
-        "thead",
-        "time",
-        "tr",
-        "u",
-        "ul",
-        "var",
-    ]
-)
+_TAGS = {
+    "a", "abbr", "b", "bdi", "blockquote", "br", "caption", "cite", "code", "col", "colgroup", "dd", "del",
+    "dfn", "div", "dl", "dt", "em", "figcaption", "figure", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i",
+    "img", "ins", "kbd", "li", "mark", "ol", "p", "pre", "q", "rp", "rt", "ruby", "s", "samp", "small", "span",
+    "strong", "sub", "sup", "table", "tbody", "td", "tfoot", "th", "thead", "time", "tr", "u", "ul", "var",
+}  # fmt: skip
 _ATTRIBUTES = {
     "a": {"href", "title", "hreflang", "target", "rel", "referrerpolicy"},
     "img": {"src", "alt", "title", "width", "height"},
@@ -96,36 +45,11 @@ _ATTRIBUTES = {
     "time": {"datetime"},
     "*": {"lang", "dir"},
 }
-_DROPPED_WITH_CONTENT = set(
-    [
-        "applet",
-        "audio",
-        "button",
-        "canvas",
-        "datalist",
-        "embed",
-        "frame",
-        "frameset",
-        "iframe",
-        "input",
-        "math",
-        "noembed",
-        "noframes",
-        "noscript",
-        "object",
-        "option",
-        "plaintext",
-        "script",
-        "select",
-        "style",
-        "svg",
-        "template",
-        "textarea",
-        "title",
-        "video",
-        "xmp",
-    ]
-)
+_DROPPED_WITH_CONTENT = {
+    "applet", "audio", "button", "canvas", "datalist", "embed", "frame", "frameset", "iframe", "input", "math",
+    "noembed", "noframes", "noscript", "object", "option", "plaintext", "script", "select", "style", "svg",
+    "template", "textarea", "title", "video", "xmp",
+}  # fmt: skip
 _LINK_ATTRIBUTES = {"rel": "noopener noreferrer", "target": "_blank", "referrerpolicy": "no-referrer"}
 _URL_ATTRIBUTES = ("href", "src", "cite")
 _LAZY_SOURCES = ("data-src", "data-original", "data-lazy-src", "data-orig-file", "data-hi-res-src")
@@ -151,22 +75,35 @@ def clean_tree(tree: HtmlElement, *, base_url: str, image_proxy: str | None = No
     _limit_depth(tree)
     _drop_pixels(tree)
     _resolve(tree, base_url, image_proxy)
+    _drop_sourceless(tree)
     return _allow(_inner_html(tree))
 
 
 def safe_url(url: str, base_url: str) -> str | None:
-    """The absolute http(s) or mailto URL that an attribute means, or None if it may not be followed."""
+    """The absolute http(s) or mailto URL that an attribute means, or None if it may not be followed.
+
+    An address that is not public is refused unless the page itself lies there: whoever reads the page would ask for it
+    from inside of their own network.
+    """
     if len(url) > MAX_URL_LENGTH or not _URL_NOISE.sub("", url):
         return None
     try:
         absolute = urljoin(base_url, url.strip())
-        parts = urlsplit(absolute)
-        host = parts.hostname
+        scheme = urlsplit(absolute).scheme
+        host = hostname(absolute) if scheme != "mailto" else ""
     except ValueError:
         return None
-    if parts.scheme in {"http", "https"}:
-        return absolute if host else None
-    return absolute if parts.scheme == "mailto" else None
+    if is_literal(host) and not is_public(host) and host != _host_of(base_url):
+        return None
+    return absolute
+
+
+@lru_cache(maxsize=64)
+def _host_of(url: str) -> str | None:
+    try:
+        return hostname(url)
+    except InvalidUrl:
+        return None
 
 
 def parse_html(html: str) -> HtmlElement | None:
@@ -214,6 +151,12 @@ def _limit_depth(tree: HtmlElement) -> None:
 def _drop_pixels(tree: HtmlElement) -> None:
     for image in list(tree.iter("img")):
         if is_pixel(image):
+            image.drop_tree()
+
+
+def _drop_sourceless(tree: HtmlElement) -> None:
+    for image in list(tree.iter("img")):
+        if not image.get("src"):
             image.drop_tree()
 
 

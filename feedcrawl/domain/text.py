@@ -18,79 +18,17 @@ if TYPE_CHECKING:
 
     from lxml.etree import _Element
 
-BLOCKS = frozenset(
-    [
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "center",
-        "dd",
-        "details",
-        "dialog",
-        "div",
-        "dl",
-        "dt",
-        "fieldset",
-        "figcaption",
-        "figure",
-        "footer",
-        "form",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "header",
-        "hr",
-        "html",
-        "legend",
-        "li",
-        "main",
-        "nav",
-        "ol",
-        "p",
-        "pre",
-        "section",
-        "summary",
-        "table",
-        "tbody",
-        "tfoot",
-        "thead",
-        "tr",
-        "ul",
-    ]
-)
-UNSEEN = frozenset(
-    [
-        "audio",
-        "button",
-        "canvas",
-        "datalist",
-        "embed",
-        "head",
-        "iframe",
-        "input",
-        "link",
-        "map",
-        "meta",
-        "noscript",
-        "object",
-        "param",
-        "script",
-        "select",
-        "source",
-        "style",
-        "svg",
-        "template",
-        "textarea",
-        "title",
-        "track",
-        "video",
-    ]
-)
+BLOCKS = frozenset({
+    "address", "article", "aside", "blockquote", "body", "center", "dd", "details", "dialog", "div", "dl", "dt",
+    "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr",
+    "html", "legend", "li", "main", "nav", "ol", "p", "pre", "section", "summary", "table", "tbody", "tfoot",
+    "thead", "tr", "ul",
+})  # fmt: skip
+UNSEEN = frozenset({
+    "audio", "button", "canvas", "datalist", "embed", "head", "iframe", "input", "link", "map", "meta",
+    "noscript", "object", "param", "script", "select", "source", "style", "svg", "template", "textarea",
+    "title", "track", "video",
+})  # fmt: skip
 _CELLS = frozenset({"td", "th"})
 
 # Soft hyphen, zero-width space, word joiner, byte order mark; bidirectional overrides and isolates, which make text

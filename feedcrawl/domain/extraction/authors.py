@@ -46,8 +46,8 @@ _NO_NAME = re.compile(
     re.IGNORECASE,
 )
 _BYLINE = re.compile(
-    r"(?<![A-Za-z])(?:by-?line|authors?|autor(?:en|in|es)?|auteurs?|autore|author-?name|writer|journalist|metaInfoAuthor\w*)"
-    r"(?![A-Za-z])|AuthorName|authorName|author_name|Byline",
+    r"(?<![A-Za-z])(?:by-?line|authors?|autor(?:en|in|es)?|auteurs?|autore|author-?name|writer|journalist)(?![A-Za-z])"
+    r"|[a-z]Author(?:Name|List)?(?![a-z])|author(?:Name|_name)|[a-z]Byline",
 )
 _ELSEWHERE = frozenset({"nav", "aside", "footer", "figure", "figcaption", "blockquote", "form"})
 _ELSEWHERE_NAMES = re.compile(

@@ -38,9 +38,10 @@ class Choice:
 def choose(page: Page, rules: SourceRules, feed: FeedContent | None) -> Choice | None:
     """The best candidate for the page's article, None where no rung found any.
 
-    The source's selectors win wherever they find text: they were made for this page. A page that declares itself an article is read by our own rung, which knows the furniture of news pages; others by
-    readability, which is the more inclusive of the two. One that is long enough and has what the page says of itself
-    has won; otherwise the candidates vote, each for those that agree with it.
+    The source's selectors win wherever they find text: they were made for this page. A page that declares itself an
+    article is read by our own rung, which knows the furniture of news pages; others by readability, which is the more
+    inclusive of the two. One that is long enough and has what the page says of itself has won; otherwise the
+    candidates vote, each for those that agree with it.
     """
     ruled = by_rules(page, rules)
     if ruled:

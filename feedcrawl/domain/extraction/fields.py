@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -16,6 +15,8 @@ from feedcrawl.domain.text import fold
 from feedcrawl.domain.urls import resolve, same_site
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from lxml.html import HtmlElement
 
     from feedcrawl.domain.extraction.page import Page
@@ -42,7 +43,8 @@ def find_canonical(page: Page) -> str | None:
     if own and (not _is_front(own) or _is_front(page.url)):
         return own
     for link in page.tree.iter("link"):
-        url = _resolved(link.get("href"), page.base) if "canonical" in (link.get("rel") or "").lower().split() else None
+        is_canonical = "canonical" in (link.get("rel") or "").lower().split()
+        url = _resolved(link.get("href"), page.base) if is_canonical else None
         if url and same_site(url, page.url) and (not _is_front(url) or _is_front(page.url)):
             return url
     return _resolved(page.url, page.base)
@@ -55,11 +57,9 @@ def _is_front(url: str) -> bool:
 
 def find_language(page: Page, feed: FeedContent | None) -> str | None:
     """The language tag (BCP 47) of the page: html lang, meta elements, structured data, the feed."""
-    tree = page.tree
-    said = (
-        tree.get("lang"), tree.get("{http://www.w3.org/XML/1998/namespace}lang"), tree.get("xml:lang"), page.meta("content-language", "dc.language", "language"),
-        text_at(page.article, "inLanguage"), page.meta("og:locale"), feed.language if feed else None,
-    )  # fmt: skip
+    declared = (page.tree.get("lang"), page.tree.get("xml:lang"))
+    metas = (page.meta("content-language", "dc.language", "language"), page.meta("og:locale"))
+    said = (*declared, metas[0], text_at(page.article, "inLanguage"), metas[1], feed.language if feed else None)
     return next((tag.strip().replace("_", "-") for tag in said if tag and _LANGUAGE.match(tag.strip())), None)
 
 
@@ -97,9 +97,9 @@ def find_image(page: Page, content: HtmlElement | None, feed: FeedContent | None
 def _content_images(page: Page, content: HtmlElement) -> Iterator[str]:
     for image in content.iter("img"):
         source = image.get("src") or image.get("data-src")
-        if source and not is_pixel(image) and not _is_small(image) and not _ICON.search(source):
-            if url := _image_url(source, page.base):
-                yield url
+        shown = source and not is_pixel(image) and not _is_small(image) and not _ICON.search(source)
+        if shown and (url := _image_url(source, page.base)):
+            yield url
 
 
 def _is_small(image: HtmlElement) -> bool:

@@ -30,8 +30,8 @@ _PUBLISHED_METAS = (
     "cxenseparserecspublishtime", "citationpublicationdate", "citationdate", "datecreated", "date", "created",
 )  # fmt: skip
 _MODIFIED_METAS = (
-    "articlemodifiedtime", "ogupdatedtime", "ogarticlemodifiedtime", "datemodified", "dctermsmodified", "dcdatemodified",
-    "articleupdated", "revised", "lastmodified", "modified",
+    "articlemodifiedtime", "ogupdatedtime", "ogarticlemodifiedtime", "datemodified", "dctermsmodified",
+    "dcdatemodified", "articleupdated", "revised", "lastmodified", "modified",
 )  # fmt: skip
 _MARKED = re.compile(
     r"(?<![A-Za-z])(?:pub|publi(?:sh(?:ed)?|cation|c|e)|post(?:ed)?|entry|article|time|date|datum|fecha|data|tarih|datetime"

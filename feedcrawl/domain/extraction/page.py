@@ -86,7 +86,7 @@ def read_page(html: bytes | str, url: str) -> Page:
 
 
 def decode(html: bytes | str) -> str:
-    """The text of a page: byte order mark, valid UTF-8, the page's own declaration, windows-1252 (WHATWG HTML 13.2.3)."""
+    """The text of a page: byte order mark, valid UTF-8, the page's declaration, windows-1252 (WHATWG HTML 13.2.3)."""
     if isinstance(html, str):
         return html
     kind = next((kind for magic, kind in _NOT_HTML.items() if html.startswith(magic)), None)

@@ -130,10 +130,11 @@ def _body_name(element: HtmlElement) -> str | None:
         return f"{element.tag} {element.get('class')}"
     if element.get("itemprop") == "articleBody":
         return "articleBody"
-    if element.get("role") in {"article", "main"}:
-        return element.get("role")
+    role = element.get("role")
+    if role in {"article", "main"}:
+        return str(role)
     match = BODY.search(names(element))
-    return match[0].lower() if match else None
+    return str(match[0]).lower() if match else None
 
 
 def _single_part(root: HtmlElement, weights: Weights) -> HtmlElement:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -12,11 +11,13 @@ from feedcrawl.domain.extraction.structured import text_at, values
 from feedcrawl.domain.text import fold, words
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from feedcrawl.domain.extraction.page import Page
     from feedcrawl.domain.models import FeedContent
 
 MAX_LENGTH = 500
-_SEPARATOR = re.compile(r"\s+[|\-–—·•»›:/]+\s+|\s*[|_»]\s*|\s+::\s+")
+_SEPARATOR = re.compile(r"\s+[|\-–—·•»\u203a:/]+\s+|\s*[|_»]\s*|\s+::\s+")
 
 
 _DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{2,4}")
@@ -63,20 +64,24 @@ def without_site(text: str, sites: list[str]) -> str:
 
 
 def _statements(page: Page, feed: FeedContent | None, sites: list[str]) -> Iterator[tuple[str | None, float]]:
-    whole = title_element(page)
-    others = (page.meta("twitter:title", "parsely-title", "dc.title", "dcterms.title", "title"), feed and feed.title)
-    stated = (text_at(page.article, "headline"), page.meta("og:title"), whole, *others)
-    headline = _own_heading(page, " ".join(filter(None, stated)), sites)
-    yield stated[0], 1.0
-    yield stated[1], 1.0
-    yield others[1], 0.8
+    structured, graph, whole = text_at(page.article, "headline"), page.meta("og:title"), title_element(page)
+    card = page.meta("twitter:title", "parsely-title", "dc.title", "dcterms.title", "title")
+    carried = feed.title if feed else None
+    headline = _own_heading(page, " ".join(filter(None, (structured, graph, whole, card, carried))), sites)
+    yield structured, 1.0
+    yield graph, 1.0
+    yield carried, 0.8
     yield headline, 0.6
     yield whole, 0.5
-    yield others[0], 0.1
-    for key in {_key(text) for text in (*stated[:2], headline) if text}:
+    yield card, 0.1
+    for text in {_key(text): text for text in (headline, graph, structured) if text}.values():
         # "Headline, section, site" says the headline too.
-        if len(key) > 10 and _key(whole).startswith(key) and key != _key(without_site(whole, sites)):
-            yield next(text for text in (headline, *stated[:2]) if text and _key(text) == key), 0.5
+        if (
+            len(_key(text)) > 10
+            and _key(whole).startswith(_key(text))
+            and _key(text) != _key(without_site(whole, sites))
+        ):
+            yield text, 0.5
 
 
 def _own_heading(page: Page, stated: str, sites: list[str]) -> str | None:

@@ -27,41 +27,62 @@ _INDEX_WORDS = 4
 _INDEX_LENGTH = 1500
 
 _WALLS = {
-    "challenge": re.compile(
-        r"checking (?:if the site connection|your browser)|verify(?:ing)? (?:that )?you are (?:a |not a )?(?:human|robot)"
-        r"|(?:are|you're) (?:you )?not a robot|attention required|just a moment\b|complete the (?:captcha|security check)"
-        r"|unusual traffic from|access (?:to this page )?(?:has been |is )?denied|request (?:was )?blocked|ddos protection"
-        r"|security check to access|enable javascript and cookies to continue",
-        re.IGNORECASE,
+    "challenge": (
+        r"checking (?:if the site connection|your browser)",
+        r"verify(?:ing)? (?:that )?you are (?:a |not a )?(?:human|robot)",
+        r"(?:are|you're) (?:you )?not a robot",
+        r"attention required",
+        r"just a moment\b",
+        r"complete the (?:captcha|security check)",
+        r"security check to access",
+        r"unusual traffic from",
+        r"access (?:to this page )?(?:has been |is )?denied",
+        r"request (?:was )?blocked",
+        r"ddos protection",
+        r"enable javascript and cookies to continue",
     ),
-    "javascript": re.compile(
-        r"^\W*(?:\w+\W+)?(?:loading|please wait|redirecting)\W*$|(?:enable|activate|turn on|requires?|needs?|without) java ?script|java ?script (?:is|must be|seems to be|to be)"
-        r" (?:not )?(?:disabled|enabled|required|activated)|(?:activez|activer|activar|active|aktivieren sie) java ?script"
-        r"|java ?script (?:aktivieren|activado|activé)",
-        re.IGNORECASE | re.MULTILINE,
+    "javascript": (
+        r"^\W*(?:\w+\W+)?(?:loading|please wait|redirecting)\W*$",
+        r"(?:enable|activate|turn on|requires?|needs?|without) java ?script",
+        r"java ?script (?:is|must be|seems to be|to be) (?:not )?(?:disabled|enabled|required|activated)",
+        r"(?:activez|activer|activar|active|aktivieren sie) java ?script",
+        r"java ?script (?:aktivieren|activado|activé)",
     ),
-    "consent": re.compile(
-        r"(?:we|our|us) (?:value|care about|respect) your privacy|value your privacy"
-        r"|(?:we and )?our (?:\d+ )?partners|accept (?:all )?(?:the )?cookies|(?:this (?:web)?site|we) uses? cookies"
-        r"|manage (?:your )?(?:cookie|privacy|consent)|cookie (?:settings|preferences|consent)|alle (?:cookies )?akzeptieren"
-        r"|cookies (?:zulassen|akzeptieren|accepter|aceptar)|tout accepter|aceptar (?:todas las )?cookies|accetta (?:tutti )?i cookie",
-        re.IGNORECASE,
+    "consent": (
+        r"(?:value|care about|respect) your privacy",
+        r"(?:we and )?our (?:\d+ )?partners",
+        r"accept (?:all )?(?:the )?cookies",
+        r"(?:this (?:web)?site|we) uses? cookies",
+        r"manage (?:your )?(?:cookie|privacy|consent)",
+        r"cookie (?:settings|preferences|consent)",
+        r"alle (?:cookies )?akzeptieren",
+        r"cookies (?:zulassen|akzeptieren|accepter|aceptar)",
+        r"tout accepter",
+        r"aceptar (?:todas las )?cookies",
+        r"accetta (?:tutti )?i cookie",
     ),
-    "not_found": re.compile(
-        r"\b(?:error )?404\b(?! \w+ \w+ \w+)|(?:page|article|story|content|file)\b.{0,40}\b(?:not|n't|never) (?:be )?(?:found|exist|available)"
-        r"|could not find (?:it|the page|what)|no longer (?:available|exists)|seite (?:wurde )?(?:leider )?nicht gefunden"
-        r"|nicht (?:mehr )?(?:gefunden|verfügbar)|page introuvable|n'existe (?:plus|pas)|no encontrad[ao]"
-        r"|página no (?:existe|encontrada)|pagina non trovata|não encontrada|не найдена|存在しません|見つかりません",
-        re.IGNORECASE,
+    "not_found": (
+        r"\b(?:error )?404\b(?! \w+ \w+ \w+)",
+        r"(?:page|article|story|content|file)\b.{0,40}\b(?:not|n't|never) (?:be )?(?:found|exist|available)",
+        r"could not find (?:it|the page|what)",
+        r"no longer (?:available|exists)",
+        r"seite (?:wurde )?(?:leider )?nicht gefunden",
+        r"nicht (?:mehr )?(?:gefunden|verfügbar)",
+        r"page introuvable|n'existe (?:plus|pas)",
+        r"no encontrad[ao]|página no existe|pagina non trovata|não encontrada",
+        r"не найдена|存在しません|見つかりません",
     ),
-    "paywall": re.compile(
-        r"(?:subscribe|register|sign up|log ?in|sign in)(?: now)? to (?:continue|keep|read|unlock|access|view)"
-        r"|already a (?:subscriber|member)|(?:for|to) (?:our )?(?:premium )?(?:subscribers|members) only"
-        r"|(?:nur|exklusiv) für (?:abonnenten|mitglieder)|jetzt (?:weiterlesen|abonnieren)|réservé (?:à nos|aux) abonnés"
-        r"|(?:exclusivo|solo|sólo) para (?:suscriptores|abonados)|会員限定",
-        re.IGNORECASE,
+    "paywall": (
+        r"(?:subscribe|register|sign up|log ?in|sign in)(?: now)? to (?:continue|keep|read|unlock|access|view)",
+        r"already a (?:subscriber|member)",
+        r"(?:for|to) (?:our )?(?:premium )?(?:subscribers|members) only",
+        r"(?:nur|exklusiv) für (?:abonnenten|mitglieder)|jetzt (?:weiterlesen|abonnieren)",
+        r"réservé (?:à nos|aux) abonnés",
+        r"(?:exclusivo|solo|sólo) para (?:suscriptores|abonados)",
+        r"会員限定",
     ),
 }
+_WALL_WORDS = {kind: re.compile("|".join(phrases), re.IGNORECASE | re.MULTILINE) for kind, phrases in _WALLS.items()}
 
 
 def refuse_walls(page: Page, text: str) -> None:
@@ -79,7 +100,7 @@ def refuse_walls(page: Page, text: str) -> None:
 def wall_kind(page: Page, text: str) -> str | None:
     """What kind of wall a page with a short text is, None if it is none."""
     said = f"{title_element(page)}\n{_everything(page) if _says_nothing(text) else text}"
-    kind = next((kind for kind, words_of_it in _WALLS.items() if words_of_it.search(said)), None)
+    kind = next((kind for kind, phrases in _WALL_WORDS.items() if phrases.search(said)), None)
     if kind == "paywall" and len(text) >= TEASER_LENGTH:
         return None
     if kind is None and len(text) < TEASER_LENGTH and is_paid(page):
@@ -90,7 +111,10 @@ def wall_kind(page: Page, text: str) -> str | None:
 def is_paid(page: Page) -> bool:
     """Whether the page says that its article is not free (https://schema.org/isAccessibleForFree)."""
     free = [str(value).lower() for value in values(page.article.get("isAccessibleForFree"))]
-    return bool(free) and free[0] in {"false", "no", "0"} or page.meta("article:content_tier") in {"locked", "metered"}
+    return (bool(free) and free[0] in {"false", "no", "0"}) or page.meta("article:content_tier") in {
+        "locked",
+        "metered",
+    }
 
 
 def _says_nothing(text: str) -> bool:
@@ -99,13 +123,8 @@ def _says_nothing(text: str) -> bool:
 
 def _everything(page: Page) -> str:
     """What a page without text shows, its advice to those without scripts included."""
-    hints = " ".join(map(text_of_script_hint, page.tree.iter("noscript")))
+    hints = " ".join(str(text) for hint in page.tree.iter("noscript") for text in hint.itertext())
     return f"{canonical_text(page.tree)[:WALL_LENGTH]}\n{hints[:WALL_LENGTH]}"
-
-
-def text_of_script_hint(element: object) -> str:
-    """The text of a noscript element, which has none for readers with scripts."""
-    return " ".join(map(str, element.itertext())) if hasattr(element, "itertext") else ""
 
 
 def _is_index(page: Page, text: str) -> bool:
