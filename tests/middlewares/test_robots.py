@@ -1,0 +1,197 @@
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import redis
+from scrapy import Request
+from scrapy.http import Response
+from scrapy.settings import Settings
+from scrapy.statscollectors import MemoryStatsCollector
+from twisted.internet import error as net
+
+from feedcrawl.domain.robots_access import RETRY_SEC
+from feedcrawl.domain.tasks import History, Lease, Task
+from feedcrawl.exceptions import CrawlDelayLearned, RedirectRefused, RobotsBlocked, RobotsUnavailable
+from feedcrawl.middlewares.robots import RobotsMiddleware
+from feedcrawl.robots import RobotsGate
+from feedcrawl.store.frontier import Frontier, FrontierPolicy
+from feedcrawl.store.hosts import Hosts
+
+START = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
+RULES = b"User-agent: *\nDisallow: /private\n\nUser-agent: feedcrawl\nDisallow: /ours\n"
+URL = "https://a.test/page"
+
+
+class World:
+    """A worker before one host: its clock, and what the host answers for robots.txt."""
+
+    def __init__(self, client: redis.Redis) -> None:
+        self.now_is = START
+        self.answer: int | bytes | Exception = RULES
+        self.asked: list[Request] = []
+        self.frontier = Frontier(client, FrontierPolicy(host_delay_sec=1.0))
+        self.config = SimpleNamespace(
+            robots_ttl_sec=86_400.0,
+            robots_grace_sec=3600.0,
+            robots_on_error="allow",
+            robots_timeout_sec=10.0,
+            host_delay_sec=1.0,
+            max_crawl_delay_sec=120.0,
+        )
+        self.hosts = Hosts(client, robots_ttl_sec=86_400)
+        self.settings = Settings({"USER_AGENT": "feedcrawl/1 (+https://example.org)"})
+        self.stats = MemoryStatsCollector(self)
+        self.engine = self
+
+    async def download_async(self, request: Request) -> Response:
+        self.asked.append(request)
+        await asyncio.sleep(0)
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        status, body = (200, self.answer) if isinstance(self.answer, bytes) else (self.answer, b"")
+        return Response(request.url, status=status, body=body)
+
+    def now(self) -> datetime:
+        return self.now_is
+
+    def pass_(self, seconds: float) -> None:
+        self.now_is += timedelta(seconds=seconds)
+
+    def worker(self) -> Callable[..., type[Exception] | None]:
+        """What one worker, with a memory of its own, makes of a URL."""
+        middleware = RobotsMiddleware(RobotsGate(self, self))
+
+        def ask(url: str = URL, **meta: Any) -> type[Exception] | None:
+            try:
+                return asyncio.run(middleware.process_request(Request(url, meta=meta)))
+            except (RobotsBlocked, RobotsUnavailable, CrawlDelayLearned) as error:
+                return type(error)
+
+        return ask
+
+
+@pytest.fixture
+def world(redis_client: redis.Redis) -> World:
+    return World(redis_client)
+
+
+@pytest.mark.parametrize(
+    ("path", "refused"),
+    [("/page", None), ("/ours/x", RobotsBlocked), ("/private", None)],  # the group of our name replaces that of all
+)
+def test_rules_are_those_of_our_name(world: World, path: str, refused: type[Exception] | None) -> None:
+    assert world.worker()(f"https://a.test{path}") is refused
+    assert [request.url for request in world.asked] == ["https://a.test/robots.txt"]
+
+
+def test_it_is_asked_once_for_the_fleet_and_a_day(world: World) -> None:
+    first, second = world.worker(), world.worker()
+    for ask in (first, second, first):
+        assert ask() is None
+    world.pass_(86_399)
+    first()
+    assert len(world.asked) == 1
+    world.pass_(1)
+    second()
+    assert len(world.asked) == 2
+
+
+def test_it_is_asked_once_however_many_wait(world: World) -> None:
+    middleware = RobotsMiddleware(RobotsGate(world, world))
+
+    async def main() -> None:
+        await asyncio.gather(*(middleware.process_request(Request(f"https://a.test/{n}")) for n in range(20)))
+
+    asyncio.run(main())
+    assert len(world.asked) == 1
+
+
+def test_each_origin_has_its_own(world: World) -> None:
+    ask = world.worker()
+    for url in ("https://a.test/", "http://a.test/", "https://a.test:8443/", "https://b.test/"):
+        ask(url)
+    assert [request.url for request in world.asked] == [
+        "https://a.test/robots.txt",
+        "http://a.test/robots.txt",
+        "https://a.test:8443/robots.txt",
+        "https://b.test/robots.txt",
+    ]
+
+
+def test_subscriptions_do_not_ask(world: World) -> None:
+    assert world.worker()("https://a.test/ours", dont_obey_robotstxt=True) is None
+    assert world.asked == []
+
+
+def test_the_request_for_it_is_light_and_free(world: World) -> None:
+    world.worker()()
+    meta = world.asked[0].meta
+    assert meta["dont_obey_robotstxt"]
+    assert meta["download_timeout"] == 10.0
+    assert set(range(400, 600)) <= set(meta["handle_httpstatus_list"])
+    assert not {301, 302, 303, 307, 308} & set(meta["handle_httpstatus_list"])
+
+
+@pytest.mark.parametrize("answer", [404, 403, 401, 410, 304, RedirectRefused("too_many_redirects", "")])
+def test_none_allows_all(world: World, answer: int | Exception) -> None:
+    world.answer = answer
+    assert world.worker()("https://a.test/ours") is None
+
+
+@pytest.mark.parametrize("choice", ["allow", "disallow"])
+@pytest.mark.parametrize("answer", [500, 503, 429, net.DNSLookupError(), net.ConnectionLost()], ids=str)
+def test_one_that_fails_makes_pages_wait_and_then_the_choice_holds(
+    world: World, answer: int | Exception, choice: str
+) -> None:
+    world.config.robots_on_error, world.answer = choice, answer
+    ask = world.worker()
+    assert ask() is RobotsUnavailable
+    world.pass_(RETRY_SEC - 1)
+    assert ask() is RobotsUnavailable
+    assert len(world.asked) == 1
+    world.pass_(3600 - RETRY_SEC + 1)
+    assert ask() is (None if choice == "allow" else RobotsBlocked)
+    assert len(world.asked) == 2
+    world.answer = RULES
+    world.pass_(RETRY_SEC)
+    assert ask() is None
+    assert world.worker()("https://a.test/ours") is RobotsBlocked
+
+
+def test_a_grace_is_counted_across_workers(world: World) -> None:
+    world.answer = 503
+    assert world.worker()() is RobotsUnavailable
+    world.pass_(3600)
+    assert world.worker()() is None
+
+
+def test_a_long_crawl_delay_is_learnt_before_the_page_is_asked(world: World) -> None:
+    world.answer = b"User-agent: *\nCrawl-delay: 7\n"
+    ask = world.worker()
+    lease = Lease(Task("t", "article", URL, "a.test"), History(), "1-x")
+    assert ask(lease=lease) is CrawlDelayLearned
+    assert ask(lease=lease) is None
+
+
+@pytest.mark.parametrize(("asked", "delay"), [(7, 7000), (0.5, 1000), (900, 120_000)])
+def test_a_crawl_delay_paces_the_host(world: World, redis_client: redis.Redis, asked: float, delay: int) -> None:
+    world.answer = b"User-agent: *\nCrawl-delay: %s\n" % str(asked).encode()
+    world.worker()()
+    assert int(redis_client.hget("fc:{0}:h:a.test", "delay")) == delay
+
+
+def test_bytes_that_are_no_text_survive(world: World) -> None:
+    world.answer = b"# \xe9\x80\xff\nUser-agent: *\nDisallow: /caf%C3%A9\n"
+    assert world.worker()("https://a.test/caf%C3%A9") is RobotsBlocked
+    assert world.worker()("https://a.test/caf%C3%A9") is RobotsBlocked
+    assert len(world.asked) == 1
+
+
+def test_refusals_are_counted(world: World) -> None:
+    ask = world.worker()
+    ask("https://a.test/ours")
+    ask("https://a.test/ours")
+    assert world.stats.get_stats() == {"feedcrawl/robots_fetched": 1, "feedcrawl/robots_blocked": 2}
