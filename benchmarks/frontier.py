@@ -4,10 +4,11 @@
 
 Each size has a server of its own (unix socket, AOF everysec, in a temporary directory) with that many article tasks of
 about 350 bytes on `--hosts` hosts, host delay 0 so that the store and not the pace is measured. Client and server share
-the machine's cores. `take` leases only; `take+done` ends each lease too, one call per lease as a crawl does. `CPU` is
-the processor's time of the server's main thread and `commands` what its scripts call, both per task: neither depends on
-what else the machine does. The times of scripts are the server's own clock; those of a script that does nothing, called
-as often, tell what of the longest is the machine's scheduling and not ours.
+the machine's cores. `take` leases only; `take+done` ends each lease too, one call per lease as a crawl does, and
+`pipelined` the ends of a batch in one round trip. `CPU` is the processor's time of the server's main thread (what one
+Redis could do is its inverse) and `commands` what its scripts call, both per task: they depend less on what else the
+machine does, the latter not at all. The times of scripts are the server's own clock; those of a script that does
+nothing, called as often, tell what of the longest is the machine's scheduling and not ours.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from redis_process import running_redis
 
 BATCHES = (1, 16, 64)
 TRIVIAL = "return redis.call('PING')"
+POLICY = FrontierPolicy(host_delay_sec=0, lease_sec=3600)
 CHUNK = 6400
 """Tasks made at a time, so that their making is not measured."""
 
@@ -69,7 +71,7 @@ class Bench:
         self._client = client
         self._size = size
         self._hosts = hosts
-        self._frontier = Frontier(client, FrontierPolicy(host_delay_sec=0, lease_sec=3600))
+        self._frontier = Frontier(client, POLICY)
         client.config_set("slowlog-log-slower-than", 500)
         client.config_set("slowlog-max-len", 100_000)
 
@@ -163,6 +165,14 @@ class Bench:
         for lease in leases:
             self._frontier.done(lease, signal="ok")
 
+    def together(self, leases: Sequence[Lease]) -> None:
+        """Ends a batch in one round trip."""
+        with self._client.pipeline(transaction=False) as pipe:
+            frontier = Frontier(pipe, POLICY)
+            for lease in leases:
+                frontier.done(lease, signal="ok")
+            pipe.execute()
+
     def nothing(self, calls: int) -> Cost:
         """A script that does nothing, as often."""
         script = self._client.register_script(TRIVIAL)
@@ -205,7 +215,9 @@ def report(size: int, options: argparse.Namespace) -> None:
         before = bench.memory()
         for batch in BATCHES:
             row(size, "take+done", batch, bench.take_and_done(batch, options.takes // 3, bench.one_by_one))
-        ended = 3 * (options.takes // 3)
+        for batch in BATCHES[1:]:
+            row(size, "take+done, pipelined", batch, bench.take_and_done(batch, options.takes // 3, bench.together))
+        ended = 5 * (options.takes // 3)
         row(size, "nothing", 1, bench.nothing(options.takes))
         print(f"| {size} | bytes per pending URL: {pending:.0f}, per ended URL: ", end="")
         print(f"{pending + (bench.memory() - before) / ended:.0f} | | | | | | |", flush=True)

@@ -42,7 +42,9 @@ class Task:
 
         The payload is a string inside the record because Lua's JSON cannot tell an empty list from an empty object.
         """
-        record = {name: value for name in self.__slots__ if (value := getattr(self, name)) not in (None, 0, {})}
+        record = {name: value for name in self.__slots__ if (value := getattr(self, name)) not in (None, {})}
+        if not self.depth:
+            del record["depth"]
         if self.payload:
             record["payload"] = compact(self.payload)
         return compact(record)

@@ -31,6 +31,8 @@ Signal = Literal["ok", "answered", "site", "soft", "throttled", "none"]
 SCRIPTS = ("push", "take", "done", "give_back", "release", "turn", "heartbeat", "pace", "remove")
 PUSH_BATCH = 64
 """Tasks per script call: keeps the server's longest script short."""
+DELIVERED = 64
+"""Dead letters per round trip."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,9 +243,13 @@ class Frontier:
 
     def deliver_dead_letters(self, limit: int = 1000, keep: int = 100_000) -> int:
         """Moves dead letters from the shard to the list that consumers read, each in one step; at most `keep` stay."""
-        moved = 0
-        while moved < limit and self._client.lmove(f"{self._prefix}dlq", keys.DEAD_LETTERS, "LEFT", "RIGHT"):
-            moved += 1
+        moved, found = 0, 1
+        while found and moved < limit:
+            with self._client.pipeline(transaction=False) as pipe:
+                for _ in range(min(DELIVERED, limit - moved)):
+                    pipe.lmove(f"{self._prefix}dlq", keys.DEAD_LETTERS, "LEFT", "RIGHT")
+                found = sum(letter is not None for letter in pipe.execute())
+            moved += found
         if moved:
             self._client.ltrim(keys.DEAD_LETTERS, -keep, -1)
         return moved

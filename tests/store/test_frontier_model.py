@@ -26,7 +26,7 @@ from feedcrawl.domain.circuit import CLOSED, CircuitPolicy, step
 from feedcrawl.domain.tasks import Lease, Task
 from feedcrawl.store.frontier import Frontier, FrontierPolicy, GivenUp, Released
 
-EXAMPLES = int(os.environ.get("FRONTIER_MODEL_EXAMPLES", "40"))
+EXAMPLES = int(os.environ.get("FRONTIER_MODEL_EXAMPLES", "120"))
 START = 1_764_286_185_000
 HOUR = 3_600_000
 DAY = 24 * HOUR
