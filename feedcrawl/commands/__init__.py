@@ -30,11 +30,12 @@ class OnStores:
     def run(self, args: list[str], opts: Namespace) -> None:
         """Opens the stores, answers, closes them."""
         from feedcrawl.ending import EXPLAINED, FAILED, explained  # noqa: PLC0415 - see the module
+        from feedcrawl.store.connection import map_redis_errors  # noqa: PLC0415
         from feedcrawl.wiring import Wiring  # noqa: PLC0415
 
         assert self.settings is not None
         try:
-            with closing(Wiring(self.settings)) as wired:
+            with closing(Wiring(self.settings)) as wired, map_redis_errors():
                 self.exitcode = self.answer(wired, args, opts)
         except BrokenPipeError:  # `| head` has read enough
             self.exitcode = FAILED

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from feedcrawl.wiring import Wiring
 
+BATCH = 100
+"""Feeds that are written, and told, at a time."""
+
 
 class Command(OnStores, ScrapyCommand):
     """Exit status 2 if nothing that was named could be used."""
@@ -43,12 +46,13 @@ class Command(OnStores, ScrapyCommand):
         names = [name for each in args for name in subscriptions.split_names(each)]
         wishes, refused = subscriptions.read_wishes(names, categories)
         ids = []
-        for wish in wishes:
-            found, bad = subscriptions.subscribe_all(wired.registry, wired.frontier, [wish], wired.now())
+        for first in range(0, len(wishes), BATCH):
+            batch = wishes[first : first + BATCH]
+            found, bad = subscriptions.subscribe_all(wired.registry, wired.frontier, batch, wired.now())
             refused += bad
             ids += found
-            for feed_id in found:
-                sys.stdout.write(f"{feed_id}  {wish.url}\n")
+            for feed in wired.registry.load(found).values():
+                sys.stdout.write(f"{feed.id}  {feed.subscription.url}\n")
         for each in refused:
             say("subscribe", f"{each.url}: {each.detail} ({each.code})")
         return DONE if ids else UNUSABLE

@@ -135,33 +135,47 @@ def subscribe(registry: Registry, frontier: Frontier, wish: Wish, now: datetime)
 
     A new feed is due at once. One that is there gets the categories that it lacks.
     """
-    url = resolve(with_scheme(wish.url))
-    categories = tuple(dict.fromkeys(wish.categories))
-    new = Subscription(str(uuid.uuid4()), url, categories, wish.title, added_at=rfc3339(now))
     with map_redis_errors():
-        feed_id = registry.add(new, url_key(url))
-        if feed_id == new.id:
-            frontier.push([poll_task(new)])
-            return feed_id, True
-        found = registry.load([feed_id])[feed_id].subscription
-        lacking = tuple(category for category in categories if category not in found.categories)
-        if lacking:
-            registry.save(replace(found, categories=found.categories + lacking))
-        frontier.push([poll_task(found)])  # its future, should a kill have come between the two steps
-        return feed_id, False
+        said, new = _register(registry, wish, now)
+        frontier.push([poll_task(said)])
+    return said.id, new
 
 
 def subscribe_all(
     registry: Registry, frontier: Frontier, wishes: Iterable[Wish], now: datetime
 ) -> tuple[list[str], list[Refused]]:
-    """Subscribes to each; the ids in order, and what was refused: a bad URL stops no other."""
-    ids, refused = [], []
-    for wish in wishes:
-        try:
-            ids.append(subscribe(registry, frontier, wish, now)[0])
-        except InvalidUrl as error:
-            refused.append(Refused(wish.url, error.code, error.detail))
-    return list(dict.fromkeys(ids)), refused
+    """Subscribes to each; the ids in order, and what was refused: a bad URL stops no other.
+
+    After a kill between registering and pushing the same call gives every feed its future.
+    """
+    found: dict[str, Subscription] = {}
+    refused = []
+    with map_redis_errors():
+        for wish in wishes:
+            try:
+                said, _ = _register(registry, wish, now)
+            except InvalidUrl as error:
+                refused.append(Refused(wish.url, error.code, error.detail))
+            else:
+                found[said.id] = said
+        frontier.push(map(poll_task, found.values()))
+    return list(found), refused
+
+
+def _register(registry: Registry, wish: Wish, now: datetime) -> tuple[Subscription, bool]:
+    """The subscription that a wish comes to, and whether it is new."""
+    url = resolve(with_scheme(wish.url))
+    categories = tuple(dict.fromkeys(wish.categories))
+    new = Subscription(str(uuid.uuid4()), url, categories, wish.title, added_at=rfc3339(now))
+    feed_id = registry.add(new, url_key(url))
+    if feed_id == new.id:
+        return new, True
+    found = registry.load([feed_id])[feed_id].subscription
+    lacking = tuple(category for category in categories if category not in found.categories)
+    if lacking:
+        found = replace(found, categories=found.categories + lacking)
+        registry.save(found)
+    return found, False
 
 
 def unsubscribe(registry: Registry, frontier: Frontier, feed_id: str) -> bool:

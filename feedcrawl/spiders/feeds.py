@@ -55,7 +55,10 @@ class FeedsSpider(FrontierSpider):
 
     async def unfold(self, poll: FeedPoll, response: Response) -> bool:
         """Whether the document was a list of feeds."""
-        return await lists.unfold(self.wired, poll, response)
+        ids = await lists.unfold(self.wired, poll, response)
+        if ids and self.now:
+            await self._make_due(ids)
+        return bool(ids)
 
     async def _make_due(self, ids: Sequence[str]) -> None:
         """These feeds, or all if none is named."""

@@ -25,29 +25,29 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-BATCH = 50
+BATCH = 25
 """Feeds that are written between two turns of the event loop."""
 
 
-async def unfold(wired: Wiring, poll: FeedPoll, response: Response) -> bool:
-    """Whether an address that has never been a feed turned out to be a list; the poll then needs no commit."""
+async def unfold(wired: Wiring, poll: FeedPoll, response: Response) -> list[str]:
+    """The ids of the feeds that an address lists which has never been a feed; the poll then needs no commit."""
     if poll.result not in subscriptions.LISTS or poll.feed.polls.last_success_at is not None:
-        return False
+        return []
     read = await wired.parsers.run(read_list, response.body, wall_sec=PARSE_WALL_SEC)
     if not isinstance(read, Done):
-        return False
+        return []
     said, found = poll.feed.subscription, read.value
     # A page of plain text is a list only if it has nothing but addresses.
     if poll.result == "text" and not all("://" in feed.url for feed in found.feeds):
-        return False
+        return []
     ids = await subscribe(wired, subscriptions.wishes_of(found, said.categories))
     if not ids:
-        return False
+        return []
     subscriptions.unsubscribe(wired.registry, wired.frontier, poll.feed.id)
     wired.leases.done(poll.lease, status="dead", reason="list")  # its task is gone: what is left is ours to forget
     details = {"url": said.url, "host": poll.lease.task.host, "feeds": len(ids), "left_out": found.left_out}
     logger.info("list_subscribed", extra=details)
-    return True
+    return ids
 
 
 async def subscribe(wired: Wiring, wishes: Sequence[Wish]) -> list[str]:

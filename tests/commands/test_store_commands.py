@@ -45,7 +45,7 @@ def test_subscribe_feeds_opml_unsubscribe(call: Call, tmp_path: Path) -> None:
     )
     code, out, err = call("subscribe", str(tmp_path / "l.opml"), "b.test/feed,http://A.test", "--category", "x, y")
     assert code == 0
-    assert [line.split()[1] for line in out.splitlines()] == ["http://a.test/", "b.test/feed", "http://A.test"]
+    assert [line.split()[1] for line in out.splitlines()] == ["http://a.test/", "https://b.test/feed"]
     assert "ftp://no/: ftp: is not http: or https: (url_scheme)" in err
 
     code, out, err = call("feeds", "--json")
