@@ -62,7 +62,7 @@ class World:
         before = len(self.origin.ledger.requests)
         options = [word for argument in arguments for word in ("-a", argument)]
         run = run_scrapy("crawl", "feeds", *options, data_dir=self.data, env=self.env | settings, timeout_sec=90)
-        assert run.code == code, run.err[-6000:]
+        assert run.code == code, f"status {run.code}\n{run.err[-6000:]}"
         self.runs[name], self.asked[name] = run, self.origin.ledger.requests[before:]
         return run
 

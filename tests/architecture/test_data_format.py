@@ -1,0 +1,186 @@
+"""What other programs read is what docs/data-format.md says: a crawl's real output against every published schema."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+from documents import page, paragraphs
+from jsonschema import Draft202012Validator
+from origin import failure, html
+from world import World, entry, feed, good_page, world_in
+
+from feedcrawl.store.registry import Registry
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENT = ROOT / "docs" / "data-format.md"
+SCHEMAS = ROOT / "feedcrawl" / "domain" / "data" / "schemas"
+NAMES = sorted(path.stem for path in SCHEMAS.glob("*.json"))
+EVENTS = [name for name in NAMES if name.startswith(("entry_", "new_", "webpage_", "article_"))]
+EVENTS.remove("article_hash")
+QUEUED: list[Any] = [
+    {"category": "queued", "priority": 9, "again": True},
+    {"category": None},
+    {},
+]
+
+
+def schema(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((SCHEMAS / f"{name}.json").read_text())
+    return found
+
+
+def validator(name: str) -> Draft202012Validator:
+    return Draft202012Validator(schema(name), format_checker=Draft202012Validator.FORMAT_CHECKER)
+
+
+def crawl(world: World) -> None:
+    """Two runs that bring every kind of record, and items that others queued."""
+    site = world.origin.site("news.test")
+    for name in ("a", "b"):
+        site.serve(f"/{name}", good_page(name, etag='"1"'))
+    site.serve("/edited", good_page("edited"), html(page("About edited", paragraphs("anew", count=4))))
+    site.serve("/copy", html(page("About a", paragraphs("a", count=4), canonical=site.url("/a"))))
+    site.serve("/bad", failure(404))
+    site.serve("/small", html("<p>no"))
+    names = ("a", "b", "edited", "copy", "bad", "small")
+    first = [entry(site, name) for name in names]
+    later = [entry(site, name, summary="Now longer." if name == "edited" else None) for name in names]
+    url = site.serve("/feed", feed(first), feed(later, 2))
+    bare = site.serve("/bare", feed([], 1, etag=None))
+    ill = site.serve("/ill", failure(500))
+    queued = [json.dumps({"url": site.serve(f"/q{n}", good_page(f"q{n}")), **item}) for n, item in enumerate(QUEUED)]
+    with world.client() as client:
+        client.rpush("crawler_queue", *queued, site.serve("/plain", good_page("plain")), "no url")
+    world.crawl("first", world.feeds_file(f"{url} news\n{bare}\n{ill}\n"))
+    world.crawl("second", "now=1")
+
+
+def produced(world: World, client: redis.Redis) -> dict[str, list[Any]]:
+    """By schema, what the crawl left for others."""
+    stream = [fields for _, fields in client.xrange("feedcrawl:events")]
+    feeds = list(Registry(client).all())
+    journals = [client.lrange(f"fc:{{0}}:journal:{each.id}", 0, -1) for each in feeds]
+    indexes = [path.read_text().splitlines() for path in world.data.glob("raw/*/*.index.ndjson")]
+    letters = [json.loads(letter) for letter in client.lrange("page_fetcher_dlq", 0, -1)]
+    return {
+        "entry": world.lines("entries"),
+        "article": world.lines("articles"),
+        "article_hash": [client.hgetall(key) for key in client.scan_iter("rss:article_canonical:*")],
+        "event": stream,
+        **{kind: [json.loads(each["data"]) for each in stream if each["type"] == kind] for kind in EVENTS},
+        "feed": [each.public(min_interval_sec=300, max_interval_sec=86_400) for each in feeds],
+        "raw_fetch": [json.loads(line) for lines in indexes for line in lines],
+        "dead_letter": letters,
+        "queue_item": [{"url": "http://a.example/", **item} for item in QUEUED]
+        + [letter for letter in letters if "url" in letter],
+        "journal_line": [json.loads(line) for lines in journals for line in lines],
+    }
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[World, redis.Redis]]:
+    with world_in(tmp_path_factory.mktemp("format")) as world, world.client() as client:
+        crawl(world)
+        yield world, client
+
+
+@pytest.fixture(scope="module")
+def records(crawled: tuple[World, redis.Redis]) -> dict[str, list[Any]]:
+    return produced(*crawled)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_crawl_leaves_fits_its_schema(name: str, records: dict[str, list[Any]]) -> None:
+    assert records[name], f"the crawl brought no {name}"
+    for record in records[name]:
+        wrong = [f"{error.json_path}: {error.message[:300]}" for error in validator(name).iter_errors(record)]
+        assert not wrong, (record, wrong)
+
+
+def test_the_crawl_brought_both_kinds_of_each(records: dict[str, list[Any]]) -> None:
+    assert {record["status"] for record in records["article_hash"]} == {"success", "failure"}
+    assert {"item" in record for record in records["dead_letter"]} == {True, False}
+    assert {bool(record["feed_id"]) for record in records["raw_fetch"]} == {True, False}
+    assert {record["type"] for record in records["event"]} == set(EVENTS)
+    assert {"new", "known", "detail"} <= {field for line in records["journal_line"] for field in line} | {"detail"}
+
+
+def objects(found: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(found, dict):
+        if "properties" in found and "type" in found:
+            yield found
+        for value in found.values():
+            yield from objects(value)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_schemas_are_strict_and_explain_each_field(name: str) -> None:
+    found = schema(name)
+    Draft202012Validator.check_schema(found)
+    assert found["$schema"].endswith("/draft/2020-12/schema")
+    for each in objects(found):
+        assert each["additionalProperties"] is False
+        assert all(field.get("description") for field in each["properties"].values())
+
+
+def fields_of(found: dict[str, Any], prefix: str = "") -> list[str]:
+    """Names in order; those of inner objects after a dot."""
+    names = []
+    for name, field in found["properties"].items():
+        names.append(prefix + name)
+        inner = field.get("items", field) if isinstance(field, dict) else {}
+        if "properties" in inner:
+            names += fields_of(inner, f"{prefix}{name}.")
+    return names
+
+
+def sections() -> dict[str, str]:
+    """The sections of the document that belong to a schema, by its name."""
+    parts = re.split(r"^### ", DOCUMENT.read_text("utf-8"), flags=re.MULTILINE)[1:]
+    found = [(re.search(r"/schemas/(\w+)\.json\)", part), part) for part in parts]
+    return {match.group(1): part for match, part in found if match}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_document_has_every_field(name: str) -> None:
+    rows = re.findall(r"^\| `([^`]+)` \| ([^|]+) \|", sections()[name], flags=re.MULTILINE)
+    assert [field for field, _ in rows] == fields_of(schema(name))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_document_has_an_example_that_fits(name: str) -> None:
+    examples = re.findall(r"^```json\n(.*?)^```", sections()[name], flags=re.MULTILINE | re.DOTALL)
+    assert examples
+    for example in examples:
+        assert not list(validator(name).iter_errors(json.loads(example)))
+
+
+def documented_keys() -> dict[str, str]:
+    """Types of Redis keys by the pattern of their names."""
+    rows = re.findall(
+        r"^\| `((?:rss|webpage|crawler|page_|robots|feedcrawl)[^`]*)` \| (\w+) \|", DOCUMENT.read_text(), re.M
+    )
+    return {re.sub(r"<[^>]+>", ".+", re.escape(name).replace(r"\<", "<")): kind.lower() for name, kind in rows}
+
+
+def test_every_key_is_documented(crawled: tuple[World, redis.Redis]) -> None:
+    client = crawled[1]
+    known = documented_keys()
+    for key in client.scan_iter():
+        if key.startswith("fc:{0}:"):
+            continue
+        kinds = {kind for pattern, kind in known.items() if re.fullmatch(pattern, key)}
+        assert client.type(key) in kinds, (key, kinds)
+
+
+def test_every_directory_is_documented(crawled: tuple[World, redis.Redis]) -> None:
+    kinds = {
+        re.sub(r"\d{4}-\d\d-\d\d", "<day>", str(path.parent.relative_to(crawled[0].data)))
+        for path in crawled[0].data.rglob("*.*")
+    }
+    told = DOCUMENT.read_text("utf-8")
+    assert {kind for kind in kinds if f"`{kind}/" not in told and not kind.startswith("redis")} == set()
