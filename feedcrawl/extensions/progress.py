@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import sys
 from typing import TYPE_CHECKING, Any, Self
@@ -20,6 +21,7 @@ from feedcrawl.store.connection import StoreUnavailable, map_redis_errors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import TextIO
 
     from scrapy.crawler import Crawler
 
@@ -36,7 +38,11 @@ class Progress:
     def __init__(self, crawler: Crawler, console: Console, *, live: bool) -> None:
         self._crawler = crawler
         self._console = console
-        self._live = Live(console=console, auto_refresh=False, transient=True, redirect_stdout=False) if live else None
+        self._live: Live | None = None
+        if live:
+            self._live = Live(
+                console=console, auto_refresh=False, transient=True, redirect_stdout=False, redirect_stderr=False
+            )
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -53,6 +59,7 @@ class Progress:
         """Starts the line."""
         if self._live is not None:
             self._live.start()
+            sys.stderr = _Above(self._console, sys.stderr)
             self._loop = create_looping_call(self._refresh)
             self._loop.start(REFRESH_SEC)
 
@@ -63,6 +70,7 @@ class Progress:
             logger.info("crawl_finished", extra={"reason": reason, **counts})
             return
         self._loop.stop()
+        sys.stderr = getattr(sys.stderr, "rich_proxied_file", sys.stderr)
         self._live.stop()
         self._console.print(table(counts, reason))
 
@@ -77,6 +85,34 @@ class Progress:
                 return wiring.of(self._crawler).frontier.counts().get("pending:article", 0)
         except StoreUnavailable:
             return None
+
+
+class _Above(io.TextIOBase):
+    """Standard error while the line is live: what is written appears above it, never cut into the terminal's width, so
+    that a URL can be copied. `rich_proxied_file` is where rich finds the real one.
+    """
+
+    def __init__(self, console: Console, stream: TextIO) -> None:
+        self._console = console
+        self.rich_proxied_file = stream
+
+    def write(self, text: str) -> int:
+        """Prints whole lines."""
+        if text.rstrip("\n"):
+            self._console.print(Text.from_ansi(text.rstrip("\n")), soft_wrap=True)
+        return len(text)
+
+    def flush(self) -> None:
+        """Passed on."""
+        self.rich_proxied_file.flush()
+
+    def fileno(self) -> int:
+        """The real one's."""
+        return self.rich_proxied_file.fileno()
+
+    def isatty(self) -> bool:
+        """It is one, or there would be no line."""
+        return True
 
 
 def summary(stats: Mapping[str, Any]) -> dict[str, Any]:

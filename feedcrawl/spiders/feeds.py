@@ -48,6 +48,10 @@ class FeedsSpider(FrontierSpider):
             raise CloseSpider("no_usable_argument")
         if self.now:
             await self._make_due(ids)
+        if not self.feeds and not self.wired.registry.count():
+            self.logger.warning(
+                "no_feeds", extra={"detail": "no feed is subscribed: `scrapy subscribe URL`, or -a feeds=URL"}
+            )
         self.wired.leases.on_change(0)
         nothing: tuple[Any, ...] = ()  # requests come from the frontier
         for each in nothing:
