@@ -37,7 +37,7 @@ class CadencePolicy:
     backoff_base: float = 2.0
     backoff_cap_sec: float = 3_600.0
     tempo: float = 1.0
-    fairness: float = 0.5
+    fairness: float = 0.35
 
 
 @dataclass(frozen=True, slots=True)
