@@ -159,7 +159,7 @@ def _read(name: str, kind: Any, value: Any) -> Any:
         return _boolean(name, value)
     if int in options or float in options:
         return _number(name, value, whole=int in options)
-    return Path(value).expanduser() if Path in options else str(value)
+    return _path(name, value) if Path in options else str(value)
 
 
 def _options(kind: Any) -> Iterable[Any]:
@@ -174,6 +174,13 @@ def _number(name: str, value: Any, *, whole: bool) -> float:
     if math.isnan(number) or (isinstance(value, float) and number != value):
         raise ConfigError(f"{name} must be a {'whole ' if whole else ''}number, not {value!r}")
     return number
+
+
+def _path(name: str, value: Any) -> Path:
+    try:
+        return Path(value).expanduser()
+    except (TypeError, RuntimeError):  # no text; a `~name` that is nobody's
+        raise ConfigError(f"{name} must be a path, not {value!r}") from None
 
 
 def _boolean(name: str, value: Any) -> bool:

@@ -224,7 +224,8 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
             return None
         except Exception:
             logger.exception("task_unusable", extra={"task": lease.id, "url": lease.task.url})
-            self.leases.abandon(lease, reason="task_unusable", counted=True)
+            wait = self._config.retry_base_sec * 2**lease.history.attempts
+            self.leases.abandon(lease, reason="task_unusable", counted=True, delay_sec=wait)
             return None
         return request
 
