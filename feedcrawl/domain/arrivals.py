@@ -52,19 +52,24 @@ class Arrivals:
 
 def begun(seen: Observation, now: datetime) -> Arrivals:
     """A new feed, watched since the oldest date of its first document, or since now."""
-    at = now.timestamp()
-    origin = min((date.timestamp() for date in seen.published if date <= now), default=at)
+    origin = min(dates(seen, now), default=now.timestamp())
     return Arrivals(origin, newest=origin, week=Week(origin))
+
+
+def dates(seen: Observation, now: datetime) -> list[float]:
+    """The document's dates in order, without those in the future (Unix seconds)."""
+    return sorted(date.timestamp() for date in seen.published if date <= now)
 
 
 def learn(before: Arrivals | None, seen: Observation, now: datetime) -> Arrivals:
     """What is known after a successful poll.
 
-    Of a new feed's first document the dates count. Its oldest batch, with which watching began, does not.
+    Of a feed's first document all dates count, known entries or not; its oldest batch, with which watching began, does
+    not.
     """
     known = before or begun(seen, now)
     starts, newest, entries = [], known.newest, 0
-    for time in arrival_times(known, seen, now):
+    for time in arrival_times(before, seen, now) if before else dates(seen, now)[-LONGEST_DOCUMENT:]:
         if time - newest > BATCH_GAP:
             starts.append(time)
         newest = max(newest, time)
@@ -94,8 +99,7 @@ def arrival_times(known: Arrivals, seen: Observation, now: datetime) -> list[flo
     count = min(seen.new_entries, LONGEST_DOCUMENT)
     if count <= 0:
         return []
-    dates = sorted(date.timestamp() for date in seen.published if date <= now)[-count:]
-    visible = [date for date in dates if date >= known.at]
+    visible = [date for date in dates(seen, now)[-count:] if date >= known.at]
     halfway = (known.at + max(now.timestamp(), known.at)) / 2
     return sorted(visible + [halfway] * (count - len(visible)))
 

@@ -39,6 +39,11 @@ def test_a_first_document_is_watched_since_its_oldest_date():
     assert known.recent == (AT - 48 * HOUR, AT - 24 * HOUR, AT)
 
 
+def test_known_entries_of_a_first_document_count_too():
+    hours = range(0, 480, 24)
+    assert learn(None, document(*hours, new=2), NOW) == learn(None, document(*hours), NOW)
+
+
 @pytest.mark.parametrize(
     "seen",
     [
