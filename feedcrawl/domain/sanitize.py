@@ -54,6 +54,7 @@ _LINK_ATTRIBUTES = {"rel": "noopener noreferrer", "target": "_blank", "referrerp
 _URL_ATTRIBUTES = ("href", "src", "cite")
 _LAZY_SOURCES = ("data-src", "data-original", "data-lazy-src", "data-orig-file", "data-hi-res-src")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+_EARLY_END = re.compile(r"</(?:body|html)\s*>", re.IGNORECASE)
 _HUGE_TAG = re.compile(r"<[a-zA-Z][^<>]{4096,}")
 _URL_NOISE = re.compile(r"[\x00-\x20\x7f-\xa0\u200b-\u200f\u2028\u2029\ufeff]+")
 _HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
@@ -73,6 +74,9 @@ def clean_html(html: str, *, base_url: str, image_proxy: str | None = None) -> s
 def clean_tree(tree: HtmlElement, *, base_url: str, image_proxy: str | None = None) -> str:
     """The same of a parsed fragment, without the element itself; the tree is changed."""
     _limit_depth(tree)
+    for element in list(tree.iter(*_DROPPED_WITH_CONTENT)):
+        if element.getparent() is not None:
+            element.drop_tree()
     _drop_pixels(tree)
     _resolve(tree, base_url, image_proxy)
     _drop_sourceless(tree)
@@ -91,7 +95,7 @@ def safe_url(url: str, base_url: str) -> str | None:
         absolute = urljoin(base_url, url.strip())
         scheme = urlsplit(absolute).scheme
         host = hostname(absolute) if scheme != "mailto" else ""
-    except ValueError:
+    except ValueError:  # InvalidUrl too: no host, another scheme
         return None
     if is_literal(host) and not is_public(host) and host != _host_of(base_url):
         return None
@@ -109,10 +113,11 @@ def _host_of(url: str) -> str | None:
 def parse_html(html: str) -> HtmlElement | None:
     """The document that hostile markup means, read within limits; None where nothing is left of it.
 
-    Control characters that no HTML may hold are gone, as are comments, processing instructions and the attributes of
+    What follows the end of the body belongs to it (WHATWG HTML 13.2.6.4.22), which libxml2 does not know. Control
+    characters that no HTML may hold are gone, as are comments, processing instructions and the attributes of
     tags that have thousands of them (libxml2 compares each with each).
     """
-    text = _HUGE_TAG.sub(_tame, _CONTROL.sub("", html))
+    text = _HUGE_TAG.sub(_tame, _EARLY_END.sub("", _CONTROL.sub("", html)))
     if not text.strip():
         return None
     parser = lxml_html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
@@ -217,7 +222,13 @@ def _allow(html: str) -> str:
         tags=_TAGS,
         clean_content_tags=_DROPPED_WITH_CONTENT,
         attributes=_ATTRIBUTES,
+        attribute_filter=_only_absolute,
         url_schemes={"http", "https", "mailto"},
         link_rel=None,
         set_tag_attribute_values={"a": _LINK_ATTRIBUTES},
     )
+
+
+def _only_absolute(_tag: str, name: str, value: str) -> str | None:
+    """Drop a URL that was not resolved: browsers found an element where lxml saw text."""
+    return value if name not in _URL_ATTRIBUTES or value.startswith(("http:", "https:", "mailto:")) else None

@@ -49,7 +49,7 @@ def extract(
         refuse_walls(page, "")
         raise NoArticle("FAIL_EMPTY", "no_text: no extractor found any")
     if choice.winner.rung not in {"rules", "feed"}:
-        refuse_walls(page, choice.winner.text)
+        refuse_walls(page, choice.winner.text, choice.winner.density)
     return _ruled(_extraction(page, choice, feed), page, rules)
 
 

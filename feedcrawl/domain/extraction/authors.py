@@ -42,7 +42,8 @@ _ADDRESS = re.compile(r"://|www\.|@\w")
 _NO_NAME = re.compile(
     r"#|^\d|\d{3}|\d[:.]\d|^\W*$"
     r"|^(?:admin|administrator|editor|redaktion|staff|unknown|null|none|author|authors|contributor|guest|anonymous"
-    r"|follow|share|edit|save|reply|login|profile|image|photo|about the author|view profile|see more|more|posted|updated|published)$",
+    r"|follow|share|edit|save|reply|login|profile|image|photo|about the author|view profile|see more|more|posted"
+    r"|updated|published)$",
     re.IGNORECASE,
 )
 _BYLINE = re.compile(

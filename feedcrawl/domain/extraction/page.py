@@ -68,7 +68,7 @@ def read_page(html: bytes | str, url: str) -> Page:
     text = decode(html)
     if len(text) < MIN_HTML_LENGTH:
         raise NoArticle("FAIL_BAD_HTML", f"{len(text)} characters, fewer than {MIN_HTML_LENGTH}")
-    if text.lstrip()[:1] in "{[":
+    if text.lstrip().startswith(("{", "[")):
         raise NoArticle("FAIL_BAD_HTML", "JSON, not HTML")
     tree = parse_html(text)
     if tree is None or not len(tree):

@@ -85,15 +85,18 @@ _WALLS = {
 _WALL_WORDS = {kind: re.compile("|".join(phrases), re.IGNORECASE | re.MULTILINE) for kind, phrases in _WALLS.items()}
 
 
-def refuse_walls(page: Page, text: str) -> None:
-    """Raise NoArticle if what was found on a page is no article; its detail begins with the kind of page."""
+def refuse_walls(page: Page, text: str, density: float = 0.0) -> None:
+    """Raise NoArticle if what was found on a page is no article; its detail begins with the kind of page.
+
+    `density` is the share of the text that is links.
+    """
     if len(text) < WALL_LENGTH:
         kind = wall_kind(page, text)
         if kind:
             raise NoArticle("FAIL_EMPTY", f"{kind}: {text[:120]!r}")
     if _says_nothing(text):
         raise NoArticle("FAIL_EMPTY", f"no_text: fewer than {MIN_WORDS} words: {text!r}")
-    if not page.is_declared and _is_index(page, text):
+    if not page.is_declared and _is_index(page, text, density):
         raise NoArticle("FAIL_EMPTY", f"index: links to other pages around {len(text)} characters of text")
 
 
@@ -127,11 +130,12 @@ def _everything(page: Page) -> str:
     return f"{canonical_text(page.tree)[:WALL_LENGTH]}\n{hints[:WALL_LENGTH]}"
 
 
-def _is_index(page: Page, text: str) -> bool:
+def _is_index(page: Page, text: str, density: float) -> bool:
     """Whether the headlines that lead elsewhere outweigh the text; on a front page the sooner."""
-    if len(text) > _INDEX_LENGTH:
+    own_length = len(text) * (1 - density)
+    if own_length > _INDEX_LENGTH:
         return False
     links = [said for link in page.tree.iter("a") if len(words(said := text_of(link))) >= _INDEX_WORDS]
     parts = urlsplit(page.url)
     is_front = parts.path in {"", "/"} and not parts.query
-    return len(links) >= _INDEX_LINKS and sum(map(len, links)) > (2 if is_front else 4) * len(text)
+    return len(links) >= _INDEX_LINKS and sum(map(len, links)) > (2 if is_front else 4) * own_length

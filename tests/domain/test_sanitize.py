@@ -1,0 +1,181 @@
+import re
+
+import html5lib
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from feedcrawl.domain.sanitize import MAX_DEPTH, clean_html, parse_html, safe_url
+
+BASE = "https://news.example/2026/a.html"
+LINK = 'rel="noopener noreferrer" target="_blank" referrerpolicy="no-referrer"'
+
+KEPT = [
+    ("<p>a <em>b</em> <strong>c</strong></p>", None),
+    ("<ul><li>one</li></ul><ol><li>two</li></ol>", None),
+    ("<pre>x\n  y</pre><p><code>z</code></p>", None),
+    ("<blockquote><p>said</p></blockquote>", None),
+    ('<figure><img src="https://o.example/i.png" alt="A"><figcaption>c</figcaption></figure>', None),
+    ('<table><tbody><tr><td colspan="2">c</td></tr></tbody></table>', None),
+    ("text &amp; more", None),
+    ("1 &lt; 2", None),
+    ("", ""),
+    ("  ", ""),
+    ('<a href="/x">l</a>', f'<a href="https://news.example/x" {LINK}>l</a>'),
+    (
+        '<a href="b.html#part" rel="opener" target="x">l</a>',
+        f'<a href="https://news.example/2026/b.html#part" {LINK}>l</a>',
+    ),
+    ('<a href="mailto:a@b.example">m</a>', f'<a href="mailto:a@b.example" {LINK}>m</a>'),
+    ('<img src="i.png">', '<img src="https://news.example/2026/i.png">'),
+    ('<img data-src="i.png" src="data:image/gif;base64,R0">', '<img src="https://news.example/2026/i.png">'),
+    ('<p class="c" id="location" style="x" onclick="f()" data-x="1" lang="de">a</p>', '<p lang="de">a</p>'),
+]
+
+
+@pytest.mark.parametrize(("html", "expected"), KEPT)
+def test_harmless_markup_is_kept(html, expected):
+    assert clean_html(html, base_url=BASE) == (html if expected is None else expected)
+
+
+ATTACKS = [
+    "<script>alert(1)</script>x",
+    "<img src=x onerror=alert(1)>",
+    '<a href="javascript:alert(1)">a</a>',
+    '<a href="jav&#x0A;ascript:alert(1)">a</a>',
+    '<a href="&#9;java\tscript:alert(1)">a</a>',
+    '<a href="vbscript:x">a</a>',
+    '<a href="data:text/html,<script>1</script>">a</a>',
+    '<img src="data:image/svg+xml,<svg onload=alert(1)>">',
+    "<svg><style><img src=x onerror=alert(1)></style></svg>",
+    "<math><mtext><table><mglyph><style><!--</style><img title='--&gt;&lt;img src=1 onerror=alert(1)&gt;'>",
+    '<noscript><p title="</noscript><img src=x onerror=alert(1)>"></noscript>',
+    "<template><script>alert(1)</script></template>",
+    "<textarea><img title='</textarea><img src onerror=alert(1)>'></textarea>",
+    "<!--><img src onerror=alert(1)>-->",
+    "<xmp><p title='</xmp><img src=x onerror=alert(1)>'></xmp>",
+    '<iframe srcdoc="<script>1</script>"></iframe><object data=x></object><embed src=x>',
+    '<form action="javascript:1"><button formaction="javascript:1">x</button><input></form>',
+    '<base href="https://evil.example/"><meta http-equiv=refresh content="0;url=x"><link rel=import href=x>',
+    "<video onloadstart=alert(1) poster=javascript:1><source></video><details open ontoggle=alert(1)>x</details>",
+    '<p style="background:url(https://t.example/)">x</p><style>@import "https://t.example/";</style>',
+    "<p/onclick=alert(1)>x</p><p \x00onclick=alert(1)>x",
+    '<table background="javascript:1"><td background="javascript:1">',
+]
+ACTIVE = frozenset(
+    {"script", "style", "iframe", "object", "embed", "form", "button", "input", "svg", "math", "base", "meta", "link"}
+    | {"template", "textarea", "noscript", "video", "audio", "details", "xmp"}
+)
+
+
+def active_parts(html):
+    tree = html5lib.parseFragment(html, treebuilder="etree", namespaceHTMLElements=False)
+    for element in tree.iter():
+        if not isinstance(element.tag, str):
+            yield element
+            continue
+        if element.tag in ACTIVE:
+            yield element.tag
+        for name, value in element.attrib.items():
+            squeezed = re.sub(r"[\x00-\x20]", "", value).lower()
+            if name.startswith("on") or name in {"style", "srcdoc", "class", "id", "name"}:
+                yield name
+            if name in {"href", "src", "cite"} and not squeezed.startswith(("http:", "https:", "mailto:")):
+                yield value
+
+
+@pytest.mark.parametrize("html", ATTACKS)
+def test_nothing_active_is_left(html):
+    assert list(active_parts(clean_html(html, base_url=BASE))) == []
+
+
+MARKUP = st.lists(
+    st.sampled_from(
+        [
+            *ATTACKS,
+            *(html for html, _ in KEPT),
+            "<div>",
+            "</div>",
+            "<p>",
+            "</p>",
+            "<a href=/x>",
+            "</a>",
+            "<table>",
+            "<td>",
+            "&lt;b&gt;",
+            "'\"<",
+            "é\u200b",
+        ]
+    ),
+    max_size=8,
+).map("".join)
+
+
+@settings(max_examples=80)
+@given(MARKUP)
+def test_a_second_pass_changes_nothing(html):
+    once = clean_html(html, base_url=BASE)
+    assert clean_html(once, base_url=BASE) == once
+    assert list(active_parts(once)) == []
+
+
+def test_images_may_go_through_a_proxy():
+    proxied = clean_html('<img src="/i.png?a=1">', base_url=BASE, image_proxy="https://me.example/image?url=")
+    assert proxied == '<img src="https://me.example/image?url=https%3A%2F%2Fnews.example%2Fi.png%3Fa%3D1">'
+    assert clean_html(proxied, base_url=BASE, image_proxy="https://me.example/image?url=") == proxied
+
+
+def test_tracking_pixels_go():
+    html = '<img src="a.gif" width="1" height="1"><img src="b.gif" style="display: none"><img src="c.gif" width="0">'
+    assert clean_html(html, base_url=BASE) == ""
+
+
+@pytest.mark.parametrize(
+    ("url", "safe"),
+    [
+        ("/x", "https://news.example/x"),
+        ("//other.example/x", "https://other.example/x"),
+        ("https://8.8.8.8/x", "https://8.8.8.8/x"),
+        ("http://127.0.0.1/x.png", None),
+        ("http://169.254.169.254/latest", None),
+        ("http://2130706433/", None),
+        ("http://[::1]/", None),
+        ("file:///etc/passwd", None),
+        ("ftp://a.example/", None),
+        ("javascript:1", None),
+        ("http://[bad", None),
+        ("", None),
+        (" \t", None),
+        ("https://a.example/" + "x" * 5000, None),
+    ],
+)
+def test_safe_url(url, safe):
+    assert safe_url(url, BASE) == safe
+
+
+def test_a_page_on_a_private_address_may_show_its_own_images():
+    assert safe_url("i.png", "http://127.0.0.2:8000/a/") == "http://127.0.0.2:8000/a/i.png"
+    assert safe_url("http://127.0.0.3:8000/i.png", "http://127.0.0.2:8000/a/") is None
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<div>" * 50_000 + "text",
+        "<table><tr><td>" * 10_000,
+        "<b <i " * 50_000,
+        "<p " + " ".join(f"a{n}=1" for n in range(50_000)) + ">x</p>",
+        "<!--" * 50_000,
+        "<p>" * 50_000,
+    ],
+    ids=["deep", "tables", "unclosed", "attributes", "comments", "wide"],
+)
+def test_hostile_sizes_are_bounded(html):
+    cleaned = clean_html(html, base_url=BASE)
+    assert cleaned.count("<div>") <= MAX_DEPTH + 1
+
+
+def test_a_large_data_attribute_is_not_taken_for_many():
+    tree = parse_html(f'<p data-x="{"a=b " * 400}" title="t">{"x" * 10}</p>' + '<img alt="' + "x" * 9000 + '" src="i">')
+    assert tree is not None
+    assert tree.find(".//img").get("src") == "i"

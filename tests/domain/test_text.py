@@ -1,0 +1,77 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from feedcrawl.domain.sanitize import parse_html
+from feedcrawl.domain.text import canonical_text, fold, plain_text, words
+
+BLOCKS = [
+    ("<p>one</p><p>two</p>", "one\ntwo"),
+    ("<p>one <b>bold</b>\n  and <i>more</i></p>", "one bold and more"),
+    ("one<br>two", "one\ntwo"),
+    ("<div>a<div>b</div>c</div>", "a\nb\nc"),
+    ("<h2>Head</h2>text", "Head\ntext"),
+    ("<ul><li>one</li><li>two <a href='/x'>link</a></li></ul>", "- one\n- two link"),
+    ("<ol><li><p>first</p></li><li>second</li></ol>", "- first\n- second"),
+    ("<blockquote><p>said</p></blockquote>he", "said\nhe"),
+    ("<table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table>", "a | b\n1 | 2"),
+    ("<table><tr><td><p>layout</p><p>table</p></td></tr></table>", "layout\ntable"),
+    ("<pre>x = 1\n    y = 2\n</pre>after", "x = 1\n    y = 2\nafter"),
+    ("<pre>\tindent</pre>", "    indent"),
+    ("<p>a<script>b()</script><style>c{}</style><noscript>d</noscript>e</p>", "ae"),
+    ("<form><label>name</label><input value='x'><button>go</button><select><option>o</select></form>", "name"),
+    ("<p>a&nbsp;&nbsp;b\u2003c</p>", "a b c"),
+    ("<p>soft\u00adhyphen, zero\u200bwidth</p>", "softhyphen, zerowidth"),
+    ("<p>\u202eevil\u202c</p>", "evil"),
+    ("<p>क\u200cष</p>", "क\u200cष"),
+    ("<p>  </p><div> <span></span> </div>", ""),
+    ("<!-- comment --><p>a<!-- x -->b</p>", "ab"),
+    ("<figure><img src=a><figcaption>words</figcaption></figure><p>text</p>", "words\ntext"),
+]
+
+
+@pytest.mark.parametrize(("html", "text"), BLOCKS)
+def test_blocks_are_lines(html, text):
+    assert plain_text(html) == text
+
+
+def test_captions_may_be_left_out():
+    tree = parse_html(
+        "<body><figure><img src=a>x<figcaption>words</figcaption></figure><figure><pre>code</pre></figure>"
+    )
+    assert tree is not None
+    assert canonical_text(tree, captions=False) == "code"
+
+
+@pytest.mark.parametrize(
+    ("raw", "folded"),
+    [
+        ("  a \n\t b ", "a b"),
+        ("e\u0301", "é"),
+        ("Z" + "\u0301" * 10_000, "Ź" + "\u0301" * 3),
+        ("a\x00b\x1b[31m", "ab[31m"),
+        ("\ud800x", "x"),
+        ("\u2066a\u2069", "a"),
+    ],
+)
+def test_fold(raw, folded):
+    assert fold(raw) == folded
+
+
+def test_plain_text_is_only_folded():
+    assert plain_text("a  b\n\nc") == "a b\nc"
+
+
+def test_words():
+    assert words("Ein Wort, zwei-Wörter 3") == ["ein", "wort", "zwei", "wörter", "3"]
+
+
+@given(st.text(st.characters(codec="utf-8"), max_size=200))
+def test_fold_is_idempotent(text):
+    assert fold(fold(text)) == fold(text)
+
+
+@given(st.text("<>/abp &;\n\u200b\u00adé", max_size=200))
+def test_lines_are_folded_and_not_empty(html):
+    for line in plain_text(html).splitlines():
+        assert line.strip() == line != ""
