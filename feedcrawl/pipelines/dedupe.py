@@ -36,12 +36,16 @@ class DedupePipeline:
         return item
 
     def _claim(self, article: Article) -> None:
-        store = self._wired.articles
-        if article.extraction is not None:
-            owner = store.claim(article.uid, article.lease.id)
-            if owner != article.lease.id:
-                article.merged_into = article.uid
-                return
-        wanted, stored = store.context(article.lease.id, article.uid)
+        store, mine = self._wired.articles, article.lease.id
+        owner = store.claim(article.uid, mine) if article.extraction is not None else mine
+        vacant = owner != mine and self._has_ended(owner)  # asked first: who has ended has stored what it brought
+        wanted, stored = store.context(mine, article.uid)
         article.categories = list(dict.fromkeys([*article.categories, *sorted(wanted)]))
+        if owner != mine and not (vacant and stored is None and store.inherit(article.uid, owner, mine)):
+            article.merged_into = article.uid
+            return
         article.updated = stored is not None and stored != article.content_hash
+
+    def _has_ended(self, task_id: str) -> bool:
+        found = self._wired.frontier.find(task_id)
+        return found is None or found[1].status in ("fetched", "dead")

@@ -37,11 +37,13 @@ class ArticleTasks(Answers):
     _owners: dict[str, str]
 
     def prepare(self, leases: Sequence[Lease]) -> None:
-        """Loads which of these articles another URL has brought already."""
+        """Loads which of these articles another URL has brought already, and are still there."""
         first = [lease for lease in leases if not lease.history.again]
         uids = {uid for lease in first for uid in (lease.id, uid_of(lease.task.url))}
         with map_redis_errors():
-            self._owners = self.wired.articles.owners(list(uids))
+            owners = self.wired.articles.owners(list(uids))
+            stored = self.wired.articles.stored(list(owners))
+        self._owners = {uid: owner for uid, owner in owners.items() if uid in stored}
 
     def request(self, lease: Lease) -> Request | None:
         """The request of a page; none for an article that is stored under its canonical URL already."""
@@ -144,9 +146,10 @@ class ArticleTasks(Answers):
     def _merge_unfetched(self, lease: Lease, winner: str) -> None:
         store, task, url = self.wired.articles, lease.task, asked_url(lease.task)
         with map_redis_errors(), self.wired.client.pipeline(transaction=False) as pipe:
+            wanted, _ = store.context(lease.id, winner)
             store.sighting(pipe, winner, url)
             store.attempted(pipe, [lease.id], self.wired.now().timestamp())
-            store.categorize(pipe, winner, [task.category] if task.category else [])
+            store.categorize(pipe, winner, wanted | ({task.category} if task.category else set()))
             if winner != lease.id:
                 store.join(pipe, lease.id, winner)
                 self.wired.events.add(pipe, [merged_event(lease.id, winner, url, task.url)])

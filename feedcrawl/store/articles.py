@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 DAY_SEC = 86_400
 INDEX_LIFE_SEC = 30 * DAY_SEC
 PRUNE_LIMIT = 1000
+_INHERIT = """
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[2], 'EX', ARGV[3])
+return 1
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,10 @@ class Articles:
         found = self._client.mget([self._claim(uid) for uid in uids])
         return {uid: owner for uid, owner in zip(uids, found, strict=True) if owner}
 
+    def inherit(self, uid: str, before: str, owner: str) -> bool:
+        """Passes a claim on, if it is still that of `before`: who had it has ended, and its article is gone."""
+        return bool(self._client.eval(_INHERIT, 1, self._claim(uid), before, owner, INDEX_LIFE_SEC))
+
     def sighting(self, pipe: Pipeline, uid: str, url: str) -> None:
         """Notes a URL under which a known article was met again."""
         key = f"{self._prefix}sightings:{uid}"
@@ -90,15 +99,21 @@ class Articles:
             wanted, (status, digest) = pipe.execute()
         return set(wanted), digest if status == "success" else None
 
+    def stored(self, uids: Sequence[str]) -> set[str]:
+        """Those of the uids whose article is there."""
+        if not uids:
+            return set()
+        with self._client.pipeline(transaction=False) as pipe:
+            for uid in uids:
+                pipe.hget(keys.article(uid), "status")
+            return {uid for uid, status in zip(uids, pipe.execute(), strict=True) if status == "success"}
+
     def categorize_known(self, uids: Sequence[str], categories: Sequence[str]) -> None:
         """Adds articles that are stored already, under these uids or as what they joined, to categories."""
         joined = self._client.mget([f"{self._prefix}joined:{uid}" for uid in uids])
         winners = [winner or uid for uid, winner in zip(uids, joined, strict=True)]
         with self._client.pipeline(transaction=False) as pipe:
-            for winner in winners:
-                pipe.hget(keys.article(winner), "status")
-            stored = [winner for winner, status in zip(winners, pipe.execute(), strict=True) if status == "success"]
-            for winner in stored:
+            for winner in self.stored(winners):
                 self.categorize(pipe, winner, categories)
             pipe.execute()
 

@@ -66,6 +66,7 @@ def local(origin: Origin) -> str:
     site = origin.site("news.test")
     site.serve("/l0", good_page("l0"))
     both = [entry(site, "l0"), entry(site, "n0"), entry(site, "n3")]
+    both.append(entry(site, "amp", origin.site("amp.vary.test").url("/story")))  # known under another URL
     return site.serve("/feed/local", document(atom(both), content_type="application/atom+xml", modified=ODD_DATE))
 
 
@@ -123,9 +124,19 @@ def moved(origin: Origin) -> str:
     return origin.site("moved.test").serve("/feed/moved", redirect(target, 302))
 
 
+def fading(origin: Origin) -> str:
+    """An article that expires, and is named again under another URL."""
+    site = origin.site("fade.test")
+    site.serve("/copy", html(page("Kept", paragraphs("kept"), canonical=site.url("/kept"))))
+    site.serve("/kept", html(page("Kept", paragraphs("kept longer"))))
+    first = [entry(site, "copy")]
+    again = feed([entry(site, "kept"), *first], 2)
+    return site.serve("/feed/fading", feed(first), feed(first), again)
+
+
 @pytest.fixture(scope="module")
 def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """Five runs: everything is new; nothing has changed; a new and two edited entries; nothing is due; the end."""
+    """Four runs: everything is new; nothing has changed; entries are new and edited; nothing is due."""
     with world_in(tmp_path_factory.mktemp("story"), FEEDCRAWL_PAGE_CACHE_MAX_BYTES=str(CACHE_BYTES)) as world:
         with world.client() as client:
             client.sadd("rss:canonical_attempted", OLD_UID)
@@ -136,11 +147,14 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
             varied(world.origin),
             failing(world.origin),
             moved(world.origin),
+            fading(world.origin),
         ]
-        labels = ("world", "local", "varied", "bad", "moved")
+        labels = ("world", "local", "varied", "bad", "moved", "fading")
         lines = "".join(f"{url} {label}\n" for url, label in zip(feeds, labels, strict=True))
         world.crawl("first", world.feeds_file(lines))
         world.crawl("second", "now=1")
+        with world.client() as client:
+            client.delete(f"rss:article_canonical:{url_uid(world.origin.sites['fade.test'].url('/kept'))}")
         world.crawl("third", "now=1")
         world.crawl("idle")
         yield world
@@ -191,8 +205,10 @@ def test_a_page_of_two_feeds_is_in_both_categories(story: World, client: redis.R
     site = story.origin.sites["news.test"]
     shared = {url_uid(site.url("/n0")), url_uid(site.url("/n3"))}
     assert shared <= client.smembers("rss:articles_by_category:world")
-    assert client.smembers("rss:articles_by_category:local") == shared | {url_uid(site.url("/l0"))}
-    assert client.smembers("rss:category_links:local") == {site.url(path) for path in ("/l0", "/n0", "/n3")}
+    story_uid = url_uid(story.origin.sites["www.vary.test"].url("/story"))
+    assert client.smembers("rss:articles_by_category:local") == shared | {url_uid(site.url("/l0")), story_uid}
+    named = {site.url(path) for path in ("/l0", "/n0", "/n3")} | {story.origin.sites["amp.vary.test"].url("/story")}
+    assert client.smembers("rss:category_links:local") == named
     assert [story.paths("first", site.name).count(f"/n{number}") for number in range(4)] == [1] * 4
 
 
@@ -255,7 +271,7 @@ def warc_records(directory: Path) -> Iterator[dict[str, Any]]:
 
 def test_unchanged_feeds_cost_one_conditional_request(story: World) -> None:
     asked = [request for request in story.asked["second"] if request.status != 302]
-    names = ["failing", "local", "news", "target", "varied"]
+    names = ["fading", "failing", "local", "news", "target", "varied"]
     assert sorted(request.path for request in asked) == [f"/feed/{name}" for name in names]
     assert {request.status for request in asked} == {304}
     sent = {request.path: request for request in asked}
@@ -263,7 +279,7 @@ def test_unchanged_feeds_cost_one_conditional_request(story: World) -> None:
     assert sent["/feed/news"].header("If-Modified-Since") == ODD_DATE
     assert sent["/feed/local"].header("If-None-Match") is None
     assert sent["/feed/local"].header("If-Modified-Since") == ODD_DATE
-    assert len(story.logged("second", "feed_polled")) == 5
+    assert len(story.logged("second", "feed_polled")) == 6
 
 
 def test_only_what_is_new_or_edited_is_fetched(story: World, client: redis.Redis) -> None:
@@ -301,6 +317,17 @@ def test_variants_end_as_one_article(story: World, client: redis.Redis) -> None:
     assert {url_uid(url): uid for url in others}.items() <= merged.items()
     assert all(client.sismember("rss:canonical_attempted", url_uid(url)) for url in others)
     assert len(story.origin.ledger.of(site.name, "/story")) <= 3
+
+
+def test_an_article_that_has_expired_is_written_anew(story: World, client: redis.Redis) -> None:
+    site = story.origin.sites["fade.test"]
+    uid = url_uid(site.url("/kept"))
+    assert [line["url"] for line in story.lines("articles") if line["uid"] == uid] == [
+        site.url("/copy"),
+        site.url("/kept"),
+    ]
+    assert article(client, site.url("/kept"))["url"] == site.url("/kept")
+    assert client.get(f"fc:{{0}}:claim:{uid}") == uid
 
 
 def test_redirects_are_followed_and_judged_by_their_target(story: World, client: redis.Redis) -> None:
