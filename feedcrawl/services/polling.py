@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -251,11 +250,6 @@ def canonical_or_none(url: str | None) -> str | None:
 def feed_type(form: str) -> str:
     """`rss`, `atom`, `json`, `cdf` out of a format such as rss2.0."""
     return form.rstrip("0123456789.") or form
-
-
-def compact(value: object) -> str:
-    """JSON without white space."""
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
 def rfc3339(moment: datetime) -> str:

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, cast
 
 from feedcrawl import wiring
 from feedcrawl.domain.outcome import judge
-from feedcrawl.domain.urls import hostname
+from feedcrawl.domain.robots_access import RETRY_SEC
 from feedcrawl.exceptions import HopElsewhere
-from feedcrawl.services.polling import compact
 from feedcrawl.store.disk import DiskUnavailable
 from feedcrawl.verdict import Verdicts
 
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 NOT_REDIRECTS = [status for status in range(100, 600) if status not in (301, 302, 303, 307, 308)]
 """Statuses that come to the callback: every answer is judged there, redirects by their own middleware."""
 PARSE_WALL_SEC = 20.0
-ROBOTS_WAIT_SEC = 60.0
 
 
 class Answers:
@@ -54,7 +52,7 @@ class Answers:
         if isinstance(error, HopElsewhere):
             return self._elsewhere(request, error)
         if outcome.kind == "postponed":
-            wait = ROBOTS_WAIT_SEC if outcome.reason == "robots_unavailable" else 1.0
+            wait = RETRY_SEC if outcome.reason == "robots_unavailable" else 1.0
             self.leases.give_back(request.meta["lease"], reason=outcome.reason, delay_sec=wait)
             return None
         return request, outcome
@@ -62,13 +60,9 @@ class Answers:
     def _elsewhere(self, request: Request, error: HopElsewhere) -> tuple[Request, Outcome] | None:
         """Hands a task that was redirected to another host back with its new target, so that its rules apply."""
         lease: Lease = request.meta["lease"]
-        chain = [*lease.task.payload.get("redirect_chain", []), *error.chain]
-        if len(chain) > self.wired.config.max_redirects:
-            return request, judge("too_many_redirects", task_kind=lease.task.kind)
-        payload = compact({**lease.task.payload, "redirect_chain": chain})
-        patch = {"url": error.hop.url, "host": hostname(error.hop.url), "payload": payload}
-        self.leases.give_back(lease, reason="redirected", patch=patch)
-        return None
+        if self.leases.redirect(lease, error.hop.url, error.chain, limit=self.wired.config.max_redirects):
+            return None
+        return request, judge("too_many_redirects", task_kind=lease.task.kind)
 
 
 def content_type(response: Response | None) -> str | None:
