@@ -40,7 +40,8 @@ async def unfold(wired: Wiring, poll: FeedPoll, response: Response) -> list[str]
     # A page of plain text is a list only if it has nothing but addresses.
     if poll.result == "text" and not all("://" in feed.url for feed in found.feeds):
         return []
-    ids = await subscribe(wired, subscriptions.wishes_of(found, said.categories))
+    wanted = await subscribe(wired, subscriptions.wishes_of(found, said.categories))
+    ids = [each for each in wanted if each != said.id]  # a list may name itself
     if not ids:
         return []
     subscriptions.unsubscribe(wired.registry, wired.frontier, poll.feed.id)
