@@ -1,0 +1,133 @@
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from scrapy import Request
+
+from feedcrawl.domain.tasks import History, Lease, Task
+from feedcrawl.extensions import shutdown
+from feedcrawl.extensions.shutdown import Shutdown
+
+
+class Connection:
+    """Stands for Twisted's client of a connection."""
+
+    def __init__(self, *, connected: bool) -> None:
+        self.connected = connected
+        self.ended = ""
+
+    def abortConnection(self) -> None:
+        self.ended = "aborted"
+
+    def stopConnecting(self) -> None:
+        self.ended = "stopped"
+
+
+class Reactor:
+    def __init__(self, *ends: Any) -> None:
+        self.ends = ends
+        self.stopped = 0
+        self.triggers: list[Any] = []
+
+    def addSystemEventTrigger(self, phase: str, event: str, call: Any) -> None:
+        self.triggers.append((phase, event, call))
+
+    def getReaders(self) -> list[Any]:
+        return list(self.ends)
+
+    def getWriters(self) -> list[Any]:
+        return list(self.ends[:1])
+
+    def stop(self) -> None:
+        self.stopped += 1
+
+
+class Process:
+    """A crawler whose engine is asked to stop, with a clock that is set by hand."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *active: Request, drain_sec: float = 30) -> None:
+        self.now = 100.0
+        self.closed: list[str] = []
+        self.connections = [Connection(connected=True), Connection(connected=False)]
+        self.reactor = Reactor(*self.connections, object())
+        self.engine = SimpleNamespace(running=True, downloader=SimpleNamespace(active=set(active)))
+        leases = SimpleNamespace(give_all_back=self.closed.append)
+        config = SimpleNamespace(drain_sec=drain_sec)
+        self.wired = SimpleNamespace(config=config, leases=leases, close=lambda: self.closed.append("wiring"))
+        monkeypatch.setattr(shutdown, "_reactor", lambda: self.reactor)
+        monkeypatch.setattr(shutdown, "tcp", SimpleNamespace(Client=Connection))
+        monkeypatch.setattr(shutdown, "time", SimpleNamespace(monotonic=lambda: self.now))
+
+    def look(self, extension: Shutdown, seconds: float) -> list[str]:
+        self.now += seconds
+        extension._look()
+        return [connection.ended for connection in self.connections]
+
+
+def leased() -> Request:
+    lease = Lease(Task("t", "article", "http://a.test/", "a.test"), History(), "1-x")
+    return Request("http://a.test/", meta={"lease": lease})
+
+
+def test_a_drain_has_its_time_and_is_then_cut(monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:
+    async def main() -> None:
+        request, other = leased(), Request("http://a.test/robots.txt")
+        process = Process(monkeypatch, request, other)
+        extension = Shutdown(process, process.wired)
+        assert process.look(extension, 1000) == ["", ""]
+        process.engine.running = False
+        assert process.look(extension, 0) == ["", ""]
+        assert process.look(extension, 29.9) == ["", ""]
+        assert process.look(extension, 0.2) == ["aborted", "stopped"]
+        assert (request.meta["outcome"].reason, request.meta["outcome"].kind) == ("shutdown", "postponed")
+        assert other.meta == {}
+        assert process.look(extension, 1) == ["aborted", "stopped"]
+        assert process.reactor.stopped == 0
+        process.look(extension, shutdown.UNWIND_SEC)
+        assert process.reactor.stopped == 1
+
+    asyncio.run(main())
+    assert [record.message for record in caplog.records if record.name == shutdown.__name__] == ["drain_cut"]
+
+
+def test_a_reactor_that_stops_first_leaves_nothing_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        process = Process(monkeypatch)
+        extension = Shutdown(process, process.wired)
+        extension.engine_started()
+        ((phase, event, leave),) = process.reactor.triggers
+        assert (phase, event) == ("during", "shutdown")
+        leave()
+        leave()
+        assert process.closed == ["shutdown", "wiring"]
+        extension._watch.stop()
+
+    asyncio.run(main())
+
+
+def test_an_engine_that_stopped_leaves_nothing_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        process = Process(monkeypatch)
+        extension = Shutdown(process, process.wired)
+        extension.engine_started()
+        await extension.engine_stopped()
+        process.reactor.triggers[0][2]()
+        assert process.closed == ["wiring"]
+        assert not extension._watch.running
+
+    asyncio.run(main())
+
+
+def test_the_parsers_end_before_the_server_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        process = Process(monkeypatch)
+
+        async def close(drain_sec: float) -> None:
+            process.closed.append(f"parsers {drain_sec:g}")
+
+        process.wired.parsers = SimpleNamespace(close=close)
+        await Shutdown(process, process.wired).engine_stopped()
+        assert process.closed == ["parsers 1", "wiring"]
+
+    asyncio.run(main())
