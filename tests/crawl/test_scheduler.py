@@ -556,3 +556,27 @@ def test_a_second_signal_ends_at_once(origin: Origin, crawlers: Crawlers, fronti
     time.sleep(0.5)
     crawl.process.send_signal(signal.SIGTERM)
     crawl.wait(10)
+
+
+def test_a_poll_that_is_cut_is_nobodys_failure(
+    origin: Origin, crawlers: Crawlers, redis_client: redis.Redis, frontier: Frontier
+) -> None:
+    url = origin.site("site-1.test").serve("/feed", hanging())
+    settings = crawlers.own | {"FEEDCRAWL_DRAIN_SEC": 1, "FEEDCRAWL_MAX_ATTEMPTS": 1}
+    given = [word for name, value in settings.items() for word in ("-s", f"{name}={value}")]
+    with subprocess.Popen(
+        [sys.executable, "-m", "scrapy", "crawl", "feeds", "-a", f"feeds={url}", *given],
+        cwd=REPOSITORY,
+        env=clean_environment(),
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        end = time.monotonic() + 30
+        while not origin.ledger.of():
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+    (feed_id,) = redis_client.smembers("fc:{0}:feeds")
+    history = frontier.find(f"feed:{feed_id}")[1]
+    assert (history.status, history.attempts, history.last_error) == ("pending", 0, "shutdown")
+    assert redis_client.lrange(f"fc:{{0}}:journal:{feed_id}", 0, -1) == []
