@@ -63,8 +63,8 @@ def find_authors(page: Page, feed: FeedContent | None) -> tuple[str, ...]:
     """
     publisher = {squeezed(name) for name in site_names(page)}
     for source in (_structured(page), _metas(page), feed.authors if feed else (), _byline(page)):
-        stated = [name for name in _split(source) if not _is_publisher(name, publisher)]
-        if stated:
+        stated = _split(source)
+        if not all(_is_publisher(name, publisher) for name in stated):
             return tuple(stated[:MAX_AUTHORS])
     return tuple(_split(_structured(page)))[:MAX_AUTHORS]
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.models import FeedContent
 
 MAX_LENGTH = 500
+_TRANSCRIBED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "ø": "o", "å": "a", "é": "e", "è": "e"})
 _SEPARATOR = re.compile(r"\s+[|\-–—·•»\u203a:/]+\s+|\s*[|_»]\s*|\s+::\s+")
 
 
@@ -72,8 +73,12 @@ def _statements(page: Page, feed: FeedContent | None, sites: list[str]) -> Itera
     yield graph, 1.0
     yield carried, 0.8
     yield headline, 0.6
-    yield whole, 0.5
     yield card, 0.1
+    editors = _unlike(structured, graph, whole, sites)
+    if editors:
+        yield editors, 1.2
+        return
+    yield whole, 0.5
     for text in {_key(text): text for text in (headline, graph, structured) if text}.values():
         # "Headline, section, site" says the headline too.
         if (
@@ -82,6 +87,17 @@ def _statements(page: Page, feed: FeedContent | None, sites: list[str]) -> Itera
             and _key(text) != _key(without_site(whole, sites))
         ):
             yield text, 0.5
+
+
+def _unlike(structured: str | None, graph: str | None, whole: str, sites: list[str]) -> str | None:
+    """Of two differing headlines the one that the title element does not repeat.
+
+    Title elements are written for search engines; the headline that keeps clear of them is the editors' own.
+    """
+    left, right, searched = (_key(without_site(text or "", sites)) for text in (structured, graph, whole))
+    if not left or not right or left == right or searched not in {left, right}:
+        return None
+    return graph if searched == left else structured
 
 
 def _own_heading(page: Page, stated: str, sites: list[str]) -> str | None:
@@ -115,4 +131,5 @@ def _name(node: object) -> str | None:
 
 
 def _key(text: str) -> str:
-    return re.sub(r"\W", "", text).lower()
+    """A text as a host name would spell it."""
+    return re.sub(r"\W", "", text).lower().translate(_TRANSCRIBED)

@@ -138,4 +138,4 @@ def _is_index(page: Page, text: str, density: float) -> bool:
     links = [said for link in page.tree.iter("a") if len(words(said := text_of(link))) >= _INDEX_WORDS]
     parts = urlsplit(page.url)
     is_front = parts.path in {"", "/"} and not parts.query
-    return len(links) >= _INDEX_LINKS and sum(map(len, links)) > (2 if is_front else 4) * own_length
+    return len(links) >= _INDEX_LINKS and sum(map(len, links)) > (2 if is_front else 10) * own_length
