@@ -54,7 +54,7 @@ def uid_of(url: str) -> str:
     try:
         return url_uid(url)
     except InvalidUrl:
-        return hashlib.sha1(url.encode(), usedforsecurity=False).hexdigest()[:16]
+        return hashlib.sha1(url.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:16]
 
 
 def content_hash(text: str) -> str:
@@ -150,7 +150,7 @@ def cached_page_event(html: str, url: str, at: datetime) -> Event:
 
 def page_key(url: str) -> str:
     """sha256 of a URL as it was queued, 64 hex digits: the name of its cached page."""
-    return hashlib.sha256(url.encode()).hexdigest()
+    return hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def known_links(urls: list[str]) -> list[str]:
