@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from feedcrawl.items import FeedPoll
     from feedcrawl.services.leases import Leases
     from feedcrawl.wiring import Wiring
+
+logger = logging.getLogger(__name__)
 
 HTML_TYPES = ("text/html", "application/xhtml+xml", "application/xml", "text/xml", "text/plain")
 """Types whose body may be a page; what is none of them is not read. Plain text and XML are judged by their content."""
@@ -55,6 +58,8 @@ class FrontierSpider(Spider):
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.wired = wiring.of(crawler)
         crawler.signals.connect(spider.stop_at_type, signals.headers_received)
+        if spider.wired.config.contact is None:
+            logger.warning("no_contact", extra={"detail": "publishers cannot reach you: set FEEDCRAWL_CONTACT"})
         return spider
 
     @cached_property

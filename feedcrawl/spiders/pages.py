@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, cast
 
 from scrapy import Request
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
     from feedcrawl.domain.outcome import Outcome
     from feedcrawl.domain.tasks import Lease
+
+logger = logging.getLogger(__name__)
 
 HEADERS = {"Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.5"}
 
@@ -60,6 +63,7 @@ class ArticleTasks(Answers):
             "download_maxsize": config.max_article_bytes,
             "handle_httpstatus_list": NOT_REDIRECTS,
         }
+        logger.info("article_fetching", extra={"uid": lease.id, "url": lease.task.url})
         return Request(lease.task.url, self.parse, "GET", HEADERS, meta=meta, errback=self.failed, dont_filter=True)
 
     def goes_on(self, request: Request, lease: Lease) -> bool:
