@@ -129,7 +129,8 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         """Whether there is work for this worker now or within the linger time."""
         if self._closing:
             return False
-        if len(self) or getattr(self.spider, "forever", False) or self._away_since is not None:
+        waiting = len(self) or self.leases.abandoned or self._away_since is not None
+        if waiting or getattr(self.spider, "forever", False):
             return True
         now = time.monotonic()
         if now - self._taken_at > FRESH_SEC or self._timer_at <= now:
@@ -141,6 +142,9 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         return due or self._blocked > 0 or self._away_since is not None
 
     def _push(self, request: Request) -> bool:
+        if self._unpushed:  # while some wait the store is not asked for each: that may take as long as its time limit
+            self._unpushed.append(request)
+            return True
         try:
             task = request_to_task(request.to_dict(spider=self.spider), self.spider.name)
             answer = self.leases.push([task], again="queue_again" if request.dont_filter else "")[0]
@@ -182,6 +186,7 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         return min(self._due_at or float("inf"), self._timer_at, self._taken_at + IDLE_SEC)
 
     def _take(self) -> None:
+        self.leases.give_back_abandoned()
         try:
             taken = self.leases.take(self._config.take_batch, self._lanes)
             self._admit(taken.leases)
@@ -279,10 +284,9 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         if self._away_since is not None:
             logger.info("store_back", extra={"away_sec": round(time.monotonic() - self._away_since, 1)})
             self._away_since = None
-            self.leases.give_back_abandoned()
             unpushed, self._unpushed = self._unpushed, []
             for request in unpushed:
-                self._push(request)
+                self._push(request)  # where that fails again, this one and the rest are kept as before
 
     def _fail(self, reason: str) -> None:
         if self._closing or self._crawler.engine is None:

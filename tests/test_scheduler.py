@@ -280,6 +280,21 @@ def test_nothing_raises_and_nothing_is_lost_while_the_store_is_away(run: Any, aw
     run(body)
 
 
+def test_a_task_that_could_not_be_given_back_keeps_the_crawl_until_it_is(run: Any, away: Away) -> None:
+    async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
+        scheduler.leases.push([task()])
+        lease = scheduler.next_request().meta["lease"]
+        away(scheduler)
+        scheduler.leases.abandon(lease, reason="pipeline_failed", counted=True)
+        away.back()  # before anyone else has noticed
+        assert scheduler.has_pending_requests()
+        await settled(0.1)
+        assert scheduler.leases._frontier.find("t0")[1].last_error == "pipeline_failed"
+        assert scheduler.leases.abandoned == 0
+
+    run(body)
+
+
 def test_a_store_that_stays_away_closes_the_spider(run: Any, away: Away) -> None:
     async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
         away(scheduler)

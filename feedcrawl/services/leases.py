@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from feedcrawl.domain.tasks import Lease, Task
     from feedcrawl.store.frontier import Finished, Frontier, Pushed, Released, Returned, Signal, Taken
 
+RETRY_SEC = 1.0
+"""How long after a failure it is worth asking the store again."""
+
 
 class Leases:
     """What this worker holds, by task id. Every method may raise StoreUnavailable.
@@ -93,19 +96,32 @@ class Leases:
         return True
 
     def abandon(self, lease: Lease, **reason: Any) -> None:
-        """Gives a lease back, now or, while the store is away, as soon as it is back. Never raises."""
+        """Gives a lease back, now or, while the store is away, as soon as it is back. Never raises.
+
+        While others wait the store is not asked, since each question may take as long as its time limit.
+        """
         if not self.holds(lease):
             return
-        try:
-            self.give_back(lease, **reason)
-        except StoreUnavailable:
-            self._abandoned[lease.id] = lease, reason
+        self._abandoned[lease.id] = lease, reason
+        if len(self._abandoned) == 1:
+            self.give_back_abandoned()
+        if self._abandoned:
+            self.on_change(RETRY_SEC)
+
+    @property
+    def abandoned(self) -> int:
+        """How many leases wait for the store to come back, so that they can be returned."""
+        return len(self._abandoned)
 
     def give_back_abandoned(self) -> None:
-        """Returns what could not be returned while the store was away. Never raises."""
-        abandoned, self._abandoned = self._abandoned, {}
-        for lease, reason in abandoned.values():
-            self.abandon(lease, **reason)
+        """Returns what could not be returned while the store was away, up to the first that fails. Never raises."""
+        for lease, reason in list(self._abandoned.values()):
+            try:
+                if self.holds(lease):
+                    self.give_back(lease, **reason)
+            except StoreUnavailable:
+                return
+            del self._abandoned[lease.id]
 
     def heartbeat(self) -> set[str]:
         """Extends all that is held; what was lost meanwhile is forgotten, and named."""

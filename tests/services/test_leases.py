@@ -120,11 +120,12 @@ def test_what_is_abandoned_goes_back_when_the_store_does(leases: Leases, shaky: 
     leases.abandon(second, reason="callback_failed", counted=True)
     leases.give_back_abandoned()
     assert leases.holds(first)
+    assert leases.abandoned == 2
     shaky.away = False
     assert leases.heartbeat() == set()
     assert [state(frontier, each.id) for each in (first, second)] == [("pending", 0), ("pending", 1)]
     assert leases.held == {}
-    leases.give_back_abandoned()
+    assert leases.abandoned == 0
 
 
 @pytest.mark.parametrize(
