@@ -66,12 +66,14 @@ class World:
         self.runs[name], self.asked[name] = run, self.origin.ledger.requests[before:]
         return run
 
-    def start(self, *arguments: str, **settings: str) -> subprocess.Popen[bytes]:
-        """A run under way, in a process group of its own; it does not outlive the world."""
+    def start(
+        self, *arguments: str, command: Sequence[str] = ("-m", "scrapy"), **settings: str
+    ) -> subprocess.Popen[bytes]:
+        """A run under way, in a process group of its own; it does not outlive the world. `command` is Python's."""
         options = [word for argument in arguments for word in ("-a", argument)]
         with (self.folder / f"log-{len(self.started)}").open("wb") as log:
             process = subprocess.Popen(
-                [sys.executable, "-m", "scrapy", "crawl", "feeds", *options],
+                [sys.executable, *command, "crawl", "feeds", *options],
                 cwd=REPOSITORY,
                 env=clean_environment() | {"FEEDCRAWL_DATA_DIR": str(self.data)} | self.env | settings,
                 stdout=log,
