@@ -206,7 +206,7 @@ def note_requests(crawler: Crawler, directory: Path) -> None:
     (directory / "asked.json").write_text(json.dumps(asked), encoding="utf-8")
 
 
-def run(kind: str, directory: Path, profile: Path | None = None) -> Seen:
+def run(kind: str, directory: Path) -> Seen:
     """One crawl in a fresh process."""
     own = {
         "SCRAPY_SETTINGS_MODULE": "feedcrawl.settings",
@@ -217,11 +217,10 @@ def run(kind: str, directory: Path, profile: Path | None = None) -> Seen:
     }
     if (directory / "hosts.txt").exists():
         own["FEEDCRAWL_HOSTS_FILE"] = str(directory / "hosts.txt")
-    profiler = ["-m", "cProfile", "-o", str(profile)] if profile else []
     log = directory / f"{kind}.log"
     with log.open("w", encoding="utf-8") as errors:
         ran = subprocess.run(
-            [sys.executable, *profiler, __file__, "--crawl", kind, "--directory", str(directory)],
+            [sys.executable, __file__, "--crawl", kind, "--directory", str(directory)],
             env=clean_environment() | own,
             stdout=subprocess.PIPE,
             stderr=errors,
@@ -304,7 +303,6 @@ def main() -> None:
     parser.add_argument("--feeds", metavar="URL", help="a list of feed URLs on a loopback origin")
     parser.add_argument("--hosts", metavar="URL", help="a hosts file for them")
     parser.add_argument("--only", default="raw,plain", help="kinds that are compared with the bare spider")
-    parser.add_argument("--profile", type=Path, metavar="DIR", help="profile each kind once instead (cProfile)")
     parser.add_argument("--crawl", choices=["first", *KINDS], help=argparse.SUPPRESS)
     parser.add_argument("--directory", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -317,10 +315,6 @@ def main() -> None:
             f"{1000 * first.children_sec / first.responses:.2f} ms of children; stall {1000 * first.stall_sec:.0f} ms, "
             f"own {1000 * first.own_sec:.0f} ms"
         )
-        if options.profile:
-            for kind in ("bare", *options.only.split(",")):
-                run(kind, directory, options.profile / f"{kind}.prof")
-            return
         print("| run | kind | requests/s | ratio | CPU, ms | ratio | server CPU, ms | stall, ms | own, ms |", flush=True)
         print("|---|---|--:|--:|--:|--:|--:|--:|--:|", flush=True)
         compare(options, directory)
