@@ -79,6 +79,15 @@ class Config:
     jitter_ratio: float
     backoff_base: float
     backoff_cap_sec: float
+    sources: Path | None
+    sitemap_interval_sec: float
+    sitemap_window_sec: float
+    sitemap_max_new: int
+    sitemap_urls_per_day: int
+    sitemap_retire_sec: float
+    sitemap_probe_sec: float
+    site_depth: int
+    site_max_pages: int
     parser_processes: int | None
     parser_cpu_sec: float
     parser_memory_bytes: int

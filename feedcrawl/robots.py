@@ -78,7 +78,21 @@ class RobotsGate:
 
     def known(self, url: str) -> bool | None:
         """What robots.txt says of a URL, if it is known without asking the host; None if not."""
-        site = origin(url)
+        found = self._recall(origin(url))
+        return None if found is None else found[1] is None or found[1].allowed(url, self._agent)
+
+    def sitemaps(self, url: str) -> tuple[str, ...] | None:
+        """The sitemaps that the robots.txt of a URL's host names; None if that is not known without asking."""
+        found = self._recall(origin(url))
+        if found is None or found[0].failing_since:
+            return None
+        return found[1].sitemaps if found[1] is not None else ()
+
+    async def ask(self, url: str) -> None:
+        """Asks for the robots.txt of a URL's host, if it is not known; what came of it is then remembered."""
+        await self._rules(origin(url))
+
+    def _recall(self, site: str) -> Known | None:
         found = self._known.get(site)
         if found is None or not self._fresh(found[0]):
             with map_redis_errors():
@@ -86,7 +100,7 @@ class RobotsGate:
             if record is None or not self._fresh(record):
                 return None
             found = self._remember(site, record)
-        return found[1] is None or found[1].allowed(url, self._agent)
+        return found
 
     async def _rules(self, site: str) -> Known:
         known = self._known.get(site)

@@ -112,6 +112,16 @@ own_settings: tuple[Setting, ...] = (
     _setting("JITTER_RATIO", 0.15, "0 … 1", "spread of an interval", "SCHED_JITTER_RATIO", "jitter_ratio"),
     _setting("BACKOFF_BASE", 2.0, "×", "interval after 429 or 503 without Retry-After", "backoff_base"),
     _setting("BACKOFF_CAP_SEC", 3600.0, "s", "longest such interval", "backoff_cap_sec"),
+    # Sitemaps and sites
+    _setting("SOURCES", None, "path", "a YAML file of sources: sites with their settings (docs/sources.md)"),
+    _setting("SITEMAP_INTERVAL_SEC", 21_600.0, "s", "first and shortest time between polls of a sitemap"),
+    _setting("SITEMAP_WINDOW_SEC", 2.0 * DAY_SEC, "s", "what a sitemap dates earlier than this is not asked for"),
+    _setting("SITEMAP_MAX_NEW", 10_000, "URLs", "taken from one poll of a sitemap; the rest waits for the next"),
+    _setting("SITEMAP_URLS_PER_DAY", 100_000, "URLs", "taken from the sitemaps of one site on one day (UTC)"),
+    _setting("SITEMAP_RETIRE_SEC", 180.0 * DAY_SEC, "s", "a sitemap without change for so long is only probed"),
+    _setting("SITEMAP_PROBE_SEC", 7.0 * DAY_SEC, "s", "time between these probes"),
+    _setting("SITE_DEPTH", 10, "links", "that `crawl site` follows from the base of a source", "max_depth"),
+    _setting("SITE_MAX_PAGES", 1000, "pages", "listing pages of a source that one `crawl site` follows"),
     # Parsing
     _setting(
         "PARSER_PROCESSES", None, "processes", "children in which feeds and pages are parsed; default: one per core"

@@ -13,6 +13,7 @@ from feedcrawl.config import Config
 from feedcrawl.domain.cadence_values import CadencePolicy
 from feedcrawl.parsing import ParserPool
 from feedcrawl.services.leases import Leases
+from feedcrawl.services.sources import Sources, load
 from feedcrawl.store.articles import Articles, Lives
 from feedcrawl.store.connection import Client, Connection, connect
 from feedcrawl.store.entries import Entries
@@ -20,6 +21,7 @@ from feedcrawl.store.frontier import Frontier, FrontierPolicy
 from feedcrawl.store.hosts import Hosts
 from feedcrawl.store.ndjson import NdjsonFile
 from feedcrawl.store.registry import Registry
+from feedcrawl.store.sitemaps import Sitemaps
 from feedcrawl.store.streams import Events
 
 if TYPE_CHECKING:
@@ -81,6 +83,16 @@ class Wiring:
     def registry(self) -> Registry:
         """The subscribed feeds."""
         return Registry(self.client, journal_length=self.config.journal_length)
+
+    @cached_property
+    def sitemaps(self) -> Sitemaps:
+        """The sitemaps that are watched."""
+        return Sitemaps(self.client, journal_length=self.config.journal_length)
+
+    @cached_property
+    def sources(self) -> Sources:
+        """The sites with settings of their own; BadSources where their file cannot be used."""
+        return load(self.config.sources)
 
     @cached_property
     def hosts(self) -> Hosts:

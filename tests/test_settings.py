@@ -31,6 +31,7 @@ OTHERS: dict[str, tuple[str, object]] = {
     "JITTER_RATIO": ("0.25", 0.25),
     "MAX_INTERVAL_SEC": ("7200", 7200.0),
     "LEASE_SEC": ("90", 90.0),
+    "SOURCES": ("sources.yaml", Path("sources.yaml")),
     "PARSER_PROCESSES": ("3", 3),
     "LOG_FORMAT": ("json", "json"),
     "LOG_LEVEL": ("DEBUG", "DEBUG"),

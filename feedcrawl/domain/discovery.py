@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 # Where sites keep feeds that they do not announce, the likely ones first.
 COMMON_PATHS: Final = ("/feed", "/rss", "/atom.xml", "/feed.xml", "/rss.xml", "/index.xml", "/feed.json", "/index.rdf")
 MAX_LINKS: Final = 200  # of one page
+MAX_PAGE_LINKS: Final = 5000  # anchors of one page
 MAX_TITLE: Final = 1000  # characters
 
 _FEED_TYPE = re.compile(r"(?:application|text)/(?:x-)?(?:rss|atom|rdf)(?:\+xml)?|application/feed\+json")
@@ -76,6 +77,12 @@ def find_links(html: bytes, *, url: str, rel: str) -> tuple[str, ...]:
     base, tags = _page(html, url, "link")
     found = (href for tag in tags if rel in _rels(tag) and (href := _href(tag, base)))
     return tuple(dict.fromkeys(found))[:MAX_LINKS]
+
+
+def page_links(html: bytes, *, url: str) -> tuple[str, ...]:
+    """The web URLs that a page's anchors lead to, absolute, in document order, each once."""
+    base, tags = _page(html, url, "a")
+    return tuple(dict.fromkeys(href for tag in tags if (href := _href(tag, base))))[:MAX_PAGE_LINKS]
 
 
 def _announced(html: bytes, url: str) -> Iterator[FeedLink]:

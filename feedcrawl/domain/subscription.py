@@ -23,6 +23,7 @@ class Subscription:
     priority: int = 5
     min_interval_sec: float | None = None
     max_interval_sec: float | None = None
+    initial_interval_sec: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

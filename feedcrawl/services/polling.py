@@ -59,7 +59,8 @@ def policy_for(feed: Feed, policy: CadencePolicy) -> CadencePolicy:
     said = feed.subscription
     shortest = said.min_interval_sec or policy.min_interval_sec
     longest = max(said.max_interval_sec or policy.max_interval_sec, shortest)
-    return replace(policy, min_interval_sec=shortest, max_interval_sec=longest)
+    first = min(max(said.initial_interval_sec or policy.initial_interval_sec, shortest), longest)
+    return replace(policy, min_interval_sec=shortest, max_interval_sec=longest, initial_interval_sec=first)
 
 
 def decide(poll: FeedPoll, policy: CadencePolicy, jitter: float) -> Decision:
@@ -176,8 +177,8 @@ def provenance(poll: FeedPoll, entry: Entry) -> dict[str, Any]:
 
 
 def feed_content(payload: dict[str, Any]) -> FeedContent | None:
-    """What the feed said of an article, out of its task's payload; None if no feed spoke."""
-    if "feed_id" not in payload:
+    """What a feed or news sitemap said of an article, out of its task's payload; None if none spoke."""
+    if "feed_id" not in payload and "sitemap_id" not in payload:
         return None
     return FeedContent(
         title=payload.get("title"),

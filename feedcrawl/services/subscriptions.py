@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import uuid
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from feedcrawl.domain.errors import InvalidUrl, Refusal
 from feedcrawl.domain.lists import FeedList, ListedFeed, read_list
@@ -19,7 +19,7 @@ from feedcrawl.services.polling import rfc3339
 from feedcrawl.store.connection import map_redis_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from feedcrawl.domain.subscription import Feed
@@ -29,11 +29,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A feed that someone wants: its URL as written, and the categories it shall have."""
+    """A feed that someone wants: its URL as written, the categories it shall have, and what else is said of it.
+
+    `said` are fields of a Subscription (a source's name, priority, intervals); they hold for a feed that is there too.
+    """
 
     url: str
     categories: tuple[str, ...] = ()
     title: str | None = None
+    said: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,16 +170,16 @@ def _register(registry: Registry, wish: Wish, now: datetime) -> tuple[Subscripti
     """The subscription that a wish comes to, and whether it is new."""
     url = resolve(with_scheme(wish.url))
     categories = tuple(dict.fromkeys(wish.categories))
-    new = Subscription(str(uuid.uuid4()), url, categories, wish.title, added_at=rfc3339(now))
+    new = Subscription(str(uuid.uuid4()), url, categories, wish.title, added_at=rfc3339(now), **wish.said)
     feed_id = registry.add(new, url_key(url))
     if feed_id == new.id:
         return new, True
     found = registry.load([feed_id])[feed_id].subscription
     lacking = tuple(category for category in categories if category not in found.categories)
-    if lacking:
-        found = replace(found, categories=found.categories + lacking)
-        registry.save(found)
-    return found, False
+    wanted = replace(found, categories=found.categories + lacking, **wish.said)
+    if wanted != found:
+        registry.save(wanted)
+    return wanted, False
 
 
 def unsubscribe(registry: Registry, frontier: Frontier, feed_id: str) -> bool:

@@ -13,6 +13,7 @@ from feedcrawl import wiring
 from feedcrawl.domain.tasks import LANES
 from feedcrawl.spiders.pages import ArticleTasks
 from feedcrawl.spiders.polls import FeedTasks
+from feedcrawl.spiders.sitemap_tasks import SitemapTasks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,6 +58,7 @@ class FrontierSpider(Spider):
         """The spider with the crawler's wiring."""
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.wired = wiring.of(crawler)
+        _ = spider.wired.sources  # a file that cannot be used stops the start
         crawler.signals.connect(spider.stop_at_type, signals.headers_received)
         if spider.wired.config.contact is None:
             logger.warning("no_contact", extra={"detail": "publishers cannot reach you: set FEEDCRAWL_CONTACT"})
@@ -65,7 +67,11 @@ class FrontierSpider(Spider):
     @cached_property
     def handlers(self) -> dict[str, Handler]:
         """By kind of task."""
-        return {"feed": FeedTasks(self.crawler, self.unfold), "article": ArticleTasks(self.crawler)}
+        return {
+            "feed": FeedTasks(self.crawler, self.unfold),
+            "sitemap": SitemapTasks(self.crawler),
+            "article": ArticleTasks(self.crawler),
+        }
 
     @property
     def leases(self) -> Leases:

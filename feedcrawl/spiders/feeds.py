@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import CloseSpider
 
-from feedcrawl.services import subscriptions
+from feedcrawl.services import sources, subscriptions
 from feedcrawl.spiders import lists
 from feedcrawl.spiders.base import FrontierSpider
 
@@ -39,6 +39,7 @@ class FeedsSpider(FrontierSpider):
     async def start(self) -> AsyncIterator[Any]:
         """Subscribes to what was asked for; the frontier does the rest."""
         await asyncio.sleep(0)
+        await sources.sync(self.wired.sources, self.wired)
         wishes, refused = subscriptions.read_wishes(self.feeds, self.categories)
         lists.tell(refused)
         ids = await lists.subscribe(self.wired, wishes)

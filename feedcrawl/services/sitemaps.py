@@ -1,0 +1,439 @@
+"""Sitemaps: watching them, and one poll of one, from the answer to what it leaves."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from feedcrawl.domain import cadence, dates
+from feedcrawl.domain.cadence_state import to_json
+from feedcrawl.domain.conditional import Validators
+from feedcrawl.domain.errors import InvalidUrl
+from feedcrawl.domain.priority import priority
+from feedcrawl.domain.sitemap_news import Terms
+from feedcrawl.domain.sitemap_state import MAX_DEPTH, Sitemap, SitemapRecord, Watched
+from feedcrawl.domain.sitemaps import MAX_SITEMAPS
+from feedcrawl.domain.tasks import Task
+from feedcrawl.domain.urls import canonicalize, hostname, registered_domain, resolve
+from feedcrawl.services.articles import article_task
+from feedcrawl.services.polling import moment, rfc3339, rfc3339_or_none
+from feedcrawl.services.subscriptions import Refused, Wish, url_key, with_scheme
+from feedcrawl.store.connection import map_redis_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from datetime import datetime
+
+    from feedcrawl.config import Config
+    from feedcrawl.domain.cadence import CadencePolicy, Decision
+    from feedcrawl.domain.models import PublisherHints
+    from feedcrawl.domain.sitemap_news import Found, News
+    from feedcrawl.domain.tasks import Lease
+    from feedcrawl.services.leases import Leases
+    from feedcrawl.store.articles import Articles
+    from feedcrawl.store.connection import Client
+    from feedcrawl.store.frontier import Frontier
+    from feedcrawl.store.sitemaps import Known, Sitemaps
+
+T = TypeVar("T")
+
+BATCH: Final = 64
+"""Tasks that are pushed between two turns of the event loop."""
+MAX_NAMED: Final = 100
+"""Sitemaps that are taken from one robots.txt."""
+OLDEST: Final = timedelta(days=30)
+"""How far back a date may lie that was missed because nobody looked."""
+GUESSES: Final = ("/sitemap.xml", "/news-sitemap.xml")
+
+
+@dataclass(repr=False)
+class SitemapPoll:
+    """One poll of one sitemap, from the answer to the commit."""
+
+    lease: Lease
+    watched: Watched
+    poll_id: str
+    at: datetime
+    status: int | None
+    result: str
+    """`fetched`, `not_modified`, `unchanged`, or the reason code of what went wrong."""
+    validators: Validators | None = None
+    body_hash: str | None = None
+    body_bytes: int = 0
+    news: News | None = None
+    retry_after_sec: float | None = None
+    max_age_sec: float | None = None
+    fetch_id: str | None = None
+    raw_ref: Any = None
+    duration_sec: float | None = None
+    detail: str = ""
+    signal: Any = None
+    decision: Decision | None = None
+
+    @property
+    def sitemap(self) -> Sitemap:
+        """What was polled."""
+        return self.watched.sitemap
+
+    @property
+    def failed(self) -> bool:
+        """Whether the poll brought no usable answer."""
+        return self.result not in ("fetched", "not_modified", "unchanged")
+
+    @property
+    def found(self) -> tuple[Found, ...]:
+        """The URLs, or parts of an index, that it brought."""
+        return self.news.found if self.news is not None else ()
+
+
+# --- watching -------------------------------------------------------------------------------------------------------
+
+
+def wished(wishes: Iterable[Wish], now: datetime) -> tuple[list[Sitemap], list[Refused]]:
+    """What is to be watched for these wishes, and what was refused: a bad URL stops no other."""
+    found, refused = [], []
+    for wish in wishes:
+        try:
+            url = resolve(with_scheme(wish.url))
+        except InvalidUrl as error:
+            refused.append(Refused(wish.url, error.code, error.detail))
+        else:
+            categories = tuple(dict.fromkeys(wish.categories))
+            found.append(Sitemap(str(uuid.uuid4()), url, categories, added_at=rfc3339(now), **wish.said))
+    return found, refused
+
+
+def watch(store: Sitemaps, frontier: Frontier, wanted: Sequence[Sitemap], *, again: str = "") -> list[str]:
+    """Watches each, once however its URL is spelled; the ids in order. What is new is due at once.
+
+    One that is watched already keeps its settings (`settle_settings`).
+    """
+    with map_redis_errors():
+        ids = store.add([(each, url_key(each.url)) for each in wanted])
+        frontier.push([sitemap_task(replace(each, id=own)) for each, own in zip(wanted, ids, strict=True)], again=again)
+    return ids
+
+
+def settle_settings(store: Sitemaps, wanted: Sequence[Sitemap], ids: Sequence[str]) -> None:
+    """Gives sitemaps that were watched already the categories that they lack, and what a source says of them."""
+    with map_redis_errors():
+        known = store.load(ids)
+        for new, own in zip(wanted, ids, strict=True):
+            old = known[own].sitemap
+            categories = tuple(dict.fromkeys((*old.categories, *new.categories)))
+            said = replace(new, id=old.id, added_at=old.added_at, root=old.root, root_url=old.root_url, depth=old.depth)
+            settled = replace(said if new.source else old, categories=categories, guess=False)
+            if settled != old:
+                store.save(settled)
+
+
+def forget(store: Sitemaps, frontier: Frontier, sitemap: Sitemap) -> bool:
+    """Forgets a sitemap and its future, and the parts that were found below it; what they brought stays."""
+    with map_redis_errors():
+        parts = store.load(list(store.tree(sitemap.id)))
+        for each in (*(part.sitemap for part in parts.values()), sitemap):
+            frontier.remove(task_id(each.id))
+            gone = store.remove(each, url_key(each.url))
+    return gone
+
+
+def sitemap_task(sitemap: Sitemap) -> Task:
+    """The one task that is a sitemap's future."""
+    return Task(
+        id=task_id(sitemap.id),
+        kind="sitemap",
+        url=sitemap.url,
+        host=hostname(sitemap.url),
+        priority=priority(sitemap.priority, origin="sitemap"),
+        origin="sitemap",
+        parent=sitemap.root_url,
+        depth=sitemap.depth,
+        source=sitemap.source,
+        category=sitemap.categories[0] if sitemap.categories else None,
+    )
+
+
+def task_id(sitemap_id: str) -> str:
+    """The id of that task."""
+    return f"sitemap:{sitemap_id}"
+
+
+def of_site(page: Sitemap, named: Sequence[str], now: datetime) -> list[Sitemap]:
+    """The sitemaps of a site of which a page was given: those that its robots.txt names, and the usual places."""
+    wanted: dict[str, Sitemap] = {}
+    guesses = [resolve(path, page.url) for path in GUESSES]
+    for url in (*named[:MAX_NAMED], *guesses):
+        try:
+            address = resolve(url, page.url)
+        except InvalidUrl:
+            continue
+        new = replace(page, id=str(uuid.uuid4()), url=address, added_at=rfc3339(now), guess=url in guesses)
+        wanted.setdefault(url_key(address), new)
+    return list(wanted.values())
+
+
+# --- one poll -------------------------------------------------------------------------------------------------------
+
+
+def site_of(sitemap: Sitemap) -> str:
+    """The registered domain whose new URLs are counted together."""
+    return registered_domain(hostname(sitemap.url))
+
+
+def terms_for(watched: Watched, known: Known, config: Config, at: datetime, hosts: Mapping[str, bool]) -> Terms:
+    """By what the news of a sitemap are told. A window that nobody looked into is as long as the pause was."""
+    since, last = at - timedelta(seconds=config.sitemap_window_sec), moment(watched.record.last_success_at)
+    if last is not None and last < since:
+        since = max(last, at - OLDEST)
+    return Terms(
+        now=at,
+        since=since,
+        limit=max(min(config.sitemap_max_new, config.sitemap_urls_per_day - known.today), 0),
+        parts=max(MAX_SITEMAPS - known.parts, 0) if watched.sitemap.depth < MAX_DEPTH else 0,
+        seen=known.seen,
+        hosts=hosts,
+    )
+
+
+def names_it(sitemap: Sitemap, named: Iterable[str]) -> bool:
+    """Whether a robots.txt that names these sitemaps names this one, or the index that it is a part of."""
+    own = {canonicalize(url) for url in (sitemap.url, sitemap.root_url) if url}
+    for url in named:
+        try:
+            if canonicalize(url) in own:
+                return True
+        except InvalidUrl:
+            continue
+    return False
+
+
+def article_tasks(poll: SitemapPoll) -> Iterator[tuple[Task, str]]:
+    """A task for each URL found, with the reason why a known one comes again."""
+    said = poll.sitemap
+    for found in poll.found:
+        try:
+            task = article_task(
+                found.url,
+                category=said.categories[0] if said.categories else None,
+                priority=priority(said.priority, origin="sitemap"),
+                origin="sitemap",
+                parent=said.url,
+                source=said.source,
+                payload=provenance(said, found),
+            )
+        except InvalidUrl:
+            continue
+        yield task, "edited" if found.edited else ""
+
+
+def provenance(sitemap: Sitemap, found: Found) -> dict[str, Any]:
+    """What travels with an article's task: where it was found, and what a news sitemap said of it."""
+    said = {
+        "sitemap_id": sitemap.id,
+        "title": found.title,
+        "published": rfc3339_or_none(found.published),
+        "language": found.language,
+        "categories": list(sitemap.categories),
+    }
+    return {name: value for name, value in said.items() if value}
+
+
+def parts(poll: SitemapPoll) -> Iterator[tuple[Sitemap, str]]:
+    """The parts that an index brought, each with the reason why a known one is looked at before its time."""
+    said = poll.sitemap
+    for found in poll.found:
+        try:
+            url = resolve(found.url)
+        except InvalidUrl:
+            continue
+        root = said.root or said.id, said.root_url or said.url
+        part = replace(
+            said,
+            id=str(uuid.uuid4()),
+            url=url,
+            root=root[0],
+            root_url=root[1],
+            depth=said.depth + 1,
+            guess=False,
+            added_at=rfc3339(poll.at),
+        )
+        yield part, "edited" if found.edited else ""
+
+
+def observation(poll: SitemapPoll, hints: PublisherHints) -> cadence.Observation:
+    """What a poll showed, as the cadence sees it."""
+    new = sum(not found.edited for found in poll.found)
+    moments = sorted((found.date for found in poll.found if found.date), reverse=True)
+    return cadence.Observation(
+        status=None if poll.failed and poll.status is not None and 200 <= poll.status < 300 else poll.status,
+        new_entries=new,
+        known_entries=(poll.news.urls if poll.news else 0) - new,
+        published=tuple(date for date in moments if dates.believable(date, poll.at)),
+        first_seen=(poll.at,) * min(new, BATCH),
+        retry_after_sec=poll.retry_after_sec,
+        max_age_sec=poll.max_age_sec,
+        hints=hints,
+    )
+
+
+def policy_for(watched: Watched, policy: CadencePolicy, config: Config, at: datetime) -> CadencePolicy:
+    """The one policy with the bounds of sitemaps, or of one that has brought nothing for so long that it is retired."""
+    said, news_at = watched.sitemap, moment(watched.record.news_at)
+    if news_at is not None and at - news_at >= timedelta(seconds=config.sitemap_retire_sec):
+        slow = config.sitemap_probe_sec
+        return replace(policy, min_interval_sec=slow, initial_interval_sec=slow, max_interval_sec=slow)
+    shortest = said.min_interval_sec or config.sitemap_interval_sec
+    return replace(
+        policy,
+        min_interval_sec=shortest,
+        initial_interval_sec=max(said.initial_interval_sec or shortest, shortest),
+        max_interval_sec=max(said.max_interval_sec or policy.max_interval_sec, shortest),
+    )
+
+
+def decide(poll: SitemapPoll, policy: CadencePolicy, jitter: float) -> Decision:
+    """When to poll this sitemap again, and why."""
+    state = poll.watched.record.cadence_state
+    return cadence.next_poll(state, observation(poll, state.hints), now=poll.at, policy=policy, jitter=jitter)
+
+
+def poll_record(poll: SitemapPoll) -> SitemapRecord:
+    """What the poll leaves for the next one. Validators move on only with a body that was read, or with a 304."""
+    before, decision = poll.watched.record, poll.decision
+    assert decision is not None
+    record = replace(
+        before,
+        cadence=to_json(decision.state),
+        interval_sec=round(decision.interval_sec, 3),
+        next_at=rfc3339(decision.next_at),
+        reason=decision.reason,
+        candidates=tuple((one.rule, round(one.wait_sec, 1)) for one in decision.candidates),
+        last_fetch_at=rfc3339(poll.at),
+        last_status=poll.status,
+        last_result=poll.result,
+    )
+    if poll.failed:
+        return record
+    received = poll.validators or Validators()
+    held = Validators(before.etag, before.last_modified)
+    validators = held.updated(received) if poll.result == "not_modified" else received
+    record = replace(
+        record, etag=validators.etag, last_modified=validators.last_modified, last_success_at=rfc3339(poll.at)
+    )
+    if poll.news is None:
+        return record
+    return replace(
+        record,
+        body_hash=poll.body_hash,
+        raw=poll.raw_ref.source if poll.raw_ref is not None else None,
+        kind=poll.news.kind,
+        urls=poll.news.urls,
+        waiting=poll.news.waiting,
+        news_at=rfc3339(poll.at) if poll.found or poll.body_hash != before.body_hash else before.news_at,
+    )
+
+
+def journal_line(poll: SitemapPoll) -> dict[str, Any]:
+    """One line of a sitemap's journal."""
+    decision, news = poll.decision, poll.news
+    assert decision is not None
+    line: dict[str, Any] = {
+        "poll_id": poll.poll_id,
+        "at": rfc3339(poll.at),
+        "http_status": poll.status,
+        "result": poll.result,
+        "detail": poll.detail[:200],
+        "bytes": poll.body_bytes,
+        "duration_sec": poll.duration_sec,
+        "fetch_id": poll.fetch_id,
+        "reason": decision.reason,
+        "interval_before_sec": poll.watched.record.interval_sec,
+        "interval_after_sec": round(decision.interval_sec, 3),
+        "next_at": rfc3339(decision.next_at),
+    }
+    if news is not None:
+        edited = sum(found.edited for found in news.found)
+        line |= {"kind": news.kind, "urls": news.urls, "new": len(news.found) - edited, "changed": edited}
+        line |= {"old": news.old, "refused": news.refused, "waiting": news.waiting, "notes": list(news.notes[:10])}
+    return {name: value for name, value in line.items() if value not in (None, "", 0, [])}
+
+
+def back_home(task: Task, sitemap: Sitemap) -> dict[str, Any]:
+    """What takes a poll's task back from where it was redirected, as a patch."""
+    if "redirect_chain" not in task.payload:
+        return {}
+    payload = {name: value for name, value in task.payload.items() if name != "redirect_chain"}
+    return {"url": sitemap.url, "host": hostname(sitemap.url), "payload": payload or None}
+
+
+class Commits:
+    """Writes what a poll brought, and ends it: tasks first, then what was seen, and last state, journal and lease.
+
+    A kill between any two steps repeats work and loses none.
+    """
+
+    def __init__(self, client: Client, store: Sitemaps, articles: Articles, leases: Leases) -> None:
+        self._client = client
+        self._store = store
+        self._articles = articles
+        self._leases = leases
+
+    async def commit(self, poll: SitemapPoll) -> None:
+        """All steps, in turns with the event loop. The poll has its decision."""
+        assert poll.decision is not None
+        if poll.news is not None:
+            await (self._parts(poll) if poll.news.kind == "index" else self._articles_of(poll))
+            self._remember(poll, poll.news)
+        self._leases.done(
+            poll.lease,
+            status="pending",
+            reason=poll.result,
+            delay_sec=poll.decision.interval_sec,
+            commit=self._store.commit(poll.watched.id, poll_record(poll), journal_line(poll)),
+            signal=poll.signal,
+            patch=back_home(poll.lease.task, poll.sitemap),
+        )
+
+    async def _articles_of(self, poll: SitemapPoll) -> None:
+        categories = poll.sitemap.categories
+        for batch in _batches(article_tasks(poll)):
+            with map_redis_errors(), self._client.pipeline(transaction=False) as pipe:
+                for task, _ in batch:
+                    self._articles.want(pipe, task.id, categories)
+                links = [canonicalize(task.url) for task, again in batch if not again]
+                for category in categories:
+                    self._articles.category_links(pipe, category, links)
+                pipe.execute()
+            pushed = self._leases.push_each((task, 0.0, again) for task, again in batch)
+            known = [task.id for (task, _), answer in zip(batch, pushed, strict=True) if answer == "known"]
+            if known and categories:
+                with map_redis_errors():
+                    self._articles.categorize_known(known, categories)
+            await asyncio.sleep(0)
+
+    async def _parts(self, poll: SitemapPoll) -> None:
+        for batch in _batches(parts(poll)):
+            with map_redis_errors():
+                ids = self._store.add([(part, url_key(part.url)) for part, _ in batch])
+            tasks = [
+                (sitemap_task(replace(part, id=own)), again) for (part, again), own in zip(batch, ids, strict=True)
+            ]
+            # An index that lists itself is not made due again by that.
+            self._leases.push_each((task, 0.0, again) for task, again in tasks if task.id != poll.lease.id)
+            await asyncio.sleep(0)
+
+    def _remember(self, poll: SitemapPoll, news: News) -> None:
+        with map_redis_errors(), self._client.pipeline(transaction=False) as pipe:
+            self._store.save_seen(pipe, poll.watched.id, news.seen)
+            if news.kind != "index" and news.found:
+                self._store.count_new(pipe, site_of(poll.sitemap), f"{poll.at:%Y%m%d}", len(news.found))
+            pipe.execute()
+
+
+def _batches(items: Iterator[T]) -> Iterator[list[T]]:
+    while batch := list(islice(items, BATCH)):
+        yield batch

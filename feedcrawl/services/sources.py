@@ -1,0 +1,125 @@
+"""Sources in use: read once at the start, and brought into the frontier by `sync`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Any, Protocol
+
+from feedcrawl.domain.errors import InvalidUrl
+from feedcrawl.domain.sources import BadSources, Source, read_sources
+from feedcrawl.domain.urls import hostname, same_site
+from feedcrawl.services import sitemaps, subscriptions
+from feedcrawl.services.subscriptions import Wish
+from feedcrawl.store.connection import map_redis_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from pathlib import Path
+
+    from feedcrawl.domain.models import SourceRules
+    from feedcrawl.store.frontier import Frontier
+    from feedcrawl.store.registry import Registry
+    from feedcrawl.store.sitemaps import Sitemaps
+
+logger = logging.getLogger(__name__)
+
+Sources = dict[str, Source]
+"""By name."""
+
+
+class Stores(Protocol):
+    """Where sources are brought into effect."""
+
+    @property
+    def registry(self) -> Registry: ...  # noqa: D102 - as in Wiring
+    @property
+    def sitemaps(self) -> Sitemaps: ...  # noqa: D102
+    @property
+    def frontier(self) -> Frontier: ...  # noqa: D102
+    @staticmethod
+    def now() -> datetime: ...  # noqa: D102
+
+
+def load(path: Path | None) -> Sources:
+    """The sources in a file, none without one; BadSources with all its faults if it cannot be used."""
+    if path is None:
+        return {}
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        detail = getattr(error, "strerror", None) or str(error)
+        raise BadSources("bad_sources", f"FEEDCRAWL_SOURCES: {path} cannot be read: {detail}") from None
+    try:
+        found = read_sources(text)
+    except BadSources as error:
+        raise BadSources(error.code, f"FEEDCRAWL_SOURCES: {path}: {error.detail}") from None
+    return {source.name: source for source in found}
+
+
+def rules_of(sources: Mapping[str, Source], name: str | None) -> SourceRules | None:
+    """The selectors of a source; None if there is no such source."""
+    source = sources.get(name or "")
+    return source.selectors if source is not None else None
+
+
+def keeps_trailing_slash(sources: Mapping[str, Source], name: str | None) -> bool:
+    """Whether a trailing slash tells URLs of this source apart."""
+    source = sources.get(name or "")
+    return source is not None and source.keep_trailing_slash
+
+
+async def sync(sources: Mapping[str, Source], stores: Stores) -> None:
+    """Subscribes what the sources name and sets the pace of their hosts, in turns with the event loop.
+
+    Safe to repeat. What a source no longer names stays subscribed until an operator unsubscribes it.
+    """
+    for source in sources.values():
+        _pace(source, stores.frontier)
+        if source.polls:
+            _subscribe(source, stores)
+        await asyncio.sleep(0)
+
+
+def _pace(source: Source, frontier: Frontier) -> None:
+    """The source's delay for its own hosts; a Crawl-delay of theirs goes above it once it is known."""
+    if source.delay_sec is None:
+        return
+    urls = (source.base_url, *source.feed_urls, *source.sitemap_urls)
+    hosts = {hostname(url) for url in urls if same_site(url, source.base_url)}
+    with map_redis_errors():
+        for host in sorted(hosts):
+            frontier.pace(host, delay_sec=source.delay_sec)
+
+
+def _subscribe(source: Source, stores: Stores) -> None:
+    said = {
+        "source": source.name,
+        "priority": source.priority,
+        "initial_interval_sec": source.poll_interval_sec,
+        "min_interval_sec": source.min_interval_sec,
+        "max_interval_sec": source.max_interval_sec,
+    }
+    now = stores.now()
+    feeds = [Wish(url, source.categories, said=said) for url in source.feed_urls]
+    _, refused = subscriptions.subscribe_all(stores.registry, stores.frontier, feeds, now)
+    wanted, bad = sitemaps.wished((Wish(url, source.categories, said=said) for url in source.sitemap_urls), now)
+    sitemaps.settle_settings(stores.sitemaps, wanted, sitemaps.watch(stores.sitemaps, stores.frontier, wanted))
+    for each in (*refused, *bad):
+        details: dict[str, Any] = {"source": source.name, "url": each.url, "reason": each.code, "detail": each.detail}
+        logger.error("source_refused", extra=details)
+
+
+def the_source(sources: Mapping[str, Source], name: str, url: str) -> Source:
+    """The source to crawl: by name, or made of nothing but its base. BadSources, and what to do, if there is none."""
+    if name:
+        if name not in sources:
+            known = ", ".join(sources) or "none: FEEDCRAWL_SOURCES names no file"
+            raise BadSources("no_such_source", f"there is no source {name!r}; there are: {known}")
+        return sources[name]
+    try:
+        base = subscriptions.with_scheme(url)
+        return Source(hostname(base), base, ingestion_mode="spider")
+    except InvalidUrl as error:
+        raise BadSources(error.code, f"-a source=NAME or -a url=URL is needed; {error.detail}") from None

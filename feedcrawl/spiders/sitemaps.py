@@ -1,0 +1,74 @@
+"""`scrapy crawl sitemaps`: reads the sitemaps that are due and fetches the articles that are new in them."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from scrapy.exceptions import CloseSpider
+
+from feedcrawl.services import sitemaps, sources, subscriptions
+from feedcrawl.spiders import lists
+from feedcrawl.spiders.base import FrontierSpider
+from feedcrawl.spiders.feeds import NO_USABLE_ARGUMENT, switch
+from feedcrawl.store.connection import map_redis_errors
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+
+class SitemapsSpider(FrontierSpider):
+    """Arguments: `sitemaps` (addresses of sitemaps or of pages of a site, files with one a line; comma separated),
+    `category` (for what is named in `sitemaps`), `now=1` (whatever the schedule says), `forever=1` (stays when nothing
+    is due).
+    """
+
+    name = "sitemaps"
+
+    def __init__(self, sitemaps: str = "", category: str = "", now: str = "", forever: str = "", **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.sitemaps = subscriptions.split_names(sitemaps)
+        self.categories = tuple(filter(None, (each.strip() for each in category.split(","))))
+        self.now = switch("now", now)
+        self.forever = switch("forever", forever)
+
+    async def start(self) -> AsyncIterator[Any]:
+        """Watches what was asked for; the frontier does the rest."""
+        await asyncio.sleep(0)
+        await sources.sync(self.wired.sources, self.wired)
+        wishes, refused = subscriptions.read_wishes(self.sitemaps, self.categories)
+        lists.tell(refused)
+        ids = await self._watch(wishes)
+        if self.sitemaps and not ids:
+            assert self.crawler.stats is not None
+            self.crawler.stats.set_value(NO_USABLE_ARGUMENT, value=True)
+            raise CloseSpider("no_usable_argument")
+        if self.now:
+            await self._make_due(ids)
+        if not self.sitemaps and not self.wired.sitemaps.count():
+            self.logger.warning("no_sitemaps", extra={"detail": "no sitemap is watched: -a sitemaps=URL, or a source"})
+        self.wired.leases.on_change(0)
+        nothing: tuple[Any, ...] = ()  # requests come from the frontier
+        for each in nothing:
+            yield each
+
+    async def _watch(self, wishes: Sequence[subscriptions.Wish]) -> list[str]:
+        ids: dict[str, None] = {}
+        for first in range(0, len(wishes), lists.BATCH):
+            wanted, refused = sitemaps.wished(wishes[first : first + lists.BATCH], self.wired.now())
+            lists.tell(refused)
+            found = sitemaps.watch(self.wired.sitemaps, self.wired.frontier, wanted)
+            sitemaps.settle_settings(self.wired.sitemaps, wanted, found)
+            ids.update(dict.fromkeys(found))
+            await asyncio.sleep(0)
+        return list(ids)
+
+    async def _make_due(self, ids: Sequence[str]) -> None:
+        """These sitemaps, or all if none is named, parts of an index included."""
+        store, frontier = self.wired.sitemaps, self.wired.frontier
+        with map_redis_errors():
+            watched = iter(store.load(ids).values()) if ids else store.all()
+            while batch := list(islice(watched, lists.BATCH)):
+                frontier.push([sitemaps.sitemap_task(each.sitemap) for each in batch], again="operator")
+                await asyncio.sleep(0)
