@@ -14,7 +14,7 @@ BROAD_EXCEPTS: dict[str, str] = {
     "feedcrawl/parsing.py::_call": "whatever a document provokes in a child process is the outcome of that document",
     "feedcrawl/scheduler.py::_build": "a spider builds the request; one bad task must not stop the others",
     "feedcrawl/middlewares/circuit.py::_probe": "whatever a probe fails with, the host has not answered",
-    "feedcrawl/middlewares/robots.py::_fetch": "whatever the request fails with, there is no robots.txt to read",
+    "feedcrawl/robots.py::_fetch": "whatever the request fails with, there is no robots.txt to read",
 }
 
 # Where a serializer that runs code may stand, and why what it reads is the program's own.
