@@ -125,13 +125,13 @@ def test_killed_workers_lose_nothing(tmp_path: Path) -> None:
         for step, kind in STEPS:
             worker = world.start(*arguments, command=("-c", DYING, step, kind))
             assert worker.wait(timeout=40) == -signal.SIGKILL, world.logs()
-            world.until(lambda worker=worker: children_are_gone(worker))
         for _ in range(KILLS):
             worker = world.start(*arguments)
             world.until(counter(world, chance.randint(2, 8)))
             time.sleep(chance.uniform(0, 0.1))
             kill(worker)
         time.sleep(LEASE_SEC)
+        world.until(lambda: all(map(children_are_gone, world.started)))
         world.crawl("last")
         check(world, urls)
 
