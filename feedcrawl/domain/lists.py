@@ -11,6 +11,7 @@ from lxml import etree
 from feedcrawl.domain.encodings import decode
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.feeds import xmltree
+from feedcrawl.domain.feeds.inner import attributes_of
 from feedcrawl.domain.feeds.reading import Reading
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def _opml(text: str) -> Iterator[ListedFeed]:
     for event, element in etree.iterwalk(root, events=("start", "end")):
         if not isinstance(element.tag, str) or etree.QName(element).localname.lower() != "outline":
             continue
-        said = {str(name).lower(): str(value).strip() for name, value in element.attrib.items()}
+        said = {name.lower(): value.strip() for name, value in attributes_of(element)}
         url, name = said.get("xmlurl"), said.get("text") or said.get("title")
         if event == "end":
             folders.pop()

@@ -109,6 +109,22 @@ def test_limits() -> None:
     assert len(feeds(nested)[0].categories) == 20
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<opml><outline " + " ".join(f'a{n}="x"' for n in range(100_000)) + "/></opml>",
+        "<opml><body>" + '<outline "' * 100_000,
+        "<opml><body>" + "<!--" * 100_000,
+        "http://a.test/" + " " * 500_000 + "x",
+    ],
+)
+def test_no_list_wears_the_reader_out(body: str) -> None:
+    began = time.process_time()
+    with suppress(Refusal):
+        feeds(body)
+    assert time.process_time() - began < 5
+
+
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
 listed = st.builds(
     ListedFeed, st.just("http://a.test/?a=1&b=<>'\""), st.lists(texts, max_size=3).map(tuple), st.none() | texts
