@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 AGREED = 0.6
 ENOUGH = 500
 _MOST_LINKS = 0.5
+_PART_SHARED, _PART_LONGER = 0.92, 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,8 @@ def _climb(page: Page, feed: FeedContent | None) -> Choice | None:
     else:
         first, second = by_readability(page), prose
     if first and second and agreement(first.grams, second.grams) >= AGREED:
+        if first.rung == "readability" and _is_part_of(first, second):
+            return Choice(second, f"has all that {first.rung} has, and more")
         return Choice(first, f"{second.rung} agrees")
     found = [first, second, by_structured_data(page), by_trafilatura(page)]
     return _vote([candidate for candidate in found if candidate])
@@ -85,6 +88,13 @@ def _is_sound(candidate: Candidate, page: Page, feed: FeedContent | None) -> boo
     metas = (page.meta("og:description"), page.meta("description"), text_at(page.article, "description"))
     said = [squeezed(words, 30) for words in (*metas, feed and feed.summary) if words and len(words) > 40]
     return any(beginning in text for beginning in said)
+
+
+def _is_part_of(part: Candidate, whole: Candidate) -> bool:
+    """Whether a candidate lies within another that is clearly longer."""
+    ours, theirs = part.grams, whole.grams
+    shared = (ours & theirs).total()
+    return shared >= _PART_SHARED * ours.total() and shared < _PART_LONGER * theirs.total()
 
 
 def _vote(candidates: list[Candidate]) -> Choice | None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
 _NEVER_TEXT = (
-    "script", "style", "noscript", "template", "svg", "math", "iframe", "object", "embed", "applet", "canvas", "audio",
+    "script", "style", "noscript", "template", "svg", "iframe", "object", "embed", "applet", "canvas", "audio",
     "video", "source", "track", "map", "area", "input", "textarea", "select", "option", "button", "datalist", "link",
     "meta",
 )  # fmt: skip

@@ -27,6 +27,19 @@ _PICTURE_NAMES = re.compile(
     r"im(?:g|age)|photo|foto|pic(?:ture)?(?![a-z])|picbox|bild|media(?!wiki)|figure|illustration|visuel|thumb|caption",
     re.IGNORECASE,
 )
+_CALLS = (
+    r"\b(?:follow|join|like|add|find) (?:us|.{2,40}) (?:on|at|as) (?:our )?(?:a preferred|twitter|x\b|facebook|google)",
+    r"\b(?:follow|join|like|find) (?:us|.{2,40}) (?:on|at) (?:our )?(?:instagram|whatsapp|telegram|linkedin|youtube)",
+    r"\bsign up (?:for|to)\b|\bsubscribe (?:to|now|here|for)\b|\bnewsletter\b|\bclick here\b",
+    r"\bdownload (?:our|the) .{0,30}\bapp\b",
+    r"^\W*(?:read|see|watch|listen)(?: (?:more|also|next|now|on))?:",
+    r"^\W*(?:read (?:more|also|next)|also read|related)\b",
+    r"^\W*(?:lesen sie (?:auch|hier|mehr)|mehr zum thema|lesetipp|auch interessant)\b",
+    r"^\W*(?:lire aussi|à lire|lee también|leia também|leggi anche|lees ook|les også|läs mer)\b",
+    r"unterstützen sie uns|jetzt abonnieren|whatsapp-kanal",
+)
+_CALL = re.compile("|".join(_CALLS), re.IGNORECASE)
+_CALL_LENGTH = 350
 _NO_FIGURES = frozenset({"article", "main", "section", "p", "li", "td", "body"})
 _WITNESS_COVERED, _BODY_COVERED, _LINE_SEEN = 0.85, 0.7, 0.4
 
@@ -43,6 +56,22 @@ def mark_figures(root: HtmlElement, weights: Weights) -> None:
                 outermost = box
         if outermost is not None:
             outermost.tag = "figure"
+
+
+def drop_calls(root: HtmlElement) -> None:
+    """Take out the lines that ask the reader to follow, to subscribe, or to read something else."""
+    for line in list(_lines(root)):
+        text = canonical_text(line)
+        if line.getparent() is not None and len(text) < _CALL_LENGTH and _CALL.search(text) and _is_set_off(line, text):
+            line.drop_tree()
+
+
+def _is_set_off(line: HtmlElement, text: str) -> bool:
+    """Whether a line consists of emphasis or has a link: it speaks for the publisher, not in the story."""
+    if line.find(".//a") is not None:
+        return True
+    marked = sum(len(canonical_text(part)) for part in line if part.tag in {"em", "i", "strong", "b", "mark", "small"})
+    return marked > 0.8 * len(text)
 
 
 def drop_headline(root: HtmlElement, titles: Iterable[str | None]) -> None:

@@ -16,7 +16,15 @@ from lxml.html import Element
 from feedcrawl.domain.extraction.furniture import clear_away
 from feedcrawl.domain.extraction.leads import described_lead, named_lead
 from feedcrawl.domain.extraction.page import text_of
-from feedcrawl.domain.extraction.polish import Grams, add_lead, corroborate, drop_headline, grams, mark_figures
+from feedcrawl.domain.extraction.polish import (
+    Grams,
+    add_lead,
+    corroborate,
+    drop_calls,
+    drop_headline,
+    grams,
+    mark_figures,
+)
 from feedcrawl.domain.extraction.prose import find_root, trim
 from feedcrawl.domain.extraction.rules import select_body
 from feedcrawl.domain.extraction.structured import body_of, text_at
@@ -70,6 +78,7 @@ def by_prose(page: Page) -> Candidate | None:
     headlines = [text_of(heading) for heading in body.iter("h1")]
     mark_figures(root, weights)
     trim(root, weights)
+    drop_calls(root)
     drop_headline(root, [page.meta("og:title"), text_at(page.article, "headline"), *headlines])
     if page.is_declared:
         add_lead(root, lead)
