@@ -3,14 +3,15 @@
 import json
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 import redis
-from documents import page, paragraphs
+from documents import page, paragraphs, sitemap
 from jsonschema import Draft202012Validator
-from origin import failure, html
+from origin import document, failure, html
 from world import World, entry, feed, good_page, world_in
 
 from feedcrawl.store.registry import Registry
@@ -38,7 +39,7 @@ def validator(name: str) -> Draft202012Validator:
 
 
 def crawl(world: World) -> None:
-    """Two runs that bring every kind of record, and items that others queued."""
+    """Runs that bring every kind of record, and items that others queued."""
     site = world.origin.site("news.test")
     for name in ("a", "b"):
         site.serve(f"/{name}", good_page(name, etag='"1"'))
@@ -57,13 +58,16 @@ def crawl(world: World) -> None:
         client.rpush("crawler_queue", *queued, site.serve("/plain", good_page("plain")), "no url")
     world.crawl("first", world.feeds_file(f"{url} news\n{bare}\n{ill}\n"))
     world.crawl("second", "now=1")
+    pages = [site.serve(f"/s{number}", good_page(f"s{number}")) for number in range(3)]
+    listed = document(sitemap(pages, modified=datetime.now(UTC)), etag='"1"')
+    world.crawl("sitemaps", f"sitemaps={site.serve('/sitemap.xml', listed)}", "category=mapped", spider="sitemaps")
 
 
 def produced(world: World, client: redis.Redis) -> dict[str, list[Any]]:
     """By schema, what the crawl left for others."""
     stream = [fields for _, fields in client.xrange("feedcrawl:events")]
     feeds = list(Registry(client).all())
-    journals = [client.lrange(f"fc:{{0}}:journal:{each.id}", 0, -1) for each in feeds]
+    journals = [client.lrange(key, 0, -1) for key in client.scan_iter("fc:{0}:*journal:*")]
     indexes = [path.read_text().splitlines() for path in world.data.glob("raw/*/*.index.ndjson")]
     letters = [json.loads(letter) for letter in client.lrange("page_fetcher_dlq", 0, -1)]
     return {
@@ -106,7 +110,8 @@ def test_the_crawl_brought_both_kinds_of_each(records: dict[str, list[Any]]) -> 
     assert {"item" in record for record in records["dead_letter"]} == {True, False}
     assert {bool(record["feed_id"]) for record in records["raw_fetch"]} == {True, False}
     assert {record["type"] for record in records["event"]} == set(EVENTS)
-    assert {"new", "known", "detail"} <= {field for line in records["journal_line"] for field in line} | {"detail"}
+    assert {"new", "known", "kind"} <= {field for line in records["journal_line"] for field in line}
+    assert {bool(record["feed_id"]) for record in records["article"]} == {True, False}
 
 
 def objects(found: Any) -> Iterator[dict[str, Any]]:

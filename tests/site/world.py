@@ -57,11 +57,11 @@ class World:
     def data(self) -> Path:
         return self.folder / "data"
 
-    def crawl(self, name: str, *arguments: str, code: int = 0, **settings: str) -> Run:
+    def crawl(self, name: str, *arguments: str, spider: str = "feeds", code: int = 0, **settings: str) -> Run:
         """A run to its end; what it asked of the web is kept under its name."""
         before = len(self.origin.ledger.requests)
         options = [word for argument in arguments for word in ("-a", argument)]
-        run = run_scrapy("crawl", "feeds", *options, data_dir=self.data, env=self.env | settings, timeout_sec=90)
+        run = run_scrapy("crawl", spider, *options, data_dir=self.data, env=self.env | settings, timeout_sec=90)
         assert run.code == code, f"status {run.code}\n{run.err[-6000:]}"
         self.runs[name], self.asked[name] = run, self.origin.ledger.requests[before:]
         return run
