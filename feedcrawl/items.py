@@ -72,6 +72,7 @@ class FeedPoll:
     fetch_id: str | None = None
     raw_ref: Any = None
     final_url: str | None = None
+    keep_trailing_slash: bool = False
     duration_sec: float | None = None
     body_bytes: int = 0
     detail: str = ""

@@ -14,6 +14,7 @@ from feedcrawl.domain.cadence_values import CadencePolicy
 from feedcrawl.parsing import ParserPool
 from feedcrawl.services.leases import Leases
 from feedcrawl.services.sources import Sources, load
+from feedcrawl.services.submissions import Submissions
 from feedcrawl.store.articles import Articles, Lives
 from feedcrawl.store.connection import Client, Connection, connect
 from feedcrawl.store.entries import Entries
@@ -21,6 +22,7 @@ from feedcrawl.store.frontier import Frontier, FrontierPolicy
 from feedcrawl.store.hosts import Hosts
 from feedcrawl.store.ndjson import NdjsonFile
 from feedcrawl.store.registry import Registry
+from feedcrawl.store.site_runs import SiteRuns
 from feedcrawl.store.sitemaps import Sitemaps
 from feedcrawl.store.streams import Events
 
@@ -115,6 +117,16 @@ class Wiring:
             pages_bytes=config.page_cache_max_bytes,
         )
         return Articles(self.client, lives)
+
+    @cached_property
+    def submissions(self) -> Submissions:
+        """The way of many article tasks into the frontier."""
+        return Submissions(self.client, self.articles, self.leases)
+
+    @cached_property
+    def site_runs(self) -> SiteRuns:
+        """The crawls of sites that are under way."""
+        return SiteRuns(self.client)
 
     @cached_property
     def events(self) -> Events:

@@ -39,11 +39,13 @@ class CanonicalizePipeline:
 
     def _name(self, article: Article) -> None:
         payload, task = article.lease.task.payload, article.lease.task
+        keep = articles.keeps_slash(task)
         first = [task.category] if task.category else []
         article.categories = list(dict.fromkeys([*first, *payload.get("categories", ())]))
         if article.extraction is None:
-            article.uid, article.canonical_url = task.id, canonicalize(article.url)
+            article.uid, article.canonical_url = task.id, canonicalize(article.url, keep_trailing_slash=keep)
             return
         named = article.extraction.canonical_url
-        article.canonical_url, article.uid = articles.identify(article.url, article.final_url or article.url, named)
+        final = article.final_url or article.url
+        article.canonical_url, article.uid = articles.identify(article.url, final, named, keep_trailing_slash=keep)
         article.content_hash = articles.content_hash(article.extraction.text)

@@ -23,11 +23,18 @@ _JSON_FIELDS = frozenset({"authors", "categories"})
 """Fields that are lists: JSON text in the HASH, lists in NDJSON."""
 
 
-def article_task(url: str, *, category: str | None = None, priority: int = 5, **details: Any) -> Task:
-    """The task of fetching a URL as an article; InvalidUrl if it cannot be one. Its id is the article's uid so far."""
+def article_task(
+    url: str, *, category: str | None = None, priority: int = 5, keep_trailing_slash: bool = False, **details: Any
+) -> Task:
+    """The task of fetching a URL as an article; InvalidUrl if it cannot be one. Its id is the article's uid so far.
+
+    That a trailing slash tells URLs of its source apart travels with the task.
+    """
     fetched = resolve(url)
+    if keep_trailing_slash:
+        details["payload"] = {**details.get("payload", {}), "keep_trailing_slash": True}
     return Task(
-        id=url_uid(fetched),
+        id=url_uid(fetched, keep_trailing_slash=keep_trailing_slash),
         kind="article",
         url=fetched,
         host=hostname(fetched),
@@ -37,22 +44,27 @@ def article_task(url: str, *, category: str | None = None, priority: int = 5, **
     )
 
 
+def keeps_slash(task: Task) -> bool:
+    """Whether a trailing slash tells URLs of this task's source apart."""
+    return bool(task.payload.get("keep_trailing_slash"))
+
+
 def asked_url(task: Task) -> str:
     """The URL as it was published and queued: redirects to other hosts move a task on from it."""
     chain: list[str] = task.payload.get("redirect_chain", [])
     return chain[0] if chain else task.url
 
 
-def identify(asked: str, final: str, named: str | None) -> tuple[str, str]:
+def identify(asked: str, final: str, named: str | None, *, keep_trailing_slash: bool = False) -> tuple[str, str]:
     """The canonical URL of a page and its uid."""
-    canonical = canonical_url(asked, final, named)
-    return canonical, url_uid(canonical)
+    canonical = canonical_url(asked, final, named, keep_trailing_slash=keep_trailing_slash)
+    return canonical, url_uid(canonical, keep_trailing_slash=keep_trailing_slash)
 
 
-def uid_of(url: str) -> str:
+def uid_of(url: str, *, keep_trailing_slash: bool = False) -> str:
     """The uid under which a URL is known before it is fetched, also where the URL is not usable."""
     try:
-        return url_uid(url)
+        return url_uid(url, keep_trailing_slash=keep_trailing_slash)
     except InvalidUrl:
         return hashlib.sha1(url.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:16]
 

@@ -150,6 +150,7 @@ def entry_tasks(poll: FeedPoll) -> Iterator[tuple[Task, str]]:
                 parent=said.url,
                 source=said.source,
                 payload=provenance(poll, entry),
+                keep_trailing_slash=poll.keep_trailing_slash,
             )
         except InvalidUrl:
             continue
@@ -218,12 +219,12 @@ def entry_data(entry: Entry, at: str) -> dict[str, Any]:
     }
 
 
-def entry_values(parsed: ParsedEntry) -> dict[str, Any]:
+def entry_values(parsed: ParsedEntry, *, keep_trailing_slash: bool = False) -> dict[str, Any]:
     """The fields of an entry that its publisher wrote, in the shape of docs/data-format.md."""
-    canonical = canonical_or_none(parsed.link)
+    canonical = canonical_or_none(parsed.link, keep_trailing_slash=keep_trailing_slash)
     return {
         "canonical_link": canonical,
-        "article_uid": url_uid(canonical) if canonical else None,
+        "article_uid": url_uid(canonical, keep_trailing_slash=keep_trailing_slash) if canonical else None,
         "link": parsed.link,
         "title": parsed.title,
         "summary": parsed.summary,
@@ -240,10 +241,10 @@ def entry_values(parsed: ParsedEntry) -> dict[str, Any]:
     }
 
 
-def canonical_or_none(url: str | None) -> str | None:
+def canonical_or_none(url: str | None, *, keep_trailing_slash: bool = False) -> str | None:
     """The canonical form of a link; None if it has none (another scheme, malformed)."""
     try:
-        return canonicalize(url) if url else None
+        return canonicalize(url, keep_trailing_slash=keep_trailing_slash) if url else None
     except InvalidUrl:
         return None
 

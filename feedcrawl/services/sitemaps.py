@@ -6,8 +6,7 @@ import asyncio
 import uuid
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 from feedcrawl.domain import cadence, dates
 from feedcrawl.domain.cadence_state import to_json
@@ -21,6 +20,7 @@ from feedcrawl.domain.tasks import Task
 from feedcrawl.domain.urls import canonicalize, hostname, registered_domain, resolve
 from feedcrawl.services.articles import article_task
 from feedcrawl.services.polling import moment, rfc3339, rfc3339_or_none
+from feedcrawl.services.submissions import BATCH, batches
 from feedcrawl.services.subscriptions import Refused, Wish, url_key, with_scheme
 from feedcrawl.store.connection import map_redis_errors
 
@@ -34,15 +34,11 @@ if TYPE_CHECKING:
     from feedcrawl.domain.sitemap_news import Found, News
     from feedcrawl.domain.tasks import Lease
     from feedcrawl.services.leases import Leases
-    from feedcrawl.store.articles import Articles
+    from feedcrawl.services.submissions import Submissions
     from feedcrawl.store.connection import Client
     from feedcrawl.store.frontier import Frontier
     from feedcrawl.store.sitemaps import Known, Sitemaps
 
-T = TypeVar("T")
-
-BATCH: Final = 64
-"""Tasks that are pushed between two turns of the event loop."""
 MAX_NAMED: Final = 100
 """Sitemaps that are taken from one robots.txt."""
 OLDEST: Final = timedelta(days=30)
@@ -72,6 +68,7 @@ class SitemapPoll:
     duration_sec: float | None = None
     detail: str = ""
     signal: Any = None
+    keep_trailing_slash: bool = False
     decision: Decision | None = None
 
     @property
@@ -224,6 +221,7 @@ def article_tasks(poll: SitemapPoll) -> Iterator[tuple[Task, str]]:
                 parent=said.url,
                 source=said.source,
                 payload=provenance(said, found),
+                keep_trailing_slash=poll.keep_trailing_slash,
             )
         except InvalidUrl:
             continue
@@ -376,17 +374,20 @@ class Commits:
     A kill between any two steps repeats work and loses none.
     """
 
-    def __init__(self, client: Client, store: Sitemaps, articles: Articles, leases: Leases) -> None:
+    def __init__(self, client: Client, store: Sitemaps, submissions: Submissions, leases: Leases) -> None:
         self._client = client
         self._store = store
-        self._articles = articles
+        self._submissions = submissions
         self._leases = leases
 
     async def commit(self, poll: SitemapPoll) -> None:
         """All steps, in turns with the event loop. The poll has its decision."""
         assert poll.decision is not None
         if poll.news is not None:
-            await (self._parts(poll) if poll.news.kind == "index" else self._articles_of(poll))
+            if poll.news.kind == "index":
+                await self._parts(poll)
+            else:
+                await self._submissions.submit(article_tasks(poll), poll.sitemap.categories)
             self._remember(poll, poll.news)
         self._leases.done(
             poll.lease,
@@ -398,25 +399,8 @@ class Commits:
             patch=back_home(poll.lease.task, poll.sitemap),
         )
 
-    async def _articles_of(self, poll: SitemapPoll) -> None:
-        categories = poll.sitemap.categories
-        for batch in _batches(article_tasks(poll)):
-            with map_redis_errors(), self._client.pipeline(transaction=False) as pipe:
-                for task, _ in batch:
-                    self._articles.want(pipe, task.id, categories)
-                links = [canonicalize(task.url) for task, again in batch if not again]
-                for category in categories:
-                    self._articles.category_links(pipe, category, links)
-                pipe.execute()
-            pushed = self._leases.push_each((task, 0.0, again) for task, again in batch)
-            known = [task.id for (task, _), answer in zip(batch, pushed, strict=True) if answer == "known"]
-            if known and categories:
-                with map_redis_errors():
-                    self._articles.categorize_known(known, categories)
-            await asyncio.sleep(0)
-
     async def _parts(self, poll: SitemapPoll) -> None:
-        for batch in _batches(parts(poll)):
+        for batch in batches(parts(poll)):
             with map_redis_errors():
                 ids = self._store.add([(part, url_key(part.url)) for part, _ in batch])
             tasks = [
@@ -432,8 +416,3 @@ class Commits:
             if news.kind != "index" and news.found:
                 self._store.count_new(pipe, site_of(poll.sitemap), f"{poll.at:%Y%m%d}", len(news.found))
             pipe.execute()
-
-
-def _batches(items: Iterator[T]) -> Iterator[list[T]]:
-    while batch := list(islice(items, BATCH)):
-        yield batch

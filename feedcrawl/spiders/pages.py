@@ -15,8 +15,9 @@ from feedcrawl.domain.conditional import Validators
 from feedcrawl.domain.urls import hostname, resolve
 from feedcrawl.items import Article
 from feedcrawl.parsing import Done
-from feedcrawl.services.articles import asked_url, merged_event, uid_of
+from feedcrawl.services.articles import asked_url, keeps_slash, merged_event, uid_of
 from feedcrawl.services.polling import feed_content
+from feedcrawl.services.sources import rules_of
 from feedcrawl.spiders.answers import NOT_REDIRECTS, PARSE_WALL_SEC, Answers, content_type
 from feedcrawl.store.connection import map_redis_errors
 
@@ -42,7 +43,7 @@ class ArticleTasks(Answers):
     def prepare(self, leases: Sequence[Lease]) -> None:
         """Loads which of these articles another URL has brought already, and are still there."""
         first = [lease for lease in leases if not lease.history.again]
-        uids = {uid for lease in first for uid in (lease.id, uid_of(lease.task.url))}
+        uids = {uid for lease in first for uid in (lease.id, _uid_now(lease))}
         with map_redis_errors():
             owners = self.wired.articles.owners(list(uids))
             stored = self.wired.articles.stored(list(owners))
@@ -50,7 +51,7 @@ class ArticleTasks(Answers):
 
     def request(self, lease: Lease) -> Request | None:
         """The request of a page; none for an article that is stored under its canonical URL already."""
-        for uid in (lease.id, uid_of(lease.task.url)):  # the second after a redirect to another host
+        for uid in (lease.id, _uid_now(lease)):  # the second after a redirect to another host
             if self._owners.get(uid, lease.id) != lease.id:
                 self._merge_unfetched(lease, uid)
                 return None
@@ -68,7 +69,7 @@ class ArticleTasks(Answers):
 
     def goes_on(self, request: Request, lease: Lease) -> bool:
         """A redirect to what another URL has brought already ends here, unfetched."""
-        uid = uid_of(request.url)
+        uid = uid_of(request.url, keep_trailing_slash=keeps_slash(lease.task))
         if lease.history.again or uid == lease.id:
             return True
         with map_redis_errors():
@@ -115,6 +116,7 @@ class ArticleTasks(Answers):
             extraction.extract,
             article.html,
             url=response.url,
+            rules=rules_of(self.wired.sources, article.lease.task.source),
             feed=feed_content(article.lease.task.payload),
             wall_sec=PARSE_WALL_SEC,
         )
@@ -130,7 +132,8 @@ class ArticleTasks(Answers):
         What it forbids is not stored either, by whatever mobile or mirror host it was reached.
         """
         assert article.extraction is not None
-        canonical = canonical_url(article.url, fetched, article.extraction.canonical_url)
+        keep = keeps_slash(article.lease.task)
+        canonical = canonical_url(article.url, fetched, article.extraction.canonical_url, keep_trailing_slash=keep)
         if hostname(canonical) == hostname(fetched):
             return False
         allowed = robots.of(self.crawler).known(canonical)
@@ -196,6 +199,11 @@ class ArticleTasks(Answers):
                 response.headers.get("ETag"), response.headers.get("Last-Modified")
             )
         return article
+
+
+def _uid_now(lease: Lease) -> str:
+    """The uid of what the task asks for, which may have been redirected to another host since it was made."""
+    return uid_of(lease.task.url, keep_trailing_slash=keeps_slash(lease.task))
 
 
 def _refuse(article: Article, code: str, reason: str, detail: str) -> None:

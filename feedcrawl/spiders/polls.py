@@ -13,6 +13,7 @@ from feedcrawl.domain.conditional import Validators
 from feedcrawl.domain.reading import read_feed
 from feedcrawl.items import FeedPoll
 from feedcrawl.parsing import Done
+from feedcrawl.services.sources import keeps_trailing_slash
 from feedcrawl.spiders.answers import NOT_REDIRECTS, PARSE_WALL_SEC, Answers, content_type
 
 if TYPE_CHECKING:
@@ -124,6 +125,7 @@ class FeedTasks(Answers):
             raw_ref=meta.get("raw_ref"),
             duration_sec=round(time.monotonic() - meta["started"], 3),
             signal=meta.get("signal"),
+            keep_trailing_slash=keeps_trailing_slash(self.wired.sources, feed.subscription.source),
         )
 
 

@@ -18,6 +18,7 @@ from feedcrawl.domain.urls import hostname
 from feedcrawl.parsing import Done
 from feedcrawl.services import sitemaps
 from feedcrawl.services.sitemaps import Commits, SitemapPoll
+from feedcrawl.services.sources import keeps_trailing_slash
 from feedcrawl.spiders.answers import NOT_REDIRECTS, PARSE_WALL_SEC, Answers
 from feedcrawl.store.connection import map_redis_errors
 
@@ -50,7 +51,7 @@ class SitemapTasks(Answers):
         super().__init__(crawler)
         wired = self.wired
         self._store = wired.sitemaps
-        self._commits = Commits(wired.client, wired.sitemaps, wired.articles, wired.leases)
+        self._commits = Commits(wired.client, wired.sitemaps, wired.submissions, wired.leases)
 
     def prepare(self, leases: Sequence[Lease]) -> None:
         """Loads the sitemaps of a batch."""
@@ -208,6 +209,7 @@ class SitemapTasks(Answers):
             raw_ref=meta.get("raw_ref"),
             duration_sec=round(time.monotonic() - meta["started"], 3),
             signal=meta.get("signal"),
+            keep_trailing_slash=keeps_trailing_slash(self.wired.sources, watched.sitemap.source),
         )
 
 

@@ -233,6 +233,11 @@ class Frontier:
         task, history = task_from_json(text)
         return task, replace(history, status="fetching") if leased else history
 
+    def histories(self, task_ids: Sequence[str]) -> dict[str, History]:
+        """What is remembered of those of the tasks that there are, in one round trip; one in hand counts as pending."""
+        texts = self._client.mget([f"{self._prefix}t:{each}" for each in task_ids]) if task_ids else []
+        return {each: task_from_json(str(text))[1] for each, text in zip(task_ids, texts, strict=True) if text}
+
     def counts(self) -> dict[str, int]:
         """Tasks by `status:kind` (`pending:feed`, `dead:article`, …; ended ones since the beginning) and `leased`."""
         with self._client.pipeline(transaction=False) as pipe:

@@ -1,0 +1,110 @@
+"""`scrapy crawl site`: follows the listing pages of a source and fetches the articles that they list."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Self
+
+from scrapy import Request, signals
+
+from feedcrawl.domain.site_links import read_links
+from feedcrawl.domain.urls import same_site
+from feedcrawl.parsing import Done
+from feedcrawl.services import sites, sources
+from feedcrawl.services.requests import request_to_task
+from feedcrawl.services.sites import SiteRun
+from feedcrawl.spiders.answers import PARSE_WALL_SEC
+from feedcrawl.spiders.base import FrontierSpider
+from feedcrawl.store.connection import StoreUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from feedcrawl.domain.sources import Source
+    from feedcrawl.domain.tasks import Task
+
+
+class SiteSpider(FrontierSpider):
+    """Arguments: `source` (the name of a source) or `url` (the base of a site that has no settings), `depth` (links
+    followed from the base).
+    """
+
+    name = "site"
+    lanes = ("page",)
+    site: Source
+    run: SiteRun
+
+    def __init__(self, source: str = "", url: str = "", depth: str = "", **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.source = source
+        self.url = url
+        if depth and not depth.isdecimal():
+            raise ValueError(f"depth={depth} is no whole number of links")
+        self.depth = int(depth) if depth else None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        """The spider with its source; BadSources if there is none."""
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        spider.site = sources.the_source(spider.wired.sources, spider.source, spider.url)
+        if spider.depth is None:
+            spider.depth = spider.wired.config.site_depth
+        crawler.signals.connect(spider.spider_closed, signals.spider_closed)
+        return spider
+
+    async def start(self) -> AsyncIterator[Any]:
+        """Begins at the base of the source, or goes on with a run that was interrupted."""
+        await asyncio.sleep(0)
+        wired = self.wired
+        await sources.sync(wired.sources, wired)
+        limit = wired.config.site_max_pages
+        self.run = SiteRun(self.site, wired.site_runs, wired.frontier, wired.leases, max_pages=limit)
+        self.run.follow([self._page(self.site.base_url, 0)])
+        nothing: tuple[Any, ...] = ()  # requests come from the frontier
+        for each in nothing:
+            yield each
+
+    async def parse_listing(self, response: Response) -> None:
+        """Submits the articles that a page lists, and follows its listings."""
+        depth = response.meta.get("depth", 0)
+        if not same_site(response.url, self.site.base_url) or "download_stopped" in response.flags:
+            return
+        read = await self.wired.parsers.run(
+            read_links, response.body, url=response.url, source=self.site, wall_sec=PARSE_WALL_SEC
+        )
+        if not isinstance(read, Done):
+            self.logger.warning(
+                "listing_unread", extra={"url": response.url, "reason": read.code, "detail": read.detail}
+            )
+            return
+        found, submissions = read.value, self.wired.submissions
+        articles = sites.submitted(found.articles, self.site, response.url, depth)
+        new = await submissions.submit(articles, self.site.categories)
+        new += await submissions.submit(sites.external(found.external, self.site, response.url, depth), ())
+        followed = self.run.follow(self._pages(found.listings, depth + 1))
+        self._tell(response.url, depth, new, followed)
+
+    def spider_closed(self, reason: str) -> None:
+        """The run is over, unless it was interrupted: then the next invocation goes on with it."""
+        if reason == "finished" and hasattr(self, "run"):
+            try:
+                self.run.end()
+            except StoreUnavailable:
+                self.logger.debug("run_not_ended")  # it ends by itself
+
+    def _pages(self, urls: Iterable[str], depth: int) -> list[Task]:
+        assert self.depth is not None
+        return [self._page(url, depth) for url in urls] if depth <= self.depth else []
+
+    def _page(self, url: str, depth: int) -> Task:
+        request = Request(url, self.parse_listing, meta={"depth": depth, "html_only": True})
+        return request_to_task(request.to_dict(spider=self), self.name)
+
+    def _tell(self, url: str, depth: int, new: int, followed: int) -> None:
+        assert self.crawler.stats is not None
+        self.crawler.stats.inc_value("feedcrawl/site/pages")
+        self.crawler.stats.inc_value("feedcrawl/site/articles_new", new)
+        self.logger.info("listing_read", extra={"url": url, "depth": depth, "new": new, "followed": followed})
