@@ -1,0 +1,67 @@
+import pytest
+
+from feedcrawl.domain.extraction.page import decode, read_page, text_of
+
+FILLER = "<p>" + "text " * 60
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        ("größe".encode(), "größe"),
+        (b"\xef\xbb\xbfx", "x"),
+        ("größe".encode("latin-1"), "größe"),
+        ('<meta charset="shift_jis">日本'.encode("shift_jis"), '<meta charset="shift_jis">日本'),
+        ('<meta charset="iso-2022-jp">日本'.encode("iso-2022-jp"), '<meta charset="iso-2022-jp">日本'),
+        ('<meta charset="latin-1">größe'.encode(), '<meta charset="latin-1">größe'),
+        ("x".encode("utf-16"), "x"),
+    ],
+)
+def test_decode(data, text):
+    assert decode(data) == text
+
+
+def test_metas():
+    page = read_page(
+        f'<meta name="Author" content=" Ann  Lee "><meta property="og:image" content="a">'
+        f'<meta property="og:image" content="b">'
+        f'<meta itemprop="x" name="y" content="z"><meta name="empty" content="">{FILLER}',
+        "https://a.example/",
+    )
+    assert page.metas["author"] == ("Ann Lee",)
+    assert page.metas["og:image"] == ("a", "b")
+    assert page.meta("x") == page.meta("y") == "z"
+    assert page.meta("empty", "missing", "author") == "Ann Lee"
+    assert page.meta("missing") is None
+
+
+@pytest.mark.parametrize(
+    ("head", "declared"),
+    [
+        ("<meta property=og:type content=article>", True),
+        ("<meta property=article:published_time content=2026-01-01>", True),
+        ('<script type="application/ld+json">{"@type":"Article","headline":"x"}</script>', True),
+        ("<meta property=og:type content=website>", False),
+        ('<script type="application/ld+json">{"@type":"Article"}</script>', False),
+    ],
+)
+def test_is_declared(head, declared):
+    assert read_page(head + FILLER, "https://a.example/").is_declared is declared
+
+
+@pytest.mark.parametrize(
+    ("base", "url"),
+    [
+        ("/b/", "https://a.example/b/"),
+        ("javascript:1", "https://a.example/x"),
+        ("http://[", "https://a.example/x"),
+        ("", "https://a.example/x"),
+    ],
+)
+def test_base(base, url):
+    assert read_page(f'<base href="{base}">{FILLER}', "https://a.example/x").base == url
+
+
+def test_text_of():
+    page = read_page(f"<h1>One<br>two <b>th</b>ree</h1>{FILLER}", "https://a.example/")
+    assert text_of(page.tree.find(".//h1")) == "One two three"

@@ -1,0 +1,84 @@
+import pytest
+
+from feedcrawl.domain.extraction.polish import (
+    add_lead,
+    agreement,
+    corroborate,
+    drop_calls,
+    drop_headline,
+    grams,
+    mark_figures,
+)
+from feedcrawl.domain.extraction.weights import weigh
+from feedcrawl.domain.sanitize import parse_html
+from feedcrawl.domain.text import canonical_text
+
+LINES = [f"Line number {n} tells something of its own, namely the figure {n * n}." for n in range(8)]
+
+
+def body(html):
+    tree = parse_html(f"<html><body>{html}</body></html>")
+    assert tree is not None
+    return tree.find("body")
+
+
+@pytest.mark.parametrize(
+    ("line", "stays"),
+    [
+        ("<p><a href=/>Sign up for our newsletter</a></p>", False),
+        ("<p><em>Follow us on Facebook and write to us.</em></p>", False),
+        ("<p><strong>Read more:</strong> <a href=/>Another story</a></p>", False),
+        ("<p>Lesen Sie auch: <a href=/>Etwas anderes</a></p>", False),
+        ("<p>He told readers to subscribe to nothing.</p>", True),
+        ("<p>She reads <a href=/>the paper</a>.</p>", True),
+        ("<p><em>Emphasis is no crime.</em></p>", True),
+    ],
+)
+def test_drop_calls(line, stays):
+    root = body(f"<p>first</p>{line}")
+    drop_calls(root)
+    assert (len(root) == 2) is stays
+
+
+def test_drop_headline():
+    root = body("<h1>The <b>Headline</b>!</h1><h2>Another</h2><p>text</p>")
+    drop_headline(root, [None, "The headline"])
+    assert canonical_text(root) == "Another\ntext"
+
+
+def test_add_lead():
+    root = body("<p>The text.</p>")
+    add_lead(root, None)
+    add_lead(root, "What it is about.")
+    add_lead(root, "WHAT it is about")
+    assert canonical_text(root) == "What it is about.\nThe text."
+
+
+def test_mark_figures():
+    root = body(
+        "<div class=img-box><div><img src=a></div><span>The harbour</span></div><p class=photo><img src=b>text</p>"
+        f"<div class=image><img src=c>{'long text ' * 80}</div>"
+    )
+    mark_figures(root, weigh(root))
+    assert [child.tag for child in root] == ["figure", "p", "div"]
+
+
+def test_corroborate_takes_out_what_the_witness_does_not_have():
+    odd = "Our app has all of this and more, every day of the week."
+    root = body("".join(f"<p>{line}</p>" for line in [*LINES[:4], odd, "Short.", *LINES[4:]]))
+    assert corroborate(root, "\n".join(LINES))
+    assert canonical_text(root).splitlines() == [*LINES[:4], "Short.", *LINES[4:]]
+
+
+@pytest.mark.parametrize("witness", ["", LINES[0], "Something else entirely, told in words of its own and at length."])
+def test_a_witness_of_something_else_is_not_heard(witness):
+    root = body("".join(f"<p>{line}</p>" for line in LINES))
+    assert not corroborate(root, witness)
+    assert canonical_text(root).splitlines() == LINES
+
+
+def test_agreement():
+    assert agreement(grams("a b c d e"), grams("A, b c d e!")) == 1
+    assert agreement(grams("a b c d"), grams("e f g h")) == 0
+    assert agreement(grams(""), grams("")) == 0
+    assert agreement(grams("a b c d e"), grams("a b c d x")) == 0.5

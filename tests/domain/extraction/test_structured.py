@@ -1,0 +1,57 @@
+import pytest
+
+from feedcrawl.domain.extraction.structured import article_of, body_of, read_things, text_at
+from feedcrawl.domain.sanitize import parse_html
+
+URL = "https://news.example/a/story"
+
+
+def article(*scripts):
+    tree = parse_html("<html><head>" + "".join(f'<script type="application/ld+json">{s}</script>' for s in scripts))
+    assert tree is not None
+    return article_of(read_things(tree), URL)
+
+
+@pytest.mark.parametrize(
+    ("script", "headline"),
+    [
+        ('{"@type":"NewsArticle","headline":"x"}', "x"),
+        ('[{"@type":"WebSite"},{"@type":["Article","Thing"],"headline":"x"}]', "x"),
+        ('{"@graph":[{"@type":"BlogPosting","headline":"x"}]}', "x"),
+        ('{"@type":"WebPage","mainEntity":{"@type":"Article","headline":"x"}}', "x"),
+        ('<!-- {"@type":"Article","headline":"x"} -->', "x"),
+        ('//<![CDATA[\n{"@type":"Article","headline":"x"}\n//]]>', "x"),
+        ('{"@type":"Article","headline":"a\nb",}', "a b"),
+        ('{"@type":"Article","headline":"a &amp; b"};', "a & b"),
+        ('{"@type":"Article","headline":["x","y"]}', "x"),
+        ('{"@type":"Article","headline":{}}', None),
+        ('{"@type":7,"headline":"x"}', None),
+        ('{"@type":"Product","headline":"x"}', None),
+        ("[" * 50_000, None),
+        ("nonsense", None),
+        ('"text"', None),
+        ("", None),
+    ],
+)
+def test_headline_of_the_article(script, headline):
+    assert text_at(article(script), "headline") == headline
+
+
+def test_the_article_about_this_page_is_preferred():
+    other = '{"@type":"Article","headline":"other","datePublished":"2026-01-01","author":"x","url":"/b"}'
+    own = '{"@type":"Article","headline":"own","mainEntityOfPage":{"@id":"https://www.news.example/a/story#main"}}'
+    assert text_at(article(other, own), "headline") == "own"
+    assert text_at(article(other), "headline") == "other"
+
+
+@pytest.mark.parametrize(
+    ("node", "text"),
+    [
+        ({"articleBody": "one\n\ntwo"}, "one\ntwo"),
+        ({"articleBody": "&lt;p&gt;one&lt;/p&gt;&lt;p&gt;two&lt;/p&gt;"}, "one\ntwo"),
+        ({"articleBody": 7}, ""),
+        ({}, ""),
+    ],
+)
+def test_body_of(node, text):
+    assert body_of(node) == text
