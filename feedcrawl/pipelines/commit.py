@@ -34,18 +34,22 @@ class CommitPipeline:
         assert crawler.stats is not None
         return cls(wiring.of(crawler), crawler.stats)
 
-    def process_item(self, item: Any) -> Any:
+    async def process_item(self, item: Any) -> Any:
         """The item, its task ended or rescheduled."""
         if isinstance(item, FeedPoll):
-            self._poll(item)
+            await self._poll(item)
         elif isinstance(item, Article):
-            self._article(item)
+            await self._article(item)
         return item
 
-    def _poll(self, poll: FeedPoll) -> None:
+    def close_spider(self) -> None:
+        """Nothing ends any more."""
+        self._wired.leases.close()
+
+    async def _poll(self, poll: FeedPoll) -> None:
         poll.decision = polling.decide(poll, self._wired.cadence, random.uniform(-1, 1))  # noqa: S311 - jitter
         commands = self._wired.registry.commit(poll.feed.id, polling.poll_record(poll), polling.journal_line(poll))
-        self._wired.leases.done(
+        await self._wired.leases.done_soon(
             poll.lease,
             status="pending",
             reason=poll.result,
@@ -81,7 +85,7 @@ class CommitPipeline:
         else:
             logger.warning("feed_failed", extra={**details, "result": poll.result, "detail": poll.detail[:200]})
 
-    def _article(self, item: Article) -> None:
+    async def _article(self, item: Article) -> None:
         feed_id = item.record.get("feed_id")
         details = {"uid": item.uid, "url": item.url, "host": item.lease.task.host, "feed_id": feed_id}
         if item.status == "success":
@@ -93,13 +97,13 @@ class CommitPipeline:
                 "last_modified": validators.last_modified if validators else None,
             }
             reason = "merged" if item.merged_into else "stored"
-            self._wired.leases.done(item.lease, status="fetched", reason=reason, patch=patch)
+            await self._wired.leases.done_soon(item.lease, status="fetched", reason=reason, patch=patch)
             self._stats.inc_value(f"feedcrawl/articles/{reason}")
             name = "article_merged" if item.merged_into else "article_stored"
             logger.info(name, extra={**details, "canonical_url": item.canonical_url})
             return
         if not item.ended:
-            self._wired.leases.done(
+            await self._wired.leases.done_soon(
                 item.lease,
                 status="dead",
                 reason=item.reason,

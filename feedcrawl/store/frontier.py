@@ -87,6 +87,32 @@ class Taken:
 
 
 @dataclass(frozen=True, slots=True)
+class Ending:
+    """The end of a task, or with status `pending` its next time after `delay_sec`.
+
+    `patch` sets fields of its record (None removes one). `commit` are Redis commands on this shard's keys that happen
+    in the same step if the lease still holds, and not at all otherwise. `signal` is what `release` would have been
+    told, where both come at once. A `dead_letter` goes to the list of dead letters, with the last HTTP status.
+    """
+
+    lease: Lease
+    status: Literal["fetched", "dead", "pending"] = "fetched"
+    reason: str = ""
+    delay_sec: float = 0
+    patch: Mapping[str, Any] | None = None
+    commit: Sequence[Sequence[str | int | float]] = ()
+    signal: Signal | None = None
+    dead_letter: bool = False
+    http_status: int | None = None
+
+    def arguments(self) -> tuple[str | int, ...]:
+        """As done.lua reads them."""
+        lease, delay, letter = self.lease, _ms(self.delay_sec), int(self.dead_letter)
+        texts = (_patch(self.patch), compact(list(self.commit)), self.signal or "")
+        return (lease.id, lease.token, self.status, self.reason, delay, *texts, letter, self.http_status or "")
+
+
+@dataclass(frozen=True, slots=True)
 class Released:
     """What became of the host's circuit, and the time until the host may be asked again."""
 
@@ -139,40 +165,14 @@ class Frontier:
             given_up=tuple(GivenUp(*each) for each in given_up),
         )
 
-    def done(
-        self,
-        lease: Lease,
-        *,
-        status: Literal["fetched", "dead", "pending"] = "fetched",
-        reason: str = "",
-        delay_sec: float = 0,
-        patch: Mapping[str, Any] | None = None,
-        commit: Sequence[Sequence[str | int | float]] = (),
-        signal: Signal | None = None,
-        dead_letter: bool = False,
-        http_status: int | None = None,
-    ) -> Finished:
-        """Ends the task, or with status `pending` reschedules it after `delay_sec`.
+    def done(self, lease: Lease, **ending: Any) -> Finished:
+        """Ends or reschedules the task; `ending` are the fields of `Ending`."""
+        return self.end([Ending(lease, **ending)])[0]
 
-        `patch` sets fields of its record (None removes one). `commit` are Redis commands on this shard's keys that
-        happen in the same step if the lease still holds, and not at all otherwise. `signal` is what `release` would
-        have been told, where both come at once. A `dead_letter` goes to the list of dead letters, with the last HTTP
-        status.
-        """
-        arguments = (
-            lease.id,
-            lease.token,
-            status,
-            reason,
-            _ms(delay_sec),
-            _patch(patch),
-            compact(list(commit)),
-            signal or "",
-            int(dead_letter),
-            http_status or "",
-        )
-        answer: Finished = self._run("done", *arguments)
-        return answer
+    def end(self, endings: Iterable[Ending]) -> list[Finished]:
+        """Ends or reschedules tasks, all in one step; answers what became of each."""
+        answers: list[Finished] = self._run("done", *chain.from_iterable(each.arguments() for each in endings))
+        return answers
 
     def give_back(
         self,

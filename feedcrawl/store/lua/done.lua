@@ -1,8 +1,20 @@
--- done: ARGV = clock, id, token, status, reason, delay ms, patch JSON, commit JSON, signal ('' if released before),
---   dead letter (0|1), http status -> 'done' | 'rescheduled' | 'lost'
-local id, token, status, reason, delay = ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
+-- done: ARGV = clock, then for each task: id, token, status, reason, delay ms, patch JSON, commit JSON, signal ('' if
+--   released before), dead letter (0|1), http status -> ['done' | 'rescheduled' | 'lost'…]
+local PARTS = 10
 
-local function reschedule(task, now)
+-- What an ending says besides its task: before any lease is dropped, so that a command that cannot be run changes none.
+local function commit(ending, now)
+  local holder = held(ending.id, ending.token)
+  if not holder then return nil end
+  local task = load_task(ending.id)
+  if task then
+    for _, command in ipairs(cjson.decode(ending.commit)) do redis.call(unpack(command)) end
+    if ending.signal ~= '' then signal_host(holder.host, ending.signal, nil, now) end
+  end
+  return holder, task
+end
+
+local function reschedule(task, reason, delay, now)
   if renew(task) then delay = 0
   else task.again, task.quarantined, task.site_failures, task.site_failed_at = nil, nil, nil, nil end
   task.reason, task.attempts, task.updated_at = reason, nil, now
@@ -11,21 +23,28 @@ local function reschedule(task, now)
   return 'rescheduled'
 end
 
-local function main(now)
-  local holder = held(id, token)
+local function conclude(ending, holder, task, now)
   if not holder then return 'lost' end
-  local task = load_task(id)
-  if task then
-    for _, command in ipairs(cjson.decode(ARGV[8])) do redis.call(unpack(command)) end
-    if ARGV[9] ~= '' then signal_host(holder.host, ARGV[9], nil, now) end
-  end
-  drop_lease(id, holder, now)
+  drop_lease(ending.id, holder, now)
   if not task then return 'lost' end
-  merge(task, cjson.decode(ARGV[7]))
+  merge(task, cjson.decode(ending.patch))
   task.fetch_count = (task.fetch_count or 0) + 1
   task.last_fetched_at = now
-  if status == 'pending' or task.again_queued then return reschedule(task, now) end
-  if ARGV[10] == '1' then dead_letter(task, reason, now, tonumber(ARGV[11])) end
-  finish(task, status, reason, now)
+  if ending.status == 'pending' or task.again_queued then return reschedule(task, ending.reason, ending.delay, now) end
+  if ending.letter then dead_letter(task, ending.reason, now, ending.http) end
+  finish(task, ending.status, ending.reason, now)
   return 'done'
+end
+
+local function main(now)
+  local endings, answers = {}, {}
+  for i = 2, #ARGV, PARTS do
+    local ending = {id = ARGV[i], token = ARGV[i + 1], status = ARGV[i + 2], reason = ARGV[i + 3],
+      delay = tonumber(ARGV[i + 4]), patch = ARGV[i + 5], commit = ARGV[i + 6], signal = ARGV[i + 7],
+      letter = ARGV[i + 8] == '1', http = tonumber(ARGV[i + 9])}
+    local holder, task = commit(ending, now)
+    endings[#endings + 1] = {ending, holder, task}
+  end
+  for i = 1, #endings do answers[i] = conclude(endings[i][1], endings[i][2], endings[i][3], now) end
+  return answers
 end
