@@ -105,6 +105,9 @@ def failing(origin: Origin) -> str:
         "forbidden": failure(403),
         "small": html("<p>Too little.</p>"),
         "pdf": pdf,
+        "heavy": html(
+            "<html><body>" + "".join(f"<div><p>{prose(n % 50, 9)}<a href=/{n}>x</a></div>" for n in range(35_000))
+        ),
     }
     links = [site.serve(f"/{name}", answer) for name, answer in answers.items()]
     links.append(origin.site("broken.test").serve("/broken", failure(500)))
@@ -137,7 +140,8 @@ def fading(origin: Origin) -> str:
 @pytest.fixture(scope="module")
 def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """Four runs: everything is new; nothing has changed; entries are new and edited; nothing is due."""
-    with world_in(tmp_path_factory.mktemp("story"), FEEDCRAWL_PAGE_CACHE_MAX_BYTES=str(CACHE_BYTES)) as world:
+    limits = {"FEEDCRAWL_PAGE_CACHE_MAX_BYTES": str(CACHE_BYTES), "FEEDCRAWL_PARSER_CPU_SEC": "1"}
+    with world_in(tmp_path_factory.mktemp("story"), **limits) as world:
         with world.client() as client:
             client.sadd("rss:canonical_attempted", OLD_UID)
             client.zadd("rss:canonical_attempted:at", {OLD_UID: time.time() - 31 * DAY_SEC})
@@ -381,6 +385,7 @@ def test_hosts_are_asked_one_request_at_a_time_and_in_their_pace(story: World) -
         ("cut2.test/cut", "FAIL_HTTP", "truncated", 4, True),
         ("bad.test/small", "FAIL_BAD_HTML", "too_short", 1, False),
         ("bad.test/pdf", "FAIL_BAD_HTML", "unsupported_type", 1, False),
+        ("bad.test/heavy", "FAIL_PARSE", "parse_timeout", 1, False),
         ("bad.test/empty", "FAIL_EMPTY", "FAIL_EMPTY", 1, False),
         ("guarded.test/private/other", "FAIL_HTTP", "robots_blocked", 0, False),
     ],
