@@ -98,7 +98,7 @@ own_settings: tuple[Setting, ...] = (
     _setting("ROBOTS_GRACE_SEC", 3600.0, "s", "pages wait this long for a robots.txt that fails with 5xx or no answer"),
     _setting("ROBOTS_ON_ERROR", "allow", "allow or disallow", "what holds after the grace"),
     # Cadence
-    _setting("CADENCE", "baseline", "policy", "`baseline` or `learned`"),
+    _setting("CADENCE", "learned", "policy", "`baseline` or `learned`"),
     _setting(
         "FAIRNESS", None, "0 … 1", "0 spends polls so that entries are found soonest, 1 so that feeds are served alike"
     ),

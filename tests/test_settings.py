@@ -24,7 +24,7 @@ OTHERS: dict[str, tuple[str, object]] = {
     "HOSTS_FILE": ("hosts", Path("hosts")),
     "DENY_PORTS": ("8000,9000", "8000,9000"),
     "ROBOTS_ON_ERROR": ("disallow", "disallow"),
-    "CADENCE": ("learned", "learned"),
+    "CADENCE": ("baseline", "baseline"),
     "FAIRNESS": ("0.25", 0.25),
     "EWMA_ALPHA": ("0.25", 0.25),
     "BLEND_LAMBDA": ("0.25", 0.25),

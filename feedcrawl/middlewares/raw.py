@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Self
 from uuid import uuid4
 
@@ -16,6 +15,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from feedcrawl import __version__
+from feedcrawl.config import Config
 from feedcrawl.store.raw import Captured, Exchange, RawStore
 
 if TYPE_CHECKING:
@@ -45,10 +45,10 @@ class RawCaptureMiddleware:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """A middleware with a store of its own under FEEDCRAWL_DATA_DIR."""
-        if not crawler.settings.getbool("FEEDCRAWL_RAW", default=True):
+        config = Config.from_settings(crawler.settings)
+        if not config.raw:
             raise NotConfigured("FEEDCRAWL_RAW is off")
-        directory = Path(crawler.settings.get("FEEDCRAWL_DATA_DIR", "./data")) / "raw"
-        middleware = cls(RawStore(directory, software=f"feedcrawl/{__version__}"))
+        middleware = cls(RawStore(config.data_dir / "raw", software=f"feedcrawl/{__version__}"))
         # Sent after spider_closed: pipelines and whatever listens to that still find the store open.
         crawler.signals.connect(middleware.engine_stopped, signals.engine_stopped)
         return middleware

@@ -91,7 +91,11 @@ class FrontierSpider(Spider):
 
     def request_for(self, lease: Lease) -> Request | None:
         """The request of a task, by its kind."""
-        return self.handlers[lease.task.kind].request(lease)
+        handler = self.handlers.get(lease.task.kind)
+        if handler is None:  # another version's or another spider's: it is left to them, and costs the task nothing
+            self.leases.give_back(lease, reason="no_handler", delay_sec=600)
+            return None
+        return handler.request(lease)
 
     def goes_on(self, request: Request, lease: Lease) -> bool:
         """Whether a redirect on the same host is worth following; False if the task has ended here."""
