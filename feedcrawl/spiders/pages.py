@@ -124,7 +124,7 @@ class ArticleTasks(Answers):
             article.extraction = outcome.value
         else:
             code = outcome.code if outcome.code.startswith("FAIL_") else "FAIL_PARSE"
-            _refuse(article, code, outcome.code, outcome.detail)
+            _refuse(article, code, outcome.code.removeprefix("FAIL_").lower(), outcome.detail)
 
     def _belongs_elsewhere(self, article: Article, fetched: str) -> bool:
         """Whether robots.txt of the host that the page names as its own has yet to be asked: the task goes there.
@@ -148,6 +148,7 @@ class ArticleTasks(Answers):
         if not allowed:
             article.extraction = None
             _refuse(article, "FAIL_HTTP", "robots_blocked", f"robots.txt forbids {canonical}, which it stands for")
+            article.dead_letter = False
         return False
 
     def _merge_unfetched(self, lease: Lease, winner: str) -> None:
@@ -208,3 +209,4 @@ def _uid_now(lease: Lease) -> str:
 
 def _refuse(article: Article, code: str, reason: str, detail: str) -> None:
     article.status, article.code, article.reason, article.detail = "failure", code, reason, detail
+    article.dead_letter = True
