@@ -34,7 +34,6 @@ class Sitemap:
     added_at: str | None = None
     min_interval_sec: float | None = None
     max_interval_sec: float | None = None
-    initial_interval_sec: float | None = None
 
     @property
     def tree(self) -> str:

@@ -42,6 +42,7 @@ class Source:
     poll_interval_sec: float | None = None
     min_interval_sec: float | None = None
     max_interval_sec: float | None = None
+    sitemap_interval_sec: float | None = None
     article_patterns: tuple[str, ...] = ()
     listing_patterns: tuple[str, ...] = ()
     selectors: SourceRules = field(default_factory=SourceRules)
@@ -221,6 +222,7 @@ _FIELDS: Final[dict[str, tuple[str, Callable[[Any], Any]]]] = {
     "feed_poll_interval_minutes": ("poll_interval_sec", _minutes),
     "min_interval_sec": ("min_interval_sec", _seconds),
     "max_interval_sec": ("max_interval_sec", _seconds),
+    "sitemap_interval_sec": ("sitemap_interval_sec", _seconds),
     "article_url_patterns": ("article_patterns", _patterns),
     "listing_url_patterns": ("listing_patterns", _patterns),
     "selectors": ("selectors", _selectors),

@@ -288,7 +288,7 @@ def policy_for(watched: Watched, policy: CadencePolicy, config: Config, at: date
     return replace(
         policy,
         min_interval_sec=shortest,
-        initial_interval_sec=max(said.initial_interval_sec or shortest, shortest),
+        initial_interval_sec=shortest,
         max_interval_sec=max(said.max_interval_sec or policy.max_interval_sec, shortest),
     )
 

@@ -14,7 +14,7 @@ from feedcrawl.services.subscriptions import Wish
 from feedcrawl.store.connection import map_redis_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from datetime import datetime
     from pathlib import Path
 
@@ -94,21 +94,26 @@ def _pace(source: Source, frontier: Frontier) -> None:
 
 
 def _subscribe(source: Source, stores: Stores) -> None:
-    said = {
-        "source": source.name,
-        "priority": source.priority,
+    """Feeds and sitemaps, each with the source's settings: the file decides, whatever was said of them elsewhere."""
+    now = stores.now()
+    bounds = {
         "initial_interval_sec": source.poll_interval_sec,
         "min_interval_sec": source.min_interval_sec,
         "max_interval_sec": source.max_interval_sec,
     }
-    now = stores.now()
-    feeds = [Wish(url, source.categories, said=said) for url in source.feed_urls]
+    feeds = _wishes(source, source.feed_urls, bounds)
     _, refused = subscriptions.subscribe_all(stores.registry, stores.frontier, feeds, now)
-    wanted, bad = sitemaps.wished((Wish(url, source.categories, said=said) for url in source.sitemap_urls), now)
+    bounds = {"min_interval_sec": source.sitemap_interval_sec, "max_interval_sec": source.max_interval_sec}
+    wanted, bad = sitemaps.wished(_wishes(source, source.sitemap_urls, bounds), now)
     sitemaps.settle_settings(stores.sitemaps, wanted, sitemaps.watch(stores.sitemaps, stores.frontier, wanted))
     for each in (*refused, *bad):
         details: dict[str, Any] = {"source": source.name, "url": each.url, "reason": each.code, "detail": each.detail}
         logger.error("source_refused", extra=details)
+
+
+def _wishes(source: Source, urls: Iterable[str], bounds: Mapping[str, float | None]) -> list[Wish]:
+    said = {"source": source.name, "priority": source.priority, **bounds}
+    return [Wish(url, source.categories, said=said) for url in urls]
 
 
 def the_source(sources: Mapping[str, Source], name: str, url: str) -> Source:
@@ -117,6 +122,9 @@ def the_source(sources: Mapping[str, Source], name: str, url: str) -> Source:
         if name not in sources:
             known = ", ".join(sources) or "none: FEEDCRAWL_SOURCES names no file"
             raise BadSources("no_such_source", f"there is no source {name!r}; there are: {known}")
+        if not sources[name].crawls:
+            detail = f"source {name!r} is not to be crawled: its ingestion_mode is feed, not spider or both"
+            raise BadSources("not_crawled", detail)
         return sources[name]
     try:
         base = subscriptions.with_scheme(url)
