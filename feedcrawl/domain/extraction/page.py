@@ -114,7 +114,8 @@ def _read_metas(tree: HtmlElement) -> dict[str, tuple[str, ...]]:
     for element in tree.iter("meta"):
         content = fold(element.get("content") or "")
         if content:
-            for name in {(element.get(key) or "").strip().lower() for key in _NAMES} - {""}:
+            # A property holds a list of names (RDFa Core 1.1 section 5).
+            for name in {name for key in _NAMES for name in (element.get(key) or "").lower().split()}:
                 found.setdefault(name, []).append(content)
     return {name: tuple(contents) for name, contents in found.items()}
 

@@ -66,14 +66,14 @@ def without_site(text: str, sites: list[str]) -> str:
 
 def _statements(page: Page, feed: FeedContent | None, sites: list[str]) -> Iterator[tuple[str | None, float]]:
     structured, graph, whole = text_at(page.article, "headline"), page.meta("og:title"), title_element(page)
-    card = page.meta("twitter:title", "parsely-title", "dc.title", "dcterms.title", "title")
+    card = page.meta("twitter:title", "parsely-title", "dc.title", "dc:title", "dcterms.title", "title")
     carried = feed.title if feed else None
     headline = _own_heading(page, " ".join(filter(None, (structured, graph, whole, card, carried))), sites)
     yield structured, 1.0
     yield graph, 1.0
     yield carried, 0.8
     yield headline, 0.6
-    yield card, 0.1
+    yield card, 0.1 if structured or graph else 0.7
     editors = _unlike(structured, graph, whole, sites)
     if editors:
         yield editors, 1.2
