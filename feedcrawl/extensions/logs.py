@@ -13,25 +13,24 @@ import json
 import logging
 import re
 import sys
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 
-import structlog
 from scrapy import signals
 from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.log import TopLevelFormatter, get_scrapy_root_handler
-from structlog.stdlib import ExtraAdder, ProcessorFormatter, add_log_level, add_logger_name
 
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.store.connection import StoreUnavailable
 from feedcrawl.store.disk import DiskUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import MutableMapping
+    from collections.abc import Callable
 
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
-    Event = MutableMapping[str, Any]
+    Event = dict[str, Any]
 
 _START_UP = frozenset({
     "scrapy.utils.log", "scrapy.addons", "scrapy.middleware", "scrapy.crawler", "scrapy.statscollectors",
@@ -40,8 +39,9 @@ _START_UP = frozenset({
 """Loggers that say what a crawl is made of: of use to whoever changes the program, at DEBUG."""
 _OBJECTS = ("spider", "crawler", "response", "request")
 """Extras that Scrapy adds, which are live objects."""
-_LEFT_BY_OTHERS = ("message", "asctime")
-"""What another handler's formatter leaves on a record."""
+_OF_EVERY_RECORD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+"""What is no extra; the last ones are left by other handlers' formatters and by later Pythons."""
+_JSON = json.JSONEncoder(ensure_ascii=False, default=str)
 _PLAIN = re.compile(r"[^\s\"'=\\]+")
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 _EXPLAINED = (StoreUnavailable, DiskUnavailable, Refusal)
@@ -113,18 +113,34 @@ def level_of(settings: BaseSettings) -> str:
 
 def formatter(settings: BaseSettings, *, colours: bool = False) -> logging.Formatter:
     """The form that FEEDCRAWL_LOG_FORMAT names."""
-    as_json = settings.get("FEEDCRAWL_LOG_FORMAT") == "json"
-    stamp = structlog.processors.TimeStamper(fmt="iso" if as_json else "%Y-%m-%d %H:%M:%SZ", utc=True)
-    render = [structlog.processors.JSONRenderer(ensure_ascii=True)] if as_json else [Console(colours=colours)]
-    return ProcessorFormatter(
-        foreign_pre_chain=[stamp, add_log_level, add_logger_name, ExtraAdder(), _without_objects],
-        processors=[
-            ProcessorFormatter.remove_processors_meta,
-            _without_trace,
-            structlog.processors.format_exc_info,
-            *render,
-        ],
-    )
+    return Lines(_as_json if settings.get("FEEDCRAWL_LOG_FORMAT") == "json" else Console(colours=colours))
+
+
+class Lines(logging.Formatter):
+    """A record as an event with its extras, written by `render`. Every poll has a line: what is done here counts."""
+
+    def __init__(self, render: Callable[[Event], str]) -> None:
+        super().__init__()
+        self._render = render
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="microseconds")
+        event: Event = {"timestamp": f"{at[:26]}Z", "level": record.levelname.lower(), "event": record.getMessage()}
+        event["logger"] = record.name
+        for name, value in vars(record).items():
+            if name not in _OF_EVERY_RECORD and (name not in _OBJECTS or isinstance(value, (str, int, type(None)))):
+                event[name] = value
+        if record.exc_info and record.exc_info[1] is not None:
+            if isinstance(record.exc_info[1], _EXPLAINED):
+                event["error"] = str(record.exc_info[1])
+            else:
+                event["exception"] = self.formatException(record.exc_info)
+        return self._render(event)
+
+
+def _as_json(event: Event) -> str:
+    return json.dumps(event, default=repr)
 
 
 class Console:
@@ -133,14 +149,14 @@ class Console:
     def __init__(self, *, colours: bool) -> None:
         self._colours = colours
 
-    def __call__(self, logger: Any, name: str, event: Event) -> str:  # noqa: ARG002 - structlog's signature
-        """The line."""
+    def __call__(self, event: Event) -> str:
+        """The line, with seconds enough for people."""
         level, trace = str(event.pop("level")), event.pop("exception", None)
-        source, stamp, said = str(event.pop("logger")), event.pop("timestamp"), escaped(str(event.pop("event")))
+        source, at, said = str(event.pop("logger")), event.pop("timestamp"), escaped(str(event.pop("event")))
         shown = f"\x1b[{_LEVEL_COLOURS.get(level, '0')}m{level}\x1b[0m" if self._colours else level
         where = "" if event or source.startswith("feedcrawl") else f"{source}: "
         pairs = [f"{key}={quoted(value)}" for key, value in event.items() if value is not None]
-        line = " ".join([f"{stamp} [{shown}] {where}{said}", *pairs])
+        line = " ".join([f"{at[:10]} {at[11:19]}Z [{shown}] {where}{said}", *pairs])
         return line if trace is None else "\n    ".join([line, *map(escaped, str(trace).splitlines())])
 
 
@@ -151,27 +167,10 @@ def escaped(text: str) -> str:
 
 def quoted(value: object) -> str:
     """A value as one word, or in quotes with what could be misread escaped."""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    if not isinstance(value, str) or _PLAIN.fullmatch(text):
-        return escaped(text)
-    return escaped(json.dumps(text, ensure_ascii=False))
+    if isinstance(value, str) and _PLAIN.fullmatch(value):
+        return escaped(value)
+    return escaped(_JSON.encode(value))
 
 
 def _escape(character: str) -> str:
     return character.encode("unicode_escape").decode()
-
-
-def _without_objects(logger: Any, name: str, event: Event) -> Event:  # noqa: ARG001 - structlog's signature
-    for key in _LEFT_BY_OTHERS:
-        event.pop(key, None)
-    for key in _OBJECTS:
-        if not isinstance(event.get(key), (str, int, type(None))):
-            del event[key]
-    return event
-
-
-def _without_trace(logger: Any, name: str, event: Event) -> Event:  # noqa: ARG001 - structlog's signature
-    error = event["exc_info"][1] if isinstance(event.get("exc_info"), tuple) else None
-    if isinstance(error, _EXPLAINED):
-        event["error"] = str(event.pop("exc_info")[1])
-    return event
