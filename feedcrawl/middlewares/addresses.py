@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.addresses import DENIED_PORTS, parse_networks, parse_ports, url_refusal
+from feedcrawl.domain.urls import MAX_URL_LENGTH
 from feedcrawl.exceptions import AddressRefused
 
 if TYPE_CHECKING:
@@ -20,6 +23,10 @@ if TYPE_CHECKING:
 __all__ = ["AddressMiddleware", "AddressRefused"]
 
 STAT = "feedcrawl/address_refused"
+HOSTS = 10_000
+# A URL whose text says nothing but its authority that could be refused: its path cannot be misread, nor grow too long
+# by being escaped.
+_PLAIN = re.compile(rf"(https?://[A-Za-z0-9.:-]{{1,255}}/)[!-~]{{0,{MAX_URL_LENGTH // 3 - 300}}}")
 
 
 class AddressMiddleware:
@@ -30,8 +37,8 @@ class AddressMiddleware:
 
     def __init__(self, stats: StatsCollector, opened: tuple[Network, ...], denied_ports: Collection[int]) -> None:
         self._stats = stats
-        self._opened = opened
-        self._denied_ports = denied_ports
+        self._refusal = partial(url_refusal, opened=opened, denied=denied_ports)
+        self._root_refusal = lru_cache(HOSTS)(self._refusal)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -44,7 +51,8 @@ class AddressMiddleware:
 
     def process_request(self, request: Request) -> None:
         """AddressRefused for a URL that no answer of a resolver could make right."""
-        refusal = url_refusal(request.url, self._opened, self._denied_ports)
+        plain = _PLAIN.fullmatch(request.url)
+        refusal = self._root_refusal(plain[1]) if plain else self._refusal(request.url)
         if refusal:
             raise AddressRefused(f"{refusal}: {request.url}")
 

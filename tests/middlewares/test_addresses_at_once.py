@@ -1,0 +1,49 @@
+import contextlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scrapy import Request
+from scrapy.utils.test import get_crawler
+
+from feedcrawl.domain.addresses import url_refusal
+from feedcrawl.middlewares.addresses import AddressMiddleware, AddressRefused
+
+AUTHORITIES = [
+    "a.test",
+    "A.test:80",
+    "127.0.0.1",
+    "127.1",
+    "0x7f.1",
+    "a.test:22",
+    "a.test.",
+    "a..",
+    "a.test:080",
+    "b:6379",
+]
+
+
+@pytest.fixture(scope="module")
+def guard() -> AddressMiddleware:
+    return AddressMiddleware.from_crawler(get_crawler())
+
+
+@given(
+    st.sampled_from(["http", "https"]),
+    st.sampled_from(AUTHORITIES) | st.text("ax-n.:0123456789", min_size=1, max_size=12),
+    st.text(st.characters(min_codepoint=9, max_codepoint=255), max_size=20),
+)
+def test_what_is_remembered_of_a_host_is_what_the_whole_url_says(
+    guard: AddressMiddleware, scheme: str, authority: str, path: str
+) -> None:
+    request = Request(f"{scheme}://{authority}/{path}")
+    refusal = url_refusal(request.url, ())
+    with pytest.raises(AddressRefused, match=refusal) if refusal else contextlib.nullcontext():
+        guard.process_request(request)
+
+
+@pytest.mark.parametrize("path", ['"' * 690, "a" * 2100])
+def test_a_url_that_is_too_long_is_refused_whatever_its_host(guard: AddressMiddleware, path: str) -> None:
+    guard.process_request(Request("http://a.test/"))
+    with pytest.raises(AddressRefused, match="url_too_long"):
+        guard.process_request(Request(f"http://a.test/{path}"))
