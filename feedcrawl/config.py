@@ -79,6 +79,7 @@ class Config:
     jitter_ratio: float
     backoff_base: float
     backoff_cap_sec: float
+    max_archive_pages: int
     sources: Path | None
     sitemap_interval_sec: float
     sitemap_window_sec: float

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.conditional import Validators
     from feedcrawl.domain.identity import Identified
     from feedcrawl.domain.models import Extraction, ParsedFeed, PublisherHints
+    from feedcrawl.domain.paging import Step, Walk
     from feedcrawl.domain.recognition import Sighting
     from feedcrawl.domain.subscription import Feed
     from feedcrawl.domain.tasks import Lease
@@ -86,12 +87,20 @@ class FeedPoll:
     identity: dict[str, Any] | None = None
     migrated: bool = False
     decision: Decision | None = None
+    walk: Walk | None = None
+    step: Step | None = None
+    """The walk through the feed's archives, and its next step: begun by a poll, gone on with by archive documents."""
     writes: Any = None
     """Redis commands that the store step queues and the publish step sends, in one round trip."""
     type: Literal["poll"] = "poll"
 
     def __repr__(self) -> str:
         return f"<poll {self.feed.subscription.url} {self.result} new={len(self.new)}>"
+
+    @property
+    def is_archive(self) -> bool:
+        """Whether the document is one of the feed's archives and not the feed itself."""
+        return self.lease.task.kind == "archive"
 
     @property
     def failed(self) -> bool:

@@ -112,6 +112,8 @@ own_settings: tuple[Setting, ...] = (
     _setting("JITTER_RATIO", 0.15, "0 … 1", "spread of an interval", "SCHED_JITTER_RATIO", "jitter_ratio"),
     _setting("BACKOFF_BASE", 2.0, "×", "interval after 429 or 503 without Retry-After", "backoff_base"),
     _setting("BACKOFF_CAP_SEC", 3600.0, "s", "longest such interval", "backoff_cap_sec"),
+    # Archives of feeds
+    _setting("MAX_ARCHIVE_PAGES", 100, "documents", "of a feed's archives or pages that one backfill reads"),
     # Sitemaps and sites
     _setting("SOURCES", None, "path", "a YAML file of sources: sites with their settings (docs/sources.md)"),
     _setting("SITEMAP_INTERVAL_SEC", 21_600.0, "s", "first and shortest time between polls of a sitemap"),

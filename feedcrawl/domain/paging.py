@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.urls import canonicalize, resolve
@@ -24,6 +24,36 @@ class Step:
 
     url: str | None
     reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """How far a walk through a feed's archives has come, as JSON values, so that any worker can go on with it.
+
+    `visited` are keys (`visit_key`) of the documents read, the current one first; `documents` and `new` count the
+    archive documents that were read to their end and the entries that were new in them.
+    """
+
+    visited: tuple[str, ...] = ()
+    documents: int = 0
+    new: int = 0
+
+    def at(self, *urls: str) -> Walk:
+        """The walk with these addresses of a document, as asked for and as found, among those visited."""
+        return replace(self, visited=tuple(dict.fromkeys((*self.visited, *map(visit_key, urls)))))
+
+    def read(self, new: int, *, whole: bool) -> Walk:
+        """The walk after a document, or after a part of one that has more new entries than one reading may bring."""
+        return replace(self, documents=self.documents + whole, new=self.new + new)
+
+    def to_record(self) -> dict[str, Any]:
+        """As a task's payload keeps it."""
+        return {**asdict(self), "visited": list(self.visited)}
+
+
+def walk_from(record: dict[str, Any]) -> Walk:
+    """The walk that `to_record` wrote."""
+    return Walk(tuple(record.get("visited", ())), int(record.get("documents", 0)), int(record.get("new", 0)))
 
 
 def visit_key(url: str) -> str:

@@ -12,7 +12,11 @@ from feedcrawl.domain.cadence_values import PollState
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """What was subscribed to. `id` is a UUID that outlives every URL; intervals override the policy's where given."""
+    """What was subscribed to. `id` is a UUID that outlives every URL; intervals override the policy's where given.
+
+    `backfill`: the feed's archives shall be read, once. `page` is the page that was named instead of the feed, and
+    `untried` are the addresses where its feed may be if it is not at `url`.
+    """
 
     id: str
     url: str
@@ -24,6 +28,9 @@ class Subscription:
     min_interval_sec: float | None = None
     max_interval_sec: float | None = None
     initial_interval_sec: float | None = None
+    backfill: bool = False
+    page: str | None = None
+    untried: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +60,8 @@ class PollRecord:
     last_result: str | None = None
     new_entries_last_fetch: int = 0
     ids: dict[str, Any] | None = None
+    archives: str | None = None
+    """How the walk through the feed's archives began, or why there was none (`paging.Reason`)."""
 
     @property
     def cadence_state(self) -> PollState:
@@ -71,6 +80,16 @@ class Feed:
     def id(self) -> str:
         """The feed's UUID."""
         return self.subscription.id
+
+    @property
+    def wants_archives(self) -> bool:
+        """Whether its archives shall be read and no poll has begun to."""
+        return self.subscription.backfill and self.polls.archives is None
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether its URL was derived from a page, and no answer has shown yet that a feed is there."""
+        return self.subscription.page is not None and self.polls.last_success_at is None
 
     def public(self, *, min_interval_sec: float, max_interval_sec: float) -> dict[str, Any]:
         """The feed as other programs see it, in the shape of docs/data-format.md."""
@@ -130,8 +149,9 @@ def load_polls(text: str | None) -> PollRecord:
 
 def _known(kind: type[Any], record: dict[str, Any]) -> dict[str, Any]:
     values = {field.name: record[field.name] for field in fields(kind) if field.name in record}
-    if "categories" in values:
-        values["categories"] = tuple(values["categories"])
+    for name in ("categories", "untried"):
+        if name in values:
+            values[name] = tuple(values[name])
     if "candidates" in values:
         values["candidates"] = tuple((name, figure) for name, figure in values["candidates"])
     return values

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from feedcrawl import wiring
 from feedcrawl.items import Article, FeedPoll
-from feedcrawl.services import polling
+from feedcrawl.services import backfill, polling
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -36,7 +36,9 @@ class CommitPipeline:
 
     async def process_item(self, item: Any) -> Any:
         """The item, its task ended or rescheduled."""
-        if isinstance(item, FeedPoll):
+        if isinstance(item, FeedPoll) and item.is_archive:
+            await self._archive(item)
+        elif isinstance(item, FeedPoll):
             await self._poll(item)
         elif isinstance(item, Article):
             await self._article(item)
@@ -62,6 +64,21 @@ class CommitPipeline:
         self._stats.inc_value("feedcrawl/entries/new", len(poll.new))
         self._stats.inc_value("feedcrawl/entries/changed", len(poll.changed))
         self._log_poll(poll)
+
+    async def _archive(self, item: FeedPoll) -> None:
+        """The walk goes on, or ends with a line in the journal; schedule and validators are the polls' alone."""
+        ending, walk, last = backfill.next_step(item)
+        if last is not None:
+            line = backfill.journal_line(item.feed, walk, last.reason, item.at)
+            ending["commit"] = self._wired.registry.note(item.feed.id, line)
+        await self._wired.leases.done_soon(item.lease, **ending)
+        self._stats.inc_value("feedcrawl/archives/documents")
+        self._stats.inc_value("feedcrawl/entries/new", len(item.new))
+        details = {"feed_id": item.feed.id, "url": item.lease.task.url, "host": item.lease.task.host}
+        logger.info("archive_read", extra={**details, "new": len(item.new), "known": item.known})
+        if last is not None:
+            ended = {"documents": walk.documents, "new": walk.new, "reason": last.reason}
+            logger.info("archives_read", extra={**details, **ended})
 
     def _log_poll(self, poll: FeedPoll) -> None:
         decision, errors = poll.decision, 0

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from feedcrawl import wiring
 from feedcrawl.items import Article, FeedPoll
-from feedcrawl.services import articles, polling
+from feedcrawl.services import articles, backfill, polling
 from feedcrawl.store.connection import map_redis_errors
 
 if TYPE_CHECKING:
@@ -52,6 +52,9 @@ class StorePipeline:
             known = [task.id for (task, _), answer in zip(tasks, pushed, strict=True) if answer == "known"]
             if known and categories:
                 store.categorize_known(known, categories)
+        walk = backfill.first_task(poll)
+        if walk is not None:
+            self._wired.leases.push([walk])
 
     def _article(self, item: Article) -> None:
         store, pipe, at = self._wired.articles, item.writes, item.record["fetched_ts"]

@@ -23,12 +23,14 @@ def tell_apart(poll: FeedPoll, store: Entries) -> None:
     aliases, known = store.load(poll.feed.id, keys)
     recognition = recognise(found, known, aliases, quality=_quality(poll.feed.polls.ids), now=poll.at)
     poll.sightings = recognition.sightings
+    if poll.is_archive:  # what it says of a known entry may be older than what is known (RFC 5005 section 4)
+        poll.sightings = tuple(sighting for sighting in recognition.sightings if sighting.verdict == "new")
     poll.identity = asdict(recognition.quality)
     poll.migrated, poll.over_limit = recognition.migrated, recognition.over_limit
     by_verdict: dict[str, list[Sighting]] = {"new": [], "changed": [], "known": []}
-    for sighting in recognition.sightings:
+    for sighting in poll.sightings:
         by_verdict[sighting.verdict].append(sighting)
-    poll.known = len(by_verdict["known"])
+    poll.known = len(recognition.sightings) - len(by_verdict["new"]) - len(by_verdict["changed"])
     poll.new = [_entry(poll, sighting) for sighting in by_verdict["new"]]
     poll.changed = [_entry(poll, sighting) for sighting in by_verdict["changed"]]
 

@@ -97,9 +97,12 @@ def poll_record(poll: FeedPoll) -> PollRecord:
     )
     if poll.parsed is None:
         return record
+    record = replace(record, archives=poll.step.reason if poll.step is not None else before.archives)
+    if poll.over_limit:  # the rest is met again only if the document is
+        record = replace(record, etag=None, last_modified=None)
     return replace(
         record,
-        body_hash=poll.body_hash,
+        body_hash=None if poll.over_limit else poll.body_hash,
         raw=poll.raw_ref.source if poll.raw_ref is not None else None,
         type=feed_type(poll.parsed.format),
         title=poll.parsed.title,
@@ -129,9 +132,17 @@ def journal_line(poll: FeedPoll) -> dict[str, Any]:
         "interval_before_sec": poll.feed.polls.interval_sec,
         "interval_after_sec": round(decision.interval_sec, 3),
         "next_at": rfc3339(decision.next_at),
+        "archives": archives(poll),
         "notes": list(poll.parsed.notes[:10]) if poll.parsed else [],
     }
     return {name: value for name, value in line.items() if value not in (None, "", 0, [])}
+
+
+def archives(poll: FeedPoll) -> str | None:
+    """How the walk through a feed's archives begins, or that a feed says it is complete (RFC 5005 section 2)."""
+    if poll.parsed is not None and poll.parsed.paging.complete:
+        return "complete"
+    return poll.step.reason if poll.step is not None else None
 
 
 def entry_tasks(poll: FeedPoll) -> Iterator[tuple[Task, str]]:
@@ -145,7 +156,7 @@ def entry_tasks(poll: FeedPoll) -> Iterator[tuple[Task, str]]:
             task = article_task(
                 entry.link,
                 category=said.categories[0] if said.categories else None,
-                priority=priority(said.priority, origin="feed", depth=0),
+                priority=1 if poll.is_archive else priority(said.priority, origin="feed", depth=0),
                 origin="feed",
                 parent=said.url,
                 source=said.source,

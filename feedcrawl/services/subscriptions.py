@@ -188,7 +188,8 @@ def unsubscribe(registry: Registry, frontier: Frontier, feed_id: str) -> bool:
         feed = registry.load([feed_id]).get(feed_id)
         if feed is None:
             return False
-        frontier.remove(poll_task(feed.subscription).id)
+        for task_id in (f"feed:{feed_id}", f"archive:{feed_id}"):
+            frontier.remove(task_id)
         return registry.remove(feed_id, url_key(feed.subscription.url))
 
 

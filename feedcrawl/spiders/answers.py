@@ -19,9 +19,14 @@ if TYPE_CHECKING:
 
     from feedcrawl.domain.outcome import Outcome
     from feedcrawl.domain.tasks import Lease
+    from feedcrawl.store.frontier import Returned
 
 NOT_REDIRECTS = [status for status in range(100, 600) if status not in (301, 302, 303, 307, 308)]
 """Statuses that come to the callback: every answer is judged there, redirects by their own middleware."""
+FEED_HEADERS = {
+    "Accept": "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, "
+    "application/xml;q=0.8, text/xml;q=0.8, application/json;q=0.7, */*;q=0.5"
+}
 PARSE_WALL_SEC = 20.0
 
 
@@ -56,6 +61,19 @@ class Answers:
             self.leases.give_back(request.meta["lease"], reason=outcome.reason, delay_sec=wait)
             return None
         return request, outcome
+
+    def give_back(self, request: Request, outcome: Outcome, http_status: int | None) -> Returned:
+        """Returns a task that may do better later: after a wait that doubles, or the one that was asked for."""
+        lease: Lease = request.meta["lease"]
+        wait = self.wired.config.retry_base_sec * 2**lease.history.attempts
+        return self.leases.give_back(
+            lease,
+            reason=outcome.reason,
+            delay_sec=max(wait, request.meta.get("retry_after_sec") or 0),
+            counted=outcome.fate == "retry",
+            site_wide=outcome.kind == "unreachable",
+            http_status=http_status,
+        )
 
     def _elsewhere(self, request: Request, error: HopElsewhere) -> tuple[Request, Outcome] | None:
         """Hands a task that was redirected to another host back with its new target, so that its rules apply."""

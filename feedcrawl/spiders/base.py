@@ -11,6 +11,7 @@ from scrapy.exceptions import StopDownload
 
 from feedcrawl import wiring
 from feedcrawl.domain.tasks import LANES
+from feedcrawl.spiders.archives import ArchiveTasks
 from feedcrawl.spiders.pages import ArticleTasks
 from feedcrawl.spiders.polls import FeedTasks
 from feedcrawl.spiders.sitemap_tasks import SitemapTasks
@@ -69,6 +70,7 @@ class FrontierSpider(Spider):
         """By kind of task."""
         return {
             "feed": FeedTasks(self.crawler, self.unfold),
+            "archive": ArchiveTasks(self.crawler),
             "sitemap": SitemapTasks(self.crawler),
             "article": ArticleTasks(self.crawler),
         }

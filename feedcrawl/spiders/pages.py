@@ -170,24 +170,13 @@ class ArticleTasks(Answers):
         lease: Lease = request.meta["lease"]
         last = lease.history.attempts + 1 >= self.wired.config.max_attempts
         dead = outcome.fate == "dead" or (outcome.fate == "retry" and last)
-        ended = False if dead else self._give_back(request, outcome, response) == "dead"
+        status = response.status if response is not None else None
+        ended = False if dead else self.give_back(request, outcome, status) == "dead"
         if dead or ended:
             article = self._article(request, response)
             _refuse(article, outcome.failure or "FAIL_HTTP", outcome.reason, detail)
             article.dead_letter, article.ended = outcome.dead_letter, ended
             yield article
-
-    def _give_back(self, request: Request, outcome: Outcome, response: Response | None) -> str:
-        lease: Lease = request.meta["lease"]
-        wait = self.wired.config.retry_base_sec * 2**lease.history.attempts
-        return self.leases.give_back(
-            lease,
-            reason=outcome.reason,
-            delay_sec=max(wait, request.meta.get("retry_after_sec") or 0),
-            counted=outcome.fate == "retry",
-            site_wide=outcome.kind == "unreachable",
-            http_status=response.status if response is not None else None,
-        )
 
     def _article(self, request: Request, response: Response | None) -> Article:
         lease: Lease = request.meta["lease"]

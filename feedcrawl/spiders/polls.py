@@ -13,8 +13,9 @@ from feedcrawl.domain.conditional import Validators
 from feedcrawl.domain.reading import read_feed
 from feedcrawl.items import FeedPoll
 from feedcrawl.parsing import Done
+from feedcrawl.services import backfill
 from feedcrawl.services.sources import keeps_trailing_slash
-from feedcrawl.spiders.answers import NOT_REDIRECTS, PARSE_WALL_SEC, Answers, content_type
+from feedcrawl.spiders.answers import FEED_HEADERS, NOT_REDIRECTS, PARSE_WALL_SEC, Answers, content_type
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -26,11 +27,6 @@ if TYPE_CHECKING:
     from feedcrawl.domain.outcome import Outcome
     from feedcrawl.domain.subscription import Feed
     from feedcrawl.domain.tasks import Lease
-
-ACCEPT = (
-    "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, "
-    "application/xml;q=0.8, text/xml;q=0.8, application/json;q=0.7, */*;q=0.5"
-)
 
 
 class FeedTasks(Answers):
@@ -55,16 +51,17 @@ class FeedTasks(Answers):
         config, polls = self.wired.config, feed.polls
         meta = {
             "feed": feed,
-            "validators": Validators(polls.etag, polls.last_modified),
+            "validators": None if feed.wants_archives else Validators(polls.etag, polls.last_modified),
             "raw": {"feed_id": feed.id, "previous": polls.raw},
-            "dont_obey_robotstxt": True,  # a subscription is an operator's word; robots.txt speaks of crawling
+            # A subscription is an operator's word, a guess is ours; robots.txt speaks of crawling.
+            "dont_obey_robotstxt": not feed.is_guess,
             "download_timeout": config.fetch_timeout_sec,
             "download_maxsize": config.max_feed_bytes,
             "handle_httpstatus_list": NOT_REDIRECTS,
             "started": time.monotonic(),
         }
-        headers = {"Accept": ACCEPT}
-        return Request(lease.task.url, self.parse, "GET", headers, meta=meta, errback=self.failed, dont_filter=True)
+        url = lease.task.url
+        return Request(url, self.parse, "GET", FEED_HEADERS, meta=meta, errback=self.failed, dont_filter=True)
 
     async def parse(self, response: Response) -> AsyncIterator[FeedPoll]:
         """The answer as an item, parsed in a child if there is something new to parse."""
@@ -78,7 +75,7 @@ class FeedTasks(Answers):
         if poll.result == "fetched":
             poll.body_bytes = len(response.body)
             poll.body_hash = hashlib.sha256(response.body).hexdigest()
-            if poll.body_hash == poll.feed.polls.body_hash:
+            if poll.body_hash == poll.feed.polls.body_hash and not poll.feed.wants_archives:
                 poll.result = "unchanged"
             else:
                 await self._read(poll, response)
@@ -107,6 +104,8 @@ class FeedTasks(Answers):
         if isinstance(read, Done):
             poll.parsed, poll.hints = read.value.parsed, read.value.parsed.hints
             poll.identified = read.value.identified
+            if poll.feed.wants_archives:
+                backfill.look_on(poll, limit=self.wired.config.max_archive_pages)
         else:
             poll.result, poll.detail = read.code, read.detail
 

@@ -83,13 +83,13 @@ class Registry:
 
     def commit(self, feed_id: str, polls: PollRecord, fetch: dict[str, Any]) -> list[list[str | int]]:
         """The commands that record a poll and its line in the journal, for the frontier to run with `done`."""
+        return [["SET", f"{self._prefix}polls:{feed_id}", dump(polls)], *self.note(feed_id, fetch)]
+
+    def note(self, feed_id: str, fetch: dict[str, Any]) -> list[list[str | int]]:
+        """The commands that add a line to a feed's journal."""
         journal = f"{self._prefix}journal:{feed_id}"
         line = json.dumps(fetch, separators=(",", ":"), ensure_ascii=False)
-        return [
-            ["SET", f"{self._prefix}polls:{feed_id}", dump(polls)],
-            ["LPUSH", journal, line],
-            ["LTRIM", journal, 0, self._journal_length - 1],
-        ]
+        return [["LPUSH", journal, line], ["LTRIM", journal, 0, self._journal_length - 1]]
 
     def journal(self, feed_id: str) -> list[dict[str, Any]]:
         """The last fetches of a feed, newest first; one poll may stand twice after a kill, under one poll id."""
