@@ -149,3 +149,21 @@ def test_a_killed_server_is_waited_for(tmp_path: Path) -> None:
         assert worker.wait(timeout=40) == 0, world.logs()
         assert len(servers) == 2
         check(world, urls)
+
+
+def test_a_disk_that_is_away_costs_no_article(tmp_path: Path) -> None:
+    with world_in(tmp_path, **LIMITS) as world:
+        site = world.origin.site("site.test")
+        urls = [site.serve("/page", good_page("page"))]
+        answer = document(rss([entry(site, "page")]), content_type="application/rss+xml", etag='"1"')
+        world.feeds_file(f"{site.serve('/feed', answer)} kept\n")
+        world.data.mkdir()
+        (world.data / "articles").write_text("in the way of the directory")
+        world.crawl("away", f"feeds={world.folder / 'feeds.txt'}", code=1)
+        with world.client() as client:
+            assert events(client, "article_ready") == []
+            assert client.keys("rss:article_canonical:*") == []
+            assert client.scard("rss:canonical_attempted") == 0
+        (world.data / "articles").unlink()
+        world.crawl("back", FEEDCRAWL_LINGER_SEC="6")
+        check(world, urls)
