@@ -209,6 +209,16 @@ def poll_now(frontier: Frontier, feeds: Sequence[Feed]) -> None:
         frontier.push([poll_task(feed.subscription) for feed in feeds], again="operator")
 
 
+def want_archives(registry: Registry, feeds: Sequence[Feed]) -> list[Feed]:
+    """Has the archives of feeds read; answers the feeds whose next poll begins that."""
+    waiting = [feed for feed in feeds if feed.polls.archives is None]
+    with map_redis_errors():
+        for feed in waiting:
+            if not feed.subscription.backfill:
+                registry.save(replace(feed.subscription, backfill=True))
+    return waiting
+
+
 def batches(registry: Registry, ids: Sequence[str], size: int) -> Iterator[list[Feed]]:
     """The feeds with these ids, or all feeds if none is given, `size` at a time."""
     with map_redis_errors():

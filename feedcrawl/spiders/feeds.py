@@ -24,16 +24,20 @@ _SWITCH = {"1": True, "true": True, "yes": True, "on": True} | dict.fromkeys((""
 
 class FeedsSpider(FrontierSpider):
     """Arguments: `feeds` (URLs, files or addresses of OPML or of a URL a line; comma separated), `category` (for what
-    is named in `feeds`), `now=1` (whatever the schedule says), `forever=1` (stays when nothing is due).
+    is named in `feeds`), `now=1` (whatever the schedule says), `backfill=1` (the archives of these feeds too, once),
+    `forever=1` (stays when nothing is due).
     """
 
     name = "feeds"
 
-    def __init__(self, feeds: str = "", category: str = "", now: str = "", forever: str = "", **kwargs: Any) -> None:
+    def __init__(
+        self, feeds: str = "", category: str = "", now: str = "", backfill: str = "", forever: str = "", **kwargs: Any
+    ) -> None:
         super().__init__(**kwargs)
         self.feeds = subscriptions.split_names(feeds)
         self.categories = tuple(filter(None, (each.strip() for each in category.split(","))))
         self.now = switch("now", now)
+        self.backfill = switch("backfill", backfill)
         self.forever = switch("forever", forever)
 
     async def start(self) -> AsyncIterator[Any]:
@@ -47,8 +51,7 @@ class FeedsSpider(FrontierSpider):
             assert self.crawler.stats is not None
             self.crawler.stats.set_value(NO_USABLE_ARGUMENT, value=True)
             raise CloseSpider("no_usable_argument")
-        if self.now:
-            await self._make_due(ids)
+        await self._said(ids)
         if not self.feeds and not self.wired.registry.count():
             self.logger.warning(
                 "no_feeds", extra={"detail": "no feed is subscribed: `scrapy subscribe URL`, or -a feeds=URL"}
@@ -61,14 +64,17 @@ class FeedsSpider(FrontierSpider):
     async def unfold(self, poll: FeedPoll, response: Response) -> bool:
         """Whether the document was a list of feeds."""
         ids = await lists.unfold(self.wired, poll, response)
-        if ids and self.now:
-            await self._make_due(ids)
+        if ids:
+            await self._said(ids)
         return bool(ids)
 
-    async def _make_due(self, ids: Sequence[str]) -> None:
-        """These feeds, or all if none is named."""
+    async def _said(self, ids: Sequence[str]) -> None:
+        """What the arguments say of these feeds, or of all if none is named."""
+        if not (self.now or self.backfill):
+            return
         for feeds in subscriptions.batches(self.wired.registry, ids, lists.BATCH):
-            subscriptions.poll_now(self.wired.frontier, feeds)
+            due = subscriptions.want_archives(self.wired.registry, feeds) if self.backfill else []
+            subscriptions.poll_now(self.wired.frontier, feeds if self.now else due)
             await asyncio.sleep(0)
 
 
