@@ -31,7 +31,10 @@ local function conclude(ending, holder, task, now)
   task.fetch_count = (task.fetch_count or 0) + 1
   task.last_fetched_at = now
   if ending.status == 'pending' or task.again_queued then return reschedule(task, ending.reason, ending.delay, now) end
-  if ending.letter then dead_letter(task, ending.reason, now, ending.http) end
+  if ending.letter then
+    task.attempts = (task.attempts or 0) + 1 -- the take that ends here counts too
+    dead_letter(task, ending.reason, now, ending.http)
+  end
   finish(task, ending.status, ending.reason, now)
   return 'done'
 end
