@@ -52,7 +52,7 @@ class SiteRun:
     def _is_fresh(self, history: History | None) -> bool:
         if history is None:
             return True
-        return history.status != "pending" and (history.updated_at or 0) < self._run.since_ms
+        return history.status != "pending" and (history.updated_at or 0) <= self._run.since_ms
 
     def _begin(self) -> Run:
         """A run that was killed at its very end has nothing left to do: what comes then is a new one."""
