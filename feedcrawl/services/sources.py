@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.sources import BadSources, Source, read_sources
 from feedcrawl.domain.urls import hostname, same_site
-from feedcrawl.services import sitemaps, subscriptions
+from feedcrawl.services import subscriptions, watching
 from feedcrawl.services.subscriptions import Wish
 from feedcrawl.store.connection import map_redis_errors
 
@@ -104,8 +104,8 @@ def _subscribe(source: Source, stores: Stores) -> None:
     feeds = _wishes(source, source.feed_urls, bounds)
     _, refused = subscriptions.subscribe_all(stores.registry, stores.frontier, feeds, now)
     bounds = {"min_interval_sec": source.sitemap_interval_sec, "max_interval_sec": source.max_interval_sec}
-    wanted, bad = sitemaps.wished(_wishes(source, source.sitemap_urls, bounds), now)
-    sitemaps.settle_settings(stores.sitemaps, wanted, sitemaps.watch(stores.sitemaps, stores.frontier, wanted))
+    wanted, bad = watching.wished(_wishes(source, source.sitemap_urls, bounds), now)
+    watching.settle_settings(stores.sitemaps, wanted, watching.watch(stores.sitemaps, stores.frontier, wanted))
     for each in (*refused, *bad):
         details: dict[str, Any] = {"source": source.name, "url": each.url, "reason": each.code, "detail": each.detail}
         logger.error("source_refused", extra=details)

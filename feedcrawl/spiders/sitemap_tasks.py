@@ -16,7 +16,7 @@ from feedcrawl.domain.conditional import Validators
 from feedcrawl.domain.sitemap_news import News, read_news
 from feedcrawl.domain.urls import hostname
 from feedcrawl.parsing import Done
-from feedcrawl.services import sitemaps
+from feedcrawl.services import sitemaps, watching
 from feedcrawl.services.sitemaps import Commits, SitemapPoll
 from feedcrawl.services.sources import keeps_trailing_slash
 from feedcrawl.spiders.answers import NOT_REDIRECTS, PARSE_WALL_SEC, Answers
@@ -142,7 +142,7 @@ class SitemapTasks(Answers):
         for site in poll.news.foreign:
             await robots.of(self.crawler).ask(site)
         if any(self._named_by(poll).values()):
-            self.leases.push([sitemaps.sitemap_task(poll.sitemap)], again="operator")
+            self.leases.push([watching.sitemap_task(poll.sitemap)], again="operator")
 
     async def _gives_way(self, poll: SitemapPoll) -> bool:
         """Whether what never was a sitemap gave way: a page of a site to its sitemaps, a wrong guess to nothing."""
@@ -152,12 +152,12 @@ class SitemapTasks(Answers):
         if not said.guess and poll.result == "html":
             gate = robots.of(self.crawler)
             await gate.ask(said.url)
-            found = sitemaps.of_site(said, gate.sitemaps(said.url) or (), poll.at)
-            sitemaps.watch(self._store, self.wired.frontier, found)
+            found = watching.of_site(said, gate.sitemaps(said.url) or (), poll.at)
+            watching.watch(self._store, self.wired.frontier, found)
             logger.info("sitemaps_of_site", extra={"url": said.url, "tried": [each.url for each in found]})
         elif not (said.guess and poll.status is not None and poll.status < 500 and poll.status != 429):
             return False
-        sitemaps.forget(self._store, self.wired.frontier, said)
+        watching.forget(self._store, self.wired.frontier, said)
         self.leases.done(poll.lease, status="dead", reason="no_sitemap")
         return True
 

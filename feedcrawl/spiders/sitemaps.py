@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import CloseSpider
 
-from feedcrawl.services import sitemaps, sources, subscriptions
+from feedcrawl.services import sources, subscriptions, watching
 from feedcrawl.spiders import lists
 from feedcrawl.spiders.base import FrontierSpider
 from feedcrawl.spiders.feeds import NO_USABLE_ARGUMENT, switch
@@ -56,10 +56,10 @@ class SitemapsSpider(FrontierSpider):
     async def _watch(self, wishes: Sequence[subscriptions.Wish]) -> list[str]:
         ids: dict[str, None] = {}
         for first in range(0, len(wishes), lists.BATCH):
-            wanted, refused = sitemaps.wished(wishes[first : first + lists.BATCH], self.wired.now())
+            wanted, refused = watching.wished(wishes[first : first + lists.BATCH], self.wired.now())
             lists.tell(refused)
-            found = sitemaps.watch(self.wired.sitemaps, self.wired.frontier, wanted)
-            sitemaps.settle_settings(self.wired.sitemaps, wanted, found)
+            found = watching.watch(self.wired.sitemaps, self.wired.frontier, wanted)
+            watching.settle_settings(self.wired.sitemaps, wanted, found)
             ids.update(dict.fromkeys(found))
             await asyncio.sleep(0)
         return list(ids)
@@ -70,5 +70,5 @@ class SitemapsSpider(FrontierSpider):
         with map_redis_errors():
             watched = iter(store.load(ids).values()) if ids else store.all()
             while batch := list(islice(watched, lists.BATCH)):
-                frontier.push([sitemaps.sitemap_task(each.sitemap) for each in batch], again="operator")
+                frontier.push([watching.sitemap_task(each.sitemap) for each in batch], again="operator")
                 await asyncio.sleep(0)

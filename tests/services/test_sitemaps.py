@@ -14,12 +14,11 @@ from feedcrawl.domain.sitemap_news import Found, News
 from feedcrawl.domain.sitemap_state import Sitemap, SitemapRecord, Watched
 from feedcrawl.domain.tasks import Lease
 from feedcrawl.domain.urls import url_uid
-from feedcrawl.services import sitemaps
+from feedcrawl.services import sitemaps, watching
 from feedcrawl.services.leases import Leases
 from feedcrawl.services.polling import rfc3339
 from feedcrawl.services.sitemaps import Commits, SitemapPoll
 from feedcrawl.services.submissions import Submissions
-from feedcrawl.services.subscriptions import Wish
 from feedcrawl.store.articles import Articles, Lives
 from feedcrawl.store.frontier import Frontier, FrontierPolicy
 from feedcrawl.store.sitemaps import Known, Sitemaps
@@ -50,7 +49,7 @@ class Stores:
         self.commits = Commits(client, self.sitemaps, Submissions(client, self.articles, self.leases), self.leases)
 
     def lease(self, *wanted: Sitemap) -> Lease:
-        sitemaps.watch(self.sitemaps, self.frontier, wanted or [SITEMAP])
+        watching.watch(self.sitemaps, self.frontier, wanted or [SITEMAP])
         return next(each for each in self.leases.take(9, ("poll", "page")).leases if each.task.kind == "sitemap")
 
 
@@ -76,56 +75,6 @@ def news(*names: str, kind: str = "urlset", **fields: Any) -> News:
 
 def record(**fields: Any) -> SitemapRecord:
     return SitemapRecord(**fields)
-
-
-# --- watching ---
-
-
-def test_a_wish_is_watched_once_and_due_at_once(stores: Stores) -> None:
-    wishes = [Wish("a.test/s.xml", ("x",)), Wish("https://a.test/s.xml#top", ("y",)), Wish("ftp://a.test/")]
-    wanted, refused = sitemaps.wished(wishes, NOW)
-    assert [each.url for each in wanted] == ["https://a.test/s.xml"] * 2
-    assert [each.code for each in refused] == ["url_scheme"]
-    first, second = sitemaps.watch(stores.sitemaps, stores.frontier, wanted)
-    assert first == second
-    sitemaps.settle_settings(stores.sitemaps, wanted, [first, second])
-    assert stores.sitemaps.load([first])[first].sitemap.categories == ("x", "y")
-    (lease,) = stores.leases.take(5, ("poll",)).leases
-    assert (lease.id, lease.task.kind, lease.task.origin) == (f"sitemap:{first}", "sitemap", "sitemap")
-    assert lease.task.priority == 6
-
-
-def test_a_source_decides_for_what_was_watched_before(stores: Stores) -> None:
-    sitemaps.watch(stores.sitemaps, stores.frontier, [replace(SITEMAP, guess=True)])
-    said = replace(SITEMAP, id="new", source="src", priority=9, categories=("more",), min_interval_sec=60.0)
-    ids = sitemaps.watch(stores.sitemaps, stores.frontier, [said])
-    sitemaps.settle_settings(stores.sitemaps, [said], ids)
-    assert stores.sitemaps.load(["s"])["s"].sitemap == replace(said, id="s", categories=("news", "more"))
-
-
-def test_what_is_forgotten_takes_its_parts_along(stores: Stores) -> None:
-    part = Sitemap("p", "http://a.test/p.xml", root="s", root_url=SITEMAP.url, depth=1)
-    sitemaps.watch(stores.sitemaps, stores.frontier, [SITEMAP, part])
-    assert sitemaps.forget(stores.sitemaps, stores.frontier, SITEMAP)
-    assert stores.sitemaps.count() == 0
-    assert stores.leases.take(5, ("poll",)).leases == ()
-
-
-def test_the_sitemaps_of_a_site() -> None:
-    named = ["/maps/one.xml", "https://cdn.test/two.xml", "http://a.test/sitemap.xml", "mailto:x"]
-    page = Sitemap("s", "http://a.test/news/", ("x",))
-    found = sitemaps.of_site(page, named, NOW)
-    assert [(each.url, each.guess) for each in found] == [
-        ("http://a.test/maps/one.xml", False),
-        ("https://cdn.test/two.xml", False),
-        ("http://a.test/sitemap.xml", True),
-        ("http://a.test/news-sitemap.xml", True),
-    ]
-    assert {each.categories for each in found} == {("x",)}
-    assert len(sitemaps.of_site(page, [f"/{n}.xml" for n in range(10_000)], NOW)) == sitemaps.MAX_NAMED + 2
-
-
-# --- terms, bounds ---
 
 
 @pytest.mark.parametrize(
@@ -174,9 +123,6 @@ def test_whether_a_robots_txt_names_it(named: list[str], said: bool) -> None:
     assert sitemaps.names_it(replace(SITEMAP, root_url="http://a.test/index.xml"), named) is said
 
 
-# --- one poll ---
-
-
 def test_a_poll_leaves_tasks_memory_and_state(stores: Stores) -> None:
     found = Found("http://a.test/x?utm_source=map", NOW, "Title", NOW, "en")
     brought = replace(news("y", waiting=2), found=(found, Found("http://a.test/y")))
@@ -216,7 +162,7 @@ def test_parts_are_watched_and_an_index_in_itself_is_not_asked_again(stores: Sto
 def test_a_part_that_has_changed_is_looked_at_before_its_time(stores: Stores) -> None:
     part = Sitemap("p", "http://a.test/p.xml", root="s", root_url=SITEMAP.url, depth=1)
     stores.sitemaps.add([(part, "a.test/p.xml")])
-    stores.frontier.push([sitemaps.sitemap_task(part)], delay_sec=9999)
+    stores.frontier.push([watching.sitemap_task(part)], delay_sec=9999)
     changed = replace(news(kind="index"), found=(Found(part.url, NOW, edited=True),))
     asyncio.run(stores.commits.commit(poll(stores.lease(), news=changed)))
     assert [lease.id for lease in stores.leases.take(5, ("poll",)).leases] == ["sitemap:p"]
@@ -272,7 +218,7 @@ def test_news_are_what_was_found_or_a_body_that_changed() -> None:
 
 
 def test_a_redirected_poll_starts_at_home_again() -> None:
-    task = sitemaps.sitemap_task(SITEMAP)
+    task = watching.sitemap_task(SITEMAP)
     assert sitemaps.back_home(task, SITEMAP) == {}
     moved = replace(task, url="http://b.test/", host="b.test", payload={"redirect_chain": [SITEMAP.url]})
     assert sitemaps.back_home(moved, SITEMAP) == {"url": SITEMAP.url, "host": "a.test", "payload": None}
