@@ -648,7 +648,7 @@ def test_a_dead_end_may_be_a_dead_letter(frontier, redis_client, dead_letter):
     frontier.push([article()])
     frontier.done(take_one(frontier), status="dead", reason="http_404", dead_letter=dead_letter, http_status=404)
     letters = [json.loads(letter) for letter in redis_client.lrange("fc:{0}:dlq", 0, -1)]
-    assert [(one["reason"], one["status"], one["attempts"]) for one in letters] == [("http_404", 404, 0)] * dead_letter
+    assert [(one["reason"], one["status"], one["attempts"]) for one in letters] == [("http_404", 404, 1)] * dead_letter
 
 
 def test_dead_letters_go_to_their_readers_in_order_and_are_bounded(frontier, clock, redis_client):
