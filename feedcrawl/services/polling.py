@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from feedcrawl.domain import cadence, dates
@@ -60,7 +61,12 @@ def policy_for(feed: Feed, policy: CadencePolicy) -> CadencePolicy:
     shortest = said.min_interval_sec or policy.min_interval_sec
     longest = max(said.max_interval_sec or policy.max_interval_sec, shortest)
     first = min(max(said.initial_interval_sec or policy.initial_interval_sec, shortest), longest)
-    return replace(policy, min_interval_sec=shortest, max_interval_sec=longest, initial_interval_sec=first)
+    return _bounded(policy, shortest, longest, first)
+
+
+@lru_cache(maxsize=1024)
+def _bounded(policy: CadencePolicy, shortest_sec: float, longest_sec: float, first_sec: float) -> CadencePolicy:
+    return replace(policy, min_interval_sec=shortest_sec, max_interval_sec=longest_sec, initial_interval_sec=first_sec)
 
 
 def decide(poll: FeedPoll, policy: CadencePolicy, jitter: float) -> Decision:
@@ -71,44 +77,47 @@ def decide(poll: FeedPoll, policy: CadencePolicy, jitter: float) -> Decision:
 
 def poll_record(poll: FeedPoll) -> PollRecord:
     """What the poll leaves for the next one. Validators move on only with a body that was read, or with a 304."""
-    before, decision = poll.feed.polls, poll.decision
+    decision, at = poll.decision, rfc3339(poll.at)
     assert decision is not None
-    record = replace(
-        before,
-        cadence=to_json(decision.state),
-        interval_sec=round(decision.interval_sec, 3),
-        next_at=rfc3339(decision.next_at),
-        last_decision_at=rfc3339(poll.at),
-        reason=decision.reason,
-        candidates=tuple((one.rule, round(one.wait_sec, 1)) for one in decision.candidates),
-        retry_after_sec=poll.retry_after_sec,
-        last_fetch_at=rfc3339(poll.at),
-        last_status=poll.status,
-        last_result=poll.result,
-        new_entries_last_fetch=len(poll.new),
-    )
-    if poll.failed:
-        return record
+    said = {
+        "cadence": to_json(decision.state),
+        "interval_sec": round(decision.interval_sec, 3),
+        "next_at": rfc3339(decision.next_at),
+        "last_decision_at": at,
+        "reason": decision.reason,
+        "candidates": tuple((one.rule, round(one.wait_sec, 1)) for one in decision.candidates),
+        "retry_after_sec": poll.retry_after_sec,
+        "last_fetch_at": at,
+        "last_status": poll.status,
+        "last_result": poll.result,
+        "new_entries_last_fetch": len(poll.new),
+    }
+    if not poll.failed:
+        said |= _learnt(poll) | {"last_success_at": at}
+    return replace(poll.feed.polls, **said)
+
+
+def _learnt(poll: FeedPoll) -> dict[str, Any]:
+    """What an answer told, as fields of the record."""
+    before = poll.feed.polls
     received = poll.validators or Validators()
     held = Validators(before.etag, before.last_modified)
     validators = held.updated(received) if poll.result == "not_modified" else received
-    record = replace(
-        record, etag=validators.etag, last_modified=validators.last_modified, last_success_at=rfc3339(poll.at)
-    )
+    said = {"etag": validators.etag, "last_modified": validators.last_modified}
     if poll.parsed is None:
-        return record
-    record = replace(record, archives=poll.step.reason if poll.step is not None else before.archives)
+        return said
     if poll.over_limit:  # the rest is met again only if the document is
-        record = replace(record, etag=None, last_modified=None)
-    return replace(
-        record,
-        body_hash=None if poll.over_limit else poll.body_hash,
-        raw=poll.raw_ref.source if poll.raw_ref is not None else None,
-        type=feed_type(poll.parsed.format),
-        title=poll.parsed.title,
-        site_url=poll.parsed.link,
-        ids=poll.identity,
-    )
+        said = {"etag": None, "last_modified": None}
+    return {
+        **said,
+        "archives": poll.step.reason if poll.step is not None else before.archives,
+        "body_hash": None if poll.over_limit else poll.body_hash,
+        "raw": poll.raw_ref.source if poll.raw_ref is not None else None,
+        "type": feed_type(poll.parsed.format),
+        "title": poll.parsed.title,
+        "site_url": poll.parsed.link,
+        "ids": poll.identity,
+    }
 
 
 def journal_line(poll: FeedPoll) -> dict[str, Any]:
