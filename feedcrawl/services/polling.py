@@ -79,7 +79,7 @@ def poll_record(poll: FeedPoll) -> PollRecord:
     """What the poll leaves for the next one. Validators move on only with a body that was read, or with a 304."""
     decision, at = poll.decision, rfc3339(poll.at)
     assert decision is not None
-    said = {
+    said: dict[str, Any] = {
         "cadence": to_json(decision.state),
         "interval_sec": round(decision.interval_sec, 3),
         "next_at": rfc3339(decision.next_at),
@@ -103,7 +103,7 @@ def _learnt(poll: FeedPoll) -> dict[str, Any]:
     received = poll.validators or Validators()
     held = Validators(before.etag, before.last_modified)
     validators = held.updated(received) if poll.result == "not_modified" else received
-    said = {"etag": validators.etag, "last_modified": validators.last_modified}
+    said: dict[str, Any] = {"etag": validators.etag, "last_modified": validators.last_modified}
     if poll.parsed is None:
         return said
     if poll.over_limit:  # the rest is met again only if the document is
