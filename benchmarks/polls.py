@@ -44,7 +44,6 @@ from feedcrawl import wiring
 from feedcrawl.domain.conditional import Validators
 from feedcrawl.extensions import logs
 from feedcrawl.spiders.feeds import FeedsSpider
-from feedcrawl.spiders.polls import ACCEPT
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -57,6 +56,7 @@ sys.path.insert(0, str(SITE))
 from scrapy_process import clean_environment  # noqa: E402
 
 TICK_SEC = 0.005
+ACCEPT = "application/atom+xml, application/rss+xml, application/feed+json, application/xml;q=0.8, */*;q=0.5"
 ALIKE: dict[str, Any] = {
     "CONCURRENT_REQUESTS": 64,
     "CONCURRENT_REQUESTS_PER_DOMAIN": 64,
@@ -272,8 +272,8 @@ def compare(options: argparse.Namespace, directory: Path) -> None:
         for kind in kinds[number % len(kinds) :] + kinds[: number % len(kinds)]:
             seen = run(kind, directory)
             runs[kind].append(seen)
-            if seen.statuses != {"304": seen.responses}:
-                sys.exit(f"{kind}: not all were 304: {seen.statuses}")
+            if seen.statuses.get("304", 0) < 0.95 * seen.responses:
+                sys.exit(f"{kind}: too few were 304: {seen.statuses}")
         for kind in kinds:
             row(str(number + 1), kind, runs[kind][-1:], runs["bare"][-1:])
     for kind in kinds:
@@ -315,7 +315,9 @@ def main() -> None:
             f"{1000 * first.children_sec / first.responses:.2f} ms of children; stall {1000 * first.stall_sec:.0f} ms, "
             f"own {1000 * first.own_sec:.0f} ms"
         )
-        print("| run | kind | requests/s | ratio | CPU, ms | ratio | server CPU, ms | stall, ms | own, ms |", flush=True)
+        print(
+            "| run | kind | requests/s | ratio | CPU, ms | ratio | server CPU, ms | stall, ms | own, ms |", flush=True
+        )
         print("|---|---|--:|--:|--:|--:|--:|--:|--:|", flush=True)
         compare(options, directory)
 
