@@ -19,11 +19,13 @@ from feedcrawl.services.articles import asked_url, keeps_slash, merged_event, ui
 from feedcrawl.services.polling import feed_content
 from feedcrawl.services.sources import rules_of
 from feedcrawl.spiders.answers import NOT_REDIRECTS, PARSE_WALL_SEC, Answers, content_type
+from feedcrawl.spiders.renders import Renders
 from feedcrawl.store.connection import map_redis_errors
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Sequence
 
+    from scrapy.crawler import Crawler
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
@@ -34,11 +36,18 @@ logger = logging.getLogger(__name__)
 
 HEADERS = {"Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.5"}
 
+REASONS = {"FAIL_BAD_HTML": "bad_html", "FAIL_PARSE": "parse_failed", "FAIL_EMPTY": "empty"}
+"""Reason codes of what the extraction says of a page; what the child that ran it came to is a reason itself."""
+
 
 class ArticleTasks(Answers):
     """Pages."""
 
     _owners: dict[str, str]
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._renders = Renders(crawler, self._extract)
 
     def prepare(self, leases: Sequence[Lease]) -> None:
         """Loads which of these articles another URL has brought already, and are still there."""
@@ -95,6 +104,8 @@ class ArticleTasks(Answers):
             _refuse(article, "FAIL_BAD_HTML", "unsupported_type", f"the type is {content_type(response)}")
         else:
             await self._extract(article, response)
+            if not await self._renders.improve(article, response):
+                return
             if article.extraction is not None and self._belongs_elsewhere(article, response.url):
                 return
         yield article
@@ -123,8 +134,8 @@ class ArticleTasks(Answers):
         if isinstance(outcome, Done):
             article.extraction = outcome.value
         else:
-            code = outcome.code if outcome.code.startswith("FAIL_") else "FAIL_PARSE"
-            _refuse(article, code, outcome.code.removeprefix("FAIL_").lower(), outcome.detail)
+            code = outcome.code if outcome.code in REASONS else "FAIL_PARSE"
+            _refuse(article, code, REASONS.get(outcome.code, outcome.code), outcome.detail)
 
     def _belongs_elsewhere(self, article: Article, fetched: str) -> bool:
         """Whether robots.txt of the host that the page names as its own has yet to be asked: the task goes there.

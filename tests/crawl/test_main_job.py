@@ -385,7 +385,7 @@ def test_hosts_are_asked_one_request_at_a_time_and_in_their_pace(story: World) -
         ("cut2.test/cut", "FAIL_HTTP", "truncated", 4, True),
         ("bad.test/small", "FAIL_BAD_HTML", "too_short", 1, True),
         ("bad.test/pdf", "FAIL_BAD_HTML", "unsupported_type", 1, True),
-        ("bad.test/heavy", "FAIL_PARSE", "parse_timeout", 1, True),
+        ("bad.test/heavy", "FAIL_PARSE", "parse_failed|parse_timeout", 1, True),
         ("bad.test/empty", "FAIL_EMPTY", "empty", 1, True),
         ("guarded.test/private/other", "FAIL_HTTP", "robots_blocked", 0, False),
     ],
@@ -395,7 +395,10 @@ def test_failures_have_a_code_and_a_reason(
 ) -> None:
     host, _, path = url.partition("/")
     url = story.origin.sites[host].url(f"/{path}")
-    assert failure_of(client, url) == (code, reason)
+    found = failure_of(client, url)
+    assert found[0] == code
+    assert re.fullmatch(reason, found[1])  # a page too heavy fails by whichever limit it meets first
+    reason = found[1]
     assert len(story.origin.ledger.of(host, f"/{path}")) == attempts
     letters = [each for each in map(json.loads, client.lrange("page_fetcher_dlq", 0, -1)) if each["url"] == url]
     assert [(each["uid"], each["reason"]) for each in letters] == ([(url_uid(url), reason)] if letter else [])
