@@ -92,6 +92,10 @@ class Config:
     parser_processes: int | None
     parser_cpu_sec: float
     parser_memory_bytes: int
+    render: str
+    render_timeout_sec: float
+    render_pages: int
+    browser: Path | None
     page_cache_ttl_sec: int
     page_cache_max_bytes: int
     article_ttl_sec: int
@@ -128,12 +132,16 @@ class Config:
             value = getattr(self, field.name)
             if isinstance(value, (int, float)) and not isinstance(value, bool):
                 _require(0 <= value < math.inf, field.name, "0 or more")
-        for name in ("host_concurrency", "max_attempts", "take_batch", "circuit_failures"):
+        for name in ("host_concurrency", "max_attempts", "take_batch", "circuit_failures", "render_pages"):
             _require(getattr(self, name) >= 1, name, "1 or more")
         _require(self.circuit_first_wait_sec > 0, "circuit_first_wait_sec", "above 0")
         _require(
             self.min_interval_sec <= self.max_interval_sec, "min_interval_sec", "at most FEEDCRAWL_MAX_INTERVAL_SEC"
         )
+        _require(
+            0 < self.render_timeout_sec < self.lease_sec, "render_timeout_sec", "above 0 and below FEEDCRAWL_LEASE_SEC"
+        )
+        _require(self.render in ("never", "auto", "always"), "render", "never, auto or always")
         _require(self.robots_on_error in ("allow", "disallow"), "robots_on_error", "allow or disallow")
         _require(self.cadence in ("baseline", "learned"), "cadence", "baseline or learned")
         _require(self.log_format in ("console", "json"), "log_format", "console or json")

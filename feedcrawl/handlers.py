@@ -15,8 +15,11 @@ from scrapy.core.downloader.handlers.http11 import (
 )
 from twisted.web._newclient import HEADER, STATUS
 
+from feedcrawl import rendering
+
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
+    from scrapy.http import Request, Response
 
 MAX_HEADER_BYTES: Final = 64 << 10
 
@@ -56,4 +59,19 @@ class LimitedHeaders:
 
 
 class LimitedDownloadHandler(LimitedHeaders, HTTP11DownloadHandler):
-    """For DOWNLOAD_HANDLERS, `http` and `https`."""
+    """For DOWNLOAD_HANDLERS, `http` and `https`. Requests with `meta["playwright"]` go to the browser."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._of = crawler
+
+    async def download_request(self, request: Request) -> Response:
+        """The answer, or the page as it is once its scripts have run."""
+        if request.meta.get("playwright"):
+            return await rendering.of(self._of).download(request)
+        return await super().download_request(request)
+
+    async def close(self) -> None:
+        """Ends the browser too, if one was started."""
+        await super().close()
+        await rendering.end(self._of)

@@ -125,6 +125,8 @@ class Article:
     dead_letter: bool = False
     html: str | None = None
     extraction: Extraction | None = None
+    rendered: bool = False
+    """Whether `html` is the page as it was once its scripts had run."""
     validators: Validators | None = None
     fetch_id: str | None = None
     uid: str = ""

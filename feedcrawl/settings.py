@@ -130,6 +130,11 @@ own_settings: tuple[Setting, ...] = (
     ),
     _setting("PARSER_CPU_SEC", 10.0, "s", "processor time of one document"),
     _setting("PARSER_MEMORY_BYTES", 1 << 30, "bytes", "address space of one child"),
+    # Rendering
+    _setting("RENDER", "auto", "never, auto or always", "`auto` renders pages that show nothing without their scripts"),
+    _setting("RENDER_TIMEOUT_SEC", 30.0, "s", "until a page is there; 10 s later the browser is killed"),
+    _setting("RENDER_PAGES", 2, "pages", "rendered at a time"),
+    _setting("BROWSER", None, "path", "a Chromium; default: the first on PATH, else Playwright's own"),
     # What consumers read
     _setting("PAGE_CACHE_TTL_SEC", 3600, "s", "life of `webpage:*`; 0 = no page cache", "cache_ttl_seconds"),
     _setting("PAGE_CACHE_MAX_BYTES", 256 << 20, "bytes", "all of `webpage:*` together, oldest dropped first"),

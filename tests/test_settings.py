@@ -33,6 +33,8 @@ OTHERS: dict[str, tuple[str, object]] = {
     "LEASE_SEC": ("90", 90.0),
     "SOURCES": ("sources.yaml", Path("sources.yaml")),
     "PARSER_PROCESSES": ("3", 3),
+    "RENDER": ("never", "never"),
+    "BROWSER": ("chromium", Path("chromium")),
     "LOG_FORMAT": ("json", "json"),
     "LOG_LEVEL": ("DEBUG", "DEBUG"),
 }

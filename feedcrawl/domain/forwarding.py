@@ -1,0 +1,123 @@
+"""What a forward proxy is asked, and what it passes on (RFC 9110 7.6, RFC 9112 3.2 and 6).
+
+One request a connection: whatever follows it was not judged, so that neither side may keep the connection.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+from feedcrawl.domain.errors import Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_HEAD_BYTES: Final = 64 << 10
+MAX_SENT_BYTES: Final = 1 << 20
+
+_REQUEST_LINE = re.compile(rb"([A-Z]+) ([\x21-\x7e]+) HTTP/1\.[01]")
+_HEADER = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\r\n\0]*?)[ \t]*")
+_STATUS = re.compile(rb"HTTP/1\.[01] ([1-9][0-9]{2})(?: |\r|$)")
+_OF_THE_CONNECTION: Final = frozenset(
+    {b"connection", b"keep-alive", b"proxy-connection", b"proxy-authorization", b"te", b"trailer", b"upgrade"}
+)
+
+Header = tuple[bytes, bytes]
+
+
+class BadExchange(Refusal):
+    """A head that is not passed on: not HTTP/1, or of a kind that browsers do not send."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request to a proxy. `url` is what is to be judged; `host` and `port` are its own.
+
+    `head` goes to the origin, followed by `body_bytes` of the client's; None asks for a tunnel.
+    """
+
+    url: str
+    host: str
+    port: int
+    head: bytes | None
+    body_bytes: int = 0
+    authorization: str = ""
+
+
+def read_request(head: bytes) -> Asked:
+    """What a head, up to and with its empty line, asks for; BadExchange where that cannot be told for certain."""
+    first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
+    matched = _REQUEST_LINE.fullmatch(first)
+    if not matched:
+        raise BadExchange("bad_request", f"no request line: {first[:80]!r}")
+    method, target = matched[1], matched[2].decode("ascii")
+    headers = tuple(_headers(lines))
+    authorization = _only(headers, b"proxy-authorization").decode("latin-1")
+    if method == b"CONNECT":
+        url = f"https://{target}/"
+        return Asked(url, *_place(url), None, authorization=authorization)
+    place = _place(target)
+    if not target.startswith("http://"):
+        raise BadExchange("bad_request", f"no absolute http URL: {target[:80]}")
+    return Asked(target, *place, _forwarded(method, target, headers), _length(headers), authorization)
+
+
+def closing_head(head: bytes) -> bytes | None:
+    """The head of an answer as it goes to the client, who is told that the connection ends; None for an interim one."""
+    first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
+    matched = _STATUS.match(first)
+    if not matched:
+        raise BadExchange("bad_response", f"no status line: {first[:80]!r}")
+    if matched[1].startswith(b"1"):
+        return None
+    kept = [line for line in lines if line.partition(b":")[0].strip().lower() not in _OF_THE_CONNECTION]
+    return b"\r\n".join([first, *kept, b"Connection: close", b"", b""])
+
+
+def _headers(lines: list[bytes]) -> Iterator[Header]:
+    for line in lines:
+        matched = _HEADER.fullmatch(line)
+        if not matched:
+            raise BadExchange("bad_request", f"no header: {line[:80]!r}")
+        yield matched[1].lower(), matched[2]
+
+
+def _only(headers: tuple[Header, ...], name: bytes) -> bytes:
+    """The value of a header that stands at most once; empty without it."""
+    values = [value for key, value in headers if key == name]
+    if len(values) > 1:
+        raise BadExchange("bad_request", f"{name.decode()} stands {len(values)} times")
+    return values[0] if values else b""
+
+
+def _length(headers: tuple[Header, ...]) -> int:
+    if _only(headers, b"transfer-encoding"):
+        raise BadExchange("bad_request", "a body without a length")
+    length = _only(headers, b"content-length") or b"0"
+    if not re.fullmatch(rb"[0-9]{1,8}", length) or int(length) > MAX_SENT_BYTES:
+        raise BadExchange("bad_request", f"a body of {length[:20]!r} bytes")
+    return int(length)
+
+
+def _place(url: str) -> tuple[str, int]:
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host = port = None
+    if not host or "@" in parts.netloc:
+        raise BadExchange("bad_request", f"no host and port: {url[:80]}")
+    return host, port or (443 if parts.scheme == "https" else 80)
+
+
+def _forwarded(method: bytes, target: str, headers: tuple[Header, ...]) -> bytes:
+    """The head for the origin: its own form of target, the host that was judged, and no word on the connection."""
+    authority, slash, rest = target.removeprefix("http://").partition("/")
+    authority, mark, query = authority.partition("?")
+    path = f"{slash}{rest}" if slash and not mark else f"/{mark}{query}{slash}{rest}"
+    kept = [(name, value) for name, value in headers if name not in _OF_THE_CONNECTION | {b"host"}]
+    lines = [(b"host", authority.encode()), *kept, (b"connection", b"close")]
+    return b"".join([method, b" ", path.encode(), b" HTTP/1.1\r\n", *(b"%s: %s\r\n" % line for line in lines), b"\r\n"])
