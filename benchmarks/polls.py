@@ -9,8 +9,8 @@ Counted from the first response to the last, so that neither the start of a proc
 Processor time is that of the crawling process; the server's stands beside it. Where other work shares the machine, the
 ratios of processor time are the ones to read. `stall` is the longest time by which a tick of the event loop (every
 5 ms) came late, whatever the reason; `own` the most processor time that the loop's thread used between two ticks, which
-is what of a stall the program has to answer for, waits for server and disk left aside. The line `first` is that first poll of every feed, all of whose entries are new:
-there the children's processor time stands beside our own.
+is what of a stall the program has to answer for, waits for server and disk left aside. The line `first` is that first
+poll of every feed, all of whose entries are new: there the children's processor time stands beside our own.
 
 Without `--feeds` (the URL of a list of feed URLs; `--hosts` that of a hosts(5) file for them) the tests' own origin
 serves, from a process of its own.
