@@ -61,9 +61,13 @@ class FrontierSpider(Spider):
         spider.wired = wiring.of(crawler)
         _ = spider.wired.sources  # a file that cannot be used stops the start
         crawler.signals.connect(spider.stop_at_type, signals.headers_received)
-        if spider.wired.config.contact is None:
-            logger.warning("no_contact", extra={"detail": "publishers cannot reach you: set FEEDCRAWL_CONTACT"})
+        crawler.signals.connect(spider.tell_contact, signals.spider_opened)
         return spider
+
+    def tell_contact(self) -> None:
+        """Says at the start that publishers cannot reach anyone, where that is so."""
+        if self.wired.config.contact is None:
+            logger.warning("no_contact", extra={"detail": "publishers cannot reach you: set FEEDCRAWL_CONTACT"})
 
     @cached_property
     def handlers(self) -> dict[str, Handler]:
@@ -80,7 +84,7 @@ class FrontierSpider(Spider):
         """The leases of this worker."""
         return self.wired.leases
 
-    async def unfold(self, poll: FeedPoll, response: Response) -> bool:  # noqa: ARG002 - for subclasses
+    async def unfold(self, poll: FeedPoll, response: Response | None) -> bool:  # noqa: ARG002 - for subclasses
         """Whether a document that is no feed gave way to the feeds that it lists."""
         return False
 
