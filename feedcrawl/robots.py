@@ -82,11 +82,17 @@ class RobotsGate:
         return None if found is None else found[1] is None or found[1].allowed(url, self._agent)
 
     def sitemaps(self, url: str) -> tuple[str, ...] | None:
-        """The sitemaps that the robots.txt of a URL's host names; None if that is not known without asking."""
+        """The sitemaps that the robots.txt of a URL's host names; None if that is not known without asking.
+
+        One that has failed for longer than the grace names none.
+        """
         found = self._recall(origin(url))
-        if found is None or found[0].failing_since:
+        if found is None:
             return None
-        return found[1].sitemaps if found[1] is not None else ()
+        since, rules = found[0].failing_since, found[1]
+        if since and self._now().timestamp() - since < self._config.robots_grace_sec:
+            return None
+        return rules.sitemaps if rules is not None else ()
 
     async def ask(self, url: str) -> None:
         """Asks for the robots.txt of a URL's host, if it is not known; what came of it is then remembered."""

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 MAX_FOREIGN: Final = 10
 """Hosts of other sites whose robots.txt is asked on account of one poll."""
+PARTS_AT_ONCE: Final = 1000
+"""Parts of an index that are taken from one poll: each is a poll of its host, and polls go before articles."""
 TOO_MANY_EDITS: Final = 10
 """From here on, a sitemap that says of most of its URLs that they have changed is not believed."""
 
@@ -39,7 +41,7 @@ class Terms:
     """By what the news are told: dates before `since` are old; `seen` is what the last reading left.
 
     `hosts` says of hosts of other sites whether their robots.txt names this sitemap; those not in it are not known.
-    No more than `limit` URLs are taken at once, and no more than `parts` of an index.
+    No more than `limit` URLs are taken at once, and no more than `parts` of an index ever.
     """
 
     now: datetime
@@ -67,7 +69,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What a document brings. `waiting` are left for the next time; parts of an index that are too many are `refused`.
+    """What a document brings. `waiting` are left for the next time; parts beyond all that may be are `refused`.
 
     `foreign` are origins of other sites whose robots.txt has yet to be asked whether they name this sitemap.
     """
@@ -129,7 +131,9 @@ class _Telling:
         new, edited, now = self._compare(items, before)
         if len(edited) > max(TOO_MANY_EDITS, len(before) // 2):
             edited = []
-        taken, left = _first(new + edited, self._terms.parts if is_index else self._terms.limit)
+        room = self._terms.parts if is_index else len(new) + len(edited)
+        taken, left = _first(new + edited, min(room, PARTS_AT_ONCE if is_index else self._terms.limit))
+        waiting = min(len(left), room - len(taken))
         for number, _ in left:  # as if they had not been there, or had not changed
             now[number] = before.get(number, -1)
         return News(
@@ -137,9 +141,9 @@ class _Telling:
             found=tuple(taken),
             seen=b"".join(_SEEN.pack(*each) for each in now.items() if each[1] >= 0),
             urls=len(items),
-            waiting=self._withheld + (0 if is_index else len(left)),
+            waiting=self._withheld + waiting,
             old=self._old,
-            refused=self._refused + (len(left) if is_index else 0),
+            refused=self._refused + len(left) - waiting,
             foreign=tuple(self._foreign),
             notes=parsed.notes,
         )

@@ -88,6 +88,17 @@ def site_of(sitemap: Sitemap) -> str:
     return registered_domain(hostname(sitemap.url))
 
 
+def day_of(at: datetime) -> str:
+    """The day (UTC) on which new URLs are counted together."""
+    return f"{at:%Y%m%d}"
+
+
+def until_tomorrow(at: datetime) -> float:
+    """Seconds until the next such day begins."""
+    tomorrow = (at + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
+    return (tomorrow - at).total_seconds()
+
+
 def terms_for(watched: Watched, known: Known, config: Config, at: datetime, hosts: Mapping[str, bool]) -> Terms:
     """By what the news of a sitemap are told. A window that nobody looked into is as long as the pause was."""
     since, last = at - timedelta(seconds=config.sitemap_window_sec), moment(watched.record.last_success_at)
@@ -321,5 +332,5 @@ class Commits:
         with map_redis_errors(), self._client.pipeline(transaction=False) as pipe:
             self._store.save_seen(pipe, poll.watched.id, news.seen)
             if news.kind != "index" and news.found:
-                self._store.count_new(pipe, site_of(poll.sitemap), f"{poll.at:%Y%m%d}", len(news.found))
+                self._store.count_new(pipe, site_of(poll.sitemap), day_of(poll.at), len(news.found))
             pipe.execute()

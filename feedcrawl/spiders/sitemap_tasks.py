@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import random
+import re
 import time
 from typing import TYPE_CHECKING, Any, cast
 
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 HEADERS = {"Accept": "application/xml, text/xml;q=0.9, text/plain;q=0.8, */*;q=0.5"}
+FILE = re.compile(r"\.(?:xml|txt|gz)(?:\?|$)")
+"""How an address ends that was meant to be a sitemap's, and not that of a page of its site."""
 LOOKS = 3
 """How often one document is read at most, each time with more known of the hosts that it names."""
 ERRORS_WORTH_AN_ALARM = 10
@@ -46,6 +49,7 @@ class SitemapTasks(Answers):
     """Polls of sitemaps. What hosts of other sites say of one is asked after its poll, and counts at the next."""
 
     _watched: dict[str, Watched]
+    _today: dict[str, int]
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
@@ -54,17 +58,25 @@ class SitemapTasks(Answers):
         self._commits = Commits(wired.client, wired.sitemaps, wired.submissions, wired.leases)
 
     def prepare(self, leases: Sequence[Lease]) -> None:
-        """Loads the sitemaps of a batch."""
+        """Loads the sitemaps of a batch, and how much their sites have brought today."""
         with map_redis_errors():
             self._watched = self._store.load([lease.id.removeprefix("sitemap:") for lease in leases])
+            sites = {sitemaps.site_of(each.sitemap) for each in self._watched.values()}
+            self._today = self._store.today(list(sites), sitemaps.day_of(self.wired.now()))
 
     def request(self, lease: Lease) -> Request | None:
-        """The conditional request of a poll; unconditional where something was left over from the last."""
+        """The conditional request of a poll; unconditional where something was left over from the last.
+
+        None until tomorrow where the site has brought all that it may today: nothing could be taken from it.
+        """
         watched = self._watched.get(lease.id.removeprefix("sitemap:"))
         if watched is None:  # forgotten while its task was under way
             self.leases.done(lease, status="dead", reason="forgotten")
             return None
         config, record = self.wired.config, watched.record
+        if record.kind != "index" and self._today[sitemaps.site_of(watched.sitemap)] >= config.sitemap_urls_per_day:
+            self.leases.give_back(lease, reason="site_is_full", delay_sec=sitemaps.until_tomorrow(self.wired.now()))
+            return None
         meta = {
             "watched": watched,
             "validators": None if record.waiting else Validators(record.etag, record.last_modified),
@@ -109,7 +121,7 @@ class SitemapTasks(Answers):
 
     async def _read(self, poll: SitemapPoll, response: Response) -> None:
         with map_redis_errors():
-            known = self._store.known(poll.sitemap, sitemaps.site_of(poll.sitemap), f"{poll.at:%Y%m%d}")
+            known = self._store.known(poll.sitemap, sitemaps.site_of(poll.sitemap), sitemaps.day_of(poll.at))
         hosts: dict[str, bool] = {}
         for _ in range(LOOKS):
             await self._look(poll, response, known, hosts)
@@ -149,7 +161,7 @@ class SitemapTasks(Answers):
         said = poll.sitemap
         if poll.watched.record.last_success_at is not None or said.depth:
             return False
-        if not said.guess and poll.result == "html":
+        if not said.guess and poll.result == "html" and not FILE.search(said.url):
             gate = robots.of(self.crawler)
             await gate.ask(said.url)
             found = watching.of_site(said, gate.sitemaps(said.url) or (), poll.at)

@@ -113,6 +113,11 @@ class Sitemaps:
             seen, today, parts = pipe.execute()
         return Known(str(seen or "").encode("utf-8", "surrogateescape"), int(today or 0), int(parts))
 
+    def today(self, sites: Sequence[str], day: str) -> dict[str, int]:
+        """How many new URLs of these sites there were on a day, in one round trip."""
+        counts = self._client.mget([self._key("sitemap_day", f"{day}:{site}") for site in sites]) if sites else []
+        return {site: int(count or 0) for site, count in zip(sites, counts, strict=True)}
+
     def count_new(self, pipe: Pipeline, site: str, day: str, number: int) -> None:
         """Counts new URLs of a site on a day; one poll may count twice after a kill."""
         key = self._key("sitemap_day", f"{day}:{site}")

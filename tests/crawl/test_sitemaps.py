@@ -208,3 +208,29 @@ def test_a_sitemap_larger_than_a_poll_takes_comes_in_portions(tmp_path: Path) ->
         assert met == [4, 3, 2, 1]
         (last,) = world.asked["fourth"]
         assert (last.header("If-None-Match"), last.status) == ('"1"', 304)
+
+
+def test_a_site_brings_so_much_a_day_and_is_not_asked_for_more(tmp_path: Path) -> None:
+    with world_in(tmp_path, FEEDCRAWL_SITEMAP_URLS_PER_DAY="3") as world:
+        site = world.origin.site("full.test")
+        parts = []
+        for part in "abc":
+            urls = pages(world.origin, "full.test", *(f"{part}{number}" for number in range(2)))
+            parts.append(site.serve(f"/{part}.txt", document("\n".join(urls), content_type="text/plain")))
+        sitemap = site.serve("/index.xml", index(*parts))
+        world.crawl("first", f"sitemaps={sitemap}", spider="sitemaps")
+        asked = world.paths("first", "full.test")
+        assert sum(path.endswith(".txt") for path in asked if path != "/robots.txt") == 2
+        assert sum(path[2:].isdecimal() for path in asked) == 3
+        world.crawl("second", "now=1", spider="sitemaps")
+        assert world.paths("second", "full.test") == ["/index.xml"]
+
+
+def test_a_page_where_a_sitemap_was_named_is_an_error(tmp_path: Path) -> None:
+    with world_in(tmp_path) as world:
+        site = world.origin.site("wrong.test")
+        sitemap = site.serve("/map.xml", html("<html><p>not here"))
+        world.crawl("first", f"sitemaps={sitemap}", spider="sitemaps")
+        assert world.paths("first", "wrong.test") == ["/map.xml"]
+        (failed,) = world.logged("first", "sitemap_failed")
+        assert failed["result"] == "html"

@@ -95,6 +95,19 @@ def test_parts_of_an_index() -> None:
     assert (news.kind, [each.url[-4:] for each in news.found], news.old) == ("index", ["?new", "ated"], 1)
     none = tell_news(index, HERE, replace(TERMS, parts=0))
     assert (none.found, none.refused, none.waiting) == ((), 2, 0)
+    one = tell_news(index, HERE, replace(TERMS, parts=1))
+    assert (len(one.found), one.refused, one.waiting) == (1, 1, 0)
+
+
+def test_parts_come_in_portions() -> None:
+    index = ParsedSitemap("index", sitemaps=tuple(SitemapRef(f"{HERE}?{n}") for n in range(2500)))
+    met, terms = [], replace(TERMS, parts=2200)
+    for waiting in (1200, 200, 0):
+        news = tell_news(index, HERE, terms)
+        assert (news.waiting, news.refused) == (waiting, 300)
+        met += [each.url for each in news.found]
+        terms = replace(terms, seen=news.seen, parts=terms.parts - len(news.found))
+    assert len(set(met)) == len(met) == 2200
 
 
 def test_hosts_of_other_sites_are_asked_first() -> None:

@@ -97,6 +97,10 @@ def test_caps(today: int, known_parts: int, depth: int, limit: int, left: int) -
     assert (terms.limit, terms.parts) == (limit, left)
 
 
+def test_a_day_ends_at_midnight() -> None:
+    assert (sitemaps.day_of(NOW), sitemaps.until_tomorrow(NOW)) == ("20261128", 12 * HOUR)
+
+
 def test_bounds_of_sitemaps_and_of_retired_ones() -> None:
     def bounds(watched: Watched) -> tuple[float, float, float]:
         policy = sitemaps.policy_for(watched, POLICY, CONFIG, NOW)

@@ -51,6 +51,8 @@ def test_what_was_seen_is_kept_byte_for_byte(store: Sitemaps, redis_client: redi
         store.count_new(pipe, "a.test", "20261128", 4)
         pipe.execute()
     assert store.known(ROOT, "a.test", "20261128") == Known(seen, 7, 0)
+    assert store.today(["a.test", "b.test"], "20261128") == {"a.test": 7, "b.test": 0}
+    assert store.today([], "20261128") == {}
     assert store.known(PART, "a.test", "20261129") == Known(b"", 0, 0)
     assert all(redis_client.ttl(key) > 0 for key in redis_client.keys("fc:{0}:sitemap_*"))
 
