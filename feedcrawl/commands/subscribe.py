@@ -1,39 +1,50 @@
-"""`scrapy subscribe URL|FILE…`: feeds to poll from now on."""
+"""`scrapy subscribe URL|FILE…`: feeds to poll from now on; of a page, its feed."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from feedcrawl.commands import OnStores
+from feedcrawl.commands import OnStores, without_stores
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Sequence
 
+    from scrapy.settings import Settings
+
+    from feedcrawl.domain.feed_choice import Candidate
+    from feedcrawl.services.subscriptions import Wish
+    from feedcrawl.spiders.discover import Looked
     from feedcrawl.wiring import Wiring
 
 BATCH = 100
 """Feeds that are written, and told, at a time."""
+CHOICE: Final = 3
+"""A page offers several feeds, and none was picked."""
 
 
 class Command(OnStores, ScrapyCommand):
-    """Exit status 2 if nothing that was named could be used."""
+    """Exit status 2 if nothing that was named could be used, 3 if a page left a choice and all else went well."""
 
     def syntax(self) -> str:
         """How it is called."""
-        return "[--category NAME[,NAME…]] URL|FILE…"
+        return "[--category NAME[,NAME…]] [--pick N|all] [--backfill] [--as-is] URL|FILE…"
 
     def short_desc(self) -> str:
         """For `scrapy`."""
-        return "Subscribe to feeds: URLs, OPML files, files or addresses with a URL a line"
+        return "Subscribe to feeds: their URLs or those of pages, files or addresses with a list of them"
 
     def add_options(self, parser: ArgumentParser) -> None:
-        """--category."""
+        """--category, --pick, --backfill, --as-is."""
         super().add_options(parser)
         parser.add_argument("--category", default="", help="categories of what is named, comma separated")
+        parser.add_argument("--pick", default="", metavar="N|all", help="which of the feeds that a page offers")
+        parser.add_argument("--backfill", action="store_true", help="read the archives of these feeds too, once")
+        parser.add_argument("--as-is", action="store_true", help="subscribe to URLs without looking at them")
 
     def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
         """Subscribes to each; a line for each feed, and for each name that is of no use."""
@@ -41,18 +52,118 @@ class Command(OnStores, ScrapyCommand):
         from feedcrawl.services import subscriptions  # noqa: PLC0415
 
         if not args:
-            raise UsageError("name a feed's URL, or a file with a list of them", print_help=False)
+            raise UsageError("name a feed's URL, a page, or a file with a list of them", print_help=False)
+        if opts.pick not in ("", "all") and not opts.pick.isdecimal():
+            raise UsageError("--pick takes a number of the list, or all", print_help=False)
         categories = tuple(filter(None, (each.strip() for each in opts.category.split(","))))
         names = [name for each in args for name in subscriptions.split_names(each)]
         wishes, refused = subscriptions.read_wishes(names, categories)
+        pages = [] if opts.as_is else [wish for wish in wishes if wish.url in names]
+        choosing = Choosing(opts.pick)
+        wishes = choosing.settle(wishes, self._look(wired, pages))
         ids = []
         for first in range(0, len(wishes), BATCH):
-            batch = wishes[first : first + BATCH]
-            found, bad = subscriptions.subscribe_all(wired.registry, wired.frontier, batch, wired.now())
+            found, bad = subscriptions.subscribe_all(
+                wired.registry, wired.frontier, wishes[first : first + BATCH], wired.now()
+            )
             refused += bad
             ids += found
-            for feed in wired.registry.load(found).values():
+            feeds = wired.registry.load(found)
+            if opts.backfill:
+                due = subscriptions.want_archives(wired.registry, list(feeds.values()))
+                subscriptions.poll_now(wired.frontier, due)
+            for feed in feeds.values():
                 sys.stdout.write(f"{feed.id}  {feed.subscription.url}\n")
         for each in refused:
             say("subscribe", f"{each.url}: {each.detail} ({each.code})")
+        if choosing.open:
+            return CHOICE
         return DONE if ids else UNUSABLE
+
+    def _look(self, wired: Wiring, wishes: Sequence[Wish]) -> dict[str, Looked]:
+        """What the addresses are, by the URL of the wish; those that are subscribed already are not looked at."""
+        from feedcrawl.domain.errors import InvalidUrl  # noqa: PLC0415 - see the package
+        from feedcrawl.domain.urls import resolve  # noqa: PLC0415
+        from feedcrawl.services import subscriptions  # noqa: PLC0415
+
+        urls: dict[str, str] = {}
+        for wish in wishes:
+            try:
+                url = resolve(subscriptions.with_scheme(wish.url))
+            except InvalidUrl:  # subscribing says why
+                continue
+            if subscriptions.find(wired.registry, url) is None:
+                urls[wish.url] = url
+        assert self.settings is not None
+        looked = look(self.settings, list(dict.fromkeys(urls.values()))) if urls else {}
+        return {name: looked[url] for name, url in urls.items() if url in looked}
+
+
+class Choosing:
+    """Turns what was looked at into wishes; `open` tells whether a page left a choice."""
+
+    def __init__(self, pick: str) -> None:
+        self._pick = pick
+        self.open = False
+
+    def settle(self, wishes: Sequence[Wish], looked: dict[str, Looked]) -> list[Wish]:
+        """The wishes, pages replaced by their feeds; without what is neither, which is said."""
+        settled: list[Wish] = []
+        for wish in wishes:
+            settled += self._settle(wish, looked[wish.url]) if wish.url in looked else [wish]
+        return settled
+
+    def _settle(self, wish: Wish, seen: Looked) -> list[Wish]:
+        from dataclasses import replace  # noqa: PLC0415 - see the package
+
+        from feedcrawl.domain.feed_choice import choose  # noqa: PLC0415
+        from feedcrawl.ending import say  # noqa: PLC0415
+        from feedcrawl.services.discovery import may_become_a_feed  # noqa: PLC0415
+
+        if seen.is_feed:
+            return [wish]
+        if not seen.feeds:
+            if may_become_a_feed(seen.code):
+                say("subscribe", f"{wish.url} could not be looked at ({seen.code}); it is subscribed as it is")
+                return [wish]
+            say("subscribe", f"{wish.url} is no feed: {seen.detail or seen.code}; --as-is subscribes to it anyway")
+            return []
+        offered = choose(seen.feeds)
+        chosen = self._picked(wish.url, offered)
+        return [replace(wish, url=each.url) for each in chosen]
+
+    def _picked(self, page: str, offered: Sequence[Candidate]) -> Sequence[Candidate]:
+        if len(offered) == 1 or self._pick == "all":
+            return offered
+        if self._pick and 1 <= int(self._pick) <= len(offered):
+            return [offered[int(self._pick) - 1]]
+        self.open = True
+        sys.stdout.write(f"{page} offers several feeds; --pick takes a number or all:\n")
+        for number, each in enumerate(offered, 1):
+            title = "".join(letter if letter.isprintable() else " " for letter in each.title or "")
+            sys.stdout.write(f"{number:>3}  {each.url}  {title} ({each.entries} entries)\n")
+        return []
+
+
+def look(settings: Settings, urls: list[str]) -> dict[str, Looked]:
+    """Looks at addresses in a crawl of its own: the project's guard, limits and pace, Scrapy's scheduler."""
+    from scrapy.crawler import CrawlerProcess  # noqa: PLC0415 - see the package
+
+    from feedcrawl.config import Config  # noqa: PLC0415
+    from feedcrawl.spiders.discover import DiscoverSpider  # noqa: PLC0415
+
+    own, config = settings.copy(), Config.from_settings(settings)
+    without_stores(own)
+    paced = {
+        "LOG_INSTALL_ROOT_HANDLER": False,  # the command says what there is to say
+        "DOWNLOAD_DELAY": config.host_delay_sec,
+        "RANDOMIZE_DOWNLOAD_DELAY": False,
+        "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
+        "DOWNLOAD_MAXSIZE": config.max_feed_bytes,
+    }
+    own.setdict(paced, priority="spider")
+    looked: dict[str, Looked] = {}
+    process = CrawlerProcess(own)
+    process.crawl(DiscoverSpider, urls=urls, looked=looked)
+    process.start()
+    return looked

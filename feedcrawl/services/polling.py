@@ -31,11 +31,11 @@ CONTENT_CHARS = 20_000
 
 
 def back_home(task: Task, feed: Feed) -> dict[str, Any]:
-    """What takes a poll's task back from where it was redirected, as a patch: the next one starts at the feed's URL."""
-    if "redirect_chain" not in task.payload:
+    """What takes a poll's task back to its feed's URL from where it was redirected or a page led it, as a patch."""
+    url = feed.subscription.url
+    if "redirect_chain" not in task.payload and task.url == url:
         return {}
     payload = {name: value for name, value in task.payload.items() if name != "redirect_chain"}
-    url = feed.subscription.url
     return {"url": url, "host": hostname(url), "payload": payload or None}
 
 

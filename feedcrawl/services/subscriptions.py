@@ -188,9 +188,15 @@ def unsubscribe(registry: Registry, frontier: Frontier, feed_id: str) -> bool:
         feed = registry.load([feed_id]).get(feed_id)
         if feed is None:
             return False
-        for task_id in (f"feed:{feed_id}", f"archive:{feed_id}"):
-            frontier.remove(task_id)
-        return registry.remove(feed_id, url_key(feed.subscription.url))
+        return forget(registry, frontier, feed)
+
+
+def forget(registry: Registry, frontier: Frontier, feed: Feed) -> bool:
+    """Removes a feed, with its polls, its archives and every URL that leads to it."""
+    said = feed.subscription
+    for task_id in (f"feed:{feed.id}", f"archive:{feed.id}"):
+        frontier.remove(task_id)
+    return registry.remove(feed.id, *map(url_key, filter(None, (said.url, said.page))))
 
 
 def find(registry: Registry, name: str) -> Feed | None:

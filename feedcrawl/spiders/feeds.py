@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.exceptions import CloseSpider
 
 from feedcrawl.services import sources, subscriptions
-from feedcrawl.spiders import lists
+from feedcrawl.spiders import discover, lists
 from feedcrawl.spiders.base import FrontierSpider
 
 if TYPE_CHECKING:
@@ -61,9 +61,11 @@ class FeedsSpider(FrontierSpider):
         for each in nothing:
             yield each
 
-    async def unfold(self, poll: FeedPoll, response: Response) -> bool:
-        """Whether the document was a list of feeds."""
-        ids = await lists.unfold(self.wired, poll, response)
+    async def unfold(self, poll: FeedPoll, response: Response | None) -> bool:
+        """Whether the document was a list of feeds, or a page that gave way to its feed."""
+        if await discover.unfold(self.crawler, poll, response):
+            return True
+        ids = await lists.unfold(self.wired, poll, response) if response is not None else []
         if ids:
             await self._said(ids)
         return bool(ids)

@@ -34,7 +34,7 @@ class FeedTasks(Answers):
 
     _feeds: dict[str, Feed]
 
-    def __init__(self, crawler: Crawler, unfold: Callable[[FeedPoll, Response], Awaitable[bool]]) -> None:
+    def __init__(self, crawler: Crawler, unfold: Callable[[FeedPoll, Response | None], Awaitable[bool]]) -> None:
         super().__init__(crawler)
         self._unfold = unfold
 
@@ -79,9 +79,8 @@ class FeedTasks(Answers):
                 poll.result = "unchanged"
             else:
                 await self._read(poll, response)
-                if poll.failed and await self._unfold(poll, response):
-                    return
-        yield poll
+        if not (poll.failed and await self._unfold(poll, response)):
+            yield poll
 
     async def failed(self, failure: Failure) -> AsyncIterator[FeedPoll]:
         """A poll without an answer."""
@@ -90,7 +89,8 @@ class FeedTasks(Answers):
             request, outcome = settled
             poll = self._poll(request, None, outcome.reason)
             poll.detail = failure.getErrorMessage()
-            yield poll
+            if not await self._unfold(poll, None):
+                yield poll
 
     async def _read(self, poll: FeedPoll, response: Response) -> None:
         read = await self.wired.parsers.run(

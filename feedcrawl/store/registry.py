@@ -30,12 +30,32 @@ class Registry:
 
         Safe to repeat and to race: the key of the URL is claimed first, and whoever comes second finds it.
         """
-        by_url = f"{self._prefix}feed_by_url"
-        self._client.hsetnx(by_url, url_key, subscription.id)
-        holder = str(self._client.hget(by_url, url_key))
+        holder = self._claim(url_key, subscription.id)
         if holder == subscription.id or not self._client.exists(self._feed(holder)):
             self.save(replace(subscription, id=holder))
         return holder
+
+    def claim(self, url_key: str, feed_id: str) -> str:
+        """Claims the key of a URL for a feed that is there; answers the id of the one that has it."""
+        holder = self._claim(url_key, feed_id)
+        if holder != feed_id and not self._client.exists(self._feed(holder)):
+            self.point(url_key, feed_id)
+            return feed_id
+        return holder
+
+    def point(self, url_key: str, feed_id: str) -> None:
+        """Has the key of a URL lead to a feed."""
+        self._client.hset(f"{self._prefix}feed_by_url", url_key, feed_id)
+
+    def drop_url(self, url_key: str | None, feed_id: str) -> None:
+        """Forgets that the key of a URL leads to a feed, if it does."""
+        if url_key is not None and self.by_url(url_key) == feed_id:
+            self._client.hdel(f"{self._prefix}feed_by_url", url_key)
+
+    def moved(self, subscription: str, feed_id: str, left: str | None) -> list[list[str | int]]:
+        """The commands by which a feed has another URL, whose key it has claimed; `left` is the key it gives up."""
+        drop: list[list[str | int]] = [["HDEL", f"{self._prefix}feed_by_url", left]] if left is not None else []
+        return [["SET", self._feed(feed_id), subscription], *drop]
 
     def save(self, subscription: Subscription) -> None:
         """Writes a subscription and lists it."""
@@ -44,11 +64,11 @@ class Registry:
             pipe.sadd(f"{self._prefix}feeds", subscription.id)
             pipe.execute()
 
-    def remove(self, feed_id: str, url_key: str) -> bool:
-        """Forgets a feed, its polls and journal; what it brought stays. False if it was not there."""
+    def remove(self, feed_id: str, *url_keys: str) -> bool:
+        """Forgets a feed, its URLs, polls and journal; what it brought stays. False if it was not there."""
         with self._client.pipeline() as pipe:
             pipe.delete(self._feed(feed_id), f"{self._prefix}polls:{feed_id}", f"{self._prefix}journal:{feed_id}")
-            pipe.hdel(f"{self._prefix}feed_by_url", url_key)
+            pipe.hdel(f"{self._prefix}feed_by_url", *url_keys)
             pipe.srem(f"{self._prefix}feeds", feed_id)
             return bool(pipe.execute()[-1])
 
@@ -96,6 +116,11 @@ class Registry:
         lines: Iterable[str] = self._client.lrange(f"{self._prefix}journal:{feed_id}", 0, -1)
         fetches = {fetch["poll_id"]: fetch for fetch in map(json.loads, reversed(list(lines)))}
         return list(reversed(fetches.values()))
+
+    def _claim(self, url_key: str, feed_id: str) -> str:
+        by_url = f"{self._prefix}feed_by_url"
+        self._client.hsetnx(by_url, url_key, feed_id)
+        return str(self._client.hget(by_url, url_key))
 
     def _feed(self, feed_id: str) -> str:
         return f"{self._prefix}feed:{feed_id}"

@@ -21,8 +21,16 @@ class Further(FeedsSpider):
     [
         (FeedsSpider, ["feeds", "category", "now", "forever"], None),
         (FeedsSpider, ["_job", "_version"], None),
-        (FeedsSpider, ["fedes"], "feeds takes no argument 'fedes'; did you mean 'feeds'? it takes: category, feeds,"),
-        (FeedsSpider, ["feeds", "zzz"], "feeds takes no argument 'zzz'; it takes: category, feeds, forever, now"),
+        (
+            FeedsSpider,
+            ["fedes"],
+            "feeds takes no argument 'fedes'; did you mean 'feeds'? it takes: backfill, category,",
+        ),
+        (
+            FeedsSpider,
+            ["feeds", "zzz"],
+            "feeds takes no argument 'zzz'; it takes: backfill, category, feeds, forever, now",
+        ),
         (Further, ["more", "feeds"], None),
         (Further, ["mroe"], "further takes no argument 'mroe'; did you mean 'more'?"),
         (Plain, ["x"], "plain takes no argument 'x'; it takes: none"),

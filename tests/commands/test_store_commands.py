@@ -43,7 +43,9 @@ def test_subscribe_feeds_opml_unsubscribe(call: Call, tmp_path: Path) -> None:
     (tmp_path / "l.opml").write_text(
         '<opml><body><outline text="News"><outline title="A" xmlUrl="http://a.test/"/><outline xmlUrl="ftp://no/"/>'
     )
-    code, out, err = call("subscribe", str(tmp_path / "l.opml"), "b.test/feed,http://A.test", "--category", "x, y")
+    code, out, err = call(
+        "subscribe", str(tmp_path / "l.opml"), "b.test/feed,http://A.test", "--category", "x, y", "--as-is"
+    )
     assert code == 0
     assert [line.split()[1] for line in out.splitlines()] == ["http://a.test/", "https://b.test/feed"]
     assert "ftp://no/: ftp: is not http: or https: (url_scheme)" in err
@@ -118,7 +120,7 @@ def test_trouble_ends_in_a_sentence(call: Call, overrides: dict[str, str], code:
 
 
 def test_why(call: Call, redis_client: redis.Redis) -> None:
-    call("subscribe", "http://a.test/")
+    call("subscribe", "http://a.test/", "--as-is")
     (feed_id,) = (feed.id for feed in Registry(redis_client).all())
     assert "Never polled yet" in call("why", feed_id)[1]
     record = PollRecord(

@@ -1,0 +1,173 @@
+"""Pages in place of feeds: as a command subscribes to them, and as a crawl meets them."""
+
+import json
+from pathlib import Path
+
+import pytest
+from documents import atom, items, page, paragraphs, rss
+from origin import Answer, Site, document, failure, html
+from scrapy_process import Run, run_scrapy
+from world import World, entry, feed, good_page, world_in
+
+
+def announcing(*links: str, body: str = "") -> Answer:
+    return html(f"<!DOCTYPE html><html><head><title>A site</title>{''.join(links)}</head><body>{body}</body></html>")
+
+
+def alternate(href: str, title: str = "", kind: str = "rss") -> str:
+    return f'<link rel="alternate" type="application/{kind}+xml" title="{title}" href="{href}">'
+
+
+def entries(site: Site, seed: int = 0) -> list:
+    return items(3, site.url(f"/{seed}"), seed)
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory):
+    with world_in(tmp_path_factory.mktemp("discovery"), FEEDCRAWL_PARSER_PROCESSES="1") as world:
+        yield world
+
+
+def sites(world: World) -> dict[str, str]:
+    """The addresses of pages by what they do."""
+    found = {}
+    for name in ("one", "several", "guess", "linked", "none", "closed"):
+        found[name] = world.origin.site(f"{name}.test").url("/")
+    one = world.origin.site("one.test")
+    links = alternate("/rss", "All"), alternate("/atom", "All", "atom"), alternate("/comments/feed", "Comments")
+    one.serve("/", announcing(*links))
+    one.serve("/rss", document(rss(entries(one))))
+    one.serve("/atom", document(atom(entries(one)[:2])))
+    one.serve("/comments/feed", document(rss(entries(one, 9))))
+    several = world.origin.site("several.test")
+    several.serve("/", announcing(alternate("/404"), alternate("/a", "A"), alternate("/b", "B")))
+    for number, name in enumerate("ab"):
+        several.serve(f"/{name}", document(rss(entries(several, number), title=f"Feed {name}")))
+    guess = world.origin.site("guess.test")
+    guess.serve("/", announcing())
+    guess.serve("/feed", announcing())
+    guess.serve("/rss.xml", document(rss(entries(guess))))
+    linked = world.origin.site("linked.test")
+    linked.serve("/", announcing(body='<a href="/news/export.rss">Subscribe</a>'))
+    linked.serve("/news/export.rss", document(rss(entries(linked))))
+    world.origin.site("none.test").serve("/", html(page("No feed", paragraphs(1, 3))))
+    closed = world.origin.site("closed.test")
+    closed.serve("/robots.txt", document("User-agent: *\nDisallow: /feed\nDisallow: /rss", content_type="text/plain"))
+    closed.serve("/", announcing())
+    closed.serve("/feed", document(rss(entries(closed))))
+    return found
+
+
+def scrapy(world: World, *arguments: str) -> Run:
+    return run_scrapy(*arguments, data_dir=world.data, env=world.env, timeout_sec=60)
+
+
+@pytest.fixture(scope="module")
+def subscribed(world: World) -> tuple[dict[str, str], Run, set[str]]:
+    found = sites(world)
+    direct = world.origin.site("direct.test")
+    found["direct"] = direct.serve("/feed", document(rss(entries(direct))))
+    found["gone"] = direct.serve("/gone", failure(404))
+    found["away"] = direct.serve("/away", failure(503))
+    ran = scrapy(world, "subscribe", *found.values())
+    asked = {f"{request.host}{request.target}" for request in world.origin.ledger.requests}
+    return found, ran, asked
+
+
+def test_the_command_ends_subscribed_to_the_feeds_of_pages(subscribed) -> None:
+    found, ran, _ = subscribed
+    host = {name: url.removesuffix("/") for name, url in found.items()}
+    assert {line.split()[1] for line in ran.out.splitlines() if line.count("-") == 4 and "  http" in line} == {
+        f"{host['one']}/rss",
+        f"{host['guess']}/rss.xml",
+        f"{host['linked']}/news/export.rss",
+        found["direct"],
+        found["away"],
+    }
+
+
+def test_several_feeds_are_a_choice(subscribed) -> None:
+    found, ran, _ = subscribed
+    assert ran.code == 3
+    (start,) = [number for number, line in enumerate(ran.out.splitlines()) if "offers several" in line]
+    offered = [line.split(maxsplit=2) for line in ran.out.splitlines()[start + 1 : start + 3]]
+    assert offered == [
+        ["1", f"{found['several']}a", "Feed a (3 entries)"],
+        ["2", f"{found['several']}b", "Feed b (3 entries)"],
+    ]
+
+
+def test_what_is_of_no_use_is_said(subscribed) -> None:
+    found, ran, _ = subscribed
+    lines = ran.err.splitlines()
+    assert len(lines) == 4, ran.err
+    for name in ("none", "closed", "gone"):
+        assert any(f"{found[name]} is no feed: " in line for line in lines), name
+    assert any(f"{found['away']} could not be looked at (http_503)" in line for line in lines)
+
+
+def test_robots_are_asked_for_pages_and_kept(subscribed) -> None:
+    _, _, asked = subscribed
+    assert "one.test/robots.txt" in asked
+    assert "closed.test/" in asked
+    assert not {"closed.test/feed", "closed.test/rss", "closed.test/rss.xml"} & asked
+
+
+def test_a_feed_is_picked(subscribed, world: World) -> None:
+    found, _, _ = subscribed
+    assert scrapy(world, "subscribe", found["several"], "--pick", "3").code == 3
+    picked = scrapy(world, "subscribe", found["several"], "--pick", "2")
+    assert (picked.code, picked.out.split()[1]) == (0, f"{found['several']}b")
+    both = scrapy(world, "subscribe", found["several"], "--pick", "all")
+    assert (both.code, len(both.out.splitlines())) == (0, 2)
+
+
+def feeds_of(world: World) -> dict[str, dict]:
+    return {each["url"]: each for each in json.loads(scrapy(world, "feeds", "--json").out)}
+
+
+def test_a_crawl_leaves_pages_for_their_feeds(tmp_path: Path) -> None:
+    with world_in(tmp_path, FEEDCRAWL_PARSER_PROCESSES="1") as world:
+        found = sites(world)
+        first = world.crawl("first", world.feeds_file("\n".join(f"{url} {name}" for name, url in found.items())))
+        feeds = feeds_of(world)
+        host = {name: url.removesuffix("/") for name, url in found.items()}
+        reached = {
+            f"{host['one']}/rss": ["one"],
+            f"{host['several']}/a": ["several"],
+            f"{host['guess']}/rss.xml": ["guess"],
+            f"{host['linked']}/news/export.rss": ["linked"],
+            f"{host['none']}/": ["none"],
+            f"{host['closed']}/": ["closed"],
+        }
+        assert {url: each["categories"] for url, each in feeds.items()} == reached, first.err
+        told = {each["url"]: each for each in world.logged("first", "page_left_for_feed")}
+        assert told[found["several"]]["choice"].split() == [f"{host['several']}/a", f"{host['several']}/b"]
+        failed = {each["url"]: each["detail"] for each in world.logged("first", "feed_failed")}
+        assert set(failed) == {found["none"], found["closed"]}
+        assert all("no feed was found" in detail for detail in failed.values())
+        asked = world.paths("first", "closed.test")
+        assert "/robots.txt" in asked
+        assert "/feed" not in asked
+
+        # The same pages again lead to the feeds that are there; a page without a feed is not searched anew.
+        world.crawl("again", "feeds=" + ",".join(found.values()), "now=1")
+        assert feeds_of(world).keys() == feeds.keys()
+        assert world.paths("again", "guess.test") == ["/rss.xml"]
+        assert world.paths("again", "none.test") == ["/"]
+        why = scrapy(world, "why", found["guess"])
+        assert f"next: {host['guess']}/rss.xml" in why.out
+
+
+def test_a_page_whose_feed_is_subscribed_joins_it(tmp_path: Path) -> None:
+    with world_in(tmp_path, FEEDCRAWL_PARSER_PROCESSES="1") as world:
+        site = world.origin.site("joined.test")
+        site.serve("/", announcing(alternate("/feed")))
+        url = site.serve("/feed", feed([entry(site, "a")]))
+        site.serve("/a", good_page("a"))
+        world.crawl("feed", f"feeds={url}", "category=first")
+        world.crawl("page", f"feeds={site.url('/')}", "category=second")
+        feeds = feeds_of(world)
+        assert {each: found["categories"] for each, found in feeds.items()} == {url: ["first", "second"]}
+        assert scrapy(world, "unsubscribe", site.url("/")).code == 0
+        assert feeds_of(world) == {}
