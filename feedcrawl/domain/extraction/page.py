@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
 MIN_HTML_LENGTH = 200
+MAX_ELEMENTS = 60_000  # ten times a large page; what has more is an attack or a data dump
 _NAMES = ("property", "name", "itemprop", "http-equiv")
 _NOT_HTML = {
     b"%PDF-": "a PDF",
@@ -73,6 +74,9 @@ def read_page(html: bytes | str, url: str) -> Page:
     tree = parse_html(text)
     if tree is None or not len(tree):
         raise NoArticle("FAIL_PARSE", "no element could be read")
+    elements = int(float(str(tree.xpath("count(//*)"))))
+    if elements > MAX_ELEMENTS:
+        raise NoArticle("FAIL_PARSE", f"{elements} elements, more than {MAX_ELEMENTS}")
     things = read_things(tree)
     return Page(
         url=url,

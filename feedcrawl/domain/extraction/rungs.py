@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from feedcrawl.domain.models import FeedContent, SourceRules
 
 MIN_WITNESS = 200
+MOST_CHILDREN = 400
+_MEASURED = frozenset({"table", "ul", "div", "aside", "header", "footer", "section"})
 _BROKEN = (
     ValueError,
     TypeError,
@@ -100,6 +102,8 @@ def by_structured_data(page: Page) -> Candidate | None:
 
 def by_readability(page: Page) -> Candidate | None:
     """What readability-lxml takes for the article."""
+    if _is_wide(page):
+        return None
     from readability import Document  # noqa: PLC0415
     from readability.readability import Unparseable  # noqa: PLC0415
 
@@ -110,8 +114,19 @@ def by_readability(page: Page) -> Candidate | None:
     return by_markup("readability", summary)
 
 
+def _is_wide(page: Page) -> bool:
+    """Whether readability, which trafilatura asks too, would compare hundreds of empty boxes."""
+    return any(
+        len(parent) > MOST_CHILDREN
+        and sum(child.tag in _MEASURED and not text_of(child) for child in parent) > MOST_CHILDREN
+        for parent in page.tree.iter()
+    )
+
+
 def by_trafilatura(page: Page) -> Candidate | None:
     """What trafilatura takes for the article."""
+    if _is_wide(page):
+        return None
     from trafilatura.core import extract  # noqa: PLC0415
 
     try:

@@ -253,3 +253,14 @@ def test_hostile_pages_end_in_an_article_or_a_refusal(name):
 def test_any_markup_ends_in_an_article_or_a_refusal(html):
     with suppress(NoArticle):
         extract(html, url=URL)
+
+
+@pytest.mark.parametrize("piece", ["<div class=image><img src=a></div>", "<p>", "<i></i>"])
+def test_wide_pages_end_soon(piece):
+    with suppress(NoArticle):
+        assert PARAGRAPHS[0] in extract(page() + piece * 3000, url=URL).text
+
+
+def test_pages_beyond_any_size_are_refused():
+    with pytest.raises(NoArticle, match="FAIL_PARSE: .* elements, more than"):
+        extract(page() + "<i></i>" * 70_000, url=URL)
