@@ -52,7 +52,7 @@ STEPS = [
 """Those after which something is there that was not before."""
 LIMITS = {
     "FEEDCRAWL_LEASE_SEC": str(LEASE_SEC),
-    **{f"FEEDCRAWL_{kind}_TIMEOUT_SEC": "1.5" for kind in ("FETCH", "ARTICLE", "ROBOTS", "SITEMAP")},
+    **{f"FEEDCRAWL_{kind}_TIMEOUT_SEC": "1.5" for kind in ("FETCH", "ARTICLE", "ROBOTS", "SITEMAP", "RENDER")},
 }
 
 

@@ -32,6 +32,7 @@ SETTINGS = {
     "FEEDCRAWL_RETRY_BASE_SEC": "0.02",
     "FEEDCRAWL_ARTICLE_TIMEOUT_SEC": "1",
     "FEEDCRAWL_PARSER_PROCESSES": "2",
+    "FEEDCRAWL_RENDER": "never",  # whether a machine has a browser must not matter
     "FEEDCRAWL_LOG_FORMAT": "json",
 }
 
