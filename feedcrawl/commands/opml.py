@@ -1,4 +1,4 @@
-"""`scrapy opml [FILE]`: the subscriptions as OPML, for other programs; `scrapy subscribe FILE` reads it."""
+"""`scrapy opml [FILE]`: the subscriptions as a list for other programs; `scrapy subscribe FILE` reads it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ from scrapy.exceptions import UsageError
 from feedcrawl.commands import OnStores
 
 if TYPE_CHECKING:
-    from argparse import Namespace
+    from argparse import ArgumentParser, Namespace
 
     from feedcrawl.wiring import Wiring
+
+
+SUFFIXES = {".txt": "text", ".csv": "csv", ".json": "json"}
 
 
 class Command(OnStores, ScrapyCommand):
@@ -22,22 +25,29 @@ class Command(OnStores, ScrapyCommand):
 
     def syntax(self) -> str:
         """How it is called."""
-        return "[FILE]"
+        return "[--format opml|text|csv|json] [FILE]"
 
     def short_desc(self) -> str:
         """For `scrapy`."""
-        return "Export the subscriptions as OPML (`subscribe` imports)"
+        return "Export the subscriptions as OPML, text, CSV or JSON (`subscribe` imports)"
 
-    def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:  # noqa: ARG002 - no options
+    def add_options(self, parser: ArgumentParser) -> None:
+        """--format."""
+        super().add_options(parser)
+        forms = ("opml", "text", "csv", "json")
+        parser.add_argument("--format", choices=forms, help="default: by the name of the file, else opml")
+
+    def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
         """All feeds, by URL."""
-        from feedcrawl.domain.lists import write_opml  # noqa: PLC0415 - see the package
+        from feedcrawl.domain.lists import FORMS  # noqa: PLC0415 - see the package
         from feedcrawl.ending import DONE, UNUSABLE, say  # noqa: PLC0415
         from feedcrawl.services import subscriptions  # noqa: PLC0415
 
         if len(args) > 1:
             raise UsageError("name one file, or none for standard output", print_help=False)
         feeds = (feed for batch in subscriptions.batches(wired.registry, [], 500) for feed in batch)
-        document = write_opml(sorted(map(subscriptions.listed, feeds), key=lambda feed: feed.url))
+        write = FORMS[opts.format or SUFFIXES.get(Path(args[0] if args else "").suffix.lower(), "opml")]
+        document = write(sorted(map(subscriptions.listed, feeds), key=lambda feed: feed.url))
         if not args or args[0] == "-":
             sys.stdout.buffer.write(document)
             return DONE

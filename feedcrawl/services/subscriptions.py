@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import uuid
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from feedcrawl.domain.errors import InvalidUrl, Refusal
-from feedcrawl.domain.lists import FeedList, ListedFeed, read_list
+from feedcrawl.domain.listed import FeedList, ListedFeed, overrides_of
+from feedcrawl.domain.lists import read_list
 from feedcrawl.domain.priority import priority
 from feedcrawl.domain.subscription import Subscription
 from feedcrawl.domain.tasks import Task
@@ -51,7 +52,8 @@ class Refused:
 
 MAX_LIST_BYTES = 256 << 20
 """A list in a file is its operator's own: it may name any number of feeds, but is read into memory."""
-LISTS = frozenset({"opml", "text"})
+DEFAULT_PRIORITY = 5
+LISTS = frozenset({"opml", "text", "json"})
 """What a document that is no feed may be so that its address can be that of a list (`NotAFeed.code`)."""
 
 _SCHEME = re.compile(r"feed:|[a-z][a-z0-9+.-]*://", re.IGNORECASE)
@@ -110,7 +112,7 @@ def _read(name: str, categories: tuple[str, ...]) -> list[Wish]:
     try:
         if path.stat().st_size > MAX_LIST_BYTES:
             raise Refusal("file_too_large", f"the file has more than {MAX_LIST_BYTES} bytes")
-        return wishes_of(read_list(path.read_bytes(), limit=None), categories)
+        return wishes_of(read_list(path.read_bytes(), limit=None), categories, overrides=True)
     except FileNotFoundError:
         detail = f"no such file here ({Path.cwd()}); an address begins with http:// or https://"
         raise Refusal("file_not_found", detail) from None
@@ -118,15 +120,20 @@ def _read(name: str, categories: tuple[str, ...]) -> list[Wish]:
         raise Refusal("file_unreadable", f"the file cannot be read: {error.strerror}") from error
 
 
-def wishes_of(found: FeedList, categories: tuple[str, ...] = ()) -> list[Wish]:
-    """What a list asks for, its own categories after those given."""
-    return [Wish(each.url, (*categories, *each.categories), each.title) for each in found.feeds]
+def wishes_of(found: FeedList, categories: tuple[str, ...] = (), *, overrides: bool = False) -> list[Wish]:
+    """What a list asks for, its own categories after those given; `overrides` only of a list that is its operator's."""
+    return [
+        Wish(each.url, (*categories, *each.categories), each.title, each.overrides.said() if overrides else {})
+        for each in found.feeds
+    ]
 
 
 def listed(feed: Feed) -> ListedFeed:
     """A feed as a list names it."""
     said, polls = feed.subscription, feed.polls
-    return ListedFeed(said.url, said.categories, said.title or polls.title, polls.site_url)
+    decided = overrides_of(asdict(said) | {"priority": said.priority if said.priority != DEFAULT_PRIORITY else None})
+    url = said.page if said.page and feed.is_guess else said.url
+    return ListedFeed(url, said.categories, said.title or polls.title, polls.site_url, decided)
 
 
 def url_key(url: str) -> str:

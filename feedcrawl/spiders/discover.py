@@ -146,7 +146,9 @@ class DiscoverSpider(Spider):
         if code != "html":
             return Looked(url, code=code, detail=detail)
         found = await self._behind(answer)
-        return Looked(url, feeds=found, code="" if found else "html", detail="it is a page, and no feed was found behind it")
+        if not found:
+            return Looked(url, code="html", detail="it is a page, and no feed was found behind it")
+        return Looked(url, feeds=found)
 
     async def _behind(self, page: Response) -> tuple[Candidate, ...]:
         """The feeds that a page announces, else the first of the usual addresses, else those that its links name."""

@@ -37,8 +37,8 @@ async def unfold(wired: Wiring, poll: FeedPoll, response: Response) -> list[str]
     if not isinstance(read, Done):
         return []
     said, found = poll.feed.subscription, read.value
-    # A page of plain text is a list only if it has nothing but addresses.
-    if poll.result == "text" and not all("://" in feed.url for feed in found.feeds):
+    # A page of plain text, or what a program answers with, is a list only if it has nothing but addresses.
+    if poll.result != "opml" and not all("://" in feed.url for feed in found.feeds):
         return []
     wanted = await subscribe(wired, subscriptions.wishes_of(found, said.categories))
     ids = [each for each in wanted if each != said.id]  # a list may name itself

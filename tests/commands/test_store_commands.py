@@ -3,6 +3,7 @@
 import json
 from argparse import ArgumentParser
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from scrapy.settings import Settings
 
 from feedcrawl import settings as project
 from feedcrawl.domain.lists import read_list
-from feedcrawl.domain.subscription import PollRecord
+from feedcrawl.domain.subscription import PollRecord, Subscription
 from feedcrawl.store.registry import Registry
 
 Call = Callable[..., tuple[int, str, str]]
@@ -74,6 +75,30 @@ def test_subscribe_feeds_opml_unsubscribe(call: Call, tmp_path: Path) -> None:
     assert (code, out.split()[1]) == (0, "http://a.test/")
     assert "http://other.test/ is not subscribed" in err
     assert [feed["url"] for feed in json.loads(call("feeds", "--json")[1])] == ["https://b.test/feed"]
+
+
+def subscriptions_in(client: redis.Redis) -> list[Subscription]:
+    found = (replace(feed.subscription, id="", added_at="") for feed in Registry(client).all())
+    return sorted(found, key=lambda said: said.url)
+
+
+@pytest.mark.parametrize("form", ["opml", "csv", "json"])
+def test_an_export_brings_the_same_subscriptions_back(
+    call: Call, redis_client: redis.Redis, tmp_path: Path, form: str
+) -> None:
+    path = tmp_path / f"list.{form}"
+    listed = {"url": "http://a.test/", "title": "A", "categories": ["n, x", "y"], "priority": 8, "backfill": True}
+    path.write_text(json.dumps([{**listed, "min_interval_sec": 600, "max_interval_sec": 7200}, "http://b.test/feed"]))
+    assert call("subscribe", str(path))[0] == 0
+    before = subscriptions_in(redis_client)
+    assert call("opml", str(path))[:2] == (0, "")
+    redis_client.flushall()
+    assert call("subscribe", str(path))[0] == 0
+    after = subscriptions_in(redis_client)
+    assert after == before
+    assert (after[0].title, after[0].categories, after[0].priority) == ("A", ("n x", "y"), 8)
+    assert (after[0].min_interval_sec, after[0].max_interval_sec, after[0].backfill) == (600.0, 7200.0, True)
+    assert call("opml", "--format", "text")[1] == 'http://a.test/ "n x" y\nhttp://b.test/feed\n'
 
 
 @pytest.mark.parametrize(

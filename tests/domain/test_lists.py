@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from feedcrawl.domain.errors import Refusal
-from feedcrawl.domain.lists import ListedFeed, read_list, write_opml
+from feedcrawl.domain.listed import ListedFeed, Overrides
+from feedcrawl.domain.lists import FORMS, read_list, write_opml
 
 FOLDERS = """<?xml version="1.0" encoding="ISO-8859-1"?>
 <opml version="1.1"><head><title>mine</title></head><body>
@@ -145,12 +146,99 @@ def test_opml_keeps_categories_titles_and_sites() -> None:
     ]
     assert feeds(write_opml(written)) == [
         ListedFeed("http://a.test/", ("news", "x & y"), 'a "b" <c>', "http://a.test/site"),
-        ListedFeed("http://b.test/", (), "http://b.test/"),
+        ListedFeed("http://b.test/"),
     ]
+
+
+A = ListedFeed("http://a.test/", ("news", "x"), "A", "http://a.test/site", Overrides(7, 600.0, backfill=True))
+
+
+@pytest.mark.parametrize(
+    ("body", "read"),
+    [
+        (
+            ("url,title,categories,site_url,priority,min_interval_sec,backfill\r\n"
+            'http://a.test/,A,"news, x",http://a.test/site,7,600,yes\r\n\r\n'),
+            [A],
+        ),
+        ("Title;Feed URL;Category\nA;http://a.test/;news\n;http://b.test/", [
+            ListedFeed("http://a.test/", ("news",), "A"), ListedFeed("http://b.test/"),
+        ]),
+        ("xmlUrl\tname\nhttp://a.test/\tA", [ListedFeed("http://a.test/", (), "A")]),
+        ("url\nhttp://a.test/\n", [ListedFeed("http://a.test/")]),
+        ('url,title\nhttp://a.test/,"two\nlines, ""q"""', [ListedFeed("http://a.test/", (), 'two\nlines, "q"')]),
+        ("url,title\nhttp://a.test/,'=1+1", [ListedFeed("http://a.test/", (), "=1+1")]),
+        ("url,priority,min_interval_sec,max_interval_sec\nhttp://a.test/,11,-5,nan", [ListedFeed("http://a.test/")]),
+        ('["http://a.test/", {"url": "http://b.test/"}, 7, {"title": "no"}]', [
+            ListedFeed("http://a.test/"), ListedFeed("http://b.test/"),
+        ]),
+        (
+            ('{"feeds": [{"xmlUrl": "http://a.test/", "name": "A", "tags": ["news", "x"], "htmlUrl": "http://a.test/site",'
+            ' "priority": 7, "minIntervalSec": "600", "backfill": true}]}'),
+            [A],
+        ),
+        ('[{"url": "http://a.test/", "categories": "news, x", "priority": "high", "backfill": false}]', [
+            ListedFeed("http://a.test/", ("news", "x")),
+        ]),
+        ('http://a.test/ "two words" \'x "#1" # "no"', [ListedFeed("http://a.test/", ("two words", "'x", "#1"))]),
+    ],
+)  # fmt: skip
+def test_tables_and_text(body: str, read: list[ListedFeed]) -> None:
+    assert feeds(body) == read
+
+
+@pytest.mark.parametrize(
+    "body", ['{"a": 1}', '{"feeds": {}}', "[1", "[" * 100_000, '["', "7", 'url,t\n"' + "x" * 200_000]
+)
+def test_tables_that_are_no_lists(body: str) -> None:
+    with pytest.raises(Refusal):
+        feeds(body)
+
+
+names = st.text(st.characters(exclude_categories=["C", "Z"], exclude_characters=",/"), min_size=1, max_size=10)
+written = st.builds(
+    ListedFeed,
+    st.integers(0, 99).map("http://a.test/{}?a=1&b=<>'".format),
+    st.lists(st.builds("{} {}".format, names, names), max_size=3, unique=True).map(tuple),
+    st.none() | names,
+    st.just("http://a.test/"),
+    st.builds(
+        Overrides,
+        st.none() | st.integers(1, 10),
+        st.none() | st.integers(1, 10**6).map(float),
+        st.none() | st.floats(0.5, 1e6),
+        st.none(),
+        st.booleans(),
+    ),
+)
+
+
+@pytest.mark.parametrize("form", ["opml", "csv", "json"])
+@given(found=st.lists(written, max_size=4, min_size=1))
+def test_a_round_trip_keeps_folders_titles_and_overrides(form: str, found: list[ListedFeed]) -> None:
+    assert sorted(feeds(FORMS[form](found)), key=repr) == sorted(found, key=repr)
+
+
+@given(st.lists(written, max_size=4, min_size=1))
+def test_text_keeps_addresses_and_categories(found: list[ListedFeed]) -> None:
+    read = feeds(FORMS["text"](found))
+    expected = [(feed.url, tuple(dict.fromkeys(name.replace('"', "'") for name in feed.categories))) for feed in found]
+    assert [(feed.url, feed.categories) for feed in read] == expected
+
+
+def test_what_a_spreadsheet_would_run_is_text() -> None:
+    for title in ("=1+1", "+1", "-1", "@x", "'=1", "''=1"):
+        table = FORMS["csv"]([ListedFeed("http://a.test/", (), title)]).decode()
+        assert table.splitlines()[1].split(",")[1].startswith("'")
+        assert feeds(table)[0].title == title
+
+
+def test_a_folder_that_has_a_comma_is_one_category() -> None:
+    assert feeds('<opml><outline text="a, b"><outline xmlUrl="http://a.test/"/>')[0].categories == ("a b",)
 
 
 @given(st.binary(max_size=300))
 def test_any_bytes_end_in_a_list_or_a_refusal(body: bytes) -> None:
-    for start in (b"", b"<opml><body>", b'<opml><outline xmlUrl="http://a.test/" '):
+    for start in (b"", b"url,x\n", b"[", b"<opml><body>", b'<opml><outline xmlUrl="http://a.test/" '):
         with suppress(Refusal):
             read_list(start + body)

@@ -1,0 +1,85 @@
+"""What a list of feeds says, whatever form it has."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+MAX_CATEGORIES: Final = 20
+MAX_CATEGORY: Final = 256  # characters
+
+_ON = frozenset({"1", "true", "yes", "on"})
+
+
+@dataclass(frozen=True, slots=True)
+class Overrides:
+    """What an operator decided for one feed: its priority 1 … 10, bounds of its interval in seconds, its archives."""
+
+    priority: int | None = None
+    min_interval_sec: float | None = None
+    max_interval_sec: float | None = None
+    initial_interval_sec: float | None = None
+    backfill: bool = False
+
+    def said(self) -> dict[str, Any]:
+        """Those that are given, by name."""
+        return {name: value for name, value in asdict(self).items() if value}
+
+
+@dataclass(frozen=True, slots=True)
+class ListedFeed:
+    """A feed that a list names: its URL as written, the categories it has there, its title, its site, its overrides."""
+
+    url: str
+    categories: tuple[str, ...] = ()
+    title: str | None = None
+    site_url: str | None = None
+    overrides: Overrides = Overrides()
+
+
+@dataclass(frozen=True, slots=True)
+class FeedList:
+    """The feeds of a list in its order; `left_out` is how many came after the limit."""
+
+    feeds: tuple[ListedFeed, ...]
+    left_out: int = 0
+
+
+def overrides_of(values: Mapping[str, object]) -> Overrides:
+    """The overrides among named values, however spelled (`minIntervalSec`); what cannot be one is none."""
+    by_name = {letters(name): value for name, value in values.items()}
+    found = {field.name: by_name.get(letters(field.name)) for field in fields(Overrides)}
+    priority = _number(found["priority"])
+    return Overrides(
+        priority=int(priority) if priority and priority in range(1, 11) else None,
+        min_interval_sec=_number(found["min_interval_sec"]),
+        max_interval_sec=_number(found["max_interval_sec"]),
+        initial_interval_sec=_number(found["initial_interval_sec"]),
+        backfill=str(found["backfill"]).strip().lower() in _ON,
+    )
+
+
+def letters(name: str) -> str:
+    """What spellings of a name have in common: `min_interval_sec`, `minIntervalSec`, `{ns}minIntervalSec`."""
+    return re.sub(r"[^a-z]", "", name.rpartition("}")[2].rpartition(":")[2].lower())
+
+
+def categories_of(names: Iterable[str]) -> tuple[str, ...]:
+    """Each once. `/news/world`, the path of OPML 2.0, is one name, since others use categories in keys and paths; and
+    no name has a comma, since lists of categories are separated by them.
+    """
+    clean = (" ".join(name.replace(",", " ").split()).strip("/").replace("/", "-")[:MAX_CATEGORY] for name in names)
+    return tuple(dict.fromkeys(filter(None, clean)))[:MAX_CATEGORIES]
+
+
+def _number(value: object) -> float | None:
+    try:
+        number = float(str(value))
+    except ValueError:
+        return None
+    return number if 0 < number < math.inf else None
