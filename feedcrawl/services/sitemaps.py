@@ -307,7 +307,7 @@ class Commits:
             else:
                 await self._submissions.submit(article_tasks(poll), poll.sitemap.categories)
             self._remember(poll, poll.news)
-        self._leases.done(
+        await self._leases.done_soon(
             poll.lease,
             status="pending",
             reason=poll.result,
