@@ -46,9 +46,10 @@ from feedcrawl.extensions import logs
 from feedcrawl.spiders.feeds import FeedsSpider
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Iterator, Sequence
 
     from scrapy.crawler import Crawler
+    from scrapy.settings import Settings
 
 SITE = Path(__file__).resolve().parents[1] / "tests" / "site"
 sys.path.insert(0, str(SITE))
@@ -174,10 +175,7 @@ def crawl(kind: str, directory: Path) -> Seen:
         crawler = process.create_crawler(Bare)
         arguments: dict[str, Any] = {"asked": json.loads((directory / "asked.json").read_text(encoding="utf-8"))}
     else:
-        settings = get_project_settings()
-        settings.setdict(ALIKE | {"LOG_INSTALL_ROOT_HANDLER": False}, priority="cmdline")
-        logs.install(settings)
-        process = CrawlerProcess(settings)
+        process = CrawlerProcess(product_settings())
         crawler = process.create_crawler(Polls)
         arguments = {"feeds": str(directory / "feeds.txt")} if kind == "first" else {"now": "1"}
     watch = Watch(crawler, with_server=kind != "bare")
@@ -188,6 +186,14 @@ def crawl(kind: str, directory: Path) -> Seen:
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     watch.seen.children_sec = children.ru_utime + children.ru_stime
     return watch.seen
+
+
+def product_settings() -> Settings:
+    """The project's settings, with its log lines installed as its own command does."""
+    settings = get_project_settings()
+    settings.setdict(ALIKE | {"LOG_INSTALL_ROOT_HANDLER": False}, priority="cmdline")
+    logs.install(settings)
+    return settings
 
 
 def own_settings() -> dict[str, str]:
@@ -208,6 +214,14 @@ def note_requests(crawler: Crawler, directory: Path) -> None:
 
 def run(kind: str, directory: Path) -> Seen:
     """One crawl in a fresh process."""
+    command = ("--crawl", kind, "--directory", str(directory))
+    log = directory / f"{kind}.log"
+    out = start(Path(__file__), command, environment(kind, directory), log, stdout=subprocess.PIPE)
+    return Seen(**json.loads(out.splitlines()[-1]))
+
+
+def environment(kind: str, directory: Path) -> dict[str, str]:
+    """Where data is and what may be asked, for one kind of run."""
     own = {
         "SCRAPY_SETTINGS_MODULE": "feedcrawl.settings",
         "FEEDCRAWL_DATA_DIR": str(directory / "data"),
@@ -217,20 +231,18 @@ def run(kind: str, directory: Path) -> Seen:
     }
     if (directory / "hosts.txt").exists():
         own["FEEDCRAWL_HOSTS_FILE"] = str(directory / "hosts.txt")
-    log = directory / f"{kind}.log"
+    return clean_environment() | own
+
+
+def start(script: Path, command: Sequence[str], env: dict[str, str], log: Path, stdout: int | None = None) -> str:
+    """What a fresh process wrote, its log apart; ends this program with the log's end where it failed."""
     with log.open("w", encoding="utf-8") as errors:
         ran = subprocess.run(
-            [sys.executable, __file__, "--crawl", kind, "--directory", str(directory)],
-            env=clean_environment() | own,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-            timeout=900,
-            check=False,
+            [sys.executable, str(script), *command], env=env, stdout=stdout, stderr=errors, text=True, check=False
         )
-    if ran.returncode or not ran.stdout.strip():
-        sys.exit(f"{kind}: exit status {ran.returncode}\n{ran.stdout}\n{log.read_text(encoding='utf-8')[-4000:]}")
-    return Seen(**json.loads(ran.stdout.splitlines()[-1]))
+    if ran.returncode:
+        sys.exit(f"{' '.join(command)}: status {ran.returncode}\n{log.read_text(encoding='utf-8')[-4000:]}")
+    return ran.stdout or ""
 
 
 @contextlib.contextmanager
@@ -295,13 +307,18 @@ def row(title: str, kind: str, ours: list[Seen], bare: list[Seen]) -> None:
     print(f"| {title} | {kind} | {' | '.join(figures)} |", flush=True)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=5)
+def add_origin_options(parser: argparse.ArgumentParser) -> None:
+    """What is polled."""
     parser.add_argument("--size", type=int, default=2000, help="feeds of the own origin")
     parser.add_argument("--sites", type=int, default=500, help="hosts of the own origin")
     parser.add_argument("--feeds", metavar="URL", help="a list of feed URLs on a loopback origin")
     parser.add_argument("--hosts", metavar="URL", help="a hosts file for them")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=5)
+    add_origin_options(parser)
     parser.add_argument("--only", default="raw,plain", help="kinds that are compared with the bare spider")
     parser.add_argument("--crawl", choices=["first", *KINDS], help=argparse.SUPPRESS)
     parser.add_argument("--directory", type=Path, help=argparse.SUPPRESS)
