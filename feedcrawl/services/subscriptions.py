@@ -217,9 +217,10 @@ def find(registry: Registry, name: str) -> Feed | None:
 
 
 def poll_now(frontier: Frontier, feeds: Sequence[Feed]) -> None:
-    """Makes feeds due at once, whatever their schedule says."""
+    """Makes feeds due at once, whatever their schedule says. Those never polled are so already, and asked once."""
+    polled = [poll_task(feed.subscription) for feed in feeds if feed.polls.last_fetch_at is not None]
     with map_redis_errors():
-        frontier.push([poll_task(feed.subscription) for feed in feeds], again="operator")
+        frontier.push(polled, again="operator")
 
 
 def want_archives(registry: Registry, feeds: Sequence[Feed]) -> list[Feed]:

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from feedcrawl.domain.lists import ListedFeed
+from feedcrawl.domain.subscription import PollRecord
 from feedcrawl.services import subscriptions
 from feedcrawl.services.subscriptions import Wish, read_wishes, split_names, subscribe_all
 from feedcrawl.store.frontier import Frontier, FrontierPolicy
@@ -139,12 +140,16 @@ def test_polling_now_and_batches(stores) -> None:
     ids = subscribe(stores, *(Wish(f"http://s{n}.test/") for n in range(5)))
     assert [len(batch) for batch in subscriptions.batches(stores[0], [], 2)] == [2, 2, 1]
     assert [feed.id for batch in subscriptions.batches(stores[0], ids[:3], 2) for feed in batch] == ids[:3]
+    polled = PollRecord(last_fetch_at="2026-11-27T10:00:00Z")
     for lease in stores[1].take(10).leases:
-        stores[1].done(lease, status="pending", delay_sec=3600)
+        feed_id = lease.id.removeprefix("feed:")
+        record = polled if feed_id != ids[1] else PollRecord()  # a feed that was never polled is due by itself
+        commands = stores[0].commit(feed_id, record, {"poll_id": feed_id})
+        stores[1].done(lease, status="pending", delay_sec=3600, commit=commands)
     assert stores[1].take(10).leases == ()
     for batch in subscriptions.batches(stores[0], ids[:2], 10):
         subscriptions.poll_now(stores[1], batch)
-    assert {lease.id for lease in stores[1].take(10).leases} == {f"feed:{each}" for each in ids[:2]}
+    assert [lease.id for lease in stores[1].take(10).leases] == [f"feed:{ids[0]}"]
 
 
 def test_a_feed_as_a_list_names_it(stores) -> None:
