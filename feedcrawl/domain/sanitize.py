@@ -80,7 +80,7 @@ def clean_tree(tree: HtmlElement, *, base_url: str, image_proxy: str | None = No
     _drop_pixels(tree)
     _resolve(tree, base_url, image_proxy)
     _drop_sourceless(tree)
-    return _allow(_inner_html(tree))
+    return _allow(_inner_html(tree)).strip()
 
 
 def safe_url(url: str, base_url: str) -> str | None:

@@ -262,5 +262,5 @@ def test_wide_pages_end_soon(piece):
 
 
 def test_pages_beyond_any_size_are_refused():
-    with pytest.raises(NoArticle, match="FAIL_PARSE: .* elements, more than"):
+    with pytest.raises(NoArticle, match=r"FAIL_PARSE: .* elements, more than"):
         extract(page() + "<i></i>" * 70_000, url=URL)
