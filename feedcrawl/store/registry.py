@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from feedcrawl.store.connection import Client
 
-PAGE = 500
+PAGE = 50
+"""Feeds read at a time: making them of their text must not keep an event loop for long."""
 
 
 class Registry:
