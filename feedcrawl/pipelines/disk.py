@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Self
 
 from feedcrawl import wiring
@@ -34,7 +33,7 @@ class DiskPipeline:
     def process_item(self, item: Any) -> Any:
         """The item, on disk."""
         if isinstance(item, FeedPoll) and (item.new or item.changed):
-            self._wired.entry_lines.append(item.at.date(), *(asdict(entry) for entry in (*item.new, *item.changed)))
+            self._wired.entry_lines.append(item.at.date(), *map(vars, (*item.new, *item.changed)))
         elif isinstance(item, Article):
             item.record = self._record(item)
             if item.status == "success" and item.merged_into is None:
