@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any, Self
 
 from feedcrawl import wiring
@@ -16,18 +17,26 @@ if TYPE_CHECKING:
 
 
 class DedupePipeline:
-    """Reads what is known in one round trip; nothing is written here but an article's claim of its canonical URL."""
+    """Reads what is known in one round trip; nothing is written here but an article's claim of its canonical URL.
+
+    From here to the commit a poll with entries keeps the event loop for some milliseconds. Children that end at once
+    would add them up, so each such poll has a turn of the loop of its own, and answers come in between.
+    """
 
     def __init__(self, wired: Wiring) -> None:
         self._wired = wired
+        self._turn = asyncio.Lock()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Shares the crawler's stores."""
         return cls(wiring.of(crawler))
 
-    def process_item(self, item: Any) -> Any:
+    async def process_item(self, item: Any) -> Any:
         """The item, with what is new in it told apart."""
+        if isinstance(item, FeedPoll) and item.parsed is not None:
+            async with self._turn:
+                await asyncio.sleep(0)
         with map_redis_errors():
             if isinstance(item, FeedPoll) and item.parsed is not None:
                 lineage.tell_apart(item, self._wired.entries)
