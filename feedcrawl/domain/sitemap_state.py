@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from feedcrawl.domain.cadence_state import from_json
 from feedcrawl.domain.cadence_values import PollState
@@ -51,7 +51,6 @@ class SitemapRecord:
     etag: str | None = None
     last_modified: str | None = None
     body_hash: str | None = None
-    raw: dict[str, Any] | None = None
     kind: str | None = None
     urls: int = 0
     waiting: int = 0

@@ -43,6 +43,7 @@ _WEB = ("http://", "https://")
 
 _START = re.compile(rb"<\?xml\s|<(?:\w+:)?(?:urlset|sitemapindex)[\s>]", re.IGNORECASE)
 _HTML = re.compile(rb"<!doctype\s+html|<html[\s>]", re.IGNORECASE)
+_UNDEFINED = re.compile(r"&\w+;")
 _LOOSE = re.compile(rb"<!\[CDATA\[(?:.*?\]\]>|.*)|<(?![\w:/!?])|&(?!#)(?:(\w+);)?", re.DOTALL)
 
 _Item = TypeVar("_Item", SitemapUrl, SitemapRef)
@@ -88,11 +89,16 @@ def _with_locs(items: Iterable[_Item], url: str) -> Iterator[_Item]:
 
 
 def _absolute(loc: str, url: str) -> str | None:
-    """A web URL as published, a relative one made absolute; None for other schemes and what is too long."""
+    """A web URL as published, a relative one made absolute; None for other schemes and what is too long.
+
+    What an entity of the document's own would have said is not known, so a relative URL with one is none.
+    """
     if not loc or len(loc) > MAX_URL_LENGTH:
         return None
     if loc[:8].lower().startswith(_WEB):
         return loc
+    if _UNDEFINED.search(loc):
+        return None
     try:
         return resolve(loc, url)
     except InvalidUrl:

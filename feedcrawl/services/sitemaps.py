@@ -59,8 +59,6 @@ class SitemapPoll:
     news: News | None = None
     retry_after_sec: float | None = None
     max_age_sec: float | None = None
-    fetch_id: str | None = None
-    raw_ref: Any = None
     duration_sec: float | None = None
     detail: str = ""
     signal: Any = None
@@ -245,7 +243,6 @@ def poll_record(poll: SitemapPoll) -> SitemapRecord:
     return replace(
         record,
         body_hash=poll.body_hash,
-        raw=poll.raw_ref.source if poll.raw_ref is not None else None,
         kind=poll.news.kind,
         urls=poll.news.urls,
         waiting=poll.news.waiting,
@@ -265,7 +262,6 @@ def journal_line(poll: SitemapPoll) -> dict[str, Any]:
         "detail": poll.detail[:200],
         "bytes": poll.body_bytes,
         "duration_sec": poll.duration_sec,
-        "fetch_id": poll.fetch_id,
         "reason": decision.reason,
         "interval_before_sec": poll.watched.record.interval_sec,
         "interval_after_sec": round(decision.interval_sec, 3),

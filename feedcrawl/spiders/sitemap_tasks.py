@@ -80,7 +80,6 @@ class SitemapTasks(Answers):
         meta = {
             "watched": watched,
             "validators": None if record.waiting else Validators(record.etag, record.last_modified),
-            "raw": {"uid": lease.id, "previous": record.raw},
             "dont_obey_robotstxt": True,  # robots.txt names sitemaps for crawlers to read
             "download_timeout": config.sitemap_timeout_sec,
             "download_maxsize": config.max_sitemap_bytes,
@@ -217,8 +216,6 @@ class SitemapTasks(Answers):
             at=self.wired.now(),
             status=status,
             result=result,
-            fetch_id=meta.get("fetch_id"),
-            raw_ref=meta.get("raw_ref"),
             duration_sec=round(time.monotonic() - meta["started"], 3),
             signal=meta.get("signal"),
             keep_trailing_slash=keeps_trailing_slash(self.wired.sources, watched.sitemap.source),

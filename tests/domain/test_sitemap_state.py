@@ -2,7 +2,7 @@ from feedcrawl.domain.cadence_values import PollState
 from feedcrawl.domain.sitemap_state import Sitemap, SitemapRecord, Watched, dump, load_record, load_sitemap
 
 SITEMAP = Sitemap("1", "https://a.example/s.xml", ("x", "y"), "src", 7, "0", "https://a.example/", 2, added_at="now")
-RECORD = SitemapRecord(etag='"1"', candidates=(("interval", 9.0), ("x", 1.0)), waiting=3, raw={"a": 1}, kind="index")
+RECORD = SitemapRecord(etag='"1"', candidates=(("interval", 9.0), ("x", 1.0)), waiting=3, kind="index")
 
 
 def test_what_is_written_is_read() -> None:

@@ -160,6 +160,9 @@ def test_entities_are_neither_expanded_nor_fetched():
     assert locs(declarations + urlset(b"<url><loc>https://news.example/&b;&f;</loc></url>"))[0] == (
         "https://news.example/&b;&f;"
     )
+    assert locs(declarations + urlset(b"<url><loc>&f;</loc></url><url><loc>/a?b&amp;c</loc></url>"))[0] == (
+        "https://news.example/a?b&c"
+    )
 
 
 def test_caps(monkeypatch):
