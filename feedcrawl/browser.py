@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ctypes
 import logging
 import os
 import shutil
@@ -47,7 +48,6 @@ _FLAGS: Final = (
     "--disable-extensions",
     "--disable-gpu",
     "--disable-breakpad",
-    "--disable-crash-reporter",
     "--dns-prefetch-disable",
     "--blink-settings=imagesEnabled=false",
     "--js-flags=--max-old-space-size=512",  # MiB of one page's scripts
@@ -90,38 +90,37 @@ class GuardedBrowser:
         refused: Callable[[], None] = lambda: None,
     ) -> None:
         self._executable = executable
+        self._server = ""
         self._egress = Egress(guarded_addresses, opened=opened, denied_ports=denied_ports, refused=refused)
         self._home = tempfile.TemporaryDirectory(prefix="feedcrawl-browser-", ignore_cleanup_errors=True)
         self._playwright: Playwright | None = None
         self._browser: Browser | None = None
         self._pid: int | None = None
+        self._crash_handlers: set[int] = set()
 
     async def start(self) -> None:
         """The proxy, the driver and the browser. NoBrowser where there is none, Playwright's Error where it fails."""
         from playwright.async_api import async_playwright  # noqa: PLC0415 - 0.3 s that most crawls need not spend
 
+        _adopt_orphans()
         try:
-            port = await self._egress.start()
+            self._server = f"http://{_PROXY}:{await self._egress.start()}"
             self._playwright = await async_playwright().start()
-            self._browser = await self._launch(self._playwright, port)
+            self._browser = await self._launch(self._playwright)
         except BaseException:
             await self.close()
             raise
 
-    async def _launch(self, playwright: Playwright, port: int) -> Browser:
+    async def _launch(self, playwright: Playwright) -> Browser:
         path = self._executable or own_browser(Path(playwright.chromium.executable_path))
         if path is None or not path.exists():
             raise NoBrowser(f"{path} is not there" if path else f"none of {', '.join(NAMES)} is on PATH")
-        root = os.geteuid() == 0
+        root, before = os.geteuid() == 0, _crash_handlers()
         browser = await playwright.chromium.launch(
             executable_path=path,
             args=[*_FLAGS, f"--host-resolver-rules=MAP {_PROXY} 127.0.0.1 , MAP * ~NOTFOUND"],
             chromium_sandbox=not root,  # Chromium's needs a user other than root
-            proxy={
-                "server": f"http://{_PROXY}:{port}",
-                "username": self._egress.username,
-                "password": self._egress.password,
-            },
+            proxy={"server": self._server},
             env={"PATH": os.defpath, "HOME": self._home.name, "LANG": "C.UTF-8"},  # ours may hold secrets
             handle_sigint=False,
             handle_sigterm=False,
@@ -131,8 +130,17 @@ class GuardedBrowser:
         session = await browser.new_browser_cdp_session()
         processes = (await session.send("SystemInfo.getProcessInfo"))["processInfo"]
         self._pid = next(each["id"] for each in processes if each["type"] == "browser")
+        self._crash_handlers = _crash_handlers() - before
         logger.info("browser_started", extra={"version": browser.version, "sandbox": not root})
         return browser
+
+    def admit(self, name: str, url: str) -> dict[str, str]:
+        """Lets a page out; the proxy of its context (as Playwright takes it)."""
+        return {"server": self._server, "username": name, "password": self._egress.admit(name, url)}
+
+    def dismiss(self, name: str) -> None:
+        """That page is done."""
+        self._egress.dismiss(name)
 
     async def launch_browser(self) -> Browser:
         """The browser, which has been started."""
@@ -149,26 +157,56 @@ class GuardedBrowser:
         return self._pid is not None and self._browser is not None and self._browser.is_connected()
 
     def kill(self) -> None:
-        """Ends the browser and all its children at once.
-
-        It leads a group of its own, which is looked at first: a number that another process has by now is left alone.
-        """
-        pid, self._pid = self._pid, None
-        if pid is None:
-            return
-        with contextlib.suppress(ProcessLookupError):
-            if os.getpgid(pid) == pid:
-                os.killpg(pid, signal.SIGKILL)
+        """Ends the browser and all its children at once: it leads a process group of its own."""
+        if self._pid is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._pid, signal.SIGKILL)
 
     async def close(self) -> None:
         """Ends the browser, by force where it does not end by itself, then the driver and the proxy."""
-        if self.usable and self._browser is not None:
+        if self._browser is not None and self._browser.is_connected():
             await within(STOP_SEC, self._browser.close())
         self.kill()
         if self._playwright is not None:
             await within(STOP_SEC, self._playwright.stop())
+        if self._pid is not None:
+            await within(STOP_SEC, _reap(-self._pid, *self._crash_handlers))
+            self._pid = None
         await self._egress.close()
         self._home.cleanup()
+
+
+def _adopt_orphans() -> None:
+    """Makes this process the parent of what its children leave behind (prctl(2), PR_SET_CHILD_SUBREAPER).
+
+    Chromium does not wait for its children, and in many containers nobody else does. Other systems have an init.
+    """
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+
+
+def _crash_handlers() -> set[int]:
+    """Crash handlers of browsers that have come to this process: they leave the browser's group, and end after it."""
+    found: set[str] = set()
+    for listed in Path("/proc/self/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            found.update(pid for pid in listed.read_text().split() if _name(pid).startswith("chrome_crashpad"))
+    return set(map(int, found))
+
+
+def _name(pid: str) -> str:
+    try:
+        return Path("/proc", pid, "comm").read_text()
+    except OSError:
+        return ""
+
+
+async def _reap(*ending: int) -> None:
+    """Waits for processes that have come to us and are about to end: pids, or groups as negative numbers."""
+    for each in ending:
+        with contextlib.suppress(ChildProcessError):
+            while (ended := os.waitpid(each, os.WNOHANG)[0]) == 0 or each < 0:
+                await asyncio.sleep(0 if ended else 0.01)
 
 
 async def within(seconds: float, ending: Awaitable[None]) -> None:

@@ -14,8 +14,10 @@ import logging
 import secrets
 from typing import TYPE_CHECKING, Any, Final
 
-from feedcrawl.domain.addresses import url_refusal
+from feedcrawl.domain.addresses import is_allowed, url_refusal
+from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.forwarding import MAX_HEAD_BYTES, BadExchange, closing_head, read_request
+from feedcrawl.domain.urls import same_site
 from feedcrawl.exceptions import AddressRefused
 
 if TYPE_CHECKING:
@@ -38,13 +40,12 @@ _UNAVAILABLE = (OSError, TimeoutError, EOFError, asyncio.LimitOverrunError)
 
 
 class Egress:
-    """The proxy. Whoever uses it needs `username` and `password`, since other users of the machine reach it too.
+    """The proxy. Each page has a name and a password here, since other users of the machine reach it too.
 
-    `resolve` answers the addresses of a host that may be dialled, none for a name that has none, or raises
-    AddressRefused. `refused` is told of each refusal.
+    What FEEDCRAWL_ALLOW_NETWORKS opens is opened for the crawler, not for the scripts of strangers: a page reaches
+    other than public addresses on its own site only. `resolve` answers the addresses of a host that may be dialled,
+    none for a name that has none, or raises AddressRefused. `refused` is told of each refusal.
     """
-
-    username = "feedcrawl"
 
     def __init__(
         self,
@@ -54,21 +55,30 @@ class Egress:
         denied_ports: Collection[int],
         refused: Callable[[], None] = lambda: None,
     ) -> None:
-        self.password = secrets.token_urlsafe(24)
+        self._pages: dict[str, tuple[str, str]] = {}
         self._resolve = resolve
         self._opened = opened
         self._denied_ports = denied_ports
         self._refused = refused
         self._server: asyncio.Server | None = None
         self._open: set[asyncio.Task[None]] = set()
-        token = base64.b64encode(f"{self.username}:{self.password}".encode()).decode()
-        self._authorization = f"Basic {token}"
 
     async def start(self) -> int:
         """Begins to listen; the port on 127.0.0.1."""
         self._server = await asyncio.start_server(self._accepted, "127.0.0.1", 0, limit=MAX_HEAD_BYTES)
         port: int = self._server.sockets[0].getsockname()[1]
         return port
+
+    def admit(self, name: str, url: str) -> str:
+        """Lets a page at this URL out; the password that goes with its name."""
+        password = secrets.token_urlsafe(24)
+        token = base64.b64encode(f"{name}:{password}".encode()).decode()
+        self._pages[name] = f"Basic {token}", url
+        return password
+
+    def dismiss(self, name: str) -> None:
+        """That page is done: it makes no new connections."""
+        self._pages.pop(name, None)
 
     async def close(self) -> None:
         """Ends all connections."""
@@ -96,14 +106,15 @@ class Egress:
     async def _serve(self, client: Streams) -> None:
         try:
             asked = read_request(await client[0].readuntil(b"\r\n\r\n"))
-            if not secrets.compare_digest(asked.authorization.encode(), self._authorization.encode()):
+            page = self._page_of(asked)
+            if page is None:
                 await _say(client, 407, b'Proxy-Authenticate: Basic realm="feedcrawl"\r\n')
                 return
-            origin = await self._dial(asked)
+            origin = await self._dial(asked, self._opened if same_site(asked.url, page) else ())
         except BadExchange as refusal:
             logger.debug("egress_bad_request: %s", refusal.detail)
             await _say(client, 400)
-        except AddressRefused as refusal:
+        except (AddressRefused, InvalidUrl) as refusal:
             self._refused()
             logger.info("egress_refused", extra={"detail": refusal.detail})
             await _say(client, 403)
@@ -115,13 +126,21 @@ class Egress:
             finally:
                 origin[1].close()
 
-    async def _dial(self, asked: Asked) -> Streams:
+    def _page_of(self, asked: Asked) -> str | None:
+        """The URL of the page that asks; None for who is no page of ours."""
+        given = asked.authorization.encode()
+        return next((url for token, url in self._pages.values() if secrets.compare_digest(token.encode(), given)), None)
+
+    async def _dial(self, asked: Asked, opened: tuple[Network, ...]) -> Streams:
         """A connection to the first of the host's addresses that takes one; OSError if none does."""
-        refusal = url_refusal(asked.url, self._opened, self._denied_ports)
+        refusal = url_refusal(asked.url, opened, self._denied_ports)
         if refusal:
             raise AddressRefused(f"{refusal}: {asked.url}")
+        addresses = await self._resolve(asked.host)
+        if not all(is_allowed(ip, opened) for ip in addresses):
+            raise AddressRefused(f"{asked.host} is not public, and not of the page's own site")
         failed: OSError = OSError(f"{asked.host} has no address")
-        for ip in await self._resolve(asked.host):
+        for ip in addresses:
             try:
                 async with asyncio.timeout(DIAL_SEC):
                     return await asyncio.open_connection(ip, asked.port, limit=MAX_HEAD_BYTES)

@@ -71,13 +71,16 @@ class _Run:
     async def page(self, request: Request) -> Response:
         """The page, in a context of its own: what one page leaves is not for the next."""
         name = f"page-{self.served}"
-        asked = request.replace(meta={**request.meta, "playwright_context": name})
+        context = {**request.meta["playwright_context_kwargs"], "proxy": self.browser.admit(name, request.url)}
+        own = {"playwright_context": name, "playwright_context_kwargs": context}
+        asked = request.replace(meta={**request.meta, **own})
         try:
             return await self.handler.download_request(asked)  # type: ignore[no-any-return]
         except asyncio.CancelledError:
             self.browser.kill()  # what hangs does not close
             raise
         finally:
+            self.browser.dismiss(name)
             if name in self.handler.context_wrappers:
                 await within(STOP_SEC, self.handler.context_wrappers[name].context.close())
 
