@@ -1,4 +1,5 @@
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable
 
 import pytest
 import redis
@@ -33,9 +34,10 @@ def pages(*names: str) -> list[Task]:
     return [Task(f"page:{name}", "page", f"http://a.test/{name}", "a.test") for name in names]
 
 
-def read(frontier: Frontier, wanted: Sequence[str] | None = None) -> list[str]:
-    """Takes what may be taken, and ends it as read."""
+def read(frontier: Frontier) -> list[str]:
+    """Takes what may be taken, and ends it as read, which takes longer than a tick of the server's clock."""
     leases = frontier.take(99).leases
+    time.sleep(0.002)
     for lease in leases:
         frontier.done(lease)
     return sorted(lease.id.removeprefix("page:") for lease in leases)
