@@ -42,7 +42,15 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-PARSERS = ("feedcrawl.domain.reading", "feedcrawl.domain.sitemaps", "feedcrawl.domain.extraction")
+PARSERS = (
+    "feedcrawl.domain.reading",
+    "feedcrawl.domain.sitemaps",
+    "feedcrawl.domain.extraction",
+    "readability",  # these two are imported by the extraction when a page first needs them: once for all children
+    "trafilatura.core",
+)
+_TALKATIVE = ("readability", "trafilatura")
+"""Loggers of libraries that print tracebacks for hostile pages; what they fail at comes back as an outcome."""
 # macOS takes RLIMIT_AS and does not enforce it (setrlimit(2) there: "not implemented").
 MEMORY_IS_LIMITED = sys.platform != "darwin"
 _AHEAD = 2  # tasks in flight per child: one is worked on and one waits in the pipe, so that no child waits for the loop
@@ -276,6 +284,8 @@ def _limit(memory_bytes: int) -> None:
         limit = memory_bytes if hard == resource.RLIM_INFINITY else min(memory_bytes, hard)
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    for name in _TALKATIVE:
+        logging.getLogger(name).disabled = True
     # Pebble stops a child with SIGTERM and waits 3 s; a Python handler would not run inside a parser's C code.
     for number in (signal.SIGTERM, signal.SIGPROF):
         signal.signal(number, signal.SIG_DFL)
