@@ -61,6 +61,8 @@ class Command(OnStores, ScrapyCommand):
         pages = [] if opts.as_is else [wish for wish in wishes if wish.url in names]
         choosing = Choosing(opts.pick)
         wishes = choosing.settle(wishes, self._look(wired, pages))
+        if opts.backfill:
+            wishes = subscriptions.with_archives(wishes)
         ids = []
         for first in range(0, len(wishes), BATCH):
             found, bad = subscriptions.subscribe_all(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.models import Paging
 
 MAX_DOCUMENTS: Final = 100  # of one walk
+MAX_READINGS: Final = 5  # of one document that has more new entries than one reading may bring
 
 Reason = Literal["prev_archive", "next", "complete", "end", "loop", "limit", "invalid_url"]
 
@@ -31,12 +32,14 @@ class Walk:
     """How far a walk through a feed's archives has come, as JSON values, so that any worker can go on with it.
 
     `visited` are keys (`visit_key`) of the documents read, the current one first; `documents` and `new` count the
-    archive documents that were read to their end and the entries that were new in them.
+    archive documents that were read to their end and the entries that were new in them; `readings` is how often the
+    document at hand was read without coming to its end.
     """
 
     visited: tuple[str, ...] = ()
     documents: int = 0
     new: int = 0
+    readings: int = 0
 
     def at(self, *urls: str) -> Walk:
         """The walk with these addresses of a document, as asked for and as found, among those visited."""
@@ -44,16 +47,21 @@ class Walk:
 
     def read(self, new: int, *, whole: bool) -> Walk:
         """The walk after a document, or after a part of one that has more new entries than one reading may bring."""
-        return replace(self, documents=self.documents + whole, new=self.new + new)
+        whole = whole or self.readings + 1 >= MAX_READINGS  # a document that is made up anew each time has no end
+        readings = 0 if whole else self.readings + 1
+        return replace(self, documents=self.documents + whole, new=self.new + new, readings=readings)
 
     def to_record(self) -> dict[str, Any]:
         """As a task's payload keeps it."""
         return {**asdict(self), "visited": list(self.visited)}
 
 
+_COUNTS: Final = ("documents", "new", "readings")
+
+
 def walk_from(record: dict[str, Any]) -> Walk:
     """The walk that `to_record` wrote."""
-    return Walk(tuple(record.get("visited", ())), int(record.get("documents", 0)), int(record.get("new", 0)))
+    return Walk(tuple(record.get("visited", ())), **{name: int(record.get(name, 0)) for name in _COUNTS})
 
 
 def visit_key(url: str) -> str:

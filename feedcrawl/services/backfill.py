@@ -73,7 +73,7 @@ def next_step(poll: FeedPoll) -> tuple[dict[str, Any], Walk, Step | None]:
     assert poll.walk is not None
     assert poll.step is not None
     walk = poll.walk.read(len(poll.new), whole=not poll.over_limit)
-    url = poll.lease.task.url if poll.over_limit else poll.step.url
+    url = poll.lease.task.url if walk.readings else poll.step.url
     if url is None:
         return {"status": "fetched", "reason": poll.step.reason}, walk, poll.step
     patch = {"url": url, "host": hostname(url), "payload": walk.to_record()}

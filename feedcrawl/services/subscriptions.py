@@ -128,6 +128,11 @@ def wishes_of(found: FeedList, categories: tuple[str, ...] = (), *, overrides: b
     ]
 
 
+def with_archives(wishes: Iterable[Wish]) -> list[Wish]:
+    """The same wishes, archives included; said from the start, since a worker may take a feed at once."""
+    return [replace(wish, said={**wish.said, "backfill": True}) for wish in wishes]
+
+
 def listed(feed: Feed) -> ListedFeed:
     """A feed as a list names it."""
     said, polls = feed.subscription, feed.polls

@@ -46,7 +46,7 @@ class FeedsSpider(FrontierSpider):
         await sources.sync(self.wired.sources, self.wired)
         wishes, refused = subscriptions.read_wishes(self.feeds, self.categories)
         lists.tell(refused)
-        ids = await lists.subscribe(self.wired, wishes)
+        ids = await lists.subscribe(self.wired, subscriptions.with_archives(wishes) if self.backfill else wishes)
         if self.feeds and not ids:
             assert self.crawler.stats is not None
             self.crawler.stats.set_value(NO_USABLE_ARGUMENT, value=True)

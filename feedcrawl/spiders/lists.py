@@ -40,7 +40,8 @@ async def unfold(wired: Wiring, poll: FeedPoll, response: Response) -> list[str]
     # A page of plain text, or what a program answers with, is a list only if it has nothing but addresses.
     if poll.result != "opml" and not all("://" in feed.url for feed in found.feeds):
         return []
-    wanted = await subscribe(wired, subscriptions.wishes_of(found, said.categories))
+    wishes = subscriptions.wishes_of(found, said.categories)
+    wanted = await subscribe(wired, subscriptions.with_archives(wishes) if said.backfill else wishes)
     ids = [each for each in wanted if each != said.id]  # a list may name itself
     if not ids:
         return []

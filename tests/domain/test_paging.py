@@ -1,7 +1,9 @@
+import json
+
 import pytest
 
 from feedcrawl.domain.models import Paging
-from feedcrawl.domain.paging import Step, next_document, visit_key
+from feedcrawl.domain.paging import Step, Walk, next_document, visit_key, walk_from
 
 URL = "https://news.example/feed"
 
@@ -42,3 +44,10 @@ def test_a_walk_has_a_limit():
 def test_trailing_slashes_and_parameters_tell_documents_apart():
     assert visit_key(f"{URL}/") != visit_key(URL)
     assert visit_key(f"{URL}?page=1") != visit_key(URL)
+
+
+def test_a_walk_survives_as_json():
+    walk = Walk().at(URL, f"{URL}?x=1", URL).read(3, whole=True).read(2, whole=False)
+    assert walk == Walk((visit_key(URL), visit_key(f"{URL}?x=1")), 1, 5, 1)
+    assert walk_from(json.loads(json.dumps(walk.to_record()))) == walk
+    assert walk_from({"redirect_chain": ["http://a.test/"]}) == Walk()
