@@ -31,6 +31,16 @@ class ConfigError(ValueError):
     """A setting that cannot be used; the text names it and says what is expected."""
 
 
+TIME_LIMITS = (
+    "fetch_timeout_sec",
+    "article_timeout_sec",
+    "robots_timeout_sec",
+    "sitemap_timeout_sec",
+    "render_timeout_sec",
+)
+"""Limits of one request, all below the lease: what takes longer belongs to another worker."""
+
+
 @dataclass(frozen=True, slots=True)
 class Config:
     """Every `FEEDCRAWL_` setting under its name in lower case; meanings and units stand in `settings.own_settings`."""
@@ -118,13 +128,13 @@ class Config:
         for setting in own_settings:
             field = setting.name.removeprefix("FEEDCRAWL_").lower()
             values[field] = _read(setting.name, kinds[field], settings.get(setting.name, setting.default))
-        config = cls(**values)
+        config = cls(**_within_lease(values))
         config.check()
         return config
 
     def check(self) -> None:
         """Raises ConfigError where values contradict each other or their range."""
-        for name in ("fetch_timeout_sec", "article_timeout_sec", "robots_timeout_sec", "sitemap_timeout_sec"):
+        for name in TIME_LIMITS:
             _require(0 < getattr(self, name) < self.lease_sec, name, "above 0 and below FEEDCRAWL_LEASE_SEC")
         for name in ("fairness", "ewma_alpha", "blend_lambda", "jitter_ratio"):
             _require(getattr(self, name) is None or 0 <= getattr(self, name) <= 1, name, "from 0 to 1")
@@ -137,9 +147,6 @@ class Config:
         _require(self.circuit_first_wait_sec > 0, "circuit_first_wait_sec", "above 0")
         _require(
             self.min_interval_sec <= self.max_interval_sec, "min_interval_sec", "at most FEEDCRAWL_MAX_INTERVAL_SEC"
-        )
-        _require(
-            0 < self.render_timeout_sec < self.lease_sec, "render_timeout_sec", "above 0 and below FEEDCRAWL_LEASE_SEC"
         )
         _require(self.render in ("never", "auto", "always"), "render", "never, auto or always")
         _require(self.robots_on_error in ("allow", "disallow"), "robots_on_error", "allow or disallow")
@@ -159,6 +166,14 @@ class Config:
         while waits[-1] < self.circuit_max_wait_sec:
             waits.append(min(waits[-1] * 2, self.circuit_max_wait_sec))
         return tuple(waits)
+
+
+def _within_lease(values: dict[str, Any]) -> dict[str, Any]:
+    """The values, with time limits that nobody set cut to a lease that someone made shorter."""
+    defaults = {setting.name.removeprefix("FEEDCRAWL_").lower(): setting.default for setting in own_settings}
+    lease_sec = values["lease_sec"]
+    beyond = [name for name in TIME_LIMITS if values[name] == defaults[name] and values[name] >= lease_sec]
+    return {**values, **dict.fromkeys(beyond, 0.8 * lease_sec)}
 
 
 def _require(holds: bool, field: str, expected: str) -> None:  # noqa: FBT001 - reads as an assertion

@@ -118,3 +118,9 @@ def test_any_value_is_read_or_refused_with_its_name(value: Any, data: st.DataObj
 def test_waits_of_a_circuit_double_up_to_the_longest(first: float, longest: float, waits: tuple[float, ...]) -> None:
     made = config(CIRCUIT_FIRST_WAIT_SEC=first, CIRCUIT_MAX_WAIT_SEC=longest)
     assert made.circuit_waits_sec == waits
+
+
+def test_time_limits_that_nobody_set_follow_a_shorter_lease() -> None:
+    short = config(LEASE_SEC=10, ROBOTS_TIMEOUT_SEC=9)
+    assert (short.fetch_timeout_sec, short.render_timeout_sec, short.robots_timeout_sec) == (8.0, 8.0, 9.0)
+    assert config(LEASE_SEC=60).sitemap_timeout_sec == 50.0
