@@ -122,7 +122,7 @@ class Choosing:
         from feedcrawl.ending import say  # noqa: PLC0415
         from feedcrawl.services.discovery import may_become_a_feed  # noqa: PLC0415
 
-        if seen.is_feed:
+        if seen.is_feed or seen.is_list:  # a list gives way to its feeds when it is polled
             return [wish]
         if not seen.feeds:
             if may_become_a_feed(seen.code):

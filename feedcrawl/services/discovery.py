@@ -13,7 +13,7 @@ from feedcrawl.domain.outcome import FAILURES, STATUSES, judge
 from feedcrawl.domain.subscription import dump
 from feedcrawl.domain.urls import hostname
 from feedcrawl.services.polling import rfc3339
-from feedcrawl.services.subscriptions import LISTS, forget, url_key
+from feedcrawl.services.subscriptions import forget, url_key
 from feedcrawl.store.connection import map_redis_errors
 
 if TYPE_CHECKING:
@@ -96,8 +96,8 @@ def is_elsewhere(poll: FeedPoll) -> bool:
 
 
 def may_become_a_feed(code: str) -> bool:
-    """Whether an address that was not seen to be a feed is worth polling: a list, or what could not be looked at."""
-    if code in LISTS or code == "robots_blocked":
+    """Whether an address that was not seen to be a feed is worth polling: what could not be looked at."""
+    if code == "robots_blocked":  # of crawlers; a subscription is an operator's word
         return True
     result = int(code.removeprefix("http_")) if re.fullmatch(r"http_\d+", code) else code
     known = result in STATUSES or result in FAILURES

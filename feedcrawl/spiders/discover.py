@@ -19,10 +19,12 @@ from feedcrawl import robots, wiring
 from feedcrawl.domain import feed_choice
 from feedcrawl.domain.discovery import feed_like_links, find_feeds
 from feedcrawl.domain.feed_choice import Candidate
+from feedcrawl.domain.lists import read_list
 from feedcrawl.exceptions import RobotsBlocked, RobotsUnavailable
 from feedcrawl.failures import failure_name
 from feedcrawl.parsing import Done
 from feedcrawl.services.discovery import Moves, is_elsewhere, stage
+from feedcrawl.services.subscriptions import LISTS
 from feedcrawl.spiders.answers import FEED_HEADERS, PARSE_WALL_SEC, content_type
 
 if TYPE_CHECKING:
@@ -99,13 +101,14 @@ async def _links(
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What an address turned out to be: a feed (`is_feed`), a page with the feeds found by way of it, or neither.
+    """What an address turned out to be: a feed, a list of feeds, a page with the feeds found by way of it, or none.
 
-    `code` says why it is neither: what it is instead (`opml`, `json`), or what failed (`http_404`, `dns`).
+    `code` says why it is none: what it is instead (`html`, `json`), or what failed (`http_404`, `dns`).
     """
 
     url: str
     is_feed: bool = False
+    is_list: bool = False
     feeds: tuple[Candidate, ...] = ()
     code: str = ""
     detail: str = ""
@@ -143,6 +146,8 @@ class DiscoverSpider(Spider):
         if isinstance(read, Candidate):
             return Looked(url, is_feed=True, feeds=(read,))
         code, detail = read
+        if code in LISTS and isinstance(await self._parsers.run(read_list, answer.body, wall_sec=PARSE_WALL_SEC), Done):
+            return Looked(url, is_list=True)
         if code != "html":
             return Looked(url, code=code, detail=detail)
         found = await self._behind(answer)

@@ -69,6 +69,8 @@ def subscribed(world: World) -> tuple[dict[str, str], Run, set[str]]:
     found["direct"] = direct.serve("/feed", document(rss(entries(direct))))
     found["gone"] = direct.serve("/gone", failure(404))
     found["away"] = direct.serve("/away", failure(503))
+    found["list"] = direct.serve("/list", document(f"{found['direct']}\n", content_type="text/plain"))
+    found["json"] = direct.serve("/json", document('{"error": 1}', content_type="application/json"))
     ran = scrapy(world, "subscribe", *found.values())
     asked = {f"{request.host}{request.target}" for request in world.origin.ledger.requests}
     return found, ran, asked
@@ -83,6 +85,7 @@ def test_the_command_ends_subscribed_to_the_feeds_of_pages(subscribed) -> None:
         f"{host['linked']}/news/export.rss",
         found["direct"],
         found["away"],
+        found["list"],
     }
 
 
@@ -100,8 +103,8 @@ def test_several_feeds_are_a_choice(subscribed) -> None:
 def test_what_is_of_no_use_is_said(subscribed) -> None:
     found, ran, _ = subscribed
     lines = ran.err.splitlines()
-    assert len(lines) == 4, ran.err
-    for name in ("none", "closed", "gone"):
+    assert len(lines) == 5, ran.err
+    for name in ("none", "closed", "gone", "json"):
         assert any(f"{found[name]} is no feed: " in line for line in lines), name
     assert any(f"{found['away']} could not be looked at (http_503)" in line for line in lines)
 
