@@ -7,6 +7,7 @@ killed with all its children. Requests with `meta["playwright"]` come here, from
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
@@ -17,7 +18,6 @@ from feedcrawl import wiring
 from feedcrawl.browser import STOP_SEC, GuardedBrowser, NoBrowser, find_browser, within
 from feedcrawl.domain.addresses import DENIED_PORTS, parse_networks, parse_ports
 from feedcrawl.domain.render_rules import may_load
-from feedcrawl.domain.urls import hostname
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -59,6 +59,7 @@ class _Run:
     def __init__(self, crawler: Crawler, browser: GuardedBrowser, navigation_sec: float) -> None:
         from scrapy_playwright.handler import ScrapyPlaywrightDownloadHandler  # noqa: PLC0415 - starts slowly
 
+        logging.getLogger("scrapy-playwright").setLevel(logging.ERROR)  # failures are told below, in a line each
         self.browser = browser
         self.handler: Any = ScrapyPlaywrightDownloadHandler(crawler)
         self.handler.browser_provider = browser
@@ -164,16 +165,14 @@ class Renderer:
         finally:
             run.open -= 1
             self._after(run)
-        if hostname(response.url) != hostname(request.url):
+        if not may_load(response.url, "document", asked=request.url):
             raise RenderFailed("render_moved", response.url)
         self._stats.inc_value("feedcrawl/render/pages")
         return response
 
     def _prepared(self, request: Request) -> Request:
-        from scrapy_playwright.page import PageMethod  # noqa: PLC0415
-
-        limit = request.meta.get("download_maxsize") or self._config.max_article_bytes
         own = {
+            "download_maxsize": request.meta.get("download_maxsize") or self._config.max_article_bytes,
             "playwright_context_kwargs": {
                 "user_agent": str(self._crawler.settings["USER_AGENT"]),
                 "service_workers": "block",
@@ -181,7 +180,6 @@ class Renderer:
             },
             "playwright_page_goto_kwargs": {"wait_until": "domcontentloaded"},
             "playwright_page_init_callback": _confine,
-            "playwright_page_methods": [PageMethod(_settle, limit)],
         }
         return request.replace(meta={**request.meta, **own})
 
@@ -253,7 +251,8 @@ class Renderer:
 
 
 async def _confine(page: Page, request: Request) -> None:
-    """A page loads what it needs for its text, stays where it is, and opens no other."""
+    """A page loads what it needs for its text, stays where it is, opens no other, and is read once it has settled."""
+    read = page.content
 
     async def judge(route: Route, wanted: Wanted) -> None:
         moves = wanted.is_navigation_request()
@@ -261,20 +260,24 @@ async def _confine(page: Page, request: Request) -> None:
         if may_load(wanted.url, "frame" if framed else wanted.resource_type, asked=request.url if moves else None):
             await route.fallback()
         else:
-            await route.abort("blockedbyclient")
+            await route.abort("aborted")  # any other reason shows an error in place of the page
+
+    async def settled() -> str:
+        await _settle(page, request.meta["download_maxsize"])
+        return await read()
 
     page.on("popup", lambda popup: popup.close())
     await page.route("**", judge)
+    # As a page method it would be followed by a wait for `load`, which a page may keep from ever coming.
+    page.content = settled  # type: ignore[assignment, method-assign]
 
 
 async def _settle(page: Page, limit: int) -> None:
     """Waits until nothing is loaded any more, or long enough. RenderFailed for more than `limit` characters."""
     from playwright.async_api import TimeoutError as Expired  # noqa: PLC0415
 
-    try:
+    with contextlib.suppress(Expired):
         await page.wait_for_load_state("networkidle", timeout=SETTLE_SEC * 1000)
-    except Expired:
-        await page.evaluate("window.stop()")
     size = await page.evaluate("document.documentElement ? document.documentElement.outerHTML.length : 0")
     if size > limit:
         raise RenderFailed("render_too_large", f"{size} characters")

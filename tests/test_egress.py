@@ -79,7 +79,7 @@ def test_a_request_passes_and_its_connection_ends() -> None:
     async def scene(web: Web, _: Egress, port: int, token: str) -> None:
         got = await said(port, request(f"GET http://page.test:{web.port}/x", token, "Accept: */*"))
         assert got == b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello"
-        expected = f"GET /x HTTP/1.1\r\nhost: page.test:{web.port}\r\naccept: */*\r\nconnection: close\r\n\r\n"
+        expected = f"GET /x HTTP/1.1\r\nHost: page.test:{web.port}\r\nAccept: */*\r\nConnection: close\r\n\r\n"
         assert web.asked == [expected.encode()]
 
     assert run(scene) == 0

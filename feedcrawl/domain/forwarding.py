@@ -82,12 +82,12 @@ def _headers(lines: list[bytes]) -> Iterator[Header]:
         matched = _HEADER.fullmatch(line)
         if not matched:
             raise BadExchange("bad_request", f"no header: {line[:80]!r}")
-        yield matched[1].lower(), matched[2]
+        yield matched[1], matched[2]
 
 
 def _only(headers: tuple[Header, ...], name: bytes) -> bytes:
     """The value of a header that stands at most once; empty without it."""
-    values = [value for key, value in headers if key == name]
+    values = [value for key, value in headers if key.lower() == name]
     if len(values) > 1:
         raise BadExchange("bad_request", f"{name.decode()} stands {len(values)} times")
     return values[0] if values else b""
@@ -118,6 +118,6 @@ def _forwarded(method: bytes, target: str, headers: tuple[Header, ...]) -> bytes
     authority, slash, rest = target.removeprefix("http://").partition("/")
     authority, mark, query = authority.partition("?")
     path = f"{slash}{rest}" if slash and not mark else f"/{mark}{query}{slash}{rest}"
-    kept = [(name, value) for name, value in headers if name not in _OF_THE_CONNECTION | {b"host"}]
-    lines = [(b"host", authority.encode()), *kept, (b"connection", b"close")]
+    kept = [(name, value) for name, value in headers if name.lower() not in _OF_THE_CONNECTION | {b"host"}]
+    lines = [(b"Host", authority.encode()), *kept, (b"Connection", b"close")]
     return b"".join([method, b" ", path.encode(), b" HTTP/1.1\r\n", *(b"%s: %s\r\n" % line for line in lines), b"\r\n"])

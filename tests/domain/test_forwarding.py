@@ -37,7 +37,7 @@ def test_tunnels(target: str, url: str, host: str, port: int) -> None:
 def test_requests_in_the_origins_form(target: str, host: str, port: int, path: str, named: str) -> None:
     asked = read_request(head(f"GET {target} HTTP/1.1", "Host: other.org", "Accept: */*"))
     assert (asked.url, asked.host, asked.port, asked.body_bytes) == (target, host, port, 0)
-    assert asked.head == head(f"GET {path} HTTP/1.1", f"host: {named}", "accept: */*", "connection: close")
+    assert asked.head == head(f"GET {path} HTTP/1.1", f"Host: {named}", "Accept: */*", "Connection: close")
 
 
 def test_words_on_the_connection_stay_here() -> None:
@@ -52,7 +52,7 @@ def test_words_on_the_connection_stay_here() -> None:
             "Content-Length: 12",
         )
     )
-    assert asked.head == head("POST / HTTP/1.1", "host: a.org", "content-length: 12", "connection: close")
+    assert asked.head == head("POST / HTTP/1.1", "Host: a.org", "Content-Length: 12", "Connection: close")
     assert (asked.body_bytes, asked.authorization) == (12, "Basic c2VjcmV0")
 
 
