@@ -15,6 +15,7 @@ BROAD_EXCEPTS: dict[str, str] = {
     "feedcrawl/scheduler.py::_build": "a spider builds the request; one bad task must not stop the others",
     "feedcrawl/middlewares/circuit.py::_probe": "whatever a probe fails with, the host has not answered",
     "feedcrawl/robots.py::_fetch": "whatever the request fails with, there is no robots.txt to read",
+    "feedcrawl/spiders/discover.py::_fetch": "whatever the request fails with, there is no feed to see; it has a name",
 }
 
 # Where a serializer that runs code may stand, and why what it reads is the program's own.
