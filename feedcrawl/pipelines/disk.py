@@ -58,6 +58,7 @@ class DiskPipeline:
             "fetch_id": article.fetch_id,
         }
         if article.extraction is not None:
-            return {**record, **articles.success_fields(article.extraction)}
+            rendered = {"rendered": True} if article.rendered else {}
+            return {**record, **articles.success_fields(article.extraction), **rendered}
         failure = {"failure": article.code, "failure_reason": article.reason, "failure_detail": article.detail[:500]}
         return {**record, "raw_len": len(article.html or ""), "text_len": 0, **failure}

@@ -100,6 +100,8 @@ def hash_fields(record: Mapping[str, Any]) -> dict[str, str | int | float]:
     for name, value in record.items():
         if name in _JSON_FIELDS:
             fields[name] = json.dumps(value, ensure_ascii=False)
+        elif isinstance(value, bool):
+            fields[name] = "true" if value else "false"
         else:
             fields[name] = "" if value is None else value
     return fields

@@ -195,9 +195,15 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
 def test_what_scripts_write_is_stored(played: Played, name: str) -> None:
     found = played.hash(name)
     assert found["status"] == "success", found
-    assert found["title"]
+    assert (found["title"], found["rendered"]) == (f"About {name}", "true")
     assert found["clean_text"].splitlines()[-4:] == list(paragraphs(name, count=4))
     assert played.times(f"/{name}") == 2  # as it is, then by the browser
+
+
+def test_the_record_tells(played: Played) -> None:
+    told = {line["url"].rpartition("/")[2]: line.get("rendered") for line in played.world.lines("articles")}
+    assert told == {"plain": None, "written": True, "fetched": True, "attack": True}
+    assert "rendered" not in played.hash("plain")
 
 
 def test_the_plain_bytes_are_archived(played: Played) -> None:
