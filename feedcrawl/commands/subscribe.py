@@ -87,6 +87,7 @@ class Command(OnStores, ScrapyCommand):
         from feedcrawl.domain.errors import InvalidUrl  # noqa: PLC0415 - see the package
         from feedcrawl.domain.urls import resolve  # noqa: PLC0415
         from feedcrawl.services import subscriptions  # noqa: PLC0415
+        from feedcrawl.spiders.discover import Looked  # noqa: PLC0415
 
         urls: dict[str, str] = {}
         for wish in wishes:
@@ -98,7 +99,7 @@ class Command(OnStores, ScrapyCommand):
                 urls[wish.url] = url
         assert self.settings is not None
         looked = look(self.settings, list(dict.fromkeys(urls.values()))) if urls else {}
-        return {name: looked[url] for name, url in urls.items() if url in looked}
+        return {name: looked.get(url) or Looked(url, code="interrupted") for name, url in urls.items()}
 
 
 class Choosing:
@@ -128,7 +129,7 @@ class Choosing:
             if may_become_a_feed(seen.code):
                 say("subscribe", f"{wish.url} could not be looked at ({seen.code}); it is subscribed as it is")
                 return [wish]
-            say("subscribe", f"{wish.url} is no feed: {seen.detail or seen.code}; --as-is subscribes to it anyway")
+            say("subscribe", f"{wish.url} is not subscribed: {seen.detail or seen.code}; --as-is does it anyway")
             return []
         offered = choose(seen.feeds)
         chosen = self._picked(wish.url, offered)

@@ -105,7 +105,7 @@ def test_what_is_of_no_use_is_said(subscribed) -> None:
     lines = ran.err.splitlines()
     assert len(lines) == 5, ran.err
     for name in ("none", "closed", "gone", "json"):
-        assert any(f"{found[name]} is no feed: " in line for line in lines), name
+        assert any(f"{found[name]} is not subscribed: " in line for line in lines), name
     assert any(f"{found['away']} could not be looked at (http_503)" in line for line in lines)
 
 
