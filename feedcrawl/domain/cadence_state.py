@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from feedcrawl.domain.arrivals import SMALLEST_WINDOW, Arrivals
 from feedcrawl.domain.cadence_values import PollState
 from feedcrawl.domain.models import PublisherHints
-from feedcrawl.domain.week import CELLS, VALUE, Week
+from feedcrawl.domain.week import CELLS, DIGITS, Week
 from feedcrawl.domain.windows import DAYS, HOURS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 T = TypeVar("T")
+
+_JSON = json.JSONEncoder(separators=(",", ":"))
+_WEEK = re.compile(f"[{re.escape(DIGITS)}]{{{CELLS}}}")
 
 
 def to_json(state: PollState) -> str:
@@ -33,8 +37,7 @@ def to_json(state: PollState) -> str:
         "period": hints.update_period_sec,
         "arrivals": None if state.arrivals is None else written(state.arrivals),
     }
-    said = {name: value for name, value in fields.items() if value is not None}
-    return json.dumps(said, separators=(",", ":"))
+    return _JSON.encode({name: value for name, value in fields.items() if value is not None})
 
 
 def from_json(text: str) -> PollState:
@@ -110,23 +113,27 @@ def read_hints(fields: Mapping[str, Any]) -> PublisherHints:
 
 def number(fields: Mapping[str, Any], name: str) -> float | None:
     """A finite number, or None."""
-    value = fields.get(name)
-    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
+    return finite(fields.get(name))
+
+
+def finite(value: object) -> float | None:
+    """The value if it is a finite number, or None."""
+    return float(value) if isinstance(value, (int, float)) and math.isfinite(value) else None
 
 
 def mask(every: Sequence[T], chosen: frozenset[T]) -> int | None:
     """The chosen ones as bits, the first one lowest; None if there are none."""
-    return sum(1 << place for place, one in enumerate(every) if one in chosen) or None
+    return sum(1 << place for place, one in enumerate(every) if one in chosen) or None if chosen else None
 
 
 def unmasked(every: Sequence[T], bits: float | None) -> frozenset[T]:
     """What `mask` wrote."""
-    return frozenset(one for place, one in enumerate(every) if int(bits or 0) >> place & 1)
+    return frozenset(one for place, one in enumerate(every) if int(bits) >> place & 1) if bits else frozenset()
 
 
 def numbers(fields: Mapping[str, Any], name: str) -> tuple[float, ...]:
     """A list of finite numbers; empty if it holds anything else."""
-    values = [number({name: value}, name) for value in listed(fields, name)]
+    values = [finite(value) for value in listed(fields, name)]
     found = tuple(value for value in values if value is not None)
     return found if len(found) == len(values) else ()
 
@@ -134,7 +141,7 @@ def numbers(fields: Mapping[str, Any], name: str) -> tuple[float, ...]:
 def digits(fields: Mapping[str, Any], name: str) -> str:
     """The digits of a week; empty if they are not that."""
     text = fields.get(name)
-    return text if isinstance(text, str) and len(text) == CELLS and VALUE.keys() >= set(text) else ""
+    return text if isinstance(text, str) and _WEEK.fullmatch(text) else ""
 
 
 def listed(fields: Mapping[str, Any], name: str) -> list[Any]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from feedcrawl.domain.cadence_state import from_json
 from feedcrawl.domain.cadence_values import PollState
+
+_JSON = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +17,7 @@ class Subscription:
     """What was subscribed to. `id` is a UUID that outlives every URL; intervals override the policy's where given.
 
     `backfill`: the feed's archives shall be read, once. `page` is the page that was named instead of the feed, and
-    `untried` are the addresses where its feed may be if it is not at `url`.
+    `untried` are the addresses where its feed may be if it is not at `url`. `formerly` are those that it moved from.
     """
 
     id: str
@@ -31,6 +33,7 @@ class Subscription:
     backfill: bool = False
     page: str | None = None
     untried: tuple[str, ...] = ()
+    formerly: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,7 @@ class PollRecord:
     last_result: str | None = None
     new_entries_last_fetch: int = 0
     ids: dict[str, Any] | None = None
+    moving: dict[str, Any] | None = None
     archives: str | None = None
     """How the walk through the feed's archives began, or why there was none (`paging.Reason`)."""
 
@@ -133,8 +137,9 @@ class Feed:
 
 def dump(record: Subscription | PollRecord) -> str:
     """A record as compact JSON, fields without a value left out."""
-    said = {name: value for name, value in asdict(record).items() if value not in (None, (), 0)}
-    return json.dumps(said, separators=(",", ":"), ensure_ascii=False)
+    # Not asdict(): it copies the ids of a whole document, with each poll that brought nothing.
+    values = ((name, getattr(record, name)) for name in record.__dataclass_fields__)
+    return _JSON.encode({name: value for name, value in values if value not in (None, (), 0)})
 
 
 def load_subscription(text: str) -> Subscription:
@@ -148,8 +153,8 @@ def load_polls(text: str | None) -> PollRecord:
 
 
 def _known(kind: type[Any], record: dict[str, Any]) -> dict[str, Any]:
-    values = {field.name: record[field.name] for field in fields(kind) if field.name in record}
-    for name in ("categories", "untried"):
+    values = {name: record[name] for name in kind.__dataclass_fields__ if name in record}
+    for name in ("categories", "untried", "formerly"):
         if name in values:
             values[name] = tuple(values[name])
     if "candidates" in values:

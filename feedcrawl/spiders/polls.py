@@ -15,7 +15,7 @@ from feedcrawl.items import FeedPoll
 from feedcrawl.parsing import Done
 from feedcrawl.services import backfill
 from feedcrawl.services.sources import keeps_trailing_slash
-from feedcrawl.spiders.answers import FEED_HEADERS, NOT_REDIRECTS, PARSE_WALL_SEC, Answers, content_type
+from feedcrawl.spiders.answers import FEED_HEADERS, NOT_REDIRECTS, PARSE_WALL_SEC, Answers, content_type, lasts
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -67,11 +67,12 @@ class FeedTasks(Answers):
         """The answer as an item, parsed in a child if there is something new to parse."""
         request = cast("Request", response.request)
         poll = self._poll(request, response.status, _result(request.meta["outcome"]))
-        pairs = ((name.decode("latin-1").lower(), values) for name, values in response.headers.items())
-        poll.max_age_sec = hints.max_age_sec({name: values[-1].decode("latin-1") for name, values in pairs if values})
+        said = ((name.decode("latin-1"), values) for name, values in response.headers.items())
+        poll.max_age_sec = hints.max_age_sec({name: values[-1].decode("latin-1") for name, values in said if values})
         poll.retry_after_sec = request.meta.get("retry_after_sec")
         poll.validators = Validators.received(response.headers.get("ETag"), response.headers.get("Last-Modified"))
         poll.final_url = response.url
+        poll.moved_to = response.url if response.url != poll.feed.subscription.url and lasts(request) else None
         if poll.result == "fetched":
             poll.body_bytes = len(response.body)
             poll.body_hash = hashlib.sha256(response.body).hexdigest()
