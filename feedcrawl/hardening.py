@@ -14,14 +14,15 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
 GUARD: Final = "feedcrawl.resolver.PublicResolver"
+HANDLER: Final = "feedcrawl.handlers.LimitedDownloadHandler"
 
 _REASONS: tuple[tuple[str, object, str], ...] = (
     ("TWISTED_DNS_RESOLVER", GUARD, "it keeps requests out of networks that are not public"),
     ("TWISTED_REACTOR_ENABLED", True, "without Twisted's reactor nobody asks the resolver"),
     (
         "DOWNLOAD_HANDLERS",
-        {"data": None, "file": None, "ftp": None, "s3": None},
-        "a URL from the web must not read files, nor reach servers beside the resolver",
+        {"data": None, "file": None, "ftp": None, "s3": None, "http": HANDLER, "https": HANDLER},
+        "a URL from the web must not read files, nor reach servers beside the resolver, as a browser of its own would",
     ),
     (
         "DOWNLOADER_MIDDLEWARES",
