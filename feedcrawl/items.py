@@ -73,6 +73,8 @@ class FeedPoll:
     fetch_id: str | None = None
     raw_ref: Any = None
     final_url: str | None = None
+    moved_to: str | None = None
+    """Where permanent redirects, and no others, led."""
     keep_trailing_slash: bool = False
     duration_sec: float | None = None
     body_bytes: int = 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from feedcrawl import wiring
 from feedcrawl.items import Article, FeedPoll
-from feedcrawl.services import backfill, polling
+from feedcrawl.services import backfill, polling, subscriptions
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -50,13 +50,14 @@ class CommitPipeline:
 
     async def _poll(self, poll: FeedPoll) -> None:
         poll.decision = polling.decide(poll, self._wired.cadence, random.uniform(-1, 1))  # noqa: S311 - jitter
+        moved = subscriptions.move(self._wired.registry, poll)
         commands = self._wired.registry.commit(poll.feed.id, polling.poll_record(poll), polling.journal_line(poll))
         await self._wired.leases.done_soon(
             poll.lease,
             status="pending",
             reason=poll.result,
             delay_sec=poll.decision.interval_sec,
-            commit=commands,
+            commit=[*moved, *commands],
             signal=poll.signal,
             patch=polling.back_home(poll.lease.task, poll.feed),
         )

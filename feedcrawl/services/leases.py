@@ -96,15 +96,17 @@ class Leases:
         self._forget(lease)
         return returned
 
-    def redirect(self, lease: Lease, url: str, chain: Sequence[str], *, limit: int) -> bool:
+    def redirect(self, lease: Lease, url: str, chain: Sequence[str], *, limit: int, permanent: bool = False) -> bool:
         """Returns a task that was redirected to another host, with its new target, so that its rules apply.
 
-        `chain` are the URLs asked under this lease. False, and nothing done, where more than `limit` have redirected.
+        `chain` are the URLs asked under this lease; `permanent` tells that all of them said so, and the payload keeps
+        that one was `temporary`. False, and nothing done, where more than `limit` have redirected.
         """
         whole = [*lease.task.payload.get("redirect_chain", ()), *chain]
         if len(whole) > limit:
             return False
-        payload = compact({**lease.task.payload, "redirect_chain": whole})
+        temporary = {} if permanent else {"temporary": True}
+        payload = compact({**lease.task.payload, "redirect_chain": whole, **temporary})
         self.give_back(lease, reason="redirected", patch={"url": url, "host": hostname(url), "payload": payload})
         return True
 

@@ -13,6 +13,7 @@ from feedcrawl.domain.conditional import Validators
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.events import Event, event
 from feedcrawl.domain.models import FeedContent, PublisherHints
+from feedcrawl.domain.moves import heard, is_settled, move_from
 from feedcrawl.domain.priority import priority
 from feedcrawl.domain.urls import canonicalize, hostname, url_uid
 from feedcrawl.services.articles import article_task
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 
     from feedcrawl.domain.cadence import CadencePolicy, Decision
     from feedcrawl.domain.models import ParsedEntry
-    from feedcrawl.domain.subscription import Feed, PollRecord
+    from feedcrawl.domain.moves import Move
+    from feedcrawl.domain.subscription import Feed, PollRecord, Subscription
     from feedcrawl.domain.tasks import Task
     from feedcrawl.items import Entry, FeedPoll
 
@@ -35,7 +37,7 @@ def back_home(task: Task, feed: Feed) -> dict[str, Any]:
     url = feed.subscription.url
     if "redirect_chain" not in task.payload and task.url == url:
         return {}
-    payload = {name: value for name, value in task.payload.items() if name != "redirect_chain"}
+    payload = {name: value for name, value in task.payload.items() if name not in ("redirect_chain", "temporary")}
     return {"url": url, "host": hostname(url), "payload": payload or None}
 
 
@@ -97,17 +99,39 @@ def poll_record(poll: FeedPoll) -> PollRecord:
     return replace(poll.feed.polls, **said)
 
 
+def move_of(poll: FeedPoll) -> Move | None:
+    """Where permanent redirects lead that a feed's entries have been found behind; what a bad poll met counts not."""
+    before = move_from(poll.feed.polls.moving)
+    if poll.failed:
+        return before
+    shares = poll.parsed is None or bool(poll.known or poll.changed)
+    return heard(before, poll.moved_to if shares else None, now=poll.at)
+
+
+def new_home(poll: FeedPoll) -> Subscription | None:
+    """The subscription at the address that its feed has moved to for good; None if it stays."""
+    said, move = poll.feed.subscription, move_of(poll)
+    if poll.failed or move is None or not is_settled(move, said.url, now=poll.at):
+        return None
+    return replace(said, url=move.url, formerly=tuple(dict.fromkeys((*said.formerly, said.url))))
+
+
 def _learnt(poll: FeedPoll) -> dict[str, Any]:
     """What an answer told, as fields of the record."""
     before = poll.feed.polls
     received = poll.validators or Validators()
     held = Validators(before.etag, before.last_modified)
     validators = held.updated(received) if poll.result == "not_modified" else received
-    said: dict[str, Any] = {"etag": validators.etag, "last_modified": validators.last_modified}
+    move = move_of(poll)
+    said: dict[str, Any] = {
+        "etag": validators.etag,
+        "last_modified": validators.last_modified,
+        "moving": move.to_record() if move is not None and move.url != poll.feed.subscription.url else None,
+    }
     if poll.parsed is None:
         return said
     if poll.over_limit:  # the rest is met again only if the document is
-        said = {"etag": None, "last_modified": None}
+        said |= {"etag": None, "last_modified": None}
     return {
         **said,
         "archives": poll.step.reason if poll.step is not None else before.archives,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import uuid
 from dataclasses import asdict, dataclass, field, replace
@@ -13,10 +14,10 @@ from feedcrawl.domain.errors import InvalidUrl, Refusal
 from feedcrawl.domain.listed import FeedList, ListedFeed, overrides_of
 from feedcrawl.domain.lists import read_list
 from feedcrawl.domain.priority import priority
-from feedcrawl.domain.subscription import Subscription
+from feedcrawl.domain.subscription import Subscription, dump
 from feedcrawl.domain.tasks import Task
 from feedcrawl.domain.urls import canonicalize, hostname, resolve
-from feedcrawl.services.polling import rfc3339
+from feedcrawl.services.polling import new_home, rfc3339
 from feedcrawl.store.connection import map_redis_errors
 
 if TYPE_CHECKING:
@@ -24,8 +25,12 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from feedcrawl.domain.subscription import Feed
+    from feedcrawl.items import FeedPoll
     from feedcrawl.store.frontier import Frontier
     from feedcrawl.store.registry import Registry
+
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,12 +208,28 @@ def unsubscribe(registry: Registry, frontier: Frontier, feed_id: str) -> bool:
         return forget(registry, frontier, feed)
 
 
+def move(registry: Registry, poll: FeedPoll) -> list[list[str | int]]:
+    """The commands by which a feed lives where it has moved for good, if it has; its old addresses still lead to it.
+
+    Where another feed is subscribed at the new address both stay as they are.
+    """
+    home = new_home(poll)
+    if home is None:
+        return []
+    with map_redis_errors():
+        if registry.claim(url_key(home.url), home.id) != home.id:
+            return []
+    logger.info("feed_moved", extra={"feed_id": home.id, "url": poll.feed.subscription.url, "to": home.url})
+    poll.feed = replace(poll.feed, subscription=home)
+    return registry.moved(dump(home), home.id, None)
+
+
 def forget(registry: Registry, frontier: Frontier, feed: Feed) -> bool:
     """Removes a feed, with its polls, its archives and every URL that leads to it."""
     said = feed.subscription
     for task_id in (f"feed:{feed.id}", f"archive:{feed.id}"):
         frontier.remove(task_id)
-    return registry.remove(feed.id, *map(url_key, filter(None, (said.url, said.page))))
+    return registry.remove(feed.id, *map(url_key, filter(None, (said.url, said.page, *said.formerly))))
 
 
 def find(registry: Registry, name: str) -> Feed | None:

@@ -28,6 +28,7 @@ FEED_HEADERS = {
     "application/xml;q=0.8, text/xml;q=0.8, application/json;q=0.7, */*;q=0.5"
 }
 PARSE_WALL_SEC = 20.0
+PERMANENT = frozenset({301, 308})
 
 
 class Answers:
@@ -78,9 +79,22 @@ class Answers:
     def _elsewhere(self, request: Request, error: HopElsewhere) -> tuple[Request, Outcome] | None:
         """Hands a task that was redirected to another host back with its new target, so that its rules apply."""
         lease: Lease = request.meta["lease"]
-        if self.leases.redirect(lease, error.hop.url, error.chain, limit=self.wired.config.max_redirects):
+        permanent = error.hop.permanent and lasts(request)
+        limit = self.wired.config.max_redirects
+        if self.leases.redirect(lease, error.hop.url, error.chain, limit=limit, permanent=permanent):
             return None
         return request, judge("too_many_redirects", task_kind=lease.task.kind)
+
+
+def lasts(request: Request) -> bool:
+    """Whether each redirect that led to a request was permanent; so it is where there was none."""
+    payload = request.meta["lease"].task.payload
+    return not payload.get("temporary") and set(request.meta.get("redirect_statuses", ())) <= PERMANENT
+
+
+def was_redirected(request: Request) -> bool:
+    """Whether there was any, on this host or from another."""
+    return "redirect_urls" in request.meta or "redirect_chain" in request.meta["lease"].task.payload
 
 
 def content_type(response: Response | None) -> str | None:

@@ -15,7 +15,15 @@ from feedcrawl.items import FeedPoll
 from feedcrawl.parsing import Done
 from feedcrawl.services import backfill
 from feedcrawl.services.sources import keeps_trailing_slash
-from feedcrawl.spiders.answers import FEED_HEADERS, NOT_REDIRECTS, PARSE_WALL_SEC, Answers, content_type, lasts
+from feedcrawl.spiders.answers import (
+    FEED_HEADERS,
+    NOT_REDIRECTS,
+    PARSE_WALL_SEC,
+    Answers,
+    content_type,
+    lasts,
+    was_redirected,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -72,7 +80,7 @@ class FeedTasks(Answers):
         poll.retry_after_sec = request.meta.get("retry_after_sec")
         poll.validators = Validators.received(response.headers.get("ETag"), response.headers.get("Last-Modified"))
         poll.final_url = response.url
-        poll.moved_to = response.url if response.url != poll.feed.subscription.url and lasts(request) else None
+        poll.moved_to = response.url if was_redirected(request) and lasts(request) else None
         if poll.result == "fetched":
             poll.body_bytes = len(response.body)
             poll.body_hash = hashlib.sha256(response.body).hexdigest()

@@ -157,8 +157,10 @@ def test_a_redirected_task_waits_for_the_other_host(leases: Leases, frontier: Fr
     assert leases.redirect(lease, "http://b.test/2", ["http://a.test/1"], limit=2)
     (lease,) = leases.take(1, LANES).leases
     assert (lease.task.url, lease.task.host, lease.history.attempts) == ("http://b.test/2", "b.test", 0)
-    assert lease.task.payload == {"feed_id": "f", "tags": [], "redirect_chain": ["http://a.test/1"]}
-    assert leases.redirect(lease, "http://c.test/3", ["http://b.test/2"], limit=2)
+    chain = {"redirect_chain": ["http://a.test/1"], "temporary": True}
+    assert lease.task.payload == {"feed_id": "f", "tags": [], **chain}
+    assert leases.redirect(lease, "http://c.test/3", ["http://b.test/2"], limit=2, permanent=True)
     (lease,) = leases.take(1, LANES).leases
+    assert lease.task.payload["temporary"] is True
     assert not leases.redirect(lease, "http://d.test/4", ["http://c.test/3"], limit=2)
     assert leases.holds(lease)

@@ -9,6 +9,7 @@ import pytest
 from feedcrawl.domain.cadence_values import CadencePolicy, PollState
 from feedcrawl.domain.conditional import Validators
 from feedcrawl.domain.models import ParsedEntry, ParsedFeed, Person, PublisherHints
+from feedcrawl.domain.moves import Move
 from feedcrawl.domain.subscription import Feed, PollRecord, Subscription
 from feedcrawl.domain.tasks import History, Lease, Task
 from feedcrawl.domain.urls import url_uid
@@ -248,3 +249,40 @@ def test_type_of_a_format(form: str, type_: str) -> None:
 def test_moments_as_text(moment: datetime | None, text: str | None) -> None:
     assert polling.rfc3339_or_none(moment) == text
     assert polling.moment(text) == moment
+
+
+# --- where a feed has moved ---
+
+
+def after(moving: Move | None, url: str = SAID.url) -> Feed:
+    record = moving.to_record() if moving is not None else None
+    return Feed(replace(SAID, url=url), replace(BEFORE, moving=record))
+
+
+DAYS = NOW - timedelta(days=2)
+NEW = "http://b.test/feed"
+
+
+@pytest.mark.parametrize(
+    ("moving", "fields", "left", "home"),
+    [
+        (None, {"moved_to": NEW, "known": 1, "parsed": PARSED}, Move(NEW, NOW, 1), None),
+        (None, {"moved_to": NEW, "parsed": PARSED}, None, None),  # nothing there is known
+        (Move(NEW, DAYS, 1), {"moved_to": NEW, "result": "unchanged"}, Move(NEW, DAYS, 2), None),
+        (Move(NEW, DAYS, 2), {"moved_to": NEW, "known": 1, "parsed": PARSED}, Move(NEW, DAYS, 3), NEW),
+        (Move(NEW, DAYS, 2), {"known": 1, "parsed": PARSED}, None, None),
+        (Move(NEW, DAYS, 2), {"moved_to": NEW, "result": "html"}, Move(NEW, DAYS, 2), None),
+        (None, {"moved_to": "https://a.test/feed", "result": "unchanged"}, None, "https://a.test/feed"),
+    ],
+)
+def test_a_feed_moves_once_that_has_held(
+    moving: Move | None, fields: dict[str, Any], left: Move | None, home: str | None
+) -> None:
+    moved = poll(feed=after(moving), **fields)
+    found = polling.new_home(moved)
+    assert (found.url if found is not None else None) == home
+    if found is not None:
+        assert found.formerly == (SAID.url,)
+        moved.feed = replace(moved.feed, subscription=found)
+        left = None
+    assert polling.poll_record(moved).moving == (left.to_record() if left is not None else None)

@@ -1,0 +1,56 @@
+"""When a feed has moved for good: a permanent redirect is believed once it has held for polls and for a day.
+
+RFC 9110 sections 15.4.2 and 15.4.9 let a client take 301 and 308 at once; a captive portal or an expired domain sends
+them too. From http to https of the same address nothing can be lost, so that is taken at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from feedcrawl.domain.errors import InvalidUrl
+from feedcrawl.domain.urls import canonicalize
+
+MIN_POLLS: Final = 3
+MIN_TIME: Final = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Where a feed was permanently redirected to, since when, and by how many polls in a row that found its entries."""
+
+    url: str
+    since: datetime
+    polls: int = 1
+
+    def to_record(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {**asdict(self), "since": self.since.isoformat()}
+
+
+def move_from(record: dict[str, Any] | None) -> Move | None:
+    """The move that `to_record` wrote."""
+    return Move(record["url"], datetime.fromisoformat(record["since"]), record["polls"]) if record else None
+
+
+def heard(before: Move | None, target: str | None, *, now: datetime) -> Move | None:
+    """The move after a good poll that was permanently redirected to `target`, None if it was not."""
+    if target is None or before is None or before.url != target:
+        return Move(target, now) if target is not None else None
+    return replace(before, polls=before.polls + 1)
+
+
+def is_settled(move: Move, url: str, *, now: datetime) -> bool:
+    """Whether the feed at `url` lives at the move's target from now on."""
+    if url.startswith("http:") and _bare(move.url) == _bare(url):
+        return move.url.startswith("https:")
+    return move.polls >= MIN_POLLS and now - move.since >= MIN_TIME
+
+
+def _bare(url: str) -> str:
+    try:
+        return canonicalize(url, keep_trailing_slash=True).partition("://")[2]
+    except InvalidUrl:
+        return url
