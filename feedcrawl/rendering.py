@@ -36,6 +36,8 @@ SETTLE_SEC: Final = 5.0
 """How long scripts may go on loading once the document is there."""
 IDLE_SEC: Final = 60.0
 PAGES_OF_A_BROWSER: Final = 100
+LOOK_SEC: Final = 0.25
+"""Scrapy tells nobody that it has begun to stop."""
 BAD_STARTS: Final = 3
 """Starts in a row that fail before it is taken that there is no browser."""
 WAITING: Final = 16
@@ -153,8 +155,12 @@ class Renderer:
         run.open += 1
         run.served += 1
         try:
-            async with asyncio.timeout(self._config.render_timeout_sec + HARD_SEC):
-                response = await run.page(self._prepared(request))
+            async with asyncio.timeout(self._config.render_timeout_sec + HARD_SEC) as limit:
+                drain = asyncio.ensure_future(self._drain(limit))
+                try:
+                    response = await run.page(self._prepared(request))
+                finally:
+                    drain.cancel()
         except TimeoutError:
             logger.warning("browser_killed", extra={"url": request.url, "pages": run.open})
             raise RenderFailed("render_timeout", "the hard limit was reached") from None
@@ -169,6 +175,13 @@ class Renderer:
             raise RenderFailed("render_moved", response.url)
         self._stats.inc_value("feedcrawl/render/pages")
         return response
+
+    async def _drain(self, limit: asyncio.Timeout) -> None:
+        """A crawl that stops waits for its pages as long as for any request."""
+        while self._crawler.engine is None or self._crawler.engine.running:
+            await asyncio.sleep(LOOK_SEC)
+        ends = asyncio.get_running_loop().time() + self._config.drain_sec
+        limit.reschedule(min(limit.when() or ends, ends))
 
     def _prepared(self, request: Request) -> Request:
         own = {

@@ -62,6 +62,7 @@ class Crawler:
     def __init__(self, **given: Any) -> None:
         self.settings = Settings(from_environment({}) | {"USER_AGENT": "us"} | given)
         self.stats = Stats()
+        self.engine = None
 
 
 Scene = Callable[[Renderer], Awaitable[None]]

@@ -18,6 +18,8 @@ from origin import Site, document, html, redirect
 from world import World, article, entry, feed, good_page, world_in
 
 from feedcrawl.browser import NAMES
+from feedcrawl.domain.urls import url_uid
+from feedcrawl.store.frontier import Frontier, FrontierPolicy
 
 pytestmark = [
     pytest.mark.chromium,
@@ -260,6 +262,25 @@ def test_a_killed_crawl_takes_its_browser_along(tmp_path: Path) -> None:
         process.kill()
         process.wait()
         world.until(lambda: not alive(set(browsers()) - before), timeout_sec=20)
+
+
+def test_a_crawl_that_is_told_to_stop_waits_no_longer_than_for_any_request(tmp_path: Path) -> None:
+    before = set(browsers())
+    with world_in(tmp_path, FEEDCRAWL_RENDER="auto", FEEDCRAWL_DRAIN_SEC="1") as world:
+        site = world.origin.site("scripts.test")
+        site.serve("/a", html(shell("fetch('/tick'); setTimeout(() => { while (true) {} }, 30)")))
+        site.serve("/tick", document("0"))
+        url = site.serve("/feed", feed([entry(site, "a", summary="")]))
+        process = world.start(f"feeds={url}")
+        world.until(lambda: any(request.target == "/tick" for request in world.origin.ledger.requests))
+        process.terminate()
+        assert process.wait(15) == 0, world.logs()
+        assert "drain_left" not in world.logs()
+        assert set(browsers()) - before == set()
+        with world.client() as client:
+            found = Frontier(client, FrontierPolicy()).find(url_uid(site.url("/a")))
+        assert found is not None
+        assert (found[1].status, found[1].attempts) == ("pending", 0)
 
 
 def alive(processes: set[str]) -> list[str]:
