@@ -132,7 +132,7 @@ def test_arguments_are_asked_for(call: Call, arguments: list[str]) -> None:
     ("overrides", "code", "said"),
     [
         ({"REDIS_URL": "redis://127.0.0.1:1/"}, 1, "does not answer"),
-        ({"FEEDCRAWL_LEASE_SEC": "1"}, 2, "FEEDCRAWL_FETCH_TIMEOUT_SEC must be"),
+        ({"FEEDCRAWL_FETCH_TIMEOUT_SEC": "60"}, 2, "FEEDCRAWL_FETCH_TIMEOUT_SEC must be"),
         ({"FEEDCRAWL_LEASESEC": "1"}, 2, "the nearest is FEEDCRAWL_LEASE_SEC"),
         ({"FEEDCRAWL_DATA_DIR": "/dev/null/x", "REDIS_URL": None}, 1, "FEEDCRAWL_DATA_DIR"),
     ],

@@ -143,7 +143,7 @@ def test_commands_work_beside_a_crawl(scrapy: Scrapy, site: Site, env: dict[str,
     [
         (["crawl", "feeds", "-a", "fedes=x"], {}, "feeds takes no argument 'fedes'; did you mean 'feeds'?"),
         (["crawl", "feeds", "-s", "COOKIES_ENABLED=1"], {}, "COOKIES_ENABLED is True, it must be False"),
-        (["crawl", "feeds"], {"FEEDCRAWL_LEASE_SEC": "5"}, "FEEDCRAWL_FETCH_TIMEOUT_SEC must be"),
+        (["crawl", "feeds"], {"FEEDCRAWL_FETCH_TIMEOUT_SEC": "60"}, "FEEDCRAWL_FETCH_TIMEOUT_SEC must be"),
         (["crawl", "feeds"], {"FEEDCRAWL_ALLOW_NETWORKS": "127.0.0.0/99"}, "FEEDCRAWL_ALLOW_NETWORKS"),
     ],
 )
