@@ -21,6 +21,9 @@ from uuid import NAMESPACE_URL, uuid5
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    Fields = list[tuple[str, str]]
+
+_RESPONSE = ("Content-Type", "application/http;msgtype=response")
 _REVISIT = "http://netpreserve.org/warc/1.1/revisit/"
 _NOT_MODIFIED = 304
 # Level 6 costs a quarter of level 9 on pages and saves within a percent of it; what a server already compressed
@@ -104,8 +107,9 @@ def pack(exchange: Exchange) -> Packed:
     digest = payload_digest(exchange.body)
     refers_to = _refers_to(exchange, digest)
     level = _LEVEL_ENCODED if _encoded(exchange.response_headers) else _LEVEL
-    response = _member(_response(exchange, digest, refers_to), level)
-    return Packed(response, _member(_request(exchange)), digest, refers_to)
+    about = _about(exchange)
+    response = _member(_response(exchange, about, digest, refers_to), level)
+    return Packed(response, _member(_request(exchange, about)), digest, refers_to)
 
 
 def payload_digest(body: bytes) -> str:
@@ -149,7 +153,7 @@ def _encoded(headers: Sequence[tuple[bytes, bytes]]) -> bool:
     return any(name.lower() == b"content-encoding" for name, _ in headers)
 
 
-def _response(exchange: Exchange, digest: str, refers_to: Captured | None) -> bytes:
+def _response(exchange: Exchange, about: Fields, digest: str, refers_to: Captured | None) -> bytes:
     head = _http_head(f"HTTP/1.1 {exchange.status:03d} {exchange.reason}", exchange.response_headers)
     if exchange.status == _NOT_MODIFIED:
         profile = [("WARC-Profile", _REVISIT + "server-not-modified")]
@@ -162,25 +166,25 @@ def _response(exchange: Exchange, digest: str, refers_to: Captured | None) -> by
         ]
     else:
         truncated = [("WARC-Truncated", exchange.truncated)] if exchange.truncated else []
-        fields = [("WARC-Type", "response"), *_about(exchange, "response"), ("WARC-Payload-Digest", digest), *truncated]
+        fields = [("WARC-Type", "response"), *about, _RESPONSE, ("WARC-Payload-Digest", digest), *truncated]
         return _record([*fields, ("WARC-Record-ID", _urn(exchange.fetch_id))], head, exchange.body)
-    fields = [("WARC-Type", "revisit"), *_about(exchange, "response"), *profile, *_reference(refers_to)]
+    fields = [("WARC-Type", "revisit"), *about, _RESPONSE, *profile, *_reference(refers_to)]
     return _record([*fields, ("WARC-Record-ID", _urn(exchange.fetch_id))], head, b"")
 
 
-def _request(exchange: Exchange) -> bytes:
+def _request(exchange: Exchange, about: Fields) -> bytes:
     url = _URL.match(_uri(exchange.url))
     scheme, host, target = url.group("scheme", "host", "target") if url else ("", "", "")
     headers = list(exchange.request_headers)
     if not any(name.lower() == b"host" for name, _ in headers):
         # The client adds it on the wire, from the URL (RFC 9112, 3.2).
-        headers.insert(
-            0, (b"Host", (host or "").removesuffix({"http": ":80", "https": ":443"}.get(scheme, "")).encode())
-        )
+        port = {"http": ":80", "https": ":443"}.get(scheme, "")
+        headers.insert(0, (b"Host", (host or "").removesuffix(port).encode()))
     path = target if target.startswith("/") else f"/{target}"
     fields = [
         ("WARC-Type", "request"),
-        *_about(exchange, "request"),
+        *about,
+        ("Content-Type", "application/http;msgtype=request"),
         # Derived, so that the pair can be found from either side and the record costs no further random bytes.
         ("WARC-Record-ID", _urn(str(uuid5(NAMESPACE_URL, exchange.fetch_id)))),
         ("WARC-Concurrent-To", _urn(exchange.fetch_id)),
@@ -188,16 +192,12 @@ def _request(exchange: Exchange) -> bytes:
     return _record(fields, _http_head(f"{exchange.method} {path} HTTP/1.1", headers), b"")
 
 
-def _about(exchange: Exchange, msgtype: str) -> list[tuple[str, str]]:
-    fields = [
-        ("WARC-Target-URI", _uri(exchange.url)),
-        ("WARC-Date", rfc3339(exchange.fetched_at)),
-        ("Content-Type", f"application/http;msgtype={msgtype}"),
-    ]
+def _about(exchange: Exchange) -> Fields:
+    fields = [("WARC-Target-URI", _uri(exchange.url)), ("WARC-Date", rfc3339(exchange.fetched_at))]
     return [*fields, ("WARC-IP-Address", exchange.ip)] if exchange.ip else fields
 
 
-def _reference(to: Captured | None) -> list[tuple[str, str]]:
+def _reference(to: Captured | None) -> Fields:
     if to is None:
         return []
     return [

@@ -81,7 +81,7 @@ class RawStore:
         packed = pack(exchange)
         with self._lock:
             file = self._current(exchange.fetched_at)
-            with map_disk_errors(self._directory / file.name):
+            with map_disk_errors(file.path):
                 return file.append(exchange, packed, durable=self._durable)
 
     def append_async(self, exchange: Exchange) -> Future[RawRef]:
@@ -177,7 +177,7 @@ class RawStore:
     def _close_file(self) -> None:
         file, self._file = self._file, None
         if file:
-            with map_disk_errors(self._directory / file.name), closing(file):
+            with map_disk_errors(file.path), closing(file):
                 file.sync()
 
     def _original(self, ref: RawRef, to: Captured) -> RawRef:
@@ -207,7 +207,7 @@ class _WarcFile:
     """A WARC file and its index, open for writing. `end` is the length that holds whole records. Raises OSError."""
 
     def __init__(self, directory: Path, name: str, lead: bytes, machine: str) -> None:
-        self.name = name
+        self.name, self.path = name, directory / name
         self.day = date.fromisoformat(name.partition("/")[0])
         self.end = self._index_end = 0
         self.broken = False
