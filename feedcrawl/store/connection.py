@@ -1,4 +1,4 @@
-"""One way to a Redis: the server that REDIS_URL names, or the embedded one.
+"""One way to a Redis: the server or cluster that REDIS_URL names, or the embedded server.
 
     with connect(url=None, data_dir=Path("data")) as connection:
         connection.client.get("…")
@@ -13,11 +13,13 @@ import contextlib
 import logging
 import pkgutil
 import re
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Self
 
 import redis
 from redis import exceptions
 from redis.backoff import NoBackoff
+from redis.cluster import ClusterPipeline, RedisCluster
 from redis.retry import Retry
 
 from feedcrawl.store.embedded import EmbeddedServer, EmbeddedSocket, ServerRefused, attach, detach
@@ -26,11 +28,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+    from redis.cluster import ClusterNode
+
 # redis-py types each reply as bytes or text, awaited or not. Here they are text, at once: see `_FIXED`.
 Client = Any
 Pipeline = Any
 
-__all__ = ["Connection", "ServerRefused", "StoreUnavailable", "check_server", "connect", "map_redis_errors"]
+__all__ = [
+    "Connection",
+    "ServerRefused",
+    "StoreUnavailable",
+    "check_server",
+    "connect",
+    "in_order",
+    "is_cluster",
+    "map_redis_errors",
+]
 
 logger = logging.getLogger(__name__)
 
@@ -71,7 +84,7 @@ class StoreUnavailable(Exception):
 class Connection:
     """A client, and the embedded server behind it if there is one. `warnings` is what the start-up check let pass."""
 
-    def __init__(self, client: redis.Redis, server: EmbeddedServer | None = None) -> None:
+    def __init__(self, client: redis.Redis | RedisCluster, server: EmbeddedServer | None = None) -> None:
         self.client = client
         self.warnings: tuple[str, ...] = ()
         self._server = server
@@ -87,8 +100,9 @@ class Connection:
 
     def close(self) -> None:
         """Closes the client; with the last connection of the last process the embedded server ends. Safe to repeat."""
-        self.client.close()
-        self.client.connection_pool.disconnect()
+        for node in _nodes(self.client, all_of_them=True):
+            node.close()
+            node.connection_pool.disconnect()
         if self._server:
             server, self._server = self._server, None
             detach(server)
@@ -105,9 +119,9 @@ def connect(
 ) -> Connection:
     """The checked connection to the server named by `url` or `parameters` (scrapy-redis's REDIS_PARAMS), else embedded.
 
-    `data_dir` is where the embedded server keeps its data. Time limits are 5 s unless `parameters` has others; None
-    counts as unset, so that nothing waits for ever (a blocking command must stay below the limit). Raises
-    ServerRefused.
+    `data_dir` is where the embedded server keeps its data. A server that is a node of a Redis Cluster leads to all of
+    them. Time limits are 5 s unless `parameters` has others; None counts as unset, so that nothing waits for ever (a
+    blocking command must stay below the limit). Raises ServerRefused.
     """
     given = {name: value for name, value in (parameters or {}).items() if value is not None}
     url = url or given.get("url")
@@ -117,6 +131,10 @@ def connect(
         connection = _embedded(attach(data_dir), given)
     try:
         connection.warnings = check_server(connection.client, unsafe=unsafe)
+        if not connection.embedded and connection.client.info("cluster").get("cluster_enabled"):
+            connection.close()
+            connection.client = _cluster(url, given)
+            connection.warnings = check_server(connection.client, unsafe=unsafe)
     except BaseException:
         connection.close()
         raise
@@ -137,13 +155,47 @@ def _client(url: str | None, given: Mapping[str, Any]) -> redis.Redis:
     return client
 
 
+def _cluster(url: str | None, given: Mapping[str, Any]) -> RedisCluster:
+    """The client of the whole cluster of which a node was named."""
+    try:
+        return RedisCluster.from_url(url, **_options(given)) if url else RedisCluster(**_options(given))
+    except (exceptions.RedisError, exceptions.RedisClusterException, TypeError, ValueError) as error:
+        detail = (
+            f"the server is part of a Redis Cluster that cannot be used ({error}): name one of its nodes in REDIS_URL "
+            "by host and port, without a database, and see that its `CLUSTER INFO` says cluster_state:ok"
+        )
+        raise ServerRefused("cluster", detail) from error
+
+
+def is_cluster(client: Client) -> bool:
+    """Whether the client is one of several servers, each with keys of its own."""
+    return isinstance(client, RedisCluster)
+
+
+def in_order(pipe: Pipeline) -> None:
+    """What was queued on a pipeline happens before what is queued next.
+
+    On one server it does so anyway; the nodes of a cluster work side by side, so there it is sent now.
+    """
+    if isinstance(pipe, ClusterPipeline):
+        pipe.execute()
+
+
+def _nodes(client: redis.Redis | RedisCluster, *, all_of_them: bool = False) -> list[redis.Redis]:
+    """A client for each server that holds keys, or for replicas too."""
+    if not isinstance(client, RedisCluster):
+        return [client]
+    nodes: list[ClusterNode] = client.get_nodes() if all_of_them else client.get_primaries()  # type: ignore[no-untyped-call]
+    return [client.get_redis_connection(node) for node in nodes]
+
+
 def _embedded(server: EmbeddedServer, given: Mapping[str, Any]) -> Connection:
     pool = redis.ConnectionPool(connection_class=EmbeddedSocket, server=server, **_options(given))
     return Connection(redis.Redis(connection_pool=pool), server)
 
 
-def check_server(client: redis.Redis, *, unsafe: bool) -> tuple[str, ...]:
-    """Refuses a server that would lose work; answers with what is doubtful but let pass.
+def check_server(client: redis.Redis | RedisCluster, *, unsafe: bool) -> tuple[str, ...]:
+    """Refuses a server, or a cluster one of whose primaries, would lose work; answers what is doubtful but let pass.
 
     The crawl's whole state is in Redis: without an append-only file a restart loses it, and eviction loses it one key
     at a time. `unsafe` lets both pass. Where CONFIG is forbidden (managed servers) INFO is asked, and a missing
@@ -151,6 +203,10 @@ def check_server(client: redis.Redis, *, unsafe: bool) -> tuple[str, ...]:
 
     Raises ServerRefused (`unreachable` `auth` `too_old` `no_aof` `evicts`).
     """
+    return tuple(chain.from_iterable(_check_node(node, unsafe=unsafe) for node in _nodes(client)))
+
+
+def _check_node(client: redis.Redis, *, unsafe: bool) -> tuple[str, ...]:
     name = _server_name(client)
     try:
         info: dict[str, Any] = client.info()
@@ -242,7 +298,13 @@ _REPLIES = {
     "WRONGPASS": "auth",
     "NOPERM": "auth",
 }
-_KINDS: tuple[tuple[type[exceptions.RedisError], str], ...] = (
+# What redis-py says of a cluster as a whole; anything else under the same name is a bug of whoever asks.
+_CLUSTER_TROUBLE = {
+    "Redis Cluster cannot be connected": "unreachable",
+    "All slots are not covered": "cluster",
+    "startup_nodes could not agree": "cluster",
+}
+_KINDS: tuple[tuple[type[Exception], str], ...] = (
     (exceptions.BusyLoadingError, "loading"),
     (exceptions.AuthenticationError, "auth"),
     (exceptions.AuthorizationError, "auth"),
@@ -250,8 +312,11 @@ _KINDS: tuple[tuple[type[exceptions.RedisError], str], ...] = (
     (exceptions.OutOfMemoryError, "out_of_memory"),
     (exceptions.ReadOnlyError, "read_only"),
     (exceptions.MasterDownError, "replicas"),
-    (exceptions.ClusterDownError, "cluster"),
+    (exceptions.ClusterError, "cluster"),
+    (exceptions.SlotNotCoveredError, "cluster"),
     (exceptions.TryAgainError, "cluster"),
+    (exceptions.AskError, "cluster"),
+    (exceptions.MovedError, "cluster"),
     (exceptions.TimeoutError, "timeout"),
     (exceptions.ConnectionError, "unreachable"),
 )
@@ -265,7 +330,7 @@ def map_redis_errors() -> Iterator[None]:
     """
     try:
         yield
-    except exceptions.RedisError as error:
+    except (exceptions.RedisError, exceptions.RedisClusterException) as error:
         if isinstance(error.__cause__, ServerRefused):
             raise StoreUnavailable(error.__cause__.code, error.__cause__.detail) from error
         code = _code(error)
@@ -274,10 +339,12 @@ def map_redis_errors() -> Iterator[None]:
         raise StoreUnavailable(code, str(error)) from error
 
 
-def _code(error: exceptions.RedisError) -> str | None:
+def _code(error: Exception) -> str | None:
     for kind, code in _KINDS:
         if isinstance(error, kind):
             return code
+    if isinstance(error, exceptions.RedisClusterException):
+        return next((code for words, code in _CLUSTER_TROUBLE.items() if str(error).startswith(words)), None)
     if isinstance(error, exceptions.ResponseError):
         return _REPLIES.get(_WRAPPINGS.sub("", str(error)).partition(" ")[0])
     return None
