@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from feedcrawl.domain.extraction.furniture import is_hidden
 from feedcrawl.domain.extraction.leads import squeezed
 from feedcrawl.domain.extraction.page import text_of
+from feedcrawl.domain.extraction.sites import site_names
 from feedcrawl.domain.extraction.structured import text_at, values
-from feedcrawl.domain.extraction.titles import site_names
 from feedcrawl.domain.extraction.weights import names
 from feedcrawl.domain.text import fold
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from itertools import chain
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from feedcrawl.domain.errors import InvalidUrl
+from feedcrawl.domain.extraction.sites import is_front, site_names
 from feedcrawl.domain.extraction.structured import text_at, values
-from feedcrawl.domain.extraction.titles import site_names
 from feedcrawl.domain.sanitize import is_pixel, safe_url
 from feedcrawl.domain.text import fold
 from feedcrawl.domain.urls import resolve, same_site
@@ -40,19 +39,14 @@ def find_canonical(page: Page) -> str | None:
     if it is the front page. Whether the URL may serve as an identity is for its reader to judge.
     """
     own = _resolved(page.meta("og:url"), page.base)
-    if own and (not _is_front(own) or _is_front(page.url)):
+    if own and (not is_front(own) or is_front(page.url)):
         return own
     for link in page.tree.iter("link"):
         is_canonical = "canonical" in (link.get("rel") or "").lower().split()
         url = _resolved(link.get("href"), page.base) if is_canonical else None
-        if url and same_site(url, page.url) and (not _is_front(url) or _is_front(page.url)):
+        if url and same_site(url, page.url) and (not is_front(url) or is_front(page.url)):
             return url
     return _resolved(page.url, page.base)
-
-
-def _is_front(url: str) -> bool:
-    parts = urlsplit(url)
-    return parts.path in {"", "/"} and not parts.query
 
 
 def find_language(page: Page, feed: FeedContent | None) -> str | None:

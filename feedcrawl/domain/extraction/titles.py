@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, NamedTuple
 
 from feedcrawl.domain.extraction.page import text_of
-from feedcrawl.domain.extraction.structured import text_at, values
+from feedcrawl.domain.extraction.sites import SEPARATOR, key, site_keys, without_site
+from feedcrawl.domain.extraction.structured import text_at
 from feedcrawl.domain.text import fold, words
 
 if TYPE_CHECKING:
@@ -17,96 +16,117 @@ if TYPE_CHECKING:
     from feedcrawl.domain.models import FeedContent
 
 MAX_LENGTH = 500
-_TRANSCRIBED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "ø": "o", "å": "a", "é": "e", "è": "e"})
-_SEPARATOR = re.compile(r"\s+[|\-–—·•»\u203a:/]+\s+|\s*[|_»]\s*|\s+::\s+")
+_MIN_CORE_LENGTH = 8  # letters; it is chance if another text goes on from a shorter one
+_MIN_NAME_LENGTH = 4
+_MIN_WORDS = 4
+_CARDS = ("twitter:title", "parsely-title", "dc.title", "dc:title", "dcterms.title", "title")
 
 
-_DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{2,4}")
+class Statement(NamedTuple):
+    """What one source calls the article, and how much it counts."""
+
+    text: str
+    weight: float
 
 
 def find_title(page: Page, feed: FeedContent | None) -> str | None:
-    """The headline that most of the page's statements agree upon; the more trusted of equals.
+    """The headline that most of the page's statements agree upon.
 
-    Structured data, OpenGraph, the feed, the h1, the title element and the Twitter card each have a weight. A
-    statement counts without the site's name, and for another that differs from it in typography only.
+    Structured data, OpenGraph, the feed, the h1, the title element and the Twitter card each have a weight.
     """
-    sites = [_key(name) for name in site_names(page)]
-    said = [(without_site(text, sites), weight) for text, weight in _statements(page, feed, sites) if text]
+    sites = site_keys(page)
+    stated = [statement for statement in _statements(page, feed, sites) if statement.text]
+    sites |= _signatures([text for text, _ in stated], sites)
+    said = [Statement(without_site(text, sites), weight) for text, weight in stated]
+    is_alone = len(said) == 1 and stated[0].text == title_element(page)
+    return (unsigned(said[0].text) if is_alone else elect(said) or "")[:MAX_LENGTH] or None
+
+
+def unsigned(title: str) -> str:
+    """A title element without the few words after its last separator: a site's name that nothing else vouches for."""
+    cuts = list(SEPARATOR.finditer(title))
+    if not cuts:
+        return title
+    start, rest = title[: cuts[-1].start()], title[cuts[-1].end() :]
+    return start if len(start.split()) >= _MIN_WORDS and len(rest.split()) < _MIN_WORDS else title
+
+
+def elect(said: list[Statement]) -> str | None:
+    """The text with the most weight behind it; the first of equals, in its first spelling.
+
+    Texts that differ in typography only are the same. A statement that stands alone counts for the one that it goes
+    on from ("Headline - section") or was cut from ("Headl...").
+    """
     votes: dict[str, float] = {}
     for text, weight in said:
-        votes[_key(text)] = votes.get(_key(text), 0) + weight
-    best = max((text for text, _ in said if text), key=lambda text: votes[_key(text)], default=None)
-    return best[:MAX_LENGTH] if best else None
+        meant = key(_meant(text, [other for other, _ in said]))
+        votes[meant] = votes.get(meant, 0) + weight
+    return max((text for text, _ in said if text), key=lambda text: votes.get(key(text), 0), default=None)
 
 
-def site_names(page: Page) -> Iterator[str]:
-    """The names that the site goes by: as it says itself, and its host."""
-    for name in (*map(page.meta, ("og:site_name", "application-name", "apple-mobile-web-app-title")), _publisher(page)):
-        if name:
-            yield name
-    host = (urlsplit(page.url).hostname or "").removeprefix("www.")
-    yield host
-    yield from host.split(".")[:-1]
+def _meant(text: str, said: list[str]) -> str:
+    if [key(other) for other in said].count(key(text)) > 1:
+        return text
+    return _core(text, said) or next((other for other in said if _is_cut(text, other)), text)
 
 
-def without_site(text: str, sites: list[str]) -> str:
-    """A title without leading and trailing parts that are the site's name."""
-    while True:
-        cuts = list(_SEPARATOR.finditer(text))
-        if not cuts:
-            return text
-        first, last = cuts[0], cuts[-1]
-        if _key(text[last.end() :]) in sites or _DATE.fullmatch(text[last.end() :]):
-            text = text[: last.start()]
-        elif _key(text[: first.start()]) in sites:
-            text = text[first.end() :]
-        else:
-            return text
+def _core(text: str, said: list[str]) -> str | None:
+    """The longest of the statements after which a text has a separator and more."""
+    beginnings = {key(text[: cut.start()]) for cut in SEPARATOR.finditer(text)}
+    cores = [other for other in said if key(other) in beginnings and len(key(other)) >= _MIN_CORE_LENGTH]
+    return max(cores, key=len, default=None)
 
 
-def _statements(page: Page, feed: FeedContent | None, sites: list[str]) -> Iterator[tuple[str | None, float]]:
+def _is_cut(text: str, whole: str) -> bool:
+    """Whether a text is the beginning of another: shortened, or ended by an unescaped quotation mark."""
+    beginning = text.rstrip(" .…")
+    shortened = beginning != text or whole[len(beginning) :].lstrip().startswith('"')
+    start = key(beginning)
+    return shortened and len(beginning) < len(whole) and len(start) >= _MIN_CORE_LENGTH and key(whole).startswith(start)
+
+
+def _signatures(said: list[str], sites: set[str]) -> set[str]:
+    """The keys of what statements add to others, where it has a name of the site in it: "The Daily, Germany"."""
+    known = [name for name in sites if len(name) >= _MIN_NAME_LENGTH]
+    rests = [key(text)[len(key(core)) :] for text in said if (core := _core(text, said))]
+    return {rest for rest in rests if any(name in rest for name in known)}
+
+
+def _statements(page: Page, feed: FeedContent | None, sites: set[str]) -> Iterator[Statement]:
     structured, graph, whole = text_at(page.article, "headline"), page.meta("og:title"), title_element(page)
-    card = page.meta("twitter:title", "parsely-title", "dc.title", "dc:title", "dcterms.title", "title")
+    card = page.meta(*_CARDS)
     carried = feed.title if feed else None
     headline = _own_heading(page, " ".join(filter(None, (structured, graph, whole, card, carried))), sites)
-    yield structured, 1.0
-    yield graph, 1.0
-    yield carried, 0.8
-    yield headline, 0.6
-    yield card, 0.1 if structured or graph else 0.7
+    yield Statement(structured or "", 1.0)
+    yield Statement(graph or "", 1.1)
+    yield Statement(carried or "", 0.8)
+    yield Statement(headline or "", 0.45)
+    yield Statement(card or "", 0.1 if structured or graph else 0.7)
     editors = _unlike(structured, graph, whole, sites)
     if editors:
-        yield editors, 1.2
+        yield Statement(editors, 1.2)
         return
-    yield whole, 0.5
-    for text in {_key(text): text for text in (headline, graph, structured) if text}.values():
-        # "Headline, section, site" says the headline too.
-        if (
-            len(_key(text)) > 10
-            and _key(whole).startswith(_key(text))
-            and _key(text) != _key(without_site(whole, sites))
-        ):
-            yield text, 0.5
+    yield Statement(whole, 0.6)
 
 
-def _unlike(structured: str | None, graph: str | None, whole: str, sites: list[str]) -> str | None:
+def _unlike(structured: str | None, graph: str | None, whole: str, sites: set[str]) -> str | None:
     """Of two differing headlines the one that the title element does not repeat.
 
     Title elements are written for search engines; the headline that keeps clear of them is the editors' own.
     """
-    left, right, searched = (_key(without_site(text or "", sites)) for text in (structured, graph, whole))
+    left, right, searched = (key(without_site(text or "", sites)) for text in (structured, graph, whole))
     if not left or not right or left == right or searched not in {left, right}:
         return None
     return graph if searched == left else structured
 
 
-def _own_heading(page: Page, stated: str, sites: list[str]) -> str | None:
+def _own_heading(page: Page, stated: str, sites: set[str]) -> str | None:
     """The h1 that the page's statements speak of: sites put their own name, or another article, into h1 too."""
-    headings = [text for h1 in page.tree.iter("h1") if (text := text_of(h1)) and _key(text) not in sites]
+    headings = [text for h1 in page.tree.iter("h1") if (text := text_of(h1)) and key(text) not in sites]
     about = set(words(stated))
     if about:
         headings = [text for text in headings if _shared(text, about) >= 0.5]
-    return max(headings, key=lambda text: _key(text) in _key(stated), default=None)
+    return max(headings, key=lambda text: key(text) in key(stated), default=None)
 
 
 def _shared(text: str, about: set[str]) -> float:
@@ -120,16 +140,3 @@ def title_element(page: Page) -> str:
     if title is None:
         title = page.tree.find(".//title")
     return fold(title.text or "") if title is not None else ""
-
-
-def _publisher(page: Page) -> str | None:
-    return next((name for node in values(page.article.get("publisher")) if (name := _name(node))), None)
-
-
-def _name(node: object) -> str | None:
-    return text_at(node, "name") if isinstance(node, dict) else None
-
-
-def _key(text: str) -> str:
-    """A text as a host name would spell it."""
-    return re.sub(r"\W", "", text).lower().translate(_TRANSCRIBED)

@@ -1,0 +1,77 @@
+"""What a site calls itself, and how to take that out of a title."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from feedcrawl.domain.extraction.page import text_of
+from feedcrawl.domain.extraction.structured import text_at, values
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lxml.html import HtmlElement
+
+    from feedcrawl.domain.extraction.page import Page
+
+# Spaced strokes, bars of any width, and hyphens where they join no words: between ideographs or syllables.
+SEPARATOR = re.compile(
+    r"\s+[|\-–—·•»\u203a:/~]+\s+|\s*[|_»\u2502\u3163\uff5c\uff1a]+\s*"
+    r"|(?<=[\u3000-\ud7af])[-–—]+(?=[\u3000-\ud7af])"
+)
+_TRANSCRIBED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "ø": "o", "å": "a", "é": "e", "è": "e"})
+_DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{2,4}")
+
+
+def site_names(page: Page) -> Iterator[str]:
+    """The names that the site goes by: as it says itself, and its host."""
+    for name in (*map(page.meta, ("og:site_name", "application-name", "apple-mobile-web-app-title")), _publisher(page)):
+        if name:
+            yield name
+    host = (urlsplit(page.url).hostname or "").removeprefix("www.")
+    yield host
+    yield from host.split(".")[:-1]
+
+
+def site_keys(page: Page) -> set[str]:
+    """The keys of the site's names, those of its banners among them."""
+    banners = (text_of(h1) for h1 in page.tree.iter("h1") if leads_home(h1))
+    return {key(name) for name in (*site_names(page), *banners)} - {""}
+
+
+def leads_home(heading: HtmlElement) -> bool:
+    """Whether a heading is a link to a front page: the name of the site, as a banner."""
+    links = [*heading.iter("a"), *heading.iterancestors("a")]
+    return any(link.get("href") and is_front(link.get("href")) for link in links)
+
+
+def is_front(url: str) -> bool:
+    """Whether a URL, or a reference, is the front page of its host."""
+    try:
+        parts = urlsplit(url.strip())
+    except ValueError:
+        return False
+    return bool(parts.netloc or parts.path) and parts.path in {"", "/"} and not parts.query
+
+
+def without_site(text: str, sites: set[str]) -> str:
+    """A title without leading and trailing parts whose keys are among `sites`, and without a trailing date."""
+    for cut in SEPARATOR.finditer(text):
+        rest, start = text[cut.end() :], text[: cut.start()]
+        if key(rest) in sites or _DATE.fullmatch(rest):
+            return without_site(start, sites) if start else text
+        if key(start) in sites:
+            return without_site(rest, sites) if rest else text
+    return text
+
+
+def key(text: str) -> str:
+    """A text as a host name would spell it."""
+    return re.sub(r"\W", "", text).lower().translate(_TRANSCRIBED)
+
+
+def _publisher(page: Page) -> str | None:
+    nodes = (node for node in values(page.article.get("publisher")) if isinstance(node, dict))
+    return next((name for node in nodes if (name := text_at(node, "name"))), None)
