@@ -24,8 +24,9 @@ FAILED: Final = 1
 UNUSABLE: Final = 2
 """No argument, or not the settings, could be used."""
 
-_STORE_AWAY: Final = "store_away"
-_BROKEN_SERVERS: Final = frozenset({"data_dir", "aof_damaged", "not_starting", "silent", "unreachable"})
+_AWAY: Final = frozenset({"store_away", "disk_away"})
+"""Why the scheduler ends a crawl: Redis or the disk stayed away, or the server has lost its data."""
+_BROKEN_SERVERS: Final = frozenset({"data_dir", "aof_damaged", "not_starting", "silent", "unreachable", "emptied", "another_server"})
 """ServerRefused codes of servers that do not work; of the others the settings would have to change."""
 EXPLAINED: Final = (ConfigError, ServerRefused, StoreUnavailable, DiskUnavailable, Refusal, ValueError)
 """What one sentence explains; anything else is a bug, and has its traceback."""
@@ -51,7 +52,7 @@ class Ending:
     def status(self) -> int:
         """0 when each task ended stored, dead with a reason, or back in the frontier; else 1 or 2."""
         stats = self._crawler.stats
-        if self._unresolved or stats.get_value("finish_reason") == _STORE_AWAY:
+        if self._unresolved or stats.get_value("finish_reason") in _AWAY:
             return FAILED
         return UNUSABLE if stats.get_value(NO_USABLE_ARGUMENT) else DONE
 

@@ -19,8 +19,10 @@ from scrapy_redis.scheduler import Scheduler
 from feedcrawl import wiring
 from feedcrawl.domain.tasks import LANES, Lease
 from feedcrawl.plain import PlainPages
+from feedcrawl.services.readiness import FINAL
 from feedcrawl.services.requests import request_to_task
 from feedcrawl.store.connection import StoreUnavailable
+from feedcrawl.store.disk import DiskUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.utils.asyncio import CallLaterResult
 
+    from feedcrawl.services.readiness import Trouble
     from feedcrawl.wiring import Wiring
 
 logger = logging.getLogger(__name__)
@@ -56,6 +59,7 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         super().__init__(server=wired.client, persist=True)
         self._crawler = crawler
         self._config = wired.config
+        self._readiness = wired.readiness
         self.leases = wired.leases
         self._pages = PlainPages(crawler)
         self._ready: deque[Request] = deque()
@@ -67,12 +71,15 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         self._due_at: float | None = None
         self._blocked = 0
         self._away_since: float | None = None
+        self._away_for: Trouble | None = None
         self._closing = False
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Connects at once, so that a server that may not be used stops the start."""
-        scheduler = cls(crawler, wiring.of(crawler))
+        wired = wiring.of(crawler)
+        scheduler = cls(crawler, wired)
+        wired.generation.settle()
         scheduler.stats = crawler.stats
         return scheduler
 
@@ -124,10 +131,12 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         """The next request that may be sent now."""
         if not self._ready and not self._closing and time.monotonic() >= self._not_before():
             self._take()
-        if not self._ready:
-            return None
-        self._count("dequeued")
-        return self._ready.popleft()
+        while self._ready:
+            request = self._ready.popleft()
+            if self._is_ours(request.meta["lease"]):
+                self._count("dequeued")
+                return request
+        return None
 
     def has_pending_requests(self) -> bool:
         """Whether there is work for this worker now or within the linger time."""
@@ -143,7 +152,18 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
                 self._wake_in(0)
                 return True
         due = self._due_at is not None and self._due_at <= time.monotonic() + self._config.linger_sec
-        return due or self._blocked > 0 or self._away_since is not None
+        if due or self._blocked > 0 or self._away_since is not None:
+            return True
+        return not self._readiness.same_server()  # in one that was emptied nothing is due either
+
+    def _is_ours(self, lease: Lease) -> bool:
+        """False for what went to another worker while this one slept: its host has no turn for us."""
+        try:
+            return self.leases.confirms(lease)
+        except StoreUnavailable as error:
+            self.leases.abandon(lease, reason="store_lost")
+            self._pause(error)
+            return False
 
     def _push(self, request: Request) -> bool:
         if self._unpushed:  # while some wait the store is not asked for each: that may take as long as its time limit
@@ -190,6 +210,9 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         return min(self._due_at or float("inf"), self._timer_at, self._taken_at + IDLE_SEC)
 
     def _take(self) -> None:
+        if (trouble := self._readiness.trouble) is not None:
+            self._pause(trouble)
+            return
         self.leases.give_back_abandoned()
         try:
             taken = self.leases.take(self._config.take_batch, self._lanes)
@@ -273,21 +296,27 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
             logger.warning("lease_lost", extra={"task": task_id})
             self._count("lease_lost")
 
-    def _pause(self, error: StoreUnavailable) -> None:
-        """The server is away: nothing is taken until it is back; after the outage limit the crawl ends as failed."""
-        now = time.monotonic()
+    def _pause(self, trouble: Trouble) -> None:
+        """Nothing is taken until it has passed; what does not within the outage limit, or never, ends the crawl."""
+        now, code, what = time.monotonic(), trouble.code, _what(trouble)
         if self._away_since is None:
             self._away_since = now
-            logger.error("store_away", extra={"reason": error.code, "detail": error.detail})
+        if self._away_for is None or code != self._away_for.code:
+            self._away_for = trouble
+            self._count(f"paused/{code}")
+            logger.error(f"{what}_away", extra={"reason": code, "detail": trouble.detail})  # noqa: G004 - two events
         self._taken_at, self._due_at = now, now + IDLE_SEC
-        if now - self._away_since > self._config.redis_outage_sec:
-            self._fail("store_away")
+        if code in FINAL:
+            self.leases.lose_all()  # what is under way must not be written to a server that knows nothing of it
+        if code in FINAL or now - self._away_since > self._config.redis_outage_sec:
+            self._fail(f"{what}_away")
         self._wake_in(IDLE_SEC)
 
     def _resume(self) -> None:
-        if self._away_since is not None:
-            logger.info("store_back", extra={"away_sec": round(time.monotonic() - self._away_since, 1)})
-            self._away_since = None
+        if self._away_since is not None and self._away_for is not None:
+            away_sec = round(time.monotonic() - self._away_since, 1)
+            logger.info(f"{_what(self._away_for)}_back", extra={"away_sec": away_sec, "reason": self._away_for.code})  # noqa: G004
+            self._away_since = self._away_for = None
             unpushed, self._unpushed = self._unpushed, []
             for request in unpushed:
                 self._push(request)  # where that fails again, this one and the rest are kept as before
@@ -308,6 +337,10 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
     def _count(self, what: str) -> None:
         assert self.stats is not None
         self.stats.inc_value(f"feedcrawl/scheduler/{what}")
+
+
+def _what(trouble: Trouble) -> str:
+    return "disk" if isinstance(trouble, DiskUnavailable) else "store"
 
 
 def _spare_collections() -> None:

@@ -102,6 +102,9 @@ own_settings: tuple[Setting, ...] = (
     _setting(
         "FAIRNESS", None, "0 … 1", "0 spends polls so that entries are found soonest, 1 so that feeds are served alike"
     ),
+    _setting(
+        "POLLS_PER_HOUR", None, "polls per hour", "of all feeds together; waits stretch or shrink alike to keep it"
+    ),
     _setting("MIN_INTERVAL_SEC", 300.0, "s", "shortest time between polls of a feed", "SCHED_MIN_INTERVAL_SEC"),
     _setting("INITIAL_INTERVAL_SEC", 900.0, "s", "first interval of a new feed", "feed_poll_interval_minutes"),
     _setting("MAX_INTERVAL_SEC", float(DAY_SEC), "s", "longest time between polls of a feed", "SCHED_MAX_INTERVAL_SEC"),
@@ -254,6 +257,7 @@ ITEM_PIPELINES: dict[str, int | None] = {
 EXTENSIONS: dict[str, int | None] = {
     "feedcrawl.extensions.settle.Settle": 0,
     "feedcrawl.extensions.inputs.InputExtension": 10,
+    "feedcrawl.extensions.watch.Watch": 15,
     "feedcrawl.extensions.logs.Logs": 20,
     "feedcrawl.extensions.progress.Progress": 800,
     "feedcrawl.extensions.shutdown.Shutdown": 900,

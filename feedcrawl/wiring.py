@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -13,12 +14,15 @@ from feedcrawl.config import Config
 from feedcrawl.domain.cadence_values import CadencePolicy
 from feedcrawl.parsing import ParserPool
 from feedcrawl.services.leases import Leases
+from feedcrawl.services.readiness import Readiness
 from feedcrawl.services.sources import Sources, load
 from feedcrawl.services.submissions import Submissions
+from feedcrawl.services.tempo import Tempo
 from feedcrawl.store.articles import Articles, Lives
 from feedcrawl.store.connection import Client, Connection, connect
 from feedcrawl.store.entries import Entries
 from feedcrawl.store.frontier import Frontier, FrontierPolicy
+from feedcrawl.store.generation import Generation
 from feedcrawl.store.hosts import Hosts
 from feedcrawl.store.ndjson import NdjsonFile
 from feedcrawl.store.registry import Registry
@@ -32,11 +36,17 @@ if TYPE_CHECKING:
 
 
 class Wiring:
-    """The stores of one process, each made when it is first asked for; `close()` ends them in order."""
+    """The stores of one process, each made when it is first asked for; `close()` ends them in order.
 
-    def __init__(self, settings: BaseSettings) -> None:
+    `any_server`: the server may be another than the data directory knows.
+    """
+
+    generation: Generation
+
+    def __init__(self, settings: BaseSettings, *, any_server: bool = False) -> None:
         self.config = Config.from_settings(settings)
         self._settings = settings
+        self._any_server = any_server
 
     @cached_property
     def connection(self) -> Connection:
@@ -44,12 +54,19 @@ class Wiring:
         parameters = self._settings.getdict("REDIS_PARAMS")
         given = {name: self._settings.get(source) for source, name in SETTINGS_PARAMS_MAP.items()}
         parameters.update({name: value for name, value in given.items() if value})
-        return connect(
+        connection = connect(
             url=parameters.pop("url", None),
             data_dir=self.config.data_dir,
             unsafe=self.config.redis_unsafe,
             parameters=parameters,
         )
+        with ExitStack() as undo:
+            undo.callback(connection.close)
+            self.generation = Generation(connection.client, self.config.data_dir)
+            if not self._any_server:
+                self.generation.check()
+            undo.pop_all()
+        return connection
 
     @staticmethod
     def now() -> datetime:
@@ -60,6 +77,12 @@ class Wiring:
     def client(self) -> Client:
         """The connection's client."""
         return self.connection.client
+
+    @cached_property
+    def readiness(self) -> Readiness:
+        """Whether a crawl may go on."""
+        config, client = self.config, self.client
+        return Readiness(client, self.generation, config.data_dir, unsafe=config.redis_unsafe)
 
     @cached_property
     def frontier(self) -> Frontier:
@@ -79,7 +102,7 @@ class Wiring:
     @cached_property
     def leases(self) -> Leases:
         """What this worker holds of it."""
-        return Leases(self.frontier)
+        return Leases(self.frontier, lease_sec=self.config.lease_sec)
 
     @cached_property
     def registry(self) -> Registry:
@@ -168,6 +191,11 @@ class Wiring:
             backoff_cap_sec=config.backoff_cap_sec,
             **fairness,
         )
+
+    @cached_property
+    def tempo(self) -> Tempo:
+        """The same, at the tempo that keeps the fleet's budget."""
+        return Tempo(self.registry, self.cadence, self.config.polls_per_hour)
 
     def close(self) -> None:
         """Leaves the server; the embedded one ends with its last user."""

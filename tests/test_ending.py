@@ -55,6 +55,7 @@ def test_a_failure_counts_until_it_is_mended(happened: list[tuple[object, dict[s
 
 def test_what_the_crawl_itself_says() -> None:
     assert status(finish_reason="store_away") == 1
+    assert status(finish_reason="disk_away") == 1
     assert status(**{NO_USABLE_ARGUMENT: True}) == 2
     assert status(FAILED, **{NO_USABLE_ARGUMENT: True}) == 1
     assert status(finish_reason="shutdown") == 0

@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 class OnStores:
     """Base of the commands that look at the stores and go: they may run beside a crawl, and leave no server behind.
 
-    `answer` does the work and returns the exit status; what it may expect to go wrong ends in a sentence.
+    `answer` does the work and returns the exit status; what it may expect to go wrong ends in a sentence. `any_server`
+    as in `Wiring`.
     """
 
     requires_project = True
     requires_crawler_process = False
     default_settings: ClassVar[dict[str, Any]] = {}
+    any_server = False
     settings: Settings | None
     exitcode: int
 
@@ -35,7 +37,7 @@ class OnStores:
 
         assert self.settings is not None
         try:
-            with closing(Wiring(self.settings)) as wired, map_redis_errors():
+            with closing(Wiring(self.settings, any_server=self.any_server)) as wired, map_redis_errors():
                 self.exitcode = self.answer(wired, args, opts)
         except BrokenPipeError:  # `| head` has read enough
             self.exitcode = FAILED

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
-    from feedcrawl.services.leases import Leases
+    from feedcrawl.wiring import Wiring
 
 logger = logging.getLogger(__name__)
 
@@ -29,15 +29,15 @@ class Settle:
     `feedcrawl/failed` counts both: a run with any of them does not end with status 0.
     """
 
-    def __init__(self, crawler: Crawler, leases: Leases) -> None:
+    def __init__(self, crawler: Crawler, wired: Wiring) -> None:
         assert crawler.stats is not None
         self._stats = crawler.stats
-        self._leases = leases
+        self._wired = wired
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Listens for errors of items and callbacks."""
-        extension = cls(crawler, wiring.of(crawler).leases)
+        extension = cls(crawler, wiring.of(crawler))
         crawler.signals.connect(extension.item_error, signals.item_error)
         crawler.signals.connect(extension.spider_error, signals.spider_error)
         return extension
@@ -52,10 +52,11 @@ class Settle:
         self._settle(request.meta.get("lease") if request is not None else None, failure, "callback_failed")
 
     def _settle(self, lease: Any, failure: Failure, reason: str) -> None:
+        self._wired.readiness.note(failure.value)
         away = isinstance(failure.value, (StoreUnavailable, DiskUnavailable))
         self._stats.inc_value(f"feedcrawl/{'unavailable' if away else 'failed'}/{reason}")
         if lease is None:
             return
-        code = getattr(failure.value, "code", None) or getattr(failure.value, "reason", None) if away else reason
+        code = getattr(failure.value, "code", reason) if away else reason
         logger.error("task_given_back", extra={"task": lease.id, "url": lease.task.url, "reason": code})
-        self._leases.abandon(lease, reason=str(code), delay_sec=RETRY_SEC, counted=not away)
+        self._wired.leases.abandon(lease, reason=str(code), delay_sec=RETRY_SEC, counted=not away)

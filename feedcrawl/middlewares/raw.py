@@ -14,11 +14,14 @@ from uuid import uuid4
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
-from feedcrawl import __version__
+from feedcrawl import __version__, wiring
 from feedcrawl.config import Config
+from feedcrawl.store.disk import DiskUnavailable
 from feedcrawl.store.raw import Captured, Exchange, RawStore
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -39,8 +42,10 @@ class RawCaptureMiddleware:
     be written, the request fails with DiskUnavailable and nothing is parsed. FEEDCRAWL_RAW = False turns it off.
     """
 
-    def __init__(self, store: RawStore) -> None:
+    def __init__(self, store: RawStore, note: Callable[[BaseException], None] = lambda _: None) -> None:
+        """`note` is told of a disk that fails."""
         self.store = store
+        self._note = note
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -48,7 +53,9 @@ class RawCaptureMiddleware:
         config = Config.from_settings(crawler.settings)
         if not config.raw:
             raise NotConfigured("FEEDCRAWL_RAW is off")
-        middleware = cls(RawStore(config.data_dir / "raw", software=f"feedcrawl/{__version__}"))
+        store = RawStore(config.data_dir / "raw", software=f"feedcrawl/{__version__}")
+        wired = wiring.of(crawler)
+        middleware = cls(store, lambda error: wired.readiness.note(error))  # noqa: PLW0108 - no server before that
         # Sent after spider_closed: pipelines and whatever listens to that still find the store open.
         crawler.signals.connect(middleware.engine_stopped, signals.engine_stopped)
         return middleware
@@ -63,8 +70,12 @@ class RawCaptureMiddleware:
         """The response unchanged, once it is archived."""
         if "raw" in request.meta:
             written = self.store.append_async(exchange(request, response, datetime.now(UTC)))
-            # A small one is on disk already, and awaiting it would cost a turn of the event loop.
-            request.meta["raw_ref"] = written.result() if written.done() else await asyncio.wrap_future(written)
+            try:
+                # A small one is on disk already, and awaiting it would cost a turn of the event loop.
+                request.meta["raw_ref"] = written.result() if written.done() else await asyncio.wrap_future(written)
+            except DiskUnavailable as error:
+                self._note(error)
+                raise
         return response
 
     def engine_stopped(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 from feedcrawl.domain.tasks import compact
@@ -27,10 +28,12 @@ class Leases:
     is free again.
     """
 
-    def __init__(self, frontier: Frontier) -> None:
+    def __init__(self, frontier: Frontier, *, lease_sec: float = 60.0) -> None:
         self._frontier = frontier
+        self._lease_sec = lease_sec
         self._endings = Endings(frontier)
         self.held: dict[str, Lease] = {}
+        self._sure_until = float("-inf")
         self._abandoned: dict[str, tuple[Lease, dict[str, Any]]] = {}
         self.on_change: Callable[[float], None] = lambda _: None
 
@@ -39,10 +42,22 @@ class Leases:
         held = self.held.get(lease.id)
         return held is not None and held.token == lease.token
 
+    def confirms(self, lease: Lease) -> bool:
+        """Whether this very lease is still ours, asked of the store where this worker has slept through its time.
+
+        For what cannot be undone: the frontier refuses what a lost lease ends, but a line on the disk stays.
+        """
+        if self.holds(lease) and time.monotonic() >= self._sure_until:
+            self.heartbeat()
+        return self.holds(lease)
+
     def take(self, wanted: int, lanes: Sequence[str]) -> Taken:
         """Leases of hosts that may be asked now."""
+        began = time.monotonic()
         with map_redis_errors():
             taken = self._frontier.take(wanted, lanes=lanes)
+        if not self.held:
+            self._sure_until = began + self._lease_sec
         self.held.update({lease.id: lease for lease in taken.leases})
         return taken
 
@@ -141,8 +156,10 @@ class Leases:
     def heartbeat(self) -> set[str]:
         """Extends all that is held; what was lost meanwhile is forgotten, and named."""
         self.give_back_abandoned()
+        began = time.monotonic()
         with map_redis_errors():
             lost = self._frontier.heartbeat(self.held.values())
+        self._sure_until = began + self._lease_sec
         for task_id in lost:
             self.held.pop(task_id, None)
         return lost
@@ -158,6 +175,11 @@ class Leases:
             returned += 1
         self.held.clear()
         return returned
+
+    def lose_all(self) -> None:
+        """Holds nothing any more, and gives nothing back: the server that it was taken from is gone."""
+        self.held.clear()
+        self._abandoned.clear()
 
     def _forget(self, lease: Lease) -> None:
         if self.holds(lease):

@@ -11,6 +11,7 @@ import errno
 import json
 import os
 import re
+import secrets
 import stat
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING
 from feedcrawl.domain.warc import rfc3339
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
 _REASONS = {
@@ -32,7 +33,14 @@ _REASONS = {
     errno.EINVAL: "not_a_file",
     errno.ENXIO: "not_a_file",  # a pipe that nobody reads
     errno.EIO: "io_error",
+    errno.EMFILE: "too_many_files",
+    errno.ENFILE: "too_many_files",
 }
+PASSING = frozenset({"disk_full", "io_error", "read_only", "too_many_files"})
+"""Reasons that concern the whole disk or process, and that pass; any other is one file's own."""
+_PROBE_BYTES = 1 << 20
+_SUFFIX = ".tmp"
+_LEFT_OVER_SEC = 3600
 # Legal inside a JSON string, but line ends for readers that split text into lines as Unicode does.
 _LINE_ENDS = re.compile("[\x85\u2028\u2029]")
 
@@ -47,6 +55,16 @@ class DiskUnavailable(Exception):
 
     def __str__(self) -> str:
         return f"{self.reason}: {self.path}"
+
+    @property
+    def code(self) -> str:
+        """The reason, under the name that it has in the errors of other stores."""
+        return self.reason
+
+    @property
+    def detail(self) -> str:
+        """The path."""
+        return str(self.path)
 
 
 @contextmanager
@@ -111,6 +129,48 @@ def write_whole(fd: int, data: bytes, *, end: int) -> None:
     except OSError:
         os.ftruncate(fd, end)
         raise
+
+
+def write_anew(path: Path, chunks: Iterable[bytes]) -> None:
+    """The file with this content, or as it was: written beside it, synced, and put in its place. DiskUnavailable."""
+    with map_disk_errors(path), _beside(path) as (fd, name):
+        for chunk in chunks:
+            write_whole(fd, chunk, end=os.fstat(fd).st_size)
+        os.fsync(fd)
+        name.replace(path)
+
+
+def probe(directory: Path) -> None:
+    """Whether a directory takes what a fetch may bring: writes so much, and takes it away. DiskUnavailable."""
+    with map_disk_errors(directory), _beside(directory / "probe") as (fd, _):
+        write_whole(fd, bytes(_PROBE_BYTES), end=0)
+        os.fsync(fd)
+
+
+def sweep(root: Path, now: float) -> int:
+    """Removes what a kill left of files that were being written, an hour later; answers how many. DiskUnavailable."""
+    count = 0
+    with map_disk_errors(root):
+        for folder in (root, *(each for each in root.glob("*") if each.is_dir() and not each.is_symlink())):
+            for path in folder.glob(f"*{_SUFFIX}"):
+                with suppress(FileNotFoundError):
+                    if path.lstat().st_mtime < now - _LEFT_OVER_SEC:
+                        path.unlink()
+                        count += 1
+    return count
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[tuple[int, Path]]:
+    """A new file beside `path`, gone afterwards unless it was given another name."""
+    path.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
+    name = path.with_name(f"{path.name}.{secrets.token_hex(4)}{_SUFFIX}")
+    fd = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o640)
+    try:
+        yield fd, name
+    finally:
+        os.close(fd)
+        name.unlink(missing_ok=True)
 
 
 def json_line(record: Mapping[str, object]) -> bytes:

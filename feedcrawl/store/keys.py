@@ -18,6 +18,11 @@ PAGE_CACHE_INDEX = "webpage:by_age"
 PAGE_CACHE_SIZES = "webpage:sizes"
 PAGE_CACHE_BYTES = "webpage:bytes"
 
+GENERATION = "fc:{0}:generation"
+"""STRING: the id of this server's data, which each data directory keeps too."""
+SWEEPER = "fc:{0}:sweeper"
+"""STRING: the worker that looks for feeds without a future, while it does."""
+
 CATEGORY_LINKS_PATTERN = "rss:category_links:*"
 
 

@@ -220,6 +220,7 @@ class _WarcFile:
             self._index_fd = open_beneath(directory, name + SUFFIX, flags)
         except OSError:
             os.close(self._fd)
+            self.path.unlink()  # nothing is in it, and the next try makes another
             raise
 
     def append(self, exchange: Exchange, packed: Packed, *, durable: bool) -> RawRef:

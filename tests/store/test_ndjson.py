@@ -191,7 +191,8 @@ def test_names_that_lead_out_are_refused(tmp_path, name):
         (PermissionError(errno.EACCES, "Permission denied"), "no_permission"),
         (OSError(errno.EROFS, "Read-only"), "read_only"),
         (OSError(errno.EIO, "I/O error"), "io_error"),
-        (OSError(errno.EMFILE, "Too many open files"), "emfile"),
+        (OSError(errno.EMFILE, "Too many open files"), "too_many_files"),
+        (OSError(errno.EFBIG, "File too large"), "efbig"),
         (OSError("no number"), "unknown"),
     ],
 )
