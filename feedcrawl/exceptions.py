@@ -1,17 +1,25 @@
-"""How a request of ours may end besides Scrapy's own exceptions.
+"""How a request of ours, or an item, may end besides Scrapy's own exceptions.
 
-All are IgnoreRequest, so that Scrapy neither retries nor reports them as errors of the downloader; `reason` is the
-code that reaches log, metric and journal unchanged.
+Those of requests are IgnoreRequest, so that Scrapy neither retries nor reports them as errors of the downloader;
+`reason` is the code that reaches log, metric and journal unchanged.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrapy.exceptions import IgnoreRequest
+from scrapy.exceptions import DropItem, IgnoreRequest
 
 if TYPE_CHECKING:
     from feedcrawl.domain.redirects import Hop
+    from feedcrawl.domain.tasks import Lease
+
+
+class LeaseLost(DropItem):
+    """The task of an item is in another worker's hands, who does the same; nothing more of this one may be seen."""
+
+    def __init__(self, lease: Lease) -> None:
+        super().__init__(f"lease_lost: {lease.task.url} is in another worker's hands")
 
 
 class AddressRefused(IgnoreRequest):

@@ -5,8 +5,9 @@
     await pool.close(drain_sec=5)
 
 A parser that hangs, eats memory or crashes costs one child and one document; the caller gets a value, never an
-exception. Children are forked from a server process that has imported the parsers and nothing else: no reactor, no
-connection, no thread is there to be inherited. They end when their parent does, however it dies.
+exception. A document whose child was killed from outside is read once more. Children are forked from a server process
+that has imported the parsers and nothing else: no reactor, no connection, no thread is there to be inherited. They end
+when their parent does, however it dies.
 
 Whatever a child is sent and sends back is pickled, so functions must be importable, and children are trusted as far
 as the parsers in them are.
@@ -127,8 +128,9 @@ class ParserPool:
             try:
                 try:
                     outcome = await self._ask(task, wall_sec)
-                except BrokenProcessPool:
-                    # Pebble gives up a whole pool when an idle child dies; the task is not to blame.
+                except (BrokenProcessPool, ProcessExpired):
+                    # Pebble gives up a whole pool when an idle child dies, and a machine without memory kills any
+                    # child: the task need not be to blame.
                     outcome = await self._ask(task, wall_sec)
             except (BrokenProcessPool, OSError, EOFError) as error:
                 outcome = self._failure(error, wall_sec)
@@ -199,7 +201,7 @@ class ParserPool:
             if asked.cancelled():
                 return Failed("parse_cancelled", "the pool is closing")
             error = asked.exception()
-            if isinstance(error, BrokenProcessPool):
+            if error is not None and (isinstance(error, BrokenProcessPool) or _was_killed(error)):
                 raise error
             outcome: Done[Any] | Failed = self._failure(error, wall_sec) if error else asked.result()
             return outcome
@@ -218,6 +220,11 @@ class ParserPool:
         if error.exitcode < 0:
             return Failed("parse_crash", f"the child was killed by {_SIGNALS.get(-error.exitcode, -error.exitcode)}")
         return Failed("parse_crash", f"the child ended with status {error.exitcode}")
+
+
+def _was_killed(error: BaseException) -> bool:
+    """Whether the child ended by a signal that no limit of ours sends."""
+    return isinstance(error, ProcessExpired) and error.exitcode == -signal.SIGKILL
 
 
 def _discard(pool: ProcessPool) -> threading.Thread:

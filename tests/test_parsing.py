@@ -157,6 +157,12 @@ def test_a_death_harms_no_other_task():
     assert [outcome.value for outcome in outcomes[3:]] == list(range(40))
 
 
+def test_a_document_whose_child_is_killed_is_read_once_more(tmp_path):
+    mark = tmp_path / "killed"
+    once = f"__import__('os').path.exists({str(mark)!r}) or (open({str(mark)!r}, 'w'), __import__('os').kill({PID}, 9))"
+    assert asked(once).value is True
+
+
 def test_an_idle_child_that_is_killed_is_replaced():
     async def work(pool):
         pid = (await pool.run(eval, PID)).value

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from scrapy.exceptions import DropItem
-
 from feedcrawl import wiring
 from feedcrawl.domain.urls import canonicalize
+from feedcrawl.exceptions import LeaseLost
 from feedcrawl.items import Article
 from feedcrawl.services import articles
 
@@ -31,8 +30,8 @@ class CanonicalizePipeline:
     def process_item(self, item: Any) -> Any:
         """The item, named."""
         lease = getattr(item, "lease", None)
-        if lease is not None and not getattr(item, "ended", False) and not self._leases.holds(lease):
-            raise DropItem(f"lease_lost: {lease.task.url} is in another worker's hands")
+        if lease is not None and not getattr(item, "ended", False) and not self._leases.confirms(lease):
+            raise LeaseLost(lease)
         if isinstance(item, Article):
             self._name(item)
         return item

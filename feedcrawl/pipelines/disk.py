@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 from feedcrawl import wiring
+from feedcrawl.exceptions import LeaseLost
 from feedcrawl.items import Article, FeedPoll
 from feedcrawl.services import articles
 from feedcrawl.services.polling import rfc3339
@@ -12,6 +13,7 @@ from feedcrawl.services.polling import rfc3339
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
+    from feedcrawl.store.ndjson import NdjsonFile
     from feedcrawl.wiring import Wiring
 
 
@@ -33,12 +35,17 @@ class DiskPipeline:
     def process_item(self, item: Any) -> Any:
         """The item, on disk."""
         if isinstance(item, FeedPoll) and (item.new or item.changed):
-            self._wired.entry_lines.append(item.at.date(), *map(vars, (*item.new, *item.changed)))
+            self._append(self._wired.entry_lines, item, *map(vars, (*item.new, *item.changed)))
         elif isinstance(item, Article):
             item.record = self._record(item)
             if item.status == "success" and item.merged_into is None:
-                self._wired.article_lines.append(item.at.date(), {"type": "article", **item.record})
+                self._append(self._wired.article_lines, item, {"type": "article", **item.record})
         return item
+
+    def _append(self, lines: NdjsonFile, item: FeedPoll | Article, *records: dict[str, Any]) -> None:
+        if not self._wired.leases.confirms(item.lease):
+            raise LeaseLost(item.lease)
+        lines.append(item.at.date(), *records)
 
     def _record(self, article: Article) -> dict[str, Any]:
         payload = article.lease.task.payload

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 from feedcrawl import wiring
+from feedcrawl.exceptions import LeaseLost
 from feedcrawl.items import Article, FeedPoll
 from feedcrawl.services import articles, lineage, polling
 from feedcrawl.store.connection import map_redis_errors
@@ -32,6 +33,8 @@ class PublishPipeline:
         writes = getattr(item, "writes", None)
         if writes is None:
             return item
+        if not getattr(item, "ended", False) and not self._wired.leases.confirms(item.lease):
+            raise LeaseLost(item.lease)
         with map_redis_errors():
             cached = isinstance(item, Article) and self._cache(item)
             events = polling.entry_events(item) if isinstance(item, FeedPoll) else self._article(item, cached=cached)

@@ -164,3 +164,25 @@ def test_a_redirected_task_waits_for_the_other_host(leases: Leases, frontier: Fr
     assert lease.task.payload["temporary"] is True
     assert not leases.redirect(lease, "http://d.test/4", ["http://c.test/3"], limit=2)
     assert leases.holds(lease)
+
+
+def test_a_worker_that_slept_asks_whether_its_leases_are_still_its_own(shaky: Shaky, frontier: Frontier) -> None:
+    brief = Leases(shaky, lease_sec=0.0)  # all of the time that a lease lives has always passed
+    brief.push(tasks(2))
+    kept, lost = brief.take(2, LANES).leases
+    frontier.remove(lost.id)
+    assert brief.holds(lost)
+    assert brief.confirms(kept)
+    assert not brief.confirms(lost)
+    assert list(brief.held) == [kept.id]
+    shaky.away = True
+    assert not brief.confirms(lost)  # nobody needs to be asked
+    with pytest.raises(StoreUnavailable):
+        brief.confirms(kept)
+
+
+def test_a_lease_within_its_time_is_confirmed_without_a_question(leases: Leases, shaky: Shaky) -> None:
+    leases.push(tasks(1))
+    (lease,) = leases.take(1, LANES).leases
+    shaky.away = True
+    assert leases.confirms(lease)

@@ -1,0 +1,169 @@
+"""Kills of all kinds while a crawl goes on, and the account of what it has kept.
+
+Each round of a campaign subscribes a site of its own and makes one fault; `account` says afterwards what became of
+every page that was served.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from documents import rss
+from faults import STEPS
+from origin import document
+from world import World, entry, events, good_page
+
+from feedcrawl.domain.urls import url_uid
+from feedcrawl.store.connection import connect
+from feedcrawl.store.frontier import Frontier, FrontierPolicy
+
+LEASE_SEC = 2.0
+FAULTS = Path(__file__).with_name("faults.py")
+SETTINGS = {
+    "FEEDCRAWL_LEASE_SEC": str(LEASE_SEC),
+    "FEEDCRAWL_MAX_ATTEMPTS": "1000",  # a task that outlives four workers is given up otherwise
+    "FEEDCRAWL_LINGER_SEC": str(LEASE_SEC + 1),
+    **{f"FEEDCRAWL_{kind}_TIMEOUT_SEC": "1.5" for kind in ("FETCH", "ARTICLE", "ROBOTS", "SITEMAP", "RENDER")},
+}
+NAMED = [(kind, step) for kind, steps in STEPS.items() for step in steps]
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What a crawl has kept of `articles` pages.
+
+    Lost is what is not in Redis, on the disk, in its category and in the stream of events, or whose task has not ended;
+    stored twice what is there under several uids or in several versions, or has ended more than once. Lines and events
+    may repeat with the same content and the same id.
+    """
+
+    articles: int
+    lost: int
+    stored_twice: int
+    leases_left: int
+    repeated_lines: int = field(compare=False, default=0)
+    repeated_events: int = field(compare=False, default=0)
+
+
+def account(world: World, urls: Iterable[str], category: str = "kept") -> Account:
+    """The account of a world in which nobody works any more."""
+    uids = {url_uid(url) for url in urls}
+    with connect(url=world.url, data_dir=world.data) as connection:
+        client = connection.client
+        frontier = Frontier(client, FrontierPolicy())
+        found = {uid: frontier.find(uid) for uid in uids}
+        leases = frontier.counts()["leased"]
+        hashes = {key.rpartition(":")[2] for key in client.scan_iter("rss:article_canonical:*", count=1000)}
+        good = {uid for uid in hashes if client.hget(f"rss:article_canonical:{uid}", "status") == "success"}
+        listed = client.smembers(f"rss:articles_by_category:{category}")
+        told = {kind: Counter(event["event"] for event in events(client, kind)) for kind in TOLD}
+        of = {event["uid"] for event in events(client, "article_ready")}
+    lines = [(line["uid"], line["content_hash"]) for line in world.lines("articles")]
+    entries = Counter((line["entry_uid"], line["content_hash"]) for line in world.lines("entries"))
+    ended = {uid for uid, each in found.items() if each is not None and each[1].status == "fetched"}
+    several = sum(each is not None and each[1].fetch_count > 1 for each in found.values())
+    kept = ended & good & listed & of & {uid for uid, _ in lines}
+    more = [len(versions) - len(uids) for versions in (set(lines), hashes | uids, entries, *told.values())]
+    return Account(
+        articles=len(uids),
+        lost=len(uids - kept) + sum(max(0, -each) for each in more),
+        stored_twice=several + sum(max(0, each) for each in more),
+        leases_left=leases,
+        repeated_lines=len(lines) - len(set(lines)) + entries.total() - len(entries),
+        repeated_events=sum(ids.total() - len(ids) for ids in told.values()),
+    )
+
+
+TOLD = ("new_entry", "article_ready")
+
+
+@dataclass
+class Campaign:
+    """Rounds of faults in a world. `urls` are the pages of all sites so far, `faults` counts what was done."""
+
+    world: World
+    pages: int = 3
+    chance: random.Random = field(default_factory=lambda: random.Random(4))
+    urls: list[str] = field(default_factory=list)
+    faults: Counter[str] = field(default_factory=Counter)
+    sites: int = 0
+
+    def site(self, name: str) -> str:
+        """Serves a feed of new pages on a host of that name, slowly and in pieces; returns the feed's URL."""
+        self.sites += 1
+        site = self.world.origin.site(f"{name}-{self.sites}.test")
+        names = [f"{name}-{self.sites}-{page}" for page in range(self.pages)]
+        slow = {"wait_sec": 0.02, "piece_bytes": 1500, "drip_sec": 0.002}
+        self.urls += [site.serve(f"/{each}", good_page(each, **slow)) for each in names]
+        entries = [entry(site, each) for each in names]
+        return site.serve("/feed", document(rss(entries), content_type="application/rss+xml", etag='"1"', **slow))
+
+    def start(self, feed: str, *fault: str) -> subprocess.Popen[bytes]:
+        """A worker that subscribes a feed and goes on for ever; `fault` are the words of `faults.py`."""
+        command = (str(FAULTS), *fault) if fault else ("-m", "scrapy")
+        listed = self.world.folder / f"feeds-{self.sites}.txt"
+        listed.write_text(f"{feed} kept\n")
+        return self.world.start(f"feeds={listed}", "forever=1", command=command)
+
+    def at_step(self, kind: str, step: str) -> None:
+        """A worker dies at a step of the first task of its site; where a child is to die, the worker ends with it."""
+        feed = self.site(f"{kind}-{step.replace('_', '-')}")
+        worker = self.start(feed, step, kind, str(urlsplit(feed).hostname), "KILL")
+        if step == "child_parsing":
+            uids = [url_uid(url) for url in self.urls[-self.pages :]]
+            with self.world.client() as client:
+                self.world.until(lambda: all(client.exists(f"rss:article_canonical:{uid}") for uid in uids))
+            worker.kill()
+        assert worker.wait(timeout=40) == -signal.SIGKILL, f"{kind} {step}: {self.world.logs()[-6000:]}"
+        self.faults[f"{kind} {step}"] += 1
+
+    def asleep(self, kind: str, step: str) -> subprocess.Popen[bytes]:
+        """A worker that is stopped at a step of the first task of its site; SIGCONT wakes it."""
+        feed = self.site(f"asleep-{kind}-{step.replace('_', '-')}")
+        worker = self.start(feed, step, kind, str(urlsplit(feed).hostname), "STOP")
+        self.world.until(lambda: is_stopped(worker))
+        self.faults["worker stopped"] += 1
+        return worker
+
+    def at_random(self) -> None:
+        """A worker dies at any moment."""
+        before = len(self.world.origin.ledger.requests)
+        worker = self.start(self.site("random"))
+        wanted = before + self.chance.randint(1, 8)
+        self.world.until(lambda: len(self.world.origin.ledger.requests) >= wanted)
+        time.sleep(self.chance.uniform(0, 0.1))
+        worker.kill()
+        worker.wait()
+        self.faults["worker killed"] += 1
+
+    def rest(self) -> None:
+        """All that is left is done, each feed is asked once more, and nothing is new."""
+        time.sleep(LEASE_SEC)
+        self.world.until(lambda: all(map(is_gone, self.world.started)))
+        self.world.crawl("rest")
+        self.world.crawl("again", "now=1")
+
+    def account(self) -> Account:
+        return account(self.world, self.urls)
+
+
+def is_stopped(worker: subprocess.Popen[bytes]) -> bool:
+    return Path(f"/proc/{worker.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+
+
+def is_gone(worker: subprocess.Popen[bytes]) -> bool:
+    """Whether nothing of the worker is left: its children must end by themselves."""
+    try:
+        os.killpg(worker.pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
