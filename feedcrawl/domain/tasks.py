@@ -74,13 +74,14 @@ class Lease:
     """A task in this worker's hands until it is done, given back, or the lease runs out.
 
     `token` fences: a worker whose lease ran out changes nothing. `probe` asks that the host be tried with one light
-    request first, because its circuit is half-open.
+    request first, because its circuit is half-open. `shard` is where the frontier keeps it.
     """
 
     task: Task
     history: History
     token: str
     probe: bool = False
+    shard: int = 0
 
     @property
     def id(self) -> str:

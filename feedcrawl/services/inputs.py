@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from feedcrawl.domain.errors import Refusal
-from feedcrawl.domain.queue_items import QueueItem, read_item
+from feedcrawl.domain.queue_items import QueueItem, read_item, unwrapped
 from feedcrawl.services.articles import article_task, page_key
 from feedcrawl.store import keys
 from feedcrawl.store.connection import map_redis_errors
@@ -50,7 +50,7 @@ class Inputs:
         """Takes up what workers that were killed had taken; answers how many items."""
         count = 0
         with map_redis_errors():
-            for left in self._client.scan_iter(match=keys.queue_taken("*"), count=1000):
+            for left in self._client.scan_iter(match=keys.QUEUES_TAKEN_PATTERN, count=1000):
                 items = self._client.lrange(left, 0, -1)
                 self._push(items)
                 for item in items:
@@ -128,7 +128,7 @@ class Inputs:
 
     def _task(self, item: QueueItem, *, origin: Any, refuse: bool = False) -> Task | None:
         try:
-            return article_task(item.url, category=item.category, priority=item.priority, origin=origin)
+            return item.task or article_task(item.url, category=item.category, priority=item.priority, origin=origin)
         except Refusal as error:
             if refuse:
                 raise
@@ -137,5 +137,5 @@ class Inputs:
 
     def _refuse(self, text: str, error: Refusal) -> None:
         logger.warning("queue_item_refused", extra={"item": text[:500], "reason": error.code, "detail": error.detail})
-        letter = {"item": text[:10_000], "reason": error.code, "detail": error.detail, "at": round(time.time(), 3)}
+        letter = {"item": unwrapped(text)[:10_000], "reason": error.code, "detail": error.detail, "at": round(time.time(), 3)}
         self._client.rpush(keys.DEAD_LETTERS, json.dumps(letter, ensure_ascii=False))

@@ -15,20 +15,23 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from feedcrawl.domain.tasks import LANES, History, Lease, Task, compact, task_from_json
 from feedcrawl.store import keys
+from feedcrawl.store.connection import is_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import redis
 
-Pushed = Literal["queued", "raised", "pending", "leased", "known", "again"]
-"""new | pending, priority raised | pending | in a worker's hands | ended and remembered | ended, queued anew."""
+Pushed = Literal["queued", "raised", "pending", "leased", "known", "again", "moved"]
+"""new | pending, priority raised | pending | in a worker's hands | ended and remembered | ended, queued anew | now in
+another shard, where it shall come again (told to `Shards` only).
+"""
 Returned = Literal["pending", "dead", "quarantined", "lost"]
 Finished = Literal["done", "rescheduled", "lost"]
 Signal = Literal["ok", "answered", "site", "soft", "throttled", "none"]
 """2xx and 3xx | 4xx | the host fails | the host may be failing | 429 | says nothing of the host."""
 
-SCRIPTS = ("push", "take", "done", "give_back", "release", "turn", "heartbeat", "pace", "remove")
+SCRIPTS = ("push", "take", "done", "give_back", "release", "turn", "heartbeat", "pace", "remove", "adopt")
 PUSH_BATCH = 64
 """Tasks per script call: keeps the server's longest script short."""
 DELIVERED = 64
@@ -96,7 +99,7 @@ class Ending:
     """
 
     lease: Lease
-    status: Literal["fetched", "dead", "pending"] = "fetched"
+    status: Literal["fetched", "dead", "pending", "moved"] = "fetched"
     reason: str = ""
     delay_sec: float = 0
     patch: Mapping[str, Any] | None = None
@@ -129,6 +132,7 @@ class Frontier:
     ) -> None:
         """`clock` gives milliseconds and stands for the server's in tests."""
         self._client = client
+        self._shard = shard
         self._prefix = keys.shard(shard)
         self._clock = clock
         self._nonce = secrets.token_hex(4)
@@ -159,7 +163,7 @@ class Frontier:
         """Leases up to `wanted` tasks of hosts that may be asked now, best first; reclaims leases that ran out."""
         leases, wait, blocked, given_up = self._run("take", wanted, self._nonce, *lanes)
         return Taken(
-            leases=tuple(_lease(*lease) for lease in leases),
+            leases=tuple(_lease(self._shard, *lease) for lease in leases),
             wait_sec=None if wait < 0 else wait / 1000,
             blocked=blocked,
             given_up=tuple(GivenUp(*each) for each in given_up),
@@ -222,6 +226,21 @@ class Frontier:
         answer: str = self._run("remove", task_id)
         return answer == "removed"
 
+    def record(self, task_id: str) -> str | None:
+        """All that is remembered of a task, as text for `adopt`."""
+        text = self._client.get(f"{self._prefix}t:{task_id}")
+        return None if text is None else str(text)
+
+    def adopt(
+        self, record: str, *, delay_sec: float = 0, polled: bool = False
+    ) -> Literal["queued", "pending", "known"]:
+        """Takes over the record of a task from another shard; `polled` counts the fetch that ended there.
+
+        Safe to repeat: one that is pending here stays as it is. One that has ended is remembered as such.
+        """
+        answer: Literal["queued", "pending", "known"] = self._run("adopt", record, _ms(delay_sec), int(polled))
+        return answer
+
     def find(self, task_id: str) -> tuple[Task, History] | None:
         """A task and what is remembered of it; its status is `fetching` while a worker holds it."""
         with self._client.pipeline(transaction=False) as pipe:
@@ -247,17 +266,34 @@ class Frontier:
         return {**{name: int(number) for name, number in counts.items()}, "leased": leased}
 
     def deliver_dead_letters(self, limit: int = 1000, keep: int = 100_000) -> int:
-        """Moves dead letters from the shard to the list that consumers read, each in one step; at most `keep` stay."""
+        """Moves dead letters from the shard to the list that consumers read; at most `keep` stay there.
+
+        Each in one step, but for a cluster: there the list is another node's, and a letter may come twice.
+        """
+        deliver = self._deliver_across if is_cluster(self._client) else self._deliver
         moved, found = 0, 1
         while found and moved < limit:
-            with self._client.pipeline(transaction=False) as pipe:
-                for _ in range(min(DELIVERED, limit - moved)):
-                    pipe.lmove(f"{self._prefix}dlq", keys.DEAD_LETTERS, "LEFT", "RIGHT")
-                found = sum(letter is not None for letter in pipe.execute())
+            found = deliver(min(DELIVERED, limit - moved))
             moved += found
         if moved:
             self._client.ltrim(keys.DEAD_LETTERS, -keep, -1)
         return moved
+
+    def _deliver(self, number: int) -> int:
+        with self._client.pipeline(transaction=False) as pipe:
+            for _ in range(number):
+                pipe.lmove(f"{self._prefix}dlq", keys.DEAD_LETTERS, "LEFT", "RIGHT")
+            return sum(letter is not None for letter in pipe.execute())
+
+    def _deliver_across(self, number: int) -> int:
+        letters = list(map(str, self._client.lrange(f"{self._prefix}dlq", 0, number - 1)))
+        if letters:
+            self._client.rpush(keys.DEAD_LETTERS, *letters)
+            with self._client.pipeline(transaction=False) as pipe:
+                for letter in letters:
+                    pipe.lrem(f"{self._prefix}dlq", 1, letter)
+                pipe.execute()
+        return len(letters)
 
     def _run(self, script: str, *arguments: str | float) -> Any:
         clock: str | int = self._clock() if self._clock else ""
@@ -280,6 +316,6 @@ def _patch(patch: Mapping[str, Any] | None) -> str:
     return compact({**patch, "payload": compact(payload)} if isinstance(payload, dict) else patch)
 
 
-def _lease(text: str, token: str, probe: int) -> Lease:
+def _lease(shard: int, text: str, token: str, probe: int) -> Lease:
     task, history = task_from_json(text)
-    return Lease(task, history, token, bool(probe))
+    return Lease(task, history, token, bool(probe), shard)

@@ -24,6 +24,8 @@ SWEEPER = "fc:{0}:sweeper"
 """STRING: the worker that looks for feeds without a future, while it does."""
 
 CATEGORY_LINKS_PATTERN = "rss:category_links:*"
+QUEUES_TAKEN_PATTERN = "*crawler_queue*:taken:*"
+"""The lists of `queue_taken`, and those of versions up to 0.3, which had no braces."""
 
 
 def category_links(category: str) -> str:
@@ -52,10 +54,20 @@ def robots(host: str) -> str:
 
 
 def queue_taken(worker: str) -> str:
-    """LIST: members of `crawler_queue` that a worker has taken and not yet pushed into the frontier."""
-    return f"{CRAWLER_QUEUE}:taken:{worker}"
+    """LIST: members of `crawler_queue` that a worker has taken and not yet pushed into the frontier; in its slot."""
+    return f"{{{CRAWLER_QUEUE}}}:taken:{worker}"
 
 
 def shard(number: int = 0) -> str:
     """Prefix of all our own keys of one shard."""
     return f"fc:{{{number}}}:"
+
+
+def shard_number(key: str) -> int:
+    """The shard of one of our own keys."""
+    return int(key[key.index("{") + 1 : key.index("}")])
+
+
+def shards(number: int) -> str:
+    """STRING, in each shard: how many shards there are."""
+    return f"{shard(number)}shards"

@@ -36,7 +36,7 @@ def test_the_queue_becomes_tasks_and_is_empty(inputs, redis_client) -> None:
     assert (tasks["https://b.test/2"].category, tasks["https://b.test/2"].priority) == ("news", 9)
     assert {task.origin for task in tasks.values()} == {"queue"}
     assert redis_client.llen("crawler_queue") == 0
-    assert not redis_client.keys("crawler_queue:taken:*")
+    assert not redis_client.keys("*crawler_queue*taken*")
 
 
 def test_bad_items_are_dead_letters_with_a_reason_and_stop_no_other(inputs, redis_client) -> None:
@@ -51,16 +51,17 @@ def test_bad_items_are_dead_letters_with_a_reason_and_stop_no_other(inputs, redi
     ]
     assert len(letters) == 3
     assert set(taken(redis_client)) == {"https://a.test/1"}
-    assert not redis_client.keys("crawler_queue:taken:*")
+    assert not redis_client.keys("*crawler_queue*taken*")
 
 
-def test_what_a_killed_worker_had_taken_is_taken_up(inputs, redis_client) -> None:
-    redis_client.rpush("crawler_queue:taken:dead:7", "https://a.test/1", "{")
+@pytest.mark.parametrize("left", ["{crawler_queue}:taken:dead:7", "crawler_queue:taken:dead:7"])
+def test_what_a_killed_worker_had_taken_is_taken_up(inputs, redis_client, left: str) -> None:
+    redis_client.rpush(left, "https://a.test/1", "{")
 
     assert inputs.recover() == 2
 
     assert set(taken(redis_client)) == {"https://a.test/1"}
-    assert not redis_client.keys("crawler_queue:taken:*")
+    assert not redis_client.keys("*crawler_queue*taken*")
 
 
 def test_a_dead_letter_put_back_unchanged_is_tried_again(inputs, redis_client) -> None:

@@ -13,7 +13,7 @@ from feedcrawl.store import keys
         (keys.articles_by_category("tech"), "rss:articles_by_category:tech"),
         (keys.webpage("ab" * 32), "webpage:" + "ab" * 32),
         (keys.robots("example.org"), "robots:example.org"),
-        (keys.queue_taken("host-1"), "crawler_queue:taken:host-1"),
+        (keys.queue_taken("host-1"), "{crawler_queue}:taken:host-1"),
         (keys.shard(), "fc:{0}:"),
         (keys.shard(17), "fc:{17}:"),
         (keys.CANONICAL_ATTEMPTED, "rss:canonical_attempted"),
@@ -30,7 +30,8 @@ def test_names_that_other_programs_know(made: str, name: str) -> None:
 
 def test_no_name_is_given_twice() -> None:
     constants = [value for name, value in vars(keys).items() if name.isupper()]
-    functions = [one for _, one in inspect.getmembers(keys, inspect.isfunction) if one is not keys.shard]
+    others = (keys.shard, keys.shard_number)
+    functions = [one for _, one in inspect.getmembers(keys, inspect.isfunction) if one not in others]
     names = constants + [one("x") for one in functions]
     assert len(set(names)) == len(names)
 
@@ -39,3 +40,8 @@ def test_bookkeeping_of_the_page_cache_is_no_page() -> None:
     sha256 = "0" * 64
     for name in (keys.PAGE_CACHE_INDEX, keys.PAGE_CACHE_SIZES, keys.PAGE_CACHE_BYTES):
         assert len(name) < len(keys.webpage(sha256))
+
+
+@pytest.mark.parametrize("number", [0, 7, 12])
+def test_a_key_tells_its_shard(number: int) -> None:
+    assert keys.shard_number(f"{keys.shard(number)}journal:{{1}}") == number

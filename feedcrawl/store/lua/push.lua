@@ -54,7 +54,10 @@ end
 local function push(new, text, now)
   local old = load_task(new.id)
   if not old then return add(new, text, now) end
-  if not pending(old) then return new.again == '' and 'known' or revive(old, new, text, now) end
+  if not pending(old) then
+    if new.again ~= '' and old.status == 'moved' then return 'moved' end
+    return new.again == '' and 'known' or revive(old, new, text, now)
+  end
   if redis.call('HEXISTS', P .. 'holders', new.id) == 1 then return note(old, new, text) end
   if new.again ~= '' then return hasten(old, new, text, now) end
   return raise(old, new, now)

@@ -1,0 +1,17 @@
+-- adopt: ARGV = clock, task JSON with all that is remembered of it, delay ms, polled (0|1) -> 'queued' | 'pending' | 'known'
+-- A task that comes from another shard. Where it is pending here already, a kill came between its steps: it stays as it is.
+local function main(now)
+  local task, polled = cjson.decode(ARGV[2]), ARGV[4] == '1'
+  local old = load_task(task.id)
+  if old and pending(old) then return 'pending' end
+  if not pending(task) then
+    redis.call('SET', task_key(task.id), ARGV[2], 'PX', POLICY.remember)
+    return 'known'
+  end
+  if polled then task.fetch_count, task.last_fetched_at = (task.fetch_count or 0) + 1, now end
+  task.updated_at = now
+  save_task(task)
+  count('pending', task.kind, 1)
+  enqueue(task, now, tonumber(ARGV[3]))
+  return 'queued'
+end
