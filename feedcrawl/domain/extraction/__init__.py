@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from feedcrawl.domain.dates import parse_date
 from feedcrawl.domain.errors import NoArticle
-from feedcrawl.domain.extraction.authors import find_authors, split_names
+from feedcrawl.domain.extraction.authors import find_authors
 from feedcrawl.domain.extraction.choice import Choice, choose
 from feedcrawl.domain.extraction.fields import (
     find_canonical,
@@ -18,6 +18,7 @@ from feedcrawl.domain.extraction.fields import (
 )
 from feedcrawl.domain.extraction.moments import find_modified, find_published
 from feedcrawl.domain.extraction.page import Page, read_page
+from feedcrawl.domain.extraction.persons import split_names
 from feedcrawl.domain.extraction.rules import select_text
 from feedcrawl.domain.extraction.titles import find_title
 from feedcrawl.domain.extraction.walls import is_paid, refuse_walls

@@ -1,0 +1,48 @@
+import pytest
+
+from feedcrawl.domain.extraction.bylines import marked_byline, plain_byline
+from feedcrawl.domain.extraction.page import read_page
+
+
+def page(body):
+    return read_page(f"<html><body>{body}<p>{'text ' * 60}</p></body></html>", "https://d.example/a")
+
+
+@pytest.mark.parametrize(
+    ("body", "names"),
+    [
+        ("<p class=byline>By Ann Lee</p>", ["Ann Lee"]),
+        ("<div class=author><a>Ann Lee</a></div><div class=author><a>Bo Ek</a></div>", ["Ann Lee", "Bo Ek"]),
+        # Beside a linked name the boxes without one are controls.
+        ("<div class=author><a>Ann Lee</a></div><div class=author>Connect Directly<a></a></div>", ["Ann Lee"]),
+        ("<div class=author><div class=author-name>Ann Lee</div> writes of ports and ships</div>", ["Ann Lee"]),
+        ("<p>By Ann Lee</p>", []),
+        ("<footer><p class=byline>By Ann Lee</p></footer>", []),
+    ],
+)
+def test_marked_byline(body, names):
+    assert marked_byline(page(body)) == names
+
+
+LINE = "<p>A line.</p>"
+
+
+@pytest.mark.parametrize(
+    ("body", "names"),
+    [
+        ("<h1>A story</h1><p>By Ann Lee</p>", ["Ann Lee"]),
+        ("<h1>A story</h1><ul><li>Von: Ann Lee und Bo Ek</li></ul>", ["Ann Lee", "Bo Ek"]),
+        ("<h1>A story</h1><p>Written by Ann Lee on 3 May 2024</p>", ["Ann Lee"]),
+        ("<h1>A story</h1><p>By Ann Lee | The Daily</p>", ["Ann Lee"]),
+        ("<h1>A story</h1><p>Von Ann Lee, Berlin</p>", ["Ann Lee"]),
+        ("<h1>A story</h1><p><a href=/author/ann>Ann Lee</a> 3 May</p>", ["Ann Lee"]),
+        ("<h1>A story</h1><p><a href=/people/>Ann Lee</a></p>", []),
+        ("<h1>A story</h1><p>von Montag, den 1. Mai</p><p>By the way</p>", []),
+        (f"<h1>A story</h1>{LINE * 8}<p>By Ann Lee</p>", []),
+        (f"<h1>A story</h1>{LINE * 8}<p><a href=/author/ann>Ann Lee</a></p>", []),
+        ("<p>By Ann Lee</p><h1>A story</h1>", []),
+        ("<p>By Ann Lee</p>", []),
+    ],
+)
+def test_plain_byline(body, names):
+    assert plain_byline(page(body)) == names
