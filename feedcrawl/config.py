@@ -31,6 +31,7 @@ class ConfigError(ValueError):
     """A setting that cannot be used; the text names it and says what is expected."""
 
 
+MAX_SHARDS = 256
 TIME_LIMITS = (
     "fetch_timeout_sec",
     "article_timeout_sec",
@@ -49,6 +50,7 @@ class Config:
     raw: bool
     redis_unsafe: bool
     redis_outage_sec: float
+    shards: int
     contact: str | None
     allow_networks: str
     hosts_file: Path | None
@@ -79,6 +81,7 @@ class Config:
     robots_on_error: str
     cadence: str
     fairness: float | None
+    polls_per_hour: float | None
     min_interval_sec: float
     initial_interval_sec: float
     max_interval_sec: float
@@ -112,6 +115,10 @@ class Config:
     category_links_ttl_sec: int
     events_ttl_sec: int
     min_html_chars: int
+    join_scope: str
+    join_similarity: float
+    join_min_chars: int
+    media_ttl_sec: int
     journal_length: int
     log_format: str
     log_level: str
@@ -144,11 +151,14 @@ class Config:
                 _require(0 <= value < math.inf, field.name, "0 or more")
         for name in ("host_concurrency", "max_attempts", "take_batch", "circuit_failures", "render_pages"):
             _require(getattr(self, name) >= 1, name, "1 or more")
+        _require(1 <= self.shards <= MAX_SHARDS, "shards", f"from 1 to {MAX_SHARDS}")
         _require(self.circuit_first_wait_sec > 0, "circuit_first_wait_sec", "above 0")
         _require(
             self.min_interval_sec <= self.max_interval_sec, "min_interval_sec", "at most FEEDCRAWL_MAX_INTERVAL_SEC"
         )
         _require(self.render in ("never", "auto", "always"), "render", "never, auto or always")
+        _require(self.join_scope in ("site", "all", "off"), "join_scope", "site, all or off")
+        _require(0 < self.join_similarity <= 1, "join_similarity", "above 0 and at most 1")
         _require(self.robots_on_error in ("allow", "disallow"), "robots_on_error", "allow or disallow")
         _require(self.cadence in ("baseline", "learned"), "cadence", "baseline or learned")
         _require(self.log_format in ("console", "json"), "log_format", "console or json")

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from feedcrawl.domain.recognition import Sighting
     from feedcrawl.domain.subscription import Feed
     from feedcrawl.domain.tasks import Lease
+    from feedcrawl.domain.validators import Kind
+    from feedcrawl.services.joins import Known, Winner
 
 
 @dataclass
@@ -65,7 +67,10 @@ class FeedPoll:
     result: str
     """`fetched`, `not_modified`, `unchanged`, or the reason code of what went wrong."""
     validators: Validators | None = None
+    asked: Kind = "plain"
+    """To what end validators were sent, or none."""
     body_hash: str | None = None
+    digest: str | None = None
     parsed: ParsedFeed | None = None
     hints: PublisherHints | None = None
     retry_after_sec: float | None = None
@@ -88,7 +93,15 @@ class FeedPoll:
     sightings: tuple[Sighting, ...] = ()
     identity: dict[str, Any] | None = None
     migrated: bool = False
+    possibly_missed: bool = False
+    """Whether entries may have come and gone since the last poll."""
+    searched: bool = False
+    found_at: str | None = None
+    """Where a feed that was lost has been found again, by its entries."""
+    moved_from: str | None = None
     decision: Decision | None = None
+    demand: float = 0.0
+    """What it adds to the demand of the fleet until its next poll, in polls per second at tempo 1."""
     walk: Walk | None = None
     step: Step | None = None
     """The walk through the feed's archives, and its next step: begun by a poll, gone on with by archive documents."""
@@ -127,6 +140,7 @@ class Article:
     dead_letter: bool = False
     html: str | None = None
     extraction: Extraction | None = None
+    started_at: datetime | None = None
     rendered: bool = False
     """Whether `html` is the page as it was once its scripts had run."""
     validators: Validators | None = None
@@ -137,6 +151,11 @@ class Article:
     categories: list[str] = field(default_factory=list)
     record: dict[str, Any] = field(default_factory=dict)
     merged_into: str | None = None
+    """The article whose story this one is, be it under the same uid."""
+    winner: Winner | None = None
+    join: dict[str, Any] | None = None
+    """How two articles became one, where they did, as it is kept."""
+    known: Known = field(default=None)  # type: ignore[assignment]  # set by the dedupe step, for the steps after it
     updated: bool = False
     ended: bool = False
     """Whether the frontier has ended the task already (its fourth site-wide failure)."""

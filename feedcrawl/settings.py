@@ -43,6 +43,7 @@ own_settings: tuple[Setting, ...] = (
     _setting(
         "REDIS_OUTAGE_SEC", 600, "s", "a crawl whose server is away pauses; after this long it ends with status 1"
     ),
+    _setting("SHARDS", 1, "shards", "parts of the frontier, for a Redis Cluster; decided by the first start"),
     # Who we are, and whom we may ask
     _setting("CONTACT", None, "URL or address", "how publishers reach you; part of the user agent", "user_agent"),
     _setting("ALLOW_NETWORKS", "", "CIDRs", "non-public ranges that may be dialled, comma separated"),
@@ -145,6 +146,10 @@ own_settings: tuple[Setting, ...] = (
     _setting("CATEGORY_LINKS_TTL_SEC", 2 * DAY_SEC, "s", "life of `rss:category_links:*` after the last addition"),
     _setting("EVENTS_TTL_SEC", 7 * DAY_SEC, "s", "events older than this are trimmed, never past a consumer group"),
     _setting("MIN_HTML_CHARS", 200, "characters", "shorter pages are FAIL_BAD_HTML"),
+    _setting("JOIN_SCOPE", "site", "site, all or off", "where one story is looked for: a registered domain"),
+    _setting("JOIN_SIMILARITY", 0.9, "share", "of the text that two articles of one title have in common to be joined"),
+    _setting("JOIN_MIN_CHARS", 500, "characters", "shorter texts are never joined; twice that under another title"),
+    _setting("MEDIA_TTL_SEC", 30 * DAY_SEC, "s", "life of a media record that is in nobody's collection"),
     _setting("JOURNAL_LENGTH", 50, "fetches", "kept per feed"),
     # Logs
     _setting("LOG_FORMAT", "console", "console or json", "form of log lines"),

@@ -12,22 +12,29 @@ from scrapy_redis.connection import SETTINGS_PARAMS_MAP
 
 from feedcrawl.config import Config
 from feedcrawl.domain.cadence_values import CadencePolicy
+from feedcrawl.domain.similarity import Rule
 from feedcrawl.parsing import ParserPool
+from feedcrawl.services.joins import Joins, Policy
 from feedcrawl.services.leases import Leases
+from feedcrawl.services.media import MediaService
 from feedcrawl.services.readiness import Readiness
 from feedcrawl.services.sources import Sources, load
 from feedcrawl.services.submissions import Submissions
 from feedcrawl.services.tempo import Tempo
 from feedcrawl.store.articles import Articles, Lives
+from feedcrawl.store.collections import Collections
 from feedcrawl.store.connection import Client, Connection, connect
+from feedcrawl.store.dead_letters import DeadLetters
 from feedcrawl.store.entries import Entries
 from feedcrawl.store.frontier import Frontier, FrontierPolicy
 from feedcrawl.store.generation import Generation
 from feedcrawl.store.hosts import Hosts
+from feedcrawl.store.media import MediaRecords
 from feedcrawl.store.ndjson import NdjsonFile
 from feedcrawl.store.registry import Registry
 from feedcrawl.store.site_runs import SiteRuns
 from feedcrawl.store.sitemaps import Sitemaps
+from feedcrawl.store.stories import Stories
 from feedcrawl.store.streams import Events
 
 if TYPE_CHECKING:
@@ -140,6 +147,42 @@ class Wiring:
             pages_bytes=config.page_cache_max_bytes,
         )
         return Articles(self.client, lives)
+
+    @cached_property
+    def stories(self) -> Stories:
+        """What tells that two articles are one story."""
+        return Stories(self.client, title_life_sec=self.config.article_ttl_sec)
+
+    @cached_property
+    def media_records(self) -> MediaRecords:
+        """What became of each article."""
+        return MediaRecords(self.client, life_sec=self.config.media_ttl_sec)
+
+    @cached_property
+    def collections(self) -> Collections:
+        """Which articles belong to whom."""
+        return Collections(self.client)
+
+    @cached_property
+    def joins(self) -> Joins:
+        """Whether an article is new."""
+        config = self.config
+        rule = Rule(config.join_similarity, config.join_min_chars)
+        return Joins(self.client, self._story_stores, self.frontier, Policy(config.join_scope, rule))
+
+    @cached_property
+    def media(self) -> MediaService:
+        """Media records, as actors and the crawl use them."""
+        return MediaService(self.client, self._story_stores, self.leases)
+
+    @property
+    def _story_stores(self) -> tuple[Articles, Stories, MediaRecords, Collections]:
+        return self.articles, self.stories, self.media_records, self.collections
+
+    @cached_property
+    def dead_letters(self) -> DeadLetters:
+        """The URLs that were given up."""
+        return DeadLetters(self.client)
 
     @cached_property
     def submissions(self) -> Submissions:

@@ -34,6 +34,8 @@ OTHERS: dict[str, tuple[str, object]] = {
     "SOURCES": ("sources.yaml", Path("sources.yaml")),
     "PARSER_PROCESSES": ("3", 3),
     "RENDER": ("never", "never"),
+    "JOIN_SCOPE": ("off", "off"),
+    "JOIN_SIMILARITY": ("0.25", 0.25),
     "BROWSER": ("chromium", Path("chromium")),
     "LOG_FORMAT": ("json", "json"),
     "LOG_LEVEL": ("DEBUG", "DEBUG"),

@@ -16,6 +16,7 @@ EventType = Literal[
     "article_updated",
     "article_failed",
     "article_merged",
+    "article_unmerged",
     "webpage_fetched",
 ]
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class DedupePipeline:
-    """Reads what is known in one round trip; nothing is written here but an article's claim of its canonical URL.
+    """Reads what is known in one round trip; nothing is written here but what an article claims.
 
     From here to the commit a poll with entries keeps the event loop for some milliseconds. Children that end at once
     would add them up, so each such poll has a turn of the loop of its own, and answers come in between.
@@ -41,20 +41,5 @@ class DedupePipeline:
             if isinstance(item, FeedPoll) and item.parsed is not None:
                 lineage.tell_apart(item, self._wired.entries)
             elif isinstance(item, Article):
-                self._claim(item)
+                self._wired.joins.settle(item)
         return item
-
-    def _claim(self, article: Article) -> None:
-        store, mine = self._wired.articles, article.lease.id
-        owner = store.claim(article.uid, mine) if article.extraction is not None else mine
-        vacant = owner != mine and self._has_ended(owner)  # asked first: who has ended has stored what it brought
-        wanted, stored = store.context(mine, article.uid)
-        article.categories = list(dict.fromkeys([*article.categories, *sorted(wanted)]))
-        if owner != mine and not (vacant and stored is None and store.inherit(article.uid, owner, mine)):
-            article.merged_into = article.uid
-            return
-        article.updated = stored is not None and stored != article.content_hash
-
-    def _has_ended(self, task_id: str) -> bool:
-        found = self._wired.frontier.find(task_id)
-        return found is None or found[1].status in ("fetched", "dead")

@@ -16,12 +16,16 @@ if TYPE_CHECKING:
     from feedcrawl.domain.events import Event
     from feedcrawl.wiring import Wiring
 
+PRUNE_EVERY = 100
+"""Articles between two looks for attempts that are over."""
+
 
 class PublishPipeline:
     """Events are written after what they speak of, and before the task ends, so that a kill repeats but never loses."""
 
     def __init__(self, wired: Wiring) -> None:
         self._wired = wired
+        self._articles = 0
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -41,12 +45,20 @@ class PublishPipeline:
             self._wired.events.add(writes, events)
             if isinstance(item, FeedPoll):
                 lineage.save(item, self._wired.entries, writes)
+            if isinstance(item, Article):
+                self._wired.media.finish(writes, item)
             writes.execute()
             self._wired.events.trim()
             if isinstance(item, Article):
-                self._wired.articles.prune_attempted()
+                self._prune()
         item.writes = None
         return item
+
+    def _prune(self) -> None:
+        """Every so often: what has to leave grows no faster than articles come."""
+        if self._articles % PRUNE_EVERY == 0:
+            self._wired.articles.prune_attempted()
+        self._articles += 1
 
     def _cache(self, article: Article) -> bool:
         if not article.html or not self._wired.config.page_cache_ttl_sec:
@@ -56,13 +68,9 @@ class PublishPipeline:
 
     def _article(self, item: Article, *, cached: bool) -> list[Event]:
         events = [articles.webpage_event(item, cached=cached)] if item.html else []
-        if item.merged_into is not None:
-            if item.lease.id != item.uid:
-                events.append(articles.merged_event(item.lease.id, item.uid, item.url, item.canonical_url))
-        elif item.status == "success":
-            if item.lease.id != item.uid:
-                events.append(articles.merged_event(item.lease.id, item.uid, item.url, item.canonical_url))
+        if item.status == "failure":
+            return [*events, articles.failure_event(item.record)]
+        events += self._wired.joins.events(item)
+        if item.merged_into is None:
             events += articles.article_events(item.record, updated=item.updated)
-        else:
-            events.append(articles.failure_event(item.record))
         return events

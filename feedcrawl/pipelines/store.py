@@ -52,24 +52,21 @@ class StorePipeline:
             known = [task.id for (task, _), answer in zip(tasks, pushed, strict=True) if answer == "known"]
             if known and categories:
                 store.categorize_known(known, categories)
+        if poll.possibly_missed and poll.walk is None:
+            backfill.look_on(poll, limit=self._wired.config.max_archive_pages, gap=True)
         walk = backfill.first_task(poll)
         if walk is not None:
-            self._wired.leases.push([walk])
+            self._wired.leases.push([walk], again="retry" if poll.walk and poll.walk.gap else "")
 
     def _article(self, item: Article) -> None:
         store, pipe, at = self._wired.articles, item.writes, item.record["fetched_ts"]
-        asked = item.lease.id
-        if item.merged_into is not None:
-            store.sighting(pipe, item.uid, item.url)
-            store.join(pipe, asked, item.uid)
-            store.categorize(pipe, item.uid, item.categories)
-        elif item.status == "success":
+        if item.status == "failure":
+            if item.known.stored is None:  # what was read once stays
+                store.write(pipe, item.uid, articles.hash_fields(item.record))
+            store.failure(pipe, item.uid, item.code or "FAIL_PARSE", at)
+        elif item.merged_into is None:
             store.write(pipe, item.uid, articles.hash_fields(item.record))
             store.index(pipe, item.uid, item.categories, at)
-            if asked != item.uid:
-                store.sighting(pipe, item.uid, item.url)
-                store.join(pipe, asked, item.uid)
-        else:
-            store.write_failure(pipe, item.uid, articles.hash_fields(item.record))
-            store.failure(pipe, item.uid, item.code or "FAIL_PARSE", at)
-        store.attempted(pipe, dict.fromkeys((asked, item.uid)), at)
+        if item.status == "success":
+            self._wired.joins.write(pipe, item)
+        store.attempted(pipe, dict.fromkeys((item.lease.id, item.uid)), at)

@@ -121,10 +121,18 @@ def failure_event(record: Mapping[str, Any]) -> Event:
     return event("article_failed", f"{record['uid']}:{record['failure']}", {name: record.get(name) for name in names})
 
 
-def merged_event(loser: str, winner: str, url: str, canonical: str) -> Event:
-    """The event that tells consumers of a loser's uid where its article is."""
-    data = {"uid": loser, "winner": winner, "url": url, "canonical_url": canonical}
-    return event("article_merged", f"{loser}:{winner}", data)
+def merged_event(
+    loser: str, winner: str, url: str, canonical: str, *, why: str = "redirect", similarity: float | None = None
+) -> Event:
+    """The event that tells consumers of a loser's uid where its article is; `canonical` is the winner's URL."""
+    data = {"uid": loser, "winner": winner, "url": url, "canonical_url": canonical, "why": why}
+    return event("article_merged", f"{loser}:{winner}", {**data, "similarity": similarity})
+
+
+def unmerged_event(uid: str, winner: str, url: str, canonical: str) -> Event:
+    """The event that tells consumers that a uid has an article of its own again."""
+    data = {"uid": uid, "winner": winner, "url": url, "canonical_url": canonical}
+    return event("article_unmerged", f"{uid}:{winner}", data)
 
 
 def webpage_event(page: Article, *, cached: bool) -> Event:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from scrapy import Request
@@ -29,8 +30,10 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
+    from feedcrawl.domain.models import Extraction
     from feedcrawl.domain.outcome import Outcome
     from feedcrawl.domain.tasks import Lease
+    from feedcrawl.services.media import Prepared
 
 logger = logging.getLogger(__name__)
 
@@ -44,6 +47,7 @@ class ArticleTasks(Answers):
     """Pages."""
 
     _owners: dict[str, str]
+    _prepared: Prepared
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
@@ -51,6 +55,7 @@ class ArticleTasks(Answers):
 
     def prepare(self, leases: Sequence[Lease]) -> None:
         """Loads which of these articles another URL has brought already, and are still there."""
+        self._prepared = self.wired.media.prepare(leases, self.wired.now())
         first = [lease for lease in leases if not lease.history.again]
         uids = {uid for lease in first for uid in (lease.id, _uid_now(lease))}
         with map_redis_errors():
@@ -64,8 +69,14 @@ class ArticleTasks(Answers):
             if self._owners.get(uid, lease.id) != lease.id:
                 self._merge_unfetched(lease, uid)
                 return None
+        if (media := self._prepared.done.get(lease.id)) is not None:
+            patch = {"url": asked_url(lease.task), "content_hash": media.content_hash}
+            self.leases.done(lease, status="fetched", reason="already_stored", patch=patch)
+            return None
         config, history = self.wired.config, lease.history
         meta = {
+            "started_at": self.wired.now(),
+            "apart": self._prepared.apart.get(lease.id, frozenset()),
             "validators": Validators(history.etag, history.last_modified) if history.again == "edited" else None,
             "raw": {"uid": lease.id},
             "html_only": True,
@@ -132,7 +143,7 @@ class ArticleTasks(Answers):
             wall_sec=PARSE_WALL_SEC,
         )
         if isinstance(outcome, Done):
-            article.extraction = outcome.value
+            article.extraction = _apart(outcome.value, response)
         else:
             code = outcome.code if outcome.code in REASONS else "FAIL_PARSE"
             _refuse(article, code, REASONS.get(outcome.code, outcome.code), outcome.detail)
@@ -165,7 +176,7 @@ class ArticleTasks(Answers):
     def _merge_unfetched(self, lease: Lease, winner: str) -> None:
         store, task, url = self.wired.articles, lease.task, asked_url(lease.task)
         with map_redis_errors(), self.wired.client.pipeline(transaction=False) as pipe:
-            wanted, _ = store.context(lease.id, winner)
+            wanted = store.wanted(lease.id, winner)
             store.sighting(pipe, winner, url)
             store.attempted(pipe, [lease.id], self.wired.now().timestamp())
             store.categorize(pipe, winner, wanted | ({task.category} if task.category else set()))
@@ -193,6 +204,7 @@ class ArticleTasks(Answers):
         lease: Lease = request.meta["lease"]
         url = asked_url(lease.task)
         article = Article(lease, url, self.wired.now(), "success", fetch_id=request.meta.get("fetch_id"))
+        article.started_at = request.meta.get("started_at")
         if response is not None:
             article.final_url, article.http_status = response.url, response.status
             article.content_type = content_type(response)
@@ -205,6 +217,17 @@ class ArticleTasks(Answers):
 def _uid_now(lease: Lease) -> str:
     """The uid of what the task asks for, which may have been redirected to another host since it was made."""
     return uid_of(lease.task.url, keep_trailing_slash=keeps_slash(lease.task))
+
+
+def _apart(extraction: Extraction, response: TextResponse) -> Extraction:
+    """The extraction; where an operator has undone a join with the URL that the page names as its own, without that."""
+    request, named = cast("Request", response.request), extraction.canonical_url
+    apart: frozenset[str] = request.meta.get("apart", frozenset())
+    if named is None or not apart:
+        return extraction
+    keep = keeps_slash(request.meta["lease"].task)
+    there = uid_of(canonical_url(named, named, None, keep_trailing_slash=keep), keep_trailing_slash=keep)
+    return replace(extraction, canonical_url=None) if there in apart else extraction
 
 
 def _refuse(article: Article, code: str, reason: str, detail: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from feedcrawl.store import keys
 
@@ -42,6 +42,11 @@ class Articles:
         self._lives = lives
         self._prefix = keys.shard(shard)
 
+    @property
+    def life_sec(self) -> int:
+        """How long an article stays."""
+        return self._lives.article_sec
+
     # --- claims ---
 
     def claim(self, uid: str, owner: str) -> str:
@@ -51,6 +56,33 @@ class Articles:
             pipe.set(key, owner, nx=True, ex=INDEX_LIFE_SEC)
             pipe.get(key)
             return str(pipe.execute()[1] or owner)
+
+    def ask(self, pipe: Pipeline, asked: str, uid: str, *, claim: bool) -> None:
+        """Asks all at once what is known of an article; with `claim` its uid is the task's that asks, if nobody's."""
+        key = self._claim(uid)
+        _ = pipe.set(key, asked, nx=True, ex=INDEX_LIFE_SEC) if claim else pipe.get(key)
+        pipe.get(key)
+        pipe.smembers(f"{self._prefix}wanted:{asked}")
+        pipe.smembers(f"{self._prefix}wanted:{uid}")
+        pipe.hmget(keys.article(uid), "status", "content_hash")
+        pipe.get(f"{self._prefix}joined:{uid}")
+
+    ASKED = 6
+
+    @staticmethod
+    def answer(replies: Sequence[Any], asked: str) -> tuple[str, set[str], str | None, str | None]:
+        """Of the `ASKED` replies: the task that has the claim, the categories that want the article, the content hash
+        of what is stored of it, and the article that its uid has joined.
+        """
+        _, owner, first, own, (status, digest), joined = replies[: Articles.ASKED]
+        return owner or asked, {*first, *own}, digest if status == "success" else None, joined
+
+    def ask_winner(self, pipe: Pipeline, uid: str, categories: Iterable[str]) -> None:
+        """Asks for an article's `status` and `canonical_url`, the task that claimed it, and if each category has it."""
+        pipe.hmget(keys.article(uid), "status", "canonical_url")
+        pipe.get(self._claim(uid))
+        for category in categories:
+            pipe.sismember(keys.articles_by_category(category), uid)
 
     def owners(self, uids: Sequence[str]) -> dict[str, str]:
         """Which tasks have claimed these uids; those unclaimed are left out."""
@@ -82,6 +114,14 @@ class Articles:
         """Lets consumers of a loser's uid find the winner."""
         pipe.set(f"{self._prefix}joined:{loser}", winner, ex=INDEX_LIFE_SEC)
 
+    def unjoin(self, pipe: Pipeline, uid: str) -> None:
+        """The uid has an article of its own again."""
+        pipe.delete(f"{self._prefix}joined:{uid}")
+
+    def unsight(self, pipe: Pipeline, uid: str, url: str) -> None:
+        """The URL is none of this article's."""
+        pipe.srem(f"{self._prefix}sightings:{uid}", url)
+
     # --- what is wanted of a URL, and what is stored of it ---
 
     def want(self, pipe: Pipeline, uid: str, categories: Iterable[str]) -> None:
@@ -91,13 +131,12 @@ class Articles:
             pipe.sadd(f"{self._prefix}wanted:{uid}", *categories)
             pipe.expire(f"{self._prefix}wanted:{uid}", INDEX_LIFE_SEC)
 
-    def context(self, asked: str, uid: str) -> tuple[set[str], str | None]:
-        """The categories that want an article, and the content hash of what is stored of it (None: nothing)."""
+    def wanted(self, *uids: str) -> set[str]:
+        """The categories that want an article under any of these uids."""
         with self._client.pipeline(transaction=False) as pipe:
-            pipe.sunion(f"{self._prefix}wanted:{asked}", f"{self._prefix}wanted:{uid}")
-            pipe.hmget(keys.article(uid), "status", "content_hash")
-            wanted, (status, digest) = pipe.execute()
-        return set(wanted), digest if status == "success" else None
+            for uid in uids:
+                pipe.smembers(f"{self._prefix}wanted:{uid}")
+            return set().union(*pipe.execute())
 
     def stored(self, uids: Sequence[str]) -> set[str]:
         """Those of the uids whose article is there."""
@@ -117,6 +156,11 @@ class Articles:
                 self.categorize(pipe, winner, categories)
             pipe.execute()
 
+    def texts(self, uid: str) -> tuple[str, str, str]:
+        """Content hash, HTML and text of an article; empty where there is none."""
+        found = self._client.hmget(keys.article(uid), "content_hash", "content_html", "clean_text")
+        return found[0] or "", found[1] or "", found[2] or ""
+
     # --- what consumers read ---
 
     def write(self, pipe: Pipeline, uid: str, fields: Mapping[str, str | int | float]) -> None:
@@ -126,16 +170,16 @@ class Articles:
         pipe.hset(key, mapping=fields)
         pipe.expire(key, self._lives.article_sec)
 
-    def write_failure(self, pipe: Pipeline, uid: str, fields: Mapping[str, str | int | float]) -> None:
-        """The HASH of a failed URL, unless an article is stored there: what was read once stays."""
-        if self._client.hget(keys.article(uid), "status") != "success":
-            self.write(pipe, uid, fields)
-
     def index(self, pipe: Pipeline, uid: str, categories: Iterable[str], fetched_ts: float) -> None:
         """Lists a stored article by time and by category."""
         pipe.zadd(keys.ARTICLE_INDEX, {uid: fetched_ts})
         pipe.zremrangebyscore(keys.ARTICLE_INDEX, "-inf", fetched_ts - INDEX_LIFE_SEC)
         self.categorize(pipe, uid, categories)
+
+    def uncategorize(self, pipe: Pipeline, uid: str, categories: Iterable[str]) -> None:
+        """Takes an article out of categories."""
+        for category in categories:
+            pipe.srem(keys.articles_by_category(category), uid)
 
     def categorize(self, pipe: Pipeline, uid: str, categories: Iterable[str]) -> None:
         """Adds an article to categories."""

@@ -1,0 +1,183 @@
+"""Media records: asked for by an actor, kept through fetch and extraction, and told of afterwards.
+
+A route, a command and the crawl call the same functions. The record of an article has an id that follows from its uid,
+so that nothing has to be looked up to write it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from feedcrawl.domain import states
+from feedcrawl.domain.errors import Refusal
+from feedcrawl.domain.states import Media, media_id, new_media
+from feedcrawl.services.articles import article_task
+from feedcrawl.services.joins import losers_of
+from feedcrawl.services.polling import rfc3339
+from feedcrawl.store.collections import default_of
+from feedcrawl.store.connection import map_redis_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from feedcrawl.domain.tasks import Lease
+    from feedcrawl.items import Article
+    from feedcrawl.services.leases import Leases
+    from feedcrawl.store.articles import Articles
+    from feedcrawl.store.collections import Collections
+    from feedcrawl.store.connection import Client, Pipeline
+    from feedcrawl.store.media import MediaRecords
+    from feedcrawl.store.stories import Stories
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """What came of a URL that an actor named. `duplicate`: another URL has brought its article already."""
+
+    media: Media
+    duplicate: bool
+    enqueued: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What is known of the tasks of a batch: those that only lack their end, and whom each uid stays apart from."""
+
+    done: Mapping[str, Media]
+    apart: Mapping[str, frozenset[str]]
+
+
+class UnknownMedia(Refusal):
+    """A media_id of which no record is kept."""
+
+
+class MediaService:
+    """Every method may raise StoreUnavailable."""
+
+    def __init__(
+        self,
+        client: Client,
+        stores: tuple[Articles, Stories, MediaRecords, Collections],
+        leases: Leases,
+    ) -> None:
+        self._client = client
+        self._articles, self._stories, self._records, self._collections = stores
+        self._leases = leases
+
+    # --- for actors ---
+
+    def submit(self, url: str, actor: str, now: datetime) -> Submission:
+        """The record of a URL, in the actor's default collection, and its task; InvalidUrl if it cannot be fetched.
+
+        The same URL has the same record, whoever names it; where it has joined another article, that one is given.
+        """
+        task = article_task(url)
+        with map_redis_errors():
+            winner = self._articles.winner_of(task.id)
+            media = self._held(new_media(winner or task.id, task.url, rfc3339(now)), actor, now)
+        enqueued = winner is None and media.processing_status == "pending"
+        if enqueued and self._leases.push([task]) == ["known"]:  # it ended before there were records, or theirs is gone
+            self._leases.push([task], again="operator")
+        return Submission(media, duplicate=winner is not None, enqueued=enqueued)
+
+    def retry(self, wanted: str, now: datetime) -> Media:
+        """Another round of attempts for what has failed; UnknownMedia, or IllegalTransition for other records."""
+        media = states.retried(self._found(wanted), rfc3339(now))
+        with map_redis_errors(), self._client.pipeline(transaction=False) as pipe:
+            self._records.write(pipe, media)
+            pipe.execute()
+        self._leases.push([article_task(media.requested_url)], again="retry")
+        return media
+
+    def get(self, wanted: str) -> dict[str, Any]:
+        """The record with its fragments, in the shape of docs/data-format.md; UnknownMedia if there is none."""
+        media = self._found(wanted)
+        with map_redis_errors():
+            parts = self._records.fragments(media) or self._fragments(media)
+        return states.public(media, parts)
+
+    # --- for the crawl ---
+
+    def prepare(self, leases: Sequence[Lease], now: datetime) -> Prepared:
+        """Marks the records of a batch that wait as being worked on; one round trip, two where there are any."""
+        ids = [lease.id for lease in leases]
+        with map_redis_errors(), self._client.pipeline(transaction=False) as pipe:
+            for uid in ids:
+                self._records.ask(pipe, media_id(uid))
+                self._stories.ask_apart(pipe, uid)
+            replies = pipe.execute()
+        records = dict(zip(ids, map(self._records.read, replies[::2]), strict=True))
+        apart = {uid: frozenset(others) for uid, others in zip(ids, replies[1::2], strict=True) if others}
+        self._start([(lease, media) for lease in leases if (media := records[lease.id])], now)
+        done = {lease.id: media for lease in leases if (media := records[lease.id]) and _only_ends(lease, media)}
+        return Prepared(done, apart)
+
+    def finish(self, pipe: Pipeline, article: Article) -> None:
+        """Queues what an article, or the failure of its URL, makes of its records. Comes after all else of it."""
+        known, at = article.known, rfc3339(article.at)
+        own = known.asked if article.extraction is None else known.own
+        if article.extraction is None:
+            media = self._started(article, own or new_media(article.lease.id, article.url, at))
+            code, reason = article.code or "FAIL_PARSE", article.reason
+            self._records.write(pipe, states.failed(media, at, code=code, reason=reason, detail=article.detail))
+        elif article.merged_into is None:
+            media = self._started(article, own or new_media(article.uid, article.url, at))
+            values = {"canonical_url": article.canonical_url, "content_hash": article.content_hash}
+            media = states.succeeded(media, at, **values)
+            self._records.write(pipe, media)
+            if known.own_in or known.asked_in:
+                found = article.extraction
+                self._records.write_fragments(pipe, media, states.fragments(found.html, found.text))
+        for uid in losers_of(article):
+            loser = known.asked if uid == article.lease.id else known.own
+            if loser is not None:
+                winner = media_id(article.merged_into or article.uid)
+                self._records.write(pipe, states.joined(self._started(article, loser), at, winner))
+
+    def _start(self, found: Sequence[tuple[Lease, Media]], now: datetime) -> None:
+        waiting = [(lease, media) for lease, media in found if media.processing_status in ("pending", "extracting")]
+        if waiting:
+            with map_redis_errors(), self._client.pipeline(transaction=False) as pipe:
+                for lease, media in waiting:
+                    begun = states.started(media, rfc3339(now), attempts=lease.history.attempts)
+                    self._records.write(pipe, begun)
+                pipe.execute()
+
+    @staticmethod
+    def _started(article: Article, media: Media) -> Media:
+        at = rfc3339(article.started_at or article.at)
+        return states.started(media, at, attempts=article.lease.history.attempts)
+
+    def _held(self, media: Media, actor: str, now: datetime) -> Media:
+        with self._client.pipeline(transaction=False) as pipe:
+            self._records.hold(pipe, media)
+            self._collections.attach(pipe, [default_of(actor)], media.media_id, now.timestamp())
+            pipe.execute()
+        found = self._records.get(media.media_id) or media
+        if found.content_hash is not None and not self._records.fragments(found):
+            with self._client.pipeline(transaction=False) as pipe:
+                self._records.write_fragments(pipe, found, self._fragments(found))
+                pipe.execute()
+        return found
+
+    def _found(self, wanted: str) -> Media:
+        with map_redis_errors():
+            media = self._records.get(wanted)
+        if media is None:
+            raise UnknownMedia("media_unknown", f"no record of {wanted[:80]!r} is kept")
+        return media
+
+    def _fragments(self, media: Media) -> list[dict[str, Any]]:
+        """Those of the article as it is stored now; none where that is another version or gone."""
+        digest, html, text = self._articles.texts(media.uid)
+        return states.fragments(html, text) if digest and digest == media.content_hash else []
+
+
+def _only_ends(lease: Lease, media: Media) -> bool:
+    """Whether a task that nobody has asked for again has left all it had to, but for its end."""
+    discovered = lease.history.discovered_at
+    if lease.history.again or discovered is None:
+        return False
+    return states.already_done(media, rfc3339(datetime.fromtimestamp(discovered / 1000, UTC)))
