@@ -142,6 +142,11 @@ def rates(known: Arrivals) -> list[float]:
     return found
 
 
+def expected(known: Arrivals, since: float, until: float) -> float:
+    """How many arrivals are foretold from one Unix time to another, by the long-term rate and the week's profile."""
+    return rates(known)[0] * mean_factor(known.week.shape, since, until) * max(until - since, 0.0)
+
+
 def batch_size(known: Arrivals) -> float:
     """Entries per arrival, drawn towards one."""
     return (known.entries + 1) / (known.counts[0] + 1)

@@ -27,7 +27,18 @@ from feedcrawl.domain.windows import after_skip_window
 if TYPE_CHECKING:
     from datetime import datetime
 
-__all__ = ["CadencePolicy", "Candidate", "Decision", "Observation", "PollState", "from_json", "next_poll", "to_json"]
+__all__ = [
+    "CadencePolicy",
+    "Candidate",
+    "Decision",
+    "Observation",
+    "PollState",
+    "at_least",
+    "fixed",
+    "from_json",
+    "next_poll",
+    "to_json",
+]
 
 POLICIES = {"baseline": cadence_baseline.propose, "learned": cadence_learned.propose}
 
@@ -93,6 +104,19 @@ def shifted(proposal: Proposal, wait_sec: float, floor_sec: float, jitter: float
     moved = wait_sec + proposal.spread_sec * min(max(draw, -1.0), 1.0)
     within = min(max(moved, proposal.earliest_sec), max(proposal.latest_sec, wait_sec))
     return max(within, floor_sec)
+
+
+def at_least(decision: Decision, asked: Candidate, now: datetime) -> Decision:
+    """The decision under one more floor, of which its caller knows: no wait is made shorter by it."""
+    candidates = (*decision.candidates, asked)
+    if asked.wait_sec <= decision.interval_sec:
+        return replace(decision, candidates=candidates)
+    return decided(decision.state, now, asked.wait_sec, f"{decision.reason}+{asked.rule}", candidates)
+
+
+def fixed(decision: Decision, rule: Candidate, now: datetime) -> Decision:
+    """The decision that an operator has made instead; what was learnt goes on."""
+    return decided(decision.state, now, rule.wait_sec, rule.rule, (*decision.candidates, rule))
 
 
 def decided(

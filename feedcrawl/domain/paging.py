@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MAX_DOCUMENTS: Final = 100  # of one walk
 MAX_READINGS: Final = 5  # of one document that has more new entries than one reading may bring
 
-Reason = Literal["prev_archive", "next", "complete", "end", "loop", "limit", "invalid_url"]
+Reason = Literal["prev_archive", "next", "complete", "end", "loop", "limit", "invalid_url", "overlap"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +33,14 @@ class Walk:
 
     `visited` are keys (`visit_key`) of the documents read, the current one first; `documents` and `new` count the
     archive documents that were read to their end and the entries that were new in them; `readings` is how often the
-    document at hand was read without coming to its end.
+    document at hand was read without coming to its end. One that fills a `gap` ends at the first known entry.
     """
 
     visited: tuple[str, ...] = ()
     documents: int = 0
     new: int = 0
     readings: int = 0
+    gap: bool = False
 
     def at(self, *urls: str) -> Walk:
         """The walk with these addresses of a document, as asked for and as found, among those visited."""
@@ -53,7 +54,8 @@ class Walk:
 
     def to_record(self) -> dict[str, Any]:
         """As a task's payload keeps it."""
-        return {**asdict(self), "visited": list(self.visited)}
+        record = {**asdict(self), "visited": list(self.visited)}
+        return record if self.gap else {name: value for name, value in record.items() if name != "gap"}
 
 
 _COUNTS: Final = ("documents", "new", "readings")
@@ -61,7 +63,8 @@ _COUNTS: Final = ("documents", "new", "readings")
 
 def walk_from(record: dict[str, Any]) -> Walk:
     """The walk that `to_record` wrote."""
-    return Walk(tuple(record.get("visited", ())), **{name: int(record.get(name, 0)) for name in _COUNTS})
+    counts = {name: int(record.get(name, 0)) for name in _COUNTS}
+    return Walk(tuple(record.get("visited", ())), **counts, gap=bool(record.get("gap")))
 
 
 def visit_key(url: str) -> str:

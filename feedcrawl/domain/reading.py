@@ -2,26 +2,51 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain import feeds
 from feedcrawl.domain.identity import identify
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from feedcrawl.domain.identity import Identified
     from feedcrawl.domain.models import ParsedFeed
 
 
 @dataclass(frozen=True, slots=True)
 class FeedReading:
-    """A parsed feed, and each of its entries with the names by which it may be known."""
+    """A parsed feed, and each of its entries with the names by which it may be known.
+
+    `digest` is of what its entries are and say. Where it is the one that was known, entries are left out.
+    """
 
     parsed: ParsedFeed
     identified: tuple[Identified, ...]
+    digest: str
 
 
-def read_feed(body: bytes, *, url: str, content_type: str | None, feed_id: str) -> FeedReading:
-    """Parses a document and names its entries; NotAFeed as `feeds.parse` raises it."""
+def read_feed(
+    body: bytes, *, url: str, content_type: str | None, feed_id: str, known: str | None = None
+) -> FeedReading:
+    """Parses a document and names its entries; NotAFeed as `feeds.parse` raises it. `known`: the last digest."""
     parsed = feeds.parse(body, url=url, content_type=content_type)
-    return FeedReading(parsed, identify(parsed.entries, feed_id=feed_id))
+    identified = identify(parsed.entries, feed_id=feed_id)
+    digest = digest_of(identified)
+    if digest == known:
+        return FeedReading(replace(parsed, entries=()), (), digest)
+    return FeedReading(parsed, identified, digest)
+
+
+def digest_of(entries: Iterable[Identified]) -> str:
+    """SHA-256 (hex) over names and content of entries, in order.
+
+    What a publisher's program stamps on each answer says nothing to a reader and is not in it: build date, generator,
+    counters, numbers of comments.
+    """
+    found = hashlib.sha256()
+    for entry in entries:
+        found.update("\x1f".join((*entry.keys, entry.content_hash, "\x1e")).encode())
+    return found.hexdigest()

@@ -17,7 +17,11 @@ class Subscription:
     """What was subscribed to. `id` is a UUID that outlives every URL; intervals override the policy's where given.
 
     `backfill`: the feed's archives shall be read, once. `page` is the page that was named instead of the feed, and
-    `untried` are the addresses where its feed may be if it is not at `url`. `formerly` are those that it moved from.
+    `untried` are the addresses where its feed may be if it is not at `url`. `formerly` are those that it moved from,
+    the last one last, and `refused` those that it was moved back from and goes to no more by itself.
+
+    `fixed_interval_sec` stands in place of the cadence; a `push_only` feed is polled at its longest interval, as a
+    safety net; one with `no_discovery` stays where it is whatever answers there.
     """
 
     id: str
@@ -34,18 +38,32 @@ class Subscription:
     page: str | None = None
     untried: tuple[str, ...] = ()
     formerly: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    fixed_interval_sec: float | None = None
+    push_only: bool = False
+    no_discovery: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class PollRecord:
     """What the polls of a feed have left. Validators are kept byte for byte as received; times are RFC 3339.
 
-    `body_hash` is the sha256 of the last parsed body as received, `raw` the reference of the fetch that brought it.
+    `body_hash` is the sha256 of the last body as received, `digest` that of what its entries say, `raw` the reference
+    of the fetch that brought it, `shown` how many entries it held. `trust` and `health` are records of `validators`
+    and `health`. `possibly_missed` counts polls between which entries may have come and gone. `searched_at` is when
+    the feed was last looked for elsewhere. `demand` is what it adds to that of the fleet (`domain.tempo`).
     """
 
     etag: str | None = None
     last_modified: str | None = None
     body_hash: str | None = None
+    digest: str | None = None
+    shown: int = 0
+    trust: dict[str, Any] | None = None
+    health: dict[str, Any] | None = None
+    possibly_missed: int = 0
+    searched_at: str | None = None
+    demand: float = 0.0
     raw: dict[str, Any] | None = None
     type: str = "unknown"
     title: str | None = None
@@ -154,7 +172,7 @@ def load_polls(text: str | None) -> PollRecord:
 
 def _known(kind: type[Any], record: dict[str, Any]) -> dict[str, Any]:
     values = {name: record[name] for name in kind.__dataclass_fields__ if name in record}
-    for name in ("categories", "untried", "formerly"):
+    for name in ("categories", "untried", "formerly", "refused"):
         if name in values:
             values[name] = tuple(values[name])
     if "candidates" in values:

@@ -7,8 +7,10 @@ import random
 from typing import TYPE_CHECKING, Any, Self
 
 from feedcrawl import wiring
+from feedcrawl.domain.tempo import demand
 from feedcrawl.items import Article, FeedPoll
 from feedcrawl.services import backfill, polling, subscriptions
+from feedcrawl.store.connection import map_redis_errors
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -49,9 +51,14 @@ class CommitPipeline:
         self._wired.leases.close()
 
     async def _poll(self, poll: FeedPoll) -> None:
-        poll.decision = polling.decide(poll, self._wired.cadence, random.uniform(-1, 1))  # noqa: S311 - jitter
-        moved = subscriptions.move(self._wired.registry, poll)
-        commands = self._wired.registry.commit(poll.feed.id, polling.poll_record(poll), polling.journal_line(poll))
+        registry = self._wired.registry
+        with map_redis_errors():
+            policy = self._wired.tempo.policy(poll.at)
+        poll.decision = polling.decide(poll, policy, random.uniform(-1, 1))  # noqa: S311 - jitter
+        poll.demand = demand(policy.tempo, poll.decision.interval_sec)
+        moved = subscriptions.move(registry, poll)
+        commands = registry.commit(poll.feed.id, polling.poll_record(poll), polling.journal_line(poll))
+        commands += registry.demand_changed(poll.demand - poll.feed.polls.demand)
         await self._wired.leases.done_soon(
             poll.lease,
             status="pending",
@@ -64,6 +71,7 @@ class CommitPipeline:
         self._stats.inc_value(f"feedcrawl/polls/{'failed' if poll.failed else poll.result}")
         self._stats.inc_value("feedcrawl/entries/new", len(poll.new))
         self._stats.inc_value("feedcrawl/entries/changed", len(poll.changed))
+        self._stats.inc_value("feedcrawl/feeds/possibly_missed", int(poll.possibly_missed))
         self._log_poll(poll)
 
     async def _archive(self, item: FeedPoll) -> None:
@@ -96,6 +104,8 @@ class CommitPipeline:
             "interval_after": round(decision.interval_sec, 1),
         }
         errors = decision.state.errors
+        if poll.possibly_missed:
+            logger.warning("entries_possibly_missed", extra={**details, "shown": len(poll.new)})
         if not poll.failed:
             logger.info("feed_polled", extra={**details, "result": poll.result})
         elif errors >= ERRORS_WORTH_AN_ALARM:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from feedcrawl.domain.paging import Walk, next_document, walk_from
+from feedcrawl.domain.paging import Step, Walk, next_document, walk_from
 from feedcrawl.domain.tasks import Task
 from feedcrawl.domain.urls import hostname
 from feedcrawl.services.polling import rfc3339
@@ -16,7 +16,6 @@ from feedcrawl.services.polling import rfc3339
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from feedcrawl.domain.paging import Step
     from feedcrawl.domain.subscription import Feed
     from feedcrawl.domain.tasks import Lease
     from feedcrawl.items import FeedPoll
@@ -35,14 +34,16 @@ def feed_id_of(lease: Lease) -> str:
     return lease.id.removeprefix("archive:")
 
 
-def look_on(poll: FeedPoll, *, limit: int) -> None:
+def look_on(poll: FeedPoll, *, limit: int, gap: bool = False) -> None:
     """Notes where the walk goes on from the document of a poll, or from the archive document that it stands for.
 
-    `limit` is the most archive documents of one walk.
+    `limit` is the most archive documents of one walk. One that fills a `gap` between two polls ends where it meets
+    what is known, and says nothing of whether the feed's archives have been read.
     """
     assert poll.parsed is not None
     assert poll.final_url is not None
-    poll.walk = walk_from(poll.lease.task.payload if poll.is_archive else {}).at(poll.lease.task.url, poll.final_url)
+    begun = walk_from(poll.lease.task.payload) if poll.is_archive else Walk(gap=gap)
+    poll.walk = begun.at(poll.lease.task.url, poll.final_url)
     visited = poll.walk.visited
     poll.step = next_document(poll.parsed.paging, url=poll.final_url, visited=visited, limit=limit + 1)
 
@@ -73,6 +74,8 @@ def next_step(poll: FeedPoll) -> tuple[dict[str, Any], Walk, Step | None]:
     assert poll.walk is not None
     assert poll.step is not None
     walk = poll.walk.read(len(poll.new), whole=not poll.over_limit)
+    if walk.gap and poll.known:
+        return {"status": "fetched", "reason": "overlap"}, walk, Step(None, "overlap")
     url = poll.lease.task.url if walk.readings else poll.step.url
     if url is None:
         return {"status": "fetched", "reason": poll.step.reason}, walk, poll.step

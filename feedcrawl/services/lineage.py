@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from feedcrawl.domain.lineage import IdQuality
 from feedcrawl.domain.recognition import Sighting, recognise
 from feedcrawl.items import Entry
-from feedcrawl.services.polling import entry_values, rfc3339
+from feedcrawl.services.polling import entry_values, possibly_missed, rfc3339
 
 if TYPE_CHECKING:
     from feedcrawl.items import FeedPoll
@@ -33,6 +33,7 @@ def tell_apart(poll: FeedPoll, store: Entries) -> None:
     poll.known = len(recognition.sightings) - len(by_verdict["new"]) - len(by_verdict["changed"])
     poll.new = [_entry(poll, sighting) for sighting in by_verdict["new"]]
     poll.changed = [_entry(poll, sighting) for sighting in by_verdict["changed"]]
+    poll.possibly_missed = possibly_missed(poll)
 
 
 def save(poll: FeedPoll, store: Entries, pipe: Pipeline) -> None:

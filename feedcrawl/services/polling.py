@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from feedcrawl.domain import cadence, dates
+from feedcrawl.domain import arrivals, cadence, dates, health, validators
 from feedcrawl.domain.cadence_state import to_json
+from feedcrawl.domain.cadence_values import DAY_SEC
 from feedcrawl.domain.conditional import Validators
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.events import Event, event
@@ -28,16 +29,22 @@ if TYPE_CHECKING:
     from feedcrawl.domain.tasks import Task
     from feedcrawl.items import Entry, FeedPoll
 
+GONE_PROBE_SEC = 7 * 86_400.0
+"""How often a retired feed is looked for."""
 CONTENT_CHARS = 20_000
 """How much of an entry's own content travels with its article's task, as evidence and as the last rung."""
+
+
+ON_THE_WAY = ("redirect_chain", "temporary", "whole", "search")
+"""What a poll's task carries from one request to the next, and no further."""
 
 
 def back_home(task: Task, feed: Feed) -> dict[str, Any]:
     """What takes a poll's task back to its feed's URL from where it was redirected or a page led it, as a patch."""
     url = feed.subscription.url
-    if "redirect_chain" not in task.payload and task.url == url:
+    if task.url == url and not any(name in task.payload for name in ON_THE_WAY):
         return {}
-    payload = {name: value for name, value in task.payload.items() if name not in ("redirect_chain", "temporary")}
+    payload = {name: value for name, value in task.payload.items() if name not in ON_THE_WAY}
     return {"url": url, "host": hostname(url), "payload": payload or None}
 
 
@@ -57,6 +64,12 @@ def observation(poll: FeedPoll) -> cadence.Observation:
     )
 
 
+def possibly_missed(poll: FeedPoll) -> bool:
+    """Whether entries may have come and gone since the last poll: none of those that were shown is left."""
+    overlap = poll.known or poll.changed or poll.migrated
+    return bool(poll.new and not overlap and not poll.is_archive and poll.feed.polls.shown)
+
+
 def policy_for(feed: Feed, policy: CadencePolicy) -> CadencePolicy:
     """The policy with a feed's own bounds."""
     said = feed.subscription
@@ -73,8 +86,29 @@ def _bounded(policy: CadencePolicy, shortest_sec: float, longest_sec: float, fir
 
 def decide(poll: FeedPoll, policy: CadencePolicy, jitter: float) -> Decision:
     """When to poll this feed again, and why."""
-    state = poll.feed.polls.cadence_state
-    return cadence.next_poll(state, observation(poll), now=poll.at, policy=policy_for(poll.feed, policy), jitter=jitter)
+    said, before, own = poll.feed.subscription, poll.feed.polls, policy_for(poll.feed, policy)
+    decision = cadence.next_poll(before.cadence_state, observation(poll), now=poll.at, policy=own, jitter=jitter)
+    if not poll.failed and (said.fixed_interval_sec or said.push_only):
+        wait = ("fixed", said.fixed_interval_sec) if said.fixed_interval_sec else ("push-only", own.max_interval_sec)
+        return cadence.fixed(decision, cadence.Candidate(*wait), poll.at)
+    for asked in patience(poll, decision):
+        decision = cadence.at_least(decision, asked, poll.at)
+    return decision
+
+
+def patience(poll: FeedPoll, decision: Decision) -> Iterator[cadence.Candidate]:
+    """The waits that a poll which failed asks for beyond the cadence's back-off, which itself never gets shorter."""
+    before = poll.feed.polls
+    yield from health.asks(health_after(poll), failed=poll.failed, probe_sec=GONE_PROBE_SEC)
+    backing_off = decision.reason.startswith("error-backoff") and (before.reason or "").startswith("error-backoff")
+    if poll.failed and backing_off and before.interval_sec:
+        yield cadence.Candidate("error-backoff", min(before.interval_sec, DAY_SEC))
+
+
+def health_after(poll: FeedPoll) -> health.Health:
+    """How the feed fares after this poll."""
+    before = health.health_from(poll.feed.polls.health)
+    return health.after(before, failed=poll.failed, status=poll.status, now=poll.at.timestamp())
 
 
 def poll_record(poll: FeedPoll) -> PollRecord:
@@ -87,22 +121,53 @@ def poll_record(poll: FeedPoll) -> PollRecord:
         "next_at": rfc3339(decision.next_at),
         "last_decision_at": at,
         "reason": decision.reason,
+        "demand": poll.demand,
         "candidates": tuple((one.rule, round(one.wait_sec, 1)) for one in decision.candidates),
         "retry_after_sec": poll.retry_after_sec,
         "last_fetch_at": at,
         "last_status": poll.status,
         "last_result": poll.result,
         "new_entries_last_fetch": len(poll.new),
+        "health": health_after(poll).to_record(),
+        "searched_at": at if poll.searched else poll.feed.polls.searched_at,
+        "possibly_missed": poll.feed.polls.possibly_missed + poll.possibly_missed,
     }
     if not poll.failed:
         said |= _learnt(poll) | {"last_success_at": at}
     return replace(poll.feed.polls, **said)
 
 
+def question(feed: Feed, now: datetime) -> validators.Question:
+    """How to ask a feed: what it may have brought since its last document is only foretold where that matters."""
+    polls, at = feed.polls, now.timestamp()
+    trust = validators.trust_from(polls.trust)
+    known = polls.cadence_state.arrivals if validators.may_probe(trust, at) else None
+    expected = arrivals.expected(known, trust.whole_at, at) if known is not None else 0.0
+    return validators.question(trust, Validators(polls.etag, polls.last_modified), now=at, expected=expected)
+
+
+def trust_after(poll: FeedPoll) -> validators.Trust:
+    """What the feed's validators are worth after an answer."""
+    before, now = poll.feed.polls, poll.at.timestamp()
+    trust, held = validators.trust_from(before.trust), Validators(before.etag, before.last_modified)
+    if poll.lease.task.payload.get("whole") == "deaf":
+        trust = validators.after(trust, validators.Reply("test", held, Validators(), unmodified=True), now)
+    reply = validators.Reply(
+        poll.asked,
+        held,
+        poll.validators or Validators(),
+        unmodified=poll.result == "not_modified",
+        first=before.digest is None,
+        changed=poll.digest is not None and poll.digest != before.digest,
+        news=bool(poll.new),
+    )
+    return validators.after(trust, reply, now)
+
+
 def move_of(poll: FeedPoll) -> Move | None:
     """Where permanent redirects lead that a feed's entries have been found behind; what a bad poll met counts not."""
     before = move_from(poll.feed.polls.moving)
-    if poll.failed:
+    if poll.failed or "search" in poll.lease.task.payload:
         return before
     shares = poll.parsed is None or bool(poll.known or poll.changed)
     return heard(before, poll.moved_to if shares else None, now=poll.at)
@@ -111,9 +176,15 @@ def move_of(poll: FeedPoll) -> Move | None:
 def new_home(poll: FeedPoll) -> Subscription | None:
     """The subscription at the address that its feed has moved to for good; None if it stays."""
     said, move = poll.feed.subscription, move_of(poll)
-    if poll.failed or move is None or not is_settled(move, said.url, now=poll.at):
-        return None
-    return replace(said, url=move.url, formerly=tuple(dict.fromkeys((*said.formerly, said.url))))
+    settled = not poll.failed and move is not None and is_settled(move, said.url, now=poll.at)
+    url = poll.found_at or (move.url if settled and move is not None else None)
+    return None if url is None or url in said.refused else moved_to(said, url)
+
+
+def moved_to(said: Subscription, url: str) -> Subscription:
+    """The subscription at another address, with those that it had before."""
+    formerly = [each for each in dict.fromkeys((*said.formerly, said.url)) if each != url]
+    return replace(said, url=url, formerly=tuple(formerly))
 
 
 def _learnt(poll: FeedPoll) -> dict[str, Any]:
@@ -121,22 +192,26 @@ def _learnt(poll: FeedPoll) -> dict[str, Any]:
     before = poll.feed.polls
     received = poll.validators or Validators()
     held = Validators(before.etag, before.last_modified)
-    validators = held.updated(received) if poll.result == "not_modified" else received
+    newest = held.updated(received) if poll.result == "not_modified" else received
     move = move_of(poll)
     said: dict[str, Any] = {
-        "etag": validators.etag,
-        "last_modified": validators.last_modified,
+        "etag": newest.etag,
+        "last_modified": newest.last_modified,
+        "trust": trust_after(poll).to_record(),
         "moving": move.to_record() if move is not None and move.url != poll.feed.subscription.url else None,
     }
+    if poll.body_hash is not None:
+        raw = poll.raw_ref.source if poll.raw_ref is not None else None
+        said |= {"body_hash": poll.body_hash, "digest": poll.digest, "raw": raw}
     if poll.parsed is None:
         return said
     if poll.over_limit:  # the rest is met again only if the document is
-        said |= {"etag": None, "last_modified": None}
+        said |= {"etag": None, "last_modified": None, "body_hash": None, "digest": None}
+    walks = poll.step is not None and poll.walk is not None and not poll.walk.gap
     return {
         **said,
-        "archives": poll.step.reason if poll.step is not None else before.archives,
-        "body_hash": None if poll.over_limit else poll.body_hash,
-        "raw": poll.raw_ref.source if poll.raw_ref is not None else None,
+        "archives": poll.step.reason if walks and poll.step is not None else before.archives,
+        "shown": len(poll.parsed.entries),
         "type": feed_type(poll.parsed.format),
         "title": poll.parsed.title,
         "site_url": poll.parsed.link,
@@ -158,6 +233,10 @@ def journal_line(poll: FeedPoll) -> dict[str, Any]:
         "changed": len(poll.changed),
         "known": poll.known,
         "over_limit": poll.over_limit,
+        "possibly_missed": poll.possibly_missed,
+        "asked": poll.asked if poll.asked in ("probe", "test") else None,
+        "moved_from": poll.moved_from,
+        "moved_to": poll.feed.subscription.url if poll.moved_from else None,
         "bytes": poll.body_bytes,
         "duration_sec": poll.duration_sec,
         "fetch_id": poll.fetch_id,
@@ -168,7 +247,22 @@ def journal_line(poll: FeedPoll) -> dict[str, Any]:
         "archives": archives(poll),
         "notes": list(poll.parsed.notes[:10]) if poll.parsed else [],
     }
-    return {name: value for name, value in line.items() if value not in (None, "", 0, [])}
+    return {name: value for name, value in line.items() if value not in (None, "", 0, [])}  # `0 == False`
+
+
+def moved_line(feed: Feed, url: str, now: datetime) -> dict[str, Any]:
+    """The line of a feed's journal that an operator has moved it."""
+    at = rfc3339(now)
+    return {
+        "poll_id": f"{feed.id}@moved:{at}",
+        "at": at,
+        "result": "moved",
+        "moved_from": feed.subscription.url,
+        "moved_to": url,
+        "reason": "initial",
+        "interval_after_sec": 0,
+        "next_at": at,
+    }
 
 
 def archives(poll: FeedPoll) -> str | None:

@@ -17,7 +17,7 @@ from feedcrawl.domain.priority import priority
 from feedcrawl.domain.subscription import Subscription, dump
 from feedcrawl.domain.tasks import Task
 from feedcrawl.domain.urls import canonicalize, hostname, resolve
-from feedcrawl.services.polling import new_home, rfc3339
+from feedcrawl.services.polling import moved_line, moved_to, new_home, rfc3339
 from feedcrawl.store.connection import map_redis_errors
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.subscription import Feed
     from feedcrawl.items import FeedPoll
     from feedcrawl.store.frontier import Frontier
-    from feedcrawl.store.registry import Registry
+    from feedcrawl.store.registry import Command, Registry
 
 
 logger = logging.getLogger(__name__)
@@ -208,7 +208,7 @@ def unsubscribe(registry: Registry, frontier: Frontier, feed_id: str) -> bool:
         return forget(registry, frontier, feed)
 
 
-def move(registry: Registry, poll: FeedPoll) -> list[list[str | int]]:
+def move(registry: Registry, poll: FeedPoll) -> list[Command]:
     """The commands by which a feed lives where it has moved for good, if it has; its old addresses still lead to it.
 
     Where another feed is subscribed at the new address both stay as they are.
@@ -219,14 +219,54 @@ def move(registry: Registry, poll: FeedPoll) -> list[list[str | int]]:
     with map_redis_errors():
         if registry.claim(url_key(home.url), home.id) != home.id:
             return []
-    logger.info("feed_moved", extra={"feed_id": home.id, "url": poll.feed.subscription.url, "to": home.url})
+    poll.moved_from = poll.feed.subscription.url
+    found = "entries" if poll.found_at else "redirect"
+    logger.info("feed_moved", extra={"feed_id": home.id, "url": poll.moved_from, "to": home.url, "by": found})
     poll.feed = replace(poll.feed, subscription=home)
     return registry.moved(dump(home), home.id, None)
+
+
+def move_to(registry: Registry, frontier: Frontier, feed: Feed, url: str, now: datetime) -> Subscription:
+    """Moves a feed to an address because an operator says so, and polls it there; Refusal if another feed has it."""
+    address = resolve(with_scheme(url))
+    home = moved_to(feed.subscription, address)
+    return _rehouse(registry, frontier, feed, replace(home, refused=_without(home.refused, address)), now)
+
+
+def undo_move(registry: Registry, frontier: Frontier, feed: Feed, now: datetime) -> Subscription:
+    """Moves a feed back to where it was before; by itself it does not go there again. Refusal if it never moved."""
+    said = feed.subscription
+    if not said.formerly:
+        raise Refusal("never_moved", f"{said.url} has not moved since it was subscribed")
+    refused = tuple(dict.fromkeys((*_without(said.refused, said.formerly[-1]), said.url)))
+    home = replace(said, url=said.formerly[-1], formerly=said.formerly[:-1], refused=refused)
+    return _rehouse(registry, frontier, feed, home, now)
+
+
+def _without(urls: Iterable[str], url: str) -> tuple[str, ...]:
+    return tuple(each for each in urls if each != url)
+
+
+def _rehouse(registry: Registry, frontier: Frontier, feed: Feed, home: Subscription, now: datetime) -> Subscription:
+    """Writes a subscription at another address; what is known of its entries stays, what its server said does not."""
+    old = feed.subscription.url
+    with map_redis_errors():
+        if registry.claim(url_key(home.url), home.id) != home.id:
+            raise Refusal("subscribed_already", f"another feed is subscribed at {home.url}")
+        polls = replace(feed.polls, etag=None, last_modified=None, trust=None, moving=None, health=None)
+        registry.move(home, polls, moved_line(feed, home.url, now))
+        if old not in home.formerly and url_key(old) != url_key(home.url):
+            registry.drop_url(url_key(old), home.id)
+        frontier.remove(f"feed:{home.id}")
+        frontier.push([poll_task(home)])
+    logger.info("feed_moved", extra={"feed_id": home.id, "url": old, "to": home.url, "by": "operator"})
+    return home
 
 
 def forget(registry: Registry, frontier: Frontier, feed: Feed) -> bool:
     """Removes a feed, with its polls, its archives and every URL that leads to it."""
     said = feed.subscription
+    registry.add_demand(-feed.polls.demand)
     for task_id in (f"feed:{feed.id}", f"archive:{feed.id}"):
         frontier.remove(task_id)
     return registry.remove(feed.id, *map(url_key, filter(None, (said.url, said.page, *said.formerly))))

@@ -69,17 +69,17 @@ async def _leave_page(crawler: Crawler, moves: Moves, poll: FeedPoll, response: 
         poll.detail = "a page, no feed; its robots.txt does not let its feeds be looked for"
         return False
     parsers = wiring.of(crawler).parsers
-    announced = feed_choice.places(await _links(parsers, find_feeds, response), response.url)
-    places = announced
-    if not announced and poll.feed.polls.last_fetch_at is None:  # guessed once, not at each poll of a page
+    named = feed_choice.places(await _links(parsers, find_feeds, response), response.url)
+    places = named
+    if not named and poll.feed.polls.last_fetch_at is None:  # guessed once, not at each poll of a page
         places = await _guesses(parsers, response)
     if not places:
         poll.detail = "a page, no feed: it announces none, and none was found behind it"
         return False
     page = poll.feed.subscription.url
     feed_id = moves.move(poll, places)
-    details = {"url": page, "feed_id": feed_id, "feed": places[0], "announced": bool(announced)}
-    others = {"choice": " ".join(announced[1:])} if announced[1:] else {}
+    details = {"url": page, "feed_id": feed_id, "feed": places[0], "announced": bool(named)}
+    others = {"choice": " ".join(named[1:])} if named[1:] else {}
     logger.info("page_left_for_feed", extra=details | others)
     return True
 
@@ -87,6 +87,14 @@ async def _leave_page(crawler: Crawler, moves: Moves, poll: FeedPoll, response: 
 async def _guesses(parsers: ParserPool, response: Response) -> tuple[str, ...]:
     likely = feed_choice.places(await _links(parsers, feed_like_links, response), response.url)
     return tuple(dict.fromkeys((*feed_choice.guesses(response.url), *likely)))[: feed_choice.MAX_PLACES]
+
+
+async def announced(parsers: ParserPool, response: Response) -> tuple[str, ...]:
+    """The addresses of feeds that a page names, else those of its links that look like feeds."""
+    for find in (find_feeds, feed_like_links):
+        if places := feed_choice.places(await _links(parsers, find, response), response.url):
+            return places
+    return ()
 
 
 async def _links(
@@ -157,8 +165,8 @@ class DiscoverSpider(Spider):
 
     async def _behind(self, page: Response) -> tuple[Candidate, ...]:
         """The feeds that a page announces, else the first of the usual addresses, else those that its links name."""
-        announced = await _links(self._parsers, find_feeds, page)
-        found = await self._feeds(feed_choice.places(announced, page.url))
+        named = await _links(self._parsers, find_feeds, page)
+        found = await self._feeds(feed_choice.places(named, page.url))
         if not found:
             found = await self._feeds(feed_choice.guesses(page.url), enough=1)
         if not found:

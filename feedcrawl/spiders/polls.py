@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from scrapy import Request
@@ -11,10 +12,12 @@ from scrapy import Request
 from feedcrawl.domain import hints
 from feedcrawl.domain.conditional import Validators
 from feedcrawl.domain.reading import read_feed
+from feedcrawl.domain.validators import Question
 from feedcrawl.items import FeedPoll
 from feedcrawl.parsing import Done
-from feedcrawl.services import backfill
+from feedcrawl.services import backfill, polling, whereabouts
 from feedcrawl.services.sources import keeps_trailing_slash
+from feedcrawl.spiders import discover
 from feedcrawl.spiders.answers import (
     FEED_HEADERS,
     NOT_REDIRECTS,
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.outcome import Outcome
     from feedcrawl.domain.subscription import Feed
     from feedcrawl.domain.tasks import Lease
+    from feedcrawl.domain.whereabouts import Search
 
 
 class FeedTasks(Answers):
@@ -56,13 +60,16 @@ class FeedTasks(Answers):
         if feed is None:  # unsubscribed while its task was under way
             self.leases.done(lease, status="dead", reason="unsubscribed")
             return None
-        config, polls = self.wired.config, feed.polls
+        config, payload = self.wired.config, lease.task.payload
+        whole = feed.wants_archives or "whole" in payload or "search" in payload
+        asked = Question("plain", Validators()) if whole else polling.question(feed, self.wired.now())
         meta = {
             "feed": feed,
-            "validators": None if feed.wants_archives else Validators(polls.etag, polls.last_modified),
-            "raw": {"feed_id": feed.id, "previous": polls.raw},
+            "asked": asked.kind,
+            "validators": asked.validators,
+            "raw": {"feed_id": feed.id, "previous": feed.polls.raw},
             # A subscription is an operator's word, a guess is ours; robots.txt speaks of crawling.
-            "dont_obey_robotstxt": not feed.is_guess,
+            "dont_obey_robotstxt": not (feed.is_guess or "search" in payload),
             "download_timeout": config.fetch_timeout_sec,
             "download_maxsize": config.max_feed_bytes,
             "handle_httpstatus_list": NOT_REDIRECTS,
@@ -81,14 +88,16 @@ class FeedTasks(Answers):
         poll.validators = Validators.received(response.headers.get("ETag"), response.headers.get("Last-Modified"))
         poll.final_url = response.url
         poll.moved_to = response.url if was_redirected(request) and lasts(request) else None
+        if poll.result == "not_modified" and self._asks_whole(request, poll):
+            return
         if poll.result == "fetched":
             poll.body_bytes = len(response.body)
             poll.body_hash = hashlib.sha256(response.body).hexdigest()
-            if poll.body_hash == poll.feed.polls.body_hash and not poll.feed.wants_archives:
-                poll.result = "unchanged"
+            if poll.body_hash == poll.feed.polls.body_hash and not _reads_all(poll):
+                poll.result, poll.digest = "unchanged", poll.feed.polls.digest
             else:
                 await self._read(poll, response)
-        if not (poll.failed and await self._unfold(poll, response)):
+        if not await self._goes_on(poll, response):
             yield poll
 
     async def failed(self, failure: Failure) -> AsyncIterator[FeedPoll]:
@@ -98,8 +107,59 @@ class FeedTasks(Answers):
             request, outcome = settled
             poll = self._poll(request, None, outcome.reason)
             poll.detail = failure.getErrorMessage()
-            if not await self._unfold(poll, None):
+            if not await self._goes_on(poll, None):
                 yield poll
+
+    async def _goes_on(self, poll: FeedPoll, response: Response | None) -> bool:
+        """Whether the task went on to another address, where the feed may be."""
+        search = whereabouts.search_of(poll)
+        if search is not None:
+            return await self._searched(poll, response, search)
+        if not poll.failed:
+            return False
+        begun = whereabouts.begin(poll)
+        if begun is None:
+            return not poll.feed.subscription.no_discovery and await self._unfold(poll, response)
+        poll.searched = True
+        if begun.at_page and poll.result == "html" and response is not None:
+            named = await discover.announced(self.wired.parsers, response)
+            begun = replace(begun, at_page=False, places=named) if named else begun
+        return self._moves_on(poll, begun)
+
+    async def _searched(self, poll: FeedPoll, response: Response | None, search: Search) -> bool:
+        poll.searched = True
+        if search.at_page:
+            named = await discover.announced(self.wired.parsers, response) if response is not None else ()
+            if self._moves_on(poll, replace(search, at_page=False, places=named)):
+                return True
+        elif poll.parsed is not None and whereabouts.recognises(poll, poll.identified, self.wired.entries):
+            poll.found_at = poll.lease.task.url
+            return False
+        elif self._moves_on(poll, search):
+            return True
+        whereabouts.ended(poll, search)
+        return False
+
+    def _moves_on(self, poll: FeedPoll, search: Search) -> bool:
+        onward = whereabouts.patch(poll, search)
+        if onward is not None:
+            self.leases.give_back(poll.lease, reason="searched", patch=onward)
+        return onward is not None
+
+    def _asks_whole(self, request: Request, poll: FeedPoll) -> bool:
+        """Whether a 304 is no answer: to no question, or to a version that was replaced. It is asked again, once."""
+        sent = "If-None-Match" in request.headers or "If-Modified-Since" in request.headers
+        why = "unasked" if not sent else "deaf" if poll.asked == "test" else None
+        if why is None:
+            return False
+        payload = poll.lease.task.payload
+        if "whole" in payload:
+            poll.result, poll.detail = "unasked_304", "304 twice, though no validator was sent"
+            return False
+        assert self.crawler.stats is not None
+        self.crawler.stats.inc_value(f"feedcrawl/validators/{why}")
+        self.leases.give_back(poll.lease, reason=f"{why}_304", patch={"payload": {**payload, "whole": why}})
+        return True
 
     async def _read(self, poll: FeedPoll, response: Response) -> None:
         read = await self.wired.parsers.run(
@@ -108,11 +168,14 @@ class FeedTasks(Answers):
             url=response.url,
             content_type=content_type(response),
             feed_id=poll.feed.id,
+            known=None if _reads_all(poll) else poll.feed.polls.digest,
             wall_sec=PARSE_WALL_SEC,
         )
-        if isinstance(read, Done):
+        if isinstance(read, Done) and read.value.digest == poll.feed.polls.digest and not read.value.identified:
+            poll.result, poll.digest, poll.hints = "unchanged", read.value.digest, read.value.parsed.hints
+        elif isinstance(read, Done):
             poll.parsed, poll.hints = read.value.parsed, read.value.parsed.hints
-            poll.identified = read.value.identified
+            poll.identified, poll.digest = read.value.identified, read.value.digest
             if poll.feed.wants_archives:
                 backfill.look_on(poll, limit=self.wired.config.max_archive_pages)
         else:
@@ -133,8 +196,14 @@ class FeedTasks(Answers):
             raw_ref=meta.get("raw_ref"),
             duration_sec=round(time.monotonic() - meta["started"], 3),
             signal=meta.get("signal"),
+            asked=meta["asked"],
             keep_trailing_slash=keeps_trailing_slash(self.wired.sources, feed.subscription.source),
         )
+
+
+def _reads_all(poll: FeedPoll) -> bool:
+    """Whether a document is read though it is known: for its archives, or to see whether it is the feed."""
+    return poll.feed.wants_archives or "search" in poll.lease.task.payload
 
 
 def _result(outcome: Outcome) -> str:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from feedcrawl.store.connection import Client
 
+Command = list[str | int]
+"""A command of Redis, as the frontier runs it."""
 PAGE = 50
 """Feeds read at a time: making them of their text must not keep an event loop for long."""
 
@@ -57,6 +59,26 @@ class Registry:
         """The commands by which a feed has another URL, whose key it has claimed; `left` is the key it gives up."""
         drop: list[list[str | int]] = [["HDEL", f"{self._prefix}feed_by_url", left]] if left is not None else []
         return [["SET", self._feed(feed_id), subscription], *drop]
+
+    def move(self, subscription: Subscription, polls: PollRecord, line: dict[str, Any]) -> None:
+        """Writes a feed that lives at another address, whose key it has claimed, with a line in its journal."""
+        with self._client.pipeline() as pipe:
+            for command in (*self.moved(dump(subscription), subscription.id, None), *self.note(subscription.id, line)):
+                pipe.execute_command(*command)
+            pipe.set(f"{self._prefix}polls:{subscription.id}", dump(polls))
+            pipe.execute()
+
+    def demand(self) -> float:
+        """What all feeds ask for together, in polls per second at tempo 1 (`domain.tempo`)."""
+        return float(self._client.get(f"{self._prefix}demand") or 0)
+
+    def add_demand(self, by: float) -> None:
+        """Adds to what all feeds ask for, for a feed that comes or goes."""
+        self._client.incrbyfloat(f"{self._prefix}demand", by)
+
+    def demand_changed(self, by: float) -> list[Command]:
+        """The commands that add to what all feeds ask for, for the frontier to run with `done`."""
+        return [["INCRBYFLOAT", f"{self._prefix}demand", f"{by:.12f}"]] if by else []
 
     def save(self, subscription: Subscription) -> None:
         """Writes a subscription and lists it."""
