@@ -159,11 +159,13 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
     def _is_ours(self, lease: Lease) -> bool:
         """False for what went to another worker while this one slept: its host has no turn for us."""
         try:
-            return self.leases.confirms(lease)
+            if self.leases.confirms(lease):
+                return True
+            self._lost(lease.id)
         except StoreUnavailable as error:
             self.leases.abandon(lease, reason="store_lost")
             self._pause(error)
-            return False
+        return False
 
     def _push(self, request: Request) -> bool:
         if self._unpushed:  # while some wait the store is not asked for each: that may take as long as its time limit
@@ -293,8 +295,11 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
             self._pause(error)
             return
         for task_id in lost:
-            logger.warning("lease_lost", extra={"task": task_id})
-            self._count("lease_lost")
+            self._lost(task_id)
+
+    def _lost(self, task_id: str) -> None:
+        logger.warning("lease_lost", extra={"task": task_id})
+        self._count("lease_lost")
 
     def _pause(self, trouble: Trouble) -> None:
         """Nothing is taken until it has passed; what does not within the outage limit, or never, ends the crawl."""
