@@ -173,7 +173,7 @@ def is_pixel(image: HtmlElement) -> bool:
 
 def _resolve(tree: HtmlElement, base_url: str, image_proxy: str | None) -> None:
     for image in tree.iter("img"):
-        _use_lazy_source(image)
+        _set_or_drop(image, "src", image_source(image))
     for element in tree.iter():
         for name in _URL_ATTRIBUTES:
             value = element.get(name)
@@ -189,13 +189,12 @@ def _resolve(tree: HtmlElement, base_url: str, image_proxy: str | None) -> None:
             _set_or_drop(image, "src", _proxied(image.get("src"), image_proxy))
 
 
-def _use_lazy_source(image: HtmlElement) -> None:
-    source = image.get("src")
+def image_source(image: HtmlElement) -> str | None:
+    """What an image shows: its src, or what a script would put there instead of a placeholder."""
+    source: str | None = image.get("src")
     if source and not source.lstrip().lower().startswith("data:"):
-        return
-    lazy = next((value for name in _LAZY_SOURCES if (value := image.get(name))), None)
-    if lazy:
-        image.set("src", lazy)
+        return source
+    return next((value for name in _LAZY_SOURCES if (value := image.get(name))), source)
 
 
 def _set_or_drop(element: HtmlElement, name: str, value: str | None) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.extraction.sites import is_front, site_names
 from feedcrawl.domain.extraction.structured import text_at, values
-from feedcrawl.domain.sanitize import is_pixel, safe_url
+from feedcrawl.domain.sanitize import image_source, is_pixel, safe_url
 from feedcrawl.domain.text import fold
 from feedcrawl.domain.urls import resolve, same_site
 
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from feedcrawl.domain.models import FeedContent
 
 MAX_TAGS = 50
-_IMAGE_METAS = ("og:image:secure_url", "og:image", "og:image:url", "twitter:image", "twitter:image:src")
+_IMAGE_METAS = (
+    "og:image:secure_url", "og:image", "og:image:url", "twitter:image", "twitter:image:src", "parsely-image-url",
+    "sailthru.image.full", "image", "thumbnail", "thumbnailurl",
+)  # fmt: skip
 _ICON = re.compile(
     r"(?<![a-z])(?:icons?|logos?|avatars?|sprites?|pixel|blank|spacer|emoji|gravatar|placeholder|1x1|badge)(?![a-z])",
     re.IGNORECASE,
@@ -79,18 +82,23 @@ def find_image(page: Page, content: HtmlElement | None, feed: FeedContent | None
 
     The picture that a page names for others to show is its lead picture, which often stands above the content.
     """
-    metas = (page.meta(name) for name in _IMAGE_METAS)
     posters = [video.get("poster") for video in page.tree.iter("video")]
-    named = (*metas, *_texts(page.article.get("image")), *_texts(page.article.get("thumbnailUrl")))
+    stated = (url for text in _named_images(page) if text and (url := _image_url(text, page.base)))
     shown = _content_images(page, content) if content is not None else iter(())
-    stated = (url for text in named if text and (url := _image_url(text, page.base)))
     others = (url for text in (*posters, feed.image if feed else None) if text and (url := _image_url(text, page.base)))
     return next(chain(stated, shown, others), None)
 
 
+def _named_images(page: Page) -> Iterator[str | None]:
+    yield from map(page.meta, _IMAGE_METAS)
+    yield from _texts(page.article.get("image"))
+    yield from _texts(page.article.get("thumbnailUrl"))
+    yield from (link.get("href") for link in page.tree.iter("link") if "image_src" in (link.get("rel") or "").split())
+
+
 def _content_images(page: Page, content: HtmlElement) -> Iterator[str]:
     for image in content.iter("img"):
-        source = image.get("src") or image.get("data-src")
+        source = image_source(image)
         shown = source and not is_pixel(image) and not _is_small(image) and not _ICON.search(source)
         if shown and (url := _image_url(source, page.base)):
             yield url
