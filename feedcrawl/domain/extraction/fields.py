@@ -99,9 +99,10 @@ def _named_images(page: Page) -> Iterator[str | None]:
 def _content_images(page: Page, content: HtmlElement) -> Iterator[str]:
     for image in content.iter("img"):
         source = image_source(image)
-        shown = source and not is_pixel(image) and not _is_small(image) and not _ICON.search(source)
-        if shown and (url := _image_url(source, page.base)):
-            yield url
+        if source and not (is_pixel(image) or _is_small(image) or _ICON.search(source)):
+            url = _image_url(source, page.base)
+            if url:
+                yield url
 
 
 def _is_small(image: HtmlElement) -> bool:
