@@ -19,7 +19,10 @@ from feedcrawl.domain.extraction.rungs import (
 from feedcrawl.domain.extraction.structured import text_at
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from feedcrawl.domain.extraction.page import Page
+    from feedcrawl.domain.extraction.polish import Grams
     from feedcrawl.domain.models import FeedContent, SourceRules
 
 AGREED = 0.6
@@ -39,10 +42,10 @@ class Choice:
 def choose(page: Page, rules: SourceRules, feed: FeedContent | None) -> Choice | None:
     """The best candidate for the page's article, None where no rung found any.
 
-    The source's selectors win wherever they find text: they were made for this page. A page that declares itself an
-    article is read by our own rung, which knows the furniture of news pages; others by readability, which is the more
-    inclusive of the two. One that is long enough and has what the page says of itself has won; otherwise the
-    candidates vote, each for those that agree with it.
+    The source's selectors win wherever they find text: they were made for this page. Our own rung, which knows the
+    furniture of news pages, has won where its text is long, or long enough and has what the page says of itself.
+    Otherwise readability is asked: if the two agree, ours stands for a page that declares itself an article, and
+    readability, the more inclusive, for others. If not, all candidates vote, each for those that agree with it.
     """
     ruled = by_rules(page, rules)
     if ruled:
@@ -52,18 +55,16 @@ def choose(page: Page, rules: SourceRules, feed: FeedContent | None) -> Choice |
 
 def _climb(page: Page, feed: FeedContent | None) -> Choice | None:
     prose = by_prose(page)
-    if page.is_declared:
-        if prose and _is_sound(prose, page, feed):
-            return Choice(prose, "long, few links, and begins as the page says")
-        first, second = prose, by_readability(page)
-    else:
-        first, second = by_readability(page), prose
+    if prose and _is_sound(prose, page, feed):
+        return Choice(prose, "long, few links, and begins as the page says")
+    other = by_readability(page)
+    first, second = (prose, other) if page.is_declared else (other, prose)
     if first and second and agreement(first.grams, second.grams) >= AGREED:
         if first.rung == "readability" and _is_part_of(first, second):
             return Choice(second, f"has all that {first.rung} has, and more")
         return Choice(first, f"{second.rung} agrees")
     found = [first, second, by_structured_data(page), by_trafilatura(page)]
-    return _vote([candidate for candidate in found if candidate])
+    return vote([candidate for candidate in found if candidate])
 
 
 def _fuller(best: Choice | None, carried: Candidate | None) -> Choice | None:
@@ -93,19 +94,31 @@ def _is_sound(candidate: Candidate, page: Page, feed: FeedContent | None) -> boo
 def _is_part_of(part: Candidate, whole: Candidate) -> bool:
     """Whether a candidate lies within another that is clearly longer."""
     ours, theirs = part.grams, whole.grams
-    shared = (ours & theirs).total()
-    return shared >= _PART_SHARED * ours.total() and shared < _PART_LONGER * theirs.total()
+    return _share(ours, theirs) >= _PART_SHARED and _share(theirs, ours) < _PART_LONGER
 
 
-def _vote(candidates: list[Candidate]) -> Choice | None:
-    """The candidate that the others agree with most; the earlier rung of equals."""
+def _share(ours: Grams, theirs: Grams) -> float:
+    """How much of a text is in another, 0 … 1."""
+    return (ours & theirs).total() / max(1, ours.total())
+
+
+def vote(candidates: list[Candidate]) -> Choice | None:
+    """The candidate that the others agree with most; the earlier rung of equals.
+
+    Where none agree, each may have found a fragment: then the one that has most of what the others found.
+    """
     if not candidates:
         return None
-    votes = {candidate.rung: candidate.grams for candidate in candidates}
+    winner, support = _elect(candidates, agreement)
+    if support >= AGREED:
+        return Choice(winner, f"support {support} of {len(candidates) - 1}")
+    winner, _ = _elect([c for c in candidates if c.density <= _MOST_LINKS] or candidates, lambda a, b: _share(b, a))
+    return Choice(winner, "none agree, and it has most of what the others have")
 
-    def support(candidate: Candidate) -> float:
-        others = [agreement(votes[candidate.rung], theirs) for rung, theirs in votes.items() if rung != candidate.rung]
-        return round(sum(others), 1)
 
-    winner = max(candidates, key=support)
-    return Choice(winner, f"support {support(winner)} of {len(candidates) - 1}")
+def _elect(candidates: list[Candidate], measure: Callable[[Grams, Grams], float]) -> tuple[Candidate, float]:
+    """The candidate that the others speak for most, and how much they do."""
+    votes = [candidate.grams for candidate in candidates]
+    support = [round(sum(measure(ours, theirs) for theirs in votes if theirs is not ours), 1) for ours in votes]
+    best = max(range(len(candidates)), key=support.__getitem__)
+    return candidates[best], support[best]

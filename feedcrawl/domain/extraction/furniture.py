@@ -10,7 +10,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain.extraction.weights import INLINE, Weights, names, weigh
+from feedcrawl.domain.extraction.leads import squeezed
+from feedcrawl.domain.extraction.weights import HEADINGS, INLINE, Weights, names, weigh
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,6 +57,9 @@ _PHRASES = re.compile(
 )
 _SEGMENT = re.compile(r"(?<![A-Za-z0-9])([A-Za-z]+)\d{0,3}(?![A-Za-z0-9])")
 _CAMEL = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+
+_ANCHOR_DASHES = 2
+_LINES = HEADINGS | {"p", "li", "ul", "ol", "blockquote"}
 
 BODY = re.compile(
     r"article[-_]{0,2}(?:body|text|content)|(?:entry|post|story|news)[-_]{0,2}(?:content|body|text)|body[-_]text"
@@ -162,9 +166,19 @@ def _marks(element: HtmlElement) -> list[str]:
     if attributes.get("role") in _ROLES:
         found.append(f"role {attributes['role']}")
     if tag not in {"article", "main"}:
+        name = attributes.get("class", "") if _is_anchor(element) else names(element)
         # Members' paragraphs bear the word too; the offer to subscribe is a block.
-        found.extend(word for word in _words(names(element)) if not (tag == "p" and word == "paywall"))
+        found.extend(word for word in _words(name) if not (word == "paywall" and tag in _LINES))
     return found
+
+
+def _is_anchor(element: HtmlElement) -> bool:
+    """Whether an element's id is made of the words of its heading: it tells of the text, not of the page's parts."""
+    anchor = element.get("id", "")
+    if element.tag in HEADINGS or not _words(anchor):
+        return element.tag in HEADINGS
+    heading = next(element.iter(*HEADINGS), None) if anchor.count("-") >= _ANCHOR_DASHES else None
+    return heading is not None and squeezed("".join(map(str, heading.itertext()))).startswith(squeezed(anchor))
 
 
 def is_hidden(element: HtmlElement) -> bool:

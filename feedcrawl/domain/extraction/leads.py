@@ -23,8 +23,10 @@ _NAMES = re.compile(
     re.IGNORECASE,
 )
 _KEY_LENGTH = 30
+_MIN_START, _START = 3, 8
 _MIN_KEY_LENGTH = 20
 _DATELINE_LENGTH = 30
+_MOST_DIGITS = 0.15
 _MIN_LENGTH, _MAX_LENGTH = 40, 1200
 _PLACES = ("p", "div", "h2", "h3", "h4", "span", "strong", "b", "em", "section")
 _ELSEWHERE = frozenset({"figure", "figcaption", "a", "li"})
@@ -33,11 +35,11 @@ _ELSEWHERE = frozenset({"figure", "figcaption", "a", "li"})
 def described_lead(page: Page) -> str | None:
     """The paragraph that begins as the page's description does; it may still be cut short there."""
     keys = set(_description_keys(page))
-    starts = {key[:8] for key in keys}
+    starts = {key[:size] for key in keys for size in range(_MIN_START, _START + 1)}
     for element in page.tree.iter(*_PLACES) if keys else ():
         for text in (element.text, element.tail if element.tag in INLINE else None):
             start = squeezed(text or "", _KEY_LENGTH)
-            if start[:8] in starts and any(key.startswith(start) or start.startswith(key) for key in keys):
+            if start[:_START] in starts and any(key.startswith(start) or start.startswith(key) for key in keys):
                 lead = _lead_at(element, keys)
                 if lead:
                     return lead
@@ -87,6 +89,9 @@ def _is_lead(element: HtmlElement, headline: HtmlElement, weights: Weights) -> b
     if weight is None or element.tag not in {"p", "h2", "h3", "div"} or weight.text != weight.total:
         return False
     if weight.linked or not 50 <= weight.text <= 800 or any(kin.tag in _ELSEWHERE for kin in element.iterancestors()):
+        return False
+    text = text_of(element)
+    if sum(map(str.isdigit, text)) > _MOST_DIGITS * len(text):
         return False
     parent = element.getparent()
     if _NAMES.search(f"{names(element)} {names(parent) if parent is not None else ''}"):

@@ -83,9 +83,14 @@ def drop_headline(root: HtmlElement, titles: Iterable[str | None]) -> None:
             return
 
 
+def has_lead(root: HtmlElement, lead: str) -> bool:
+    """Whether an article has its standfirst already."""
+    return squeezed(lead, 60) in squeezed("".join(map(str, root.itertext())))
+
+
 def add_lead(root: HtmlElement, lead: str | None) -> None:
     """Put the standfirst in front, unless the article has it."""
-    if lead and squeezed(lead, 60) not in squeezed("".join(map(str, root.itertext()))):
+    if lead and not has_lead(root, lead):
         paragraph = Element("p")
         paragraph.text, paragraph.tail, root.text = lead, root.text, None
         root.insert(0, paragraph)
@@ -102,9 +107,15 @@ def corroborate(root: HtmlElement, witness: str) -> bool:
     common = (theirs & ours).total()
     if not common or common < _WITNESS_COVERED * theirs.total() or common < _BODY_COVERED * ours.total():
         return False
-    for line in list(_lines(root))[1:]:
+    lines = list(_lines(root))[1:]
+    kept = False
+    for line in reversed(lines):
         said = grams(canonical_text(line))
-        if said.total() >= _GRAM and (said & theirs).total() < _LINE_SEEN * said.total():
+        if line.tag in HEADINGS and kept:
+            continue
+        unseen = said.total() >= _GRAM and (said & theirs).total() < _LINE_SEEN * said.total()
+        kept = not unseen
+        if unseen:
             line.drop_tree()
     return True
 

@@ -22,6 +22,7 @@ _DISCOUNT = 0.2
 _TEASER_PROSE = 600
 _TEASER_VALUE = -50.0
 
+_MIN_PROSE = 40.0
 _WHOLE_SHARE = 0.88
 _NAMED_SHARE = 0.7
 _LIST_SHARE = 0.98
@@ -119,7 +120,8 @@ def _named_part(root: HtmlElement, weights: Weights) -> HtmlElement:
     for element, name in named.items():
         value = weights[element].value
         alone = worth[name] <= (1 + _RIVAL_SHARE) * value
-        if alone and value >= _NAMED_SHARE * weights[root].value and root in element.iterancestors():
+        among = _body_name(element.getparent()) == name and _is_among_prose(element, weights)
+        if alone and not among and value >= _NAMED_SHARE * weights[root].value and root in element.iterancestors():
             root = element
     return root
 
@@ -147,7 +149,16 @@ def _single_part(root: HtmlElement, weights: Weights) -> HtmlElement:
         share = _LIST_SHARE if best.tag in _LISTS else _WHOLE_SHARE
         if weights[best].value < share * weights[root].value or _has_twin(best, children, weights):
             return root
+        if _is_among_prose(best, weights):
+            return root
         root = best
+
+
+def _is_among_prose(element: HtmlElement, weights: Weights) -> bool:
+    """Whether paragraphs that look like its own stand beside an element: it is a part of the article only."""
+    parent = element.getparent()
+    beside = [kin for kin in parent if kin.tag == "p" and weights[kin].value > _MIN_PROSE] if parent is not None else []
+    return bool(beside) and not {p.get("class") for p in beside}.isdisjoint(p.get("class") for p in element.iter("p"))
 
 
 def _has_twin(best: HtmlElement, children: list[HtmlElement], weights: Weights) -> bool:

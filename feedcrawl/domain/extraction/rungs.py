@@ -23,6 +23,7 @@ from feedcrawl.domain.extraction.polish import (
     drop_calls,
     drop_headline,
     grams,
+    has_lead,
     mark_figures,
 )
 from feedcrawl.domain.extraction.prose import find_root, trim
@@ -76,7 +77,8 @@ def by_prose(page: Page) -> Candidate | None:
     lead = described_lead(page)
     body = clear_away(deepcopy(page.tree))
     root, weights = find_root(body)
-    lead = lead or named_lead(body, root, weights)
+    if lead is None or has_lead(root, lead):
+        lead = named_lead(body, root, weights)
     headlines = [text_of(heading) for heading in body.iter("h1")]
     mark_figures(root, weights)
     trim(root, weights)

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from feedcrawl.domain.extraction.furniture import clear_away, is_hidden
@@ -53,10 +55,32 @@ def test_furniture_goes(furniture):
         f"<div class=shared-header>{STORY}</div>",
         f"<form>{STORY}</form>",
         f"<div hidden id=S:1>{STORY}</div>",
+        f"<div id=sharing-with-others><h2>Sharing with others</h2>{STORY}</div><div>{STORY * 3}</div>",
     ],
 )
 def test_a_word_that_takes_the_page_away_is_none(page):
     assert "Sentence number 8" in cleared(page)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "<h2 id=cookies>What cookies are</h2>",
+        "<h2 class=paywall>For members too</h2>",
+        "<ul class=paywall><li>For members too</li></ul>",
+        "<div id=recommended-by-experts><h3>Recommended by experts, not by us</h3><p>Two things.</p></div>",
+    ],
+)
+def test_headings_and_lines_of_a_story_stay(line):
+    assert cleared(f"<article>{STORY}{line}{STORY}</article>") == cleared(
+        STORY + re.sub(" (?:id|class)=[^ >]+", "", line) + STORY
+    )
+
+
+@pytest.mark.parametrize("name", ["related-stories", "most-popular-stories-today", "more-popular-stories"])
+def test_an_anchor_needs_its_heading(name):
+    box = f"<div id={name}><h3>Popular</h3>{NOTE}</div>"
+    assert cleared(f"<article>{STORY}</article>{box}") == cleared(STORY)
 
 
 def test_consent_longer_than_the_story_does_not_shield_furniture():

@@ -70,6 +70,14 @@ def test_corroborate_takes_out_what_the_witness_does_not_have():
     assert canonical_text(root).splitlines() == [*LINES[:4], "Short.", *LINES[4:]]
 
 
+def test_headings_stay_with_what_they_head():
+    heading, odd = "What the witness does not head with", "Our app has all of this and more, every day of the week."
+    first, rest = "".join(f"<p>{line}</p>" for line in LINES[:4]), "".join(f"<p>{line}</p>" for line in LINES[4:])
+    root = body(f"{first}<h2>{heading}</h2>{rest}<h2>Where it is that you can get our app</h2><p>{odd}</p>")
+    assert corroborate(root, "\n".join(LINES))
+    assert canonical_text(root).splitlines() == [*LINES[:4], heading, *LINES[4:]]
+
+
 @pytest.mark.parametrize("witness", ["", LINES[0], "Something else entirely, told in words of its own and at length."])
 def test_a_witness_of_something_else_is_not_heard(witness):
     root = body("".join(f"<p>{line}</p>" for line in LINES))

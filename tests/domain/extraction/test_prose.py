@@ -39,6 +39,9 @@ TEASERS = "".join(
         f"<div id=root>{story(4)}{LINKS}{story(5)}</div>",
         f"<div id=root><div class=part>{story()}</div><div class=part>{story(1)}</div></div>",
         f"<div><article id=root><h1>One</h1>{story()}</article><article><h1>Two</h1>{story(20)}</article></div>",
+        f"<div id=root>{story(3)}<div>{story(60)}</div></div>",
+        f"<div id=root class=post-text>{story(1)}<div class='post-text members'>{story(30)}</div></div>",
+        f"<div><p class=box>{'Something else in a box. ' * 6}</p><div id=root>{story(60)}</div></div>",
         f"<div id=root>{story(3)}<table><tr><td>{story(9)}</td></tr></table></div>",
     ],
 )
