@@ -49,6 +49,12 @@ class OnStores:
         raise NotImplementedError
 
 
+def printable(value: object) -> str:
+    """Text for a terminal or a pipe: whatever came from the web neither ends a line nor steers anything."""
+    text = "" if value is None else str(value)
+    return "".join(each if each.isprintable() else " " for each in text)
+
+
 def without_stores(settings: BaseSettings) -> None:
     """Sets up a look at one URL that touches neither queue nor stores and needs no server.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.commands import ScrapyCommand
 
-from feedcrawl.commands import OnStores
+from feedcrawl.commands import OnStores, printable
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -95,14 +95,9 @@ def table(feeds: list[dict[str, Any]]) -> Table:
             stats["consecutive_failures"] or "",
             feed["id"],
         )
-        shown.add_row(*(Text(_printable(cell)) for cell in cells))
+        shown.add_row(*(Text(printable(cell)) for cell in cells))
     return shown
 
 
 def _minute(moment: str | None) -> str:
     return moment[:16].replace("T", " ") + "Z" if moment else ""
-
-
-def _printable(value: object) -> str:
-    text = "" if value is None else str(value)
-    return "".join(each if each.isprintable() else " " for each in text)

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from feedcrawl.domain.dead_letters import read_letter, task_of
 from feedcrawl.domain.errors import Refusal
+
+if TYPE_CHECKING:
+    from feedcrawl.domain.tasks import Task
 
 PRIORITIES = range(1, 11)
 
 
 @dataclass(frozen=True, slots=True)
 class QueueItem:
-    """A URL to fetch. `again` is why it shall be fetched though it was before ("" = it shall not)."""
+    """A URL to fetch. `again` is why it shall be fetched though it was before ("" = it shall not); `task` is what it was
+    when it was given up.
+    """
 
     url: str
     category: str | None = None
     priority: int = 5
     again: str = ""
+    task: Task | None = None
 
 
 def read_item(text: str) -> QueueItem:
@@ -25,7 +33,7 @@ def read_item(text: str) -> QueueItem:
 
     A dead letter that is put back unchanged is a retry: it has a `reason`.
     """
-    text = text.strip()
+    text = unwrapped(text).strip()
     if not text.startswith("{"):
         return QueueItem(_url(text))
     try:
@@ -39,7 +47,14 @@ def read_item(text: str) -> QueueItem:
     if category is not None and not isinstance(category, str):
         raise Refusal("bad_queue_item", "category must be text")
     again = "retry" if "reason" in said else "queue_again" if said.get("again") is True else ""
-    return QueueItem(_url(said.get("url")), category or None, priority, again)
+    task = task_of(said, priority) if again == "retry" else None
+    return QueueItem(_url(said.get("url")), category or None, priority, again, task)
+
+
+def unwrapped(text: str) -> str:
+    """What stood in the queue, where the text is the dead letter of an item that could not be read; else the text."""
+    said = read_letter(text).said if text.lstrip().startswith("{") else {}
+    return said["item"] if isinstance(said.get("item"), str) and "url" not in said else text
 
 
 def _url(value: object) -> str:

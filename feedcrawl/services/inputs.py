@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.queue_items import QueueItem, read_item, unwrapped
@@ -26,6 +26,11 @@ logger = logging.getLogger(__name__)
 BATCH = 100
 SEEN_LIMIT = 500_000
 """Category links that a worker remembers, so that it does not push them anew every half minute."""
+
+
+def queue_task(item: QueueItem) -> Task:
+    """The task that an item of the queue stands for; InvalidUrl if it cannot be one."""
+    return item.task or article_task(item.url, category=item.category, priority=item.priority, origin="queue")
 
 
 class Inputs:
@@ -89,7 +94,7 @@ class Inputs:
 
     def _links(self, category: str, members: list[str]) -> int:
         fresh = [member for member in members if (category, member) not in self._seen]
-        tasks = [task for member in fresh if (task := self._task(QueueItem(member, category), origin="queue"))]
+        tasks = [task for member in fresh if (task := self._task(QueueItem(member, category)))]
         if tasks:
             tried = self._client.smismember(keys.CANONICAL_ATTEMPTED, [task.id for task in tasks])
             tasks = [task for task, was in zip(tasks, tried, strict=True) if not was]
@@ -107,7 +112,7 @@ class Inputs:
         for text in items:
             try:
                 item = read_item(text)
-                task = self._task(item, origin="queue", refuse=True)
+                task = self._task(item, refuse=True)
             except Refusal as error:
                 self._refuse(text, error)
                 continue
@@ -126,9 +131,9 @@ class Inputs:
             self._articles.want(pipe, task.id, [category])
             pipe.execute()
 
-    def _task(self, item: QueueItem, *, origin: Any, refuse: bool = False) -> Task | None:
+    def _task(self, item: QueueItem, *, refuse: bool = False) -> Task | None:
         try:
-            return item.task or article_task(item.url, category=item.category, priority=item.priority, origin=origin)
+            return queue_task(item)
         except Refusal as error:
             if refuse:
                 raise
@@ -137,5 +142,6 @@ class Inputs:
 
     def _refuse(self, text: str, error: Refusal) -> None:
         logger.warning("queue_item_refused", extra={"item": text[:500], "reason": error.code, "detail": error.detail})
-        letter = {"item": unwrapped(text)[:10_000], "reason": error.code, "detail": error.detail, "at": round(time.time(), 3)}
+        item, at = unwrapped(text)[:10_000], round(time.time(), 3)
+        letter = {"item": item, "reason": error.code, "detail": error.detail, "at": at}
         self._client.rpush(keys.DEAD_LETTERS, json.dumps(letter, ensure_ascii=False))

@@ -53,12 +53,12 @@ def request_to_task(request: Mapping[str, Any], spider: str = "") -> Task:
 
 def task_to_request_dict(task: Task) -> dict[str, Any]:
     """What `scrapy.utils.request.request_from_dict` needs to build the request again."""
-    payload = dict(task.payload)
+    payload = {name: value for name, value in task.payload.items() if name in (*_KEPT, "meta", "priority")}
     headers = {
         name.encode("latin-1"): [v.encode("latin-1") for v in values]
-        for name, values in payload.get("headers", {}).items()
+        for name, values in task.payload.get("headers", {}).items()
     }
-    return {**payload, "url": task.url, "headers": headers, "body": b64decode(payload.get("body", ""))}
+    return {**payload, "url": task.url, "headers": headers, "body": b64decode(task.payload.get("body", ""))}
 
 
 def _text(value: bytes) -> str:

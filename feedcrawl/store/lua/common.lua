@@ -243,9 +243,18 @@ local function finish(task, status, reason, now)
   count(status, task.kind, 1)
 end
 
+-- What a task carries, as its dead letter keeps it: what the feed said of an article is in its entry too, and long.
+local function carried(task)
+  if task.kind ~= 'article' or #(task.payload or '') < 2048 then return task.payload end
+  local payload = cjson.decode(task.payload)
+  payload.content, payload.summary = nil, nil
+  return cjson.encode(payload)
+end
+
 local function dead_letter(task, reason, now, status)
   local letter = {url = task.url, uid = task.id, kind = task.kind, reason = reason, status = status, at = now / 1000,
-    attempts = task.attempts or 0, category = task.category, priority = task.priority, source = task.source}
+    attempts = task.attempts or 0, category = task.category, priority = task.priority, source = task.source,
+    origin = task.origin, parent = task.parent, depth = task.depth, payload = carried(task)}
   redis.call('RPUSH', P .. 'dlq', cjson.encode(letter))
 end
 

@@ -1,0 +1,128 @@
+"""`scrapy dlq`: the URLs that were given up; list them, look at one, have them tried again, or forget them."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from feedcrawl.commands import OnStores, printable
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterable
+
+    from feedcrawl.domain.dead_letters import Letter, Wanted
+    from feedcrawl.wiring import Wiring
+
+ACTIONS = ("list", "show", "replay", "drop")
+
+
+class Command(OnStores, ScrapyCommand):
+    """Conditions narrow down what is meant; all that are given must hold. Exit status 2 where nothing was."""
+
+    def syntax(self) -> str:
+        """How it is called."""
+        return "list|show|replay|drop [options] [URL|UID…]"
+
+    def short_desc(self) -> str:
+        """For `scrapy`."""
+        return "List the URLs that were given up (dead letters), have them tried again, or drop them"
+
+    def add_options(self, parser: ArgumentParser) -> None:
+        """The conditions."""
+        super().add_options(parser)
+        parser.add_argument("--reason", metavar="CODE", help="given up for this reason: http_404, total_timeout, …")
+        parser.add_argument("--host", help="of this host")
+        parser.add_argument("--older-than", metavar="AGE", help="given up longer ago: 90s, 15m, 12h, 7d")
+        parser.add_argument("--newer-than", metavar="AGE", help="given up since then")
+        parser.add_argument("--limit", metavar="N", help="at most so many, oldest first")
+        parser.add_argument("--all", action="store_true", help="replay or drop whatever there is")
+        parser.add_argument("--json", action="store_true", help="for programs: an array, or an object with the counts")
+
+    def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
+        """One of the actions."""
+        from feedcrawl.domain.dead_letters import Wanted  # noqa: PLC0415 - see the package
+        from feedcrawl.ending import DONE, UNUSABLE, say  # noqa: PLC0415
+        from feedcrawl.services import dead_letters  # noqa: PLC0415
+
+        if not args or args[0] not in ACTIONS:
+            raise UsageError(f"say what to do: {', '.join(ACTIONS)}", print_help=False)
+        action, names = args[0], args[1:]
+        wanted, limit = _wanted(names, opts), _limit(opts.limit)
+        if action in ("list", "show"):
+            found = dead_letters.letters(wired, wanted, limit)
+            count = _write_array(found) if opts.json else _write_lines(found, whole=action == "show")
+        elif wanted == Wanted() and not opts.all:
+            raise UsageError(f"say which: a URL, a condition, or --all to {action} every letter", print_help=False)
+        elif action == "drop":
+            count = dead_letters.drop(wired, wanted, limit)
+            _tell({"dropped": count}, as_json=opts.json)
+        else:
+            came = dead_letters.replay(wired, wanted, limit)
+            count = came.replayed
+            _tell({"replayed": count, "refused": came.refused}, as_json=opts.json)
+        if names and not count:
+            say("dlq", f"no dead letter is that of {', '.join(names)}")
+        return UNUSABLE if names and not count else DONE
+
+
+def _wanted(names: list[str], opts: Namespace) -> Wanted:
+    from feedcrawl.domain.dead_letters import Wanted, age_sec  # noqa: PLC0415 - see the package
+
+    now = time.time()
+    return Wanted(
+        reason=opts.reason,
+        host=opts.host.lower() if opts.host else None,
+        before=now - age_sec(opts.older_than) if opts.older_than else None,
+        after=now - age_sec(opts.newer_than) if opts.newer_than else None,
+        names=frozenset(names),
+    )
+
+
+def _limit(text: str | None) -> int:
+    if text is None:
+        return sys.maxsize
+    if not text.isascii() or not text.isdigit():
+        raise UsageError(f"--limit takes a whole number, not {text!r}", print_help=False)
+    return int(text)
+
+
+def _tell(counts: dict[str, int], *, as_json: bool) -> None:
+    words = json.dumps(counts) if as_json else ", ".join(f"{count} {name}" for name, count in counts.items())
+    sys.stdout.write(f"{words}\n")
+
+
+def _write_array(found: Iterable[Letter]) -> int:
+    """A JSON array, a letter a line, written as it is read; what is no JSON object is left as text."""
+    count = 0
+    sys.stdout.write("[")
+    for count, letter in enumerate(found, 1):
+        sys.stdout.write(("" if count == 1 else ",\n") + json.dumps(letter.said or letter.text))
+    sys.stdout.write("]\n")
+    return count
+
+
+def _write_lines(found: Iterable[Letter], *, whole: bool) -> int:
+    count = 0
+    for count, letter in enumerate(found, 1):
+        sys.stdout.write(_pretty(letter) if whole else _line(letter))
+    return count
+
+
+def _line(letter: Letter) -> str:
+    at = datetime.fromtimestamp(letter.at, UTC).strftime("%Y-%m-%d %H:%MZ")
+    return "  ".join((at, printable(letter.reason).ljust(18), printable(letter.name))) + "\n"
+
+
+def _pretty(letter: Letter) -> str:
+    """All that it says, a field a line; what its task carried as JSON of its own."""
+    from feedcrawl.domain.dead_letters import payload_of  # noqa: PLC0415 - see the package
+
+    said = dict(letter.said) or {"text": letter.text}
+    return json.dumps(said | ({"payload": payload_of(said)} if "payload" in said else {}), indent=2) + "\n"
