@@ -17,6 +17,7 @@ from feedcrawl.parsing import ParserPool
 from feedcrawl.services.joins import Joins, Policy
 from feedcrawl.services.leases import Leases
 from feedcrawl.services.media import MediaService
+from feedcrawl.services.merges import Merges
 from feedcrawl.services.readiness import Readiness
 from feedcrawl.services.sources import Sources, load
 from feedcrawl.services.submissions import Submissions
@@ -32,6 +33,7 @@ from feedcrawl.store.hosts import Hosts
 from feedcrawl.store.media import MediaRecords
 from feedcrawl.store.ndjson import NdjsonFile
 from feedcrawl.store.registry import Registry
+from feedcrawl.store.shards import Shards, agree
 from feedcrawl.store.site_runs import SiteRuns
 from feedcrawl.store.sitemaps import Sitemaps
 from feedcrawl.store.stories import Stories
@@ -72,6 +74,7 @@ class Wiring:
             self.generation = Generation(connection.client, self.config.data_dir)
             if not self._any_server:
                 self.generation.check()
+            agree(connection.client, self.config.shards)
             undo.pop_all()
         return connection
 
@@ -104,7 +107,9 @@ class Wiring:
             circuit_failures=config.circuit_failures,
             circuit_waits_sec=config.circuit_waits_sec,
         )
-        return Frontier(self.client, policy)
+        if config.shards == 1:
+            return Frontier(self.client, policy)
+        return Shards(self.client, policy, shards=config.shards)
 
     @cached_property
     def leases(self) -> Leases:
@@ -114,12 +119,12 @@ class Wiring:
     @cached_property
     def registry(self) -> Registry:
         """The subscribed feeds."""
-        return Registry(self.client, journal_length=self.config.journal_length)
+        return Registry(self.client, shards=self.config.shards, journal_length=self.config.journal_length)
 
     @cached_property
     def sitemaps(self) -> Sitemaps:
         """The sitemaps that are watched."""
-        return Sitemaps(self.client, journal_length=self.config.journal_length)
+        return Sitemaps(self.client, shards=self.config.shards, journal_length=self.config.journal_length)
 
     @cached_property
     def sources(self) -> Sources:
@@ -134,7 +139,7 @@ class Wiring:
     @cached_property
     def entries(self) -> Entries:
         """What is known of each feed's entries."""
-        return Entries(self.client)
+        return Entries(self.client, shards=self.config.shards)
 
     @cached_property
     def articles(self) -> Articles:
@@ -174,6 +179,11 @@ class Wiring:
     def media(self) -> MediaService:
         """Media records, as actors and the crawl use them."""
         return MediaService(self.client, self._story_stores, self.leases)
+
+    @cached_property
+    def merges(self) -> Merges:
+        """Joins, looked at and undone."""
+        return Merges(self.client, self._story_stores, (self.article_lines, self.events), self.leases)
 
     @property
     def _story_stores(self) -> tuple[Articles, Stories, MediaRecords, Collections]:

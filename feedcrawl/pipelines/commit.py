@@ -58,7 +58,7 @@ class CommitPipeline:
         poll.demand = demand(policy.tempo, poll.decision.interval_sec)
         moved = subscriptions.move(registry, poll)
         commands = registry.commit(poll.feed.id, polling.poll_record(poll), polling.journal_line(poll))
-        commands += registry.demand_changed(poll.demand - poll.feed.polls.demand)
+        commands += registry.demand_changed(poll.feed.id, poll.demand - poll.feed.polls.demand)
         await self._wired.leases.done_soon(
             poll.lease,
             status="pending",

@@ -50,7 +50,7 @@ class Moves:
             if holder != said.id:
                 self._join(poll, holder, page)
                 return holder
-            commands = self.registry.moved(dump(moved), said.id, _left(poll.feed, url))
+            commands = self.registry.moved(dump(moved), said.id)
         self.leases.done(
             poll.lease,
             status="pending",
@@ -59,6 +59,8 @@ class Moves:
             patch={"url": url, "host": hostname(url), "payload": None},
             commit=[*commands, *self.registry.note(said.id, _line(poll, f"next: {url}"))],
         )
+        with map_redis_errors():
+            self.registry.drop_url(_left(poll.feed, url), said.id)
         return said.id
 
     def back(self, poll: FeedPoll) -> None:

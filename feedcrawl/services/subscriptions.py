@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import re
-import uuid
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -187,7 +186,7 @@ def _register(registry: Registry, wish: Wish, now: datetime) -> tuple[Subscripti
     """The subscription that a wish comes to, and whether it is new."""
     url = resolve(with_scheme(wish.url))
     categories = tuple(dict.fromkeys(wish.categories))
-    new = Subscription(str(uuid.uuid4()), url, categories, wish.title, added_at=rfc3339(now), **wish.said)
+    new = Subscription(registry.new_id(url), url, categories, wish.title, added_at=rfc3339(now), **wish.said)
     feed_id = registry.add(new, url_key(url))
     if feed_id == new.id:
         return new, True
@@ -223,7 +222,7 @@ def move(registry: Registry, poll: FeedPoll) -> list[Command]:
     found = "entries" if poll.found_at else "redirect"
     logger.info("feed_moved", extra={"feed_id": home.id, "url": poll.moved_from, "to": home.url, "by": found})
     poll.feed = replace(poll.feed, subscription=home)
-    return registry.moved(dump(home), home.id, None)
+    return registry.moved(dump(home), home.id)
 
 
 def move_to(registry: Registry, frontier: Frontier, feed: Feed, url: str, now: datetime) -> Subscription:
@@ -266,7 +265,7 @@ def _rehouse(registry: Registry, frontier: Frontier, feed: Feed, home: Subscript
 def forget(registry: Registry, frontier: Frontier, feed: Feed) -> bool:
     """Removes a feed, with its polls, its archives and every URL that leads to it."""
     said = feed.subscription
-    registry.add_demand(-feed.polls.demand)
+    registry.add_demand(feed.id, -feed.polls.demand)
     for task_id in (f"feed:{feed.id}", f"archive:{feed.id}"):
         frontier.remove(task_id)
     return registry.remove(feed.id, *map(url_key, filter(None, (said.url, said.page, *said.formerly))))

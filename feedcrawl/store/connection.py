@@ -25,7 +25,7 @@ from redis.retry import Retry
 from feedcrawl.store.embedded import EmbeddedServer, EmbeddedSocket, ServerRefused, attach, detach
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from redis.cluster import ClusterNode
@@ -40,6 +40,7 @@ __all__ = [
     "StoreUnavailable",
     "check_server",
     "connect",
+    "get_each",
     "in_order",
     "is_cluster",
     "map_redis_errors",
@@ -179,6 +180,16 @@ def in_order(pipe: Pipeline) -> None:
     """
     if isinstance(pipe, ClusterPipeline):
         pipe.execute()
+
+
+def get_each(client: Client, names: Sequence[str]) -> list[str | None]:
+    """The texts under these keys, in order and in one round trip, whichever nodes of a cluster they are on."""
+    if not is_cluster(client):
+        return list(client.mget(names)) if names else []
+    with client.pipeline(transaction=False) as pipe:
+        for name in names:
+            pipe.get(name)
+        return list(pipe.execute())
 
 
 def _nodes(client: redis.Redis | RedisCluster, *, all_of_them: bool = False) -> list[redis.Redis]:

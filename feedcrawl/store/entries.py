@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.lineage import KnownEntry, known_from_json
+from feedcrawl.domain.shards import shard_of
 from feedcrawl.store import keys
 
 if TYPE_CHECKING:
@@ -17,11 +18,11 @@ LIFE_SEC = 400 * 86_400
 
 
 class Entries:
-    """Two HASHes a feed. Methods may raise redis-py's errors."""
+    """Two HASHes a feed, in the feed's shard. Methods may raise redis-py's errors."""
 
-    def __init__(self, client: Client, *, shard: int = 0) -> None:
+    def __init__(self, client: Client, *, shards: int = 1) -> None:
         self._client = client
-        self._prefix = keys.shard(shard)
+        self._shards = shards
 
     def load(self, feed_id: str, entry_keys: Sequence[str]) -> tuple[dict[str, str], dict[str, KnownEntry]]:
         """Which uids these keys lead to, and the lineage of each of them."""
@@ -53,7 +54,7 @@ class Entries:
         self._client.delete(self._lineage(feed_id), self._keys(feed_id))
 
     def _lineage(self, feed_id: str) -> str:
-        return f"{self._prefix}entries:{feed_id}"
+        return f"{keys.shard(shard_of(feed_id, self._shards))}entries:{feed_id}"
 
     def _keys(self, feed_id: str) -> str:
-        return f"{self._prefix}entry_keys:{feed_id}"
+        return f"{keys.shard(shard_of(feed_id, self._shards))}entry_keys:{feed_id}"

@@ -20,12 +20,14 @@ PAGE_CACHE_BYTES = "webpage:bytes"
 
 GENERATION = "fc:{0}:generation"
 """STRING: the id of this server's data, which each data directory keeps too."""
+SHARDS = "fc:{0}:shards"
+"""STRING: how many shards there are."""
 SWEEPER = "fc:{0}:sweeper"
 """STRING: the worker that looks for feeds without a future, while it does."""
 
 CATEGORY_LINKS_PATTERN = "rss:category_links:*"
 QUEUES_TAKEN_PATTERN = "*crawler_queue*:taken:*"
-"""The lists of `queue_taken`, and those of versions up to 0.3, which had no braces."""
+"""The lists of `queue_taken`, and those of earlier versions, which had no braces."""
 
 
 def category_links(category: str) -> str:
@@ -66,8 +68,3 @@ def shard(number: int = 0) -> str:
 def shard_number(key: str) -> int:
     """The shard of one of our own keys."""
     return int(key[key.index("{") + 1 : key.index("}")])
-
-
-def shards(number: int) -> str:
-    """STRING, in each shard: how many shards there are."""
-    return f"{shard(number)}shards"

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from feedcrawl.domain.shards import settled_id, shard_of, shard_of_host
 from feedcrawl.domain.sitemap_state import Sitemap, SitemapRecord, Watched, dump, load_record, load_sitemap
+from feedcrawl.domain.urls import hostname
 from feedcrawl.store import keys
+from feedcrawl.store.connection import get_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -29,27 +33,31 @@ class Known(NamedTuple):
 
 
 class Sitemaps:
-    """Sitemaps by id and by the spelling-free form of their URL. Methods may raise redis-py's errors."""
+    """Sitemaps by id and by the spelling-free form of their URL, each in the shard of its name.
 
-    def __init__(self, client: Client, *, shard: int = 0, journal_length: int = 50) -> None:
+    Methods may raise redis-py's errors.
+    """
+
+    def __init__(self, client: Client, *, shards: int = 1, journal_length: int = 50) -> None:
         self._client = client
-        self._prefix = keys.shard(shard)
+        self._shards = shards
         self._journal_length = journal_length
 
     def add(self, wanted: Sequence[tuple[Sitemap, str]]) -> list[str]:
         """Watches each sitemap whose URL's key is not watched yet; the ids that are watched, in order.
 
         Two round trips. Safe to repeat and to race: the key of the URL is claimed first, whoever comes second finds it,
-        and what a kill left claimed and unwritten is written.
+        and what a kill left claimed and unwritten is written. A new one gets an id that lies in the shard of its host,
+        so that a poll ends in one step.
         """
         if not wanted:
             return []
-        by_url = self._key("sitemap_by_url")
         with self._client.pipeline(transaction=False) as pipe:
             for sitemap, url_key in wanted:
-                pipe.hsetnx(by_url, url_key, sitemap.id)
-            pipe.hmget(by_url, [url_key for _, url_key in wanted])
-            holders = list(map(str, pipe.execute()[-1]))
+                home = shard_of_host(hostname(sitemap.url), self._shards)
+                pipe.hsetnx(self._by_url(url_key), url_key, settled_id(sitemap.id, home, self._shards))
+                pipe.hget(self._by_url(url_key), url_key)
+            holders = list(map(str, pipe.execute()[1::2]))
         with self._client.pipeline() as pipe:
             for (sitemap, _), holder in zip(wanted, holders, strict=True):
                 self._save(pipe, replace(sitemap, id=holder), only_new=True)
@@ -64,41 +72,35 @@ class Sitemaps:
 
     def remove(self, sitemap: Sitemap, url_key: str) -> bool:
         """Forgets a sitemap and all that its polls have left; False if it was not there."""
-        own = [self._key(name, sitemap.id) for name in ("sitemap", "sitemap_polls", "sitemap_seen", "sitemap_journal")]
         with self._client.pipeline() as pipe:
-            pipe.delete(*own)
-            pipe.hdel(self._key("sitemap_by_url"), url_key)
+            for name in ("sitemap", "sitemap_polls", "sitemap_seen", "sitemap_journal"):
+                pipe.delete(self._key(name, sitemap.id))
+            pipe.hdel(self._by_url(url_key), url_key)
             pipe.srem(self._key("sitemap_tree", sitemap.tree), sitemap.id)
-            pipe.srem(self._key("sitemaps"), sitemap.id)
+            pipe.srem(self._list(sitemap.id), sitemap.id)
             return bool(pipe.execute()[-1])
 
     def by_url(self, url_key: str) -> str | None:
         """The id of the sitemap with this URL."""
-        found = self._client.hget(self._key("sitemap_by_url"), url_key)
+        found = self._client.hget(self._by_url(url_key), url_key)
         return None if found is None else str(found)
 
     def load(self, ids: Sequence[str]) -> dict[str, Watched]:
         """The sitemaps that there are of those asked for, in one round trip."""
-        if not ids:
-            return {}
-        names = [self._key("sitemap", each) for each in ids] + [self._key("sitemap_polls", each) for each in ids]
-        texts: list[str | None] = self._client.mget(names)
+        texts = get_each(self._client, [self._key(name, each) for name in ("sitemap", "sitemap_polls") for each in ids])
         pairs = zip(ids, texts[: len(ids)], texts[len(ids) :], strict=True)
         return {each: Watched(load_sitemap(said), load_record(polls)) for each, said, polls in pairs if said}
 
     def all(self) -> Iterator[Watched]:
         """Every sitemap, in no order, a page at a time."""
-        page: list[str] = []
-        for sitemap_id in self._client.sscan_iter(self._key("sitemaps"), count=PAGE):
-            page.append(sitemap_id)
-            if len(page) == PAGE:
-                yield from self.load(page).values()
-                page = []
-        yield from self.load(page).values()
+        found = (self._client.sscan_iter(name, count=PAGE) for name in self._lists())
+        ids = chain.from_iterable(found)
+        while page := list(islice(ids, PAGE)):
+            yield from self.load(page).values()
 
     def count(self) -> int:
         """How many sitemaps are watched."""
-        return int(self._client.scard(self._key("sitemaps")))
+        return sum(int(self._client.scard(name)) for name in self._lists())
 
     def tree(self, root: str) -> set[str]:
         """The ids of the parts that were found below a sitemap that someone named."""
@@ -108,19 +110,19 @@ class Sitemaps:
         """What is needed to tell the news, in one round trip."""
         with self._client.pipeline(transaction=False) as pipe:
             pipe.get(self._key("sitemap_seen", sitemap.id))
-            pipe.get(self._key("sitemap_day", f"{day}:{site}"))
+            pipe.get(self._day(site, day))
             pipe.scard(self._key("sitemap_tree", sitemap.tree))
             seen, today, parts = pipe.execute()
         return Known(str(seen or "").encode("utf-8", "surrogateescape"), int(today or 0), int(parts))
 
     def today(self, sites: Sequence[str], day: str) -> dict[str, int]:
         """How many new URLs of these sites there were on a day, in one round trip."""
-        counts = self._client.mget([self._key("sitemap_day", f"{day}:{site}") for site in sites]) if sites else []
+        counts = get_each(self._client, [self._day(site, day) for site in sites])
         return {site: int(count or 0) for site, count in zip(sites, counts, strict=True)}
 
     def count_new(self, pipe: Pipeline, site: str, day: str, number: int) -> None:
         """Counts new URLs of a site on a day; one poll may count twice after a kill."""
-        key = self._key("sitemap_day", f"{day}:{site}")
+        key = self._day(site, day)
         pipe.incrby(key, number)
         pipe.expire(key, DAY_LIFE_SEC)
 
@@ -146,9 +148,24 @@ class Sitemaps:
 
     def _save(self, pipe: Pipeline, sitemap: Sitemap, *, only_new: bool = False) -> None:
         pipe.set(self._key("sitemap", sitemap.id), dump(sitemap), nx=only_new)
-        pipe.sadd(self._key("sitemaps"), sitemap.id)
-        if sitemap.root not in (None, sitemap.id):
+        pipe.sadd(self._list(sitemap.id), sitemap.id)
+        if sitemap.root is not None and sitemap.root != sitemap.id:
             pipe.sadd(self._key("sitemap_tree", sitemap.root), sitemap.id)
 
-    def _key(self, name: str, of: str = "") -> str:
-        return f"{self._prefix}{name}:{of}" if of else f"{self._prefix}{name}"
+    def _lists(self) -> list[str]:
+        return [f"{keys.shard(number)}sitemaps" for number in range(self._shards)]
+
+    def _list(self, sitemap_id: str) -> str:
+        return f"{self._prefix(sitemap_id)}sitemaps"
+
+    def _by_url(self, url_key: str) -> str:
+        return f"{self._prefix(url_key)}sitemap_by_url"
+
+    def _day(self, site: str, day: str) -> str:
+        return f"{self._prefix(site)}sitemap_day:{day}:{site}"
+
+    def _key(self, name: str, sitemap_id: str) -> str:
+        return f"{self._prefix(sitemap_id)}{name}:{sitemap_id}"
+
+    def _prefix(self, name: str) -> str:
+        return keys.shard(shard_of(name, self._shards))

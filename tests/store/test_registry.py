@@ -5,7 +5,9 @@ from threading import Thread
 import pytest
 import redis
 
+from feedcrawl.domain.shards import shard_of
 from feedcrawl.domain.subscription import PollRecord, Subscription
+from feedcrawl.store.keys import shard_number
 from feedcrawl.store.registry import PAGE, Registry
 
 FIRST = Subscription("1", "https://a.test/feed", ("news",), added_at="2026-11-27T10:00:00.000Z")
@@ -80,8 +82,9 @@ def test_a_poll_is_recorded(registry: Registry, redis_client: redis.Redis) -> No
 
 
 def test_the_commands_of_a_commit_are_of_one_shard_and_plain() -> None:
-    commands = Registry(None, shard=4).commit("1", POLLS, {"poll_id": "1@a"})
-    assert all(command[1].startswith("fc:{4}:") for command in commands)
+    registry = Registry(None, shards=64)
+    commands = registry.commit("1", POLLS, {"poll_id": "1@a"}) + registry.demand_changed("1", 0.5)
+    assert {shard_number(str(command[1])) for command in commands} == {shard_of("1", 64)}
     assert json.loads(json.dumps(commands)) == commands
 
 
