@@ -38,7 +38,7 @@ _CERTAIN = frozenset({
     "onetrust", "outbrain", "pager", "pagination", "popular", "popup", "promo", "promotion", "rating", "readmore",
     "recirc", "recirculation", "recommend", "recommendation", "recommendations", "recommended", "related", "share",
     "sharebar", "sharing", "slideshow", "social", "sponsor", "sponsored", "taboola", "taglist", "tags", "teaser",
-    "teasers", "toolbar", "tooltip", "trending",
+    "teasers", "toolbar", "tooltip", "trending", "tweet",
 })  # fmt: skip
 _LIKELY = frozenset({
     "author", "authorprofile", "authors", "banner", "bio", "biography", "button", "buttons", "caption", "copyright",
@@ -52,7 +52,7 @@ _CERTAIN_MARKS = frozenset({"<nav>", "<footer>", "<aside>", "hidden attribute"})
 _PHRASES = re.compile(
     r"fact[-_]box|info[-_]box|most[-_]?read|read[-_]?(?:more|next|also)|more[-_]?(?:on|from|stories|news)"
     r"|also[-_]?(?:read|like)|see[-_]?also|sign[-_]?up|log[-_]?in|up[-_]?next|latest[-_]?news|follow[-_]?us"
-    r"|infinite[-_]?scroll",
+    r"|infinite[-_]?scroll|embedded[-_]content|instagram[-_]media|tiktok[-_]embed",
     re.IGNORECASE,
 )
 _SEGMENT = re.compile(r"(?<![A-Za-z0-9])([A-Za-z]+)\d{0,3}(?![A-Za-z0-9])")

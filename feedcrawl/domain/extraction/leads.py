@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _NAMES = re.compile(
     r"lead|lede|standfirst|intro(?!duc)|dek(?![a-z])|deck(?![a-z])|sub-?title|sub-?head|subline|excerpt|summary"
-    r"|abstract|teaser|chapo|entradilla|sommario|ingress|vorspann|preamble|bajada|copete",
+    r"|abstract|teaser|chapo|entradilla|sommario|ingress|vorspann|preamble|bajada|copete|perex|synopsis|epigraph",
     re.IGNORECASE,
 )
 _KEY_LENGTH = 30
