@@ -9,6 +9,7 @@ from feedcrawl.domain.dates import parse_date
 from feedcrawl.domain.errors import NoArticle
 from feedcrawl.domain.extraction.authors import find_authors
 from feedcrawl.domain.extraction.choice import Choice, choose
+from feedcrawl.domain.extraction.disagreements import disagreements
 from feedcrawl.domain.extraction.fields import (
     find_canonical,
     find_image,
@@ -57,14 +58,16 @@ def extract(
 def _extraction(page: Page, choice: Choice, feed: FeedContent | None) -> Extraction:
     winner = choice.winner
     image = find_image(page, winner.body, feed)
+    title, published = find_title(page, feed), find_published(page, feed)
+    paid = ("paid",) if is_paid(page) else ()
     return Extraction(
-        title=find_title(page, feed),
+        title=title,
         text=winner.text,
         html=clean_tree(winner.body, base_url=page.base),
         abstract=_abstract(winner.text),
         image=image,
         authors=find_authors(page, feed),
-        published=find_published(page, feed),
+        published=published,
         modified=find_modified(page, feed),
         language=find_language(page, feed),
         site_name=find_site_name(page),
@@ -73,7 +76,7 @@ def _extraction(page: Page, choice: Choice, feed: FeedContent | None) -> Extract
         raw_len=page.raw_len,
         text_len=len(winner.text),
         tags=find_tags(page, feed),
-        notes=(f"{winner.rung}: {choice.reason}", *(("paid",) if is_paid(page) else ())),
+        notes=(f"{winner.rung}: {choice.reason}", *paid, *disagreements(page, feed, title, published)),
     )
 
 

@@ -44,15 +44,16 @@ def marked_byline(page: Page) -> list[str]:
     for element in sorted(marked, key=lambda element: element in outer):
         found = _names_in(element)
         if found:
-            beside = [other for other in marked if _is_beside(other, element)]
+            beside = _beside(element, marked)
             return [name for other in beside for name in _names_in(other)] if len(beside) < MAX_AUTHORS else found
     return []
 
 
-def _is_beside(other: HtmlElement, element: HtmlElement) -> bool:
-    """Whether a marked element is another of the same list, with a link if that has one."""
-    is_of_kind = other.getparent() is element.getparent() and other.tag == element.tag
-    return is_of_kind and (not _linked_names(element) or bool(_linked_names(other)))
+def _beside(element: HtmlElement, marked: list[HtmlElement]) -> list[HtmlElement]:
+    """The marked elements of the same list, itself included: those with a link if it has one."""
+    parent, is_linked = element.getparent(), bool(_linked_names(element))
+    alike = (other for other in marked if other.getparent() is parent and other.tag == element.tag)
+    return [other for other in alike if not is_linked or _linked_names(other)]
 
 
 def _is_byline(element: HtmlElement) -> bool:

@@ -38,8 +38,8 @@ def find_title(page: Page, feed: FeedContent | None) -> str | None:
     stated = [statement for statement in _statements(page, feed, sites) if statement.text]
     sites |= _signatures([text for text, _ in stated], sites)
     said = [Statement(without_site(text, sites), weight) for text, weight in stated]
-    is_alone = len(said) == 1 and stated[0].text == title_element(page)
-    return (unsigned(said[0].text) if is_alone else elect(said) or "")[:MAX_LENGTH] or None
+    is_alone = len(said) == 1 and title_element(page).startswith(stated[0].text)
+    return unsigned(said[0].text) if is_alone else elect(said)
 
 
 def unsigned(title: str) -> str:
@@ -93,40 +93,36 @@ def _signatures(said: list[str], sites: set[str]) -> set[str]:
 
 
 def _statements(page: Page, feed: FeedContent | None, sites: set[str]) -> Iterator[Statement]:
-    structured, graph, whole = text_at(page.article, "headline"), page.meta("og:title"), title_element(page)
-    card = page.meta(*_CARDS)
     carried = feed.title if feed else None
-    headline = _own_heading(page, " ".join(filter(None, (structured, graph, whole, card, carried))), sites)
-    yield Statement(structured or "", 1.0)
-    yield Statement(graph or "", 1.1)
-    yield Statement(carried or "", 0.8)
-    yield Statement(headline or "", 0.45)
-    yield Statement(card or "", 0.1 if structured or graph else 0.7)
+    found = (text_at(page.article, "headline"), page.meta("og:title"), carried, title_element(page), page.meta(*_CARDS))
+    structured, graph, carried, whole, card = ((text or "")[:MAX_LENGTH] for text in found)
+    yield Statement(structured, 1.0)
+    yield Statement(graph, 1.1)
+    yield Statement(carried, 0.8)
+    yield Statement(_own_heading(page, f"{structured} {graph} {whole} {card} {carried}", sites)[:MAX_LENGTH], 0.45)
+    yield Statement(card, 0.1 if structured or graph else 0.7)
     editors = _unlike(structured, graph, whole, sites)
-    if editors:
-        yield Statement(editors, 1.2)
-        return
-    yield Statement(whole, 0.6)
+    yield Statement(editors, 1.2) if editors else Statement(whole, 0.6)
 
 
-def _unlike(structured: str | None, graph: str | None, whole: str, sites: set[str]) -> str | None:
+def _unlike(structured: str, graph: str, whole: str, sites: set[str]) -> str | None:
     """Of two differing headlines the one that the title element does not repeat.
 
     Title elements are written for search engines; the headline that keeps clear of them is the editors' own.
     """
-    left, right, searched = (key(without_site(text or "", sites)) for text in (structured, graph, whole))
+    left, right, searched = (key(without_site(text, sites)) for text in (structured, graph, whole))
     if not left or not right or left == right or searched not in {left, right}:
         return None
     return graph if searched == left else structured
 
 
-def _own_heading(page: Page, stated: str, sites: set[str]) -> str | None:
+def _own_heading(page: Page, stated: str, sites: set[str]) -> str:
     """The h1 that the page's statements speak of: sites put their own name, or another article, into h1 too."""
     headings = [text for h1 in page.tree.iter("h1") if (text := text_of(h1)) and key(text) not in sites]
     about = set(words(stated))
     if about:
         headings = [text for text in headings if _shared(text, about) >= 0.5]
-    return max(headings, key=lambda text: key(text) in key(stated), default=None)
+    return max(headings, key=lambda text: key(text) in key(stated), default="")
 
 
 def _shared(text: str, about: set[str]) -> float:

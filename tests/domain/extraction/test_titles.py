@@ -56,6 +56,10 @@ def test_find_title(head, body, title):
     assert find_title(page(head, body), None) == title
 
 
+def test_a_title_of_many_parts_is_cut():
+    assert len(find_title(page(f"<title>{'ab | ' * 100_000}</title>"), None)) <= 500
+
+
 def test_the_feed_has_a_say():
     assert find_title(page(""), FeedContent(title="From the feed")) == "From the feed"
     head = "<title>SEO words</title><meta property=og:title content='SEO words of another kind'>"
