@@ -29,6 +29,7 @@ _DATELINE_LENGTH = 30
 _MOST_DIGITS = 0.15
 _MIN_LENGTH, _MAX_LENGTH = 40, 1200
 _PLACES = ("p", "div", "h2", "h3", "h4", "span", "strong", "b", "em", "section")
+_SENTENCE_ENDS = (".", "!", "?", "…", "»", "”", "“", '"', "。", "؟", "।")
 _ELSEWHERE = frozenset({"figure", "figcaption", "a", "li"})
 
 
@@ -60,6 +61,20 @@ def named_lead(body: HtmlElement, root: HtmlElement, weights: Weights) -> str | 
     return lead
 
 
+def plain_lead(root: HtmlElement, weights: Weights) -> str | None:
+    """The first sentence that stands by itself in the article element before its root."""
+    article = next((kin for kin in root.iterancestors("article", "main")), None)
+    above = set(root.iterancestors())
+    for element in article.iter() if article is not None else ():
+        if element is root:
+            break
+        if element.tag in {"p", "div"} and element not in above and _is_line(element, weights):
+            text = text_of(element)
+            if text.endswith(_SENTENCE_ENDS):
+                return text
+    return None
+
+
 def squeezed(text: str, most: int | None = None) -> str:
     """The letters and digits of a text alone, in lower case, for comparing texts that differ in typography."""
     letters = re.sub(r"\W+", "", text[: 3 * most] if most else text).lower()
@@ -85,15 +100,19 @@ def _lead_at(element: HtmlElement, keys: set[str]) -> str | None:
 
 
 def _is_lead(element: HtmlElement, headline: HtmlElement, weights: Weights) -> bool:
-    weight = weights.get(element)
-    if weight is None or element.tag not in {"p", "h2", "h3", "div"} or weight.text != weight.total:
-        return False
-    if weight.linked or not 50 <= weight.text <= 800 or any(kin.tag in _ELSEWHERE for kin in element.iterancestors()):
-        return False
-    text = text_of(element)
-    if sum(map(str.isdigit, text)) > _MOST_DIGITS * len(text):
+    if element.tag not in {"p", "h2", "h3", "div"} or not _is_line(element, weights):
         return False
     parent = element.getparent()
     if _NAMES.search(f"{names(element)} {names(parent) if parent is not None else ''}"):
         return True
     return any(kin.tag == "header" and kin in set(headline.iterancestors()) for kin in element.iterancestors())
+
+
+def _is_line(element: HtmlElement, weights: Weights) -> bool:
+    """Whether an element holds a line of plain words: no links, no caption, no date."""
+    weight = weights.get(element)
+    if weight is None or weight.text != weight.total or weight.linked or not 50 <= weight.text <= 800:
+        return False
+    text = text_of(element)
+    digits = sum(map(str.isdigit, text))
+    return digits <= _MOST_DIGITS * len(text) and not any(kin.tag in _ELSEWHERE for kin in element.iterancestors())

@@ -14,7 +14,7 @@ from lxml import etree
 from lxml.html import Element
 
 from feedcrawl.domain.extraction.furniture import clear_away
-from feedcrawl.domain.extraction.leads import described_lead, named_lead
+from feedcrawl.domain.extraction.leads import described_lead, named_lead, plain_lead
 from feedcrawl.domain.extraction.page import text_of
 from feedcrawl.domain.extraction.polish import (
     Grams,
@@ -78,7 +78,7 @@ def by_prose(page: Page) -> Candidate | None:
     body = clear_away(deepcopy(page.tree))
     root, weights = find_root(body)
     if lead is None or has_lead(root, lead):
-        lead = named_lead(body, root, weights)
+        lead = named_lead(body, root, weights) or (None if lead else plain_lead(root, weights))
     headlines = [text_of(heading) for heading in body.iter("h1")]
     mark_figures(root, weights)
     trim(root, weights)
