@@ -45,11 +45,12 @@ def crawl(world: World) -> None:
         site.serve(f"/{name}", good_page(name, etag='"1"'))
     site.serve("/edited", good_page("edited"), html(page("About edited", paragraphs("anew", count=4))))
     site.serve("/copy", html(page("About a", paragraphs("a", count=4), canonical=site.url("/a"))))
+    site.serve("/twin", html(page("About b", [*paragraphs("b", count=4), "Read more."])))
     site.serve("/bad", failure(404))
     site.serve("/small", html("<p>no"))
     names = ("a", "b", "edited", "copy", "bad", "small")
     first = [entry(site, name) for name in names]
-    later = [entry(site, name, summary="Now longer." if name == "edited" else None) for name in names]
+    later = [entry(site, name, summary="Now longer." if name == "edited" else None) for name in (*names, "twin")]
     url = site.serve("/feed", feed(first), feed(later, 2))
     bare = site.serve("/bare", feed([], 1, etag=None))
     ill = site.serve("/ill", failure(500))
@@ -63,7 +64,23 @@ def crawl(world: World) -> None:
     world.crawl("sitemaps", f"sitemaps={site.serve('/sitemap.xml', listed)}", "category=mapped", spider="sitemaps")
 
 
-def produced(world: World, client: redis.Redis) -> dict[str, list[Any]]:
+def undo(world: World) -> list[dict[str, Any]]:
+    """Parts the last that were joined; the joins as they were."""
+    with world.wired() as wired:
+        joins = wired.merges.last(10)
+        wired.merges.undo(next(join["uid"] for join in joins if join["why"] == "near_text"), wired.now())
+        return joins
+
+
+def media(world: World, client: redis.Redis) -> list[dict[str, Any]]:
+    """The media records, those of failures too, and one of an actor."""
+    with world.wired() as wired:
+        wired.media.submit(world.origin.sites["news.test"].url("/a"), "ada", wired.now())
+        ids = [key.rpartition(":")[2] for key in client.scan_iter("fc:{0}:media:*")]
+        return [wired.media.get(each) for each in ids]
+
+
+def produced(world: World, client: redis.Redis, joins: list[dict[str, Any]]) -> dict[str, list[Any]]:
     """By schema, what the crawl left for others."""
     stream = [fields for _, fields in client.xrange("feedcrawl:events")]
     feeds = list(Registry(client).all())
@@ -79,6 +96,8 @@ def produced(world: World, client: redis.Redis) -> dict[str, list[Any]]:
         "feed": [each.public(min_interval_sec=300, max_interval_sec=86_400) for each in feeds],
         "raw_fetch": [json.loads(line) for lines in indexes for line in lines],
         "dead_letter": letters,
+        "merge": joins,
+        "media": media(world, client),
         "queue_item": [{"url": "http://a.example/", **item} for item in QUEUED]
         + [letter for letter in letters if "url" in letter],
         "journal_line": [json.loads(line) for lines in journals for line in lines],
@@ -94,7 +113,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[World, r
 
 @pytest.fixture(scope="module")
 def records(crawled: tuple[World, redis.Redis]) -> dict[str, list[Any]]:
-    return produced(*crawled)
+    return produced(*crawled, undo(crawled[0]))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -112,6 +131,9 @@ def test_the_crawl_brought_both_kinds_of_each(records: dict[str, list[Any]]) -> 
     assert {record["type"] for record in records["event"]} == set(EVENTS)
     assert {"new", "known", "kind"} <= {field for line in records["journal_line"] for field in line}
     assert {bool(record["feed_id"]) for record in records["article"]} == {True, False}
+    assert {record["why"] for record in records["merge"]} == {"canonical", "near_text"}
+    states = {(record["processing_status"], bool(record["fragments"])) for record in records["media"]}
+    assert states == {("ready_for_reading", True), ("failed", False)}
 
 
 def objects(found: Any) -> Iterator[dict[str, Any]]:

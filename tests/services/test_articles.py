@@ -143,7 +143,15 @@ def test_event_of_a_join_leads_from_the_loser_to_the_winner() -> None:
         "winner": "w",
         "url": "http://a.test/2",
         "canonical_url": "http://a.test/1",
+        "why": "redirect",
+        "similarity": None,
     }
+
+
+def test_event_of_an_article_that_is_its_own_again() -> None:
+    told = articles.unmerged_event("l", "w", "http://a.test/2", "http://a.test/2")
+    assert told.id == "article_unmerged:l:w"
+    assert json.loads(told.data)["winner"] == "w"
 
 
 def page(**fields: Any) -> Any:

@@ -20,9 +20,12 @@ from documents import FIRST_DAY, Item, page, paragraphs, prose, rss
 from ledger import Request
 from origin import Answer, Origin, OriginServer, Site, document, html
 from redis_process import running_redis
+from scrapy.settings import Settings
 from scrapy_process import REPOSITORY, Run, clean_environment, run_scrapy
 
+from feedcrawl import settings as project
 from feedcrawl.domain.urls import url_uid
+from feedcrawl.wiring import Wiring
 
 DELAY_SEC = 0.05
 SETTINGS = {
@@ -109,6 +112,15 @@ class World:
     def client(self) -> redis.Redis:
         url = self.url or f"unix://{self.data / 'redis' / 'valkey.sock'}"
         return redis.Redis.from_url(url, decode_responses=True, encoding_errors="surrogateescape")
+
+    @contextlib.contextmanager
+    def wired(self) -> Iterator[Wiring]:
+        """What a command of its data directory works with, in this process."""
+        settings = Settings()
+        settings.setmodule(project, priority="project")
+        settings.setdict(self.env | {"FEEDCRAWL_DATA_DIR": str(self.data)}, priority="cmdline")
+        with contextlib.closing(Wiring(settings)) as wired:
+            yield wired
 
     def lines(self, kind: str) -> list[dict[str, Any]]:
         """The records of entries/ or articles/, as they were written; a line torn by a kill is left out."""

@@ -1,5 +1,6 @@
 import time
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import redis
@@ -30,6 +31,20 @@ def queue(redis_client: redis.Redis) -> Callable[..., None]:
     return call
 
 
+@pytest.fixture
+def ask(articles: Articles, redis_client: redis.Redis) -> Callable[..., Any]:
+    """What is known of an article."""
+
+    def call(asked: str, uid: str, *, claim: bool = True) -> Any:
+        with redis_client.pipeline() as pipe:
+            articles.ask(pipe, asked, uid, claim=claim)
+            replies = pipe.execute()
+        assert len(replies) == articles.ASKED
+        return articles.answer(replies, asked)
+
+    return call
+
+
 # --- claims ---
 
 
@@ -54,15 +69,51 @@ def test_sightings_and_joins(articles: Articles, queue: Callable[..., None]) -> 
     assert articles.winner_of("l") == "w"
 
 
-def test_what_is_wanted_under_either_uid(articles: Articles, queue: Callable[..., None]) -> None:
+def test_what_has_parted_is_found_no_more(articles: Articles, queue: Callable[..., None]) -> None:
+    queue(articles.join, "l", "w")
+    queue(articles.sighting, "w", "http://a.test/1")
+    queue(articles.unjoin, "l")
+    queue(articles.unsight, "w", "http://a.test/1")
+    assert (articles.sightings("w"), articles.winner_of("l")) == (set(), None)
+
+
+def test_what_is_known_of_an_article_is_asked_at_once(
+    articles: Articles, queue: Callable[..., None], ask: Callable[..., Any]
+) -> None:
     queue(articles.want, "asked", ["a", "b"])
     queue(articles.want, "own", ["b", "c"])
     queue(articles.want, "own", [])
-    assert articles.context("asked", "own") == ({"a", "b", "c"}, None)
+    assert articles.wanted("asked", "own") == {"a", "b", "c"}
+    assert ask("asked", "own") == ("asked", {"a", "b", "c"}, None, None)
     queue(articles.write, "own", {"status": "failure", "content_hash": ""})
-    assert articles.context("asked", "own")[1] is None
+    assert ask("asked", "own")[2] is None
     queue(articles.write, "own", {"status": "success", "content_hash": "h"})
-    assert articles.context("asked", "own")[1] == "h"
+    queue(articles.join, "own", "other")
+    assert ask("asked", "own")[2:] == ("h", "other")
+
+
+def test_asking_claims_only_where_it_says_so(articles: Articles, ask: Callable[..., Any]) -> None:
+    assert ask("first", "own", claim=False)[0] == "first"
+    assert articles.owners(["own"]) == {}
+    assert ask("second", "own")[0] == ask("first", "own")[0] == "second"
+    assert articles.owners(["own"]) == {"own": "second"}
+
+
+def test_what_a_winner_is_asked(articles: Articles, queue: Callable[..., None], redis_client: redis.Redis) -> None:
+    queue(articles.write, "w", {"status": "success", "canonical_url": "http://a.test/w", "content_hash": "h"})
+    queue(articles.categorize, "w", ["a"])
+    articles.claim("w", "task")
+    with redis_client.pipeline() as pipe:
+        articles.ask_winner(pipe, "w", ["a", "b"])
+        assert pipe.execute() == [["success", "http://a.test/w"], "task", 1, 0]
+    queue(articles.uncategorize, "w", ["a"])
+    assert not redis_client.exists(keys.articles_by_category("a"))
+
+
+def test_the_texts_of_an_article(articles: Articles, queue: Callable[..., None]) -> None:
+    assert articles.texts("u") == ("", "", "")
+    queue(articles.write, "u", {"content_hash": "h", "content_html": "<p>t", "clean_text": "t"})
+    assert articles.texts("u") == ("h", "<p>t", "t")
 
 
 def test_known_articles_get_categories_under_their_winner(
@@ -86,16 +137,6 @@ def test_a_hash_is_written_whole_and_lives(
     queue(articles.write, "u", {"uid": "u", "title": "new", "text_len": 7, "fetched_ts": 1.5})
     assert redis_client.hgetall(keys.article("u")) == {"uid": "u", "title": "new", "text_len": "7", "fetched_ts": "1.5"}
     assert 0 < redis_client.ttl(keys.article("u")) <= 700
-
-
-def test_a_failure_does_not_replace_an_article(
-    articles: Articles, queue: Callable[..., None], redis_client: redis.Redis
-) -> None:
-    queue(articles.write_failure, "u", {"status": "failure", "failure": "FAIL_HTTP"})
-    assert redis_client.hget(keys.article("u"), "failure") == "FAIL_HTTP"
-    queue(articles.write, "u", {"status": "success"})
-    queue(articles.write_failure, "u", {"status": "failure", "failure": "FAIL_HTTP"})
-    assert redis_client.hgetall(keys.article("u")) == {"status": "success"}
 
 
 def test_indexes_forget_after_their_time(

@@ -1,0 +1,180 @@
+"""One article per story: what is the same is joined, what is not stays apart, and a join can be undone."""
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+import redis
+from documents import FIRST_DAY, page, paragraphs
+from origin import Answer, Site, html
+from scrapy_process import run_scrapy
+from world import World, article, entry, events, feed, world_in
+
+from feedcrawl.domain.states import media_id
+from feedcrawl.domain.urls import url_uid
+
+SAME = paragraphs("same", count=5)
+ALIKE = paragraphs("alike", count=6)
+RATES = ["The bank set its rate at {} per cent on Thursday, as it had said it would do.", *paragraphs("rates", count=6)]
+LETTER = "Readers write to us each week, and this is what they had to say."
+NOTICE = ["This page needs a subscription, and whoever has one may read it here in full."]
+
+
+def told(title: str, texts: list[str], *, hour: int = 0, canonical: str | None = None) -> Answer:
+    published = FIRST_DAY + timedelta(hours=hour)
+    return html(page(title, texts, published=published, canonical=canonical))
+
+
+def serve(site: Site, other: Site, agency: Site) -> dict[str, Answer]:
+    """Pages by their path, on one host, on another of its domain, and on another domain."""
+    return {
+        site.url("/same"): told("A bridge is built", SAME),
+        other.url("/copy"): told("A bridge is built", SAME),
+        site.url("/renamed"): told("The council builds", SAME),
+        agency.url("/wire"): told("A bridge is built", SAME),
+        site.url("/alike"): told("The ferry is late", ALIKE),
+        other.url("/alike-too"): told("The ferry is late", [*ALIKE, "A correction was made to this article."]),
+        site.url("/item?id=1"): told("The rate is set", [RATES[0].format(4), *RATES[1:]]),
+        site.url("/item?id=2"): told("The rate is set", [RATES[0].format(5), *RATES[1:]]),
+        site.url("/Path"): told("The path", paragraphs("upper")),
+        site.url("/path"): told("The path", paragraphs("lower")),
+        site.url("/letters/1"): told("Letters to the editor", [LETTER, *paragraphs("letters 1")]),
+        site.url("/letters/2"): told("Letters to the editor", [LETTER, *paragraphs("letters 2")]),
+        site.url("/live/1"): told("Live: the vote", paragraphs("live", count=6)),
+        site.url("/live/2"): told("Live: the vote", [*paragraphs("more", count=4), *paragraphs("live", count=6)]),
+        site.url("/short/1"): told("For readers", NOTICE * 2),
+        site.url("/short/2"): told("For readers", NOTICE * 2),
+        site.url("/named"): told("Named", paragraphs("named"), canonical=site.url("/section")),
+    }
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """Two feeds of two categories; the second is polled once the first has been read."""
+    with world_in(tmp_path_factory.mktemp("stories")) as world:
+        site, other = world.origin.site("www.paper.test"), world.origin.site("local.paper.test")
+        agency = world.origin.site("agency.test")
+        pages = serve(site, other, agency)
+        for url, answer in pages.items():
+            host = next(each for each in (site, other, agency) if url.startswith(each.url("/")))
+            host.serve(url.removeprefix(host.url("/")).join(["/", ""]), answer)
+        late = {other.url("/copy"), site.url("/renamed"), agency.url("/wire"), other.url("/alike-too")}
+        entries = {url: entry(site, f"e{number}", url, summary="") for number, url in enumerate(pages)}
+        first = site.serve("/feed/first", feed([item for url, item in entries.items() if url not in late]))
+        second = site.serve("/feed/second", feed([item for url, item in entries.items() if url in late]))
+        world.crawl("first", world.feeds_file(f"{first} news\n"))
+        world.crawl("second", world.feeds_file(f"{second} local\n"))
+        yield world
+
+
+@pytest.fixture
+def client(world: World) -> Iterator[redis.Redis]:
+    with world.client() as client:
+        yield client
+
+
+def url(world: World, path: str, host: str = "www.paper.test") -> str:
+    return world.origin.sites[host].url(path)
+
+
+def test_the_same_text_is_one_article_of_its_site(world: World, client: redis.Redis) -> None:
+    winner = url_uid(url(world, "/same"))
+    merged = {event["uid"]: event for event in events(client, "article_merged")}
+    for lost in (url(world, "/copy", "local.paper.test"), url(world, "/renamed")):
+        assert article(client, lost) == {}
+        assert (merged[url_uid(lost)]["winner"], merged[url_uid(lost)]["why"]) == (winner, "same_text")
+        assert merged[url_uid(lost)]["canonical_url"] == url(world, "/same")
+        assert client.sismember("rss:canonical_attempted", url_uid(lost))
+        assert lost in client.smembers(f"fc:{{0}}:sightings:{winner}")
+    assert client.sismember("rss:articles_by_category:news", winner)
+    assert client.sismember("rss:articles_by_category:local", winner)
+    assert article(client, url(world, "/wire", "agency.test"))["status"] == "success"
+
+
+def test_nearly_the_same_text_under_one_title_is_one_article(world: World, client: redis.Redis) -> None:
+    lost = url_uid(url(world, "/alike-too", "local.paper.test"))
+    (told,) = [event for event in events(client, "article_merged") if event["uid"] == lost]
+    assert (told["winner"], told["why"]) == (url_uid(url(world, "/alike")), "near_text")
+    assert 0.9 <= told["similarity"] < 1
+    assert lost not in {line["uid"] for line in world.lines("articles")}
+
+
+@pytest.mark.parametrize(
+    ("path", "other"),
+    [
+        ("/item?id=1", "/item?id=2"),
+        ("/Path", "/path"),
+        ("/letters/1", "/letters/2"),
+        ("/live/1", "/live/2"),
+        ("/short/1", "/short/2"),
+    ],
+)
+def test_what_is_another_story_stays_apart(world: World, client: redis.Redis, path: str, other: str) -> None:
+    assert [article(client, url(world, each)).get("status") for each in (path, other)] == ["success"] * 2
+
+
+def test_each_stored_article_has_a_media_record(world: World, client: redis.Redis) -> None:
+    for line in world.lines("articles"):
+        record = json.loads(client.get(f"fc:{{0}}:media:{media_id(line['uid'])}") or "{}")
+        assert (record["processing_status"], record["processing_attempts"]) == ("ready_for_reading", 1)
+        assert record["content_hash"] == line["content_hash"] == record["revisions"][0]["content_hash"]
+        assert record["processing_started_at"] <= record["processing_completed_at"]
+
+
+def merges(world: World, *arguments: str, code: int = 0) -> str:
+    run = run_scrapy("merges", *arguments, data_dir=world.data, env=world.env, timeout_sec=60)
+    assert run.code == code, run.err
+    return run.out
+
+
+def test_joins_are_listed_and_shown(world: World) -> None:
+    found = {join["uid"]: join for join in json.loads(merges(world, "list", "--json"))}
+    near = found[url_uid(url(world, "/alike-too", "local.paper.test"))]
+    assert (near["why"], near["lacked"], near["title"]) == ("near_text", ["local"], "The ferry is late")
+    assert found[url_uid(url(world, "/named"))]["why"] == "canonical"
+    assert json.loads(merges(world, "show", near["url"], "--json")) == near
+    assert f"{near['uid']} → {near['winner']}  near_text 0.9" in merges(world)
+    assert "has joined no other" in run_scrapy("merges", "undo", "0" * 16, data_dir=world.data, env=world.env).err
+
+
+def test_a_join_is_undone_in_both_directions_and_for_good(world: World, client: redis.Redis) -> None:
+    lost, winner = url(world, "/alike-too", "local.paper.test"), url_uid(url(world, "/alike"))
+    uid = url_uid(lost)
+    before = article(client, url(world, "/alike"))
+    assert merges(world, "undo", lost).startswith(f"{uid} restored")
+    restored = article(client, lost)
+    assert (restored["uid"], restored["status"], restored["title"]) == (uid, "success", "The ferry is late")
+    assert "correction" in restored["clean_text"]
+    assert article(client, url(world, "/alike")) == before
+    assert {uid, winner} <= set(client.zrange("rss:article_canonical_index", 0, -1))
+    assert client.sismember("rss:articles_by_category:local", uid)
+    assert not client.sismember("rss:articles_by_category:local", winner)
+    assert client.sismember("rss:articles_by_category:news", winner)
+    assert lost not in client.smembers(f"fc:{{0}}:sightings:{winner}")
+    line = [each for each in world.lines("articles") if each["uid"] == uid][-1]
+    assert {name: str(line[name]) for name in ("content_hash", "text_len")} == {
+        name: restored[name] for name in ("content_hash", "text_len")
+    }
+    assert [event["winner"] for event in events(client, "article_unmerged") if event["uid"] == uid] == [winner]
+    assert [event["content_hash"] for event in events(client, "article_ready") if event["uid"] == uid] == [
+        line["content_hash"]
+    ]
+    merges(world, "undo", uid, code=2)
+
+    client.rpush("crawler_queue", json.dumps({"url": lost, "again": True}))  # the same page once more
+    world.crawl("again")
+    assert article(client, lost)["status"] == "success"
+    assert [event["winner"] for event in events(client, "article_merged") if event["uid"] == uid] == [winner]
+
+
+def test_a_page_that_names_another_is_fetched_as_its_own(world: World, client: redis.Redis) -> None:
+    named, section = url(world, "/named"), url(world, "/section")
+    assert (article(client, named), article(client, section)["title"]) == ({}, "Named")
+    assert merges(world, "undo", named).startswith(f"{url_uid(named)} queued")
+    world.crawl("apart")
+    assert article(client, named)["canonical_url"] == named
+    assert article(client, section)["status"] == "success"
+    assert [event["winner"] for event in events(client, "article_unmerged") if event["uid"] == url_uid(named)] == [
+        url_uid(section)
+    ]
