@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent / "site"))
 
 from loopback import Guard
 from origin import Origin, OriginServer
+from redis_cluster import Cluster, running_cluster
 from redis_process import running_redis
 from scrapy_process import Run, run_scrapy
 
@@ -67,6 +68,13 @@ def redis_server() -> Iterator[str]:
     """The URL of a server for this session, with an append-only file and without eviction."""
     with running_redis() as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+def redis_cluster() -> Iterator[Cluster]:
+    """Three nodes for this session, with append-only files and without eviction."""
+    with running_cluster() as cluster:
+        yield cluster
 
 
 @pytest.fixture
