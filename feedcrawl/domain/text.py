@@ -97,7 +97,7 @@ class _Writer:
         tag = element.tag
         if not isinstance(tag, str) or tag in UNSEEN:
             return False
-        return self._captions or not (tag == "figcaption" or (tag == "figure" and element.find(".//img") is not None))
+        return self._captions or not (tag == "figcaption" or (tag == "figure" and _is_picture(element)))
 
     def _open(self, element: _Element) -> None:
         tag = element.tag
@@ -139,6 +139,11 @@ class _Writer:
             if line.strip(" |"):
                 self.lines.append(self._marker + line)
                 self._marker = ""
+
+
+def _is_picture(figure: _Element) -> bool:
+    """Whether a figure shows something: code, tables and quotations are figures that are read."""
+    return next(figure.iter("img"), None) is not None or next(figure.iter("pre", "table", "blockquote"), None) is None
 
 
 def _holds_blocks(cell: _Element) -> bool:
