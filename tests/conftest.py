@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -78,9 +79,18 @@ def redis_cluster() -> Iterator[Cluster]:
 
 
 @pytest.fixture
-def redis_client(redis_server: str) -> Iterator[redis.Redis]:
-    """A client on an empty server; bytes that are no UTF-8 come back as they went."""
-    with redis.Redis.from_url(redis_server, decode_responses=True, encoding_errors="surrogateescape") as client:
+def redis_client(request: pytest.FixtureRequest) -> Iterator[redis.Redis]:
+    """A client on an empty server; bytes that are no UTF-8 come back as they went.
+
+    With FEEDCRAWL_TEST_CLUSTER=1 in the environment it is one on a cluster: whatever a test then fails for with
+    `CROSSSLOT` or the like does not work there either.
+    """
+    how: dict[str, Any] = {"decode_responses": True, "encoding_errors": "surrogateescape", "protocol": 2}
+    if os.environ.get("FEEDCRAWL_TEST_CLUSTER"):
+        made = redis.RedisCluster.from_url(request.getfixturevalue("redis_cluster").url, **how)
+    else:
+        made = redis.Redis.from_url(request.getfixturevalue("redis_server"), **how)
+    with made as client:
         client.flushall()
         yield client
 

@@ -1,4 +1,4 @@
-"""Each test on one server and on a cluster of three nodes, whose first, second and third shard are on different ones."""
+"""Each test on one server, and on a cluster of three nodes on which the shards are spread."""
 
 import inspect
 from contextlib import suppress
@@ -40,12 +40,12 @@ class Killed(Exception):
 @pytest.fixture(params=["server", "cluster"])
 def client(request: pytest.FixtureRequest, tmp_path):
     if request.param == "server":
-        return request.getfixturevalue("redis_client")
+        yield request.getfixturevalue("redis_client")
+        return
     cluster = request.getfixturevalue("redis_cluster")
     cluster.flush()
-    connection = connect(url=cluster.url, data_dir=tmp_path)
-    request.addfinalizer(connection.close)
-    return connection.client
+    with connect(url=cluster.url, data_dir=tmp_path) as connection:
+        yield connection.client
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def hop(lease, to, **fields):
 def dying_at(step, monkeypatch):
     """A worker that is killed before its n-th step; the steps of all its operations count."""
     steps = count(1)
-    run = Frontier._run  # noqa: SLF001
+    run = Frontier._run
 
     def stepped(self, *arguments):
         if next(steps) == step:
