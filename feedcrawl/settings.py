@@ -263,6 +263,7 @@ EXTENSIONS: dict[str, int | None] = {
     "feedcrawl.extensions.settle.Settle": 0,
     "feedcrawl.extensions.inputs.InputExtension": 10,
     "feedcrawl.extensions.watch.Watch": 15,
+    "feedcrawl.extensions.sweep.Sweep": 16,
     "feedcrawl.extensions.logs.Logs": 20,
     "feedcrawl.extensions.progress.Progress": 800,
     "feedcrawl.extensions.shutdown.Shutdown": 900,

@@ -31,9 +31,14 @@ Finished = Literal["done", "rescheduled", "lost"]
 Signal = Literal["ok", "answered", "site", "soft", "throttled", "none"]
 """2xx and 3xx | 4xx | the host fails | the host may be failing | 429 | says nothing of the host."""
 
-SCRIPTS = ("push", "take", "done", "give_back", "release", "turn", "heartbeat", "pace", "remove", "adopt")
+SCRIPTS = (
+    *("push", "take", "done", "give_back", "release", "turn", "heartbeat"),
+    *("pace", "remove", "adopt", "sweep", "audit"),
+)
 PUSH_BATCH = 64
 """Tasks per script call: keeps the server's longest script short."""
+AUDITED = 10_000
+"""Tasks in hand, and hosts that are asked, up to which all of them are looked at in one step."""
 DELIVERED = 64
 """Dead letters per round trip."""
 
@@ -240,6 +245,22 @@ class Frontier:
         """
         answer: Literal["queued", "pending", "known"] = self._run("adopt", record, _ms(delay_sec), int(polled))
         return answer
+
+    def sweep(self, task_ids: Sequence[str], *, shard: int = 0) -> dict[str, str]:  # noqa: ARG002 - of Shards
+        """Those of the tasks that have no future, or had none until now, by how that is (`sweep.lua`).
+
+        What was only out of place is put right in the same step. `shard` is where most of them are.
+        """
+        found: list[list[str]] = self._run("sweep", *task_ids)
+        return dict(found)
+
+    def audit(self) -> tuple[int, int]:
+        """Mends what no lease could end: holders without one, and hosts that wait for an answer that nobody reads.
+
+        Answers how many there were of each.
+        """
+        unleased, freed = self._run("audit", AUDITED)
+        return unleased, freed
 
     def find(self, task_id: str) -> tuple[Task, History] | None:
         """A task and what is remembered of it; its status is `fetching` while a worker holds it."""

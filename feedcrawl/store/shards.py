@@ -227,6 +227,25 @@ class Shards(Frontier):
             found.update({each: history for each, history in own.items() if history.status != "moved"})
         return found
 
+    def sweep(self, task_ids: Sequence[str], *, shard: int = 0) -> dict[str, str]:
+        """As `Frontier.sweep`; other shards are asked for what is not in the first."""
+        found = self._frontiers[shard].sweep(task_ids)
+        for number, frontier in enumerate(self._frontiers):
+            missing = [each for each, state in found.items() if state in ("absent", "ended")]
+            if missing and number != shard:
+                there = frontier.sweep(missing)
+                for each in missing:
+                    if each not in there:
+                        del found[each]
+                    elif there[each] != "absent":
+                        found[each] = there[each]
+        return found
+
+    def audit(self) -> tuple[int, int]:
+        """As `Frontier.audit`, of all shards together."""
+        found = [frontier.audit() for frontier in self._frontiers]
+        return sum(unleased for unleased, _ in found), sum(freed for _, freed in found)
+
     def counts(self) -> dict[str, int]:
         """As `Frontier.counts`, of all shards together."""
         total: Counter[str] = Counter()

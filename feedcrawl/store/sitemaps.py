@@ -98,6 +98,13 @@ class Sitemaps:
         while page := list(islice(ids, PAGE)):
             yield from self.load(page).values()
 
+    def pages(self, size: int) -> Iterator[tuple[int, list[str]]]:
+        """Every sitemap's id, in no order, about `size` at a time, each page with the shard that it is of."""
+        for number, name in enumerate(self._lists()):
+            ids = self._client.sscan_iter(name, count=size)
+            while page := list(islice(ids, size)):
+                yield number, page
+
     def count(self) -> int:
         """How many sitemaps are watched."""
         return sum(int(self._client.scard(name)) for name in self._lists())

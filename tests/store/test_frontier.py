@@ -534,6 +534,7 @@ def test_attempts_that_count_end_a_url_with_a_dead_letter(frontier, clock, redis
         "category": "news",
         "priority": 7,
         "source": "s",
+        "origin": "manual",
     }
     assert frontier.counts() == {"pending:article": 0, "dead:article": 1, "leased": 0}
     assert frontier.push([article()]) == ["known"]
