@@ -34,6 +34,7 @@ SETTINGS = {
     "FEEDCRAWL_LINGER_SEC": str(LEASE_SEC + 1),
     **{f"FEEDCRAWL_{kind}_TIMEOUT_SEC": "1.5" for kind in ("FETCH", "ARTICLE", "ROBOTS", "SITEMAP", "RENDER")},
 }
+EDITED = "edited"
 NAMED = [(kind, step) for kind, steps in STEPS.items() for step in steps]
 
 
@@ -127,12 +128,19 @@ class Campaign:
         self.faults[f"{kind} {step}"] += 1
 
     def asleep(self, kind: str, step: str) -> subprocess.Popen[bytes]:
-        """A worker that is stopped at a step of the first task of its site; SIGCONT wakes it."""
+        """A worker that is stopped at a step of the first task of its site, whose pages are then edited."""
         feed = self.site(f"asleep-{kind}-{step.replace('_', '-')}")
         worker = self.start(feed, step, kind, str(urlsplit(feed).hostname), "STOP")
         self.world.until(lambda: is_stopped(worker))
+        self._edit()
         self.faults["worker stopped"] += 1
         return worker
+
+    def _edit(self) -> None:
+        """The pages of the last site have another text from now on."""
+        for url in self.urls[-self.pages :]:
+            host, path = str(urlsplit(url).hostname), urlsplit(url).path
+            self.world.origin.sites[host].serve(path, good_page(f"{EDITED} {path}"))
 
     def at_random(self) -> None:
         """A worker dies at any moment."""

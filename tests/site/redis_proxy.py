@@ -1,0 +1,144 @@
+"""A proxy between a crawl and its Redis, on loopback, that spoils the way: slow, sliced, cut, silent.
+
+with running_redis() as server, RedisProxy(server) as proxy:
+    … REDIS_URL=proxy.url …
+    proxy.faults = Faults(delay_sec=0.5)
+    proxy.reset()
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import socket
+import struct
+import threading
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import Any, Self
+
+READ_BYTES = 65_536
+LINGER = struct.pack("ii", 1, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Faults:
+    """What happens to replies from now on, on all connections.
+
+    Each piece comes `delay_sec` and up to `jitter_sec` later, in slices of `slice_bytes`. A share of them, `cut`, ends
+    in its middle, and the connection with it; so does what comes after `limit_bytes` of a connection. A `silent` proxy
+    accepts and holds back all commands, which the server gets when it speaks again; a `refusing` one resets whoever
+    comes.
+    """
+
+    delay_sec: float = 0.0
+    jitter_sec: float = 0.0
+    slice_bytes: int = READ_BYTES
+    cut: float = 0.0
+    limit_bytes: int | None = None
+    silent: bool = False
+    refusing: bool = False
+
+
+class RedisProxy:
+    """Listens on a port of 127.0.0.1 and hands on to the server's unix socket. `faults` may change at any time."""
+
+    def __init__(self, server: str, seed: int = 4) -> None:
+        self.server = server.removeprefix("unix://")
+        self.faults = Faults()
+        self.connected = 0
+        self.chance = random.Random(seed)
+        self.loop = asyncio.new_event_loop()
+        self.thread = threading.Thread(target=self.loop.run_forever, name="redis-proxy", daemon=True)
+        self.clients: dict[asyncio.StreamWriter, asyncio.Task[Any]] = {}
+
+    def __enter__(self) -> Self:
+        self.thread.start()
+        self.listener = self._run(asyncio.start_server(self._connected, "127.0.0.1", 0))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._run(self._end())
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self.thread.join(timeout=10)
+        self.loop.close()
+
+    @property
+    def url(self) -> str:
+        return "redis://127.0.0.1:{}/0".format(self.listener.sockets[0].getsockname()[1])
+
+    def reset(self) -> None:
+        """Resets all connections, whatever is under way on them."""
+        self.loop.call_soon_threadsafe(self._reset)
+
+    def _run(self, work: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(timeout=10)
+
+    def _reset(self) -> None:
+        for writer in list(self.clients):
+            _abort(writer)
+
+    async def _end(self) -> None:
+        self.listener.close()
+        tasks = list(self.clients.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connected += 1
+        task = asyncio.current_task()
+        assert task is not None
+        self.clients[writer] = task
+        try:
+            with contextlib.suppress(OSError, asyncio.CancelledError):
+                await self._serve(reader, writer)
+        finally:
+            del self.clients[writer]
+            writer.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self.faults.refusing:
+            _abort(writer)
+            return
+        answers, commands = await asyncio.open_unix_connection(self.server)
+        ways = [asyncio.ensure_future(way) for way in (self._asked(reader, commands), self._answered(answers, writer))]
+        try:
+            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for way in ways:
+                way.cancel()
+            await asyncio.gather(*ways, return_exceptions=True)
+            commands.close()
+
+    async def _asked(self, reader: asyncio.StreamReader, commands: asyncio.StreamWriter) -> None:
+        while data := await reader.read(READ_BYTES):
+            while self.faults.silent:
+                await asyncio.sleep(0.02)
+            commands.write(data)
+            await commands.drain()
+
+    async def _answered(self, answers: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        sent = 0
+        while data := await answers.read(READ_BYTES):
+            faults = self.faults
+            while data:
+                piece, data = data[: faults.slice_bytes], data[faults.slice_bytes :]
+                wait = faults.delay_sec + self.chance.uniform(0, faults.jitter_sec)
+                if wait:
+                    await asyncio.sleep(wait)
+                over = faults.limit_bytes is not None and sent + len(piece) > faults.limit_bytes
+                if over or self.chance.random() < faults.cut:
+                    writer.write(piece[: len(piece) // 2])
+                    await writer.drain()
+                    return
+                sent += len(piece)
+                writer.write(piece)
+                await writer.drain()
+
+
+def _abort(writer: asyncio.StreamWriter) -> None:
+    """A reset, not an end: what was sent and not read is lost."""
+    writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, LINGER)
+    writer.transport.abort()
