@@ -26,22 +26,28 @@ class Command(OnStores, ScrapyCommand):
 
     def syntax(self) -> str:
         """How it is called."""
-        return "[--json] [URL|ID…]"
+        return "[--json] [URL|ID…] | --budget | move FEED URL | undo-move FEED | set FEED NAME=VALUE…"
 
     def short_desc(self) -> str:
         """For `scrapy`."""
-        return "List the subscribed feeds, or show those named"
+        return "List the subscribed feeds or those named, move them, override their cadence"
 
     def add_options(self, parser: ArgumentParser) -> None:
-        """--json."""
+        """--json, --budget."""
         super().add_options(parser)
+        parser.add_argument("--budget", action="store_true", help="what the polls come to, and what delay they buy")
         parser.add_argument("--json", action="store_true", help="a JSON array, or the object of the one named")
 
     def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
-        """Those named, or all by URL."""
-        from feedcrawl.ending import DONE, UNUSABLE, say  # noqa: PLC0415 - see the package
+        """Those named, or all by URL; or what the first word says."""
+        from feedcrawl.commands import feed_actions  # noqa: PLC0415 - see the package
+        from feedcrawl.ending import DONE, UNUSABLE, say  # noqa: PLC0415
         from feedcrawl.services import subscriptions  # noqa: PLC0415
 
+        if opts.budget:
+            return feed_actions.budget(wired)
+        if args and args[0] in feed_actions.ACTIONS:
+            return feed_actions.act(wired, args[0], args[1:])
         named = [(name, subscriptions.find(wired.registry, name)) for name in args]
         feeds = [feed for _, feed in named if feed is not None]
         if not args:

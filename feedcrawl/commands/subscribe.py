@@ -32,17 +32,18 @@ class Command(OnStores, ScrapyCommand):
 
     def syntax(self) -> str:
         """How it is called."""
-        return "[--category NAME[,NAME…]] [--pick N|all] [--backfill] [--as-is] URL|FILE…"
+        return "[--category NAME[,NAME…]] [--pick N|all] [--set NAME=VALUE]… [--backfill] [--as-is] URL|FILE…"
 
     def short_desc(self) -> str:
         """For `scrapy`."""
         return "Subscribe to feeds: their URLs or those of pages, files or addresses with a list of them"
 
     def add_options(self, parser: ArgumentParser) -> None:
-        """--category, --pick, --backfill, --as-is."""
+        """--category, --pick, --set, --backfill, --as-is."""
         super().add_options(parser)
         parser.add_argument("--category", default="", help="categories of what is named, comma separated")
         parser.add_argument("--pick", default="", metavar="N|all", help="which of the feeds that a page offers")
+        parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="an override; may repeat")
         parser.add_argument("--backfill", action="store_true", help="read the archives of these feeds too, once")
         parser.add_argument("--as-is", action="store_true", help="subscribe to URLs without looking at them")
 
@@ -61,6 +62,8 @@ class Command(OnStores, ScrapyCommand):
         pages = [] if opts.as_is else [wish for wish in wishes if wish.url in names]
         choosing = Choosing(opts.pick)
         wishes = choosing.settle(wishes, self._look(wired, pages))
+        if opts.set:
+            wishes = subscriptions.with_overrides(wishes, opts.set)
         if opts.backfill:
             wishes = subscriptions.with_archives(wishes)
         ids = []

@@ -12,10 +12,14 @@ from feedcrawl.commands import OnStores
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from feedcrawl.domain.subscription import Feed
     from feedcrawl.wiring import Wiring
+
+
+SHOWN = 200
+"""Characters of a text that a difference shows."""
 
 
 class Command(OnStores, ScrapyCommand):
@@ -23,20 +27,21 @@ class Command(OnStores, ScrapyCommand):
 
     def syntax(self) -> str:
         """How it is called."""
-        return "[--lines N] URL|ID"
+        return "[--lines N] [--diff] URL|ID"
 
     def short_desc(self) -> str:
         """For `scrapy`."""
         return "Explain when a feed is polled next, and what its last polls came to"
 
     def add_options(self, parser: ArgumentParser) -> None:
-        """--lines."""
+        """--lines, --diff."""
         super().add_options(parser)
+        parser.add_argument("--diff", action="store_true", help="what its publisher rewrote since the version before")
         parser.add_argument("--lines", type=int, default=10, help="lines of its journal (default: %(default)s)")
 
     def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
         """The stored decision and the journal."""
-        from feedcrawl.ending import DONE, UNUSABLE, say  # noqa: PLC0415 - see the package
+        from feedcrawl.ending import UNUSABLE, say  # noqa: PLC0415 - see the package
         from feedcrawl.services import subscriptions  # noqa: PLC0415
 
         if len(args) != 1:
@@ -45,15 +50,24 @@ class Command(OnStores, ScrapyCommand):
         if feed is None:
             say("why", f"{args[0]} is not subscribed; `scrapy feeds` lists what is")
             return UNUSABLE
+        if opts.diff:
+            return _show(diff(wired, feed))
         journal = wired.registry.journal(feed.id)[: opts.lines]
-        for line in (*decision(feed), *map(fetch, journal)):
-            sys.stdout.write("".join(each if each.isprintable() else " " for each in line) + "\n")
-        return DONE
+        return _show((*decision(feed), *map(fetch, journal)))
+
+
+def _show(lines: Iterable[str]) -> int:
+    from feedcrawl.ending import DONE  # noqa: PLC0415 - see the package
+
+    for line in lines:
+        sys.stdout.write("".join(each if each.isprintable() else " " for each in line) + "\n")
+    return DONE
 
 
 def decision(feed: Feed) -> Iterator[str]:
     """The feed, its next poll, and each rule that spoke with the wait that it asked for."""
-    from feedcrawl.domain.reasons import duration, in_words  # noqa: PLC0415 - see the package
+    from feedcrawl.domain.reasons import duration, in_words, winner  # noqa: PLC0415 - see the package
+    from feedcrawl.domain.validators import trust_from  # noqa: PLC0415
 
     said, polls = feed.subscription, feed.polls
     yield f"{said.title or polls.title or 'feed'}  {said.url}  {feed.id}"
@@ -62,8 +76,13 @@ def decision(feed: Feed) -> Iterator[str]:
         return
     waited = f", {duration(polls.interval_sec)} after the last poll" if polls.interval_sec is not None else ""
     yield f"Next poll at {polls.next_at}{waited}, because: {in_words(polls.reason or '')} ({polls.reason})"
+    won = winner(polls.reason or "", polls.candidates)
     for rule, wait in polls.candidates:
-        yield f"  {duration(wait):>12}  {in_words(rule)} ({rule})"
+        yield f"{'→' if rule == won else ' '} {duration(wait):>12}  {in_words(rule)} ({rule})"
+    for mark in trust_from(polls.trust).marks:
+        yield f"Not sent to its server, which has been found out: {mark}"
+    if polls.possibly_missed:
+        yield f"Entries may have come and gone between two polls, {polls.possibly_missed} times so far"
     errors = feed.polls.cadence_state.errors
     failing = f"; failed {errors} times in a row, last good poll {polls.last_success_at or 'never'}" if errors else ""
     yield f"Last polled at {polls.last_fetch_at}: {polls.last_result} (HTTP {polls.last_status or 'none'}){failing}"
@@ -75,3 +94,26 @@ def fetch(line: dict[str, Any]) -> str:
     detail = f" — {line['detail']}" if line.get("detail") else ""
     status = line.get("http_status", "-")
     return f"  {line.get('at')}  {status!s:>3}  {line.get('result')}  {counts}  next {line.get('next_at')}{detail}"
+
+
+def diff(wired: Wiring, feed: Feed) -> Iterator[str]:
+    """What the newest version of a feed in the archive says otherwise than the one before, entry by entry."""
+    from feedcrawl.domain.rewrites import rewrites  # noqa: PLC0415 - see the package
+    from feedcrawl.services.versions import last_versions  # noqa: PLC0415
+
+    found = last_versions(wired.config.data_dir / "raw", feed.id, limit=wired.config.max_feed_bytes)
+    if len(found) < 2:
+        yield "The archive on this machine holds no two versions of this feed (FEEDCRAWL_RAW)."
+        return
+    newer, older = found
+    yield f"{feed.subscription.url}: {newer.at:%Y-%m-%d %H:%M:%S}Z against {older.at:%Y-%m-%d %H:%M:%S}Z"
+    differ = False
+    for each in rewrites(older.parsed, newer.parsed):
+        differ = True
+        yield f"{each.kind}{' (silently)' if each.is_silent else ''}: {each.name}"
+        for name, before, after in each.fields:
+            yield f"  {name}"
+            yield f"    - {before[:SHOWN]}"
+            yield f"    + {after[:SHOWN]}"
+    if not differ:
+        yield "Nothing that a reader sees differs."

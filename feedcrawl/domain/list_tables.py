@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 COLUMNS: Final = (
     "url", "title", "categories", "site_url", "priority", "min_interval_sec", "max_interval_sec",
-    "initial_interval_sec", "backfill",
+    "initial_interval_sec", "fixed_interval_sec", "backfill", "push_only", "no_discovery",
 )  # fmt: skip
 
 _URL: Final = ("url", "xmlurl", "feedurl", "feed", "link")

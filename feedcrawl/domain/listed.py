@@ -7,6 +7,8 @@ import re
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 
+from feedcrawl.domain.errors import Refusal
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -14,17 +16,25 @@ MAX_CATEGORIES: Final = 20
 MAX_CATEGORY: Final = 256  # characters
 
 _ON = frozenset({"1", "true", "yes", "on"})
+_OFF = frozenset({"0", "false", "no", "off"})
 
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """What an operator decided for one feed: its priority 1 … 10, bounds of its interval in seconds, its archives."""
+    """What an operator decided for one feed: its priority 1 … 10, intervals in seconds, and what is done at all.
+
+    `fixed_interval_sec` replaces the cadence; a `push_only` feed is polled at its longest interval only; one with
+    `no_discovery` is never looked for elsewhere.
+    """
 
     priority: int | None = None
     min_interval_sec: float | None = None
     max_interval_sec: float | None = None
     initial_interval_sec: float | None = None
     backfill: bool = False
+    fixed_interval_sec: float | None = None
+    push_only: bool = False
+    no_discovery: bool = False
 
     def said(self) -> dict[str, Any]:
         """Those that are given, by name."""
@@ -60,8 +70,29 @@ def overrides_of(values: Mapping[str, object]) -> Overrides:
         min_interval_sec=_number(found["min_interval_sec"]),
         max_interval_sec=_number(found["max_interval_sec"]),
         initial_interval_sec=_number(found["initial_interval_sec"]),
-        backfill=str(found["backfill"]).strip().lower() in _ON,
+        fixed_interval_sec=_number(found["fixed_interval_sec"]),
+        backfill=_is_on(found["backfill"]),
+        push_only=_is_on(found["push_only"]),
+        no_discovery=_is_on(found["no_discovery"]),
     )
+
+
+def overrides_said(pairs: Iterable[str]) -> dict[str, Any]:
+    """The overrides that `NAME=VALUE` words give, by name; one without a value has its default again.
+
+    Refusal for a name that is none and for a value that cannot be one.
+    """
+    names, said = {letters(field.name): field for field in fields(Overrides)}, {}
+    for pair in pairs:
+        name, mark, value = pair.partition("=")
+        field = names.get(letters(name))
+        if field is None or not mark:
+            listed = ", ".join(each.name for each in fields(Overrides))
+            raise Refusal("unknown_override", f"{pair!r} is not NAME=VALUE with one of {listed}")
+        said[field.name] = found = overrides_of({field.name: value}).said().get(field.name, field.default)
+        if value and found == field.default and value.strip().lower() not in _OFF:
+            raise Refusal("bad_override", f"{value!r} cannot be {field.name}")
+    return said
 
 
 def letters(name: str) -> str:
@@ -75,6 +106,10 @@ def categories_of(names: Iterable[str]) -> tuple[str, ...]:
     """
     clean = (" ".join(name.replace(",", " ").split()).strip("/").replace("/", "-")[:MAX_CATEGORY] for name in names)
     return tuple(dict.fromkeys(filter(None, clean)))[:MAX_CATEGORIES]
+
+
+def _is_on(value: object) -> bool:
+    return str(value).strip().lower() in _ON
 
 
 def _number(value: object) -> float | None:

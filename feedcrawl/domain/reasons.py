@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 RULES: Final = {
     "interval": "the interval so far",
@@ -24,10 +27,27 @@ RULES: Final = {
     "jitter": "spread by chance, so that feeds do not come all at once",
     "retry-after": "its server asks for it (Retry-After)",
     "error-backoff": "the poll failed: back-off",
+    "error-budget": "half of a day's polls have failed: its circuit is open",
+    "gone": "its publisher has taken it away (410): it is looked for now and then",
+    "fixed": "its interval is fixed by an override",
+    "push-only": "it is pushed, and polled as a safety net only",
 }
 """Rules that speak in a decision; `reason` is one of them, or two joined by `+`."""
 
+_LEARNT: Final = frozenset({"rate", "window", "timetable", "overrun", "initial"})
 _UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"))
+
+
+def winner(reason: str, candidates: Sequence[tuple[str, float]]) -> str:
+    """The candidate that set the wait, before chance shifted it; "" where none is known."""
+    happened, _, floor = reason.rpartition("+")
+    rules = dict(candidates)
+    if happened or reason in ("retry-after", "error-backoff", "fixed", "push-only"):
+        return floor or reason
+    proposed = {rule: wait for rule, wait in rules.items() if rule in _LEARNT}
+    if proposed:
+        return min(proposed, key=proposed.__getitem__)
+    return next((rule for rule in ("tempo", "blend", reason) if rule in rules), "")
 
 
 def in_words(reason: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from feedcrawl.domain.errors import InvalidUrl, Refusal
-from feedcrawl.domain.listed import FeedList, ListedFeed, overrides_of
+from feedcrawl.domain.listed import FeedList, ListedFeed, overrides_of, overrides_said
 from feedcrawl.domain.lists import read_list
 from feedcrawl.domain.priority import priority
 from feedcrawl.domain.subscription import Subscription, dump
@@ -135,6 +135,22 @@ def wishes_of(found: FeedList, categories: tuple[str, ...] = (), *, overrides: b
 def with_archives(wishes: Iterable[Wish]) -> list[Wish]:
     """The same wishes, archives included; said from the start, since a worker may take a feed at once."""
     return [replace(wish, said={**wish.said, "backfill": True}) for wish in wishes]
+
+
+def with_overrides(wishes: Iterable[Wish], pairs: Iterable[str]) -> list[Wish]:
+    """The same wishes with overrides, said as `NAME=VALUE`."""
+    said = overrides_said(pairs)
+    return [replace(wish, said={**wish.said, **said}) for wish in wishes]
+
+
+def override(registry: Registry, frontier: Frontier, feed: Feed, pairs: Iterable[str]) -> Subscription:
+    """Gives a feed overrides, said as `NAME=VALUE`, and polls it at once, so that they hold from now on."""
+    said = overrides_said(pairs)
+    decided = replace(feed.subscription, **said | ({"priority": said["priority"] or 5} if "priority" in said else {}))
+    with map_redis_errors():
+        registry.save(decided)
+    poll_now(frontier, [replace(feed, subscription=decided)])
+    return decided
 
 
 def listed(feed: Feed) -> ListedFeed:

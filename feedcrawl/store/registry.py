@@ -139,6 +139,10 @@ class Registry:
             while page := list(islice(ids, size)):
                 yield number, page
 
+    def said(self, ids: Sequence[str]) -> list[str]:
+        """The feeds that there are of those asked for, as the JSON text that is kept of each."""
+        return [text for text in get_each(self._client, [self._key("feed", each) for each in ids]) if text]
+
     def count(self) -> int:
         """How many feeds are subscribed."""
         return sum(int(self._client.scard(name)) for name in self._lists())

@@ -1,8 +1,10 @@
 """The commands that look at the stores and go, called as `scrapy` calls them."""
 
 import json
+import uuid
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from scrapy.exceptions import UsageError
 
 from feedcrawl.domain.lists import read_list
 from feedcrawl.domain.subscription import PollRecord, Subscription
+from feedcrawl.store.raw import Exchange, RawStore
 from feedcrawl.store.registry import Registry
 
 Call = Callable[..., tuple[int, str, str]]
@@ -146,3 +149,51 @@ def test_why(call: Call, redis_client: redis.Redis) -> None:
     assert "\x1b" not in out
     assert lines[5].startswith("Last polled at")
     assert [line.split()[0] for line in lines[6:]] == ["t3", "t2"]
+
+
+def test_overrides_of_one_feed(call: Call, redis_client: redis.Redis) -> None:
+    code, out, _ = call("subscribe", "http://a.test/feed", "--as-is", "--set", "push_only=1", "--set", "priority=8")
+    assert code == 0
+    assert call("feeds", "set", out.split()[0], "fixed_interval_sec=600", "push-only=", "priority=")[0] == 0
+    (said,) = subscriptions_in(redis_client)
+    assert (said.fixed_interval_sec, said.push_only, said.priority) == (600.0, False, 5)
+    code, _, err = call("feeds", "set", "http://a.test/feed", "colour=blue")
+    assert (code, "unknown_override" in err) == (2, True)
+    assert call("feeds", "set", "http://b.test/feed", "priority=1")[0] == 2
+    assert call("feeds", "undo-move", "http://a.test/feed")[::2] == (
+        2, "scrapy feeds: http://a.test/feed: http://a.test/feed has not moved since it was subscribed (never_moved)\n",
+    )  # fmt: skip
+    with pytest.raises(UsageError):
+        call("feeds", "move", "http://a.test/feed")
+
+
+def test_what_the_budget_buys(call: Call, redis_client: redis.Redis) -> None:
+    redis_client.set("fc:{0}:demand", "0.5")
+    code, out, _ = call("feeds", "--budget", FEEDCRAWL_POLLS_PER_HOUR=600)
+    assert code == 0
+    assert out.splitlines()[0] == "Budget: 600 polls per hour. Asked for: 1800.0 polls per hour; tempo 3.000."
+    assert "none (FEEDCRAWL_POLLS_PER_HOUR)" in call("feeds", "--budget")[1]
+
+
+def test_what_a_publisher_rewrote(call: Call, tmp_path: Path) -> None:
+    feed_id = call("subscribe", "http://a.test/feed", "--as-is")[1].split()[0]
+    assert "holds no two versions" in call("why", "--diff", feed_id)[1]
+    store = RawStore(tmp_path / "data" / "raw", software="test")
+    for number, title in enumerate(("Old", "Old", "New")):
+        body = f"<rss><channel><title>{number}</title><item><guid>1</guid><title>{title}</title></item></channel></rss>"
+        store.append(
+            Exchange(
+                fetch_id=str(uuid.UUID(int=number)),
+                feed_id=feed_id,
+                url="http://a.test/feed",
+                fetched_at=datetime(2026, 11, 27, number, tzinfo=UTC),
+                status=200,
+                response_headers=((b"Content-Type", b"application/rss+xml"),),
+                body=body.encode(),
+            )
+        )
+    store.close()
+    assert call("why", "--diff", feed_id)[1].splitlines() == [
+        "http://a.test/feed: 2026-11-27 02:00:00Z against 2026-11-27 01:00:00Z",
+        "changed (silently): New", "  title", "    - Old", "    + New",
+    ]  # fmt: skip

@@ -1,6 +1,9 @@
+from typing import Any
+
 import pytest
 
-from feedcrawl.domain.listed import Overrides, categories_of, letters, overrides_of
+from feedcrawl.domain.errors import Refusal
+from feedcrawl.domain.listed import Overrides, categories_of, letters, overrides_of, overrides_said
 
 
 @pytest.mark.parametrize(
@@ -46,3 +49,22 @@ def test_names_are_known_in_any_spelling(name: str) -> None:
 )
 def test_categories(names: list[str], expected: tuple[str, ...]) -> None:
     assert categories_of(names) == expected
+
+
+@pytest.mark.parametrize(
+    ("pairs", "said"),
+    [
+        ([], {}),
+        (["fixed-interval-sec=600", "pushOnly=yes"], {"fixed_interval_sec": 600.0, "push_only": True}),
+        (["no_discovery=off", "min_interval_sec=", "priority=9"],
+         {"no_discovery": False, "min_interval_sec": None, "priority": 9}),
+    ],
+)  # fmt: skip
+def test_overrides_said_in_words(pairs: list[str], said: dict[str, Any]) -> None:
+    assert overrides_said(pairs) == said
+
+
+@pytest.mark.parametrize("pair", ["colour=blue", "priority", "priority=11", "push_only=perhaps", "max_interval_sec=-1"])
+def test_words_that_are_no_overrides(pair: str) -> None:
+    with pytest.raises(Refusal):
+        overrides_said([pair])

@@ -22,6 +22,31 @@ def test_it_crosses_to_another_process() -> None:
     assert pickle.loads(pickle.dumps(read)) == read
 
 
+def digest(body: bytes) -> str:
+    return read_feed(body, url="http://a.test/feed", content_type=None, feed_id="f").digest
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        (b"<link>http://a.test/</link>", b"<lastBuildDate>Sat, 28 Nov 2026 00:00:00 GMT</lastBuildDate>", True),
+        (b"<link>http://a.test/</link>", b"<generator>x 2.1</generator><pubDate>now</pubDate>", True),
+        (b"<guid>1</guid>", b"<guid>1</guid><slash:comments xmlns:slash='s'>9</slash:comments>", True),
+        (b"<title>One</title>", b"<title>  One </title>", True),
+        (b"<title>One</title>", b"<title>One!</title>", False),
+        (b"<guid>2</guid>", b"<guid>3</guid>", False),
+        (b"http://a.test/2", b"http://a.test/3", False),
+    ],
+)
+def test_what_is_stamped_on_a_document_is_not_in_its_digest(old: bytes, new: bytes, *, same: bool) -> None:
+    assert (digest(RSS.replace(old, new, 1)) == digest(RSS)) is same
+
+
+def test_of_a_document_that_is_known_only_its_head_comes_back() -> None:
+    read = read_feed(RSS, url="http://a.test/feed", content_type=None, feed_id="f", known=digest(RSS))
+    assert (read.parsed.title, read.parsed.entries, read.identified) == ("A", (), ())
+
+
 def test_what_is_no_feed_is_refused() -> None:
     with pytest.raises(NotAFeed):
         read_feed(b"<html><p>hello", url="http://a.test/", content_type="text/html", feed_id="f")

@@ -1,6 +1,6 @@
 import pytest
 
-from feedcrawl.domain.reasons import RULES, duration, in_words
+from feedcrawl.domain.reasons import RULES, duration, in_words, winner
 
 
 @pytest.mark.parametrize(
@@ -32,5 +32,25 @@ def test_every_rule_of_the_policies_has_words() -> None:
     assert RULES.keys() >= {
         "interval", "not-modified", "no-new-entries", "new-entries", "ewma", "blend", "tempo", "initial", "overrun",
         "rate", "window", "timetable", "ttl", "update-period", "max-age", "skip-window", "jitter", "retry-after",
-        "error-backoff",
+        "error-backoff", "error-budget", "gone", "fixed", "push-only",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("reason", "candidates", "won"),
+    [
+        ("no-new-entries", [("rate", 900.0), ("jitter", 950.0)], "rate"),
+        ("new-entries", [("rate", 900.0), ("overrun", 450.0)], "overrun"),
+        ("new-entries", [("timetable", 60.0), ("rate", 900.0)], "timetable"),
+        ("no-new-entries+ttl", [("rate", 900.0), ("ttl", 3600.0)], "ttl"),
+        ("not-modified", [("interval", 900.0), ("not-modified", 1125.0)], "not-modified"),
+        ("not-modified", [("interval", 900.0), ("not-modified", 1125.0), ("ewma", 60.0), ("blend", 600.0)], "blend"),
+        ("retry-after", [("retry-after", 30.0)], "retry-after"),
+        ("error-backoff", [("interval", 900.0), ("error-backoff", 1800.0)], "error-backoff"),
+        ("error-backoff+gone", [("error-backoff", 1800.0), ("gone", 604_800.0)], "gone"),
+        ("fixed", [("rate", 900.0), ("fixed", 60.0)], "fixed"),
+        ("initial", [], ""),
+    ],
+)
+def test_which_candidate_won(reason: str, candidates: list[tuple[str, float]], won: str) -> None:
+    assert winner(reason, candidates) == won

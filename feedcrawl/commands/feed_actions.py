@@ -1,0 +1,87 @@
+"""What `scrapy feeds` does besides listing: moving feeds, overriding their cadence, telling what the budget buys."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from feedcrawl.domain.subscription import Feed, Subscription
+    from feedcrawl.wiring import Wiring
+
+HELP = """
+  scrapy feeds move FEED URL          the same feed, from now on at this address
+  scrapy feeds undo-move FEED         back to where it was before it moved
+  scrapy feeds set FEED NAME=VALUE…   overrides; NAME= takes one back
+"""
+
+
+def act(wired: Wiring, action: str, args: Sequence[str]) -> int:
+    """Does it and says where the feed is, or why it cannot be done."""
+    from feedcrawl.domain.errors import Refusal  # noqa: PLC0415 - see the package
+    from feedcrawl.ending import DONE, UNUSABLE, say  # noqa: PLC0415
+    from feedcrawl.services import subscriptions  # noqa: PLC0415
+
+    if not args or (action == "move") != (len(args) == 2 and action == "move"):
+        raise UsageError(f"`scrapy feeds {action}` takes a feed and what to do:{HELP}", print_help=False)
+    feed = subscriptions.find(wired.registry, args[0])
+    if feed is None:
+        say("feeds", f"{args[0]} is not subscribed; `scrapy feeds` lists what is")
+        return UNUSABLE
+    try:
+        said = ACTIONS[action](wired, feed, args[1:])
+    except Refusal as refused:
+        say("feeds", f"{args[0]}: {refused.detail} ({refused.code})")
+        return UNUSABLE
+    sys.stdout.write(f"{said.id}  {said.url}\n")
+    return DONE
+
+
+def _move(wired: Wiring, feed: Feed, args: Sequence[str]) -> Subscription:
+    from feedcrawl.services import subscriptions  # noqa: PLC0415 - see the package
+
+    return subscriptions.move_to(wired.registry, wired.frontier, feed, args[0], wired.now())
+
+
+def _undo(wired: Wiring, feed: Feed, _args: Sequence[str]) -> Subscription:
+    from feedcrawl.services import subscriptions  # noqa: PLC0415 - see the package
+
+    return subscriptions.undo_move(wired.registry, wired.frontier, feed, wired.now())
+
+
+def _set(wired: Wiring, feed: Feed, args: Sequence[str]) -> Subscription:
+    from feedcrawl.services import subscriptions  # noqa: PLC0415 - see the package
+
+    return subscriptions.override(wired.registry, wired.frontier, feed, args)
+
+
+ACTIONS: dict[str, Callable[[Wiring, Feed, Sequence[str]], Subscription]] = {
+    "move": _move,
+    "undo-move": _undo,
+    "set": _set,
+}
+
+
+def budget(wired: Wiring) -> int:
+    """What the feeds ask for, the tempo that follows from the budget, and the delay that it buys."""
+    from feedcrawl.domain.reasons import duration  # noqa: PLC0415 - see the package
+    from feedcrawl.domain.tempo import foretold, tempo_for  # noqa: PLC0415
+    from feedcrawl.ending import DONE  # noqa: PLC0415
+
+    registry, limit = wired.registry, wired.config.polls_per_hour
+    asked = registry.demand()
+    polled = (feed.polls for feed in registry.all() if feed.polls.interval_sec)
+    bought = foretold((polls.cadence_state.arrivals, polls.interval_sec or 0.0) for polls in polled)
+    kept = f"{limit:g} polls per hour" if limit is not None else "none (FEEDCRAWL_POLLS_PER_HOUR)"
+    lines = [
+        f"Budget: {kept}. Asked for: {asked * 3600:.1f} polls per hour; tempo {tempo_for(asked, limit):.3f}.",
+        f"Scheduled: {bought.polls_per_hour:.1f} polls per hour for {bought.entries_per_day:.1f} new entries per day.",
+        f"Mean delay from publication to the poll: {duration(bought.delay_sec)}.",
+        f"With twice the polls {duration(bought.delay_sec / 2)}, with half {duration(bought.delay_sec * 2)}.",
+    ]
+    sys.stdout.write("\n".join(lines) + "\n")
+    return DONE

@@ -1,0 +1,65 @@
+"""The versions of a feed that its archive holds, read again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from feedcrawl import __version__
+from feedcrawl.domain import feeds
+from feedcrawl.domain.codings import Undecodable, decode, names
+from feedcrawl.domain.errors import NotAFeed
+from feedcrawl.store.raw import RawStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+    from pathlib import Path
+
+    from feedcrawl.domain.models import ParsedFeed
+    from feedcrawl.store.raw_index import RawRef
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A document of a feed, and when it was fetched."""
+
+    at: datetime
+    parsed: ParsedFeed
+
+
+def last_versions(directory: Path, feed_id: str, *, limit: int) -> list[Version]:
+    """The newest two documents of a feed that differ and can be read, newest first; `limit` bytes decoded, each.
+
+    Raises DiskUnavailable, RawElsewhere where another machine has the file.
+    """
+    store = RawStore(directory, software=f"feedcrawl/{__version__}")
+    try:
+        return list(islice(_versions(store, feed_id, limit), 2))
+    finally:
+        store.close()
+
+
+def _versions(store: RawStore, feed_id: str, limit: int) -> Iterator[Version]:
+    of_feed = (ref for ref in store.refs() if ref.feed_id == feed_id and 200 <= ref.status < 300 and not ref.truncated)
+    seen: set[str] = set()
+    for ref in sorted(of_feed, key=lambda each: each.fetched_at, reverse=True):
+        if ref.payload_digest in seen:
+            continue
+        seen.add(ref.payload_digest)
+        parsed = _parsed(store, ref, limit)
+        if parsed is not None:
+            yield Version(ref.fetched_at, parsed)
+
+
+def _parsed(store: RawStore, ref: RawRef, limit: int) -> ParsedFeed | None:
+    headers = {name.lower(): value for name, value in store.record(ref)["response_headers"].items()}
+    listed = headers.get("content-encoding", [])
+    codings = names([each.encode("latin-1") for each in ([listed] if isinstance(listed, str) else listed)])
+    declared = headers.get("content-type")
+    try:
+        body = decode(store.read(ref), codings, limit_bytes=limit)
+        return feeds.parse(body, url=ref.url, content_type=declared if isinstance(declared, str) else None)
+    except (Undecodable, NotAFeed):
+        return None
