@@ -3,12 +3,12 @@
 import json
 from collections.abc import Iterator
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 import redis
 from documents import FIRST_DAY, page, paragraphs
 from origin import Answer, Site, html
-from scrapy_process import run_scrapy
 from world import World, article, entry, events, feed, world_in
 
 from feedcrawl.domain.states import media_id
@@ -45,7 +45,6 @@ def serve(site: Site, other: Site, agency: Site) -> dict[str, Answer]:
         site.url("/live/2"): told("Live: the vote", [*paragraphs("more", count=4), *paragraphs("live", count=6)]),
         site.url("/short/1"): told("For readers", NOTICE * 2),
         site.url("/short/2"): told("For readers", NOTICE * 2),
-        site.url("/named"): told("Named", paragraphs("named"), canonical=site.url("/section")),
     }
 
 
@@ -122,59 +121,43 @@ def test_each_stored_article_has_a_media_record(world: World, client: redis.Redi
         assert record["processing_started_at"] <= record["processing_completed_at"]
 
 
-def merges(world: World, *arguments: str, code: int = 0) -> str:
-    run = run_scrapy("merges", *arguments, data_dir=world.data, env=world.env, timeout_sec=60)
-    assert run.code == code, run.err
-    return run.out
+def test_joins_are_undone_in_both_directions_and_for_good(tmp_path: Path) -> None:
+    with world_in(tmp_path) as world, world.client() as client:
+        site = world.origin.site("paper.test")
+        story = site.serve("/story", told("The ferry is late", ALIKE))
+        copy = site.serve("/copy", told("The ferry is late", [*ALIKE, "A correction was made to this article."]))
+        named = site.serve("/named", told("Named", paragraphs("named"), canonical=site.url("/section")))
+        first = site.serve("/feed/first", feed([entry(site, "story"), entry(site, "named")]))
+        second = site.serve("/feed/second", feed([entry(site, "copy")]))
+        world.crawl("first", world.feeds_file(f"{first} news\n"))
+        before = article(client, story)
+        world.crawl("second", world.feeds_file(f"{second} local\n"))
+        assert (article(client, copy), article(client, named)) == ({}, {})
+        with world.wired() as wired:
+            assert [wired.merges.undo(url, wired.now())[1] for url in (copy, named)] == ["restored", "queued"]
+        check_parted(client, world, story, copy)
+        assert article(client, story) == before
+
+        client.rpush("crawler_queue", json.dumps({"url": copy, "again": True}))  # the same page once more
+        world.crawl("apart")
+        assert [article(client, url)["status"] for url in (story, copy, named, site.url("/section"))] == ["success"] * 4
+        assert article(client, named)["canonical_url"] == named
+        told_of = {(event["uid"], event["winner"]) for event in events(client, "article_unmerged")}
+        pairs = [(copy, story), (named, site.url("/section"))]
+        assert told_of == {(url_uid(loser), url_uid(winner)) for loser, winner in pairs}
+        assert len(events(client, "article_merged")) == 2
 
 
-def test_joins_are_listed_and_shown(world: World) -> None:
-    found = {join["uid"]: join for join in json.loads(merges(world, "list", "--json"))}
-    near = found[url_uid(url(world, "/alike-too", "local.paper.test"))]
-    assert (near["why"], near["lacked"], near["title"]) == ("near_text", ["local"], "The ferry is late")
-    assert found[url_uid(url(world, "/named"))]["why"] == "canonical"
-    assert json.loads(merges(world, "show", near["url"], "--json")) == near
-    assert f"{near['uid']} → {near['winner']}  near_text 0.9" in merges(world)
-    assert "has joined no other" in run_scrapy("merges", "undo", "0" * 16, data_dir=world.data, env=world.env).err
-
-
-def test_a_join_is_undone_in_both_directions_and_for_good(world: World, client: redis.Redis) -> None:
-    lost, winner = url(world, "/alike-too", "local.paper.test"), url_uid(url(world, "/alike"))
-    uid = url_uid(lost)
-    before = article(client, url(world, "/alike"))
-    assert merges(world, "undo", lost).startswith(f"{uid} restored")
-    restored = article(client, lost)
+def check_parted(client: redis.Redis, world: World, story: str, copy: str) -> None:
+    """Both are articles of their own, and each is where it belongs."""
+    restored, uid, winner = article(client, copy), url_uid(copy), url_uid(story)
     assert (restored["uid"], restored["status"], restored["title"]) == (uid, "success", "The ferry is late")
     assert "correction" in restored["clean_text"]
-    assert article(client, url(world, "/alike")) == before
     assert {uid, winner} <= set(client.zrange("rss:article_canonical_index", 0, -1))
-    assert client.sismember("rss:articles_by_category:local", uid)
-    assert not client.sismember("rss:articles_by_category:local", winner)
+    assert client.smembers("rss:articles_by_category:local") == {uid}
     assert client.sismember("rss:articles_by_category:news", winner)
-    assert lost not in client.smembers(f"fc:{{0}}:sightings:{winner}")
+    assert copy not in client.smembers(f"fc:{{0}}:sightings:{winner}")
     line = [each for each in world.lines("articles") if each["uid"] == uid][-1]
-    assert {name: str(line[name]) for name in ("content_hash", "text_len")} == {
-        name: restored[name] for name in ("content_hash", "text_len")
-    }
-    assert [event["winner"] for event in events(client, "article_unmerged") if event["uid"] == uid] == [winner]
-    assert [event["content_hash"] for event in events(client, "article_ready") if event["uid"] == uid] == [
-        line["content_hash"]
-    ]
-    merges(world, "undo", uid, code=2)
-
-    client.rpush("crawler_queue", json.dumps({"url": lost, "again": True}))  # the same page once more
-    world.crawl("again")
-    assert article(client, lost)["status"] == "success"
-    assert [event["winner"] for event in events(client, "article_merged") if event["uid"] == uid] == [winner]
-
-
-def test_a_page_that_names_another_is_fetched_as_its_own(world: World, client: redis.Redis) -> None:
-    named, section = url(world, "/named"), url(world, "/section")
-    assert (article(client, named), article(client, section)["title"]) == ({}, "Named")
-    assert merges(world, "undo", named).startswith(f"{url_uid(named)} queued")
-    world.crawl("apart")
-    assert article(client, named)["canonical_url"] == named
-    assert article(client, section)["status"] == "success"
-    assert [event["winner"] for event in events(client, "article_unmerged") if event["uid"] == url_uid(named)] == [
-        url_uid(section)
-    ]
+    assert line["content_hash"] == restored["content_hash"]
+    ready = [event["content_hash"] for event in events(client, "article_ready") if event["uid"] == uid]
+    assert ready == [line["content_hash"]]

@@ -1,0 +1,179 @@
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+from documents import paragraphs
+from redis.connection import AbstractConnection
+from stories import Reader, wired_to
+
+from feedcrawl.domain.urls import url_uid
+
+TEXT = "\n".join(paragraphs("story", count=5))
+OTHER = "\n".join(paragraphs("other", count=5))
+A, B, C = (f"http://{name}.paper.test/1" for name in "abc")
+
+
+@pytest.fixture
+def reader(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> Iterator[Reader]:
+    with wired_to(redis_server, tmp_path) as wired:
+        yield Reader(wired)
+
+
+def told(client: redis.Redis, kind: str) -> list[dict[str, Any]]:
+    found = [fields for _, fields in client.xrange("feedcrawl:events")]
+    return [json.loads(fields["data"]) for fields in found if fields["type"] == kind]
+
+
+def status(client: redis.Redis, url: str) -> str | None:
+    return client.hget(f"rss:article_canonical:{url_uid(url)}", "status")
+
+
+def test_the_first_has_the_story(reader: Reader, redis_client: redis.Redis) -> None:
+    first, second = reader.read(A, TEXT, category="x"), reader.read(B, TEXT, category="y")
+    assert (first.merged_into, second.merged_into) == (None, url_uid(A))
+    assert (status(redis_client, A), status(redis_client, B)) == ("success", None)
+    assert reader.wired.articles.winner_of(url_uid(B)) == url_uid(A)
+    assert reader.wired.articles.sightings(url_uid(A)) == {B}
+    assert redis_client.smembers("rss:articles_by_category:y") == {url_uid(A)}
+    assert redis_client.sismember("rss:canonical_attempted", url_uid(B))
+    (event,) = told(redis_client, "article_merged")
+    assert event == {
+        "uid": url_uid(B),
+        "winner": url_uid(A),
+        "url": B,
+        "canonical_url": A,
+        "why": "same_text",
+        "similarity": 1.0,
+    }
+    (join,) = reader.wired.stories.joins(9)
+    assert (join["lacked"], join["categories"], join["winner_url"]) == (["y"], ["y"], A)
+    record = reader.wired.stories.record(url_uid(B))
+    assert record is not None
+    assert (record["uid"], record["clean_text"]) == (url_uid(B), TEXT)
+
+
+def test_reading_it_again_changes_nothing(reader: Reader, redis_client: redis.Redis) -> None:
+    reader.read(A, TEXT)
+    for _ in range(2):
+        assert reader.read(B, TEXT, again="operator").merged_into == url_uid(A)
+        assert reader.read(A, TEXT, again="operator").merged_into is None
+    assert {event["uid"] for event in told(redis_client, "article_merged")} == {url_uid(B)}
+    assert len(reader.wired.stories.joins(9)) == 1
+
+
+def test_of_two_workers_that_read_it_at_once_one_has_it(reader: Reader) -> None:
+    leases = {url: reader.lease(url) for url in (A, B)}
+    items = {url: reader.passed(reader.page(lease, TEXT), steps=2) for url, lease in leases.items()}
+    assert [item.merged_into for item in items.values()] == [None, url_uid(A)]
+
+
+@pytest.mark.parametrize("gone", ["ended", "expired"])
+def test_who_has_left_nothing_wins_nothing(reader: Reader, redis_client: redis.Redis, gone: str) -> None:
+    if gone == "ended":
+        item = reader.passed(reader.page(reader.lease(A), TEXT), steps=2)
+        reader.wired.leases.done(item.lease, status="dead")
+    else:
+        reader.read(A, TEXT)
+        redis_client.delete(f"rss:article_canonical:{url_uid(A)}")
+    assert reader.read(B, TEXT).merged_into is None
+    assert reader.read(C, TEXT).merged_into == url_uid(B)
+
+
+def test_what_has_been_stored_never_joins(reader: Reader, redis_client: redis.Redis) -> None:
+    reader.read(A, TEXT)
+    reader.read(B, OTHER)
+    edited = reader.read(B, TEXT, again="edited")
+    assert (edited.merged_into, edited.updated, status(redis_client, B)) == (None, True, "success")
+    redis_client.delete(f"rss:article_canonical:{url_uid(B)}")
+    assert reader.read(B, TEXT, again="edited").merged_into is None
+
+
+def test_who_tells_another_story_by_now_is_an_article(reader: Reader, redis_client: redis.Redis) -> None:
+    reader.read(A, TEXT)
+    reader.read(B, TEXT)
+    assert reader.read(B, OTHER, again="edited").merged_into is None
+    assert (status(redis_client, B), reader.wired.articles.winner_of(url_uid(B))) == ("success", None)
+    assert [event["winner"] for event in told(redis_client, "article_unmerged")] == [url_uid(A)]
+    assert reader.wired.stories.joins(9) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "second", "text", "joins"),
+    [
+        ({}, "http://elsewhere.test/1", TEXT, False),
+        ({"FEEDCRAWL_JOIN_SCOPE": "all"}, "http://elsewhere.test/1", TEXT, True),
+        ({"FEEDCRAWL_JOIN_SCOPE": "all"}, "http://elsewhere.test/1", f"{TEXT}\nMore.", True),
+        ({"FEEDCRAWL_JOIN_SCOPE": "off"}, B, TEXT, False),
+        ({"FEEDCRAWL_JOIN_MIN_CHARS": "9999"}, B, TEXT, False),
+        ({}, B, f"{TEXT}\n{OTHER[:600]}", False),
+        ({"FEEDCRAWL_JOIN_SIMILARITY": "0.6"}, B, f"{TEXT}\n{OTHER[:600]}", True),
+    ],
+)
+def test_the_settings_say_where_and_how(
+    redis_server: str,
+    redis_client: redis.Redis,
+    tmp_path: Path,
+    settings: dict[str, str],
+    second: str,
+    text: str,
+    joins: bool,
+) -> None:
+    with wired_to(redis_server, tmp_path, **settings) as wired:
+        reader = Reader(wired)
+        reader.read(A, TEXT)
+        assert (reader.read(second, text).merged_into == url_uid(A)) is joins
+
+
+def test_who_joined_is_not_compared_with(reader: Reader) -> None:
+    """Else a story would drift: each like the last, and the last like nothing of the first."""
+    texts = [TEXT]
+    for number in range(3):
+        texts.append(f"{texts[-1]}\n{paragraphs(f'more {number}', count=1, words=20)[0]}")
+    found = [reader.read(f"http://paper.test/{number}", text) for number, text in enumerate(texts)]
+    uids = [url_uid(f"http://paper.test/{number}") for number in range(4)]
+    assert [item.merged_into for item in found[:2]] == [None, uids[0]]
+    assert all(item.merged_into in (None, uids[0], uids[2]) for item in found[2:])
+    assert found[3].merged_into != uids[1]
+
+
+def test_a_page_that_names_another_joins_it(reader: Reader, redis_client: redis.Redis) -> None:
+    amp, story = "http://amp.paper.test/1", "http://paper.test/1"
+    first = reader.read(amp, TEXT, canonical_url=story, category="x")
+    assert (first.uid, first.merged_into) == (url_uid(story), None)
+    assert [(join["uid"], join["winner"], join["why"]) for join in reader.wired.stories.joins(9)] == [
+        (url_uid(amp), url_uid(story), "canonical")
+    ]
+    mobile = reader.read("http://m.paper.test/1", TEXT, canonical_url=story, category="y")
+    assert mobile.merged_into == url_uid(story)
+    assert {event["why"] for event in told(redis_client, "article_merged")} == {"canonical"}
+    assert redis_client.smembers("rss:articles_by_category:y") == {url_uid(story)}
+
+
+def test_a_redirect_is_told_and_cannot_be_undone(reader: Reader, redis_client: redis.Redis) -> None:
+    reader.read("http://short.test/x", TEXT, final_url=A)
+    (event,) = told(redis_client, "article_merged")
+    assert (event["uid"], event["winner"], event["why"]) == (url_uid("http://short.test/x"), url_uid(A), "redirect")
+    assert reader.wired.stories.joins(9) == []
+
+
+def test_a_copy_behind_a_redirect_leads_on_to_the_winner(reader: Reader, redis_client: redis.Redis) -> None:
+    reader.read(A, TEXT)
+    reader.read("http://short.test/x", TEXT, final_url=B)
+    losers = {event["uid"]: event["winner"] for event in told(redis_client, "article_merged")}
+    assert losers == dict.fromkeys((url_uid("http://short.test/x"), url_uid(B)), url_uid(A))
+
+
+def test_the_ordinary_article_costs_one_round_trip(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
+    item = reader.passed(reader.page(reader.lease(A), TEXT), steps=1)
+    sent, send = [], AbstractConnection.send_packed_command
+
+    def counted(self: AbstractConnection, command: Any, **how: Any) -> None:
+        sent.append(command)
+        send(self, command, **how)
+
+    monkeypatch.setattr(AbstractConnection, "send_packed_command", counted)
+    reader.wired.joins.settle(item)
+    assert len(sent) == 1

@@ -1,0 +1,100 @@
+"""Articles that pass the pipelines one by one, without a web: what tests of joins and media records are made of."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from scrapy.settings import Settings
+
+from feedcrawl import settings as project
+from feedcrawl.domain.models import Extraction
+from feedcrawl.domain.tasks import Lease
+from feedcrawl.items import Article
+from feedcrawl.pipelines.canonicalize import CanonicalizePipeline
+from feedcrawl.pipelines.dedupe import DedupePipeline
+from feedcrawl.pipelines.disk import DiskPipeline
+from feedcrawl.pipelines.publish import PublishPipeline
+from feedcrawl.pipelines.store import StorePipeline
+from feedcrawl.services.articles import article_task, asked_url
+from feedcrawl.wiring import Wiring
+
+START = datetime(2026, 11, 28, 12, tzinfo=UTC)
+
+
+@contextmanager
+def wired_to(url: str, folder: Path, **settings: str) -> Iterator[Wiring]:
+    """The stores of a server and a data directory."""
+    made = Settings()
+    made.setmodule(project, priority="project")
+    own = {"FEEDCRAWL_DATA_DIR": str(folder / "data"), "REDIS_URL": url}
+    own |= {"FEEDCRAWL_HOST_DELAY_SEC": "0", "FEEDCRAWL_HOST_CONCURRENCY": "99"}
+    made.setdict(own | settings, priority="cmdline")
+    with closing(Wiring(made)) as wired:
+        yield wired
+
+
+class Reader:
+    """Reads pages as a worker does, from the lease to the end of the task."""
+
+    def __init__(self, wired: Wiring) -> None:
+        self.wired = wired
+        self.now = START
+
+    def lease(self, url: str, *, category: str | None = None, again: str = "", **details: Any) -> Lease:
+        """The task of a URL in this worker's hands; hosts are not waited for."""
+        task = article_task(url, category=category, **details)
+        self.wired.leases.push([task], again=again)
+        self.now += timedelta(seconds=1)
+        found = {lease.id: lease for lease in self.wired.leases.take(99, ["page"]).leases}
+        return found[task.id]
+
+    def page(self, lease: Lease, text: str, **said: Any) -> Article:
+        """The item of a page that was read: what is not said is plain."""
+        url = asked_url(lease.task)
+        values = {
+            "title": "A title",
+            "text": text,
+            "html": f"<p>{text}</p>",
+            "abstract": None,
+            "image": None,
+            "authors": (),
+            "published": None,
+            "modified": None,
+            "language": "en",
+            "site_name": None,
+            "canonical_url": None,
+            "extractor": "prose",
+            "raw_len": len(text),
+            "text_len": len(text),
+        }
+        final_url = said.pop("final_url", lease.task.url)
+        extraction = Extraction(**(values | said))
+        return Article(lease, url, self.now, "success", final_url=final_url, http_status=200, extraction=extraction)
+
+    def passed(self, item: Article, *, steps: int = 5) -> Article:
+        """The item once it has passed the pipelines, or the first of them."""
+        wired = self.wired
+        pipelines: list[Any] = [CanonicalizePipeline(wired.leases), DedupePipeline(wired), DiskPipeline(wired)]
+        for pipeline in [*pipelines, StorePipeline(wired), PublishPipeline(wired)][:steps]:
+            done = pipeline.process_item(item)
+            item = asyncio.run(done) if asyncio.iscoroutine(done) else done
+        return item
+
+    def read(self, url: str, text: str, *, category: str | None = None, again: str = "", **said: Any) -> Article:
+        """A page from its task to its end."""
+        item = self.passed(self.page(self.lease(url, category=category, again=again), text, **said))
+        self.wired.leases.done(item.lease, status="fetched")
+        return item
+
+    def fail(self, url: str, *, code: str = "FAIL_HTTP", reason: str = "http_404", again: str = "") -> Article:
+        """A page that is not there."""
+        lease = self.lease(url, again=again)
+        item = Article(lease, url, self.now, "failure", code=code, reason=reason, detail="no page")
+        self.passed(item)
+        self.wired.leases.done(lease, status="dead", reason=reason)
+        return item
