@@ -66,7 +66,7 @@ class RedisProxy:
 
     @property
     def url(self) -> str:
-        return "redis://127.0.0.1:{}/0".format(self.listener.sockets[0].getsockname()[1])
+        return f"redis://127.0.0.1:{self.listener.sockets[0].getsockname()[1]}/0"
 
     def reset(self) -> None:
         """Resets all connections, whatever is under way on them."""
