@@ -53,7 +53,7 @@ class Hosts:
             "fetched_at": record.fetched_at,
             "failing_since": record.failing_since,
         }
-        with self._client.pipeline() as pipe:
+        with self._client.pipeline(transaction=True) as pipe:
             pipe.hset(key, mapping=fields)
             pipe.expire(key, self._ttl_sec)
             pipe.execute()

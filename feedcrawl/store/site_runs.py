@@ -36,7 +36,7 @@ class SiteRuns:
 
     def count(self, source: str, pages: int) -> int:
         """Counts pages of a run that is under way; answers how many there are now."""
-        with self._client.pipeline() as pipe:
+        with self._client.pipeline(transaction=True) as pipe:
             pipe.incrby(self._pages(source), pages)
             pipe.expire(self._pages(source), LIFE_SEC)
             pipe.expire(self._run(source), LIFE_SEC)

@@ -60,7 +60,8 @@ class Stories:
         """Enters a bucket (`text` or `title`, and a digest) with a fingerprint; `met` reads the reply."""
         kind, digest = bucket
         life = self._lives[kind]
-        pipe.eval(_MEET, 1, self._bucket(kind, digest), uid, left, BUCKET_SIZE, life, *lengths)
+        script = ("EVAL", _MEET, 1, self._bucket(kind, digest))  # a cluster's pipeline has no eval()
+        pipe.execute_command(*script, uid, left, BUCKET_SIZE, life, *lengths)
 
     @staticmethod
     def met(reply: Sequence[str]) -> list[tuple[str, str]]:
@@ -98,7 +99,8 @@ class Stories:
 
     def undone(self, pipe: Pipeline, uid: str) -> None:
         """Forgets a join."""
-        pipe.delete(f"{self._prefix}join:{uid}", f"{self._prefix}joined_record:{uid}")
+        pipe.delete(f"{self._prefix}join:{uid}")
+        pipe.delete(f"{self._prefix}joined_record:{uid}")
         pipe.zrem(f"{self._prefix}joins", uid)
 
     # --- pairs that stay apart ---
