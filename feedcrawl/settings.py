@@ -264,6 +264,7 @@ EXTENSIONS: dict[str, int | None] = {
     "feedcrawl.extensions.inputs.InputExtension": 10,
     "feedcrawl.extensions.watch.Watch": 15,
     "feedcrawl.extensions.sweep.Sweep": 16,
+    "feedcrawl.extensions.snapshot.Snapshot": 17,
     "feedcrawl.extensions.logs.Logs": 20,
     "feedcrawl.extensions.progress.Progress": 800,
     "feedcrawl.extensions.shutdown.Shutdown": 900,

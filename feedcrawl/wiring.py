@@ -50,7 +50,7 @@ class Wiring:
     `any_server`: the server may be another than the data directory knows.
     """
 
-    generation: Generation
+    _generation: Generation
 
     def __init__(self, settings: BaseSettings, *, any_server: bool = False) -> None:
         self.config = Config.from_settings(settings)
@@ -71,9 +71,9 @@ class Wiring:
         )
         with ExitStack() as undo:
             undo.callback(connection.close)
-            self.generation = Generation(connection.client, self.config.data_dir)
+            self._generation = Generation(connection.client, self.config.data_dir)
             if not self._any_server:
-                self.generation.check()
+                self._generation.check()
             agree(connection.client, self.config.shards)
             undo.pop_all()
         return connection
@@ -88,11 +88,17 @@ class Wiring:
         """The connection's client."""
         return self.connection.client
 
+    @property
+    def generation(self) -> Generation:
+        """Whether the server is the one that the data directory knows."""
+        _ = self.connection
+        return self._generation
+
     @cached_property
     def readiness(self) -> Readiness:
         """Whether a crawl may go on."""
-        config, client = self.config, self.client
-        return Readiness(client, self.generation, config.data_dir, unsafe=config.redis_unsafe)
+        config = self.config
+        return Readiness(self.client, self.generation, config.data_dir, unsafe=config.redis_unsafe)
 
     @cached_property
     def frontier(self) -> Frontier:

@@ -105,6 +105,10 @@ class Sitemaps:
             while page := list(islice(ids, size)):
                 yield number, page
 
+    def said(self, ids: Sequence[str]) -> list[str]:
+        """The sitemaps that there are of those asked for, as the JSON text that is kept of each."""
+        return [text for text in get_each(self._client, [self._key("sitemap", each) for each in ids]) if text]
+
     def count(self) -> int:
         """How many sitemaps are watched."""
         return sum(int(self._client.scard(name)) for name in self._lists())

@@ -1,0 +1,50 @@
+"""`scrapy restore`: the way on where the server has lost its data, or is another one than the data directory knows."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from feedcrawl.commands import OnStores
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from feedcrawl.wiring import Wiring
+
+
+class Command(OnStores, ScrapyCommand):
+    """Safe to repeat; what the server has stays as it is."""
+
+    any_server = True
+
+    def syntax(self) -> str:
+        """How it is called."""
+        return "[--accept]"
+
+    def short_desc(self) -> str:
+        """For `scrapy`."""
+        return "Subscribe anew on a server that has lost its data, to what the data directory remembers"
+
+    def add_options(self, parser: ArgumentParser) -> None:
+        """--accept."""
+        super().add_options(parser)
+        parser.add_argument("--accept", action="store_true", help="take the server as it is, and restore nothing")
+
+    def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
+        """Restores, and takes the server for the right one from now on."""
+        from feedcrawl.ending import DONE  # noqa: PLC0415 - see the package
+        from feedcrawl.services import snapshots  # noqa: PLC0415
+
+        if args:
+            raise UsageError("it takes no name: what is restored is the data directory's", print_help=False)
+        if opts.accept:
+            wired.generation.accept()
+            sys.stdout.write("the server is taken as it is\n")
+            return DONE
+        came = snapshots.restore(wired, wired.now())
+        sys.stdout.write(f"{came.feeds} feeds, {came.sitemaps} sitemaps and {came.articles} articles are there again\n")
+        return DONE
