@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import CloseSpider
 
-from feedcrawl.services import sources, subscriptions
+from feedcrawl.services import catch_up, sources, subscriptions
 from feedcrawl.spiders import discover, lists
 from feedcrawl.spiders.base import FrontierSpider
 
@@ -44,6 +44,8 @@ class FeedsSpider(FrontierSpider):
         """Subscribes to what was asked for; the frontier does the rest."""
         await asyncio.sleep(0)
         await sources.sync(self.wired.sources, self.wired)
+        if self.forever:  # a run that ends polls all that is due
+            await asyncio.to_thread(catch_up.spread_overdue, self.wired.registry, self.wired.frontier, self.wired.now())
         wishes, refused = subscriptions.read_wishes(self.feeds, self.categories)
         lists.tell(refused)
         ids = await lists.subscribe(self.wired, subscriptions.with_archives(wishes) if self.backfill else wishes)

@@ -79,6 +79,10 @@ class Registry:
             pipe.set(self._key("polls", subscription.id), dump(polls))
             pipe.execute()
 
+    def may_spread(self, sec: int) -> bool:
+        """Whether no worker has spread overdue feeds within these seconds; the one that asks is then to do it."""
+        return bool(self._client.set(f"{keys.shard()}spread", 1, nx=True, ex=sec))
+
     def demand(self) -> float:
         """What all feeds ask for together, in polls per second at tempo 1 (`domain.tempo`)."""
         names = [f"{keys.shard(number)}demand" for number in range(self._shards)]

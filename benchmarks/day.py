@@ -1,0 +1,226 @@
+"""A day of `crawl feeds -a forever=1`, in simulated time: does the fleet keep its budget, and what does that buy?
+
+    python benchmarks/day.py [--feeds 2000] [--hosts 500] [--polls 24] [--days 2] [--outage HOURS] [--seed 7]
+
+The frontier, the registry and `services.polling` are the product's own on a Redis of their own; the clock, which the
+frontier takes as an argument, leaps to the next poll. Publishers are made up: entries per day are log-normal (median
+3, a few hundred at the top), four times as many in the working hours of some time zone, one feed in ten comes at fixed
+minutes; feeds show 20 entries, a tenth has a `ttl` of an hour, and one poll in fifty fails with 503. Hosts are drawn by
+Zipf's law and paced at one request a second. `--polls` is the budget, per feed and day. The last day counts.
+
+`found` is the delay from publication to the poll that brings an entry; `foretold` is what the first hour of that day
+says it will be. `late` is how long a feed that is due waits for its host and its turn. An `--outage` stops the world
+before the last day for so many hours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import statistics
+import sys
+import time
+from bisect import bisect_right
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from feedcrawl.domain.cadence import CadencePolicy
+from feedcrawl.domain.conditional import Validators
+from feedcrawl.domain.models import ParsedEntry, ParsedFeed, PublisherHints
+from feedcrawl.domain.tempo import demand, foretold
+from feedcrawl.items import FeedPoll
+from feedcrawl.services import catch_up, polling, subscriptions
+from feedcrawl.services.tempo import Tempo
+from feedcrawl.store.frontier import Ending, Frontier, FrontierPolicy
+from feedcrawl.store.registry import Registry
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from feedcrawl.domain.subscription import Feed
+    from feedcrawl.domain.tasks import Lease
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "site"))
+
+from redis_process import running_redis
+
+HOUR, DAY = 3600, 86_400
+START = int(datetime(2026, 11, 23, tzinfo=UTC).timestamp())
+HISTORY = 60 * DAY
+WINDOW, BODY_BYTES = 20, 40_000
+FAILING = 0.02
+
+
+@dataclass
+class Publisher:
+    """The times of a feed's entries (Unix seconds), and what the last poll saw of them."""
+
+    times: list[float]
+    hourly_ttl: bool
+    seen: int = 0
+    etag: int = -1
+
+
+@dataclass
+class Seen:
+    """What the measured day came to."""
+
+    results: Counter[str] = field(default_factory=Counter)
+    late: list[float] = field(default_factory=list)
+    found: list[float] = field(default_factory=list)
+    missed: int = 0
+    hours: Counter[int] = field(default_factory=Counter)
+
+
+def publisher(chance: random.Random, end: float) -> Publisher:
+    """One feed's life so far and to come."""
+    per_day = min(chance.lognormvariate(1.1, 1.5), 400.0)
+    zone, timed = chance.randrange(24), chance.random() < 0.1
+    times, at, peak = [], START - HISTORY, 2.4 * per_day / DAY
+    while (at := at + chance.expovariate(peak)) < end:
+        working = (at // HOUR + zone) % 24 < 9 and (at // DAY + 3) % 7 < 5
+        if chance.random() < (1.0 if working else 0.25):
+            times.append(at // HOUR * HOUR + 300 if timed else at)
+    return Publisher(times, chance.random() < 0.1)
+
+
+class World:
+    """The publishers, a worker that polls them, and its clock."""
+
+    def __init__(self, client: Any, options: argparse.Namespace) -> None:
+        self.chance = random.Random(options.seed)
+        self.now = float(START)
+        self.end = START + options.days * DAY + options.outage * HOUR
+        budget = options.feeds * options.polls / 24
+        self.registry = Registry(client)
+        policy = FrontierPolicy(host_delay_sec=1.0, lease_sec=3600)
+        self.frontier = Frontier(client, policy, clock=lambda: round(self.now * 1000))
+        self.tempo = Tempo(self.registry, CadencePolicy(), budget)
+        self.publishers: dict[str, Publisher] = {}
+        self.seen = Seen()
+        weights = [1 / rank for rank in range(1, options.hosts + 1)]
+        hosts = self.chance.choices(range(options.hosts), weights, k=options.feeds)
+        for number, host in enumerate(hosts):
+            wish = subscriptions.Wish(f"http://site-{host}.test/feed-{number}")
+            feed_id, _ = subscriptions.subscribe(self.registry, self.frontier, wish, self.moment())
+            self.publishers[feed_id] = publisher(self.chance, self.end)
+
+    def moment(self) -> datetime:
+        """Now, as a date."""
+        return datetime.fromtimestamp(self.now, UTC)
+
+    def run(self, until: float) -> None:
+        """Polls what is due, and leaps, until that time."""
+        while self.now < until:
+            taken = self.frontier.take(16)
+            if taken.leases:
+                ids = [lease.id.removeprefix("feed:") for lease in taken.leases]
+                feeds = self.registry.load(ids)
+                self.frontier.end(
+                    [self.poll(lease, feeds[each]) for lease, each in zip(taken.leases, ids, strict=True)]
+                )
+            else:
+                self.now = min(until, self.now + max(taken.wait_sec or 1.0, 0.001))
+
+    def poll(self, lease: Lease, feed: Feed) -> Ending:
+        """One poll, from the answer to the commit."""
+        poll = self.answered(lease, feed)
+        policy = self.tempo.policy(poll.at)
+        poll.decision = polling.decide(poll, policy, self.chance.uniform(-1, 1))
+        poll.demand = demand(policy.tempo, poll.decision.interval_sec)
+        self.note(poll)
+        commit = self.registry.commit(feed.id, polling.poll_record(poll), polling.journal_line(poll))
+        commit += self.registry.demand_changed(feed.id, poll.demand - feed.polls.demand)
+        return Ending(lease, "pending", poll.result, poll.decision.interval_sec, commit=commit, signal="ok")
+
+    def answered(self, lease: Lease, feed: Feed) -> FeedPoll:
+        """What the publisher says now: 503, 304, or its newest entries."""
+        source, last = self.publishers[feed.id], bisect_right(self.publishers[feed.id].times, self.now)
+        poll = FeedPoll(lease, feed, f"{feed.id}@{self.now}", self.moment(), 200, "fetched")
+        asked = polling.question(feed, poll.at)
+        poll.asked = asked.kind
+        if self.chance.random() < FAILING:
+            return replace(poll, status=503, result="http_503")
+        poll.validators = Validators(f'"{last}"', None)
+        if asked.validators.etag == poll.validators.etag:
+            return replace(poll, status=304, result="not_modified")
+        first = max(last - WINDOW, 0)
+        shown = tuple(ParsedEntry(published=datetime.fromtimestamp(at, UTC)) for at in source.times[first:last][::-1])
+        new = last - max(source.seen, first) if feed.polls.last_success_at else len(shown)
+        self.find(source, first, last, counts=feed.polls.last_success_at is not None)
+        poll.parsed = ParsedFeed("rss2.0", entries=shown)
+        poll.hints = PublisherHints(ttl_minutes=60 if source.hourly_ttl else None)
+        poll.new, poll.known = [None] * new, len(shown) - new  # type: ignore[list-item]
+        poll.digest = poll.body_hash = str(last)
+        return poll
+
+    def find(self, source: Publisher, first: int, last: int, *, counts: bool) -> None:
+        """What a poll finds, and what it comes too late for."""
+        if counts:
+            self.seen.missed += max(first - source.seen, 0)
+            self.seen.found += [self.now - at for at in source.times[max(source.seen, first) : last]]
+        source.seen = last
+
+    def note(self, poll: FeedPoll) -> None:
+        """Counts a poll."""
+        due = polling.moment(poll.feed.polls.next_at)
+        if due is not None:
+            self.seen.late.append(max((poll.at - due).total_seconds(), 0.0))
+        self.seen.results[poll.result] += 1
+        self.seen.hours[int(self.now // HOUR)] += 1
+
+    def foretold_sec(self) -> float:
+        """The mean delay that the schedule promises."""
+        polled = [feed.polls for feed in self.registry.all() if feed.polls.interval_sec]
+        return foretold((one.cadence_state.arrivals, one.interval_sec or 0.0) for one in polled).delay_sec
+
+
+def share(values: Sequence[float], limit: float) -> float:
+    return sum(value <= limit for value in values) / max(len(values), 1)
+
+
+def report(world: World, options: argparse.Namespace, foretold_sec: float, took_sec: float) -> None:
+    seen, budget = world.seen, options.feeds * options.polls
+    polls, unmodified = sum(seen.results.values()), seen.results["not_modified"]
+    late, found = sorted(seen.late), sorted(seen.found)
+    hours = [count / (budget / 24) for _, count in sorted(seen.hours.items())]
+    kept = f"{polls} of {budget} budgeted ({polls / budget - 1:+.1%}); by the hour {min(hours):.2f} … {max(hours):.2f}"
+    lateness = f"p50 {late[len(late) // 2]:.1f} s, p99 {late[int(0.99 * len(late))]:.1f} s, longest {late[-1]:.0f} s"
+    soon = f"{share(found, 300):.1%} within 5 min, mean {statistics.mean(found) / 60:.1f} min, missed {seen.missed}"
+    rows = {
+        "polls": kept,
+        "late": lateness,
+        "found": f"{len(found)} entries, {soon}",
+        "foretold": f"mean {foretold_sec / 60:.1f} min",
+        "304": f"{unmodified / polls:.1%} of polls; {unmodified * BODY_BYTES / 1e6:.0f} MB saved at {BODY_BYTES} bytes",
+        "results": f"{dict(seen.results)}; {took_sec:.0f} s",
+    }
+    for name, said in rows.items():
+        print(f"{name:<10}{said}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, default in (("feeds", 2000), ("hosts", 500), ("polls", 24), ("days", 2), ("outage", 0), ("seed", 7)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    options, began = parser.parse_args(), time.monotonic()
+    with running_redis() as url:
+        import redis  # noqa: PLC0415 - after the path of the tests
+
+        world = World(redis.Redis.from_url(url, decode_responses=True), options)
+        world.run(START + (options.days - 1) * DAY)
+        world.now += options.outage * HOUR
+        if options.outage:
+            moved = catch_up.spread_overdue(world.registry, world.frontier, world.moment())
+            print(f"after {options.outage} h away {moved} overdue feeds are spread")
+        expected = world.foretold_sec()
+        world.seen = Seen()
+        world.run(world.end)
+    report(world, options, expected, time.monotonic() - began)
+
+
+if __name__ == "__main__":
+    main()
