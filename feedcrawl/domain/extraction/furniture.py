@@ -34,12 +34,13 @@ _HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)"
 _CERTAIN = frozenset({
     "ad", "ads", "adv", "advert", "advertisement", "advertising", "breadcrumb", "breadcrumbs", "byline", "carousel",
     "comment", "commentlist", "comments", "consent", "cookie", "cookies", "disqus", "factbox", "footer", "gallery",
-    "gdpr", "infobox", "masthead", "modal", "nav", "navbar", "navigation", "newsletter", "newsletters", "noprint",
-    "onetrust", "outbrain", "pager", "pagination", "popular", "popup", "promo", "promotion", "rating", "readmore",
-    "recirc", "recirculation", "recommend", "recommendation", "recommendations", "recommended", "related", "share",
-    "sharebar", "sharing", "slideshow", "social", "sponsor", "sponsored", "taboola", "taglist", "tags", "teaser",
-    "teasers", "toolbar", "tooltip", "trending", "tweet",
+    "gdpr", "infobox", "lightbox", "masthead", "modal", "nav", "navbar", "navigation", "newsletter", "newsletters",
+    "noprint", "onetrust", "outbrain", "pager", "pagination", "popular", "popup", "promo", "promotion", "rating",
+    "readmore", "recirc", "recirculation", "recommend", "recommendation", "recommendations", "recommended", "related",
+    "share", "sharebar", "sharing", "slideshow", "social", "sponsor", "sponsored", "taboola", "taglist", "tags",
+    "teaser", "teasers", "toolbar", "tooltip", "trending", "tweet",
 })  # fmt: skip
+_STEMS = ("related", "newsletter", "breadcrumb", "recommendation")  # other words are glued to them
 _LIKELY = frozenset({
     "author", "authorprofile", "authors", "banner", "bio", "biography", "button", "buttons", "caption", "copyright",
     "credit", "credits", "cta", "dateline", "donate", "hidden", "hide", "login", "menu", "meta", "next", "overlay",
@@ -161,14 +162,15 @@ def _marks(element: HtmlElement) -> list[str]:
     attributes = element.attrib
     if not attributes:
         return found
-    if is_hidden(element):
+    # Members' paragraphs bear the word too, and may be hidden from others; the offer to subscribe is a block.
+    for_members = tag in _LINES and "paywall" in _words(names(element))
+    if is_hidden(element) and not for_members:
         found.append("hidden attribute")
     if attributes.get("role") in _ROLES:
         found.append(f"role {attributes['role']}")
     if tag not in {"article", "main"}:
         name = attributes.get("class", "") if _is_anchor(element) else names(element)
-        # Members' paragraphs bear the word too; the offer to subscribe is a block.
-        found.extend(word for word in _words(name) if not (word == "paywall" and tag in _LINES))
+        found.extend(word for word in _words(name) if not (word == "paywall" and for_members))
     return found
 
 
@@ -199,5 +201,6 @@ def _words(name: str) -> tuple[str, ...]:
     found = [phrase.lower() for phrase in _PHRASES.findall(name)]
     plain = " ".join(part for part in name.split() if ":" not in part and "[" not in part)
     for segment in _SEGMENT.findall(plain.replace("_", "-")):
+        found.extend(stem for stem in _STEMS if segment.lower().startswith(stem))
         found.extend(word for part in _CAMEL.findall(segment) if (word := part.lower()) in _CERTAIN or word in _LIKELY)
     return tuple(dict.fromkeys(found))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.extraction.page import text_of
@@ -27,6 +28,7 @@ _MIN_START, _START = 3, 8
 _MIN_KEY_LENGTH = 20
 _DATELINE_LENGTH = 30
 _MOST_DIGITS = 0.15
+_MOST_LINES = 3
 _MIN_LENGTH, _MAX_LENGTH = 40, 1200
 _PLACES = ("p", "div", "h2", "h3", "h4", "span", "strong", "b", "em", "section")
 _SENTENCE_ENDS = (".", "!", "?", "…", "»", "”", "“", '"', "。", "؟", "।")
@@ -57,7 +59,7 @@ def named_lead(body: HtmlElement, root: HtmlElement, weights: Weights) -> str | 
         if element.tag == "h1":
             headline, lead = element, None
         elif headline is not None and lead is None and element not in above and _is_lead(element, headline, weights):
-            lead = text_of(element)
+            lead = _with_kin(element)
     return lead
 
 
@@ -94,9 +96,17 @@ def _lead_at(element: HtmlElement, keys: set[str]) -> str | None:
         element = element.getparent()
     if element.tag in _ELSEWHERE or any(kin.tag in _ELSEWHERE for kin in element.iterancestors()):
         return None
-    text = text_of(element)
+    text = _with_kin(element)
     beginning = squeezed(text, _KEY_LENGTH + _DATELINE_LENGTH)
     return text if any(key in beginning for key in keys) and _MIN_LENGTH < len(text) < _MAX_LENGTH else None
+
+
+def _with_kin(element: HtmlElement) -> str:
+    """The lines of a standfirst: its paragraphs look alike. A long run of such is no standfirst but the text."""
+    looks = element.tag, element.get("class")
+    kin = takewhile(lambda kin: (kin.tag, kin.get("class")) == looks, element.itersiblings())
+    lines = [element, *kin] if looks[0] == "p" and looks[1] else [element]
+    return "\n".join(map(text_of, lines if len(lines) <= _MOST_LINES else lines[:1]))
 
 
 def _is_lead(element: HtmlElement, headline: HtmlElement, weights: Weights) -> bool:

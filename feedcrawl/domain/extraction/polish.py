@@ -36,9 +36,21 @@ _CALLS = (
     r"^\W*(?:read (?:more|also|next)|also read|related)\b",
     r"^\W*(?:lesen sie (?:auch|hier|mehr)|mehr zum thema|lesetipp|auch interessant)\b",
     r"^\W*(?:lire aussi|à lire|lee también|leia também|leggi anche|lees ook|les også|läs mer)\b",
+    r"\bgot a (?:story|tip|news tip)\?|\bget in touch (?:with|by)\b|^our standards\b",
     r"unterstützen sie uns|jetzt abonnieren|whatsapp-kanal",
 )
 _CALL = re.compile("|".join(_CALLS), re.IGNORECASE)
+# What publishers say of an article within it: placeholders of embedded media, commissions, rights, the part not shown.
+_NOTICES = (
+    r"^(?=.*\bextern\w* (?:inhalt|content|inhoud|contenu|contenido))(?=.*(?:angezeigt|anzeigen|laden|redakt|cookie))",
+    r"^(?=.*\baffiliate.?links?\b)(?=.*(?:provision|commission|kommission|gekennzeichnet|marked|\bwe\b|\bour\b))",
+    r"\bwe (?:may|might|could|can|will)? ?(?:earn|receive|get) (?:a |an )?(?:small |affiliate )?commissions?\b",
+    r"\bthis (?:content|video|embed) (?:is|could) not (?:be )?(?:available|loaded|shown)\b",
+    r"^il vous reste [\d.,]+ ?% de cet article",
+    r"^© ?\S.{0,100}$|^copyright (?:©|\(c\)|\d{4})",
+    r"^(?:additional )?reporting by .{3,200}\bediting by\b",
+)
+_NOTICE = re.compile("|".join(_NOTICES), re.IGNORECASE)
 _CALL_LENGTH = 350
 _NO_FIGURES = frozenset({"article", "main", "section", "p", "li", "td", "body"})
 _WITNESS_COVERED, _BODY_COVERED, _LINE_SEEN = 0.85, 0.7, 0.4
@@ -52,6 +64,8 @@ def mark_figures(root: HtmlElement, weights: Weights) -> None:
             weight = weights.get(box)
             if box is root or weight is None or weight.total >= _FIGURE_TEXT or box.tag in _NO_FIGURES:
                 break
+            if outermost is not None and outermost.tag == "figure" and weight.prose > weights[outermost].prose:
+                break
             if box.tag == "figure" or _PICTURE_NAMES.search(names(box)):
                 outermost = box
         if outermost is not None:
@@ -59,10 +73,12 @@ def mark_figures(root: HtmlElement, weights: Weights) -> None:
 
 
 def drop_calls(root: HtmlElement) -> None:
-    """Take out the lines that ask the reader to follow, to subscribe, or to read something else."""
+    """Take out the lines that ask the reader to follow, to subscribe, or to read something else, and notices."""
     for line in list(_lines(root)):
         text = canonical_text(line)
-        if line.getparent() is not None and len(text) < _CALL_LENGTH and _CALL.search(text) and _is_set_off(line, text):
+        if line.getparent() is None or len(text) >= _CALL_LENGTH:
+            continue
+        if _NOTICE.search(text) or (_CALL.search(text) and _is_set_off(line, text)):
             line.drop_tree()
 
 
@@ -91,9 +107,10 @@ def has_lead(root: HtmlElement, lead: str) -> bool:
 def add_lead(root: HtmlElement, lead: str | None) -> None:
     """Put the standfirst in front, unless the article has it."""
     if lead and not has_lead(root, lead):
-        paragraph = Element("p")
-        paragraph.text, paragraph.tail, root.text = lead, root.text, None
-        root.insert(0, paragraph)
+        for line in reversed(lead.splitlines()):
+            paragraph = Element("p")
+            paragraph.text, paragraph.tail, root.text = line, root.text, None
+            root.insert(0, paragraph)
 
 
 def corroborate(root: HtmlElement, witness: str) -> bool:

@@ -32,6 +32,15 @@ def body(html):
         ("<p>He told readers to subscribe to nothing.</p>", True),
         ("<p>She reads <a href=/>the paper</a>.</p>", True),
         ("<p><em>Emphasis is no crime.</em></p>", True),
+        ("<p>An dieser Stelle wird ein externer Inhalt angezeigt, wenn Sie zustimmen.</p>", False),
+        ("<p>Der Minister warb für externe Inhalte im Unterricht.</p>", True),
+        ("<p>If you buy through links on our pages we may earn a commission.</p>", False),
+        ("<p>Brokers may earn a commission of two percent.</p>", True),
+        ("<p>Links mit Sternchen sind Affiliate-Links, wir erhalten eine Provision.</p>", False),
+        ("<p>The court ruled that affiliate links are lawful.</p>", True),
+        ("<p>© dpa-infocom, dpa:230428-99-483045/5</p>", False),
+        ("<p>Reporting by Ann Lee in Oslo; editing by Bo Ek</p>", False),
+        ("<p>Reporting by the commission was slow, ministers said.</p>", True),
     ],
 )
 def test_drop_calls(line, stays):
@@ -52,6 +61,8 @@ def test_add_lead():
     add_lead(root, "What it is about.")
     add_lead(root, "WHAT it is about")
     assert canonical_text(root) == "What it is about.\nThe text."
+    add_lead(root, "Two lines\nof it.")
+    assert canonical_text(root) == "Two lines\nof it.\nWhat it is about.\nThe text."
 
 
 def test_mark_figures():
@@ -61,6 +72,13 @@ def test_mark_figures():
     )
     mark_figures(root, weigh(root))
     assert [child.tag for child in root] == ["figure", "p", "div"]
+
+
+def test_a_box_of_text_with_a_figure_in_it_is_none():
+    text = "A paragraph that is long enough to be prose stands beside the picture and tells a story."
+    root = body(f"<div class=photo-story><figure><img src=a></figure><p>{text}</p></div>")
+    mark_figures(root, weigh(root))
+    assert [child.tag for child in root] == ["div"]
 
 
 def test_corroborate_takes_out_what_the_witness_does_not_have():
