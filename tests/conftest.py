@@ -21,6 +21,8 @@ from redis_cluster import Cluster, running_cluster
 from redis_process import running_redis
 from scrapy_process import Run, run_scrapy
 
+ON_CLUSTER = bool(os.environ.get("TEST_ON_CLUSTER"))
+
 hypothesis.settings.register_profile("local", deadline=None)
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, database=None, print_blob=True)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "local")
@@ -65,8 +67,15 @@ def hosts_file(origin: Origin, tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def redis_server() -> Iterator[str]:
-    """The URL of a server for this session, with an append-only file and without eviction."""
+def redis_server(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The URL of a server for this session, with an append-only file and without eviction.
+
+    With TEST_ON_CLUSTER=1 in the environment it is a cluster's, and `redis_client` a client on it: whatever then
+    fails with `CROSSSLOT` or the like does not work there.
+    """
+    if ON_CLUSTER:
+        yield request.getfixturevalue("redis_cluster").url
+        return
     with running_redis() as url:
         yield url
 
@@ -79,17 +88,14 @@ def redis_cluster() -> Iterator[Cluster]:
 
 
 @pytest.fixture
-def redis_client(request: pytest.FixtureRequest) -> Iterator[redis.Redis]:
-    """A client on an empty server; bytes that are no UTF-8 come back as they went.
-
-    With FEEDCRAWL_TEST_CLUSTER=1 in the environment it is one on a cluster: whatever a test then fails for with
-    `CROSSSLOT` or the like does not work there either.
-    """
+def redis_client(redis_server: str) -> Iterator[redis.Redis]:
+    """A client on an empty server; bytes that are no UTF-8 come back as they went."""
     how: dict[str, Any] = {"decode_responses": True, "encoding_errors": "surrogateescape", "protocol": 2}
-    if os.environ.get("FEEDCRAWL_TEST_CLUSTER"):
-        made = redis.RedisCluster.from_url(request.getfixturevalue("redis_cluster").url, **how)
+    if ON_CLUSTER:
+        made = redis.RedisCluster.from_url(redis_server, **how)
+        made.keys = functools.partial(made.keys, target_nodes=redis.RedisCluster.PRIMARIES)  # not one node's alone
     else:
-        made = redis.Redis.from_url(request.getfixturevalue("redis_server"), **how)
+        made = redis.Redis.from_url(redis_server, **how)
     with made as client:
         client.flushall()
         yield client
