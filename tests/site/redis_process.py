@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import resource
+import signal
 import subprocess
 import tempfile
 import time
@@ -52,3 +54,47 @@ def wait_for(sock: Path, process: subprocess.Popen[bytes], log: Path) -> None:
                 return
             time.sleep(0.02)
     raise RuntimeError(f"the server did not start: {log.read_text(errors='replace')[-2000:]}")
+
+
+class Server:
+    """A server with a life of its own: it may be killed and started again on its data, frozen, or denied its disk."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._socket = folder, folder / "s"
+        self.url = f"unix://{self._socket}"
+        self.start()
+
+    def start(self) -> None:
+        own = ("--port 0", f"--unixsocket {self._socket}", "--unixsocketperm 700", "--save", f"--dir {self._folder}")
+        command = [str(_binary.get_binary_path()), *(word for each in (*own, *SETTINGS) for word in each.split())]
+        with (self._folder / "log").open("ab") as log:
+            # restore_signals: a file that grows beyond its limit must be an error and not the end.
+            self._process = subprocess.Popen(command, stdout=log, stderr=log, restore_signals=False)
+        wait_for(self._socket, self._process, self._folder / "log")
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+    def freeze(self) -> None:
+        self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        self._process.send_signal(signal.SIGCONT)
+
+    def deny_disk(self) -> None:
+        """No file of it may grow any more."""
+        resource.prlimit(self._process.pid, resource.RLIMIT_FSIZE, (1, resource.RLIM_INFINITY))
+
+    def allow_disk(self) -> None:
+        resource.prlimit(self._process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+
+@contextlib.contextmanager
+def redis_of_its_own() -> Iterator[Server]:
+    with tempfile.TemporaryDirectory(prefix="fc-redis-", ignore_cleanup_errors=True) as directory:
+        server = Server(Path(directory))
+        try:
+            yield server
+        finally:
+            server.kill()
