@@ -1,4 +1,4 @@
-"""Tells other programs (step 5): sends the queued commands and the events in one round trip."""
+"""Tells other programs (step 5): sends the queued commands and the events, in one round trip but for a cluster."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from feedcrawl import wiring
 from feedcrawl.exceptions import LeaseLost
 from feedcrawl.items import Article, FeedPoll
 from feedcrawl.services import articles, lineage, polling
-from feedcrawl.store.connection import map_redis_errors
+from feedcrawl.store.connection import in_order, map_redis_errors
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -42,7 +42,9 @@ class PublishPipeline:
         with map_redis_errors():
             cached = isinstance(item, Article) and self._cache(item)
             events = polling.entry_events(item) if isinstance(item, FeedPoll) else self._article(item, cached=cached)
+            in_order(writes)
             self._wired.events.add(writes, events)
+            in_order(writes)
             if isinstance(item, FeedPoll):
                 lineage.save(item, self._wired.entries, writes)
             if isinstance(item, Article):

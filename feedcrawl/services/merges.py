@@ -9,7 +9,7 @@ from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.states import media_id, new_media
 from feedcrawl.services.articles import article_events, article_task, hash_fields, uid_of, unmerged_event
 from feedcrawl.services.polling import rfc3339
-from feedcrawl.store.connection import map_redis_errors
+from feedcrawl.store.connection import in_order, map_redis_errors
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -82,6 +82,7 @@ class Merges:
                 if record is not None:
                     self._restore(pipe, join, record)
                 self._return_media(pipe, join, record, now)
+                in_order(pipe)
                 self._stories.undone(pipe, join["uid"])
                 pipe.execute()
         return join, "queued" if record is None else "restored"

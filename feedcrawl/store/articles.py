@@ -8,6 +8,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from feedcrawl.store import keys
+from feedcrawl.store.connection import in_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -205,6 +206,7 @@ class Articles:
         if old:
             with self._client.pipeline() as pipe:
                 pipe.srem(keys.CANONICAL_ATTEMPTED, *old)
+                in_order(pipe)
                 pipe.zrem(keys.CANONICAL_ATTEMPTED_AT, *old)
                 pipe.execute()
         return len(old)
