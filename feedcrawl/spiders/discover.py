@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+PAGES = frozenset({"html", "soft_404"})
+"""What a document is (`NotAFeed.code`) that may name feeds: pages for what is not there have the site's head too."""
 AT_A_TIME = 8
 """Pages that are looked at beside each other; hosts have their own pace."""
 
@@ -57,7 +59,7 @@ async def unfold(crawler: Crawler, poll: FeedPoll, response: Response | None) ->
             return True
         moves.back(poll)
         poll.detail = f"no feed was found at or behind {poll.feed.subscription.url}"
-    elif at == "page" and poll.result == "html" and response is not None:
+    elif at == "page" and poll.result in PAGES and response is not None:
         return await _leave_page(crawler, moves, poll, response)
     return False
 
@@ -156,7 +158,7 @@ class DiscoverSpider(Spider):
         code, detail = read
         if code in LISTS and isinstance(await self._parsers.run(read_list, answer.body, wall_sec=PARSE_WALL_SEC), Done):
             return Looked(url, is_list=True)
-        if code != "html":
+        if code not in PAGES:
             return Looked(url, code=code, detail=detail)
         found = await self._behind(answer)
         if not found:

@@ -121,7 +121,7 @@ class FeedTasks(Answers):
         if begun is None:
             return not poll.feed.subscription.no_discovery and await self._unfold(poll, response)
         poll.searched = True
-        if begun.at_page and poll.result == "html" and response is not None:
+        if begun.at_page and poll.result in discover.PAGES and response is not None:
             named = await discover.announced(self.wired.parsers, response)
             begun = replace(begun, at_page=False, places=named) if named else begun
         return self._moves_on(poll, begun)

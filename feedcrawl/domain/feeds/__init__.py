@@ -12,8 +12,8 @@ Notes, the codes of what was forgiven: `encoding_lied` `encoding_unknown` `encod
 `author_truncated` `id_truncated` `date_truncated` `generator_truncated` `category_truncated`, `url_too_long` (left
 out), and `links_` `authors_` `categories_` `enclosures_truncated`.
 
-Codes of NotAFeed: `empty` `html` `login_page` `challenge_page` `sitemap` `opml` `xml` `json` `bad_json` `text`
-`binary`.
+Codes of NotAFeed: `empty` `html` `soft_404` `login_page` `challenge_page` `sitemap` `opml` `xml` `json` `bad_json`
+`text` `binary`.
 """
 
 from __future__ import annotations

@@ -24,6 +24,13 @@ _CHALLENGE = re.compile(
 _LONGEST_CHALLENGE = 40_000  # characters; longer pages have content, and a captcha in their comment form
 _LOGIN = re.compile(r"<input[^<>]{0,300}\btype\s*=\s*[\"']?password", re.IGNORECASE)
 _HTML = re.compile(r"<!doctype\s+html|<html[\s>]|<head[\s>]|<body[\s>]", re.IGNORECASE)
+# What a page says that should have been answered with 404, in its title or first heading.
+_NOT_FOUND = re.compile(
+    r"<(title|h1)\b[^<>]{0,300}>[^<]{0,100}"
+    r"(?:\b404\b|\bnot found\b|(?:can ?no|can['\u2019])t be found|does ?n[o'\u2019]t exist|no longer (?:exists|available)"
+    r"|nicht gefunden|introuvable|no encontrad[ao]|non trovat[ao]|não encontrad[ao]|niet gevonden|nie znaleziono)",
+    re.IGNORECASE,
+)
 _ELEMENT = re.compile(r"<(?![?!])([\w:.-]+)")
 _LISTS = {
     "urlset": ("sitemap", "a sitemap; subscribe to it as one"),
@@ -67,4 +74,6 @@ def _page(text: str) -> NotAFeed:
         return NotAFeed("challenge_page", f"a page of {maker} that asks for a proof of not being a robot")
     if _LOGIN.search(text):
         return NotAFeed("login_page", "a page that asks for a password")
+    if _NOT_FOUND.search(text):
+        return NotAFeed("soft_404", "a page that says that there is nothing here, with a status that says there is")
     return NotAFeed("html", "a web page; its feed may be named in it")

@@ -13,6 +13,13 @@ from feedcrawl.domain.feeds import parse
         (b"<!doctype html><title>Home</title>", "html"),
         (b"<html><head><title>Home</title></head><item>x</item></html>", "html"),
         (b"<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'><head/></html>", "html"),
+        (b"<!doctype html><title>404 Not Found</title><h1>Oops</h1>", "soft_404"),
+        (
+            b"<html><head><title>Shop</title></head><h1 class=x>This page can\xe2\x80\x99t be found</h1></html>",
+            "soft_404",
+        ),
+        (b"<html><head><title>Seite nicht gefunden - Blatt</title></head></html>", "soft_404"),
+        (b"<html><head><title>Room 4041</title></head><p>not found</p></html>", "html"),
         (b"<html><form><input name=u><input type=password name=p></form></html>", "login_page"),
         (
             b'<html><head><title>Just a moment...</title></head><script src="/cdn-cgi/challenge-platform/x"></script>',
