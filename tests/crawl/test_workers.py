@@ -5,6 +5,7 @@ import signal
 from collections import Counter
 from pathlib import Path
 
+from campaign import SETTINGS, Account, Campaign
 from documents import rss
 from origin import document
 from world import DELAY_SEC, World, article, entry, events, good_page, world_in
@@ -53,3 +54,35 @@ def test_workers_share_the_work_and_leave_in_order(tmp_path: Path) -> None:
         assert lines == Counter(url_uid(url) for url in urls)
         ended = [json.loads(line) for line in world.logs().splitlines() if '"Spider closed' in line]
         assert [each["event"] for each in ended] == ["Spider closed (shutdown)"] * 2
+
+
+def test_four_workers_that_come_and_go_stay_polite(tmp_path: Path) -> None:
+    """Each leaves in its turn, killed or asked to, in the middle of its work, and another one comes."""
+    with world_in(tmp_path, **SETTINGS) as world:
+        campaign = Campaign(world, pages=24)
+        feeds = [campaign.site("site") for _ in range(5)]
+        for site in world.origin.sites.values():
+            site.serve("/robots.txt", document("User-agent: *\nDisallow: /*-0\n", content_type="text/plain"))
+        argument = world.feeds_file("".join(f"{feed} kept\n" for feed in feeds))
+        workers = [world.start(argument, "forever=1") for _ in range(4)]
+        ledger = world.origin.ledger
+        for number, end in enumerate((signal.SIGKILL, signal.SIGTERM) * 3):
+            asked = len(ledger.requests)
+            world.until(lambda asked=asked: len(ledger.requests) >= asked + 10)
+            leaving = workers.pop(0)
+            leaving.send_signal(end)
+            assert leaving.wait(timeout=30) == (0 if end is signal.SIGTERM else -end), number
+            workers.append(world.start("forever=1"))
+        served = len(campaign.urls)
+        campaign.urls = [url for url in campaign.urls if not url.endswith("-0")]
+        world.until(lambda: campaign.account().lost == 0)
+        for worker in workers:
+            worker.send_signal(signal.SIGTERM)
+        assert [worker.wait(timeout=30) for worker in workers] == [0] * 4, world.logs()[-6000:]
+        assert campaign.account() == Account(len(campaign.urls), lost=0, stored_twice=0, leases_left=0)
+        assert served == len(campaign.urls) + len(feeds)
+        for host in ledger.hosts():
+            assert ledger.max_open(host) == 1, host
+            assert min(ledger.gaps(host)) > DELAY_SEC * 0.8, host
+            assert not [request.path for request in ledger.of(host) if request.path.endswith("-0")], host
+            assert len(ledger.of(host, "/robots.txt", robots=True)) <= 2, host

@@ -61,30 +61,28 @@ def account(world: World, urls: Iterable[str], category: str = "kept") -> Accoun
     with connect(url=world.url, data_dir=world.data) as connection:
         client = connection.client
         frontier = Frontier(client, FrontierPolicy())
-        found = {uid: frontier.find(uid) for uid in uids}
+        tasks = {uid: frontier.find(uid) for uid in uids}
         leases = frontier.counts()["leased"]
         hashes = {key.rpartition(":")[2] for key in client.scan_iter("rss:article_canonical:*", count=1000)}
         good = {uid for uid in hashes if client.hget(f"rss:article_canonical:{uid}", "status") == "success"}
         listed = client.smembers(f"rss:articles_by_category:{category}")
-        told = {kind: Counter(event["event"] for event in events(client, kind)) for kind in TOLD}
-        of = {event["uid"] for event in events(client, "article_ready")}
+        ready = Counter((event["uid"], event["event"]) for event in events(client, "article_ready"))
+        new = Counter((event["article_uid"], event["event"]) for event in events(client, "new_entry"))
     lines = [(line["uid"], line["content_hash"]) for line in world.lines("articles")]
-    entries = Counter((line["entry_uid"], line["content_hash"]) for line in world.lines("entries"))
-    ended = {uid for uid, each in found.items() if each is not None and each[1].status == "fetched"}
-    several = sum(each is not None and each[1].fetch_count > 1 for each in found.values())
-    kept = ended & good & listed & of & {uid for uid, _ in lines}
-    more = [len(versions) - len(uids) for versions in (set(lines), hashes | uids, entries, *told.values())]
+    entries = Counter((line["article_uid"], line["content_hash"]) for line in world.lines("entries"))
+    new, entries = (Counter({each: n for each, n in found.items() if each[0] in uids}) for found in (new, entries))
+    ended = {uid for uid, each in tasks.items() if each is not None and each[1].status == "fetched"}
+    several = sum(each is not None and each[1].fetch_count > 1 for each in tasks.values())
+    kept = ended & good & listed & {uid for uid, _ in lines} & {uid for uid, _ in ready}
+    more = [len(versions) - len(uids) for versions in (set(lines), good, listed, entries, ready, new)]
     return Account(
         articles=len(uids),
         lost=len(uids - kept) + sum(max(0, -each) for each in more),
         stored_twice=several + sum(max(0, each) for each in more),
         leases_left=leases,
         repeated_lines=len(lines) - len(set(lines)) + entries.total() - len(entries),
-        repeated_events=sum(ids.total() - len(ids) for ids in told.values()),
+        repeated_events=sum(ids.total() - len(ids) for ids in (ready, new)),
     )
-
-
-TOLD = ("new_entry", "article_ready")
 
 
 @dataclass
