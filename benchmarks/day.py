@@ -32,7 +32,7 @@ from feedcrawl.domain.conditional import Validators
 from feedcrawl.domain.models import ParsedEntry, ParsedFeed, PublisherHints
 from feedcrawl.domain.tempo import demand, foretold
 from feedcrawl.items import FeedPoll
-from feedcrawl.services import catch_up, polling, subscriptions
+from feedcrawl.services import catch_up, journal, polling, subscriptions
 from feedcrawl.services.tempo import Tempo
 from feedcrawl.store.frontier import Ending, Frontier, FrontierPolicy
 from feedcrawl.store.registry import Registry
@@ -132,7 +132,7 @@ class World:
         poll.decision = polling.decide(poll, policy, self.chance.uniform(-1, 1))
         poll.demand = demand(policy.tempo, poll.decision.interval_sec)
         self.note(poll)
-        commit = self.registry.commit(feed.id, polling.poll_record(poll), polling.journal_line(poll))
+        commit = self.registry.commit(feed.id, polling.poll_record(poll), journal.journal_line(poll))
         commit += self.registry.demand_changed(feed.id, poll.demand - feed.polls.demand)
         return Ending(lease, "pending", poll.result, poll.decision.interval_sec, commit=commit, signal="ok")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from feedcrawl import wiring
 from feedcrawl.domain.tempo import demand
 from feedcrawl.items import Article, FeedPoll
-from feedcrawl.services import backfill, polling, subscriptions
+from feedcrawl.services import backfill, journal, polling, subscriptions
 from feedcrawl.store.connection import map_redis_errors
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class CommitPipeline:
         poll.decision = polling.decide(poll, policy, random.uniform(-1, 1))  # noqa: S311 - jitter
         poll.demand = demand(policy.tempo, poll.decision.interval_sec)
         moved = subscriptions.move(registry, poll)
-        commands = registry.commit(poll.feed.id, polling.poll_record(poll), polling.journal_line(poll))
+        commands = registry.commit(poll.feed.id, polling.poll_record(poll), journal.journal_line(poll))
         commands += registry.demand_changed(poll.feed.id, poll.demand - poll.feed.polls.demand)
         await self._wired.leases.done_soon(
             poll.lease,

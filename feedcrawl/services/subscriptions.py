@@ -16,7 +16,8 @@ from feedcrawl.domain.priority import priority
 from feedcrawl.domain.subscription import Subscription, dump
 from feedcrawl.domain.tasks import Task
 from feedcrawl.domain.urls import canonicalize, hostname, resolve
-from feedcrawl.services.polling import moved_line, moved_to, new_home, rfc3339
+from feedcrawl.services.journal import moved_line
+from feedcrawl.services.polling import moved_to, new_home, rfc3339
 from feedcrawl.store.connection import map_redis_errors
 
 if TYPE_CHECKING:

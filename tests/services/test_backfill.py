@@ -11,7 +11,7 @@ from feedcrawl.domain.paging import MAX_READINGS, Step, Walk, visit_key
 from feedcrawl.domain.subscription import Feed, PollRecord, Subscription
 from feedcrawl.domain.tasks import History, Lease, Task
 from feedcrawl.items import FeedPoll
-from feedcrawl.services import backfill, polling
+from feedcrawl.services import backfill, journal, polling
 
 NOW = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
 URL = "http://a.test/feed"
@@ -112,14 +112,14 @@ def test_a_feed_wants_its_archives_once() -> None:
     record = polling.poll_record(poll)
     assert record.archives == "next"
     assert not replace(feed, polls=record).wants_archives
-    assert polling.journal_line(poll)["archives"] == "next"
+    assert journal.journal_line(poll)["archives"] == "next"
 
 
 def test_a_feed_that_is_complete_says_so_in_the_journal() -> None:
     poll = read(POLL, Paging(complete=True))
     poll.walk = poll.step = None
     poll.decision = polling.decide(poll, CadencePolicy(), 0)
-    assert polling.journal_line(poll)["archives"] == "complete"
+    assert journal.journal_line(poll)["archives"] == "complete"
 
 
 def test_the_rest_of_an_overlong_document_is_met_again() -> None:

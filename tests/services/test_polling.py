@@ -15,6 +15,7 @@ from feedcrawl.domain.tasks import History, Lease, Task
 from feedcrawl.domain.urls import url_uid
 from feedcrawl.items import Entry, FeedPoll
 from feedcrawl.services import polling
+from feedcrawl.services.journal import journal_line, moved_line
 
 NOW = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
 SAID = Subscription("f", "http://a.test/feed", ("news", "tech"), priority=6)
@@ -151,13 +152,126 @@ def test_a_failure_moves_no_validator(result: str, status: int | None) -> None:
 
 
 def test_a_line_of_the_journal_says_why_and_nothing_empty() -> None:
-    line = polling.journal_line(poll("dns", None, detail="x" * 300))
+    line = journal_line(poll("dns", None, detail="x" * 300))
     assert line["poll_id"] == "f@then"
     assert line["reason"]
     assert line["interval_before_sec"] == 900.0
     assert len(line["detail"]) == 200
     assert not {"http_status", "new", "notes", "fetch_id", "bytes"} & set(line)
     assert json.loads(json.dumps(line)) == line
+
+
+def test_a_move_has_a_line_with_both_addresses() -> None:
+    moved = poll(parsed=PARSED, known=3, moved_from="http://old.test/")
+    assert journal_line(moved)["moved_from"] == "http://old.test/"
+    assert journal_line(moved)["moved_to"] == SAID.url
+    line = moved_line(Feed(SAID, BEFORE), "http://b.test/", NOW)
+    assert (line["moved_from"], line["moved_to"], line["result"]) == (SAID.url, "http://b.test/", "moved")
+
+
+# --- what may have been missed ---
+
+
+@pytest.mark.parametrize(
+    ("shown", "seen", "missed"),
+    [
+        (20, {"new": [entry("1")]}, True),
+        (0, {"new": [entry("1")]}, False),  # the first poll, or a feed that was empty
+        (20, {"new": [entry("1")], "known": 1}, False),
+        (20, {"new": [entry("1")], "changed": [entry("2")]}, False),
+        (20, {"new": [entry("1")], "migrated": True}, False),
+        (20, {}, False),
+    ],
+)
+def test_what_may_have_been_missed(shown: int, seen: dict[str, Any], *, missed: bool) -> None:
+    found = poll(parsed=PARSED, feed=Feed(SAID, replace(BEFORE, shown=shown)), **seen)
+    assert polling.possibly_missed(found) is missed
+    found.possibly_missed = polling.possibly_missed(found)
+    assert polling.poll_record(found).possibly_missed == int(missed)
+
+
+# --- overrides, and patience with what fails ---
+
+
+def decided(result: str, status: int | None, said: Subscription = SAID, **before: Any) -> Any:
+    made = poll(result, status, feed=Feed(said, replace(BEFORE, **before)))
+    made.decision = polling.decide(made, POLICY, 0)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("override", "result", "status", "reason", "wait"),
+    [
+        ({"fixed_interval_sec": 60.0}, "not_modified", 304, "fixed", 60.0),
+        ({"push_only": True}, "not_modified", 304, "push-only", 86_400.0),
+        ({"push_only": True, "max_interval_sec": 7200.0}, "not_modified", 304, "push-only", 7200.0),
+        ({"fixed_interval_sec": 60.0}, "http_503", 503, "error-backoff", 1800.0),
+    ],
+)
+def test_an_override_decides(
+    override: dict[str, Any], result: str, status: int, reason: str, wait: float
+) -> None:  # fmt: skip
+    decision = decided(result, status, replace(SAID, **override)).decision
+    assert (decision.reason, decision.interval_sec) == (reason, wait)
+    assert decision.candidates[-1].rule == reason
+
+
+@pytest.mark.parametrize(
+    ("before", "wait"),
+    [
+        ({"reason": "error-backoff", "interval_sec": 30_000.0}, 30_000.0),  # a 503 after eight hours of silence
+        ({"reason": "error-backoff", "interval_sec": 1_000.0}, 1_800.0),
+        ({"reason": "retry-after", "interval_sec": 30_000.0}, 1_800.0),
+        ({"reason": "no-new-entries", "interval_sec": 30_000.0}, 1_800.0),
+    ],
+)
+def test_back_off_never_gets_shorter(before: dict[str, Any], wait: float) -> None:
+    assert decided("http_503", 503, **before).decision.interval_sec == wait
+
+
+def test_a_retired_feed_is_looked_for_once_a_week() -> None:
+    gone = {"day": [], "gone_since": NOW.timestamp() - 90_000}
+    found = decided("http_410", 410, health=gone)
+    assert (found.decision.reason, found.decision.interval_sec) == ("error-backoff+gone", polling.GONE_PROBE_SEC)
+    record = polling.poll_record(found)
+    assert record.health is not None
+    assert record.health["retired"] is True
+    back = poll(parsed=PARSED, feed=Feed(SAID, record))
+    assert (polling.poll_record(back).health or {}).keys() == {"day"}
+
+
+# --- validators ---
+
+
+def test_a_poll_leaves_what_it_taught_of_the_validators() -> None:
+    deaf = replace(TASK, payload={"whole": "deaf"})
+    before = replace(BEFORE, trust={"old": ['"0"', None], "test": True, "unmodified": 3}, digest="old")
+    made = poll(parsed=PARSED, feed=Feed(SAID, before), digest="new", validators=Validators('"2"', "now"))
+    made.lease = Lease(deaf, History(), "1-x")
+    record = polling.poll_record(made)
+    assert record.trust == {"etag": "deaf", "whole_at": NOW.timestamp(), "probed_at": NOW.timestamp(), "proofs": 1}
+    assert polling.question(Feed(SAID, record), NOW).validators == Validators(None, "now")
+    assert polling.back_home(deaf, made.feed) == {"url": SAID.url, "host": "a.test", "payload": None}
+
+
+def test_a_body_that_says_the_same_brings_its_hash_and_no_news() -> None:
+    made = poll("unchanged", 200, body_hash="stamped", digest="same", feed=Feed(SAID, replace(BEFORE, digest="same")))
+    record = polling.poll_record(made)
+    assert (record.body_hash, record.digest) == ("stamped", "same")
+    assert record.trust == {"whole_at": NOW.timestamp(), "proofs": 1}
+
+
+# --- new addresses ---
+
+
+def test_a_feed_goes_where_its_entries_were_found_and_not_where_it_was_moved_back_from() -> None:
+    found = poll(parsed=PARSED, known=3, found_at="http://b.test/")
+    home = polling.new_home(found)
+    assert home is not None
+    assert (home.url, home.formerly) == ("http://b.test/", (SAID.url,))
+    found.feed = Feed(replace(SAID, refused=("http://b.test/",)), BEFORE)
+    assert polling.new_home(found) is None
+    assert polling.moved_to(home, SAID.url).formerly == ("http://b.test/",)
 
 
 def test_a_redirected_poll_begins_at_home_next_time() -> None:

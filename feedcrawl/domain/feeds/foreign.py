@@ -27,7 +27,8 @@ _HTML = re.compile(r"<!doctype\s+html|<html[\s>]|<head[\s>]|<body[\s>]", re.IGNO
 # What a page says that should have been answered with 404, in its title or first heading.
 _NOT_FOUND = re.compile(
     r"<(title|h1)\b[^<>]{0,300}>[^<]{0,100}"
-    r"(?:\b404\b|\bnot found\b|(?:can ?no|can['\u2019])t be found|does ?n[o'\u2019]t exist|no longer (?:exists|available)"
+    r"(?:\b404\b|\bnot found\b"
+    r"|(?:can ?no|can['\u2019])t be found|does ?n[o'\u2019]t exist|no longer (?:exists|available)"
     r"|nicht gefunden|introuvable|no encontrad[ao]|non trovat[ao]|não encontrad[ao]|niet gevonden|nie znaleziono)",
     re.IGNORECASE,
 )
