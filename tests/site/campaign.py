@@ -35,6 +35,9 @@ SETTINGS = {
     **{f"FEEDCRAWL_{kind}_TIMEOUT_SEC": "1.5" for kind in ("FETCH", "ARTICLE", "ROBOTS", "SITEMAP", "RENDER")},
 }
 EDITED = "edited"
+NOT_ASLEEP = {"child_parsing", "half_line", "half_published"}
+"""Where no worker can sleep: in a child, and within one system call."""
+NOT_KILLED = {"worker stopped", "worker asked to end"}
 NAMED = [(kind, step) for kind, steps in STEPS.items() for step in steps]
 
 
@@ -96,6 +99,11 @@ class Campaign:
     faults: Counter[str] = field(default_factory=Counter)
     sites: int = 0
 
+    @property
+    def kills(self) -> int:
+        """How many processes were killed."""
+        return sum(count for name, count in self.faults.items() if name not in NOT_KILLED)
+
     def site(self, name: str) -> str:
         """Serves a feed of new pages on a host of that name, slowly and in pieces; returns the feed's URL."""
         self.sites += 1
@@ -140,16 +148,70 @@ class Campaign:
             host, path = str(urlsplit(url).hostname), urlsplit(url).path
             self.world.origin.sites[host].serve(path, good_page(f"{EDITED} {path}"))
 
-    def at_random(self) -> None:
+    def at_random(self, after_sec: float = 0.0) -> None:
         """A worker dies at any moment."""
-        before = len(self.world.origin.ledger.requests)
         worker = self.start(self.site("random"))
-        wanted = before + self.chance.randint(1, 8)
-        self.world.until(lambda: len(self.world.origin.ledger.requests) >= wanted)
-        time.sleep(self.chance.uniform(0, 0.1))
-        worker.kill()
-        worker.wait()
+        self._until_asked(self.chance.randint(1, 8))
+        time.sleep(after_sec + self.chance.uniform(0, 0.1))
+        kill(worker)
         self.faults["worker killed"] += 1
+
+    def server_killed(self) -> None:
+        """The embedded server dies under a worker, who starts it again; then the worker dies."""
+        worker = self.start(self.site("server"))
+        self._until_asked(self.chance.randint(4, 12))
+        with self.world.client() as client:
+            number = int(client.info("server")["process_id"])
+        os.kill(number, signal.SIGKILL)
+        self.faults["server killed"] += 1
+        self._until_asked(self.chance.randint(1, 8))
+        kill(worker)
+        self.faults["worker killed"] += 1
+
+    def drained(self) -> None:
+        """A worker is asked to end in the middle of its work, and does."""
+        worker = self.start(self.site("drained"))
+        self._until_asked(self.chance.randint(4, 12))
+        worker.send_signal(signal.SIGTERM)
+        assert worker.wait(timeout=40) in (0, 1), self.world.logs()[-6000:]
+        self.faults["worker asked to end"] += 1
+
+    def woken(self) -> None:
+        """A worker sleeps through its lease at some step while another works, then wakes and dies."""
+        kind, step = self.chance.choice([each for each in NAMED if each[1] not in NOT_ASLEEP])
+        worker = self.asleep(kind, step)
+        self.at_random(after_sec=LEASE_SEC)
+        worker.send_signal(signal.SIGCONT)
+        time.sleep(self.chance.uniform(0.1, 1.0))
+        kill(worker)
+        self.faults["worker killed"] += 1
+
+    def pair_killed(self) -> None:
+        """Two workers share the work and die one after the other."""
+        workers = [self.start(self.site("pair")) for _ in range(2)]
+        for worker in workers:
+            self._until_asked(self.chance.randint(4, 20))
+            kill(worker)
+            self.faults["worker killed"] += 1
+
+    def any_step(self) -> None:
+        """A worker dies at some step."""
+        self.at_step(*self.chance.choice([each for each in NAMED if each[1] != "child_parsing"]))
+
+    def worked_off(self, timeout_sec: float) -> None:
+        """Two workers do what there is to do."""
+        workers = [self.start(self.site("last")) for _ in range(2)]
+        with self.world.client() as client:
+            self.world.until(
+                lambda: not Frontier(client, FrontierPolicy()).counts().get("pending:article"), timeout_sec
+            )
+        for worker in workers:
+            worker.send_signal(signal.SIGTERM)
+            worker.wait(timeout=60)
+
+    def _until_asked(self, more: int) -> None:
+        wanted = len(self.world.origin.ledger.requests) + more
+        self.world.until(lambda: len(self.world.origin.ledger.requests) >= wanted)
 
     def rest(self) -> None:
         """All that is left is done, each feed is asked once more, and nothing is new."""
@@ -160,6 +222,12 @@ class Campaign:
 
     def account(self) -> Account:
         return account(self.world, self.urls)
+
+
+def kill(worker: subprocess.Popen[bytes]) -> None:
+    """The worker alone."""
+    worker.kill()
+    worker.wait()
 
 
 def is_stopped(worker: subprocess.Popen[bytes]) -> bool:
