@@ -62,17 +62,21 @@ class InputExtension:
 
     def spider_idle(self, spider: Spider) -> None:  # noqa: ARG002 - the signal's argument
         """Keeps the spider while links are being read or an item has just come in."""
-        if self._scanning or (self._inputs is not None and self._take(self._inputs)):
+        ready = self._wired.readiness.trouble is None
+        if self._scanning or (self._inputs is not None and ready and self._take(self._inputs)):
             raise DontCloseSpider
 
     def spider_closed(self) -> None:
         """Stops looking, and hands out the last dead letters."""
         if self._loop.running:
             self._loop.stop()
-        self._dead_letters()
+        if self._wired.readiness.trouble is None:
+            self._dead_letters()
 
     def _look(self) -> None:
         assert self._inputs is not None
+        if self._wired.readiness.trouble is not None:
+            return  # nothing is taken in while the crawl pauses, least of all from a server that is not ours
         if self._turn % LINKS_EVERY == 0 and not self._scanning:
             self._scanning = True
             self._scan = asyncio.ensure_future(self._read_links(self._inputs))
