@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import redis
+from redis_cluster import Cluster
 from scrapy.exceptions import UsageError
 
 from feedcrawl.domain.lists import read_list
@@ -54,6 +55,25 @@ def test_subscribe_feeds_opml_unsubscribe(call: Call, tmp_path: Path) -> None:
     assert (code, out.split()[1]) == (0, "http://a.test/")
     assert "http://other.test/ is not subscribed" in err
     assert [feed["url"] for feed in json.loads(call("feeds", "--json")[1])] == ["https://b.test/feed"]
+
+
+def test_the_same_on_a_cluster(call: Call, tmp_path: Path, redis_cluster: Cluster) -> None:
+    redis_cluster.flush()
+    there = {"REDIS_URL": redis_cluster.url, "FEEDCRAWL_SHARDS": 3}
+    urls = [f"https://site-{number}.test/feed" for number in range(9)]
+    assert call("subscribe", "--as-is", *urls, **there)[0] == 0
+    assert call("subscribe", "--as-is", urls[3], **there)[0] == 0
+    assert [feed["url"] for feed in json.loads(call("feeds", "--json", **there)[1])] == urls
+    exported = call("opml", **there)[1]
+    assert sorted(feed.url for feed in read_list(exported.encode()).feeds) == urls
+    assert "Never polled" in call("why", urls[7], **there)[1]
+    assert call("unsubscribe", urls[7], **there)[0] == 0
+    code, out, err = call("why", urls[7], **there)
+    assert (code, out) == (2, "")
+    assert "is not subscribed" in err
+    code, _, err = call("feeds", **there | {"FEEDCRAWL_SHARDS": 1})
+    assert code == 2
+    assert "set FEEDCRAWL_SHARDS=3" in err
 
 
 def subscriptions_in(client: redis.Redis) -> list[Subscription]:

@@ -140,12 +140,13 @@ class World:
 
 
 @contextlib.contextmanager
-def world_in(folder: Path, *, embedded: bool = False, **settings: str) -> Iterator[World]:
-    """A world of its own, also for fixtures that live longer than a test."""
+def world_in(folder: Path, *, embedded: bool = False, url: str | None = None, **settings: str) -> Iterator[World]:
+    """A world of its own, also for fixtures that live longer than a test; on the Redis at `url` if one is named."""
     server = OriginServer()
     with contextlib.ExitStack() as stack:
         stack.callback(server.close)
-        url = None if embedded else stack.enter_context(running_redis())
+        if not embedded and url is None:
+            url = stack.enter_context(running_redis())
         world = World(server.fresh(), url, folder, settings)
         world.origin.hosts_file = folder / "hosts"
         stack.callback(world.end)
