@@ -67,6 +67,7 @@ def _show(lines: Iterable[str]) -> int:
 def decision(feed: Feed) -> Iterator[str]:
     """The feed, its next poll, and each rule that spoke with the wait that it asked for."""
     from feedcrawl.domain.reasons import duration, in_words, winner  # noqa: PLC0415 - see the package
+    from feedcrawl.domain.tempo import entries_per_day  # noqa: PLC0415
     from feedcrawl.domain.validators import trust_from  # noqa: PLC0415
 
     said, polls = feed.subscription, feed.polls
@@ -79,6 +80,9 @@ def decision(feed: Feed) -> Iterator[str]:
     won = winner(polls.reason or "", polls.candidates)
     for rule, wait in polls.candidates:
         yield f"{'→' if rule == won else ' '} {duration(wait):>12}  {in_words(rule)} ({rule})"
+    per_day = entries_per_day(polls.cadence_state.arrivals)
+    if per_day and polls.interval_sec:
+        yield f"Expected: {per_day:.1f} new entries per day, found {duration(polls.interval_sec / 2)} late in the mean"
     for mark in trust_from(polls.trust).marks:
         yield f"Not sent to its server, which has been found out: {mark}"
     if polls.possibly_missed:

@@ -8,6 +8,7 @@ from typing import Any
 
 from feedcrawl.domain.cadence_state import from_json
 from feedcrawl.domain.cadence_values import PollState
+from feedcrawl.domain.validators import trust_from
 
 _JSON = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 
@@ -126,11 +127,18 @@ class Feed:
             "site_url": polls.site_url,
             "categories": list(said.categories),
             "added_at": said.added_at,
-            "validators": {"etag": polls.etag, "last_modified": polls.last_modified},
+            "formerly": list(said.formerly),
+            "validators": {
+                "etag": polls.etag,
+                "last_modified": polls.last_modified,
+                "not_sent": list(trust_from(polls.trust).marks),
+            },
             "schedule": {
                 "interval_sec": None if polls.interval_sec is None else round(polls.interval_sec),
                 "min_interval_sec": round(said.min_interval_sec or min_interval_sec),
                 "max_interval_sec": round(said.max_interval_sec or max_interval_sec),
+                "fixed_interval_sec": said.fixed_interval_sec and round(said.fixed_interval_sec),
+                "push_only": said.push_only,
                 "last_decision_at": polls.last_decision_at,
                 "next_at": polls.next_at,
                 "reason": polls.reason,
@@ -149,6 +157,7 @@ class Feed:
                 "consecutive_failures": state.errors,
                 "ewma_interarrival_sec": None if state.ewma_sec is None else round(state.ewma_sec),
                 "new_entries_last_fetch": polls.new_entries_last_fetch,
+                "possibly_missed": polls.possibly_missed,
             },
         }
 

@@ -57,7 +57,8 @@ class CommitPipeline:
         poll.decision = polling.decide(poll, policy, random.uniform(-1, 1))  # noqa: S311 - jitter
         poll.demand = demand(policy.tempo, poll.decision.interval_sec)
         moved = subscriptions.move(registry, poll)
-        commands = registry.commit(poll.feed.id, polling.poll_record(poll), journal.journal_line(poll))
+        before, record = poll.feed.polls, polling.poll_record(poll)
+        commands = registry.commit(poll.feed.id, record, journal.journal_line(poll))
         commands += registry.demand_changed(poll.feed.id, poll.demand - poll.feed.polls.demand)
         await self._wired.leases.done_soon(
             poll.lease,
@@ -73,6 +74,9 @@ class CommitPipeline:
         self._stats.inc_value("feedcrawl/entries/changed", len(poll.changed))
         self._stats.inc_value("feedcrawl/feeds/possibly_missed", int(poll.possibly_missed))
         self._log_poll(poll)
+        for name, said in polling.turns(before, record):
+            self._stats.inc_value(f"feedcrawl/{name}")
+            logger.warning(name, extra={"feed_id": poll.feed.id, "url": poll.feed.subscription.url, **said})
 
     async def _archive(self, item: FeedPoll) -> None:
         """The walk goes on, or ends with a line in the journal; schedule and validators are the polls' alone."""

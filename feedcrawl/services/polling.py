@@ -164,6 +164,19 @@ def trust_after(poll: FeedPoll) -> validators.Trust:
     return validators.after(trust, reply, now)
 
 
+def turns(before: PollRecord, after: PollRecord) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What an operator should know of that a poll has turned: the name of each event, and its details."""
+    old, new = health.health_from(before.health), health.health_from(after.health)
+    if new.retired and not old.retired:
+        yield "feed_retired", {"reason": "gone"}
+    if new.opened and not old.opened:
+        yield "feed_circuit_open", {"reason": "error-budget"}
+    if before.trust != after.trust:
+        marks = validators.trust_from(after.trust).marks
+        if set(marks) - set(validators.trust_from(before.trust).marks):
+            yield "validators_marked", {"reason": ", ".join(marks)}
+
+
 def move_of(poll: FeedPoll) -> Move | None:
     """Where permanent redirects lead that a feed's entries have been found behind; what a bad poll met counts not."""
     before = move_from(poll.feed.polls.moving)

@@ -76,6 +76,7 @@ def test_a_feed_as_others_see_it() -> None:
     said = Subscription("1", "http://a.test/feed", ("news",), added_at="2026-11-01T00:00:00Z", min_interval_sec=600.4)
     polls = PollRecord(
         etag='"1"',
+        trust={"etag": "restless"},
         type="rss",
         title="A feed",
         site_url="http://a.test/",
@@ -99,11 +100,14 @@ def test_a_feed_as_others_see_it() -> None:
         "site_url": "http://a.test/",
         "categories": ["news"],
         "added_at": "2026-11-01T00:00:00Z",
-        "validators": {"etag": '"1"', "last_modified": None},
+        "formerly": [],
+        "validators": {"etag": '"1"', "last_modified": None, "not_sent": ["etag: restless"]},
         "schedule": {
             "interval_sec": 900,
             "min_interval_sec": 600,
             "max_interval_sec": 86_400,
+            "fixed_interval_sec": None,
+            "push_only": False,
             "last_decision_at": "2026-11-27T12:00:00Z",
             "next_at": "2026-11-27T12:15:00Z",
             "reason": "initial",
@@ -118,6 +122,7 @@ def test_a_feed_as_others_see_it() -> None:
             "consecutive_failures": 0,
             "ewma_interarrival_sec": None,
             "new_entries_last_fetch": 2,
+            "possibly_missed": 0,
         },
     }
 

@@ -261,6 +261,24 @@ def test_a_body_that_says_the_same_brings_its_hash_and_no_news() -> None:
     assert record.trust == {"whole_at": NOW.timestamp(), "proofs": 1}
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ({}, {}, []),
+        ({}, {"trust": {"etag": "deaf", "last_modified": "deaf"}},
+         [("validators_marked", {"reason": "etag: deaf, last_modified: deaf"})]),
+        ({"trust": {"etag": "deaf"}}, {"trust": {"etag": "deaf", "unmodified": 1}}, []),
+        ({"trust": {"etag": "deaf"}}, {"trust": {}}, []),
+        ({}, {"health": {"opened": 1}}, [("feed_circuit_open", {"reason": "error-budget"})]),
+        ({"health": {"opened": 1}}, {"health": {"opened": 2}}, []),
+        ({"health": {"gone_since": 1.0}}, {"health": {"gone_since": 1.0, "retired": True}},
+         [("feed_retired", {"reason": "gone"})]),
+    ],
+)  # fmt: skip
+def test_what_an_operator_should_know_of(before: dict[str, Any], after: dict[str, Any], said: list[Any]) -> None:
+    assert list(polling.turns(PollRecord(**before), PollRecord(**after))) == said
+
+
 # --- new addresses ---
 
 
