@@ -1,11 +1,10 @@
 """Pages that answer 200 and hold no article: walls, challenges, soft 404s, teasers, indexes.
 
-All of them are short. A long text is an article even if it speaks of cookies.
+Most of them are short. A long text is an article even if it speaks of cookies, unless it speaks of nothing else.
 """
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -13,6 +12,7 @@ from feedcrawl.domain.errors import NoArticle
 from feedcrawl.domain.extraction.page import text_of
 from feedcrawl.domain.extraction.structured import values
 from feedcrawl.domain.extraction.titles import title_element
+from feedcrawl.domain.extraction.wall_words import WALL_WORDS
 from feedcrawl.domain.text import canonical_text, words
 
 if TYPE_CHECKING:
@@ -26,63 +26,9 @@ _INDEX_LINKS = 20
 _INDEX_WORDS = 4
 _INDEX_LENGTH = 1500
 
-_WALLS = {
-    "challenge": (
-        r"checking (?:if the site connection|your browser)",
-        r"verify(?:ing)? (?:that )?you are (?:a |not a )?(?:human|robot)",
-        r"(?:are|you're) (?:you )?not a robot",
-        r"attention required",
-        r"just a moment\b",
-        r"complete the (?:captcha|security check)",
-        r"security check to access",
-        r"unusual traffic from",
-        r"access (?:to this page )?(?:has been |is )?denied",
-        r"request (?:was )?blocked",
-        r"ddos protection",
-        r"enable javascript and cookies to continue",
-    ),
-    "javascript": (
-        r"^\W*(?:\w+\W+)?(?:loading|please wait|redirecting)\W*$",
-        r"(?:enable|activate|turn on|requires?|needs?|without) java ?script",
-        r"java ?script (?:is|must be|seems to be|to be) (?:not )?(?:disabled|enabled|required|activated)",
-        r"(?:activez|activer|activar|active|aktivieren sie) java ?script",
-        r"java ?script (?:aktivieren|activado|activé)",
-    ),
-    "consent": (
-        r"(?:value|care about|respect) your privacy",
-        r"(?:we and )?our (?:\d+ )?partners",
-        r"accept (?:all )?(?:the )?cookies",
-        r"(?:this (?:web)?site|we) uses? cookies",
-        r"manage (?:your )?(?:cookie|privacy|consent)",
-        r"cookie (?:settings|preferences|consent)",
-        r"alle (?:cookies )?akzeptieren",
-        r"cookies (?:zulassen|akzeptieren|accepter|aceptar)",
-        r"tout accepter",
-        r"aceptar (?:todas las )?cookies",
-        r"accetta (?:tutti )?i cookie",
-    ),
-    "not_found": (
-        r"\b(?:error )?404\b(?! \w+ \w+ \w+)",
-        r"(?:page|article|story|content|file)\b.{0,40}\b(?:not|n't|never) (?:be )?(?:found|exist|available)",
-        r"could not find (?:it|the page|what)",
-        r"no longer (?:available|exists)",
-        r"seite (?:wurde )?(?:leider )?nicht gefunden",
-        r"nicht (?:mehr )?(?:gefunden|verfügbar)",
-        r"page introuvable|n'existe (?:plus|pas)",
-        r"no encontrad[ao]|página no existe|pagina non trovata|não encontrada",
-        r"не найдена|存在しません|見つかりません",
-    ),
-    "paywall": (
-        r"(?:subscribe|register|sign up|log ?in|sign in)(?: now)? to (?:continue|keep|read|unlock|access|view)",
-        r"already a (?:subscriber|member)",
-        r"(?:for|to) (?:our )?(?:premium )?(?:subscribers|members) only",
-        r"(?:nur|exklusiv) für (?:abonnenten|mitglieder)|jetzt (?:weiterlesen|abonnieren)",
-        r"réservé (?:à nos|aux) abonnés",
-        r"(?:exclusivo|solo|sólo) para (?:suscriptores|abonados)",
-        r"会員限定",
-    ),
-}
-_WALL_WORDS = {kind: re.compile("|".join(phrases), re.IGNORECASE | re.MULTILINE) for kind, phrases in _WALLS.items()}
+_DECLARED_LENGTH = 200
+_CONSENT_LENGTH, _CONSENT_PHRASES, _CONSENT_DENSITY = 4000, 3, 1 / 500
+_OF_ARTICLES = frozenset({"javascript", "consent", "paywall"})  # walls that stand before an article of that page
 
 
 def refuse_walls(page: Page, text: str, density: float = 0.0) -> None:
@@ -90,10 +36,9 @@ def refuse_walls(page: Page, text: str, density: float = 0.0) -> None:
 
     `density` is the share of the text that is links.
     """
-    if len(text) < WALL_LENGTH:
-        kind = wall_kind(page, text)
-        if kind:
-            raise NoArticle("FAIL_EMPTY", f"{kind}: {text[:120]!r}")
+    kind = wall_kind(page, text) if len(text) < WALL_LENGTH else _long_wall_kind(page, text)
+    if kind:
+        raise NoArticle("FAIL_EMPTY", f"{kind}: {text[:120]!r}")
     if _says_nothing(text):
         raise NoArticle("FAIL_EMPTY", f"no_text: fewer than {MIN_WORDS} words: {text!r}")
     if not page.is_declared and _is_index(page, text, density):
@@ -101,14 +46,29 @@ def refuse_walls(page: Page, text: str, density: float = 0.0) -> None:
 
 
 def wall_kind(page: Page, text: str) -> str | None:
-    """What kind of wall a page with a short text is, None if it is none."""
+    """What kind of wall a page with a short text is, None if it is none.
+
+    News may be short too and speak of what was not found: a page that declares an article is only held to be a wall
+    that stands before articles, unless it has next to no text.
+    """
     said = f"{title_element(page)}\n{_everything(page) if _says_nothing(text) else text}"
-    kind = next((kind for kind, phrases in _WALL_WORDS.items() if phrases.search(said)), None)
+    is_article = page.is_declared and len(text) >= _DECLARED_LENGTH
+    possible = _OF_ARTICLES if is_article else WALL_WORDS.keys()
+    kind = next((kind for kind, phrases in WALL_WORDS.items() if kind in possible and phrases.search(said)), None)
     if kind == "paywall" and len(text) >= TEASER_LENGTH:
         return None
     if kind is None and len(text) < TEASER_LENGTH and is_paid(page):
         return "teaser"
     return kind
+
+
+def _long_wall_kind(page: Page, text: str) -> str | None:
+    """Consent is asked for at length: a text that is full of it is a wall."""
+    if page.is_declared or len(text) > _CONSENT_LENGTH:
+        return None
+    found = [match[0].lower() for match in WALL_WORDS["consent"].finditer(f"{title_element(page)}\n{text}")]
+    is_full = len(set(found)) >= _CONSENT_PHRASES and len(found) >= _CONSENT_DENSITY * len(text)
+    return "consent" if is_full else None
 
 
 def is_paid(page: Page) -> bool:
