@@ -71,10 +71,10 @@ class Wiring:
         )
         with ExitStack() as undo:
             undo.callback(connection.close)
-            self._generation = Generation(connection.client, self.config.data_dir)
+            agree(connection.client, self.config.shards)
+            self._generation = Generation(connection.client, self.config.data_dir, shards=self.config.shards)
             if not self._any_server:
                 self._generation.check()
-            agree(connection.client, self.config.shards)
             undo.pop_all()
         return connection
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from feedcrawl.domain.generation import standing
 from feedcrawl.store import keys
-from feedcrawl.store.connection import ServerRefused, map_redis_errors
+from feedcrawl.store.connection import ServerRefused, get_each, map_redis_errors
 from feedcrawl.store.disk import map_disk_errors, write_anew
 
 if TYPE_CHECKING:
@@ -28,11 +28,13 @@ _REFUSALS = {
 class Generation:
     """What one data directory knows of one server. Methods raise StoreUnavailable and DiskUnavailable.
 
-    Several data directories may share a server: each keeps the id that it has seen, and a new one takes it over.
+    Several data directories may share a server: each keeps the id that it has seen, and a new one takes it over. The id
+    is in every shard: where a node of a cluster has lost its data the server has.
     """
 
-    def __init__(self, client: Client, data_dir: Path) -> None:
+    def __init__(self, client: Client, data_dir: Path, *, shards: int = 1) -> None:
         self._client = client
+        self._names = [keys.generation(number) for number in range(shards)]
         self._directory = data_dir
         self._path = data_dir / "generation"
         self._seen: str | None = None
@@ -50,28 +52,36 @@ class Generation:
         known, there = self._known(), self._in_redis()
         self._judge(known, there)
         if there is None:
-            with map_redis_errors():
-                self._client.set(keys.GENERATION, secrets.token_hex(16), nx=True)
-            self._seen = self._in_redis()
+            self._give(secrets.token_hex(16))
         elif self._on_disk() is None:
             write_anew(self._path, [f"{there}\n".encode()])
 
     def accept(self) -> None:
         """Takes the server as it is: by the id that it has, or by the directory's own where it has none."""
-        with map_redis_errors():
-            self._client.set(keys.GENERATION, self._known() or secrets.token_hex(16), nx=True)
-        self._seen = self._in_redis()
+        self._give(self._known() or secrets.token_hex(16))
         write_anew(self._path, [f"{self._seen}\n".encode()])
 
     def _judge(self, known: str | None, there: str | None) -> None:
         refusal = _REFUSALS.get(standing(known, there))
         if refusal is not None:
+            if self._on_disk() is None:  # seen by this process alone so far: the next must know too
+                write_anew(self._path, [f"{known}\n".encode()])
             code, sentence = refusal
             raise ServerRefused(code, sentence.format(directory=self._directory, todo=_WHAT_TO_DO))
 
+    def _give(self, made: str) -> None:
+        """The server's id is the one that the first shard has, or gets now."""
+        first, *others = self._names
+        with map_redis_errors():
+            self._client.set(first, made, nx=True)
+            self._seen = self._client.get(first)
+            for name in others:
+                self._client.set(name, self._seen)
+
     def _in_redis(self) -> str | None:
         with map_redis_errors():
-            return self._client.get(keys.GENERATION) or None
+            said = set(get_each(self._client, self._names))
+        return (said.pop() or None) if len(said) == 1 else None
 
     def _known(self) -> str | None:
         return self._on_disk() or self._seen

@@ -18,8 +18,6 @@ PAGE_CACHE_INDEX = "webpage:by_age"
 PAGE_CACHE_SIZES = "webpage:sizes"
 PAGE_CACHE_BYTES = "webpage:bytes"
 
-GENERATION = "fc:{0}:generation"
-"""STRING: the id of this server's data, which each data directory keeps too."""
 SHARDS = "fc:{0}:shards"
 """STRING: how many shards there are."""
 SWEEPER = "fc:{0}:sweeper"
@@ -63,6 +61,11 @@ def queue_taken(worker: str) -> str:
 def shard(number: int = 0) -> str:
     """Prefix of all our own keys of one shard."""
     return f"fc:{{{number}}}:"
+
+
+def generation(number: int) -> str:
+    """STRING, in each shard: the id of this server's data, which each data directory keeps too."""
+    return f"{shard(number)}generation"
 
 
 def shard_number(key: str) -> int:

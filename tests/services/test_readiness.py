@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 from redis_process import running_redis
 
 from feedcrawl.services.readiness import Readiness
@@ -80,7 +82,7 @@ def test_an_emptied_server_is_noticed_by_either_look(ready: Readiness, client: r
 def test_a_server_that_does_not_answer_is_another_matter(ready: Readiness, client: redis.Redis) -> None:
     client.config_set("maxmemory-policy", "allkeys-lru")
     ready.look()
-    nowhere = redis.Redis(unix_socket_path="/nowhere")
+    nowhere = redis.Redis(unix_socket_path="/nowhere", retry=Retry(NoBackoff(), 0))
     ready._client = ready._generation._client = nowhere
     ready.look()
     assert code(ready) == "evicts"  # what was found stays until something else is

@@ -8,7 +8,9 @@ import redis
 from feedcrawl.store.connection import ServerRefused
 from feedcrawl.store.disk import DiskUnavailable
 from feedcrawl.store.generation import Generation
-from feedcrawl.store.keys import GENERATION
+from feedcrawl.store.keys import generation as key
+
+GENERATION = key(0)
 
 
 @pytest.fixture
@@ -48,6 +50,7 @@ def test_the_one_that_made_it_notices_at_once(redis_client: redis.Redis, tmp_pat
     generation.settle()
     redis_client.flushall()
     assert code(generation) == "emptied"
+    assert code(Generation(redis_client, tmp_path)) == "emptied"
 
 
 def test_an_emptied_server_and_another_are_refused(
@@ -83,3 +86,16 @@ def test_a_directory_that_cannot_be_read_is_no_new_one(redis_client: redis.Redis
     (tmp_path / "generation").mkdir()
     with pytest.raises(DiskUnavailable):
         Generation(redis_client, tmp_path).check()
+
+
+def test_a_node_of_a_cluster_that_lost_its_data_is_noticed(redis_client: redis.Redis, tmp_path: Path) -> None:
+    Generation(redis_client, tmp_path / "killed").settle()  # a first start that came no further than the first shard
+    generation = Generation(redis_client, tmp_path / "data", shards=4)
+    generation.settle()
+    generation.settle()
+    assert {redis_client.get(key(number)) for number in range(4)} == {redis_client.get(GENERATION)}
+    for lost in (3, 0):
+        redis_client.delete(key(lost))
+        assert code(generation) == code(Generation(redis_client, tmp_path / "data", shards=4)) == "emptied"
+        generation.accept()
+        generation.check()
