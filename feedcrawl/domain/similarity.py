@@ -99,7 +99,7 @@ def fingerprint(title: str | None, text: str, published: datetime | None) -> Fin
         title=title_key(title),
         chars=len(text),
         published=None if published is None else int(published.timestamp()),
-        numbers=frozenset(_smallest(map(_hash, _NUMBER.findall(text)), NUMBERS_SIZE)),
+        numbers=frozenset(_smallest(map(_hash, _NUMBER.findall(text)), NUMBERS_SIZE) if short else ()),
         sketch=_smallest(map(_hash, _shingles(words(text))), SKETCH_SIZE) if short else (),
     )
 
@@ -116,7 +116,10 @@ def resemblance(left: Sequence[int], right: Sequence[int]) -> float:
 
 
 def near(mine: Fingerprint, theirs: Fingerprint, rule: Rule) -> tuple[Reason, float]:
-    """Whether texts that differ tell one story, or why not; with the share of text that both have, once it is known."""
+    """Whether texts that differ tell one story, or why not; with the share of text that both have, once it is known.
+
+    Figures may be added by one of them ("updated at 12:30"), but not stand in the place of others.
+    """
     if mine.title != theirs.title or not mine.title:
         return "other_title", 0.0
     if min(mine.chars, theirs.chars) < rule.min_chars:

@@ -14,6 +14,7 @@ from feedcrawl.store.connection import in_order, map_redis_errors
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from feedcrawl.domain.events import Event
     from feedcrawl.services.leases import Leases
     from feedcrawl.store.articles import Articles
     from feedcrawl.store.collections import Collections
@@ -80,7 +81,11 @@ class Merges:
             with self._client.pipeline(transaction=False) as pipe:
                 self._unjoin(pipe, join, [name for name in join["lacked"] if name not in kept])
                 if record is not None:
-                    self._restore(pipe, join, record)
+                    self._articles.write(pipe, join["uid"], hash_fields(record))
+                    self._articles.index(pipe, join["uid"], join["categories"], record["fetched_ts"])
+                in_order(pipe)
+                self._events.add(pipe, _told(join, record))
+                in_order(pipe)
                 self._return_media(pipe, join, record, now)
                 in_order(pipe)
                 self._stories.undone(pipe, join["uid"])
@@ -94,12 +99,6 @@ class Merges:
             self._articles.join(pipe, asked, uid)
         self._articles.unsight(pipe, winner, join["url"])
         self._articles.uncategorize(pipe, winner, gained)
-        self._events.add(pipe, [unmerged_event(uid, winner, join["url"], join["canonical_url"])])
-
-    def _restore(self, pipe: Pipeline, join: dict[str, Any], record: dict[str, Any]) -> None:
-        self._articles.write(pipe, join["uid"], hash_fields(record))
-        self._articles.index(pipe, join["uid"], join["categories"], record["fetched_ts"])
-        self._events.add(pipe, article_events(record, updated=False))
 
     def _return_media(self, pipe: Pipeline, join: dict[str, Any], record: dict[str, Any] | None, now: datetime) -> None:
         """The loser's own record again, and who had asked for it has it; nobody loses the winner by that."""
@@ -117,6 +116,11 @@ class Merges:
                 parts = states.fragments(record["content_html"], record["clean_text"])
                 self._media.write_fragments(pipe, media, parts)
         self._media.write(pipe, media)
+
+
+def _told(join: dict[str, Any], record: dict[str, Any] | None) -> list[Event]:
+    parted = unmerged_event(join["uid"], join["winner"], join["url"], join["canonical_url"])
+    return [parted, *([] if record is None else article_events(record, updated=False))]
 
 
 def _first(join: dict[str, Any]) -> str | None:

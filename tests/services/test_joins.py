@@ -70,6 +70,27 @@ def test_of_two_workers_that_read_it_at_once_one_has_it(reader: Reader) -> None:
     assert [item.merged_into for item in items.values()] == [None, url_uid(A)]
 
 
+@pytest.mark.parametrize("steps", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("dies", [A, B])
+def test_a_worker_that_dies_between_two_steps_costs_nothing(
+    reader: Reader, redis_client: redis.Redis, steps: int, dies: str
+) -> None:
+    for url in (A, B):
+        lease = reader.lease(url, category=url)
+        if url == dies:
+            reader.passed(reader.page(lease, TEXT), steps=steps)
+        item = reader.passed(reader.page(lease, TEXT))  # by whoever has the task next
+        reader.wired.leases.done(lease, status="fetched")
+        assert item.merged_into == (None if url == A else url_uid(A))
+    assert (status(redis_client, A), status(redis_client, B)) == ("success", None)
+    assert redis_client.smembers(f"rss:articles_by_category:{B}") == {url_uid(A)}
+    kinds = {fields["id"] for _, fields in redis_client.xrange("feedcrawl:events")}
+    assert {kind.partition(":")[0] for kind in kinds} == {"article_ready", "article_merged"}
+    assert len(kinds) == 2
+    assert {line["uid"] for line in reader.wired.article_lines.read(reader.now.date())} == {url_uid(A)}
+    assert len(reader.wired.stories.joins(9)) == 1
+
+
 @pytest.mark.parametrize("gone", ["ended", "expired"])
 def test_who_has_left_nothing_wins_nothing(reader: Reader, redis_client: redis.Redis, gone: str) -> None:
     if gone == "ended":
