@@ -39,9 +39,9 @@ own_settings: tuple[Setting, ...] = (
         "DATA_DIR", "./data", "path", "everything on disk; processes that name the same directory share one server"
     ),
     _setting("RAW", "true", "true or false", "keep every request and response of feeds and articles as WARC"),
-    _setting("REDIS_UNSAFE", "false", "true or false", "start on a server without AOF or with an eviction policy"),
+    _setting("REDIS_UNSAFE", "false", "true or false", "use a server without AOF or with an eviction policy"),
     _setting(
-        "REDIS_OUTAGE_SEC", 600, "s", "a crawl whose server is away pauses; after this long it ends with status 1"
+        "REDIS_OUTAGE_SEC", 600, "s", "a crawl whose server or disk fails pauses; after this long it ends with status 1"
     ),
     _setting("SHARDS", 1, "shards", "parts of the frontier, for a Redis Cluster; decided by the first start"),
     # Who we are, and whom we may ask
