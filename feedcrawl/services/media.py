@@ -135,6 +135,30 @@ class MediaService:
             if loser is not None:
                 winner = media_id(article.merged_into or article.uid)
                 self._records.write(pipe, states.joined(self._started(article, loser), at, winner))
+        if article.merged_into is not None and (known.asked_in or known.own_in):
+            self._keep_fragments(pipe, article.merged_into)
+
+    def finish_unfetched(self, pipe: Pipeline, uid: str, winner: str, now: datetime) -> None:
+        """Queues what becomes of a record whose article another URL has brought; who holds it holds the winner."""
+        with self._client.pipeline(transaction=False) as asking:
+            self._records.ask(asking, media_id(uid))
+            self._collections.ask_holders(asking, media_id(uid))
+            reply, holders = asking.execute()
+        media, at = self._records.read(reply), rfc3339(now)
+        if media is None:
+            return
+        digest, url, html, text = self._articles.version(winner)
+        if uid != winner:
+            self._records.write(pipe, states.joined(media, at, media_id(winner)))
+            if holders:
+                self._records.hold(pipe, new_media(winner, url, at))
+                self._collections.attach(pipe, holders, media_id(winner), now.timestamp())
+                self._collections.detach(pipe, holders, media_id(uid))
+                self._keep_fragments(pipe, winner)
+        elif media.processing_status in ("pending", "extracting"):
+            media = states.succeeded(states.started(media, at), at, canonical_url=url, content_hash=digest)
+            self._records.write(pipe, media)
+            self._records.write_fragments(pipe, media, states.fragments(html, text))
 
     def _start(self, found: Sequence[tuple[Lease, Media]], now: datetime) -> None:
         waiting = [(lease, media) for lease, media in found if media.processing_status in ("pending", "extracting")]
@@ -154,13 +178,15 @@ class MediaService:
         with self._client.pipeline(transaction=False) as pipe:
             self._records.hold(pipe, media)
             self._collections.attach(pipe, [default_of(actor)], media.media_id, now.timestamp())
+            self._keep_fragments(pipe, media.uid)
             pipe.execute()
-        found = self._records.get(media.media_id) or media
-        if found.content_hash is not None and not self._records.fragments(found):
-            with self._client.pipeline(transaction=False) as pipe:
-                self._records.write_fragments(pipe, found, self._fragments(found))
-                pipe.execute()
-        return found
+        return self._records.get(media.media_id) or media
+
+    def _keep_fragments(self, pipe: Pipeline, uid: str) -> None:
+        """Queues that the version of an article that is there stays readable when its HASH has expired."""
+        media = self._records.get(media_id(uid))
+        if media is not None and (parts := self._fragments(media)):
+            self._records.write_fragments(pipe, media, parts)
 
     def _found(self, wanted: str) -> Media:
         with map_redis_errors():
@@ -171,7 +197,7 @@ class MediaService:
 
     def _fragments(self, media: Media) -> list[dict[str, Any]]:
         """Those of the article as it is stored now; none where that is another version or gone."""
-        digest, html, text = self._articles.texts(media.uid)
+        digest, _, html, text = self._articles.version(media.uid)
         return states.fragments(html, text) if digest and digest == media.content_hash else []
 
 

@@ -183,6 +183,7 @@ class ArticleTasks(Answers):
             if winner != lease.id:
                 store.join(pipe, lease.id, winner)
                 self.wired.events.add(pipe, [merged_event(lease.id, winner, url, task.url)])
+            self.wired.media.finish_unfetched(pipe, lease.id, winner, self.wired.now())
             pipe.execute()
         self.leases.done(lease, status="fetched", reason="already_stored", patch={"url": url})
 

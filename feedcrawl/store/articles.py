@@ -157,10 +157,11 @@ class Articles:
                 self.categorize(pipe, winner, categories)
             pipe.execute()
 
-    def texts(self, uid: str) -> tuple[str, str, str]:
-        """Content hash, HTML and text of an article; empty where there is none."""
-        found = self._client.hmget(keys.article(uid), "content_hash", "content_html", "clean_text")
-        return found[0] or "", found[1] or "", found[2] or ""
+    def version(self, uid: str) -> tuple[str, str, str, str]:
+        """Content hash, canonical URL, HTML and text of a stored article; empty where there is none."""
+        names = ("content_hash", "canonical_url", "content_html", "clean_text", "status")
+        digest, url, html, text, status = self._client.hmget(keys.article(uid), *names)
+        return (digest, url, html, text) if status == "success" else ("", "", "", "")
 
     # --- what consumers read ---
 

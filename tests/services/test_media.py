@@ -95,6 +95,43 @@ def test_a_loser_is_gone_only_when_its_holders_have_the_winner(reader: Reader) -
     assert texts(reader, A) == [TEXT]
 
 
+def test_the_winner_stays_readable_for_who_asked_for_a_loser(reader: Reader, redis_client: redis.Redis) -> None:
+    reader.read(A, TEXT)
+    reader.wired.media.submit(B, "ada", START)
+    reader.read(B, TEXT)
+    redis_client.delete(f"rss:article_canonical:{url_uid(A)}")
+    assert texts(reader, A) == [TEXT]
+    assert redis_client.ttl(f"fc:{{0}}:media:{IDS[A]}") == -1
+
+
+@pytest.mark.parametrize("started", [False, True])
+def test_what_is_known_to_be_there_is_not_fetched_for_its_record(
+    reader: Reader, redis_client: redis.Redis, started: bool
+) -> None:
+    """A redirect led to an article that is stored, or the URL was brought by another task meanwhile."""
+    reader.read(A, TEXT)
+    for uid in (url_uid(A), url_uid(B)):
+        redis_client.delete(f"fc:{{0}}:media:{media_id(uid)}")
+        reader.wired.media.submit({url_uid(A): A, url_uid(B): B}[uid], "ada", START)
+        if started:
+            reader.wired.media.prepare(reader.wired.leases.take(9, ["page"]).leases, START)
+        with redis_client.pipeline(transaction=False) as pipe:
+            reader.wired.media.finish_unfetched(pipe, uid, url_uid(A), START)
+            pipe.execute()
+    assert (shown(reader, A)["processing_status"], texts(reader, A)) == ("ready_for_reading", [TEXT])
+    assert (shown(reader, B)["processing_status"], shown(reader, B)["duplicate_of"]) == ("duplicate", IDS[A])
+    assert reader.wired.collections.members(ADA) == [IDS[A]]
+    redis_client.delete(f"rss:article_canonical:{url_uid(A)}")
+    assert texts(reader, A) == [TEXT]
+
+
+def test_what_nobody_asked_for_gets_no_record_unfetched(reader: Reader, redis_client: redis.Redis) -> None:
+    reader.read(A, TEXT)
+    with redis_client.pipeline(transaction=False) as pipe:
+        reader.wired.media.finish_unfetched(pipe, url_uid(B), url_uid(A), START)
+        assert pipe.execute() == []
+
+
 def test_a_holder_of_an_alias_has_the_article(reader: Reader) -> None:
     reader.wired.media.submit(B, "ada", START)
     reader.read(B, TEXT, canonical_url=A)
