@@ -93,6 +93,8 @@ class FeedPoll:
     sightings: tuple[Sighting, ...] = ()
     identity: dict[str, Any] | None = None
     migrated: bool = False
+    waits: bool = False
+    """Whether a change of some entry is reported later, so that the same document must be read again."""
     possibly_missed: bool = False
     """Whether entries may have come and gone since the last poll."""
     searched: bool = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from feedcrawl.domain.lineage import IdQuality
+from feedcrawl.domain.lineage import MAX_TEXT_REVISIONS, IdQuality
 from feedcrawl.domain.recognition import Sighting, recognise
 from feedcrawl.items import Entry
 from feedcrawl.services.polling import entry_values, possibly_missed, rfc3339
@@ -34,6 +34,14 @@ def tell_apart(poll: FeedPoll, store: Entries) -> None:
     poll.new = [_entry(poll, sighting) for sighting in by_verdict["new"]]
     poll.changed = [_entry(poll, sighting) for sighting in by_verdict["changed"]]
     poll.possibly_missed = possibly_missed(poll)
+    said = {id(each.entry): each.content_hash for each in found}
+    poll.waits = any(_waits(sighting, said.get(id(sighting.entry))) for sighting in poll.sightings)
+
+
+def _waits(sighting: Sighting, said: str | None) -> bool:
+    """Whether an entry says something else than was last reported, and will be reported once that is due."""
+    known = sighting.lineage
+    return sighting.verdict == "known" and said != known.content_hash and known.revisions < MAX_TEXT_REVISIONS
 
 
 def save(poll: FeedPoll, store: Entries, pipe: Pipeline) -> None:

@@ -220,6 +220,8 @@ def _learnt(poll: FeedPoll) -> dict[str, Any]:
         return said
     if poll.over_limit:  # the rest is met again only if the document is
         said |= {"etag": None, "last_modified": None, "body_hash": None, "digest": None}
+    elif poll.waits:
+        said |= {"body_hash": None, "digest": None}
     walks = poll.step is not None and poll.walk is not None and not poll.walk.gap
     return {
         **said,

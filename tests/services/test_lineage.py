@@ -3,11 +3,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import redis
 
+from feedcrawl.domain.cadence import CadencePolicy
 from feedcrawl.domain.reading import read_feed
 from feedcrawl.domain.subscription import Feed, PollRecord, Subscription
 from feedcrawl.domain.tasks import History, Lease, Task
 from feedcrawl.items import FeedPoll
 from feedcrawl.services import lineage
+from feedcrawl.services.polling import decide, poll_record
 from feedcrawl.store.entries import Entries
 
 START = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
@@ -103,3 +105,16 @@ def test_a_feed_with_new_ids_is_the_same_feed(polls: Polls) -> None:
 def test_two_feeds_may_both_have_an_entry_one(polls: Polls, redis_client: redis.Redis) -> None:
     polls(rss(*items(1)))
     assert Entries(redis_client).load("g", ["id-1"]) == ({}, {})
+
+
+def test_a_change_that_is_reported_later_keeps_its_document_unread(polls: Polls) -> None:
+    polls(rss(*items(1, 2)))
+    assert not polls(rss(*items(1, 2, title="Edited"))).waits  # the first edit counts at once
+    polls.now -= timedelta(minutes=30)
+    waiting = polls(rss(*items(1, 2, title="Again")))
+    assert (len(waiting.changed), waiting.waits) == (0, True)
+    waiting.body_hash = waiting.digest = "again"
+    waiting.decision = decide(waiting, CadencePolicy(), 0)
+    assert (poll_record(waiting).body_hash, poll_record(waiting).digest) == (None, None)
+    reported = polls(rss(*items(1, 2, title="Again")))
+    assert (len(reported.changed), reported.waits) == (2, False)
