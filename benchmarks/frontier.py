@@ -1,14 +1,18 @@
 """What the frontier costs: pushes, takes and ends per second, bytes per URL, and how long one script holds the server.
 
     python benchmarks/frontier.py [--sizes 10000,100000,1000000] [--hosts 10000] [--takes 6000] [--no-aof]
+        [--shards 4] [--cluster]
 
 Each size has a server of its own (unix socket, AOF everysec, in a temporary directory) with that many article tasks of
 about 350 bytes on `--hosts` hosts, host delay 0 so that the store and not the pace is measured. Client and server share
 the machine's cores. `take` leases only; `take+done` ends each lease too, one call per lease as a crawl does, and
-`pipelined` the ends of a batch in one round trip. `CPU` is the processor's time of the server's main thread (what one
+`together` the ends of a batch in one round trip. `CPU` is the processor's time of the server's main thread (what one
 Redis could do is its inverse) and `commands` what its scripts call, both per task: they depend less on what else the
 machine does, the latter not at all. The times of scripts are the server's own clock; those of a script that does
 nothing, called as often, tell what of the longest is the machine's scheduling and not ours.
+
+`--shards` divides the work, on one server or, with `--cluster`, on three nodes. `CPU` is then that of the busiest node:
+its inverse is what the cluster could do for many workers. One client, as here, waits for one node at a time.
 """
 
 from __future__ import annotations
@@ -17,21 +21,26 @@ import argparse
 import hashlib
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import redis
 
 from feedcrawl.domain.tasks import Task
-from feedcrawl.store.frontier import Frontier, FrontierPolicy
+from feedcrawl.store.frontier import Ending, Frontier, FrontierPolicy
+from feedcrawl.store.shards import Shards
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from feedcrawl.domain.tasks import Lease
 
+    Client = redis.Redis | redis.RedisCluster
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "site"))
 
+from redis_cluster import running_cluster
 from redis_process import running_redis
 
 BATCHES = (1, 16, 64)
@@ -67,24 +76,31 @@ def _task(number: int, host: str) -> Task:
 class Bench:
     """A frontier of some size, and the phases that are measured on it."""
 
-    def __init__(self, client: redis.Redis, size: int, hosts: int) -> None:
+    def __init__(self, client: Client, size: int, hosts: int, shards: int) -> None:
         self._client = client
+        self._nodes = nodes_of(client)
         self._size = size
         self._hosts = hosts
-        self._frontier = Frontier(client, POLICY)
-        client.config_set("slowlog-log-slower-than", 500)
-        client.config_set("slowlog-max-len", 100_000)
+        self._frontier = Frontier(client, POLICY) if shards == 1 else Shards(client, POLICY, shards=shards)
+        for node in self._nodes:
+            node.config_set("slowlog-log-slower-than", 500)
+            node.config_set("slowlog-max-len", 100_000)
 
     def memory(self) -> int:
-        """Bytes that the server's data takes."""
-        info: dict[str, Any] = self._client.info("memory")
-        return int(info["used_memory"]) - int(info.get("mem_clients_normal", 0)) - int(info.get("mem_aof_buffer", 0))
+        """Bytes that the servers' data takes."""
+        total = 0
+        for node in self._nodes:
+            info: dict[str, Any] = node.info("memory")
+            total += int(info["used_memory"]) - int(info.get("mem_clients_normal", 0))
+            total -= int(info.get("mem_aof_buffer", 0))
+        return total
 
     def measured(self, steps: Iterator[int]) -> Cost:
         """The cost of steps that each answer how many tasks they handled; time between steps is not counted."""
-        self._client.config_resetstat()
-        self._client.slowlog_reset()
-        handled, seconds, cpu = 0, 0.0, self._cpu()
+        for node in self._nodes:
+            node.config_resetstat()
+            node.slowlog_reset()
+        handled, seconds, before = 0, 0.0, self._cpu()
         while True:
             begun = time.perf_counter()
             step = next(steps, None)
@@ -92,27 +108,19 @@ class Bench:
                 break
             if step:  # and none where tasks are only being made
                 handled, seconds = handled + step, seconds + time.perf_counter() - begun
-        cpu = self._cpu() - cpu
-        p999 = _quantile(self._client.execute_command("LATENCY", "HISTOGRAM", "evalsha"), 0.999)
-        slow = [entry["duration"] for entry in self._client.slowlog_get(-1) if b"EVALSHA" in _bytes(entry["command"])]
-        return Cost(
-            handled / seconds,
-            1e6 * cpu / handled,
-            self._commands() / handled,
-            p999 / 1000,
-            max(slow, default=0) / 1000,
-        )
+        cpu = max(after - own for after, own in zip(self._cpu(), before, strict=True))
+        slow, p999 = [0], [0.0]
+        for node in self._nodes:
+            found = node.execute_command("LATENCY", "HISTOGRAM", "evalsha")
+            p999 += [_quantile(found, 0.999)] if found else []
+            slow += [entry["duration"] for entry in node.slowlog_get(-1) if b"EVALSHA" in _bytes(entry["command"])]
+        commands = sum(map(_commands, self._nodes)) / handled
+        return Cost(handled / seconds, 1e6 * cpu / handled, commands, max(p999) / 1000, max(slow) / 1000)
 
-    def _cpu(self) -> float:
-        """Seconds of processor time that the server's main thread has had."""
-        info: dict[str, Any] = self._client.info("cpu")
-        return float(info["used_cpu_user_main_thread"]) + float(info["used_cpu_sys_main_thread"])
-
-    def _commands(self) -> int:
-        """Commands that scripts have called since the figures were reset."""
-        stats: dict[str, Any] = self._client.info("commandstats")
-        ours = ("evalsha", "info", "config", "slowlog", "latency", "script")
-        return sum(figures["calls"] for name, figures in stats.items() if not name[8:].startswith(ours))
+    def _cpu(self) -> list[float]:
+        """Seconds of processor time that each server's main thread has had."""
+        infos: list[dict[str, Any]] = [node.info("cpu") for node in self._nodes]
+        return [float(each["used_cpu_user_main_thread"]) + float(each["used_cpu_sys_main_thread"]) for each in infos]
 
     def push(self) -> Cost:
         """All tasks."""
@@ -166,16 +174,12 @@ class Bench:
             self._frontier.done(lease, signal="ok")
 
     def together(self, leases: Sequence[Lease]) -> None:
-        """Ends a batch in one round trip."""
-        with self._client.pipeline(transaction=False) as pipe:
-            frontier = Frontier(pipe, POLICY)
-            for lease in leases:
-                frontier.done(lease, signal="ok")
-            pipe.execute()
+        """Ends a batch in one round trip, as `services/endings.py` does."""
+        self._frontier.end(Ending(lease, signal="ok") for lease in leases)
 
     def nothing(self, calls: int) -> Cost:
         """A script that does nothing, as often."""
-        script = self._client.register_script(TRIVIAL)
+        script = self._nodes[0].register_script(TRIVIAL)
 
         def steps() -> Iterator[int]:
             for _ in range(calls):
@@ -184,6 +188,20 @@ class Bench:
 
         script()
         return self.measured(steps())
+
+
+def nodes_of(client: Client) -> list[redis.Redis]:
+    """Every server that holds keys."""
+    if not isinstance(client, redis.RedisCluster):
+        return [client]
+    return [client.get_redis_connection(node) for node in client.get_primaries()]
+
+
+def _commands(node: redis.Redis) -> int:
+    """Commands that scripts have called since the figures were reset."""
+    stats: dict[str, Any] = node.info("commandstats")
+    ours = ("evalsha", "info", "config", "slowlog", "latency", "script")
+    return sum(figures["calls"] for name, figures in stats.items() if not name[8:].startswith(ours))
 
 
 def _bytes(text: str | bytes) -> bytes:
@@ -202,10 +220,8 @@ def _quantile(histogram: Any, share: float) -> float:
 
 def report(size: int, options: argparse.Namespace) -> None:
     """The rows of one size."""
-    aof = ("--appendonly no",) if options.no_aof else ()
-    with running_redis(*aof) as url, redis.Redis.from_url(url, decode_responses=True) as client:
-        client.ping()
-        bench = Bench(client, size, min(options.hosts, size // 4))
+    with store(options) as client:
+        bench = Bench(client, size, min(options.hosts, size // 4), options.shards)
         empty = bench.memory()
         row(size, "push", 64, bench.push())
         pending = (bench.memory() - empty) / size
@@ -216,11 +232,24 @@ def report(size: int, options: argparse.Namespace) -> None:
         for batch in BATCHES:
             row(size, "take+done", batch, bench.take_and_done(batch, options.takes // 3, bench.one_by_one))
         for batch in BATCHES[1:]:
-            row(size, "take+done, pipelined", batch, bench.take_and_done(batch, options.takes // 3, bench.together))
+            row(size, "take+done, together", batch, bench.take_and_done(batch, options.takes // 3, bench.together))
         ended = 5 * (options.takes // 3)
         row(size, "nothing", 1, bench.nothing(options.takes))
         print(f"| {size} | bytes per pending URL: {pending:.0f}, per ended URL: ", end="")
         print(f"{pending + (bench.memory() - before) / ended:.0f} | | | | | | |", flush=True)
+
+
+@contextmanager
+def store(options: argparse.Namespace) -> Iterator[Client]:
+    """One server, or a cluster of three nodes."""
+    if options.cluster:
+        with running_cluster() as cluster, redis.RedisCluster.from_url(cluster.url, decode_responses=True) as client:
+            yield client
+        return
+    aof = ("--appendonly no",) if options.no_aof else ()
+    with running_redis(*aof) as url, redis.Redis.from_url(url, decode_responses=True) as server:
+        server.ping()
+        yield server
 
 
 def row(size: int, what: str, batch: int, cost: Cost) -> None:
@@ -238,6 +267,8 @@ def main() -> None:
     parser.add_argument("--hosts", type=int, default=10_000)
     parser.add_argument("--takes", type=int, default=6_000, help="takes of each phase")
     parser.add_argument("--no-aof", action="store_true", help="a server without its append-only file")
+    parser.add_argument("--shards", type=int, default=1, help="parts of the frontier")
+    parser.add_argument("--cluster", action="store_true", help="three nodes instead of one server")
     options = parser.parse_args()
     print("| URLs | what | batch | tasks/s | CPU, µs/task | commands/task | p99.9 of a script, ms ≤ | longest, ms |")
     print("|--:|---|--:|--:|--:|--:|--:|--:|")
