@@ -41,8 +41,8 @@ def _sources(page: Page, feed: FeedContent | None) -> Iterator[Iterable[str]]:
     yield _structured(page)
     yield _metas(page)
     yield feed.authors if feed else ()
-    yield marked_byline(page)
     yield plain_byline(page)
+    yield marked_byline(page)
 
 
 def _split(texts: Iterable[str]) -> list[str]:

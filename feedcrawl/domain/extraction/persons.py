@@ -25,7 +25,8 @@ _SPLIT = re.compile(
 _ASIDE = re.compile(r"\s*\([^)]*\)|\s*\[[^\]]*\]|\s(?:기자|記者|记者)$")
 _ADDRESS = re.compile(r"://|www\.|@\w")
 _NO_NAME = re.compile(
-    r"[#%]|^\d|\d{3}|\d[:.]\d|^\W*$"
+    r"[#%]|^\d|\d{3}|\d[:.]\d|\s\d+$|^\W*$|^(?:foto|photo|bild|image|picture|credit|quelle|source)s?\b|^published\b"
+    r"|^(?:by|von|por|par|di|door|av|af)$"
     r"|^(?:admin|administrator|editor|redaktion|staff|unknown|null|none|author|authors|contributor|guest|anonymous"
     r"|follow|share|edit|save|reply|login|profile|image|photo|about the author|view profile|see more|more|posted"
     r"|updated|published)$",
@@ -36,7 +37,7 @@ _ROLE = re.compile(
     r"|redakteur(?:in)?|korrespondent(?:in)?|reporter(?:in)?|rédact(?:eur|rice)|journaliste|redactor[a]?|periodista)$",
     re.IGNORECASE,
 )
-_PROPER = r"[^\W\d_a-z][\w'\u2019.-]*"
+_PROPER = r"[^\W\d_a-z](?:[^\W\d_]|['\u2019.-])*"
 _PERSON = re.compile(
     rf"{_PROPER}(?:\s+(?:(?:de|del|da|di|do|dos|van|von|der|den|ter|la|le|el|al|bin|ibn)\s+)*{_PROPER}){{1,3}}"
     r"|[\u4e00-\u9fff\uac00-\ud7af]{2,4}"

@@ -28,7 +28,7 @@ _DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{2,4}")
 def site_names(page: Page) -> Iterator[str]:
     """The names that the site goes by: as it says itself, and its host."""
     for name in (*map(page.meta, ("og:site_name", "application-name", "apple-mobile-web-app-title")), _publisher(page)):
-        if name:
+        if name and "://" not in name:
             yield name
     host = (urlsplit(page.url).hostname or "").removeprefix("www.")
     yield host

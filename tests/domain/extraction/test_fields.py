@@ -56,6 +56,7 @@ def test_language_of_the_feed():
     [
         ("<meta property=og:site_name content='The Daily'>", "The Daily"),
         ("<meta name=application-name content=App>", "App"),
+        ("<meta property=og:site_name content=https://d.example><meta name=application-name content=App>", "App"),
         ("", "d.example"),
     ],
 )
