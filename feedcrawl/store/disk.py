@@ -33,6 +33,7 @@ _REASONS = {
     errno.EINVAL: "not_a_file",
     errno.ENXIO: "not_a_file",  # a pipe that nobody reads
     errno.EIO: "io_error",
+    errno.EAGAIN: "locked",
     errno.EMFILE: "too_many_files",
     errno.ENFILE: "too_many_files",
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import time
 from typing import TYPE_CHECKING, Any
 
 from feedcrawl.store.disk import json_line, map_disk_errors, open_beneath, write_whole
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from datetime import date
     from pathlib import Path
+
+LOCK_SEC = 0.5
+"""How long a writer waits for others before its task goes back: the event loop waits too."""
+_POLL_SEC = 0.005
 
 
 class NdjsonFile:
@@ -40,7 +45,7 @@ class NdjsonFile:
                 os.close(fd)
 
     def _append(self, fd: int, lines: bytes) -> None:
-        fcntl.flock(fd, fcntl.LOCK_EX)
+        _lock(fd)
         end = os.fstat(fd).st_size
         write_whole(fd, b"\n" + lines if _torn(fd, end) else lines, end=end)
         if self._durable:
@@ -56,6 +61,18 @@ class NdjsonFile:
                 return
             with os.fdopen(fd, "rb") as lines:
                 yield from (record for record in map(_parsed, lines) if record is not None)
+
+
+def _lock(fd: int) -> None:
+    """For this writer alone. One that sleeps in the middle of a line must not keep all others from their work."""
+    until = time.monotonic() + LOCK_SEC
+    while True:
+        try:
+            return fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                raise
+        time.sleep(_POLL_SEC)
 
 
 def _name(day: date) -> str:

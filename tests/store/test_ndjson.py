@@ -1,9 +1,11 @@
 import errno
+import fcntl
 import json
 import os
 import resource
 import subprocess
 import sys
+import threading
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
@@ -12,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from feedcrawl.store import ndjson
 from feedcrawl.store.disk import DiskUnavailable, json_line, map_disk_errors, open_beneath
 from feedcrawl.store.ndjson import NdjsonFile
 
@@ -121,6 +124,7 @@ def test_a_durable_append_reaches_the_disk(tmp_path, monkeypatch):
 
 APPEND_MANY = """
 import sys
+import threading
 from datetime import date
 from pathlib import Path
 from feedcrawl.store.ndjson import NdjsonFile
@@ -202,3 +206,17 @@ def test_errors_of_the_disk_have_one_name(error, reason):
     assert (caught.value.path, caught.value.reason) == (Path("data/x"), reason)
     assert str(caught.value) == f"{reason}: data/x"
     assert caught.value.__cause__ is error
+
+
+def test_a_writer_that_sleeps_in_the_middle_of_a_line_keeps_others_for_a_moment_only(entries, file, monkeypatch):
+    monkeypatch.setattr(ndjson, "LOCK_SEC", 0.05)
+    entries.append(DAY, {"uid": "a"})
+    with file.open("ab") as asleep:
+        fcntl.flock(asleep, fcntl.LOCK_EX)
+        with pytest.raises(DiskUnavailable) as refused:
+            entries.append(DAY, {"uid": "b"})
+        assert refused.value.reason == "locked"
+        threading.Timer(0.02, lambda: fcntl.flock(asleep, fcntl.LOCK_UN)).start()
+        monkeypatch.setattr(ndjson, "LOCK_SEC", 20.0)
+        entries.append(DAY, {"uid": "c"})
+    assert [record["uid"] for record in entries.read(DAY)] == ["a", "c"]
