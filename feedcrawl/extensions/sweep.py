@@ -13,6 +13,7 @@ from scrapy import signals
 from scrapy.exceptions import DontCloseSpider
 
 from feedcrawl import wiring
+from feedcrawl.services import catch_up
 from feedcrawl.services.sweeper import PAGE, Sweeper
 from feedcrawl.store.connection import StoreUnavailable
 
@@ -87,6 +88,9 @@ class Sweep:
             return
         if not await asyncio.to_thread(self._sweeper.begin):
             return
+        if not self._once:  # a run with an end polls all that is due
+            wired = self._wired
+            await asyncio.to_thread(catch_up.spread_overdue, wired.registry, wired.frontier, wired.now())
         pages, suspects = self._sweeper.pages(), list[str]()
         while (page := await asyncio.to_thread(next, pages, None)) is not None:
             suspects += page

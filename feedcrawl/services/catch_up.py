@@ -1,4 +1,4 @@
-"""After hours away a worker finds most feeds overdue: they are spread before the crawl begins."""
+"""After hours away, of workers, network or server, most feeds are overdue: they are spread."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ SAMPLE, MANY = 200, 0.1
 def spread_overdue(registry: Registry, frontier: Frontier, now: datetime) -> int:
     """Spreads the feeds that are overdue by more than ten minutes, if they are many; answers how many were moved.
 
-    All feeds are read only where a sample of them says so. Of workers that start together the first does it.
+    All feeds are read only where a sample of them says so. It is done once in ten minutes: what waits still is then
+    spread anew, so that whatever has become worth more goes first.
     """
     with map_redis_errors():
         sample = list(islice(_polled(registry), SAMPLE))

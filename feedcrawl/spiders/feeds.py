@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import CloseSpider
 
-from feedcrawl.services import catch_up, sources, subscriptions
+from feedcrawl.services import sources, subscriptions
 from feedcrawl.spiders import discover, lists
 from feedcrawl.spiders.base import FrontierSpider
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import Sequence
 
     from scrapy.http import Response
 
@@ -40,12 +40,9 @@ class FeedsSpider(FrontierSpider):
         self.backfill = switch("backfill", backfill)
         self.forever = switch("forever", forever)
 
-    async def start(self) -> AsyncIterator[Any]:
+    async def begin(self) -> None:
         """Subscribes to what was asked for; the frontier does the rest."""
-        await asyncio.sleep(0)
         await sources.sync(self.wired.sources, self.wired)
-        if self.forever:  # a run that ends polls all that is due
-            await asyncio.to_thread(catch_up.spread_overdue, self.wired.registry, self.wired.frontier, self.wired.now())
         wishes, refused = subscriptions.read_wishes(self.feeds, self.categories)
         lists.tell(refused)
         ids = await lists.subscribe(self.wired, subscriptions.with_archives(wishes) if self.backfill else wishes)
@@ -58,10 +55,6 @@ class FeedsSpider(FrontierSpider):
             self.logger.warning(
                 "no_feeds", extra={"detail": "no feed is subscribed: `scrapy subscribe URL`, or -a feeds=URL"}
             )
-        self.wired.leases.on_change(0)
-        nothing: tuple[Any, ...] = ()  # requests come from the frontier
-        for each in nothing:
-            yield each
 
     async def unfold(self, poll: FeedPoll, response: Response | None) -> bool:
         """Whether the document was a list of feeds, or a page that gave way to its feed."""
