@@ -2,7 +2,7 @@
 
 Tasks lie with the registered domain of their host, whose limits then live within one shard; what is kept under an id
 (a feed's record, entries and journal, a claim) lies with the id. A new feed or sitemap gets an id that lies in the
-shard of its host, so that a poll ends in one step on one shard (docs/decisions/0005-shards.md).
+shard of its host, so that a poll ends in one step on one shard (docs/decisions/0008-shards.md).
 """
 
 from __future__ import annotations

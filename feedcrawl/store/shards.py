@@ -1,4 +1,4 @@
-"""The frontier on several shards, each with the hosts of its own registered domains (docs/decisions/0005-shards.md).
+"""The frontier on several shards, each with the hosts of its own registered domains (docs/decisions/0008-shards.md).
 
 A script touches one shard's keys only, so that the nodes of a Redis Cluster share the work. What concerns two shards is
 done in steps, each of which may be repeated: a kill in between repeats work and loses none.
