@@ -24,7 +24,7 @@ from feedcrawl.services.submissions import Submissions
 from feedcrawl.services.tempo import Tempo
 from feedcrawl.store.articles import Articles, Lives
 from feedcrawl.store.collections import Collections
-from feedcrawl.store.connection import Client, Connection, connect
+from feedcrawl.store.connection import Client, Connection, connect, map_redis_errors
 from feedcrawl.store.dead_letters import DeadLetters
 from feedcrawl.store.entries import Entries
 from feedcrawl.store.frontier import Frontier, FrontierPolicy
@@ -71,7 +71,8 @@ class Wiring:
         )
         with ExitStack() as undo:
             undo.callback(connection.close)
-            agree(connection.client, self.config.shards)
+            with map_redis_errors():
+                agree(connection.client, self.config.shards)
             self._generation = Generation(connection.client, self.config.data_dir, shards=self.config.shards)
             if not self._any_server:
                 self._generation.check()

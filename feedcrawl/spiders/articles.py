@@ -9,7 +9,7 @@ from feedcrawl.spiders.feeds import switch
 
 
 class ArticlesSpider(FrontierSpider):
-    """Arguments: `forever=1` stays when nothing is due."""
+    """Arguments: `forever=1` stays when nothing is due. Input: `crawler_queue`, category links, and the frontier."""
 
     name = "articles"
     lanes = ("page",)
@@ -17,8 +17,3 @@ class ArticlesSpider(FrontierSpider):
     def __init__(self, forever: str = "", **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.forever = switch("forever", forever)
-
-    async def start(self) -> Any:
-        """Nothing of its own: `crawler_queue`, category links and the frontier are its input."""
-        for nothing in ():  # type: ignore[var-annotated]
-            yield nothing

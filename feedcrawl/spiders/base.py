@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, Self
@@ -15,9 +16,10 @@ from feedcrawl.spiders.archives import ArchiveTasks
 from feedcrawl.spiders.pages import ArticleTasks
 from feedcrawl.spiders.polls import FeedTasks
 from feedcrawl.spiders.sitemap_tasks import SitemapTasks
+from feedcrawl.store.connection import StoreUnavailable, map_redis_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import AsyncIterator, Sequence
 
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -32,6 +34,9 @@ logger = logging.getLogger(__name__)
 
 HTML_TYPES = ("text/html", "application/xhtml+xml", "application/xml", "text/xml", "text/plain")
 """Types whose body may be a page; what is none of them is not read. Plain text and XML are judged by their content."""
+
+
+BEGIN_AGAIN_SEC = 1.0
 
 
 class Handler(Protocol):
@@ -68,6 +73,32 @@ class FrontierSpider(Spider):
         """Says at the start that publishers cannot reach anyone, where that is so."""
         if self.wired.config.contact is None:
             logger.warning("no_contact", extra={"detail": "publishers cannot reach you: set FEEDCRAWL_CONTACT"})
+
+    async def start(self) -> AsyncIterator[Any]:
+        """What the spider begins with; requests come from the frontier.
+
+        While the server is away it waits and begins anew, for all of it may be repeated; the scheduler says why, and
+        how long.
+        """
+        await asyncio.sleep(0)
+        while not await self._begun():
+            await asyncio.sleep(BEGIN_AGAIN_SEC)
+        self.wired.leases.on_change(0)
+        nothing: tuple[Any, ...] = ()
+        for each in nothing:
+            yield each
+
+    async def begin(self) -> None:
+        """Puts what was asked for into the frontier; may be called again."""
+
+    async def _begun(self) -> bool:
+        try:
+            with map_redis_errors():
+                await self.begin()
+        except StoreUnavailable as error:
+            logger.debug("start_waits", extra={"reason": error.code})
+            return False
+        return True
 
     @cached_property
     def handlers(self) -> dict[str, Handler]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import Request, signals
@@ -18,7 +17,7 @@ from feedcrawl.spiders.base import FrontierSpider
 from feedcrawl.store.connection import StoreUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable
+    from collections.abc import Iterable
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -55,17 +54,13 @@ class SiteSpider(FrontierSpider):
         crawler.signals.connect(spider.spider_closed, signals.spider_closed)
         return spider
 
-    async def start(self) -> AsyncIterator[Any]:
+    async def begin(self) -> None:
         """Begins at the base of the source, or goes on with a run that was interrupted."""
-        await asyncio.sleep(0)
         wired = self.wired
         await sources.sync(wired.sources, wired)
         limit = wired.config.site_max_pages
         self.run = SiteRun(self.site, wired.site_runs, wired.frontier, wired.leases, max_pages=limit)
         self.run.follow([self._page(self.site.base_url, 0)])
-        nothing: tuple[Any, ...] = ()  # requests come from the frontier
-        for each in nothing:
-            yield each
 
     async def parse_listing(self, response: Response) -> None:
         """Submits the articles that a page lists, and follows its listings."""

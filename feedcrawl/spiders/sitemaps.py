@@ -15,7 +15,7 @@ from feedcrawl.spiders.feeds import NO_USABLE_ARGUMENT, switch
 from feedcrawl.store.connection import map_redis_errors
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import Sequence
 
 
 class SitemapsSpider(FrontierSpider):
@@ -33,9 +33,8 @@ class SitemapsSpider(FrontierSpider):
         self.now = switch("now", now)
         self.forever = switch("forever", forever)
 
-    async def start(self) -> AsyncIterator[Any]:
+    async def begin(self) -> None:
         """Watches what was asked for; the frontier does the rest."""
-        await asyncio.sleep(0)
         await sources.sync(self.wired.sources, self.wired)
         wishes, refused = subscriptions.read_wishes(self.sitemaps, self.categories)
         lists.tell(refused)
@@ -48,10 +47,6 @@ class SitemapsSpider(FrontierSpider):
             await self._make_due(ids)
         if not self.sitemaps and not self.wired.sitemaps.count():
             self.logger.warning("no_sitemaps", extra={"detail": "no sitemap is watched: -a sitemaps=URL, or a source"})
-        self.wired.leases.on_change(0)
-        nothing: tuple[Any, ...] = ()  # requests come from the frontier
-        for each in nothing:
-            yield each
 
     async def _watch(self, wishes: Sequence[subscriptions.Wish]) -> list[str]:
         ids: dict[str, None] = {}

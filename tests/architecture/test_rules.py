@@ -150,6 +150,33 @@ def test_redis_keys_are_named_in_one_place(modules, root: Path) -> None:
     assert not found, "\n".join(found)
 
 
+def blocks(node: ast.AST) -> bool:
+    """Whether a call makes Redis wait for something to come: BLPOP and its like, XREAD with BLOCK, WAIT."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return False
+    waits = any(word.arg == "block" for word in node.keywords) and node.func.attr.startswith("xread")
+    return waits or node.func.attr in {
+        "blpop",
+        "brpop",
+        "blmove",
+        "blmpop",
+        "brpoplpush",
+        "bzpopmin",
+        "bzpopmax",
+        "waitaof",
+    }
+
+
+def test_no_command_waits_in_the_server(modules) -> None:
+    found = [
+        f"{module.at(node)} {ast.unparse(node)[:60]}: a connection that waits does not notice that its server is gone"
+        for module in modules
+        for node in ast.walk(module.tree)
+        if blocks(node)
+    ]
+    assert not found, "\n".join(found)
+
+
 def mutable(value: ast.expr | None) -> bool:
     if isinstance(value, ast.Call):
         return ast.unparse(value.func).rpartition(".")[2] in MUTABLE_CALLS
@@ -229,6 +256,9 @@ def test_each_decision_has_its_table(modules, root: Path) -> None:
         ("get(url, verify=False)", unsafe, "verify=False"),
         ("re.compile(text)", unsafe, None),
         ("run(command, shell=False)", unsafe, None),
+        ("client.blpop(name)", blocks, True),
+        ("client.xreadgroup(group, worker, streams, block=0)", blocks, True),
+        ("client.xreadgroup(group, worker, streams)", blocks, False),
         ("{}", mutable, True),
         ("[]", mutable, True),
         ("collections.deque()", mutable, True),

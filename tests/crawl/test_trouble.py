@@ -163,6 +163,26 @@ def test_a_server_that_stays_away_ends_the_crawl(world: World, server: Server) -
     server.start()
 
 
+@pytest.mark.parametrize("ends", ["well", "in time"])
+def test_a_crawl_waits_with_its_first_steps_too(world: World, ends: str) -> None:
+    site = world.origin.site("site.test")
+    feed = site.serve("/feed", document(rss([entry(site, "page")]), content_type="application/rss+xml"))
+    url = site.serve("/page", good_page("page"))
+    world.crawl("before")
+    set_(world, maxmemory="1")
+    limit = {"FEEDCRAWL_REDIS_OUTAGE_SEC": "2"} if ends == "in time" else {}
+    worker = world.start(f"feeds={feed}", **limit)
+    world.until(lambda: logged(world, "store_away"))
+    if ends == "well":
+        set_(world, maxmemory="0")
+    assert worker.wait(timeout=30) == (0 if ends == "well" else 1), world.logs()[-3000:]
+    assert '"level": "critical"' not in world.logs()
+    assert "Traceback" not in world.logs()
+    set_(world, maxmemory="0")
+    with world.client() as client:
+        assert article(client, url).get("status") == ("success" if ends == "well" else None)
+
+
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("forever", [True, False])
 def test_an_emptied_server_ends_the_crawl_and_is_refused_until_it_is_restored(world: World, forever: bool) -> None:
