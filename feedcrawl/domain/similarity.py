@@ -111,8 +111,11 @@ def title_key(title: str | None) -> int:
 
 def resemblance(left: Sequence[int], right: Sequence[int]) -> float:
     """The share of the runs of words of two texts that both have, estimated from their sketches: 0 … 1."""
-    union = _smallest({*left, *right}, SKETCH_SIZE)
-    return len({*left} & {*right} & {*union}) / len(union) if union else 0.0
+    common = {*left} & {*right}
+    if not common:
+        return 0.0
+    union = _smallest((*left, *right), SKETCH_SIZE)
+    return len(common.intersection(union)) / len(union)
 
 
 def near(mine: Fingerprint, theirs: Fingerprint, rule: Rule) -> tuple[Reason, float]:

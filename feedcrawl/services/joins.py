@@ -164,11 +164,12 @@ class Joins:
                 around = (int(looks.chars * share) - slack, int(looks.chars / share) + slack)
                 brief = replace(looks, numbers=frozenset(), sketch=())
                 self._stories.meet(pipe, text, uid, brief.encode(), (looks.chars, looks.chars))
-                self._stories.meet(pipe, title, uid, looks.encode(), around)
+                if looks.title and looks.sketch:
+                    self._stories.meet(pipe, title, uid, looks.encode(), around)
             replies = pipe.execute()
         owner, wanted, stored, joined = self._articles.answer(replies, asked)
         apart, first, first_in, own, own_in, *met = replies[self._articles.ASKED :]
-        same = [tuple(_met(self._stories.met(reply))) for reply in met] or [(), ()]
+        same = [*(tuple(_met(self._stories.met(reply))) for reply in met), (), ()]
         return Known(
             owner=owner,
             wanted=frozenset(wanted),

@@ -148,6 +148,16 @@ def test_the_settings_say_where_and_how(
         assert (reader.read(second, text).merged_into == url_uid(A)) is joins
 
 
+@pytest.mark.parametrize(("title", "text"), [(None, TEXT), ("A title", TEXT * 20)])
+def test_what_cannot_be_nearly_alike_waits_in_no_bucket(
+    reader: Reader, redis_client: redis.Redis, title: str | None, text: str
+) -> None:
+    reader.read(A, text, title=title)
+    assert redis_client.keys("fc:{0}:same_title:*") == []
+    assert reader.read(B, text, title=title).merged_into == url_uid(A)
+    assert reader.read(C, f"{text}\nMore.", title=title).merged_into is None
+
+
 def test_who_joined_is_not_compared_with(reader: Reader) -> None:
     """Else a story would drift: each like the last, and the last like nothing of the first."""
     texts = [TEXT]

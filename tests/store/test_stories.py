@@ -79,6 +79,12 @@ def test_a_full_bucket_compares_nobody_new(meet: Callable[..., Any], monkeypatch
     assert [uid for uid, _ in meet("c", "1:500:")] == ["a", "b"]
 
 
+def test_the_last_of_a_bucket_are_compared(meet: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "COMPARED", 2)
+    found = [meet(uid, "1:500:") for uid in "abcd"]
+    assert [[uid for uid, _ in each] for each in found] == [[], ["a"], ["a", "b"], ["b", "c"]]
+
+
 def test_buckets_live_for_their_time(meet: Callable[..., Any], redis_client: redis.Redis) -> None:
     meet("a", "1:500:", TEXT)
     meet("a", "1:500:", TITLE)
