@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.extraction.furniture import is_hidden
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 MAX_AUTHORS = 20
 MAX_BYLINE_LENGTH = 160
+MAX_ELEMENTS = 300
 MAX_LINES = 8  # under the headline; below them other articles have their bylines
 _BYLINE = re.compile(
     r"(?<![A-Za-z])(?:by-?lines?|authors?|autor(?:en|in|es)?|auteurs?|autore|author-?name|writer|journalist|contributors?"
@@ -46,7 +48,7 @@ def marked_byline(page: Page) -> list[str]:
     marked = [
         element
         for element in page.tree.iter()
-        if element not in around and _is_marked(element) and not _is_elsewhere(element, around)
+        if element not in around and _is_marked(element) and _is_box(element) and not _is_elsewhere(element, around)
     ]
     outer = {parent for element in marked for parent in element.iterancestors()}
     for element in sorted(marked, key=lambda element: element in outer):
@@ -73,6 +75,11 @@ def _is_marked(element: HtmlElement) -> bool:
         or "author" in attributes.get("itemprop", "").split()
         or _BYLINE.search(names(element)) is not None
     )
+
+
+def _is_box(element: HtmlElement) -> bool:
+    """Whether an element is small enough to be a byline, biography included."""
+    return next(islice(element.iter(), MAX_ELEMENTS, None), None) is None
 
 
 def _is_elsewhere(element: HtmlElement, around: set[HtmlElement]) -> bool:

@@ -28,6 +28,11 @@ def test_marked_byline(body, names):
     assert marked_byline(page(body)) == names
 
 
+def test_large_boxes_are_no_bylines():
+    nested = "<div class=author>" * 100 + f"{'<i>12</i>' * 20_000}<i>Ann Lee</i>"
+    assert marked_byline(page(nested)) == []
+
+
 LINE = "<p>A line.</p>"
 
 
