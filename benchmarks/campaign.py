@@ -33,6 +33,8 @@ ROUNDS = {
     Campaign.drained: 1,
 }
 """Faults and how often each comes."""
+BACKLOG_SITES = 8
+"""After so many sites all is worked off: a new site's first article would come too late for its fault otherwise."""
 WORK_SEC = 3600.0
 
 
@@ -44,14 +46,17 @@ def main() -> int:
     given = options.parse_args()
     began, chance = time.monotonic(), random.Random(given.seed)
     with tempfile.TemporaryDirectory() as folder, world_in(Path(folder), embedded=True, **SETTINGS) as world:
-        campaign = Campaign(world, chance=chance)
+        campaign, worked = Campaign(world, chance=chance), 0
         while campaign.kills < given.kills:
             left = given.kills - campaign.kills
             campaign.pages = max(1, round((given.articles - len(campaign.urls)) / left))
             chance.choices(list(ROUNDS), list(ROUNDS.values()))[0](campaign)
-            print(f"\r{campaign.kills} kills, {len(campaign.urls)} pages", end="", flush=True)
-        print()
-        campaign.worked_off(WORK_SEC)
+            if campaign.sites >= worked + BACKLOG_SITES or campaign.kills >= given.kills:
+                campaign.worked_off(WORK_SEC)
+                worked = campaign.sites
+                print(
+                    f"{campaign.kills} kills, {len(campaign.urls)} pages, {time.monotonic() - began:.0f} s", flush=True
+                )
         campaign.rest()
         account = campaign.account()
     for name, count in sorted(campaign.faults.items()):

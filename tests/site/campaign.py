@@ -6,6 +6,7 @@ every page that was served.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import signal
@@ -17,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import redis
 from documents import rss
 from faults import STEPS
 from origin import document
@@ -199,15 +201,17 @@ class Campaign:
         self.at_step(*self.chance.choice([each for each in NAMED if each[1] != "child_parsing"]))
 
     def worked_off(self, timeout_sec: float) -> None:
-        """Two workers do what there is to do."""
-        workers = [self.start(self.site("last")) for _ in range(2)]
-        with self.world.client() as client:
-            self.world.until(
-                lambda: not Frontier(client, FrontierPolicy()).counts().get("pending:article"), timeout_sec
-            )
+        """Two workers do what there is to do, and end."""
+        workers = [self.world.start("forever=1") for _ in range(2)]
+        self.world.until(lambda: not self._left(), timeout_sec)
         for worker in workers:
             worker.send_signal(signal.SIGTERM)
             worker.wait(timeout=60)
+
+    def _left(self) -> int:
+        with self.world.client() as client, contextlib.suppress(redis.ConnectionError):
+            return Frontier(client, FrontierPolicy()).counts().get("pending:article", 0)
+        return 1  # nobody has started the server yet
 
     def _until_asked(self, more: int) -> None:
         wanted = len(self.world.origin.ledger.requests) + more
