@@ -158,7 +158,7 @@ class Wiring:
             page_sec=config.page_cache_ttl_sec,
             pages_bytes=config.page_cache_max_bytes,
         )
-        return Articles(self.client, lives)
+        return Articles(self.client, lives, shards=config.shards)
 
     @cached_property
     def stories(self) -> Stories:
@@ -168,7 +168,7 @@ class Wiring:
     @cached_property
     def media_records(self) -> MediaRecords:
         """What became of each article."""
-        return MediaRecords(self.client, life_sec=self.config.media_ttl_sec)
+        return MediaRecords(self.client, life_sec=self.config.media_ttl_sec, shards=self.config.shards)
 
     @cached_property
     def collections(self) -> Collections:

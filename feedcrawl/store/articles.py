@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
+from feedcrawl.domain.shards import shard_of
 from feedcrawl.store import keys
-from feedcrawl.store.connection import in_order
+from feedcrawl.store.connection import get_each, in_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -36,12 +37,15 @@ class Lives:
 
 
 class Articles:
-    """The keys of docs/data-format.md. Methods that take a pipeline queue commands on it; writing twice is once."""
+    """The keys of docs/data-format.md, and our own in the shard of their uid.
 
-    def __init__(self, client: Client, lives: Lives, *, shard: int = 0) -> None:
+    Methods that take a pipeline queue commands on it; writing twice is once.
+    """
+
+    def __init__(self, client: Client, lives: Lives, *, shards: int = 1) -> None:
         self._client = client
         self._lives = lives
-        self._prefix = keys.shard(shard)
+        self._shards = shards
 
     @property
     def life_sec(self) -> int:
@@ -63,10 +67,10 @@ class Articles:
         key = self._claim(uid)
         _ = pipe.set(key, asked, nx=True, ex=INDEX_LIFE_SEC) if claim else pipe.get(key)
         pipe.get(key)
-        pipe.smembers(f"{self._prefix}wanted:{asked}")
-        pipe.smembers(f"{self._prefix}wanted:{uid}")
+        pipe.smembers(self._key("wanted", asked))
+        pipe.smembers(self._key("wanted", uid))
         pipe.hmget(keys.article(uid), "status", "content_hash")
-        pipe.get(f"{self._prefix}joined:{uid}")
+        pipe.get(self._key("joined", uid))
 
     ASKED = 6
 
@@ -87,9 +91,7 @@ class Articles:
 
     def owners(self, uids: Sequence[str]) -> dict[str, str]:
         """Which tasks have claimed these uids; those unclaimed are left out."""
-        if not uids:
-            return {}
-        found = self._client.mget([self._claim(uid) for uid in uids])
+        found = get_each(self._client, [self._claim(uid) for uid in uids])
         return {uid: owner for uid, owner in zip(uids, found, strict=True) if owner}
 
     def inherit(self, uid: str, before: str, owner: str) -> bool:
@@ -98,30 +100,30 @@ class Articles:
 
     def sighting(self, pipe: Pipeline, uid: str, url: str) -> None:
         """Notes a URL under which a known article was met again."""
-        key = f"{self._prefix}sightings:{uid}"
+        key = self._key("sightings", uid)
         pipe.sadd(key, url)
         pipe.expire(key, INDEX_LIFE_SEC)
 
     def sightings(self, uid: str) -> set[str]:
         """The other URLs of an article."""
-        return set(self._client.smembers(f"{self._prefix}sightings:{uid}"))
+        return set(self._client.smembers(self._key("sightings", uid)))
 
     def winner_of(self, uid: str) -> str | None:
         """The article that a loser's uid has joined."""
-        found = self._client.get(f"{self._prefix}joined:{uid}")
+        found = self._client.get(self._key("joined", uid))
         return None if found is None else str(found)
 
     def join(self, pipe: Pipeline, loser: str, winner: str) -> None:
         """Lets consumers of a loser's uid find the winner."""
-        pipe.set(f"{self._prefix}joined:{loser}", winner, ex=INDEX_LIFE_SEC)
+        pipe.set(self._key("joined", loser), winner, ex=INDEX_LIFE_SEC)
 
     def unjoin(self, pipe: Pipeline, uid: str) -> None:
         """The uid has an article of its own again."""
-        pipe.delete(f"{self._prefix}joined:{uid}")
+        pipe.delete(self._key("joined", uid))
 
     def unsight(self, pipe: Pipeline, uid: str, url: str) -> None:
         """The URL is none of this article's."""
-        pipe.srem(f"{self._prefix}sightings:{uid}", url)
+        pipe.srem(self._key("sightings", uid), url)
 
     # --- what is wanted of a URL, and what is stored of it ---
 
@@ -129,14 +131,14 @@ class Articles:
         """Notes for which categories a URL is wanted, whoever fetches it later."""
         categories = tuple(categories)
         if categories:
-            pipe.sadd(f"{self._prefix}wanted:{uid}", *categories)
-            pipe.expire(f"{self._prefix}wanted:{uid}", INDEX_LIFE_SEC)
+            pipe.sadd(self._key("wanted", uid), *categories)
+            pipe.expire(self._key("wanted", uid), INDEX_LIFE_SEC)
 
     def wanted(self, *uids: str) -> set[str]:
         """The categories that want an article under any of these uids."""
         with self._client.pipeline(transaction=False) as pipe:
             for uid in uids:
-                pipe.smembers(f"{self._prefix}wanted:{uid}")
+                pipe.smembers(self._key("wanted", uid))
             return set().union(*pipe.execute())
 
     def stored(self, uids: Sequence[str]) -> set[str]:
@@ -150,7 +152,7 @@ class Articles:
 
     def categorize_known(self, uids: Sequence[str], categories: Sequence[str]) -> None:
         """Adds articles that are stored already, under these uids or as what they joined, to categories."""
-        joined = self._client.mget([f"{self._prefix}joined:{uid}" for uid in uids])
+        joined = get_each(self._client, [self._key("joined", uid) for uid in uids])
         winners = [winner or uid for uid, winner in zip(uids, joined, strict=True)]
         with self._client.pipeline(transaction=False) as pipe:
             for winner in self.stored(winners):
@@ -267,4 +269,7 @@ class Articles:
             return int(pipe.execute()[-1])
 
     def _claim(self, uid: str) -> str:
-        return f"{self._prefix}claim:{uid}"
+        return self._key("claim", uid)
+
+    def _key(self, name: str, uid: str) -> str:
+        return f"{keys.shard(shard_of(uid, self._shards))}{name}:{uid}"

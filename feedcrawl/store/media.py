@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from feedcrawl.domain.shards import shard_of
 from feedcrawl.domain.states import Media, media_from
 from feedcrawl.store import keys
 
@@ -21,10 +22,10 @@ if TYPE_CHECKING:
 class MediaRecords:
     """Records by media_id. Methods that take a pipeline queue commands on it; writing twice is writing once."""
 
-    def __init__(self, client: Client, *, life_sec: int, shard: int = 0) -> None:
+    def __init__(self, client: Client, *, life_sec: int, shards: int = 1) -> None:
         self._client = client
         self._life_sec = life_sec
-        self._prefix = keys.shard(shard)
+        self._shards = shards
 
     def ask(self, pipe: Pipeline, media_id: str) -> None:
         """Asks for a record; `read` makes it of the reply."""
@@ -67,10 +68,10 @@ class MediaRecords:
         return [] if text is None else list(json.loads(text))
 
     def _record(self, media_id: str) -> str:
-        return f"{self._prefix}media:{media_id}"
+        return f"{keys.shard(shard_of(media_id, self._shards))}media:{media_id}"
 
     def _fragments(self, media_id: str) -> str:
-        return f"{self._prefix}fragments:{media_id}"
+        return f"{keys.shard(shard_of(media_id, self._shards))}fragments:{media_id}"
 
 
 def _text(media: Media) -> str:
