@@ -52,6 +52,7 @@ _NOTICES = (
 )
 _NOTICE = re.compile("|".join(_NOTICES), re.IGNORECASE)
 _CALL_LENGTH = 350
+_HEADLINE = 15
 _NO_FIGURES = frozenset({"article", "main", "section", "p", "li", "td", "body"})
 _WITNESS_COVERED, _BODY_COVERED, _LINE_SEEN = 0.85, 0.7, 0.4
 
@@ -94,7 +95,11 @@ def drop_headline(root: HtmlElement, titles: Iterable[str | None]) -> None:
     """Take out the heading that repeats the article's title."""
     known = {squeezed(title) for title in titles if title}
     for heading in root.iter("h1", "h2"):
-        if heading is not root and squeezed("".join(map(str, heading.itertext()))) in known:
+        said = squeezed("".join(map(str, heading.itertext())))
+        # A page's title goes on with the name of the site.
+        if heading is not root and any(
+            title == said or (len(said) >= _HEADLINE and title.startswith(said)) for title in known
+        ):
             heading.drop_tree()
             return
 

@@ -29,10 +29,13 @@ from feedcrawl.domain.extraction.polish import (
 from feedcrawl.domain.extraction.prose import find_root, trim
 from feedcrawl.domain.extraction.rules import select_body
 from feedcrawl.domain.extraction.structured import body_of, text_at
+from feedcrawl.domain.extraction.titles import title_element
 from feedcrawl.domain.sanitize import parse_html
 from feedcrawl.domain.text import canonical_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from lxml.html import HtmlElement
 
     from feedcrawl.domain.extraction.page import Page
@@ -83,7 +86,7 @@ def by_prose(page: Page) -> Candidate | None:
     mark_figures(root, weights)
     trim(root, weights)
     drop_calls(root)
-    drop_headline(root, [page.meta("og:title"), text_at(page.article, "headline"), *headlines])
+    drop_headline(root, [*_titles(page), *headlines])
     if page.is_declared:
         add_lead(root, lead)
     witness = body_of(page.article)
@@ -113,7 +116,7 @@ def by_readability(page: Page) -> Candidate | None:
         summary = Document(deepcopy(page.tree), url=page.base).summary(html_partial=True)
     except (Unparseable, *_BROKEN):
         return None
-    return by_markup("readability", summary)
+    return by_markup("readability", summary, titles=_titles(page))
 
 
 def _is_wide(page: Page) -> bool:
@@ -143,7 +146,7 @@ def by_trafilatura(page: Page) -> Candidate | None:
         )
     except _BROKEN:
         return None
-    return by_markup("trafilatura", html)
+    return by_markup("trafilatura", html, titles=_titles(page))
 
 
 def by_feed(feed: FeedContent | None) -> Candidate | None:
@@ -151,10 +154,17 @@ def by_feed(feed: FeedContent | None) -> Candidate | None:
     return by_markup("feed", feed.content or feed.summary) if feed else None
 
 
-def by_markup(rung: str, html: str | None) -> Candidate | None:
-    """The candidate of a piece of HTML, if there is any text in it."""
+def by_markup(rung: str, html: str | None, *, titles: Iterable[str | None] = ()) -> Candidate | None:
+    """The candidate of a piece of HTML, if there is any text in it; a heading that is one of the titles is none."""
     document = parse_html(f"<body><div>{html}</div>") if html else None
-    return _candidate(rung, document) if document is not None else None
+    if document is None:
+        return None
+    drop_headline(document, titles)
+    return _candidate(rung, document)
+
+
+def _titles(page: Page) -> tuple[str | None, ...]:
+    return page.meta("og:title"), text_at(page.article, "headline"), title_element(page)
 
 
 def _candidate(rung: str, body: HtmlElement, *, captions: bool = True) -> Candidate | None:

@@ -109,6 +109,7 @@ def test_a_page_that_declares_nothing():
     html = f"<html><head><title>Note</title></head><body><h1>Note</h1>{text}</body></html>"
     found = extract(html, url=URL)
     assert found.title == "Note"
+    assert "Note" not in found.text
     assert all(paragraph in found.text for paragraph in PARAGRAPHS)
     assert found.authors == ()
     assert found.published == datetime(2026, 11, 27, tzinfo=UTC)

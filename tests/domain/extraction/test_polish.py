@@ -55,6 +55,20 @@ def test_drop_headline():
     assert canonical_text(root) == "Another\ntext"
 
 
+@pytest.mark.parametrize(
+    ("title", "stays"),
+    [
+        ("A headline of some length | The Example", False),
+        ("A headline of some length", False),
+        ("Another headline", True),
+    ],
+)
+def test_the_title_may_go_on_with_the_site_s_name(title, stays):
+    root = body("<h1>A headline of some length</h1><p>text</p>")
+    drop_headline(root, [title])
+    assert (len(root) == 2) is stays
+
+
 def test_add_lead():
     root = body("<p>The text.</p>")
     add_lead(root, None)
