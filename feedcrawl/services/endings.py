@@ -44,7 +44,11 @@ class Endings:
         self._thread.shutdown()
 
     def _send(self) -> None:
-        batch, self._waiting = self._waiting[:TOGETHER], self._waiting[TOGETHER:]
+        """What goes together is of one shard: where a node of a cluster is away, the ends of others are no failures."""
+        shard = self._waiting[0][0].lease.shard if self._waiting else 0
+        mine = [each for each in self._waiting if each[0].lease.shard == shard]
+        others = [each for each in self._waiting if each[0].lease.shard != shard]
+        batch, self._waiting = mine[:TOGETHER], others + mine[TOGETHER:]
         self._sending = bool(batch)
         if batch:
             sent = asyncio.get_running_loop().run_in_executor(self._thread, self._end, [each for each, _ in batch])

@@ -27,8 +27,8 @@ class Server:
         return ["lost" if each.lease.id == "b" else "done" for each in endings]
 
 
-def ending(task_id: str) -> Ending:
-    return Ending(Lease(Task(task_id, "feed", "http://a.test/", "a.test"), History(), "1-x"))
+def ending(task_id: str, shard: int = 0) -> Ending:
+    return Ending(Lease(Task(task_id, "feed", "http://a.test/", "a.test"), History(), "1-x", shard=shard))
 
 
 @pytest.fixture
@@ -63,6 +63,17 @@ def test_no_step_is_longer_than_it_may_be(server: Server, endings: Endings) -> N
     server.may_answer.set()
     asyncio.run(crawl())
     assert [len(batch) for batch in server.batches] == [TOGETHER, TOGETHER, 1]
+
+
+def test_shards_take_turns(server: Server, endings: Endings) -> None:
+    async def crawl() -> None:
+        many = [ending(f"{number}", shard=0) for number in range(TOGETHER + 2)]
+        await asyncio.gather(*map(endings.add, [*many, ending("x", shard=3), ending("y", shard=3)]))
+
+    server.may_answer.set()
+    asyncio.run(crawl())
+    assert [len(batch) for batch in server.batches] == [TOGETHER, 2, 2]
+    assert server.batches[1] == ["x", "y"]
 
 
 def test_each_hears_that_the_store_is_away_and_the_next_is_tried(server: Server, endings: Endings) -> None:
