@@ -31,6 +31,7 @@ ROUNDS = {
     Campaign.server_killed: 2,
     Campaign.woken: 2,
     Campaign.drained: 1,
+    Campaign.group_ended: 1,
 }
 """Faults and how often each comes."""
 BACKLOG_SITES = 8

@@ -60,6 +60,7 @@ _POLL_SEC = 0.02
 _STALL_SEC = 30.0
 _STOP_SEC = 10.0
 _DETAIL_CHARS = 500
+_KILLED = {-signal.SIGKILL, -signal.SIGTERM, 255}  # 255: multiprocessing's word for a fork server that is gone
 _SIGNALS = {number.value: number.name for number in signal.Signals}
 
 
@@ -129,8 +130,8 @@ class ParserPool:
                 try:
                     outcome = await self._ask(task, wall_sec)
                 except (BrokenProcessPool, ProcessExpired):
-                    # Pebble gives up a whole pool when an idle child dies, and a machine without memory kills any
-                    # child: the task need not be to blame.
+                    # Pebble gives up a whole pool when an idle child dies, a machine without memory kills any child,
+                    # and a supervisor that ends a crawl signals all of its processes: the task need not be to blame.
                     outcome = await self._ask(task, wall_sec)
             except (BrokenProcessPool, OSError, EOFError) as error:
                 outcome = self._failure(error, wall_sec)
@@ -223,8 +224,8 @@ class ParserPool:
 
 
 def _was_killed(error: BaseException) -> bool:
-    """Whether the child ended by a signal that no limit of ours sends."""
-    return isinstance(error, ProcessExpired) and error.exitcode == -signal.SIGKILL
+    """Whether the child ended by a signal that no limit of ours sends, or so did the server that it was forked from."""
+    return isinstance(error, ProcessExpired) and error.exitcode in _KILLED
 
 
 def _discard(pool: ProcessPool) -> threading.Thread:

@@ -31,6 +31,7 @@ def test_killed_workers_lose_nothing(tmp_path: Path) -> None:
                     done.at_step(kind, step)
             for _ in range(KILLS):
                 done.at_random()
+            done.group_ended()
             done.rest()
             assert done.account() == Account(articles=len(done.urls), lost=0, stored_twice=0, leases_left=0)
 

@@ -178,6 +178,14 @@ class Campaign:
         assert worker.wait(timeout=40) in (0, 1), self.world.logs()[-6000:]
         self.faults["worker asked to end"] += 1
 
+    def group_ended(self) -> None:
+        """A supervisor asks a worker and all of its children at once to end, as systemd does."""
+        worker = self.start(self.site("group"))
+        self._until_asked(self.chance.randint(4, 8))
+        os.killpg(worker.pid, signal.SIGTERM)
+        assert worker.wait(timeout=40) in (0, 1), self.world.logs()[-6000:]
+        self.faults["worker asked to end"] += 1
+
     def woken(self) -> None:
         """A worker sleeps through its lease at some step while another works, then wakes and dies."""
         kind, step = self.chance.choice([each for each in NAMED if each[1] not in NOT_ASLEEP])
