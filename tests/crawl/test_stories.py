@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import redis
 from documents import FIRST_DAY, page, paragraphs
-from origin import Answer, Site, html
+from origin import Answer, Site, failure, html, redirect
 from world import World, article, entry, events, feed, world_in
 
 from feedcrawl.domain.states import media_id
@@ -161,3 +161,28 @@ def check_parted(client: redis.Redis, world: World, story: str, copy: str) -> No
     assert line["content_hash"] == restored["content_hash"]
     ready = [event["content_hash"] for event in events(client, "article_ready") if event["uid"] == uid]
     assert ready == [line["content_hash"]]
+
+
+def test_what_an_actor_asked_for_goes_its_way(tmp_path: Path) -> None:
+    with world_in(tmp_path) as world:
+        site = world.origin.site("paper.test")
+        story = site.serve("/story", told("The ferry is late", ALIKE))
+        gone = site.serve("/gone", failure(404), told("The ferry is back", SAME))
+        short = world.origin.site("short.test").serve("/s", redirect(story))
+        with world.wired() as wired:
+            ids = [wired.media.submit(url, "ada", wired.now()).media.media_id for url in (story, gone, short)]
+            assert {wired.media.get(each)["processing_status"] for each in ids} == {"pending"}
+        world.crawl("first", spider="articles")
+        with world.wired() as wired:
+            found = [wired.media.get(each) for each in ids]
+            assert [each["processing_status"] for each in found] == ["ready_for_reading", "failed", "duplicate"]
+            assert found[0]["fragments"][0]["canonical_text"].startswith(ALIKE[0][:40])
+            assert (found[1]["failure_stage"], found[1]["last_error_message"][:18]) == ("extract", "FAIL_HTTP http_404")
+            assert found[2]["duplicate_of"] == ids[0]
+            assert set(wired.collections.members("ada/default")) == set(ids[:2])
+            assert wired.media.retry(ids[1], wired.now()).processing_status == "pending"
+        world.crawl("again", spider="articles")
+        with world.wired() as wired:
+            mended = wired.media.get(ids[1])
+            assert (mended["processing_status"], mended["processing_attempts"]) == ("ready_for_reading", 2)
+            assert mended["last_error_code"] is None
