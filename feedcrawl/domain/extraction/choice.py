@@ -9,6 +9,7 @@ from feedcrawl.domain.extraction.leads import squeezed
 from feedcrawl.domain.extraction.polish import agreement
 from feedcrawl.domain.extraction.rungs import (
     Candidate,
+    by_embedded,
     by_feed,
     by_prose,
     by_readability,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 AGREED = 0.6
 ENOUGH = 500
+SHOWN = 60  # a page whose text is made by scripts shows a word or two without them
 _MOST_LINKS = 0.5
 _PART_SHARED, _PART_LONGER = 0.92, 0.95
 
@@ -50,7 +52,10 @@ def choose(page: Page, rules: SourceRules, feed: FeedContent | None) -> Choice |
     ruled = by_rules(page, rules)
     if ruled:
         return Choice(ruled, "the source's selectors")
-    return _fuller(_climb(page, feed), by_feed(feed))
+    best = _climb(page, feed)
+    if best is None or len(best.winner.text) < SHOWN:
+        best = _shown_later(best, by_embedded(page))
+    return _fuller(best, by_feed(feed))
 
 
 def _climb(page: Page, feed: FeedContent | None) -> Choice | None:
@@ -65,6 +70,13 @@ def _climb(page: Page, feed: FeedContent | None) -> Choice | None:
         return Choice(first, f"{second.rung} agrees")
     found = [first, second, by_structured_data(page), by_trafilatura(page)]
     return vote([candidate for candidate in found if candidate])
+
+
+def _shown_later(best: Choice | None, embedded: Candidate | None) -> Choice | None:
+    """What the page's scripts would show, where that is clearly more than what stands on it."""
+    if embedded is None or len(embedded.text) < ENOUGH:
+        return best
+    return Choice(embedded, "the page has no text of its own, and carries one for its scripts")
 
 
 def _fuller(best: Choice | None, carried: Candidate | None) -> Choice | None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from lxml import etree
 from lxml.html import Element
 
+from feedcrawl.domain.extraction.embedded import embedded_html
 from feedcrawl.domain.extraction.furniture import clear_away
 from feedcrawl.domain.extraction.leads import described_lead, named_lead, plain_lead
 from feedcrawl.domain.extraction.page import text_of
@@ -147,6 +148,11 @@ def by_trafilatura(page: Page) -> Candidate | None:
     except _BROKEN:
         return None
     return by_markup("trafilatura", html, titles=_titles(page))
+
+
+def by_embedded(page: Page) -> Candidate | None:
+    """What the page's scripts would show."""
+    return by_markup("embedded", embedded_html(page.tree), titles=_titles(page))
 
 
 def by_feed(feed: FeedContent | None) -> Candidate | None:

@@ -1,0 +1,34 @@
+"""The article that a page carries for its own scripts: HTML in a string of its state, shown by them later."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lxml.html import HtmlElement
+
+MIN_LENGTH = 400
+MAX_LENGTH = 1 << 20
+_STRING = re.compile(r'"((?:[^"\\]|\\.)*+)"')
+_PARAGRAPH = re.compile(r"<p[\s>]|\\u003c[pP]\b")
+
+
+def embedded_html(tree: HtmlElement) -> str | None:
+    """The JSON string in the page's scripts that holds most paragraphs of HTML, None where none holds any."""
+    found = (text for script in tree.iter("script") for text in _strings(script.text or "") if "</p>" in text)
+    return max(found, key=lambda text: (text.count("</p>"), len(text)), default=None)
+
+
+def _strings(script: str) -> Iterator[str]:
+    if not MIN_LENGTH <= len(script) <= MAX_LENGTH or not _PARAGRAPH.search(script):
+        return
+    for match in _STRING.finditer(script):
+        if match.end() - match.start() >= MIN_LENGTH and _PARAGRAPH.search(match[1]):
+            try:
+                yield str(json.loads(match[0], strict=False))
+            except ValueError:
+                continue
