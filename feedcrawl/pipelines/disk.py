@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 from feedcrawl import wiring
 from feedcrawl.exceptions import LeaseLost
 from feedcrawl.items import Article, FeedPoll
-from feedcrawl.services import articles
-from feedcrawl.services.polling import rfc3339
+from feedcrawl.services import publication
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -37,7 +36,7 @@ class DiskPipeline:
         if isinstance(item, FeedPoll) and (item.new or item.changed):
             self._append(self._wired.entry_lines, item, *map(vars, (*item.new, *item.changed)))
         elif isinstance(item, Article):
-            item.record = self._record(item)
+            item.record = publication.record(item)
             if item.status == "success" and item.merged_into is None:
                 self._append(self._wired.article_lines, item, {"type": "article", **item.record})
         return item
@@ -46,26 +45,3 @@ class DiskPipeline:
         if not self._wired.leases.confirms(item.lease):
             raise LeaseLost(item.lease)
         lines.append(item.at.date(), *records)
-
-    def _record(self, article: Article) -> dict[str, Any]:
-        payload = article.lease.task.payload
-        record: dict[str, Any] = {
-            "uid": article.uid,
-            "url": article.url,
-            "category": article.categories[0] if article.categories else None,
-            "categories": article.categories,
-            "canonical_url": article.canonical_url,
-            "final_url": article.final_url,
-            "fetched_ts": round(article.at.timestamp(), 3),
-            "fetched_at": rfc3339(article.at),
-            "status": article.status,
-            "http_status": article.http_status,
-            "feed_id": payload.get("feed_id"),
-            "entry_uid": payload.get("entry_uid"),
-            "fetch_id": article.fetch_id,
-        }
-        if article.extraction is not None:
-            rendered = {"rendered": True} if article.rendered else {}
-            return {**record, **articles.success_fields(article.extraction), **rendered}
-        failure = {"failure": article.code, "failure_reason": article.reason, "failure_detail": article.detail[:500]}
-        return {**record, "raw_len": len(article.html or ""), "text_len": 0, **failure}

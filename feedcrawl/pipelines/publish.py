@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 from feedcrawl import wiring
 from feedcrawl.exceptions import LeaseLost
 from feedcrawl.items import Article, FeedPoll
-from feedcrawl.services import articles, lineage, polling
+from feedcrawl.services import articles, lineage, polling, publication
 from feedcrawl.store.connection import in_order, map_redis_errors
 
 if TYPE_CHECKING:
@@ -69,10 +69,5 @@ class PublishPipeline:
         return True
 
     def _article(self, item: Article, *, cached: bool) -> list[Event]:
-        events = [articles.webpage_event(item, cached=cached)] if item.html else []
-        if item.status == "failure":
-            return [*events, articles.failure_event(item.record)]
-        events += self._wired.joins.events(item)
-        if item.merged_into is None:
-            events += articles.article_events(item.record, updated=item.updated)
-        return events
+        page = [articles.webpage_event(item, cached=cached)] if item.html else []
+        return page + publication.told(item, self._wired.joins)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from feedcrawl import wiring
 from feedcrawl.items import Article, FeedPoll
-from feedcrawl.services import articles, backfill, polling
+from feedcrawl.services import backfill, polling, publication
 from feedcrawl.store.connection import map_redis_errors
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class StorePipeline:
                 self._entries(item)
         elif isinstance(item, Article):
             item.writes = self._wired.client.pipeline(transaction=False)
-            self._article(item)
+            publication.queue(item, self._wired.articles, self._wired.joins)
         return item
 
     def _entries(self, poll: FeedPoll) -> None:
@@ -57,16 +57,3 @@ class StorePipeline:
         walk = backfill.first_task(poll)
         if walk is not None:
             self._wired.leases.push([walk], again="retry" if poll.walk and poll.walk.gap else "")
-
-    def _article(self, item: Article) -> None:
-        store, pipe, at = self._wired.articles, item.writes, item.record["fetched_ts"]
-        if item.status == "failure":
-            if item.known.stored is None:  # what was read once stays
-                store.write(pipe, item.uid, articles.hash_fields(item.record))
-            store.failure(pipe, item.uid, item.code or "FAIL_PARSE", at)
-        elif item.merged_into is None:
-            store.write(pipe, item.uid, articles.hash_fields(item.record))
-            store.index(pipe, item.uid, item.categories, at)
-        if item.status == "success":
-            self._wired.joins.write(pipe, item)
-        store.attempted(pipe, dict.fromkeys((item.lease.id, item.uid)), at)
