@@ -163,7 +163,7 @@ class Wiring:
     @cached_property
     def stories(self) -> Stories:
         """What tells that two articles are one story."""
-        return Stories(self.client, title_life_sec=self.config.article_ttl_sec)
+        return Stories(self.client, title_life_sec=self.config.article_ttl_sec, shards=self.config.shards)
 
     @cached_property
     def media_records(self) -> MediaRecords:
@@ -173,7 +173,7 @@ class Wiring:
     @cached_property
     def collections(self) -> Collections:
         """Which articles belong to whom."""
-        return Collections(self.client)
+        return Collections(self.client, shards=self.config.shards)
 
     @cached_property
     def joins(self) -> Joins:

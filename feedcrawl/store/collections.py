@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from feedcrawl.domain.shards import shard_of
 from feedcrawl.store import keys
 
 if TYPE_CHECKING:
@@ -17,9 +18,9 @@ DEFAULT: Final = "default"
 class Collections:
     """A collection is named `<actor>/<name>`; each actor has one of the name `default`. They never expire."""
 
-    def __init__(self, client: Client, *, shard: int = 0) -> None:
+    def __init__(self, client: Client, *, shards: int = 1) -> None:
         self._client = client
-        self._prefix = keys.shard(shard)
+        self._shards = shards
 
     def attach(self, pipe: Pipeline, collections: Iterable[str], media_id: str, at: float) -> None:
         """Queues that collections hold an article; what they held before keeps its time."""
@@ -46,10 +47,10 @@ class Collections:
         return list(self._client.zrevrange(self._members(collection), 0, limit - 1))
 
     def _members(self, collection: str) -> str:
-        return f"{self._prefix}collection:{collection}"
+        return f"{keys.shard(shard_of(collection, self._shards))}collection:{collection}"
 
     def _holders(self, media_id: str) -> str:
-        return f"{self._prefix}holders:{media_id}"
+        return f"{keys.shard(shard_of(media_id, self._shards))}holders:{media_id}"
 
 
 def default_of(actor: str) -> str:

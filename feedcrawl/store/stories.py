@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from feedcrawl.domain.shards import shard_of
 from feedcrawl.store import keys
 
 if TYPE_CHECKING:
@@ -54,12 +55,16 @@ return answer
 
 
 class Stories:
-    """Buckets, joins and pairs that stay apart. Methods that take a pipeline queue commands on it."""
+    """Buckets and pairs that stay apart, each in the shard of its name, and joins, all in the first.
 
-    def __init__(self, client: Client, *, title_life_sec: int, shard: int = 0) -> None:
+    Methods that take a pipeline queue commands on it.
+    """
+
+    def __init__(self, client: Client, *, title_life_sec: int, shards: int = 1) -> None:
         self._client = client
         self._lives = {"text": JOIN_LIFE_SEC, "title": title_life_sec}
-        self._prefix = keys.shard(shard)
+        self._shards = shards
+        self._prefix = keys.shard()
 
     # --- meeting ---
 
@@ -121,10 +126,10 @@ class Stories:
         pipe.smembers(self._apart(uid))
 
     def _bucket(self, kind: str, digest: str) -> str:
-        return f"{self._prefix}same_{kind}:{digest}"
+        return f"{keys.shard(shard_of(digest, self._shards))}same_{kind}:{digest}"
 
     def _apart(self, uid: str) -> str:
-        return f"{self._prefix}apart:{uid}"
+        return f"{keys.shard(shard_of(uid, self._shards))}apart:{uid}"
 
     def _json(self, key: str) -> dict[str, Any] | None:
         text = self._client.get(key)

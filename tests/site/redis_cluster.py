@@ -29,6 +29,10 @@ class Node:
         self._command = [str(_binary.get_binary_path()), *words]
         self._process: subprocess.Popen[bytes] | None = None
 
+    @property
+    def url(self) -> str:
+        return f"redis://127.0.0.1:{self.port}/0"
+
     def start(self) -> None:
         with (self._folder / "log").open("ab") as log:
             self._process = subprocess.Popen(self._command, stdout=log, stderr=log)
@@ -62,7 +66,7 @@ class Cluster:
 
     @property
     def url(self) -> str:
-        return f"redis://127.0.0.1:{self.nodes[0].port}/0"
+        return self.nodes[0].url
 
     def start(self) -> None:
         share = SLOTS // len(self.nodes)

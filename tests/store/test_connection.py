@@ -6,9 +6,19 @@ from contextlib import ExitStack, contextmanager
 import pytest
 import redis
 from redis import exceptions
+from redis_cluster import free_ports
 
 from feedcrawl.store import connection as module
-from feedcrawl.store.connection import ServerRefused, StoreUnavailable, check_server, connect, map_redis_errors
+from feedcrawl.store.connection import (
+    ServerRefused,
+    StoreUnavailable,
+    check_server,
+    connect,
+    get_each,
+    in_order,
+    is_cluster,
+    map_redis_errors,
+)
 from feedcrawl.store.embedded import binary
 
 SOUND = ("--appendonly", "yes", "--maxmemory-policy", "noeviction")
@@ -200,6 +210,10 @@ def test_a_replica_is_unavailable(server, tmp_path):
     ("error", "code"),
     [
         (exceptions.ConnectionError("refused"), "unreachable"),
+        (exceptions.RedisClusterException("Redis Cluster cannot be connected. Please provide …"), "unreachable"),
+        (exceptions.RedisClusterException("All slots are not covered after query all startup_nodes."), "cluster"),
+        (exceptions.SlotNotCoveredError('Slot "7" is not covered by the cluster.'), "cluster"),
+        (exceptions.ClusterError("TTL exhausted."), "cluster"),
         (exceptions.MaxConnectionsError("too many"), "unreachable"),
         (exceptions.TimeoutError("5 s"), "timeout"),
         (exceptions.BusyLoadingError("LOADING"), "loading"),
@@ -233,6 +247,7 @@ def test_trouble_is_one_error(error, code):
     "error",
     [
         exceptions.ResponseError("WRONGTYPE Operation against a key holding the wrong kind of value"),
+        exceptions.RedisClusterException("RPOPLPUSH - all keys must map to the same key slot"),
         exceptions.ResponseError("BUSYGROUP Consumer Group name already exists"),
         exceptions.ResponseError("Command # 1 (SET a LOADING MISCONF) of pipeline caused error: WRONGTYPE Operation"),
         exceptions.NoScriptError("NOSCRIPT No matching script."),
@@ -243,3 +258,65 @@ def test_trouble_is_one_error(error, code):
 def test_bugs_pass_as_they_are(error):
     with pytest.raises(type(error)), map_redis_errors():
         raise error
+
+
+# --- a Redis Cluster ---
+
+
+def test_one_node_leads_to_all(redis_cluster, tmp_path):
+    redis_cluster.flush()
+    with open_(redis_cluster.nodes[2].url, tmp_path) as connection:
+        client = connection.client
+        assert is_cluster(client)
+        names = [f"key-{number}" for number in range(12)]
+        assert len({redis_cluster.node_of(name).port for name in names}) == 3
+        for name in names[:-1]:
+            client.set(name, name)
+        assert get_each(client, names) == [*names[:-1], None]
+        assert get_each(client, []) == []
+
+
+def test_each_primary_is_checked(redis_cluster, tmp_path):
+    odd = redis_cluster.nodes[1]
+    odd.ask("CONFIG SET", "maxmemory-policy", "allkeys-lru")
+    try:
+        with pytest.raises(ServerRefused, match=str(odd.port)) as refused:
+            open_(redis_cluster.url, tmp_path)
+    finally:
+        odd.ask("CONFIG SET", "maxmemory-policy", "noeviction")
+    assert refused.value.code == "evicts"
+
+
+def test_a_node_that_belongs_to_no_whole_cluster_is_refused(server, tmp_path):
+    (port,) = free_ports(1)
+    server(*SOUND, "--cluster-enabled", "yes", "--port", str(port), "--cluster-port", str(free_ports(1)[0]))
+    with pytest.raises(ServerRefused, match="CLUSTER INFO") as refused:
+        open_(f"redis://127.0.0.1:{port}", tmp_path)
+    assert refused.value.code == "cluster"
+
+
+def test_a_pipeline_keeps_an_order_where_it_must(redis_cluster, redis_client, tmp_path):
+    with open_(redis_cluster.url, tmp_path) as connection:
+        for client, sent in ((redis_client, None), (connection.client, "1")):
+            client.delete("first")
+            with client.pipeline(transaction=False) as pipe:
+                pipe.set("first", 1)
+                in_order(pipe)
+                assert client.get("first") == sent
+                pipe.get("first")
+                assert pipe.execute()[-1] == "1"
+
+
+def test_a_node_that_restarts_is_trouble_until_it_is_back(redis_cluster, tmp_path):
+    node = redis_cluster.node_of("a")
+    with open_(redis_cluster.url, tmp_path) as connection:
+        script = connection.client.register_script("return redis.call('INCR', KEYS[1])")
+        connection.client.delete("a")
+        assert script(keys=["a"]) == 1
+        node.kill()
+        with pytest.raises(StoreUnavailable) as away, map_redis_errors():
+            script(keys=["a"])
+        assert away.value.code in ("unreachable", "cluster")
+        node.start()
+        redis_cluster.wait_whole()
+        assert script(keys=["a"]) == 2  # and the script was loaded anew
