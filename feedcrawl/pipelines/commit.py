@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from feedcrawl import wiring
 from feedcrawl.domain.tempo import demand
+from feedcrawl.exceptions import LeaseLost
 from feedcrawl.items import Article, FeedPoll
 from feedcrawl.services import backfill, journal, polling, subscriptions
 from feedcrawl.store.connection import map_redis_errors
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.statscollectors import StatsCollector
 
+    from feedcrawl.domain.tasks import Lease
     from feedcrawl.wiring import Wiring
 
 logger = logging.getLogger(__name__)
@@ -50,6 +52,10 @@ class CommitPipeline:
         """Nothing ends any more."""
         self._wired.leases.close()
 
+    async def _end(self, lease: Lease, **ending: Any) -> None:
+        if await self._wired.leases.done_soon(lease, **ending) == "lost":
+            raise LeaseLost(lease)
+
     async def _poll(self, poll: FeedPoll) -> None:
         registry = self._wired.registry
         with map_redis_errors():
@@ -60,7 +66,7 @@ class CommitPipeline:
         before, record = poll.feed.polls, polling.poll_record(poll)
         commands = registry.commit(poll.feed.id, record, journal.journal_line(poll))
         commands += registry.demand_changed(poll.feed.id, poll.demand - poll.feed.polls.demand)
-        await self._wired.leases.done_soon(
+        await self._end(
             poll.lease,
             status="pending",
             reason=poll.result,
@@ -84,7 +90,7 @@ class CommitPipeline:
         if last is not None:
             line = backfill.journal_line(item.feed, walk, last.reason, item.at)
             ending["commit"] = self._wired.registry.note(item.feed.id, line)
-        await self._wired.leases.done_soon(item.lease, **ending)
+        await self._end(item.lease, **ending)
         self._stats.inc_value("feedcrawl/archives/documents")
         self._stats.inc_value("feedcrawl/entries/new", len(item.new))
         details = {"feed_id": item.feed.id, "url": item.lease.task.url, "host": item.lease.task.host}
@@ -129,13 +135,13 @@ class CommitPipeline:
                 "last_modified": validators.last_modified if validators else None,
             }
             reason = "merged" if item.merged_into else "stored"
-            await self._wired.leases.done_soon(item.lease, status="fetched", reason=reason, patch=patch)
+            await self._end(item.lease, status="fetched", reason=reason, patch=patch)
             self._stats.inc_value(f"feedcrawl/articles/{reason}")
             name = "article_merged" if item.merged_into else "article_stored"
             logger.info(name, extra={**details, "canonical_url": item.canonical_url})
             return
         if not item.ended:
-            await self._wired.leases.done_soon(
+            await self._end(
                 item.lease,
                 status="dead",
                 reason=item.reason,
