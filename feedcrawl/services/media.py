@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from feedcrawl.domain import states
 from feedcrawl.domain.errors import Refusal
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from feedcrawl.store.connection import Client, Pipeline
     from feedcrawl.store.media import MediaRecords
     from feedcrawl.store.stories import Stories
+
+WAITING: Final = frozenset({"pending", "extracting"})
+"""States of records that a task is to bring on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +75,13 @@ class MediaService:
         """The record of a URL, in the actor's default collection, and its task; InvalidUrl if it cannot be fetched.
 
         The same URL has the same record, whoever names it; where it has joined another article, that one is given.
+        Naming it again mends a record whose task was given up: pushing what waits or is worked on changes nothing.
         """
         task = article_task(url)
         with map_redis_errors():
             winner = self._articles.winner_of(task.id)
             media = self._held(new_media(winner or task.id, task.url, rfc3339(now)), actor, now)
-        enqueued = winner is None and media.processing_status == "pending"
+        enqueued = winner is None and media.processing_status in WAITING
         if enqueued and self._leases.push([task]) == ["known"]:  # it ended before there were records, or theirs is gone
             self._leases.push([task], again="operator")
         return Submission(media, duplicate=winner is not None, enqueued=enqueued)
@@ -155,13 +159,13 @@ class MediaService:
                 self._collections.attach(pipe, holders, media_id(winner), now.timestamp())
                 self._collections.detach(pipe, holders, media_id(uid))
                 self._keep_fragments(pipe, winner)
-        elif media.processing_status in ("pending", "extracting"):
+        elif media.processing_status in WAITING:
             media = states.succeeded(states.started(media, at), at, canonical_url=url, content_hash=digest)
             self._records.write(pipe, media)
             self._records.write_fragments(pipe, media, states.fragments(html, text))
 
     def _start(self, found: Sequence[tuple[Lease, Media]], now: datetime) -> None:
-        waiting = [(lease, media) for lease, media in found if media.processing_status in ("pending", "extracting")]
+        waiting = [(lease, media) for lease, media in found if media.processing_status in WAITING]
         if waiting:
             with map_redis_errors(), self._client.pipeline(transaction=False) as pipe:
                 for lease, media in waiting:

@@ -204,6 +204,20 @@ def test_a_record_whose_task_was_forgotten_is_fetched_again(reader: Reader) -> N
     assert reader.wired.frontier.counts()["pending:article"] == 1
 
 
+def test_naming_it_again_mends_what_workers_died_of(reader: Reader) -> None:
+    reader.wired.media.submit(A, "ada", START)
+    lease = reader.lease(A)
+    reader.wired.media.prepare([lease], START)
+    before = reader.wired.frontier.counts()
+    assert reader.wired.media.submit(A, "bob", START).enqueued  # whoever has it goes on
+    assert reader.wired.frontier.counts() == before
+    reader.wired.leases.done(lease, status="dead", reason="lease_expired")
+    assert shown(reader, A)["processing_status"] == "extracting"
+    assert reader.wired.frontier.counts()["pending:article"] == 0
+    assert reader.wired.media.submit(A, "ada", START).enqueued
+    assert reader.wired.frontier.counts()["pending:article"] == 1
+
+
 def test_a_task_that_only_lacks_its_end_is_not_fetched_again(reader: Reader) -> None:
     lease = reader.lease(A)
     reader.now = reader.wired.now() + timedelta(seconds=1)  # the frontier's clock is the server's
