@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from scrapy.http import TextResponse
+from scrapy.http import Headers, TextResponse
+from scrapy.responsetypes import responsetypes
 
 from feedcrawl.domain import extraction, feeds
 from feedcrawl.domain.errors import NoArticle, NotAFeed
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from feedcrawl.domain.models import Extraction, ParsedEntry
+    from feedcrawl.services.archive import Document
 
 
 def entries(response: Response) -> tuple[ParsedEntry, ...]:
@@ -29,6 +31,15 @@ def extract(response: Response) -> Extraction:
     """The article of a page; NoArticle says why there is none."""
     html = response.text if isinstance(response, TextResponse) else response.body
     return extraction.extract(html, url=response.url)
+
+
+def page_text(document: Document) -> str | None:
+    """The text of an archived page as a crawl would have it, by its headers and itself; None if it is no text."""
+    headers = Headers(document.headers)
+    kind = responsetypes.from_args(headers=headers, url=document.ref.url, body=document.body)
+    if not issubclass(kind, TextResponse):
+        return None
+    return kind(document.ref.url, headers=headers, body=document.body).text
 
 
 def read(response: Response) -> Iterator[dict[str, Any]]:

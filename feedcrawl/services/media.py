@@ -118,9 +118,12 @@ class MediaService:
         done = {lease.id: media for lease in leases if (media := records[lease.id]) and _only_ends(lease, media)}
         return Prepared(done, apart)
 
-    def finish(self, pipe: Pipeline, article: Article) -> None:
-        """Queues what an article, or the failure of its URL, makes of its records. Comes after all else of it."""
-        known, at = article.known, rfc3339(article.at)
+    def finish(self, pipe: Pipeline, article: Article, now: datetime | None = None) -> None:
+        """Queues what an article, or the failure of its URL, makes of its records. Comes after all else of it.
+
+        `now` is given where that is not the time of its fetch.
+        """
+        known, at = article.known, rfc3339(now or article.at)
         own = known.asked if article.extraction is None else known.own
         if article.extraction is None:
             media = self._started(article, own or new_media(article.lease.id, article.url, at))

@@ -20,7 +20,7 @@ from feedcrawl.domain.urls import canonicalize, hostname, url_uid
 from feedcrawl.services.articles import article_task
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from feedcrawl.domain.cadence import CadencePolicy, Decision
     from feedcrawl.domain.models import ParsedEntry
@@ -260,19 +260,27 @@ def entry_tasks(poll: FeedPoll) -> Iterator[tuple[Task, str]]:
 def provenance(poll: FeedPoll, entry: Entry) -> dict[str, Any]:
     """What travels with an article's task: where it was found, and what the feed said of it."""
     said = {
-        "feed_id": entry.feed_id,
-        "entry_uid": entry.entry_uid,
+        **evidence(vars(entry)),
         "feed_title": poll.parsed.title if poll.parsed else None,
-        "title": entry.title,
-        "summary": (entry.summary or "")[:CONTENT_CHARS],
-        "content": (entry.content or "")[:CONTENT_CHARS],
-        "authors": [author["name"] for author in entry.authors if author.get("name")],
-        "published": entry.published,
-        "updated": entry.updated,
-        "language": entry.language,
-        "image": entry.image,
-        "tags": entry.categories,
         "categories": list(poll.feed.subscription.categories),
+    }
+    return {name: value for name, value in said.items() if value}
+
+
+def evidence(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """What an entry, as its line has it too, says of its article."""
+    said = {
+        "feed_id": entry["feed_id"],
+        "entry_uid": entry["entry_uid"],
+        "title": entry["title"],
+        "summary": (entry["summary"] or "")[:CONTENT_CHARS],
+        "content": (entry["content"] or "")[:CONTENT_CHARS],
+        "authors": [author["name"] for author in entry["authors"] if author.get("name")],
+        "published": entry["published"],
+        "updated": entry["updated"],
+        "language": entry["language"],
+        "image": entry["image"],
+        "tags": entry["categories"],
     }
     return {name: value for name, value in said.items() if value}
 

@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     from feedcrawl.services.joins import Joins
     from feedcrawl.store.articles import Articles
 
+_REASONS = {"FAIL_BAD_HTML": "bad_html", "FAIL_PARSE": "parse_failed", "FAIL_EMPTY": "empty"}
+
+
+def failure_of(code: str) -> tuple[str, str]:
+    """Failure code and reason of what the extraction, or the child that ran it, came to."""
+    return code if code in _REASONS else "FAIL_PARSE", _REASONS.get(code, code)
+
 
 def name(article: Article) -> None:
     """Gives it its canonical URL and uid, the hash of its text, and the categories that its task names."""

@@ -64,6 +64,11 @@ def rules_of(sources: Mapping[str, Source], name: str | None) -> SourceRules | N
     return source.selectors if source is not None else None
 
 
+def source_of(sources: Mapping[str, Source], url: str) -> str | None:
+    """The source on whose site a URL lies, for a task of which that is no longer known; None if there is none."""
+    return next((source.name for source in sources.values() if same_site(url, source.base_url)), None)
+
+
 def keeps_trailing_slash(sources: Mapping[str, Source], name: str | None) -> bool:
     """Whether a trailing slash tells URLs of this source apart."""
     source = sources.get(name or "")

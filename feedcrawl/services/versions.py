@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from feedcrawl import __version__
 from feedcrawl.domain import feeds
-from feedcrawl.domain.codings import Undecodable, decode, names
+from feedcrawl.domain.codings import Undecodable
 from feedcrawl.domain.errors import NotAFeed
-from feedcrawl.store.raw import RawStore
+from feedcrawl.services import archive
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from feedcrawl.domain.models import ParsedFeed
+    from feedcrawl.store.raw import RawStore
     from feedcrawl.store.raw_index import RawRef
 
 
@@ -29,12 +29,12 @@ class Version:
     parsed: ParsedFeed
 
 
-def last_versions(directory: Path, feed_id: str, *, limit: int) -> list[Version]:
+def last_versions(data_dir: Path, feed_id: str, *, limit: int) -> list[Version]:
     """The newest two documents of a feed that differ and can be read, newest first; `limit` bytes decoded, each.
 
     Raises DiskUnavailable, RawElsewhere where another machine has the file.
     """
-    store = RawStore(directory, software=f"feedcrawl/{__version__}")
+    store = archive.opened(data_dir)
     try:
         return list(islice(_versions(store, feed_id, limit), 2))
     finally:
@@ -42,7 +42,7 @@ def last_versions(directory: Path, feed_id: str, *, limit: int) -> list[Version]
 
 
 def _versions(store: RawStore, feed_id: str, limit: int) -> Iterator[Version]:
-    of_feed = (ref for ref in store.refs() if ref.feed_id == feed_id and 200 <= ref.status < 300 and not ref.truncated)
+    of_feed = (ref for ref in store.refs() if ref.feed_id == feed_id and archive.is_whole(ref))
     seen: set[str] = set()
     for ref in sorted(of_feed, key=lambda each: each.fetched_at, reverse=True):
         if ref.payload_digest in seen:
@@ -54,12 +54,8 @@ def _versions(store: RawStore, feed_id: str, limit: int) -> Iterator[Version]:
 
 
 def _parsed(store: RawStore, ref: RawRef, limit: int) -> ParsedFeed | None:
-    headers = {name.lower(): value for name, value in store.record(ref)["response_headers"].items()}
-    listed = headers.get("content-encoding", [])
-    codings = names([each.encode("latin-1") for each in ([listed] if isinstance(listed, str) else listed)])
-    declared = headers.get("content-type")
     try:
-        body = decode(store.read(ref), codings, limit_bytes=limit)
-        return feeds.parse(body, url=ref.url, content_type=declared if isinstance(declared, str) else None)
+        found = archive.document(store, ref, limit_bytes=limit)
+        return feeds.parse(found.body, url=ref.url, content_type=found.content_type)
     except (Undecodable, NotAFeed):
         return None

@@ -16,6 +16,7 @@ from feedcrawl.domain.conditional import Validators
 from feedcrawl.domain.urls import hostname, resolve
 from feedcrawl.items import Article
 from feedcrawl.parsing import Done
+from feedcrawl.services import publication
 from feedcrawl.services.articles import asked_url, keeps_slash, merged_event, uid_of
 from feedcrawl.services.polling import feed_content
 from feedcrawl.services.sources import rules_of
@@ -38,9 +39,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 HEADERS = {"Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.5"}
-
-REASONS = {"FAIL_BAD_HTML": "bad_html", "FAIL_PARSE": "parse_failed", "FAIL_EMPTY": "empty"}
-"""Reason codes of what the extraction says of a page; what the child that ran it came to is a reason itself."""
 
 
 class ArticleTasks(Answers):
@@ -145,8 +143,7 @@ class ArticleTasks(Answers):
         if isinstance(outcome, Done):
             article.extraction = _apart(outcome.value, response)
         else:
-            code = outcome.code if outcome.code in REASONS else "FAIL_PARSE"
-            _refuse(article, code, REASONS.get(outcome.code, outcome.code), outcome.detail)
+            _refuse(article, *publication.failure_of(outcome.code), outcome.detail)
 
     def _belongs_elsewhere(self, article: Article, fetched: str) -> bool:
         """Whether robots.txt of the host that the page names as its own has yet to be asked: the task goes there.

@@ -165,6 +165,10 @@ class Articles:
         digest, url, html, text, status = self._client.hmget(keys.article(uid), *names)
         return (digest, url, html, text) if status == "success" else ("", "", "", "")
 
+    def record(self, uid: str) -> dict[str, str]:
+        """The HASH of an article or of a failed URL, whole; empty where there is none."""
+        return dict(self._client.hgetall(keys.article(uid)))
+
     # --- what consumers read ---
 
     def write(self, pipe: Pipeline, uid: str, fields: Mapping[str, str | int | float]) -> None:

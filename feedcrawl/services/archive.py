@@ -1,0 +1,49 @@
+"""What the archive holds, read as it came over the wire: documents without their content codings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from feedcrawl import __version__
+from feedcrawl.domain.codings import decode, names
+from feedcrawl.store.raw import RawStore
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from feedcrawl.store.raw_index import RawRef
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A body, decoded, and the headers it came with: by lower-case name, of repeated ones the first."""
+
+    ref: RawRef
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def content_type(self) -> str | None:
+        """The declared type."""
+        return self.headers.get("content-type")
+
+
+def opened(data_dir: Path) -> RawStore:
+    """The archive of a data directory, to be read and closed."""
+    return RawStore(data_dir / "raw", software=f"feedcrawl/{__version__}")
+
+
+def is_whole(ref: RawRef) -> bool:
+    """Whether a capture is an answer with a document, none cut off."""
+    return 200 <= ref.status < 300 and not ref.truncated
+
+
+def document(store: RawStore, ref: RawRef, *, limit_bytes: int) -> Document:
+    """The document of a capture. Raises DiskUnavailable, RawElsewhere, Undecodable."""
+    listed = {name.lower(): value for name, value in store.record(ref)["response_headers"].items()}
+    codings = listed.get("content-encoding", [])
+    each = [codings] if isinstance(codings, str) else codings
+    body = decode(store.read(ref), names([one.encode("utf-8", "replace") for one in each]), limit_bytes=limit_bytes)
+    headers = {name: value if isinstance(value, str) else value[0] for name, value in listed.items()}
+    return Document(ref, headers, body)
