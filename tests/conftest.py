@@ -22,6 +22,9 @@ from redis_process import running_redis
 from scrapy_process import Run, run_scrapy
 
 ON_CLUSTER = bool(os.environ.get("TEST_ON_CLUSTER"))
+if ON_CLUSTER:  # KEYS asks one node alone
+    _keys = redis.RedisCluster.keys
+    redis.RedisCluster.keys = functools.partialmethod(_keys, target_nodes=redis.RedisCluster.PRIMARIES)
 
 hypothesis.settings.register_profile("local", deadline=None)
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, database=None, print_blob=True)
@@ -91,12 +94,8 @@ def redis_cluster() -> Iterator[Cluster]:
 def redis_client(redis_server: str) -> Iterator[redis.Redis]:
     """A client on an empty server; bytes that are no UTF-8 come back as they went."""
     how: dict[str, Any] = {"decode_responses": True, "encoding_errors": "surrogateescape", "protocol": 2}
-    if ON_CLUSTER:
-        made = redis.RedisCluster.from_url(redis_server, **how)
-        made.keys = functools.partial(made.keys, target_nodes=redis.RedisCluster.PRIMARIES)  # not one node's alone
-    else:
-        made = redis.Redis.from_url(redis_server, **how)
-    with made as client:
+    kind = redis.RedisCluster if ON_CLUSTER else redis.Redis
+    with kind.from_url(redis_server, **how) as client:
         client.flushall()
         yield client
 

@@ -295,9 +295,9 @@ def test_a_node_that_belongs_to_no_whole_cluster_is_refused(server, tmp_path):
     assert refused.value.code == "cluster"
 
 
-def test_a_pipeline_keeps_an_order_where_it_must(redis_cluster, redis_client, tmp_path):
-    with open_(redis_cluster.url, tmp_path) as connection:
-        for client, sent in ((redis_client, None), (connection.client, "1")):
+def test_a_pipeline_keeps_an_order_where_it_must(redis_cluster, server, tmp_path):
+    with open_(redis_cluster.url, tmp_path) as cluster, open_(server(*SOUND), tmp_path) as single:
+        for client, sent in ((single.client, None), (cluster.client, "1")):
             client.delete("first")
             with client.pipeline(transaction=False) as pipe:
                 pipe.set("first", 1)
