@@ -24,6 +24,11 @@ BLOCKS = [
     ("<p>soft\u00adhyphen, zero\u200bwidth</p>", "softhyphen, zerowidth"),
     ("<p>\u202eevil\u202c</p>", "evil"),
     ("<p>क\u200cष</p>", "क\u200cष"),
+    ("<p><ruby>漢字<rp>(</rp><rt>かんじ</rt><rp>)</rp></ruby>を</p>", "漢字(かんじ)を"),
+    ("<ul><li>a<ul><li>b</li></ul></li><li>c</li></ul>", "- a\n- b\n- c"),
+    ("<dl><dt>term</dt><dd>what it is</dd></dl>", "term\nwhat it is"),
+    ("<p>x<sup>2</sup>, a<wbr>b</p>", "x2, ab"),
+    ("<details><summary>more</summary>hidden</details>", "more\nhidden"),
     ("<p>  </p><div> <span></span> </div>", ""),
     ("<!-- comment --><p>a<!-- x -->b</p>", "ab"),
     ("<figure><img src=a><figcaption>words</figcaption></figure><p>text</p>", "words\ntext"),
@@ -41,6 +46,9 @@ def test_captions_may_be_left_out():
     )
     assert tree is not None
     assert canonical_text(tree, captions=False) == "code"
+    tree = parse_html("<body><figure><p>A film</p></figure><figure><blockquote>said</blockquote></figure>")
+    assert tree is not None
+    assert canonical_text(tree, captions=False) == "said"
 
 
 @pytest.mark.parametrize(
@@ -75,3 +83,14 @@ def test_fold_is_idempotent(text):
 def test_lines_are_folded_and_not_empty(html):
     for line in plain_text(html).splitlines():
         assert line.strip() == line != ""
+
+
+BLOCK = st.sampled_from(["p", "div", "section", "blockquote", "h2", "article"])
+
+
+@given(st.lists(st.tuples(BLOCK, st.integers(0, 9)), min_size=1, max_size=8), st.sampled_from(["", "\n", "<!-- x -->"]))
+def test_blocks_never_share_a_line_and_the_text_is_the_same_each_time(blocks, between):
+    html = between.join(f"<{tag}>word <b>{number}</b></{tag}>" for tag, number in blocks)
+    nested = f"<div>{between}<main>{html}</main></div>"
+    assert plain_text(nested).splitlines() == [f"word {number}" for _, number in blocks]
+    assert plain_text(nested).encode() == plain_text(nested).encode() == plain_text(html).encode()

@@ -14,9 +14,9 @@ from feedcrawl.domain.extraction.leads import squeezed
 from feedcrawl.domain.extraction.weights import HEADINGS, INLINE, Weights, names, weigh
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from lxml.html import HtmlElement
+
+Marked = dict["HtmlElement", list[str]]
 
 _NEVER_TEXT = (
     "script", "style", "noscript", "template", "svg", "iframe", "object", "embed", "applet", "canvas", "audio",
@@ -86,15 +86,22 @@ def clear_away(tree: HtmlElement) -> HtmlElement:
     body = tree.find("body")
     if body is None:
         body = tree
-    _convict(body, _is_certain, CERTAIN_SHARE)
-    _convict(body, lambda _mark: True, LIKELY_SHARE)
+    marked = _marked(body)
+    _convict(body, {e: certain for e, marks in marked.items() if (certain := _certain(marks))}, CERTAIN_SHARE)
+    _convict(body, marked, LIKELY_SHARE)
     return body
 
 
-def _convict(body: HtmlElement, counts: Callable[[str], bool], share: float) -> None:
+def _marked(body: HtmlElement) -> Marked:
+    """The marks against the elements below the body that have any, in document order."""
+    candidates = (e for e in body.iterdescendants() if e.tag not in INLINE or e.tag == "span")
+    return {element: marks for element in candidates if (marks := _marks(element))}
+
+
+def _convict(body: HtmlElement, marked: Marked, share: float) -> None:
     weights = weigh(body)
     total = weights[body].prose or 1
-    suspects = _suspects(body, weights, counts, share * total)
+    suspects = _suspects(marked, weights, share * total)
     taken = _taken(suspects, weights)
     kept = _protected(weights, total)
     for element, marks in suspects.items():
@@ -103,19 +110,17 @@ def _convict(body: HtmlElement, counts: Callable[[str], bool], share: float) -> 
             element.drop_tree()
 
 
-def _suspects(
-    body: HtmlElement, weights: Weights, counts: Callable[[str], bool], most: float
-) -> dict[HtmlElement, list[str]]:
-    """Elements with marks against them, in document order; none that holds the better part of the page."""
-    found: dict[HtmlElement, list[str]] = {}
+def _suspects(marked: Marked, weights: Weights, most: float) -> Marked:
+    """The marked elements that are still there; none that holds the better part of the page."""
+    found: Marked = {}
     acquitted: set[tuple[str, str | None]] = set()
-    for element, weight in weights.items():
-        if element is body or (element.tag in INLINE and element.tag != "span"):
+    for element, marks in marked.items():
+        weight = weights.get(element)
+        if weight is None:
             continue
-        marks = [mark for mark in _marks(element) if counts(mark)]
-        if marks and weight.prose >= most:
+        if weight.prose >= most:
             acquitted.add((element.tag, element.get("class")))
-        elif marks:
+        else:
             found[element] = marks
     # What looks like the part that holds the text is the rest of it.
     return {
@@ -123,7 +128,7 @@ def _suspects(
     }
 
 
-def _taken(suspects: dict[HtmlElement, list[str]], weights: Weights) -> dict[str, int]:
+def _taken(suspects: Marked, weights: Weights) -> dict[str, int]:
     """How much prose each mark would take away: that of the outermost elements that bear it."""
     taken: dict[str, int] = {}
     for element, marks in suspects.items():
@@ -151,8 +156,8 @@ def _is_named_body(element: HtmlElement, share: float) -> bool:
     return element.tag == "main" or element.get("itemprop") == "articleBody" or bool(BODY.search(names(element)))
 
 
-def _is_certain(mark: str) -> bool:
-    return mark in _CERTAIN or mark in _CERTAIN_MARKS
+def _certain(marks: list[str]) -> list[str]:
+    return [mark for mark in marks if mark in _CERTAIN or mark in _CERTAIN_MARKS]
 
 
 def _marks(element: HtmlElement) -> list[str]:
@@ -193,7 +198,7 @@ def is_hidden(element: HtmlElement) -> bool:
     )
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16_384)
 def _words(name: str) -> tuple[str, ...]:
     """The words of furniture in a class and id. Names of utility classes ("md:hidden") say how, not what."""
     if not name:
@@ -201,6 +206,7 @@ def _words(name: str) -> tuple[str, ...]:
     found = [phrase.lower() for phrase in _PHRASES.findall(name)]
     plain = " ".join(part for part in name.split() if ":" not in part and "[" not in part)
     for segment in _SEGMENT.findall(plain.replace("_", "-")):
-        found.extend(stem for stem in _STEMS if segment.lower().startswith(stem))
+        if segment.lower().startswith(_STEMS):
+            found.extend(stem for stem in _STEMS if segment.lower().startswith(stem))
         found.extend(word for part in _CAMEL.findall(segment) if (word := part.lower()) in _CERTAIN or word in _LIKELY)
     return tuple(dict.fromkeys(found))
