@@ -288,8 +288,8 @@ def test_each_primary_is_checked(redis_cluster, tmp_path):
 
 
 def test_a_node_that_belongs_to_no_whole_cluster_is_refused(server, tmp_path):
-    (port,) = free_ports(1)
-    server(*SOUND, "--cluster-enabled", "yes", "--port", str(port), "--cluster-port", str(free_ports(1)[0]))
+    port, bus = free_ports(2)
+    server(*SOUND, "--cluster-enabled", "yes", "--port", str(port), "--cluster-port", str(bus))
     with pytest.raises(ServerRefused, match="CLUSTER INFO") as refused:
         open_(f"redis://127.0.0.1:{port}", tmp_path)
     assert refused.value.code == "cluster"
