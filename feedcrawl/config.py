@@ -57,6 +57,8 @@ class Config:
     deny_ports: str
     host_delay_sec: float
     host_concurrency: int
+    domain_delay_sec: float | None
+    domain_concurrency: int | None
     max_crawl_delay_sec: float
     circuit_failures: int
     circuit_first_wait_sec: float
@@ -151,6 +153,7 @@ class Config:
                 _require(0 <= value < math.inf, field.name, "0 or more")
         for name in ("host_concurrency", "max_attempts", "take_batch", "circuit_failures", "render_pages"):
             _require(getattr(self, name) >= 1, name, "1 or more")
+        _require(self.domain_concurrency is None or self.domain_concurrency >= 1, "domain_concurrency", "1 or more")
         _require(1 <= self.shards <= MAX_SHARDS, "shards", f"from 1 to {MAX_SHARDS}")
         _require(self.circuit_first_wait_sec > 0, "circuit_first_wait_sec", "above 0")
         _require(

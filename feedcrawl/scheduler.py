@@ -17,7 +17,7 @@ from scrapy.utils.asyncio import call_later, create_looping_call
 from scrapy_redis.scheduler import Scheduler
 
 from feedcrawl import wiring
-from feedcrawl.domain.tasks import LANES, Lease
+from feedcrawl.domain.tasks import LANES, Lease, own_lane
 from feedcrawl.plain import PlainPages
 from feedcrawl.services.readiness import FINAL
 from feedcrawl.services.requests import request_to_task
@@ -86,7 +86,8 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
     def open(self, spider: Spider) -> None:
         """Starts the heartbeat; nothing is taken before the engine asks."""
         self.spider = spider
-        self._lanes = tuple(getattr(spider, "lanes", LANES if hasattr(spider, "request_for") else ("page",)))
+        lanes = getattr(spider, "lanes", LANES if hasattr(spider, "request_for") else ())
+        self._lanes = (*lanes, own_lane(spider.name))
         self.leases.on_change = self._wake_in
         self._heartbeat = create_looping_call(self._beat)
         self._heartbeat.start(self._config.lease_sec / 3, now=False)

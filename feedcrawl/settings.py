@@ -60,6 +60,18 @@ own_settings: tuple[Setting, ...] = (
         "min_delay_ms",
     ),
     _setting("HOST_CONCURRENCY", 1, "requests", "open at a time on a host, across all workers", "HOST_MAX_CONCURRENCY"),
+    _setting(
+        "DOMAIN_DELAY_SEC",
+        None,
+        "s",
+        "between two requests to all hosts of a registered domain; unset: a quarter of the hosts' own",
+    ),
+    _setting(
+        "DOMAIN_CONCURRENCY",
+        None,
+        "requests",
+        "open at a time on all hosts of a registered domain; unset: four times FEEDCRAWL_HOST_CONCURRENCY",
+    ),
     _setting("MAX_CRAWL_DELAY_SEC", 120.0, "s", "a longer Crawl-delay is cut to this and logged"),
     _setting("CIRCUIT_FAILURES", 5, "failures", "in a row open a host's circuit", "circuit_breaker_failure_threshold"),
     _setting(

@@ -110,6 +110,8 @@ class Wiring:
             max_attempts=config.max_attempts,
             host_delay_sec=config.host_delay_sec,
             host_concurrency=config.host_concurrency,
+            domain_delay_sec=config.domain_delay_sec,
+            domain_concurrency=config.domain_concurrency,
             remember_sec=config.remember_sec,
             circuit_failures=config.circuit_failures,
             circuit_waits_sec=config.circuit_waits_sec,

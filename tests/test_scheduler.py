@@ -106,7 +106,10 @@ def run(redis_server: str, redis_client: redis.Redis) -> Any:
 
 
 def task(number: int = 0, kind: str = "page", **fields: Any) -> Task:
-    return Task(f"t{number}", kind, f"http://h{number}.test/", f"h{number}.test", **fields)
+    """One of the plain spider's pages, unless it is said to be something else."""
+    own = {"spider": "plain"} if kind == "page" else {}
+    payload = own | fields.pop("payload", {})
+    return Task(f"t{number}", kind, f"http://h{number}.test/", f"h{number}.test", payload=payload, **fields)
 
 
 async def settled(seconds: float = 0.05) -> None:
@@ -204,7 +207,7 @@ def test_whether_there_is_work(run: Any, delay: float | None, forever: bool, pen
 def test_what_other_workers_hold_keeps_nobody(run: Any, redis_client: redis.Redis) -> None:
     async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
         scheduler.leases.push([task()])
-        scheduler.leases._frontier.take(1)  # by another worker
+        assert scheduler.leases._frontier.take(1, lanes=scheduler._lanes).leases  # by another worker
         assert not scheduler.has_pending_requests()
 
     run(body)

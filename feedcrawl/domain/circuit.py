@@ -19,6 +19,10 @@ State = Literal["closed", "open", "half_open"]
 Signal = Literal["ok", "site", "soft", "throttled", "due"]
 Action = Literal["reset", "count", "trip", "probe", "keep"]
 
+DOMAIN_FAILURES = 3
+"""Hosts that fail together before their registered domain counts as failing."""
+TOGETHER_MS = 600_000
+"""How far apart two hosts of a domain may begin to fail, and still fail together."""
 PROBE_WAITS_MS = (30_000, 60_000, 120_000, 240_000, 300_000)
 
 TRANSITIONS: dict[tuple[State, Signal], Action] = {
@@ -88,6 +92,39 @@ def tripped(circuit: CircuitState, now_ms: int, policy: CircuitPolicy) -> Circui
     """An open circuit, with one more failure and the next longer wait."""
     wait = policy.probe_waits_ms[min(circuit.opened, len(policy.probe_waits_ms) - 1)]
     return CircuitState("open", circuit.failures + 1, circuit.opened + 1, now_ms + wait)
+
+
+@dataclass(frozen=True, slots=True)
+class DomainCircuit:
+    """The circuit of a registered domain: its failures are hosts, counted since one of them answered.
+
+    `failed_at_ms` is when the last of them began to fail.
+    """
+
+    circuit: CircuitState = CLOSED
+    failed_at_ms: int = 0
+
+
+DOMAIN = CircuitPolicy(threshold=DOMAIN_FAILURES)
+
+
+def widened(
+    domain: DomainCircuit, signal: Signal, now_ms: int, *, blamed: bool, policy: CircuitPolicy = DOMAIN
+) -> tuple[DomainCircuit, bool]:
+    """The domain's circuit after a signal of one of its hosts, and whether that host has been counted against it.
+
+    Only a host that fails as a site counts, and once until it answers again (`blamed`); hosts that began to fail longer
+    apart than `TOGETHER_MS` did not fail together. An answer of any host closes; so the probe of any host decides.
+    """
+    circuit = domain.circuit
+    blames = signal == "site" and circuit.state == "closed" and not blamed
+    if not blames and signal != "ok" and circuit.state != "half_open":
+        return domain, blamed
+    if not blames:
+        return DomainCircuit(step(circuit, signal, now_ms, policy), domain.failed_at_ms), blamed and signal != "ok"
+    if now_ms - domain.failed_at_ms > TOGETHER_MS:
+        circuit = CLOSED
+    return DomainCircuit(step(circuit, signal, now_ms, policy), now_ms), True
 
 
 def over_budget(failures: int, total: int) -> bool:

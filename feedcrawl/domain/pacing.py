@@ -4,6 +4,7 @@ One number is kept per host, its theoretical arrival time (TAT): the earliest mo
 beside the store repeats these rules, so they are exact: integers alone, no rounding, no clock.
 
     reserve     allowed_at = max(tat, now);  new tat = allowed_at + delay
+    both        allowed_at = max(host's tat, domain's tat, now);  each new tat = allowed_at + its delay
     hold        new tat = max(tat, now + pause)
     effective   min(delay << doublings, max(delay, 120 000))
     429         doublings = min(doublings + 1, 7);  good = 0;  refusals = refusals + 1
@@ -41,6 +42,12 @@ def reserve(tat: int, now: int, delay: int) -> tuple[int, int]:
     """When the next request may go out, and the TAT that it leaves behind; all in milliseconds."""
     allowed_at = max(tat, now)
     return allowed_at, allowed_at + delay
+
+
+def reserve_both(tats: tuple[int, int], now: int, delays: tuple[int, int]) -> tuple[int, tuple[int, int]]:
+    """As `reserve`, of a host and its registered domain: a turn is one of both."""
+    allowed_at = max(*tats, now)
+    return allowed_at, (allowed_at + delays[0], allowed_at + delays[1])
 
 
 def hold(tat: int, now: int, pause: int) -> int:

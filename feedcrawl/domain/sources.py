@@ -39,6 +39,7 @@ class Source:
     categories: tuple[str, ...] = ()
     priority: int = DEFAULT
     delay_sec: float | None = None
+    domain_delay_sec: float | None = None
     poll_interval_sec: float | None = None
     min_interval_sec: float | None = None
     max_interval_sec: float | None = None
@@ -218,6 +219,7 @@ _FIELDS: Final[dict[str, tuple[str, Callable[[Any], Any]]]] = {
     "categories": ("categories", _names),
     "priority": ("priority", _rank),
     "delay_sec": ("delay_sec", _seconds),
+    "domain_delay_sec": ("domain_delay_sec", _seconds),
     "poll_interval_sec": ("poll_interval_sec", _seconds),
     "feed_poll_interval_minutes": ("poll_interval_sec", _minutes),
     "min_interval_sec": ("min_interval_sec", _seconds),

@@ -14,6 +14,8 @@ Again = Literal["edited", "replay", "retry", "operator", "queue_again"]
 
 LANES: tuple[Lane, ...] = get_args(Lane)
 PAGE_KINDS: frozenset[Kind] = frozenset({"article", "page"})
+POLL_KINDS: frozenset[Kind] = frozenset({"feed", "sitemap", "websub"})
+"""What comes before all else of equally ready hosts; an archive is no poll, and waits as articles do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +49,17 @@ class Task:
             del record["depth"]
         if self.payload:
             record["payload"] = compact(self.payload)
+        if (lane := lane_of(self)) not in LANES:
+            record["lane"] = lane
         return compact(record)
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What the frontier remembers of a task beyond the task itself. Times in milliseconds of the frontier's clock."""
+    """What the frontier remembers of a task beyond the task itself. Times in milliseconds of the frontier's clock.
+
+    `attempts` are its tries that failed, `deaths` the workers that died with it in their hands.
+    """
 
     status: str = "pending"
     reason: str | None = None
@@ -66,6 +73,7 @@ class History:
     last_modified: str | None = None
     content_hash: str | None = None
     quarantined: int = 0
+    deaths: int = 0
     again: str | None = None
 
 
@@ -87,6 +95,19 @@ class Lease:
     def id(self) -> str:
         """The task's id."""
         return self.task.id
+
+
+def own_lane(spider: str) -> str:
+    """The lane of the pages that one spider alone can read."""
+    return f"page:{spider}"
+
+
+def lane_of(task: Task) -> str:
+    """Among which tasks one stands: polls, pages and archives, or the pages of one spider."""
+    if task.kind in POLL_KINDS:
+        return "poll"
+    spider = task.payload.get("spider") if task.kind == "page" else None
+    return own_lane(spider) if spider else "page"
 
 
 def compact(value: object) -> str:

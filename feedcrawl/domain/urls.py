@@ -101,6 +101,16 @@ def registered_domain(host: str) -> str:
     return ".".join(host.split(".")[-2:])
 
 
+@lru_cache(maxsize=100_000)
+def site_of(host: str) -> str | None:
+    """The registered domain that a host shares with others; None for an address, a single label or a suffix."""
+    found = _suffixes(host)
+    if found.ipv4 or ":" in host or not found.domain:
+        return None
+    domain = registered_domain(host)
+    return domain if "." in domain else None
+
+
 def same_site(left: str, right: str) -> bool:
     """Whether two URLs share their registered domain."""
     return registered_domain(hostname(left)) == registered_domain(hostname(right))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.sources import BadSources, Source, read_sources
-from feedcrawl.domain.urls import hostname, same_site
+from feedcrawl.domain.urls import hostname, registered_domain, same_site
 from feedcrawl.services import subscriptions, watching
 from feedcrawl.services.subscriptions import Wish
 from feedcrawl.store.connection import map_redis_errors
@@ -65,7 +65,7 @@ def rules_of(sources: Mapping[str, Source], name: str | None) -> SourceRules | N
 
 
 def source_of(sources: Mapping[str, Source], url: str) -> str | None:
-    """The source on whose site a URL lies, for a task of which that is no longer known; None if there is none."""
+    """The source on whose site a URL lies, for a task that names none; None if there is none."""
     return next((source.name for source in sources.values() if same_site(url, source.base_url)), None)
 
 
@@ -89,6 +89,9 @@ async def sync(sources: Mapping[str, Source], stores: Stores) -> None:
 
 def _pace(source: Source, frontier: Frontier) -> None:
     """The source's delay for its own hosts; a Crawl-delay of theirs goes above it once it is known."""
+    if source.domain_delay_sec is not None:
+        with map_redis_errors():
+            frontier.pace_domain(registered_domain(hostname(source.base_url)), delay_sec=source.domain_delay_sec)
     if source.delay_sec is None:
         return
     urls = (source.base_url, *source.feed_urls, *source.sitemap_urls)

@@ -7,20 +7,36 @@ ran out changes nothing.
 
 from __future__ import annotations
 
+import json
 import secrets
-from dataclasses import dataclass, replace
-from importlib import resources
+from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Literal
 
-from feedcrawl.domain.tasks import LANES, History, Lease, Task, compact, task_from_json
+from feedcrawl.domain.tasks import LANES, Lease, Task, compact, lane_of, task_from_json
+from feedcrawl.domain.urls import site_of
 from feedcrawl.store import keys
 from feedcrawl.store.connection import is_cluster
+from feedcrawl.store.frontier_reads import FrontierReads
+from feedcrawl.store.scripts import FrontierPolicy, register
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import redis
+
+__all__ = [
+    "Ending",
+    "Finished",
+    "Frontier",
+    "FrontierPolicy",
+    "GivenUp",
+    "Pushed",
+    "Released",
+    "Returned",
+    "Signal",
+    "Taken",
+]
 
 Pushed = Literal["queued", "raised", "pending", "leased", "known", "again", "moved"]
 """new | pending, priority raised | pending | in a worker's hands | ended and remembered | ended, queued anew | now in
@@ -31,44 +47,12 @@ Finished = Literal["done", "rescheduled", "lost"]
 Signal = Literal["ok", "answered", "site", "soft", "throttled", "none"]
 """2xx and 3xx | 4xx | the host fails | the host may be failing | 429 | says nothing of the host."""
 
-SCRIPTS = (
-    *("push", "take", "done", "give_back", "release", "turn", "heartbeat"),
-    *("pace", "remove", "adopt", "sweep", "audit"),
-)
 PUSH_BATCH = 64
 """Tasks per script call: keeps the server's longest script short."""
 AUDITED = 10_000
 """Tasks in hand, and hosts that are asked, up to which all of them are looked at in one step."""
 DELIVERED = 64
 """Dead letters per round trip."""
-
-
-@dataclass(frozen=True, slots=True)
-class FrontierPolicy:
-    """The figures by which the frontier decides; times in seconds."""
-
-    lease_sec: float = 60.0
-    max_attempts: int = 4
-    host_delay_sec: float = 1.0
-    host_concurrency: int = 1
-    remember_sec: float = 30 * 86400.0
-    circuit_failures: int = 5
-    circuit_waits_sec: tuple[float, ...] = (30.0, 60.0, 120.0, 240.0, 300.0)
-
-    def lua(self) -> str:
-        """The policy as the first line of every script: parsed once by the server, not at each call."""
-        waits = ", ".join(str(_ms(wait)) for wait in self.circuit_waits_sec)
-        figures = {
-            "lease": _ms(self.lease_sec),
-            "max_attempts": self.max_attempts,
-            "delay": _ms(self.host_delay_sec),
-            "concurrency": self.host_concurrency,
-            "remember": _ms(self.remember_sec),
-            "host_ttl": 2 * 86_400_000,
-            "circuit_failures": self.circuit_failures,
-        }
-        fields = ", ".join(f"{name} = {figure}" for name, figure in figures.items())
-        return f"local POLICY = {{{fields}, circuit_waits = {{{waits}}}}}\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,14 +106,16 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """What became of the host's circuit, and the time until the host may be asked again."""
+    """What became of the host's circuit, the time until the host may be asked again, and its domain's circuit."""
 
     before: str
     after: str
     wait_sec: float
+    domain_before: str = "closed"
+    domain_after: str = "closed"
 
 
-class Frontier:
+class Frontier(FrontierReads):
     """One shard of the frontier. Any method may raise redis-py's errors; `map_redis_errors` names them."""
 
     def __init__(
@@ -137,15 +123,12 @@ class Frontier:
     ) -> None:
         """`clock` gives milliseconds and stands for the server's in tests."""
         self._client = client
+        self._policy = policy
         self._shard = shard
         self._prefix = keys.shard(shard)
         self._clock = clock
         self._nonce = secrets.token_hex(4)
-        lua = resources.files("feedcrawl.store") / "lua"
-        text = {name: (lua / f"{name}.lua").read_text("utf-8") for name in ("common", "run", *SCRIPTS)}
-        self._scripts = {
-            name: client.register_script(policy.lua() + text["common"] + text[name] + text["run"]) for name in SCRIPTS
-        }
+        self._scripts = register(client, policy)
 
     def push(self, tasks: Iterable[Task], *, delay_sec: float = 0, again: str = "") -> list[Pushed]:
         """Adds tasks, each due after `delay_sec`; idempotent and atomic per task.
@@ -208,8 +191,8 @@ class Frontier:
     def release(self, lease: Lease, signal: Signal, *, wait_sec: float | None = None) -> Released:
         """Frees the host's slot once the answer is read, and tells the host's circuit and pace what came of it."""
         wait = "" if wait_sec is None else _ms(wait_sec)
-        before, after, until = self._run("release", lease.id, lease.token, signal, wait)
-        return Released(before, after, until / 1000)
+        before, after, until, wider, widest = self._run("release", lease.id, lease.token, signal, wait)
+        return Released(before, after, until / 1000, wider, widest)
 
     def turn(self, lease: Lease) -> float | None:
         """Reserves the host's next turn under a lease; seconds to wait for it, or None if the lease is lost."""
@@ -223,13 +206,24 @@ class Frontier:
 
     def pace(self, host: str, *, delay_sec: float | None = None, concurrency: int | None = None) -> None:
         """Sets a host's own delay (Crawl-delay, a source's setting) and concurrency."""
-        delay = "" if delay_sec is None else _ms(delay_sec)
-        self._run("pace", host, delay, "" if concurrency is None else concurrency)
+        self._pace(host, delay_sec, concurrency, "host")
+
+    def pace_domain(self, domain: str, *, delay_sec: float | None = None, concurrency: int | None = None) -> None:
+        """Sets the delay and concurrency that all hosts of a registered domain share."""
+        self._pace(domain, delay_sec, concurrency, "domain")
+
+    def forgive(self, hosts: Iterable[str]) -> int:
+        """Forgets failures of hosts that were our own, and their domains'; answers how many circuits it closed."""
+        names = sorted(set(hosts))
+        return sum(self._run("forgive", *names[at : at + PUSH_BATCH]) for at in range(0, len(names), PUSH_BATCH))
 
     def remove(self, task_id: str) -> bool:
         """Takes a task out altogether, whoever holds it; False if there was none."""
         answer: str = self._run("remove", task_id)
         return answer == "removed"
+
+    def _clock_ms(self) -> int:
+        return int(self._run("now"))
 
     def record(self, task_id: str) -> str | None:
         """All that is remembered of a task, as text for `adopt`."""
@@ -243,7 +237,8 @@ class Frontier:
 
         Safe to repeat: one that is pending here stays as it is. One that has ended is remembered as such.
         """
-        answer: Literal["queued", "pending", "known"] = self._run("adopt", record, _ms(delay_sec), int(polled))
+        site = len(site_of(json.loads(record)["host"]) or "")
+        answer: Literal["queued", "pending", "known"] = self._run("adopt", record, _ms(delay_sec), int(polled), site)
         return answer
 
     def sweep(self, task_ids: Sequence[str], *, shard: int = 0) -> dict[str, str]:  # noqa: ARG002 - of Shards
@@ -261,30 +256,6 @@ class Frontier:
         """
         unleased, freed = self._run("audit", AUDITED)
         return unleased, freed
-
-    def find(self, task_id: str) -> tuple[Task, History] | None:
-        """A task and what is remembered of it; its status is `fetching` while a worker holds it."""
-        with self._client.pipeline(transaction=False) as pipe:
-            pipe.get(f"{self._prefix}t:{task_id}")
-            pipe.hexists(f"{self._prefix}holders", task_id)
-            text, leased = pipe.execute()
-        if text is None:
-            return None
-        task, history = task_from_json(text)
-        return task, replace(history, status="fetching") if leased else history
-
-    def histories(self, task_ids: Sequence[str]) -> dict[str, History]:
-        """What is remembered of those of the tasks that there are, in one round trip; one in hand counts as pending."""
-        texts = self._client.mget([f"{self._prefix}t:{each}" for each in task_ids]) if task_ids else []
-        return {each: task_from_json(str(text))[1] for each, text in zip(task_ids, texts, strict=True) if text}
-
-    def counts(self) -> dict[str, int]:
-        """Tasks by `status:kind` (`pending:feed`, `dead:article`, …; ended ones since the beginning) and `leased`."""
-        with self._client.pipeline(transaction=False) as pipe:
-            pipe.hgetall(f"{self._prefix}counts")
-            pipe.zcard(f"{self._prefix}leases")
-            counts, leased = pipe.execute()
-        return {**{name: int(number) for name, number in counts.items()}, "leased": leased}
 
     def deliver_dead_letters(self, limit: int = 1000, keep: int = 100_000) -> int:
         """Moves dead letters from the shard to the list that consumers read; at most `keep` stay there.
@@ -316,6 +287,10 @@ class Frontier:
                 pipe.execute()
         return len(letters)
 
+    def _pace(self, name: str, delay_sec: float | None, concurrency: int | None, what: str) -> None:
+        delay = "" if delay_sec is None else _ms(delay_sec)
+        self._run("pace", name, delay, "" if concurrency is None else concurrency, what)
+
     def _run(self, script: str, *arguments: str | float) -> Any:
         clock: str | int = self._clock() if self._clock else ""
         return self._scripts[script](keys=[self._prefix], args=[clock, *arguments])
@@ -326,15 +301,21 @@ def _ms(seconds: float) -> int:
 
 
 def _pushed(task: Task, delay: float, again: str) -> tuple[str | int, ...]:
-    return task.to_json(), task.id, task.kind, task.host, task.priority, _ms(delay), again
+    label = f"{task.kind}:{task.origin}:{task.source or ''}"
+    site = len(site_of(task.host) or "")
+    return task.to_json(), task.id, lane_of(task), task.host, task.priority, _ms(delay), again, label, site
 
 
 def _patch(patch: Mapping[str, Any] | None) -> str:
-    """As the record has it: the payload is a text of its own there."""
+    """As the record has it: the payload is a text of its own there; a host comes with where its domain begins."""
     if not patch:
         return "{}"
-    payload = patch.get("payload")
-    return compact({**patch, "payload": compact(payload)} if isinstance(payload, dict) else patch)
+    said = dict(patch)
+    if isinstance(said.get("payload"), dict):
+        said["payload"] = compact(said["payload"])
+    if said.get("host"):
+        said["site"] = len(site_of(said["host"]) or "")
+    return compact(said)
 
 
 def _lease(shard: int, text: str, token: str, probe: int) -> Lease:

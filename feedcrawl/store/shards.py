@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from feedcrawl.domain.figures import Figures
 from feedcrawl.domain.shards import shard_of_host
 from feedcrawl.domain.tasks import LANES, compact, task_from_json
 from feedcrawl.store import keys
@@ -32,12 +33,13 @@ from feedcrawl.store.frontier import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from feedcrawl.domain.figures import HostFigures
     from feedcrawl.domain.tasks import History, Lease, Task
     from feedcrawl.store.connection import Client
 
 LOOK_SEC = 1.0
 """Longest time between two looks at a shard: other programs and workers add tasks too."""
-_ENDED = ("attempts", "again", "quarantined", "site_failures", "site_failed_at", "again_queued")
+_ENDED = ("attempts", "deaths", "again", "quarantined", "site_failures", "site_failed_at", "again_queued")
 _RETURNED = ("site_failures", "site_failed_at", "again_queued")
 """What a task does not take along to another host, when its poll has ended there and when it has not."""
 
@@ -196,6 +198,17 @@ class Shards(Frontier):
         """As `Frontier.pace`."""
         self._frontiers[self._home(host)].pace(host, delay_sec=delay_sec, concurrency=concurrency)
 
+    def pace_domain(self, domain: str, *, delay_sec: float | None = None, concurrency: int | None = None) -> None:
+        """As `Frontier.pace_domain`."""
+        self._frontiers[self._home(domain)].pace_domain(domain, delay_sec=delay_sec, concurrency=concurrency)
+
+    def forgive(self, hosts: Iterable[str]) -> int:
+        """As `Frontier.forgive`, one round trip (at least) for each shard."""
+        by_shard: dict[int, list[str]] = defaultdict(list)
+        for host in hosts:
+            by_shard[self._home(host)].append(host)
+        return sum(self._frontiers[number].forgive(own) for number, own in by_shard.items())
+
     def remove(self, task_id: str) -> bool:
         """As `Frontier.remove`, wherever the task is."""
         removed = [frontier.remove(task_id) for frontier in self._frontiers]
@@ -252,6 +265,31 @@ class Shards(Frontier):
         for frontier in self._frontiers:
             total.update(frontier.counts())
         return {name: number for name, number in total.items() if not name.startswith("moved:")}
+
+    def figures(self) -> Figures:
+        """As `Frontier.figures`, of all shards together."""
+        total = sum((frontier.figures() for frontier in self._frontiers), start=Figures())
+        return replace(total, tasks={key: number for key, number in total.tasks.items() if key[0] != "moved"})
+
+    def host(self, name: str) -> HostFigures:
+        """As `Frontier.host`."""
+        return self._frontiers[self._home(name)].host(name)
+
+    def hosts(self, cursor: int = 0, *, count: int = 1000) -> tuple[int, dict[str, int]]:
+        """As `Frontier.hosts`, one shard after the other."""
+        number, own = cursor % len(self._frontiers), cursor // len(self._frontiers)
+        own, found = self._frontiers[number].hosts(own, count=count)
+        return self._cursor(number, own), found
+
+    def urls(self, cursor: int = 0, *, count: int = 1000) -> tuple[int, list[tuple[Task, History]]]:
+        """As `Frontier.urls`, one shard after the other."""
+        number, own = cursor % len(self._frontiers), cursor // len(self._frontiers)
+        own, found = self._frontiers[number].urls(own, count=count)
+        return self._cursor(number, own), [each for each in found if each[1].status != "moved"]
+
+    def _cursor(self, number: int, own: int) -> int:
+        """Where a shard goes on, or the next one begins; 0 after the last."""
+        return own * len(self._frontiers) + number if own else (number + 1) % len(self._frontiers)
 
     def deliver_dead_letters(self, limit: int = 1000, keep: int = 100_000) -> int:
         """As `Frontier.deliver_dead_letters`, of all shards."""

@@ -206,7 +206,7 @@ def short_leases(seconds: float) -> dict[str, float]:
 
 
 def page(url: str, **payload: Any) -> Task:
-    return Task(f"page:{url}", "page", url, hostname(url), payload={"callback": "parse", **payload})
+    return Task(f"page:{url}", "page", url, hostname(url), payload={"callback": "parse", "spider": "probe", **payload})
 
 
 def paged(site: Site, count: int) -> list[str]:

@@ -4,7 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feedcrawl.domain.circuit import CLOSED, TRANSITIONS, CircuitPolicy, CircuitState, over_budget, step
+from feedcrawl.domain.circuit import (
+    CLOSED,
+    TRANSITIONS,
+    CircuitPolicy,
+    CircuitState,
+    DomainCircuit,
+    over_budget,
+    step,
+    widened,
+)
 
 STATES = ("closed", "open", "half_open")
 SIGNALS = ("ok", "site", "soft", "throttled", "due")
@@ -82,6 +91,46 @@ def test_whatever_comes_it_stays_sound(events):
         assert (circuit.opened > 0) == (circuit.state != "closed")
         assert circuit.until_ms <= now + 300_000
     assert step(circuit, "ok", now) == CLOSED
+
+
+NOW = 10_000_000
+TWO = CircuitState("closed", 2)
+WIDE = CircuitState("open", 3, 1, NOW + 30_000)
+ASKED = CircuitState("half_open", 3, 1, NOW)
+
+
+@pytest.mark.parametrize(
+    ("circuit", "signal", "blamed", "expected"),
+    [
+        (CLOSED, "site", False, (CircuitState("closed", 1), True)),
+        (CLOSED, "site", True, (CLOSED, True)),
+        (CLOSED, "soft", False, (CLOSED, False)),
+        (CLOSED, "throttled", False, (CLOSED, False)),
+        (TWO, "site", False, (WIDE, True)),
+        (TWO, "site", True, (TWO, True)),
+        (TWO, "soft", False, (TWO, False)),
+        (TWO, "ok", True, (CLOSED, False)),
+        (WIDE, "site", False, (WIDE, False)),
+        (WIDE, "ok", False, (CLOSED, False)),
+        (ASKED, "site", True, (CircuitState("open", 4, 2, NOW + 60_000), True)),
+        (ASKED, "site", False, (CircuitState("open", 4, 2, NOW + 60_000), False)),
+        (ASKED, "soft", True, (CLOSED, True)),
+        (ASKED, "ok", True, (CLOSED, False)),
+    ],
+)
+def test_what_a_hosts_signal_says_of_its_domain(circuit, signal, blamed, expected):
+    domain, blamed = widened(DomainCircuit(circuit, NOW - 1), signal, NOW, blamed=blamed)
+    assert (domain.circuit, blamed) == expected
+
+
+@pytest.mark.parametrize(("apart_ms", "opens"), [(600_000, True), (600_001, False)])
+def test_hosts_that_begin_to_fail_long_after_each_other_do_not_fail_together(apart_ms, opens):
+    domain, now = DomainCircuit(), NOW
+    for _ in range(3):
+        now += apart_ms
+        domain, _ = widened(domain, "site", now, blamed=False)
+    assert (domain.circuit.state == "open") is opens
+    assert domain.failed_at_ms == now
 
 
 @pytest.mark.parametrize(

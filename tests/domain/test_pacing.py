@@ -10,6 +10,7 @@ from feedcrawl.domain.pacing import (
     hold,
     pause_ms,
     reserve,
+    reserve_both,
     throttled,
 )
 
@@ -27,6 +28,20 @@ DAY = 86_400_000
 )
 def test_reserve(tat, now, delay, expected):
     assert reserve(tat, now, delay) == expected
+
+
+@pytest.mark.parametrize(
+    ("tats", "now", "delays", "expected"),
+    [
+        ((0, 0), 5_000, (1_000, 250), (5_000, (6_000, 5_250))),
+        ((6_000, 5_100), 5_000, (1_000, 250), (6_000, (7_000, 6_250))),
+        ((5_100, 6_000), 5_000, (1_000, 250), (6_000, (7_000, 6_250))),
+        ((0, 5_000), 5_000, (0, 9_000), (5_000, (5_000, 14_000))),
+    ],
+    ids=["both free", "the host waits", "its domain waits", "a domain slower than its host"],
+)
+def test_a_turn_is_the_hosts_and_its_domains(tats, now, delays, expected):
+    assert reserve_both(tats, now, delays) == expected
 
 
 @given(st.lists(st.integers(0, 3_000), max_size=50), st.integers(0, 5_000))

@@ -155,6 +155,28 @@ def test_parts(url, host, origin, domain):
     assert (urls.hostname(url), urls.origin(url), urls.registered_domain(urls.hostname(url))) == (host, origin, domain)
 
 
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        ("news.co.uk", "news.co.uk"),
+        ("www.a.news.co.uk", "news.co.uk"),
+        ("ann.github.io", "ann.github.io"),
+        ("x.ann.github.io", "ann.github.io"),
+        ("a.unlisted", "a.unlisted"),
+        ("b.a.unlisted", "a.unlisted"),
+        ("github.io", None),
+        ("co.uk", None),
+        ("localhost", None),
+        ("127.0.0.1", None),
+        ("[::1]", None),
+        ("::1", None),
+        ("", None),
+    ],
+)
+def test_what_a_host_shares_with_others(host, expected):
+    assert urls.site_of(host) == expected
+
+
 def test_same_site():
     assert urls.same_site("https://www.news.co.uk/a", "http://m.news.co.uk/b")
     assert not urls.same_site("https://ann.github.io/", "https://bob.github.io/")

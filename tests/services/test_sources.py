@@ -32,7 +32,7 @@ SOURCE = Source(
 
 @pytest.fixture
 def stores(redis_client: redis.Redis) -> Any:
-    frontier = Frontier(redis_client, FrontierPolicy())
+    frontier = Frontier(redis_client, FrontierPolicy(domain_delay_sec=0))
     now = lambda: datetime(2026, 11, 28, tzinfo=UTC)  # noqa: E731
     return SimpleNamespace(
         registry=Registry(redis_client),
@@ -66,6 +66,13 @@ def test_the_delay_is_for_the_hosts_of_the_site_itself(stores: Any) -> None:
     delays = {host: stores.client.hget(f"fc:{{0}}:h:{host}", "delay") for host in ("a.test", "www.a.test")}
     assert delays == {"a.test": "7000", "www.a.test": "7000"}
     assert stores.client.hget("fc:{0}:h:feeds.elsewhere.test", "delay") is None
+
+
+def test_the_delay_of_its_domain_is_for_all_hosts_of_it(stores: Any) -> None:
+    sync(stores, Source("a", "http://www.a.test/", domain_delay_sec=5.0))
+    domain = stores.frontier.host("feeds.a.test").domain
+    assert (domain.name, domain.delay_sec) == ("a.test", 5.0)
+    assert stores.frontier.host("b.test").domain.delay_sec == 0
 
 
 def test_the_file_decides_over_what_was_said_before(stores: Any) -> None:

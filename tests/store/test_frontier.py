@@ -279,8 +279,29 @@ def test_polls_go_before_articles_unless_these_have_waited_long(frontier, clock)
 def test_lanes(frontier):
     kinds = ("feed", "sitemap", "archive", "websub", "article", "page")
     frontier.push([article(kind, f"{kind}.example", kind=kind) for kind in kinds])
-    assert sorted(ids(frontier.take(9, lanes=["page"]))) == ["article", "page"]
-    assert sorted(ids(frontier.take(9, lanes=["poll"]))) == ["archive", "feed", "sitemap", "websub"]
+    assert sorted(ids(frontier.take(9, lanes=["page"]))) == ["archive", "article", "page"]
+    assert sorted(ids(frontier.take(9, lanes=["poll"]))) == ["feed", "sitemap", "websub"]
+
+
+def test_the_pages_of_a_spider_are_its_own(frontier, clock):
+    frontier.push(
+        [article(f"{of}{n}", kind="page", payload={"spider": of}) for of in ("mine", "theirs") for n in (1, 2)]
+    )
+    frontier.push([article("x")], delay_sec=5)
+    assert frontier.take(9).leases == ()
+    lease = take_one(frontier, lanes=["page", "page:mine"])
+    assert lease.id == "mine1"
+    assert frontier.give_back(lease, reason="x", delay_sec=2) == "pending"
+    assert frontier.take(9, lanes=["page:theirs"]).wait_sec == 1
+    clock.forward(2)
+    frontier.push([article("mine1", kind="page", priority=9, payload={"spider": "mine"})])
+    assert ids(frontier.take(9, lanes=["page:theirs"])) == ["theirs1"]
+    clock.forward(60)
+    assert frontier.take(9, lanes=["page:theirs"]).wait_sec == 1  # the lease ran out
+    clock.forward(1)
+    assert ids(frontier.take(9, lanes=["page:mine"])) == ["mine1"]
+    assert frontier.remove("mine2")
+    assert frontier.counts() == {"pending:page": 3, "pending:article": 1, "leased": 1}
 
 
 def test_one_host_that_waits_holds_up_no_other(frontier):
@@ -423,6 +444,231 @@ def test_a_probe_that_never_came_back_is_followed_by_another(make, clock):
     assert (taken.leases or frontier.take(1).leases)[0].probe
 
 
+# --- registered domains ---
+
+
+def test_many_hosts_of_a_domain_keep_its_pace_and_one_of_another_is_not_held_up(frontier, clock):
+    frontier.push([feed(f"f{n:03}", f"h{n:03}.big.example", priority=10) for n in range(205)])
+    frontier.push([feed("small", "www.small.example", priority=1)])
+    asked = []
+    while (taken := frontier.take(16)).wait_sec == 0:  # those that wait are set apart some at a time
+        asked += ids(taken)
+    assert (asked + ids(taken), taken.wait_sec) == (["f000", "small"], 0.25)
+    asked = ["f000"]
+    while len(asked) < 205:
+        clock.forward(0.25)
+        (lease,) = frontier.take(16).leases
+        asked.append(lease.id)
+        frontier.done(lease, signal="ok")
+    assert asked == [f"f{n:03}" for n in range(205)]
+    assert clock.ms - START_MS == 204 * 250
+
+
+def test_a_domain_has_as_many_open_answers_as_four_of_its_hosts(make, clock):
+    frontier = make(host_delay_sec=0)
+    frontier.push([article(f"a{n}", f"h{n}.big.example") for n in range(9)])
+    taken = frontier.take(16)
+    assert (len(taken.leases), taken.wait_sec, taken.blocked) == (4, None, 1)
+    frontier.release(taken.leases[2], "ok")
+    assert ids(frontier.take(16)) == ["a4"]
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "co.uk"])
+def test_what_has_no_registered_domain_waits_for_none(make, host):
+    frontier = make(domain_delay_sec=100, domain_concurrency=1)
+    frontier.push(
+        [article("a", host), article("b", "127.0.0.2"), article("c", "x.github.io"), article("d", "y.github.io")]
+    )
+    assert sorted(ids(frontier.take(9))) == ["a", "b", "c", "d"]
+
+
+@pytest.mark.parametrize(("said", "wait"), [({}, 0.0), ({"domain_delay_sec": 0.25}, 0.25)])
+def test_a_domain_of_which_nothing_is_said_slows_no_host_of_it(make, said, wait):
+    frontier = make(host_concurrency=3, **said)
+    frontier.push([article(f"a{n}") for n in range(3)])
+    frontier.pace("one.example", delay_sec=0)
+    assert (len(frontier.take(1).leases), frontier.take(0).wait_sec) == (1, wait)
+
+
+def test_a_domain_has_a_pace_of_its_own(frontier, clock):
+    frontier.push([article(f"a{n}", f"h{n}.big.example") for n in range(3)])
+    frontier.pace_domain("big.example", delay_sec=20, concurrency=1)
+    lease = take_one(frontier)
+    clock.forward(50)
+    assert frontier.take(1).blocked == 1
+    frontier.release(lease, "ok")
+    assert frontier.take(1).wait_sec == 20
+    its = frontier.host("h1.big.example").domain
+    assert (its.delay_sec, its.concurrency, its.wait_sec, its.waits_for) == (20, 1, 20, "pace")
+
+
+def test_a_million_subdomains_take_nothing_from_others(make, clock):
+    frontier = make()
+    frontier.push([article(f"t{n}", f"h{n}.trap.example", priority=10) for n in range(3000)])
+    frontier.push([article(f"a{n}", f"site-{n}.example", priority=1) for n in range(64)])
+    got, calls = [], 0
+    while len([name for name in got if name[0] == "a"]) < 64:
+        got += ids(frontier.take(16))
+        calls += 1
+    assert len(got) == 65
+    assert calls < 3000 / 64 + 10  # each of the trap's hosts is met once, and then stands with its domain
+
+
+def test_hosts_that_stand_with_their_domain_are_not_met_again(make, clock, redis_client):
+    frontier = make()
+    frontier.push([article(f"t{n}", f"h{n}.trap.example") for n in range(500)])
+    for _ in range(20):
+        frontier.take(16)
+    redis_client.config_resetstat()
+    for _ in range(10):
+        assert frontier.take(16).leases == ()
+    stats = redis_client.info("commandstats")
+    assert (
+        sum(each["calls"] for name, each in stats.items() if "config" not in name and "info" not in name) <= 10 * 15
+    )  # as many as where nothing waits
+
+
+def test_a_task_that_comes_back_later_still_waits_for_its_domain(frontier, clock):
+    frontier.push([article(f"a{n}", f"h{n}.big.example") for n in range(3)], delay_sec=5)
+    clock.forward(5)
+    lease = take_one(frontier)
+    assert frontier.take(9).leases == ()
+    frontier.give_back(lease, reason="redirected", patch={"url": "https://new.big.example/", "host": "new.big.example"})
+    clock.forward(0.25)
+    assert ids(frontier.take(9)) == ["a1"]
+    clock.forward(0.25)
+    assert ids(frontier.take(9)) == ["a2"]
+    clock.forward(0.25)
+    assert ids(frontier.take(9)) == ["a0"]
+
+
+def test_retry_after_of_one_host_leaves_the_others_of_its_domain_alone(frontier, clock):
+    frontier.push([article(f"{host}{n}", f"{host}.big.example") for host in "ab" for n in range(3)])
+    assert frontier.release(take_one(frontier), "throttled", wait_sec=90).wait_sec == 90
+    clock.forward(1)
+    lease = take_one(frontier)
+    assert lease.id == "b0"
+    frontier.release(lease, "ok")
+    clock.forward(89)
+    again = {
+        lease.id: frontier.release(lease, "ok")
+        for _ in range(2)
+        if (lease := take_one(frontier)) and not clock.forward(1)
+    }
+    assert sorted(again) == ["a1", "b1"]
+    assert (again["a1"].wait_sec, again["b1"].wait_sec) == (2, 1)  # 429 doubled one host's delay
+
+
+def fail(frontier, clock, hosts):
+    """Each host fails once as a site; what the last one was told."""
+    for host in hosts:
+        frontier.push([article(f"{host}-{clock.ms}", host, priority=10)])
+        told = frontier.release(take_one(frontier), "site")
+        clock.forward(1)
+    return told
+
+
+def test_three_hosts_that_fail_together_open_their_domains_circuit_and_one_answer_closes_it(frontier, clock):
+    frontier.push([article(f"x{n}", f"h{n}.big.example") for n in range(9)], delay_sec=10)
+    told = fail(frontier, clock, [f"{name}.big.example" for name in "abc"])
+    assert told == Released("closed", "closed", 1.0, "closed", "open")
+    clock.forward(10)
+    taken = frontier.take(9)
+    assert (taken.leases, taken.wait_sec) == ((), 19)
+    assert frontier.host("h0.big.example").waits_for == "domain_circuit_open"
+    clock.forward(19)
+    taken = frontier.take(9)
+    assert ([lease.probe for lease in taken.leases], taken.blocked) == ([True], 1)
+    assert frontier.release(taken.leases[0], "answered").domain_after == "closed"
+    clock.forward(0.25)
+    assert [lease.probe for lease in frontier.take(9).leases] == [False]
+
+
+def test_hosts_of_a_domain_that_answers_fail_for_themselves(frontier, clock):
+    fail(frontier, clock, ["a.big.example", "b.big.example"])
+    frontier.push([article("good", "good.big.example")])
+    frontier.release(take_one(frontier), "ok")
+    clock.forward(1)
+    assert fail(frontier, clock, ["c.big.example", "d.big.example"]).domain_after == "closed"
+    assert fail(frontier, clock, ["a.big.example", "b.big.example"]).domain_after == "closed"  # counted before
+
+
+def test_what_was_our_own_fault_is_forgiven(frontier, clock):
+    hosts = [f"{name}.big.example" for name in "abc"]
+    frontier.push([article(f"x{host}", host) for host in hosts], delay_sec=1)
+    assert fail(frontier, clock, hosts).domain_after == "open"
+    assert frontier.forgive([*hosts, "unknown.example"]) == 1
+    clock.forward(1)
+    assert len(frontier.take(9).leases) == 1
+    frontier.push([article("y", "other.example"), article("z", "other.example")])
+    frontier.release(take_one(frontier), "throttled", wait_sec=90)
+    frontier.forgive(["other.example"])
+    assert frontier.host("other.example").wait_sec == 90  # it asked for this itself
+
+
+# --- figures ---
+
+
+def test_figures(frontier, clock):
+    frontier.push([article("a", source="s", origin="feed"), article("b", "two.example", source="s", origin="feed")])
+    frontier.push([feed("feed:1", "three.example")], delay_sec=10)
+    clock.forward(3)
+    lease = take_one(frontier)
+    frontier.done(lease)
+    clock.forward(9)
+    assert [lease.id for lease in frontier.take(1).leases] == ["feed:1"]
+    found = frontier.figures()
+    assert found.by("status", "kind", "origin", "source") == {
+        "pending:article:feed:s": 1,
+        "fetched:article:feed:s": 1,
+        "pending:feed:manual:": 1,
+    }
+    assert (found.leased, found.places["page", "ready"], found.places["poll", "delayed"]) == (1, 1, 0)
+    assert found.lateness["page"].buckets == ((4.0, 1),)
+    assert found.lateness["poll"].buckets == ((2.0, 1),)
+    assert (found.lateness["page"].total_sec, found.lateness["poll"].total_sec) == (3.0, 2.0)
+
+
+@pytest.mark.parametrize(("late", "bound"), [(0, 1), (1, 1), (1.001, 2), (65536, 65536), (65537, float("inf"))])
+def test_the_buckets_of_lateness(frontier, clock, late, bound):
+    frontier.push([article()])
+    clock.forward(late)
+    take_one(frontier)
+    assert frontier.figures().lateness["page"].buckets == ((bound, 1),)
+
+
+def test_counts_follow_a_task_whose_source_changes(frontier):
+    frontier.push([feed(source="old")])
+    frontier.done(take_one(frontier), status="pending", delay_sec=5, patch={"source": "new"})
+    assert frontier.figures().by("source") == {"old": 0, "new": 1}
+
+
+def test_the_tasks_of_hosts(frontier, clock):
+    frontier.push([article("a"), article("b"), article("c", "two.example")])
+    frontier.push([feed()], delay_sec=60)
+    lease = take_one(frontier)
+    assert frontier.hosts() == (0, {"one.example": 3, "two.example": 1})
+    frontier.give_back(lease, reason="redirected", patch={"url": "https://two.example/a", "host": "two.example"})
+    frontier.remove("feed:f")
+    assert frontier.host("one.example").tasks == 1
+    assert frontier.host("two.example").tasks == 2
+    assert frontier.host("nobody.example").tasks == 0
+
+
+def test_urls_are_listed_in_parts(frontier):
+    frontier.push([article(f"a{n}", f"h{n}.example") for n in range(300)])
+    frontier.done(take_one(frontier), status="dead", reason="http_404")
+    take_one(frontier)
+    found, cursor, calls = {}, 0, 0
+    while cursor or not calls:
+        cursor, some = frontier.urls(cursor, count=50)
+        found |= {task.id: history.status for task, history in some}
+        calls += 1
+    assert calls > 2
+    assert len(found) == 300
+    assert sorted(set(found.values())) == ["dead", "fetching", "pending"]
+
+
 # --- leases ---
 
 
@@ -478,15 +724,78 @@ def test_a_heartbeat_keeps_a_lease(frontier, clock):
     assert frontier.heartbeat([]) == set()
 
 
-def test_a_lease_that_ran_out_costs_an_attempt_and_the_last_one_ends_the_url(frontier, clock):
+def test_what_four_workers_died_with_is_given_up(frontier, clock, redis_client):
     frontier.push([article()])
-    for attempt in range(4):
-        assert take_one(frontier).history.attempts == attempt
+    for deaths, later in [(0, 0), (1, 0), (2, 60), (3, 480)]:
+        clock.forward(later)
+        clock.forward(1)
+        history = take_one(frontier).history
+        assert (history.attempts, history.deaths) == (0, deaths)
         clock.forward(60)
         taken = frontier.take(1)
-        clock.forward(1)
+        for lease in taken.leases:
+            frontier.give_back(lease, reason="closing")
     assert taken.given_up == (GivenUp("a", "dead", "lease_expired"),)
     assert frontier.find("a")[1].reason == "lease_expired"
+    assert json.loads(redis_client.lindex("fc:{0}:dlq", 0))["attempts"] == 4
+
+
+def test_workers_that_die_of_something_else_take_no_innocent_task_along(make, clock):
+    make().push([article(f"a{n:02}", f"h{n}.example") for n in range(16)])
+    for _ in range(8):  # each dies at once, whatever it holds
+        worker = make()
+        taken = worker.take(16)
+        clock.forward(60)
+        assert (taken.given_up, worker.take(0).given_up) == ((), ())
+        clock.forward(5)
+    frontier = make()
+    assert frontier.counts()["pending:article"] == 16
+    alive = set()
+    while len(alive) < 16:
+        for lease in frontier.take(16).leases:
+            alive.add(lease.id)
+            frontier.done(lease)
+        clock.forward(480)
+
+
+def test_a_task_that_kills_its_worker_ends_and_those_beside_it_do_not(make, clock):
+    make().push([article(f"a{n:02}", f"h{n}.example") for n in range(40)])
+    deaths, done, given_up = 0, set(), []
+    for _ in range(500):
+        if len(done) == 39 and given_up:
+            break
+        worker, killed = make(), False
+        while not killed:
+            taken = worker.take(16)
+            given_up += taken.given_up
+            killed = any(lease.id == "a07" for lease in taken.leases)
+            for lease in () if killed else taken.leases:
+                done.add(lease.id)
+                worker.done(lease)
+            if not taken.leases:
+                break
+        deaths += killed
+        clock.forward(61)
+    assert (deaths, [each.id for each in given_up], len(done)) == (4, ["a07"], 39)
+
+
+def test_a_worker_holds_one_suspect_at_a_time_and_another_may_hold_another(make, clock):
+    one, other = make(), make()
+    one.push([article(f"a{n}", f"h{n}.example") for n in range(3)])
+    for _ in range(2):
+        assert len(make().take(9).leases) == 3
+        clock.forward(60)
+        one.take(0)
+        clock.forward(1)
+    clock.forward(60)
+    assert ids(one.take(9)) == ["a0"]
+    assert one.take(9).leases == ()
+    clock.forward(1)
+    (second,) = other.take(9).leases
+    assert second.id == "a1"
+    clock.forward(1)
+    other.done(second)
+    assert ids(other.take(9)) == ["a2"]
 
 
 def test_many_leases_that_ran_out_come_back_over_several_takes(make, clock):
@@ -581,6 +890,18 @@ def test_a_url_that_alone_fails_site_wide_is_dead_after_four(frontier, clock, ki
         frontier.release(lease, "none")
         answers.append(frontier.give_back(lease, reason="http_503", site_wide=True, http_status=503))
     assert answers == ["pending"] * 3 + [expected]
+
+
+def test_an_answer_of_the_same_moment_says_nothing_of_what_came_before_it(make, clock):
+    """A URL is held against its host's answers since its last failure, not against one that came with it."""
+    frontier = make(host_delay_sec=0, circuit_failures=99)
+    frontier.push([article("bad", priority=1)])
+    for number in range(6):
+        frontier.push([article(f"good{number}", priority=10)])
+        frontier.done(take_one(frontier), signal="ok")
+        lease = take_one(frontier)
+        frontier.release(lease, "site")
+        assert frontier.give_back(lease, reason="http_503", site_wide=True) == "pending"
 
 
 def test_a_url_whose_whole_host_fails_lives(frontier, clock):
@@ -759,8 +1080,10 @@ def test_a_host_without_work_is_forgotten_and_one_with_work_is_not(frontier, clo
     clock.forward(1)
     lease = take_one(frontier)
     frontier.release(lease, "ok")
+    assert frontier.give_back(lease, reason="x", delay_sec=90 * DAY) == "pending"
+    assert redis_client.ttl("fc:{0}:h:one.example") == -1
+    frontier.remove("b")
     assert redis_client.ttl("fc:{0}:h:one.example") > DAY
-    frontier.done(lease)
     frontier.push([article("c")])
     assert redis_client.ttl("fc:{0}:h:one.example") == -1
 

@@ -22,7 +22,7 @@ from hypothesis.stateful import (
 )
 
 from feedcrawl.domain import pacing
-from feedcrawl.domain.circuit import CLOSED, CircuitPolicy, step
+from feedcrawl.domain.circuit import CLOSED, CircuitPolicy, DomainCircuit, step, widened
 from feedcrawl.domain.tasks import Lease, Task
 from feedcrawl.store.frontier import Frontier, FrontierPolicy, GivenUp, Released
 
@@ -32,7 +32,8 @@ HOUR = 3_600_000
 DAY = 24 * HOUR
 LEASE, DELAY, ATTEMPTS, FAILURES = 60_000, 1_000, 3, 3
 LANES = ("poll", "page")
-HOSTS = ("a.example", "b.example")
+DOMAIN_DELAY, DOMAIN_CONCURRENCY = 400, 2
+HOSTS = ("a.one.example", "b.one.example", "c.one.example", "two.example")
 KINDS = {f"{kind}{number}": kind for kind in ("article", "feed", "archive") for number in range(3)}
 ids = st.sampled_from(sorted(KINDS))
 delays = st.sampled_from([0, 0, 0, 500, 1_000, 90_000, HOUR, DAY])
@@ -45,7 +46,32 @@ def home(task_id):
 
 
 def lane_of(kind):
-    return "page" if kind in ("article", "page") else "poll"
+    return "poll" if kind == "feed" else "page"
+
+
+@dataclass
+class Domain:
+    """What the hosts of a registered domain share."""
+
+    tat: int = 0
+    slots: int = 0
+    wide: DomainCircuit = field(default_factory=DomainCircuit)
+
+    @property
+    def circuit(self):
+        return self.wide.circuit
+
+    def full(self):
+        return self.slots >= (DOMAIN_CONCURRENCY if self.circuit.state == "closed" else 1)
+
+    def hear(self, signal, now, blamed):
+        before = self.circuit
+        self.wide, blamed = widened(self.wide, signal, now, blamed=blamed)
+        if self.circuit.opened > before.opened:
+            self.tat = pacing.hold(self.tat, now, self.circuit.until_ms - now)
+        if before.state != "closed" and self.circuit.state == "closed":
+            self.tat = min(self.tat, now + DOMAIN_DELAY)
+        return blamed
 
 
 @dataclass
@@ -53,6 +79,8 @@ class Host:
     """Pace and circuit of one host."""
 
     concurrency: int
+    domain: Domain
+    blamed: bool = False
     tat: int = 0
     slots: int = 0
     pace: pacing.Pace = field(default_factory=pacing.Pace)
@@ -65,26 +93,37 @@ class Host:
     def delay(self):
         return pacing.effective_delay(self.pace, DELAY)
 
+    def reserve(self, now):
+        delays = self.delay(), DOMAIN_DELAY
+        at, (self.tat, self.domain.tat) = pacing.reserve_both((self.tat, self.domain.tat), now, delays)
+        return at
+
     def start(self, now):
-        _, self.tat = pacing.reserve(self.tat, now, self.delay())
+        """Whether the first request must be a probe."""
+        self.circuit = step(self.circuit, "due", now)
+        self.domain.wide = replace(self.domain.wide, circuit=step(self.domain.circuit, "due", now))
+        self.reserve(now)
         self.slots += 1
+        self.domain.slots += 1
+        return "half_open" in (self.circuit.state, self.domain.circuit.state)
 
     def turn(self, now):
         if self.concurrency == 1:
             self.tat = pacing.hold(self.tat, now, self.delay())
-        at, self.tat = pacing.reserve(self.tat, now, self.delay())
-        return at
+        return self.reserve(now)
 
     def free(self, now):
         self.slots -= 1
+        self.domain.slots -= 1
         if self.concurrency == 1:
             self.tat = pacing.hold(self.tat, now, self.delay())
 
     def hear(self, signal, now):
-        before, pause = self.circuit, 0
+        before, wider, pause = self.circuit, self.domain.circuit, 0
         if signal != "none":
             heard = "ok" if signal == "answered" else signal
             self.circuit = step(self.circuit, heard, now, CircuitPolicy(threshold=FAILURES))
+            self.blamed = self.domain.hear(heard, now, self.blamed)
         if self.circuit.opened > before.opened:
             pause = self.circuit.until_ms - now
         if signal in ("ok", "answered"):
@@ -96,7 +135,7 @@ class Host:
             self.pace = pacing.throttled(self.pace)
         if pause:
             self.tat = pacing.hold(self.tat, now, pause)
-        return before.state, self.circuit.state
+        return (before.state, self.circuit.state), (wider.state, self.domain.circuit.state)
 
 
 @dataclass
@@ -110,8 +149,10 @@ class Future:
     place: str = "queued"  # delayed, leased, fetched, dead
     at: int = 0  # since when it waits | when it is due | when its lease ends
     lease: Lease | None = None
+    worker: int = 0
     slot: bool = False
     attempts: int = 0
+    deaths: int = 0
     failed_alone: int = 0
     failed_at: int | None = None
     quarantined: int = 0
@@ -137,7 +178,7 @@ class Future:
         self.place, self.at, self.lease = ("delayed", now + delay, None) if delay else ("queued", now, None)
 
     def start_anew(self):
-        self.attempts = self.failed_alone = self.quarantined = 0
+        self.attempts = self.failed_alone = self.quarantined = self.deaths = 0
         self.failed_at, self.again_queued = None, False
 
 
@@ -149,10 +190,15 @@ class Model:
     now: int = START
     tasks: dict = field(default_factory=dict)
     hosts: dict = field(default_factory=dict)
+    domains: dict = field(default_factory=dict)
+    suspects: dict = field(default_factory=dict)
     ended: Counter = field(default_factory=Counter)
 
     def host(self, name):
-        return self.hosts.setdefault(name, Host(self.concurrency))
+        if name not in self.hosts:
+            site = name.removeprefix("a.").removeprefix("b.").removeprefix("c.")
+            self.hosts[name] = Host(self.concurrency, self.domains.setdefault(site, Domain()))
+        return self.hosts[name]
 
     def leased(self):
         return [task for task in self.tasks.values() if task.place == "leased"]
@@ -184,7 +230,7 @@ class Model:
     def give_up(self, task):
         if task.kind == "feed":
             task.quarantined += 1
-            task.attempts = 0
+            task.attempts = task.deaths = 0
             task.wait(self.now, min(DAY, HOUR << (task.quarantined - 1)))
             return "quarantined"
         self.end(task, "dead")
@@ -236,12 +282,22 @@ class Model:
             if task.again_queued:
                 task.start_anew()
             else:
-                task.attempts += 1
-            if task.attempts >= ATTEMPTS:
+                task.deaths += 1
+            if task.deaths >= ATTEMPTS:
                 given_up.append(GivenUp(task.id, self.give_up(task), "lease_expired"))
             else:
-                task.wait(self.now, 0)
+                task.wait(self.now, LEASE * 8 ** (task.deaths - 2) if task.deaths > 1 else 0)
         return given_up
+
+    def may_hold(self, task, worker):
+        """A worker holds one task at a time that two workers have died with."""
+        if task.deaths < 2:
+            return True
+        other = self.tasks.get(self.suspects.get(worker))
+        if other and other.place == "leased" and other.worker == worker:
+            return False
+        self.suspects[worker] = task.id
+        return True
 
     def queued(self, lane):
         """The best task of each host in this lane."""
@@ -259,29 +315,38 @@ class Model:
             (rank - (22 * HOUR if lane == "poll" else 0), lanes.index(lane), host, task_id)
             for lane in lanes
             for host, (rank, task_id) in self.queued(lane).items()
-            if not self.host(host).full() and self.host(host).tat <= self.now
+            if not any(paced.full() or paced.tat > self.now for paced in (self.host(host), self.host(host).domain))
         ]
         return self.tasks[min(choices)[3]] if choices else None
 
-    def take(self, wanted, lanes):
+    def take(self, wanted, lanes, worker):
         """The ids and whether each is a probe."""
         taken = []
         while len(taken) < wanted and (task := self.best(lanes)):
-            host = self.host(task.host)
-            host.circuit = step(host.circuit, "due", self.now)
-            host.start(self.now)
-            task.place, task.at, task.slot = "leased", self.now + LEASE, True
-            taken.append((task.id, host.circuit.state == "half_open"))
+            if not self.may_hold(task, worker):
+                task.wait(self.now, 1_000)
+                continue
+            probe = self.host(task.host).start(self.now)
+            task.place, task.at, task.slot, task.worker = "leased", self.now + LEASE, True, worker
+            taken.append((task.id, probe))
         return taken
 
     def outlook(self, lanes):
         """Milliseconds until more may be due, and hosts that are blocked."""
         waits, blocked = [], 0
         for lane in lanes:
+            held_up = {}
             for host in map(self.host, self.queued(lane)):
-                blocked += host.full()
-                if not host.full():
-                    waits.append(max(0, host.tat - self.now))
+                if host.full():
+                    blocked += 1
+                elif host.tat > self.now:
+                    waits.append(host.tat - self.now)
+                elif host.domain.full() or host.domain.tat > self.now:
+                    held_up[id(host.domain)] = host.domain
+                else:
+                    waits.append(0)
+            blocked += sum(domain.full() for domain in held_up.values())
+            waits += [domain.tat - self.now for domain in held_up.values() if not domain.full()]
             waits += [t.at - self.now for t in self.tasks.values() if t.place == "delayed" and t.lane == lane]
         return min(waits, default=None), blocked
 
@@ -300,6 +365,8 @@ class Workers(RuleBasedStateMachine):
         policy = replace(
             FrontierPolicy(host_delay_sec=DELAY / 1000, lease_sec=LEASE / 1000),
             host_concurrency=concurrency,
+            domain_delay_sec=DOMAIN_DELAY / 1000,
+            domain_concurrency=DOMAIN_CONCURRENCY,
             max_attempts=ATTEMPTS,
             circuit_failures=FAILURES,
         )
@@ -327,16 +394,27 @@ class Workers(RuleBasedStateMachine):
     def take(self, worker, wanted, lanes):
         taken = self.workers[worker].take(wanted, lanes=lanes)
         assert list(taken.given_up) == self.model.reclaim()
-        expected = self.model.take(wanted, lanes)
+        expected = self.model.take(wanted, lanes, worker)
         assert [(lease.id, lease.probe) for lease in taken.leases] == expected
         for lease in taken.leases:
             task = self.model.tasks[lease.id]
             task.lease = lease
             assert (lease.task.host, lease.task.priority) == (task.host, task.priority)
-            assert (lease.history.attempts, lease.history.fetch_count) == (task.attempts, task.fetched)
+            history = lease.history
+            assert (history.attempts, history.deaths, history.fetch_count) == (
+                task.attempts,
+                task.deaths,
+                task.fetched,
+            )
         self.held[worker].extend(taken.leases)
         wait, blocked = self.model.outlook(lanes)
-        assert (taken.wait_sec, taken.blocked) == (None if wait is None else wait / 1000, blocked)
+        outlook = (taken.wait_sec, taken.blocked)
+        if taken.wait_sec == 0 and wanted:  # hosts of a domain whose turn has gone may still stand ready
+            outlook = (self.workers[worker].take(0, lanes=lanes).wait_sec, taken.blocked)
+        assert outlook[0] == (None if wait is None else wait / 1000)
+        assert (
+            outlook[1] == blocked or (outlook[0] == 0 and outlook[1] <= blocked) or outlook != (taken.wait_sec, blocked)
+        )
 
     def pick(self, number):
         """A worker, one of its leases, and the task if the lease is still good."""
@@ -387,11 +465,11 @@ class Workers(RuleBasedStateMachine):
         expected = Released("lost", "lost", 0)
         if task:
             host = self.model.host(lease.task.host)
-            states = host.hear(signal, self.model.now)
+            states, wider = host.hear(signal, self.model.now)
             if task.slot:
                 host.free(self.model.now)
             task.slot = False
-            expected = Released(*states, max(0, host.tat - self.model.now) / 1000)
+            expected = Released(*states, max(0, host.tat - self.model.now) / 1000, *wider)
         assert worker.release(lease, signal) == expected
 
     @precondition(some_held)
@@ -465,7 +543,7 @@ class Workers(RuleBasedStateMachine):
         places, states = Counter(), Counter()
         for name, members in zip(zsets, found, strict=False):
             if name.startswith(SETS):
-                states.update((name.rpartition(":")[2], member) for member in members)
+                states.update((name.split(":")[3], member) for member in members)
             elif ":delayed:" in name:
                 places.update(next(i for i in KINDS if member.endswith(i)) for member in members)
             else:
@@ -490,7 +568,8 @@ class Workers(RuleBasedStateMachine):
         if task:
             status = {"queued": "pending", "delayed": "pending", "leased": "fetching"}.get(task.place, task.place)
             known = found[1]
-            assert (known.status, known.attempts, known.quarantined) == (status, task.attempts, task.quarantined)
+            expected = (status, task.attempts, task.deaths, task.quarantined)
+            assert (known.status, known.attempts, known.deaths, known.quarantined) == expected
             assert found[0].host == task.host
 
     def teardown(self):
@@ -513,11 +592,12 @@ class Workers(RuleBasedStateMachine):
             self.time_passes(1_000)
         assert not [task for task in self.model.tasks.values() if task.pending]
         assert self.workers[0].counts()["leased"] == 0 if self.model.tasks else True
-        left = [n for n in self.client.scan_iter() if not n.startswith(("fc:{0}:t:", "fc:{0}:h:"))]
-        assert sorted(left) == sorted({"fc:{0}:clock", "fc:{0}:counts", "fc:{0}:token", "fc:{0}:dlq"} & set(left))
+        records = ("fc:{0}:t:", "fc:{0}:h:", "fc:{0}:d:", "fc:{0}:suspect:")
+        left = {n for n in self.client.scan_iter() if not n.startswith(records)}
+        assert left <= {f"fc:{{0}}:{name}" for name in ("clock", "counts", "token", "dlq", "late")}
 
 
-SETS = ("fc:{0}:ready:", "fc:{0}:waiting:", "fc:{0}:blocked:")
+SETS = ("fc:{0}:ready:", "fc:{0}:waiting:", "fc:{0}:blocked:", "fc:{0}:parked:")
 
 
 def test_workers_against_the_model(redis_client):

@@ -1,5 +1,7 @@
 """The rules of pace and circuit stand twice, in Python and in Lua: here they answer the same signals side by side."""
 
+import json
+import re
 from dataclasses import replace
 from itertools import count
 
@@ -9,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from feedcrawl.domain import pacing
-from feedcrawl.domain.circuit import CLOSED, CircuitPolicy, step
+from feedcrawl.domain.circuit import CLOSED, CircuitPolicy, DomainCircuit, step, widened
 from feedcrawl.domain.tasks import Task
 from feedcrawl.store.frontier import Frontier, FrontierPolicy, Released
 
@@ -24,36 +26,82 @@ def client(redis_server):
         yield found
 
 
+class Domain:
+    """A registered domain by the Python rules. Without a delay that was said it makes no host slower."""
+
+    def __init__(self, delay, concurrency, *, said):
+        self.delay, self.concurrency, self.said = delay, concurrency, said
+        self.wide, self.tat, self.busy = DomainCircuit(), 0, 0
+
+    @property
+    def circuit(self):
+        return self.wide.circuit
+
+    def effective(self, host_delay):
+        return self.delay if self.said else min(self.delay, host_delay)
+
+    def may_take(self, now):
+        return self.busy < (self.concurrency if self.circuit.state == "closed" else 1) and self.tat <= now
+
+    def take(self, now):
+        self.wide = replace(self.wide, circuit=step(self.circuit, "due", now))
+        self.busy += 1
+        return self.circuit.state == "half_open"
+
+    def rest(self, now, host_delay):
+        if self.concurrency == 1:
+            self.tat = pacing.hold(self.tat, now, self.effective(host_delay))
+
+    def hear(self, signal, now, *, blamed):
+        before = self.circuit
+        self.wide, blamed = widened(self.wide, signal, now, blamed=blamed)
+        if self.circuit.opened > before.opened:
+            self.tat = pacing.hold(self.tat, now, self.circuit.until_ms - now)
+        if before.state != "closed" and self.circuit.state == "closed":
+            self.tat = min(self.tat, now + self.delay)
+        return blamed
+
+
 class Twin:
     """One host by the Python rules."""
 
-    def __init__(self, delay, concurrency, failures):
+    def __init__(self, delay, concurrency, failures, domain=None):
         self.delay, self.concurrency, self.policy = delay, concurrency, CircuitPolicy(threshold=failures)
         self.pace, self.circuit, self.tat, self.busy = pacing.Pace(), CLOSED, 0, 0
+        self.domain, self.blamed = domain or Domain(delay, 10**6, said=False), False
 
     def effective(self):
         return pacing.effective_delay(self.pace, self.delay)
 
     def may_take(self, now):
         allowed = self.concurrency if self.circuit.state == "closed" else 1
-        return self.busy < allowed and self.tat <= now
+        return self.busy < allowed and self.tat <= now and self.domain.may_take(now)
+
+    def reserve(self, now):
+        delays = self.effective(), self.domain.effective(self.effective())
+        at, (self.tat, self.domain.tat) = pacing.reserve_both((self.tat, self.domain.tat), now, delays)
+        return at
 
     def take(self, now):
         self.circuit = step(self.circuit, "due", now, self.policy)
-        _, self.tat = pacing.reserve(self.tat, now, self.effective())
+        self.reserve(now)
         self.busy += 1
-        return self.circuit.state == "half_open"
+        return self.domain.take(now) or self.circuit.state == "half_open"
 
-    def turn(self, now):
+    def rest(self, now):
         if self.concurrency == 1:
             self.tat = pacing.hold(self.tat, now, self.effective())
-        at, self.tat = pacing.reserve(self.tat, now, self.effective())
-        return (at - now) / 1000
+        self.domain.rest(now, self.effective())
+
+    def turn(self, now):
+        self.rest(now)
+        return (self.reserve(now) - now) / 1000
 
     def release(self, now, signal, wait):
-        before, pauses = self.circuit, [wait or 0]
+        before, wider, pauses = self.circuit, self.domain.circuit, [wait or 0]
+        heard = "ok" if signal == "answered" else signal
         if signal != "none":
-            self.circuit = step(self.circuit, "ok" if signal == "answered" else signal, now, self.policy)
+            self.circuit = step(self.circuit, heard, now, self.policy)
         if self.circuit.opened > before.opened:
             pauses.append(self.circuit.until_ms - now)
         if signal == "throttled":
@@ -61,11 +109,14 @@ class Twin:
             self.pace = pacing.throttled(self.pace)
         elif signal == "ok":
             self.pace = pacing.answered(self.pace)
+        if signal != "none":
+            self.blamed = self.domain.hear(heard, now, blamed=self.blamed)
         self.tat = pacing.hold(self.tat, now, min(max(pauses), pacing.MAX_RETRY_AFTER_MS)) if any(pauses) else self.tat
         self.busy -= 1
-        if self.concurrency == 1:
-            self.tat = pacing.hold(self.tat, now, self.effective())
-        return Released(before.state, self.circuit.state, max(0, self.tat - now) / 1000)
+        self.domain.busy -= 1
+        self.rest(now)
+        states = (before.state, self.circuit.state, max(0, self.tat - now) / 1000)
+        return Released(*states, wider.state, self.domain.circuit.state)
 
 
 waits = st.none() | st.sampled_from([0, 1, 999, 1000, 29_999, 120_000, 3_600_000, 86_400_000, 90_000_000])
@@ -126,6 +177,75 @@ def test_both_answer_alike(client, delay, concurrency, failures, script):
             twin.circuit.opened,
             twin.tat,
         )
+
+
+together = st.lists(
+    st.tuples(
+        st.sampled_from(["take", "take", "take", "turn", "release", "release", "release"]),
+        st.integers(0, 3),
+        st.sampled_from(["when due", "too soon", "later", "much later"]),
+        st.sampled_from(("site", *SIGNALS)),
+    ),
+    max_size=60,
+)
+FAILING = [(action, number, "when due", "site") for number in range(3) for action in ("take", "release")]
+
+
+@settings(max_examples=150)
+@given(
+    delays=st.tuples(st.sampled_from([0, 1000, 7000]), st.sampled_from([None, 0, 250, 5000])),
+    concurrency=st.tuples(st.integers(1, 2), st.sampled_from([None, 1, 2, 3])),
+    failures=st.integers(1, 5),
+    script=together,
+)
+@example((1000, None), (1, None), 5, FAILING * 3)
+@example((1000, 5000), (2, 1), 5, [*FAILING, ("take", 0, "when due", "ok"), ("release", 0, "when due", "ok")] * 2)
+@example((0, 250), (1, 1), 2, [*FAILING[:4], ("take", 0, "much later", "ok"), *FAILING])
+def test_the_hosts_of_a_domain_share_its_pace_and_its_circuit(client, delays, concurrency, failures, script):
+    site, now, held = next(hosts), START_MS, []
+    client.flushall()
+    policy = FrontierPolicy(
+        host_delay_sec=delays[0] / 1000,
+        host_concurrency=concurrency[0],
+        domain_delay_sec=None if delays[1] is None else delays[1] / 1000,
+        domain_concurrency=concurrency[1],
+        circuit_failures=failures,
+        lease_sec=10**9,
+    )
+    frontier = Frontier(client, policy, clock=lambda: now)
+    names = [f"{letter}.{site}" for letter in "abcd"]
+    for host in names:
+        frontier.push(Task(f"{host}{n}", "article", f"http://{host}/{n}", host) for n in range(len(script)))
+    domain = Domain(
+        delays[0] // 4 if delays[1] is None else delays[1],
+        4 * concurrency[0] if concurrency[1] is None else concurrency[1],
+        said=delays[1] is not None,
+    )
+    twins = {host: Twin(delays[0], concurrency[0], failures, domain) for host in names}
+    for action, number, when, signal in script:
+        due = max(now, twins[names[number]].tat, domain.tat)
+        now = {"when due": due, "too soon": max(now, due - 1), "later": now + 700, "much later": now + 700_000}[when]
+        if action == "take":
+            may = [host for host in names if twins[host].may_take(now)]
+            taken = frontier.take(1)
+            assert [lease.task.host for lease in taken.leases] == may[:1]
+            held += taken.leases
+            if may:
+                assert taken.leases[0].probe == twins[may[0]].take(now)
+        elif action == "turn" and held:
+            assert frontier.turn(held[0]) == twins[held[0].task.host].turn(now)
+        elif action == "release" and held:
+            lease = held.pop(number % len(held))
+            assert frontier.release(lease, signal) == twins[lease.task.host].release(now, signal, None)
+        assert domain_state(client, site) == (domain.circuit.state, domain.circuit.failures, domain.tat, domain.busy)
+
+
+def domain_state(client, site):
+    text = client.get(f"fc:{{0}}:d:{site}") or "{}"
+    plain = re.fullmatch(r"(?P<next_at>\d+) (?P<busy>\d+)", text)
+    found = {name: int(value) for name, value in plain.groupdict().items()} if plain else json.loads(text)
+    numbers = [found.get(name, 0) for name in ("failures", "next_at", "busy")]
+    return (found.get("state", "closed"), *numbers)
 
 
 def state_of(client, host):

@@ -1,4 +1,4 @@
--- adopt: ARGV = clock, task JSON with all that is remembered of it, delay ms, polled (0|1) -> 'queued' | 'pending' | 'known'
+-- adopt: ARGV = clock, task JSON with all that is remembered of it, delay ms, polled (0|1), site -> 'queued' | 'pending' | 'known'
 -- A task that comes from another shard. Where it is pending here already, a kill came between its steps: it stays as it is.
 local function main(now)
   local task, polled = cjson.decode(ARGV[2]), ARGV[4] == '1'
@@ -11,7 +11,8 @@ local function main(now)
   if polled then task.fetch_count, task.last_fetched_at = (task.fetch_count or 0) + 1, now end
   task.updated_at = now
   save_task(task)
-  count('pending', task.kind, 1)
+  tally(task, 1)
+  place_in_domain(task.host, tonumber(ARGV[5]))
   enqueue(task, now, tonumber(ARGV[3]))
   return 'queued'
 end

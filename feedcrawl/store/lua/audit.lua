@@ -1,4 +1,4 @@
--- audit: ARGV = clock, limit -> [holders that had no lease, hosts whose slots were held by nobody]
+-- audit: ARGV = clock, limit -> [holders that had no lease, hosts and domains whose slots were held by nobody]
 -- What is held is a few tasks for each worker; where it is more than `limit`, nothing is looked at.
 local function main(now)
   if redis.call('HLEN', P .. 'holders') > tonumber(ARGV[2]) then return {0, 0} end
@@ -6,7 +6,11 @@ local function main(now)
   local holders = redis.call('HGETALL', P .. 'holders')
   for i = 1, #holders, 2 do
     local slot, host = string.match(holders[i + 1], '^%S+ (%d) (.*)$')
-    if slot == '1' then slots[host] = (slots[host] or 0) + 1 end
+    if slot == '1' then
+      local _, domain = domain_of(host)
+      slots[host] = (slots[host] or 0) + 1
+      if domain then slots['@' .. domain] = (slots['@' .. domain] or 0) + 1 end
+    end
     if not redis.call('ZSCORE', P .. 'leases', holders[i]) then
       redis.call('ZADD', P .. 'leases', now, holders[i])
       unleased = unleased + 1
@@ -14,9 +18,11 @@ local function main(now)
   end
   for _, lane in ipairs(LANES) do
     for _, name in ipairs(redis.call('ZRANGE', P .. 'blocked:' .. lane, 0, tonumber(ARGV[2]))) do
-      local host = host_of(name)
-      if host.busy > (slots[name] or 0) then
-        touch(name).busy = slots[name] or 0
+      local domain = string.match(name, '^@(.*)$')
+      local paced = domain and load_domain(domain) or host_of(name)
+      if paced.busy > (slots[name] or 0) then
+        paced.busy = slots[name] or 0
+        if domain then stir(domain, lane) else touch(name) end
         freed = freed + 1
       end
     end

@@ -17,6 +17,7 @@ end
 local function reschedule(task, reason, delay, now)
   if renew(task) then delay = 0
   else task.again, task.quarantined, task.site_failures, task.site_failed_at = nil, nil, nil, nil end
+  task.deaths = nil
   task.reason, task.attempts, task.updated_at = reason, nil, now
   save_task(task)
   enqueue(task, now, delay)

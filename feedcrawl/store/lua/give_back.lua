@@ -9,7 +9,7 @@ local function failed_alone(task, host, now)
     task.site_failures = (task.site_failures or 0) + 1
   end
   task.site_failed_at = now
-  return not QUARANTINED[task.kind] and (task.site_failures or 0) >= POLICY.max_attempts
+  return not POLLS[task.kind] and (task.site_failures or 0) >= POLICY.max_attempts
 end
 
 local function main(now)

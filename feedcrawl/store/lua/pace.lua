@@ -1,7 +1,8 @@
--- pace: ARGV = clock, host, delay ms ('' = leave), concurrency ('' = leave)
+-- pace: ARGV = clock, host or registered domain, delay ms ('' = leave), concurrency ('' = leave), 'host' | 'domain'
 local function main()
-  local host = touch(ARGV[2])
-  host.delay = tonumber(ARGV[3]) or rawget(host, 'delay')
-  host.concurrency = tonumber(ARGV[4]) or rawget(host, 'concurrency')
+  local paced = ARGV[5] == 'domain' and load_domain(ARGV[2]) or touch(ARGV[2])
+  if ARGV[5] == 'domain' then stir(ARGV[2]) end
+  paced.delay = tonumber(ARGV[3]) or rawget(paced, 'delay')
+  paced.concurrency = tonumber(ARGV[4]) or rawget(paced, 'concurrency')
   return 1
 end

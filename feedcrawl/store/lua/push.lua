@@ -1,9 +1,18 @@
--- push: ARGV = clock, [task JSON, id, kind, host, priority, delay ms, again]… -> [what became of each]
+-- push: ARGV = clock, then for each task: JSON, id, lane, host, priority, delay ms, again, label, site -> [what became of
+--   each]. `label` is what it is counted by, `site` the length of the registered domain at the end of its host, or 0.
+local PARTS = 9
+
+local function welcome(new)
+  count('pending', new.label, 1)
+  if new.delay <= 0 then touch(new.host) end
+  hold(new.host, 1)
+  place_in_domain(new.host, new.site)
+end
 
 -- An unknown task: the record is what came, and since when it is known.
 local function add(new, text, now)
   redis.call('SET', task_key(new.id), string.format('%s,"discovered_at":%.0f}', string.sub(text, 1, -2), now))
-  count('pending', new.kind, 1)
+  welcome(new)
   enqueue(new, now, new.delay)
   return 'queued'
 end
@@ -16,7 +25,7 @@ local function revive(old, new, text, now)
   end
   task.again = new.again
   save_task(task)
-  count('pending', task.kind, 1)
+  welcome(new)
   enqueue(task, now, new.delay)
   return 'again'
 end
@@ -45,7 +54,7 @@ local function raise(old, new, now)
   local since, delayed = dequeue(old)
   old.priority = new.priority
   save_task(old)
-  local lane = lane_of(old.kind)
+  local lane = lane_of(old)
   if delayed then redis.call('ZADD', P .. 'delayed:' .. lane, since, delayed_member(old))
   else redis.call('ZADD', queue_key(lane, old.host), rank(old.priority, since or now), old.id) end
   return 'raised'
@@ -65,9 +74,9 @@ end
 
 local function main(now)
   local results = {}
-  for i = 2, #ARGV, 7 do
-    local new = {id = ARGV[i + 1], kind = ARGV[i + 2], host = ARGV[i + 3], priority = tonumber(ARGV[i + 4]),
-      delay = tonumber(ARGV[i + 5]), again = ARGV[i + 6]}
+  for i = 2, #ARGV, PARTS do
+    local new = {id = ARGV[i + 1], lane = ARGV[i + 2], host = ARGV[i + 3], priority = tonumber(ARGV[i + 4]),
+      delay = tonumber(ARGV[i + 5]), again = ARGV[i + 6], label = ARGV[i + 7], site = tonumber(ARGV[i + 8])}
     results[#results + 1] = push(new, ARGV[i], now)
   end
   return results

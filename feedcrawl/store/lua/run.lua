@@ -1,6 +1,7 @@
--- The end of every script: its main, then the hosts that it touched.
+-- The end of every script: its main, then the hosts and domains that it touched.
 local now = clock()
 local answer = main(now)
-for name in pairs(touched) do settle(name, now) end
+settle_all(now)
 for name in pairs(hosts) do save_host(name) end
+for name in pairs(changed) do save_domain(name, now) end
 return answer

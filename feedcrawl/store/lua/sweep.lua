@@ -7,12 +7,12 @@
 
 -- Whether a host that has tasks stands where the next `take` finds it.
 local function stands(name, lane)
-  local place = redis.call('HGET', host_key(name), lane)
-  return place and place ~= '' and redis.call('ZSCORE', P .. place .. ':' .. lane, name)
+  local place, _, domain = host_of(name)[lane], domain_of(name)
+  return place and place ~= '' and redis.call('ZSCORE', place_key(place, lane, domain), name)
 end
 
 local function waiting(task, now)
-  local lane, state = lane_of(task.kind), nil
+  local lane, state = lane_of(task), nil
   local delayed = redis.call('ZSCORE', P .. 'delayed:' .. lane, delayed_member(task))
   local queued = redis.call('ZSCORE', queue_key(lane, task.host), task.id)
   if delayed and not queued then return nil end

@@ -2,22 +2,26 @@
 local wanted, nonce = tonumber(ARGV[2]), ARGV[3]
 local lanes = {unpack(ARGV, 4)}
 local RECLAIMED = 16 -- leases per call: keeps the longest script short
+local HEADS = math.max(1, math.min(wanted, 16))
 
--- Leases of workers that died: the host's slot is freed, the attempt counts.
+-- Leases of workers that died: the host's slot is freed. A task is given up after as many deaths as it has attempts; from
+-- the second on it comes ever later, and alone (below), so that a death tells who was its cause.
+local function bury(task, now)
+  if not renew(task) then task.deaths = (task.deaths or 0) + 1 end
+  local deaths = task.deaths or 0
+  if deaths >= POLICY.max_attempts then return give_up(task, 'lease_expired', now) end
+  save_task(task)
+  enqueue(task, now, deaths > 1 and POLICY.lease * 8 ^ (deaths - 2) or 0)
+  return nil
+end
+
 local function reclaim(now)
   local given_up = {}
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', P .. 'leases', '-inf', now, 'LIMIT', 0, RECLAIMED)) do
     drop_lease(id, holder_of(id) or {}, now)
     local task = load_task(id)
-    if task and pending(task) then
-      if not renew(task) then task.attempts = (task.attempts or 0) + 1 end
-      if (task.attempts or 0) >= POLICY.max_attempts then
-        given_up[#given_up + 1] = {id, give_up(task, 'lease_expired', now), 'lease_expired'}
-      else
-        save_task(task)
-        enqueue(task, now, 0)
-      end
-    end
+    local outcome = task and pending(task) and bury(task, now)
+    if outcome then given_up[#given_up + 1] = {id, outcome, 'lease_expired'} end
   end
   return given_up
 end
@@ -32,15 +36,27 @@ local function promote(lane, now)
   end
   if #due > 0 then redis.call('ZREMRANGEBYRANK', P .. 'delayed:' .. lane, 0, #due / 2 - 1) end
   for _, host in ipairs(redis.call('ZRANGEBYSCORE', P .. 'waiting:' .. lane, '-inf', now, 'LIMIT', 0, 2 * wanted + 16)) do
-    touch(host)[lane] = 'waiting'
+    if string.sub(host, 1, 1) == '@' then
+      local domain = string.sub(host, 2)
+      load_domain(domain).at[lane] = 'waiting'
+      stir(domain, lane)
+    else touch(host)[lane] = 'waiting' end
   end
 end
 
--- The best ready host of each lane, as [name, rank]; read again once it has been asked.
-local heads = {}
+-- The best ready hosts of each lane, as [name, rank…] from `at` on; read again once they were asked or others came.
+local heads, at = {}, {}
 local function head_of(lane)
-  heads[lane] = heads[lane] or redis.call('ZRANGE', P .. 'ready:' .. lane, 0, 0, 'WITHSCORES')
-  return heads[lane]
+  if risen[lane] then heads[lane], risen[lane] = nil, nil end
+  local head = heads[lane]
+  while head and head[at[lane]] and hosts[head[at[lane]]] and hosts[head[at[lane]]][lane] ~= 'ready' do
+    at[lane] = at[lane] + 2 -- it has been asked for another lane
+  end
+  if not head or not head[at[lane]] and #head == 2 * HEADS then
+    head = redis.call('ZRANGE', P .. 'ready:' .. lane, 0, HEADS - 1, 'WITHSCORES')
+    heads[lane], at[lane] = head, 1
+  end
+  return head[at[lane]], head[at[lane] + 1]
 end
 
 -- Polls before articles of equally ready hosts, by 22 hours of waiting: an article that waits longer still gets by.
@@ -48,46 +64,95 @@ local POLL_LEAD = 22 * HOUR
 local function best_host()
   local lane, host, score
   for _, candidate in ipairs(lanes) do
-    local head = head_of(candidate)
-    if head[1] then
-      local s = tonumber(head[2]) - (candidate == 'poll' and POLL_LEAD or 0)
-      if not score or s < score then lane, host, score = candidate, head[1], s end
+    local head, its = head_of(candidate)
+    if head then
+      local s = tonumber(its) - (candidate == 'poll' and POLL_LEAD or 0)
+      if not score or s < score then lane, host, score = candidate, head, s end
     end
   end
   return lane, host
 end
 
--- A host's best task with its record, nil where the record is gone; and whether the host must be tried first.
+-- A task that was held in two deaths may be their cause: a worker holds one such at a time.
+local suspect
+local function may_hold(id, text)
+  local deaths = string.find(text, '"deaths":', 1, true)
+  if not deaths or string.sub(text, deaths + 9, deaths + 10) == '1,' then return true end
+  if suspect == nil then
+    local other = redis.call('GET', P .. 'suspect:' .. nonce)
+    local holder = other and holder_of(other)
+    suspect = holder and string.sub(holder.token, -#nonce) == nonce or false
+  end
+  if suspect then return false end
+  suspect = true
+  redis.call('SET', P .. 'suspect:' .. nonce, id, 'PX', 24 * HOUR)
+  return true
+end
+
+-- From when a task was due to now: how many were taken within 1, 2, 4 … 65 536 seconds, by lane, and the sum in ms.
+local late = {}
+local function note_lateness(lane, text, score, now)
+  local priority = tonumber(string.match(text, '"priority":(%d+)') or 0)
+  local ms, bound = math.max(0, now - score - priority * HOUR), 1
+  while bound < 65536 and ms > 1000 * bound do bound = 2 * bound end
+  local name = string.match(lane, '^%a+') .. ':'
+  local bucket = name .. (ms > 1000 * bound and 'inf' or bound)
+  late[bucket] = (late[bucket] or 0) + 1
+  late[name .. 'sum'] = (late[name .. 'sum'] or 0) + ms
+end
+
+-- A host's best task with its record, nil where there is none for us; and whether the host must be tried first.
 local function pop(lane, name, now)
-  local id = redis.call('ZPOPMIN', queue_key(lane, name))[1]
-  local text = id and redis.call('GET', task_key(id))
-  local host = touch(name, lane)
-  host[lane] = 'ready'
-  local probe = host.state ~= 'closed' -- half-open with no slot taken: its probe never came back
+  local popped = redis.call('ZPOPMIN', queue_key(lane, name))
+  local id, text = popped[1], popped[1] and redis.call('GET', task_key(popped[1]))
+  local host, domain, its = touch(name, lane), domain_of(name)
+  local probe = host.state ~= 'closed' or (domain ~= nil and domain.state ~= 'closed')
+  if text and not may_hold(id, text) then
+    enqueue(cjson.decode(text), now, 1000)
+    text = nil
+  end
   if text then
-    if probe then host.state = 'half_open' end
-    reserve(host, now)
+    if host.state ~= 'closed' then host.state = 'half_open' end -- half-open with no slot taken: its probe never came back
+    reserve(host, domain, now)
     host.busy = host.busy + 1
+    if domain then
+      if domain.state ~= 'closed' then domain.state = 'half_open' end
+      domain.busy = domain.busy + 1
+      stir(its)
+    end
+    note_lateness(lane, text, tonumber(popped[2]), now)
   end
   settle(name, now)
-  for other, head in pairs(heads) do
-    if head[1] == name then heads[other] = nil end
-  end
+  if its and stirred[its] then settle_domain(its, now) end
   return text and id, text, probe
+end
+
+-- Whether the best host must wait for its domain: it then stands with it, and is not met again before.
+local function parks(lane, name, now)
+  local host, domain = host_of(name), domain_of(name)
+  host[lane] = 'ready'
+  if not domain or is_open(domain, now) then return false end
+  touch(name, lane)
+  settle(name, now)
+  return true
 end
 
 local function take(now)
   local leases, ids = {}, {}
-  for _ = 1, 4 * wanted do
+  for _ = 1, 4 * wanted + 16 do
     local lane, host = best_host()
-    if #leases >= wanted or not host then break end
-    local id, text, probe = pop(lane, host, now)
-    if id then
-      ids[#ids + 1] = {id, host}
-      leases[#leases + 1] = {text, '', probe and 1 or 0}
+    if not host or (#leases >= wanted and wanted > 0) then break end -- who asks for none wants the truth of the future
+    if not parks(lane, host, now) then
+      if wanted == 0 then break end
+      local id, text, probe = pop(lane, host, now)
+      if id then
+        ids[#ids + 1] = {id, host}
+        leases[#leases + 1] = {text, '', probe and 1 or 0}
+      end
     end
   end
   if #leases == 0 then return leases end
+  for bucket, number in pairs(late) do redis.call('HINCRBY', P .. 'late', bucket, string.format('%.0f', number)) end
   local number, holders, expiries = redis.call('INCRBY', P .. 'token', #leases), {}, {}
   for i, lease in ipairs(leases) do
     lease[2] = string.format('%.0f-%s', number - i, nonce)
@@ -103,7 +168,7 @@ end
 local function outlook(now)
   local soonest, blocked = nil, 0
   for _, lane in ipairs(lanes) do
-    if head_of(lane)[1] then soonest = now end
+    if head_of(lane) then soonest = now end
     for _, set in ipairs({'waiting:', 'delayed:'}) do
       local head = redis.call('ZRANGE', P .. set .. lane, 0, 0, 'WITHSCORES')
       if head[1] and (not soonest or tonumber(head[2]) < soonest) then soonest = tonumber(head[2]) end
@@ -116,8 +181,9 @@ end
 local function main(now)
   local given_up = reclaim(now)
   for _, lane in ipairs(lanes) do promote(lane, now) end
-  for name in pairs(touched) do settle(name, now) end
+  settle_all(now)
   local leases = take(now)
+  settle_all(now)
   local wait, blocked = outlook(now)
   return {leases, wait, blocked, given_up}
 end

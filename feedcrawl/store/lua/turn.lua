@@ -2,8 +2,11 @@
 local function main(now)
   local holder = held(ARGV[2], ARGV[3])
   if not holder then return -1 end
-  local host = touch(holder.host)
-  -- With one connection per host the delay runs from the end of the answer that this turn follows.
-  if host.concurrency == 1 then host.next_at = math.max(host.next_at, now + delay_of(host)) end
-  return reserve(host, now) - now
+  local host, domain, its = touch(holder.host), domain_of(holder.host)
+  rest(host, delay_of(host), now) -- from the end of the answer that this turn follows
+  if domain then
+    rest(domain, domain_delay(domain, delay_of(host)), now)
+    stir(its)
+  end
+  return reserve(host, domain, now) - now
 end

@@ -1,0 +1,58 @@
+-- What a worker says of a task's record; `site` is of the host that the patch names.
+local function merge(task, patch)
+  local moves = patch.host or patch.source or patch.origin
+  local site = patch.site
+  patch.site = nil
+  if moves then tally(task, -1) end
+  for name, value in pairs(patch) do
+    if value == cjson.null then task[name] = nil else task[name] = value end
+  end
+  if moves then tally(task, 1) end
+  if patch.host then place_in_domain(task.host, site) end
+end
+
+-- A task that was asked for again while a worker held it starts anew where it would have ended or counted.
+local function renew(task)
+  if not task.again_queued then return false end
+  task.again, task.again_queued, task.attempts = task.again_queued, nil, nil
+  task.quarantined, task.site_failures, task.site_failed_at, task.deaths = nil, nil, nil, nil
+  return true
+end
+
+-- Ends a task: what stays is the record of its URL, for as long as it must not be asked again.
+local function finish(task, status, reason, now)
+  task.status, task.reason, task.updated_at, task.attempts, task.deaths = status, reason, now, nil, nil
+  task.payload, task.site_failures, task.site_failed_at, task.quarantined, task.again = nil, nil, nil, nil, nil
+  redis.call('SET', task_key(task.id), cjson.encode(task), 'PX', POLICY.remember)
+  tally(task, -1)
+  count(status, label(task), 1)
+end
+
+-- What a task carries, as its dead letter keeps it: what the feed said of an article is in its entry too, and long.
+local function carried(task)
+  if task.kind ~= 'article' or #(task.payload or '') < 2048 then return task.payload end
+  local payload = cjson.decode(task.payload)
+  payload.content, payload.summary = nil, nil
+  return cjson.encode(payload)
+end
+
+local function dead_letter(task, reason, now, status)
+  local letter = {url = task.url, uid = task.id, kind = task.kind, reason = reason, status = status, at = now / 1000,
+    attempts = (task.attempts or 0) + (task.deaths or 0), category = task.category, priority = task.priority,
+    source = task.source, origin = task.origin, parent = task.parent, depth = task.depth, payload = carried(task)}
+  redis.call('RPUSH', P .. 'dlq', cjson.encode(letter))
+end
+
+-- Gives up a task after its attempts: URLs die with a dead letter, feeds and their like come back rarely.
+local function give_up(task, reason, now, status)
+  if POLLS[task.kind] then
+    task.quarantined = (task.quarantined or 0) + 1
+    task.attempts, task.deaths, task.reason, task.updated_at = nil, nil, reason, now
+    save_task(task)
+    enqueue(task, now, math.min(24 * HOUR, HOUR * 2 ^ (task.quarantined - 1)))
+    return 'quarantined'
+  end
+  dead_letter(task, reason, now, status)
+  finish(task, 'dead', reason, now)
+  return 'dead'
+end

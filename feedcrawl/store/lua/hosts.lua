@@ -1,0 +1,219 @@
+-- Hosts: read once per script, changed as tables, and settled and written back at its end. A field named as a lane says
+-- in which set the host stands for it, so that a move touches two sets and not eight. `tasks` counts what is pending;
+-- `site` is the length of the registered domain at the end of the name, 0 where there is none.
+local DEFAULTS = {__index = {next_at = 0, busy = 0, delay = POLICY.delay, concurrency = POLICY.concurrency,
+  state = 'closed', failures = 0, opened = 0, doublings = 0, good = 0, refusals = 0, ok_at = 0, poll = '', page = '',
+  tasks = 0, site = 0, blamed = 0}}
+local hosts, stored, touched = {}, {}, {}
+local COMMON = {poll = true, page = true}
+
+local function host_of(name)
+  if hosts[name] then return hosts[name] end
+  local host, before = setmetatable({}, DEFAULTS), setmetatable({}, DEFAULTS)
+  local fields = redis.call('HGETALL', host_key(name))
+  for i = 1, #fields, 2 do
+    local value = tonumber(fields[i + 1]) or fields[i + 1]
+    host[fields[i]], before[fields[i]] = value, value
+  end
+  hosts[name], stored[name] = host, before
+  return host
+end
+
+-- The host, which is about to change; `lane` if its queue of that lane does.
+local function touch(name, lane)
+  local host, lanes = host_of(name), touched[name]
+  if not lanes then
+    lanes = {}
+    touched[name] = lanes
+  end
+  if lane then
+    lanes[lane] = true
+    if not COMMON[lane] and not host.own then host.own = 1 end
+  end
+  return host
+end
+
+-- Registered domains: the same for all hosts of one. A record is there while a host of it is being asked, its turn is to
+-- come or hosts wait for it (`at`: lane -> where it stands; `front`: lane -> the host that stands ready in its name).
+local DOMAIN = {__index = {next_at = 0, busy = 0, delay = POLICY.domain_delay, concurrency = POLICY.domain_concurrency,
+  state = 'closed', failures = 0, opened = 0, failed_at = 0}}
+local domains, stirred, changed = {}, {}, {}
+
+local function domain_key(name) return P .. 'd:' .. name end
+
+local function load_domain(name)
+  if not domains[name] then
+    local text = redis.call('GET', domain_key(name))
+    local next_at, busy = string.match(text or '0 0', '^(%d+) (%d+)$')
+    local domain = next_at and {next_at = tonumber(next_at), busy = tonumber(busy), at = {}, front = {}}
+    domains[name] = setmetatable(domain or cjson.decode(text), DOMAIN)
+  end
+  return domains[name]
+end
+
+-- The domain of a host, nil where there is none, and its name.
+local function domain_of(name)
+  local length = host_of(name).site
+  if length == 0 then return nil end
+  local domain = string.sub(name, -length)
+  return load_domain(domain), domain
+end
+
+-- The domain, which is about to change; `lane` if it may gain or lose a host that waits for it.
+local function stir(name, lane)
+  stirred[name], changed[name] = stirred[name] or {}, true
+  if lane then
+    stirred[name][lane] = true
+    if not COMMON[lane] then domains[name].own = 1 end
+  end
+end
+
+-- How many may be open at a time at a host or domain: one where its circuit is not closed.
+local function allowed(paced) return paced.state == 'closed' and paced.concurrency or 1 end
+
+local function is_open(paced, now) return paced.busy < allowed(paced) and paced.next_at <= now end
+
+-- All lanes in which a host or domain stands or may come to stand; few have any but the two (`own`).
+local function lanes_of(places, more, own)
+  if not own then return LANES end
+  local names = {'poll', 'page'}
+  for name in pairs(places) do
+    if string.sub(name, 1, 5) == 'page:' then names[#names + 1] = name end
+  end
+  for name in pairs(more) do
+    if string.sub(name, 1, 5) == 'page:' and not rawget(places, name) then names[#names + 1] = name end
+  end
+  return names
+end
+
+-- The set of a place, nil where it has none. Hosts that wait for their domain stand apart, and the domain in their stead.
+local function place_key(place, lane, domain)
+  if place == '' or place == 'open' then return nil end
+  if place == 'parked' then return P .. 'parked:' .. lane .. ':' .. domain end
+  return P .. place .. ':' .. lane
+end
+
+local risen = {} -- lanes that have got a ready host meanwhile
+
+-- Moves a host, or a domain, to another place of a lane; `places` keeps where it stands.
+local function move(places, name, lane, place, score, domain)
+  local old = places[lane] or ''
+  local from, to = place_key(old, lane, domain), place_key(place, lane, domain)
+  if from and from ~= to then redis.call('ZREM', from, name) end
+  if to and not (from == to and place == 'blocked') then redis.call('ZADD', to, score, name) end
+  if place == 'ready' then risen[lane] = true end
+  if old ~= place then places[lane] = place end
+end
+
+-- Puts a host where its next task is found, per lane: `ready` by the best task's rank, `waiting` by the time of its
+-- turn, `blocked` while someone reads an answer, `parked` while it is its domain that must wait, or nowhere.
+local function settle(name, now)
+  local host, lanes = hosts[name], touched[name]
+  touched[name] = nil
+  for _, lane in ipairs(lanes_of(host, lanes, host.own)) do
+    local old = host[lane] or ''
+    if old ~= '' or lanes[lane] then
+      local best = redis.call('ZRANGE', queue_key(lane, name), 0, 0, 'WITHSCORES')
+      local place, score, domain, its = '', nil, nil, nil
+      if host.site > 0 then domain, its = domain_of(name) end
+      if best[1] then
+        if host.busy >= allowed(host) then place, score = 'blocked', now
+        elseif host.next_at > now then place, score = 'waiting', host.next_at
+        elseif domain and not is_open(domain, now) then place, score = 'parked', best[2]
+        else place, score = 'ready', best[2] end
+      end
+      if domain and old ~= place then
+        if domain.front[lane] == name and place ~= 'ready' then
+          domain.front[lane] = nil
+          stir(its, lane)
+        elseif old == 'parked' or place == 'parked' then stir(its, lane) end
+      end
+      move(host, name, lane, place, score, its)
+    end
+  end
+end
+
+-- Puts a domain for which hosts wait where its time is found: among the hosts that wait or are blocked, under a name that
+-- no host can have. Once it may be asked, the best of its hosts stands ready, one per lane.
+local function settle_domain(name, now)
+  local domain, lanes = domains[name], stirred[name]
+  for _, lane in ipairs(lanes_of(domain.at, lanes, domain.own)) do
+    if (domain.at[lane] or '') ~= '' or lanes[lane] then
+      local best = redis.call('ZRANGE', place_key('parked', lane, name), 0, 0)[1]
+      local place, score = '', nil
+      if best then
+        if domain.busy >= allowed(domain) then place, score = 'blocked', now
+        elseif domain.next_at > now then place, score = 'waiting', domain.next_at
+        else place = 'open' end
+      end
+      move(domain.at, '@' .. name, lane, place, score)
+      local front = domain.front[lane]
+      if (place == 'open') ~= (front ~= nil) and best then -- one steps forward, or back among those that wait
+        domain.front[lane] = front or best
+        touch(domain.front[lane], lane)
+        settle(domain.front[lane], now)
+      end
+    end
+  end
+  stirred[name] = nil
+end
+
+local function settle_all(now)
+  for name in pairs(touched) do settle(name, now) end
+  local name = next(stirred)
+  while name do
+    settle_domain(name, now)
+    name = next(stirred)
+  end
+end
+
+local PLACES = {ready = true, waiting = true, blocked = true, parked = true}
+
+local function idle(host)
+  if host.busy > 0 or host.tasks > 0 then return false end
+  for _, value in pairs(host) do
+    if PLACES[value] then return false end
+  end
+  return true
+end
+
+-- Whether a domain's record says more than its turn and its open answers.
+local function is_plain(domain)
+  for field, value in pairs(domain) do
+    if field ~= 'next_at' and field ~= 'busy' and value ~= DOMAIN.__index[field]
+      and (type(value) ~= 'table' or next(value)) then return false end
+  end
+  return true
+end
+
+-- A domain's record outlives its last turn for as long as failures of its hosts count together; its own pace stays longer.
+local function save_domain(name, now)
+  local domain = domains[name]
+  for lane, place in pairs(domain.at) do
+    if place == '' then domain.at[lane] = nil end
+  end
+  local plain = is_plain(domain)
+  local text = plain and string.format('%.0f %d', domain.next_at, domain.busy) or cjson.encode(domain)
+  if next(domain.at) then redis.call('SET', domain_key(name), text) -- hosts wait for it
+  else
+    local own = domain.busy > 0 or not plain and (rawget(domain, 'delay') or rawget(domain, 'concurrency'))
+    local ttl = own and POLICY.host_ttl or POLICY.together
+    if domain.next_at - now > ttl then ttl = ttl + domain.next_at - now end
+    redis.call('SET', domain_key(name), text, 'PX', string.format('%.0f', ttl))
+  end
+end
+
+-- A host's record outlives its last task for as long as what it says of pace and circuit may matter.
+local function save_host(name)
+  local host, before, changes = hosts[name], stored[name], {}
+  for field, value in pairs(host) do
+    if rawget(before, field) ~= value then
+      changes[#changes + 1] = field
+      changes[#changes + 1] = value
+    end
+  end
+  if #changes == 0 then return end
+  redis.call('HSET', host_key(name), unpack(changes))
+  if idle(host) then redis.call('PEXPIRE', host_key(name), POLICY.host_ttl)
+  elseif idle(before) and next(before) then redis.call('PERSIST', host_key(name)) end
+end

@@ -1,0 +1,2 @@
+-- now: ARGV = clock -> the frontier's clock in milliseconds
+local function main(now) return now end

@@ -1,0 +1,62 @@
+-- One task more, or one less, that is pending at a host. Nothing else of the host is looked at but at its first and last.
+local function hold(name, by)
+  local host = hosts[name]
+  if host then
+    host.tasks = math.max(0, host.tasks + by)
+    return
+  end
+  local number = redis.call('HINCRBY', host_key(name), 'tasks', by)
+  if number < 1 then
+    host_of(name).tasks = 0
+    stored[name].tasks = -1 -- so that it is written, and ages
+  end
+end
+
+-- A pending task is counted, and its host holds one more, or one less.
+local function tally(task, by)
+  count('pending', label(task), by)
+  hold(task.host, by)
+end
+
+-- A host says at its first task where its registered domain begins.
+local function place_in_domain(name, site)
+  if not site or site == 0 then return end
+  if not hosts[name] then redis.call('HSETNX', host_key(name), 'site', site)
+  elseif hosts[name].site == 0 then hosts[name].site = site end
+end
+
+-- Rank within a lane: who became due first, each step of priority worth an hour of waiting. Lower goes first.
+local function rank(priority, since) return since - priority * HOUR end
+
+-- What promotion must know without reading the record; the host's length tells where the id begins.
+local function delayed_member(task) return string.format('%d %d %s%s', task.priority, #task.host, task.host, task.id) end
+
+local function delayed_parts(member)
+  local priority, length, start = string.match(member, '^(%d+) (%d+) ()')
+  return tonumber(priority), string.sub(member, start, start + length - 1), string.sub(member, start + length)
+end
+
+local function enqueue(task, now, delay)
+  local lane = lane_of(task)
+  if not COMMON[lane] then redis.call('SADD', P .. 'lanes', lane) end
+  if delay > 0 then
+    redis.call('ZADD', P .. 'delayed:' .. lane, now + delay, delayed_member(task))
+  else
+    redis.call('ZADD', queue_key(lane, task.host), rank(task.priority, now), task.id)
+    touch(task.host, lane)
+  end
+end
+
+-- Since when the task waits: the score that it had, and whether it was delayed.
+local function dequeue(task)
+  local lane = lane_of(task)
+  local due = redis.call('ZSCORE', P .. 'delayed:' .. lane, delayed_member(task))
+  if due then
+    redis.call('ZREM', P .. 'delayed:' .. lane, delayed_member(task))
+    return tonumber(due), true
+  end
+  local score = redis.call('ZSCORE', queue_key(lane, task.host), task.id)
+  redis.call('ZREM', queue_key(lane, task.host), task.id)
+  touch(task.host, lane)
+  return score and tonumber(score) + task.priority * HOUR, false
+end
