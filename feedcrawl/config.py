@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, get_type_hints
@@ -122,6 +123,10 @@ class Config:
     join_min_chars: int
     media_ttl_sec: int
     journal_length: int
+    api_host: str
+    api_port: int
+    public_url: str | None
+    push_sha1: bool
     log_format: str
     log_level: str
 
@@ -164,6 +169,8 @@ class Config:
         _require(0 < self.join_similarity <= 1, "join_similarity", "above 0 and at most 1")
         _require(self.robots_on_error in ("allow", "disallow"), "robots_on_error", "allow or disallow")
         _require(self.cadence in ("baseline", "learned"), "cadence", "baseline or learned")
+        _require(0 < self.api_port < 65_536, "api_port", "from 1 to 65535")
+        _require(_is_base(self.public_url), "public_url", "an http or https URL without query, as hubs reach the API")
         _require(self.log_format in ("console", "json"), "log_format", "console or json")
         _require(self.log_level in LOG_LEVELS, "log_level", f"one of {', '.join(LOG_LEVELS)}")
 
@@ -187,6 +194,11 @@ def _within_lease(values: dict[str, Any]) -> dict[str, Any]:
     lease_sec = values["lease_sec"]
     beyond = [name for name in TIME_LIMITS if values[name] == defaults[name] and values[name] >= lease_sec]
     return {**values, **dict.fromkeys(beyond, 0.8 * lease_sec)}
+
+
+def _is_base(url: str | None) -> bool:
+    """Whether a path can be put behind an address."""
+    return url is None or re.fullmatch(r"https?://[^\s/?#@]+(?:/[^\s?#]*)?", url) is not None
 
 
 def _require(holds: bool, field: str, expected: str) -> None:  # noqa: FBT001 - reads as an assertion

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from feedcrawl.domain.cadence import Decision
     from feedcrawl.domain.conditional import Validators
+    from feedcrawl.domain.hubs import Topic
     from feedcrawl.domain.identity import Identified
     from feedcrawl.domain.models import Extraction, ParsedFeed, PublisherHints
     from feedcrawl.domain.paging import Step, Walk
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.subscription import Feed
     from feedcrawl.domain.tasks import Lease
     from feedcrawl.domain.validators import Kind
+    from feedcrawl.domain.websub import Push
     from feedcrawl.services.joins import Known, Winner
 
 
@@ -104,6 +106,13 @@ class FeedPoll:
     decision: Decision | None = None
     demand: float = 0.0
     """What it adds to the demand of the fleet until its next poll, in polls per second at tempo 1."""
+    push: Push | None = None
+    """What is known of the feed's hub, and what the answer names as such."""
+    topic: Topic | None = None
+    pushed: bool = False
+    """Whether the document came from the hub, and need not be whole."""
+    waiting: int = 0
+    """Deliveries of the hub that were there when this one was taken."""
     walk: Walk | None = None
     step: Step | None = None
     """The walk through the feed's archives, and its next step: begun by a poll, gone on with by archive documents."""

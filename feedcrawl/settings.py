@@ -163,6 +163,13 @@ own_settings: tuple[Setting, ...] = (
     _setting("JOIN_MIN_CHARS", 500, "characters", "shorter texts are never joined; twice that under another title"),
     _setting("MEDIA_TTL_SEC", 30 * DAY_SEC, "s", "life of a media record that is in nobody's collection"),
     _setting("JOURNAL_LENGTH", 50, "fetches", "kept per feed"),
+    # API and push
+    _setting("API_HOST", "127.0.0.1", "address", "on which `scrapy api` listens"),
+    _setting("API_PORT", 8000, "port", "on which `scrapy api` listens"),
+    _setting(
+        "PUBLIC_URL", None, "URL", "at which others reach the API; hubs are asked for pushes only where it is given"
+    ),
+    _setting("PUSH_SHA1", "false", "true or false", "believe pushes signed with SHA-1, as some large hubs still do"),
     # Logs
     _setting("LOG_FORMAT", "console", "console or json", "form of log lines"),
     _setting("LOG_LEVEL", "INFO", "level", "least level that is logged"),
@@ -242,6 +249,7 @@ LOGSTATS_INTERVAL = 60.0
 
 # The order of a request is downwards, that of a response upwards; 880 is nearest the wire.
 DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
+    "feedcrawl.middlewares.push.PushMiddleware": 5,  # answers by itself, and nothing is asked
     "feedcrawl.middlewares.addresses.AddressMiddleware": 10,  # first: sees robots.txt, probes and redirects too
     "feedcrawl.middlewares.circuit.CircuitMiddleware": 60,  # before robots.txt: a dead host costs one probe
     "feedcrawl.middlewares.robots.RobotsMiddleware": 100,

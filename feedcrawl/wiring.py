@@ -22,6 +22,7 @@ from feedcrawl.services.readiness import Readiness
 from feedcrawl.services.sources import Sources, load
 from feedcrawl.services.submissions import Submissions
 from feedcrawl.services.tempo import Tempo
+from feedcrawl.services.websub import WebSub
 from feedcrawl.store.articles import Articles, Lives
 from feedcrawl.store.collections import Collections
 from feedcrawl.store.connection import Client, Connection, connect, map_redis_errors
@@ -38,6 +39,7 @@ from feedcrawl.store.site_runs import SiteRuns
 from feedcrawl.store.sitemaps import Sitemaps
 from feedcrawl.store.stories import Stories
 from feedcrawl.store.streams import Events
+from feedcrawl.store.websub import Pushes
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -129,6 +131,17 @@ class Wiring:
     def registry(self) -> Registry:
         """The subscribed feeds."""
         return Registry(self.client, shards=self.config.shards, journal_length=self.config.journal_length)
+
+    @cached_property
+    def pushes(self) -> Pushes:
+        """The feeds' hubs, and what they have delivered."""
+        return Pushes(self.client, shards=self.config.shards)
+
+    @cached_property
+    def websub(self) -> WebSub:
+        """Push, as the crawl and the API see it."""
+        config, stores = self.config, (self.pushes, self.registry, self.frontier)
+        return WebSub(stores, config.public_url, sha1=config.push_sha1, now=self.now)
 
     @cached_property
     def sitemaps(self) -> Sitemaps:

@@ -30,6 +30,7 @@ RULES: Final = {
     "error-budget": "half of a day's polls have failed: its circuit is open",
     "gone": "its publisher has taken it away (410): it is looked for now and then",
     "fixed": "its interval is fixed by an override",
+    "push-backup": "its hub pushes what is new: polled as a safety net",
     "push-only": "it is pushed, and polled as a safety net only",
 }
 """Rules that speak in a decision; `reason` is one of them, or two joined by `+`."""
@@ -42,7 +43,7 @@ def winner(reason: str, candidates: Sequence[tuple[str, float]]) -> str:
     """The candidate that set the wait, before chance shifted it; "" where none is known."""
     happened, _, floor = reason.rpartition("+")
     rules = dict(candidates)
-    if happened or reason in ("retry-after", "error-backoff", "fixed", "push-only"):
+    if happened or reason in ("retry-after", "error-backoff", "fixed", "push-only", "push-backup"):
         return floor or reason
     proposed = {rule: wait for rule, wait in rules.items() if rule in _LEARNT}
     if proposed:

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 Kind = Literal["feed", "sitemap", "article", "archive", "page", "websub"]
 Origin = Literal["feed", "sitemap", "spider", "manual", "queue"]
 Lane = Literal["poll", "page"]
-Again = Literal["edited", "replay", "retry", "operator", "queue_again"]
+Again = Literal["edited", "replay", "retry", "operator", "queue_again", "push", "own_outage"]
 """Why a URL that ended comes again within the time for which it is remembered."""
 
 LANES: tuple[Lane, ...] = get_args(Lane)

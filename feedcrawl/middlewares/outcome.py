@@ -27,8 +27,8 @@ class OutcomeMiddleware:
         return cls(Verdicts(wired.leases, crawler.stats, wired.now))
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """The response, judged by its status."""
-        if "lease" in request.meta:
+        """The response, judged by its status; a hub's delivery says nothing of the host."""
+        if "lease" in request.meta and "delivery" not in request.meta:
             self._verdicts.answered(request, response)
         return response
 

@@ -42,6 +42,8 @@ class CommitPipeline:
         """The item, its task ended or rescheduled."""
         if isinstance(item, FeedPoll) and item.is_archive:
             await self._archive(item)
+        elif isinstance(item, FeedPoll) and item.pushed:
+            await self._push(item)
         elif isinstance(item, FeedPoll):
             await self._poll(item)
         elif isinstance(item, Article):
@@ -60,6 +62,7 @@ class CommitPipeline:
         registry = self._wired.registry
         with map_redis_errors():
             policy = self._wired.tempo.policy(poll.at)
+        self._wired.websub.seen(poll)
         poll.decision = polling.decide(poll, policy, random.uniform(-1, 1))  # noqa: S311 - jitter
         poll.demand = demand(policy.tempo, poll.decision.interval_sec)
         moved = subscriptions.move(registry, poll)
@@ -83,6 +86,14 @@ class CommitPipeline:
         for name, said in polling.turns(before, record):
             self._stats.inc_value(f"feedcrawl/{name}")
             logger.warning(name, extra={"feed_id": poll.feed.id, "url": poll.feed.subscription.url, **said})
+
+    async def _push(self, item: FeedPoll) -> None:
+        """A delivery has been read; what the polls have learnt stays as it is."""
+        await self._end(item.lease, **self._wired.websub.read(item))
+        self._stats.inc_value(f"feedcrawl/pushes/{'failed' if item.failed else 'read'}")
+        self._stats.inc_value("feedcrawl/entries/new", len(item.new))
+        said = {"feed_id": item.feed.id, "url": item.feed.subscription.url, "result": item.result}
+        logger.info("push_read", extra={**said, "new": len(item.new), "known": item.known, "detail": item.detail[:200]})
 
     async def _archive(self, item: FeedPoll) -> None:
         """The walk goes on, or ends with a line in the journal; schedule and validators are the polls' alone."""

@@ -44,6 +44,26 @@ def journal_line(poll: FeedPoll) -> dict[str, Any]:
     return {name: value for name, value in line.items() if value not in (None, "", 0, [])}  # `0 == False`
 
 
+def push_line(poll: FeedPoll, next_at: str) -> dict[str, Any]:
+    """The line of a feed's journal that its hub has pushed."""
+    at = rfc3339(poll.at)
+    line = {
+        "poll_id": f"{poll.feed.id}@push:{at}",
+        "at": at,
+        "result": "push" if not poll.failed else poll.result,
+        "detail": poll.detail[:200],
+        "new": len(poll.new),
+        "changed": len(poll.changed),
+        "known": poll.known,
+        "over_limit": poll.over_limit,
+        "bytes": poll.body_bytes,
+        "reason": "push",
+        "next_at": next_at,
+        "notes": list(poll.parsed.notes[:10]) if poll.parsed else [],
+    }
+    return {name: value for name, value in line.items() if value not in (None, "", 0, [])}
+
+
 def moved_line(feed: Feed, url: str, now: datetime) -> dict[str, Any]:
     """The line of a feed's journal that an operator has moved it."""
     at = rfc3339(now)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from feedcrawl.domain import arrivals, cadence, dates, health, validators
+from feedcrawl.domain import arrivals, cadence, dates, health, validators, websub
 from feedcrawl.domain.cadence_state import to_json
 from feedcrawl.domain.cadence_values import DAY_SEC
 from feedcrawl.domain.conditional import Validators
@@ -67,7 +67,7 @@ def observation(poll: FeedPoll) -> cadence.Observation:
 def possibly_missed(poll: FeedPoll) -> bool:
     """Whether entries may have come and gone since the last poll: none of those that were shown is left."""
     overlap = poll.known or poll.changed or poll.migrated
-    return bool(poll.new and not overlap and not poll.is_archive and poll.feed.polls.shown)
+    return bool(poll.new and not overlap and not (poll.is_archive or poll.pushed) and poll.feed.polls.shown)
 
 
 def policy_for(feed: Feed, policy: CadencePolicy) -> CadencePolicy:
@@ -91,6 +91,9 @@ def decide(poll: FeedPoll, policy: CadencePolicy, jitter: float) -> Decision:
     if not poll.failed and (said.fixed_interval_sec or said.push_only):
         wait = ("fixed", said.fixed_interval_sec) if said.fixed_interval_sec else ("push-only", own.max_interval_sec)
         return cadence.fixed(decision, cadence.Candidate(*wait), poll.at)
+    if not poll.failed and poll.push is not None and websub.relied_on(poll.push, now=poll.at.timestamp()):
+        wait_sec = max(websub.backup_sec(poll.push, now=poll.at.timestamp()), own.min_interval_sec)
+        return cadence.fixed(decision, cadence.Candidate("push-backup", wait_sec), poll.at)
     for asked in patience(poll, decision):
         decision = cadence.at_least(decision, asked, poll.at)
     return decision

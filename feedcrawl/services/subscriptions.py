@@ -283,7 +283,7 @@ def forget(registry: Registry, frontier: Frontier, feed: Feed) -> bool:
     """Removes a feed, with its polls, its archives and every URL that leads to it."""
     said = feed.subscription
     registry.add_demand(feed.id, -feed.polls.demand)
-    for task_id in (f"feed:{feed.id}", f"archive:{feed.id}"):
+    for task_id in (f"feed:{feed.id}", f"archive:{feed.id}", f"websub:{feed.id}"):
         frontier.remove(task_id)
     return registry.remove(feed.id, *map(url_key, filter(None, (said.url, said.page, *said.formerly))))
 

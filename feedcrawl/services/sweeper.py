@@ -1,4 +1,4 @@
-"""The proof that every feed and every sitemap has exactly one future: pending, or in the hands of a worker.
+"""The proof that each feed, sitemap and push lease has exactly one future: pending, or in the hands of a worker.
 
 It follows from the order of the steps; this looks whether it is so. What a kill between subscribing and queueing left,
 or a lost write, or a hand in the store, is queued again.
@@ -9,8 +9,10 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Final
 
+from feedcrawl.domain.hubs import Topic
 from feedcrawl.services.subscriptions import poll_task
 from feedcrawl.services.watching import sitemap_task, task_id
+from feedcrawl.services.websub import lease_task
 from feedcrawl.store import keys
 from feedcrawl.store.connection import map_redis_errors
 
@@ -28,10 +30,11 @@ TURN_SEC: Final = 55
 """How long after its last page a worker is still the one that sweeps. Less than the time between two passes."""
 _MENDED: Final = frozenset({"stray", "twice", "unleased"})
 _FEED: Final = "feed:"
+_PUSH: Final = "websub:"
 
 
 class Sweeper:
-    """One pass over all feeds and sitemaps of the fleet. Methods may raise StoreUnavailable; any may be repeated."""
+    """One pass over all that comes again in the fleet. Methods may raise StoreUnavailable; any may be repeated."""
 
     def __init__(self, wired: Wiring, *, worker: str) -> None:
         self._wired = wired
@@ -40,7 +43,7 @@ class Sweeper:
     def count(self) -> int:
         """How many there are to look at."""
         with map_redis_errors():
-            return self._wired.registry.count() + self._wired.sitemaps.count()
+            return self._wired.registry.count() + self._wired.sitemaps.count() + self._wired.pushes.count()
 
     def begin(self) -> bool:
         """Whether this worker is the one that sweeps now; the next may be another after `TURN_SEC`."""
@@ -57,6 +60,10 @@ class Sweeper:
                     return
             for shard, ids in wired.sitemaps.pages(PAGE):
                 yield self._look(shard, list(map(task_id, ids)))
+                if not self._goes_on():
+                    return
+            for shard, ids in wired.pushes.pages(PAGE):
+                yield self._look(shard, [f"{_PUSH}{each}" for each in ids])
                 if not self._goes_on():
                     return
             unleased, freed = wired.frontier.audit()
@@ -89,11 +96,13 @@ class Sweeper:
         return bool(self._wired.client.expire(keys.SWEEPER, TURN_SEC))
 
     def _tasks(self, ids: Sequence[str]) -> Iterator[Task]:
-        """The tasks of those feeds and sitemaps that are still there."""
+        """The tasks of those feeds, sitemaps and push leases that are still there."""
         bare = {each: each.partition(":")[2] for each in ids}
         feeds = self._wired.registry.load([bare[each] for each in ids if each.startswith(_FEED)])
         yield from (poll_task(feed.subscription) for feed in feeds.values())
-        sitemaps = self._wired.sitemaps.load([bare[each] for each in ids if not each.startswith(_FEED)])
+        pushes = self._wired.pushes.all_of([bare[each] for each in ids if each.startswith(_PUSH)])
+        yield from (lease_task(each, Topic(push.hub, push.topic)) for each, push in pushes.items())
+        sitemaps = self._wired.sitemaps.load([bare[each] for each in ids if not each.startswith((_FEED, _PUSH))])
         yield from (sitemap_task(watched.sitemap) for watched in sitemaps.values())
 
 

@@ -13,6 +13,7 @@ from scrapy.exceptions import StopDownload
 from feedcrawl import wiring
 from feedcrawl.domain.tasks import LANES
 from feedcrawl.spiders.archives import ArchiveTasks
+from feedcrawl.spiders.hubs import HubTasks
 from feedcrawl.spiders.pages import ArticleTasks
 from feedcrawl.spiders.polls import FeedTasks
 from feedcrawl.spiders.sitemap_tasks import SitemapTasks
@@ -108,6 +109,7 @@ class FrontierSpider(Spider):
             "archive": ArchiveTasks(self.crawler),
             "sitemap": SitemapTasks(self.crawler),
             "article": ArticleTasks(self.crawler),
+            "websub": HubTasks(self.crawler),
         }
 
     @property

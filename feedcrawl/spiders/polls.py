@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from scrapy import Request
 
-from feedcrawl.domain import hints
+from feedcrawl.domain import hints, hubs
 from feedcrawl.domain.conditional import Validators
 from feedcrawl.domain.reading import read_feed
 from feedcrawl.domain.validators import Question
@@ -39,12 +39,14 @@ if TYPE_CHECKING:
     from feedcrawl.domain.subscription import Feed
     from feedcrawl.domain.tasks import Lease
     from feedcrawl.domain.whereabouts import Search
+    from feedcrawl.store.websub import Pushed
 
 
 class FeedTasks(Answers):
     """Polls. `unfold` is asked what to do with a document that is no feed; True if nothing is left to do."""
 
     _feeds: dict[str, Feed]
+    _pushes: dict[str, Pushed]
 
     def __init__(self, crawler: Crawler, unfold: Callable[[FeedPoll, Response | None], Awaitable[bool]]) -> None:
         super().__init__(crawler)
@@ -52,7 +54,9 @@ class FeedTasks(Answers):
 
     def prepare(self, leases: Sequence[Lease]) -> None:
         """Loads the feeds of a batch."""
-        self._feeds = self.wired.registry.load([lease.id.removeprefix("feed:") for lease in leases])
+        ids = [lease.id.removeprefix("feed:") for lease in leases]
+        self._feeds = self.wired.registry.load(ids)
+        self._pushes = self.wired.pushes.load(ids) if self.wired.websub.on else {}
 
     def request(self, lease: Lease) -> Request | None:
         """The conditional request of a poll."""
@@ -60,7 +64,9 @@ class FeedTasks(Answers):
         if feed is None:  # unsubscribed while its task was under way
             self.leases.done(lease, status="dead", reason="unsubscribed")
             return None
-        config, payload = self.wired.config, lease.task.payload
+        config, payload, pushed = self.wired.config, lease.task.payload, self._pushes.get(feed.id)
+        if pushed is not None and pushed.delivery is not None and lease.task.url == feed.subscription.url:
+            return self._delivery(lease, feed, pushed)
         whole = feed.wants_archives or "whole" in payload or "search" in payload
         asked = Question("plain", Validators()) if whole else polling.question(feed, self.wired.now())
         meta = {
@@ -74,9 +80,24 @@ class FeedTasks(Answers):
             "download_maxsize": config.max_feed_bytes,
             "handle_httpstatus_list": NOT_REDIRECTS,
             "started": time.monotonic(),
+            "push": pushed.push if pushed is not None else None,
         }
         url = lease.task.url
         return Request(url, self.parse, "GET", FEED_HEADERS, meta=meta, errback=self.failed, dont_filter=True)
+
+    def _delivery(self, lease: Lease, feed: Feed, pushed: Pushed) -> Request:
+        """What the feed's hub has pushed, in place of an answer: nobody is asked, and the host's turn is free again."""
+        self.leases.release(lease, "none")
+        meta = {"feed": feed, "asked": "plain", "delivery": pushed, "started": time.monotonic(), "push": pushed.push}
+        return Request(lease.task.url, self.pushed, meta=meta, errback=self.failed, dont_filter=True)
+
+    async def pushed(self, response: Response) -> AsyncIterator[FeedPoll]:
+        """A hub's delivery as an item; what is read of it is what a poll would have brought."""
+        request = cast("Request", response.request)
+        poll = self._poll(request, None, "fetched")
+        poll.pushed, poll.waiting, poll.body_bytes = True, request.meta["delivery"].waiting, len(response.body)
+        await self._read(poll, response)
+        yield poll
 
     async def parse(self, response: Response) -> AsyncIterator[FeedPoll]:
         """The answer as an item, parsed in a child if there is something new to parse."""
@@ -98,7 +119,16 @@ class FeedTasks(Answers):
             else:
                 await self._read(poll, response)
         if not await self._goes_on(poll, response):
+            self._look_for_hub(poll, response)
             yield poll
+
+    def _look_for_hub(self, poll: FeedPoll, response: Response) -> None:
+        """Notes the hub that the feed names in its Link headers or in its document."""
+        if not self.wired.websub.on or poll.failed:
+            return
+        links = [value.decode("latin-1") for value in response.headers.getlist("Link")]
+        named, own = (poll.parsed.hubs, poll.parsed.self_url) if poll.parsed is not None else ((), None)
+        poll.topic = hubs.topic_of(links, named, own, url=response.url)
 
     async def failed(self, failure: Failure) -> AsyncIterator[FeedPoll]:
         """A poll without an answer."""
@@ -168,15 +198,20 @@ class FeedTasks(Answers):
             url=response.url,
             content_type=content_type(response),
             feed_id=poll.feed.id,
-            known=None if _reads_all(poll) else poll.feed.polls.digest,
+            known=None if poll.pushed or _reads_all(poll) else poll.feed.polls.digest,
             wall_sec=PARSE_WALL_SEC,
         )
-        if isinstance(read, Done) and read.value.digest == poll.feed.polls.digest and not read.value.identified:
+        if (
+            isinstance(read, Done)
+            and not poll.pushed
+            and read.value.digest == poll.feed.polls.digest
+            and not read.value.identified
+        ):
             poll.result, poll.digest, poll.hints = "unchanged", read.value.digest, read.value.parsed.hints
         elif isinstance(read, Done):
             poll.parsed, poll.hints = read.value.parsed, read.value.parsed.hints
             poll.identified, poll.digest = read.value.identified, read.value.digest
-            if poll.feed.wants_archives:
+            if poll.feed.wants_archives and not poll.pushed:
                 backfill.look_on(poll, limit=self.wired.config.max_archive_pages)
         else:
             poll.result, poll.detail = read.code, read.detail
@@ -197,6 +232,7 @@ class FeedTasks(Answers):
             duration_sec=round(time.monotonic() - meta["started"], 3),
             signal=meta.get("signal"),
             asked=meta["asked"],
+            push=meta["push"],
             keep_trailing_slash=keeps_trailing_slash(self.wired.sources, feed.subscription.source),
         )
 

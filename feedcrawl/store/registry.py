@@ -109,7 +109,8 @@ class Registry:
         The URLs last: one that a kill leaves behind leads to no feed, and goes to the next that is subscribed there.
         """
         with self._client.pipeline(transaction=True) as pipe:
-            pipe.delete(*(self._key(name, feed_id) for name in ("feed", "polls", "journal")))
+            pipe.delete(*(self._key(name, feed_id) for name in ("feed", "polls", "journal", "push", "deliveries")))
+            pipe.srem(f"{self._prefix(feed_id)}pushes", feed_id)
             pipe.srem(f"{self._prefix(feed_id)}feeds", feed_id)
             was_there = bool(pipe.execute()[-1])
         with self._client.pipeline(transaction=False) as pipe:

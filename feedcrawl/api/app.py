@@ -1,0 +1,26 @@
+"""The application: its routes, and what they share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fastapi import FastAPI
+
+from feedcrawl import __version__
+from feedcrawl.api import problems
+from feedcrawl.api.routes import health, websub
+
+if TYPE_CHECKING:
+    from feedcrawl.wiring import Wiring
+
+ROUTERS = (health.router, websub.router)
+
+
+def create_app(wired: Wiring) -> FastAPI:
+    """The API on the stores of this process; whoever made them closes them."""
+    app = FastAPI(title="feedcrawl", version=__version__, redoc_url=None)
+    app.state.wired = wired
+    problems.install(app)
+    for router in ROUTERS:
+        app.include_router(router)
+    return app

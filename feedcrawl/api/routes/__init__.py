@@ -1,0 +1,1 @@
+"""One module for each kind of thing that the API serves, each with a `router`."""

@@ -1,0 +1,24 @@
+"""Answers the task of a feed with what its hub has pushed (order 5, before everything else)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy.http import Response
+
+if TYPE_CHECKING:
+    from scrapy import Request
+
+    from feedcrawl.store.websub import Pushed
+
+
+class PushMiddleware:
+    """A request with `meta["delivery"]` (a `Pushed`) is not sent: its body is here already."""
+
+    def process_request(self, request: Request) -> Response | None:
+        """The delivery as an answer, body as the hub sent it."""
+        pushed: Pushed | None = request.meta.get("delivery")
+        if pushed is None or pushed.delivery is None:
+            return None
+        declared, body = pushed.delivery
+        return Response(request.url, headers={"Content-Type": declared}, body=body)
