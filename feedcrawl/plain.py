@@ -14,6 +14,7 @@ from scrapy.spidermiddlewares.httperror import HttpError
 from scrapy.utils.request import request_from_dict
 
 from feedcrawl import wiring
+from feedcrawl.domain.outage import AGAIN_SEC
 from feedcrawl.domain.robots_access import RETRY_SEC
 from feedcrawl.exceptions import HopElsewhere
 from feedcrawl.services.requests import task_to_request_dict
@@ -77,8 +78,7 @@ class PlainPages:
 
     def _give_back(self, lease: Lease, request: Request, outcome: Outcome, status: int | None) -> None:
         wait = self._wired.config.retry_base_sec * 2**lease.history.attempts
-        if outcome.reason == "robots_unavailable":
-            wait = max(wait, RETRY_SEC)
+        wait = max(wait, {"robots_unavailable": RETRY_SEC, "own_outage": AGAIN_SEC}.get(outcome.reason, 0))
         self._wired.leases.give_back(
             lease,
             reason=outcome.reason,

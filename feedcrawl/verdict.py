@@ -10,6 +10,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.hints import retry_after_sec
+from feedcrawl.domain.outage import OF_THE_WAY
 from feedcrawl.domain.outcome import REDIRECT, judge
 from feedcrawl.exceptions import HopElsewhere, RobotsUnavailable
 from feedcrawl.failures import failure_name
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
     from feedcrawl.domain.outcome import Outcome
+    from feedcrawl.domain.tasks import Lease
     from feedcrawl.services.leases import Leases
     from feedcrawl.store.frontier import Signal
 
@@ -42,7 +44,9 @@ class Verdicts:
 
     def answered(self, request: Request, response: Response) -> None:
         """Judges an answer by its status. A 304 is told with the commit that follows at once (`meta["signal"]`)."""
-        outcome = judge(response.status, task_kind=request.meta["lease"].task.kind)
+        lease = request.meta["lease"]
+        self._turned(self._leases.way.answered(lease.task.host))
+        outcome = judge(response.status, task_kind=lease.task.kind)
         retry_after = response.headers.get("Retry-After")
         wait = retry_after_sec(retry_after.decode("latin-1"), now=self._now()) if retry_after else None
         request.meta["retry_after_sec"] = wait
@@ -57,17 +61,44 @@ class Verdicts:
         if "outcome" in request.meta:
             known: Outcome = request.meta["outcome"]
             return known
-        kind = request.meta["lease"].task.kind
+        lease = request.meta["lease"]
+        kind = lease.task.kind
+        cause = error.failure if isinstance(error, RobotsUnavailable) else failure_name(error)
         if isinstance(error, HopElsewhere):
+            self._turned(self._leases.way.answered(lease.task.host))
             outcome, signal = REDIRECT, _signal(REDIRECT)
+        elif self._is_own_outage(lease, cause):
+            outcome, signal = judge("own_outage", task_kind=kind), "none"
         elif isinstance(error, RobotsUnavailable):
             outcome = judge("robots_unavailable", task_kind=kind)
-            signal = _signal(judge(error.failure, task_kind=kind))
+            signal = _signal(judge(cause, task_kind=kind))
         else:
-            outcome = judge(failure_name(error), task_kind=kind)
+            outcome = judge(cause, task_kind=kind)
             signal = "site" if outcome.reason == "circuit_open" else _signal(outcome)
         self._tell(request, outcome, signal, None)
         return outcome
+
+    def _is_own_outage(self, lease: Lease, cause: int | str) -> bool:
+        """Whether a failure is our own. That of a probe is no news of our way: its host was away before."""
+        way = self._leases.way
+        if cause in OF_THE_WAY and not lease.probe:
+            self._turned(way.failed(lease.task))
+        return way.since is not None and (cause in OF_THE_WAY or cause == "circuit_open")
+
+    def _turned(self, change: str | None) -> None:
+        """Says that our own outage has begun or ended, and takes back what was counted before it was known."""
+        if change is None:
+            return
+        self._stats.inc_value(f"feedcrawl/own_outage/{change}")
+        way = self._leases.way
+        if change == "ended":
+            logger.info("own_outage_over", extra={"hosts": way.asked, "hosts_failing": len(way.failing)})
+            return
+        logger.warning("own_outage", extra={"hosts": way.asked, "hosts_failing": len(way.failing)})
+        try:
+            self._leases.forgive(way.failing)
+        except StoreUnavailable as error:
+            logger.warning("failures_not_forgiven", extra={"reason": error.code})
 
     def _note(self, request: Request, outcome: Outcome) -> None:
         request.meta["outcome"] = outcome

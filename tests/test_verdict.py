@@ -13,6 +13,7 @@ from twisted.internet import error as net
 from feedcrawl import exceptions as ours
 from feedcrawl.domain.redirects import Hop
 from feedcrawl.domain.tasks import History, Lease, Task
+from feedcrawl.services.way import Way
 from feedcrawl.store.connection import StoreUnavailable
 from feedcrawl.store.frontier import Released
 from feedcrawl.verdict import Verdicts
@@ -29,6 +30,13 @@ class Frees:
         self.told: list[tuple[str, float | None]] = []
         self.released = released
         self.away = False
+        self.way = Way()
+        self.forgiven: list[str] = []
+
+    def forgive(self, failed: dict[str, Task]) -> None:
+        if self.away:
+            raise StoreUnavailable("timeout", "")
+        self.forgiven += failed
 
     def release(self, lease: Lease, signal: str, *, wait_sec: float | None = None) -> Released:
         if self.away:
@@ -189,3 +197,66 @@ def test_a_store_that_is_away_changes_no_verdict(verdicts: Verdicts, frees: Free
     verdicts.answered(request, Response(URL, status=200))
     assert request.meta["outcome"].kind == "fetched"
     assert [record.message for record in caplog.records] == ["slot_not_released"]
+
+
+def of_host(host: str, *, probe: bool = False) -> Request:
+    lease = Lease(Task(f"feed:{host}", "feed", f"http://{host}/", host), History(), "1-x", probe)
+    return Request(f"http://{host}/", meta={"lease": lease})
+
+
+WAYS = [
+    net.DNSLookupError(),
+    net.ConnectionRefusedError(),
+    net.TCPTimedOutError(),
+    net.ConnectError(),
+    net.SSLError(),
+    ours.RobotsUnavailable("unreachable"),
+]
+
+
+@pytest.mark.parametrize("error", WAYS, ids=repr)
+def test_when_ten_hosts_fail_it_is_our_own_outage_and_nothing_is_counted(
+    verdicts: Verdicts, frees: Frees, caplog: Any, error: Exception
+) -> None:
+    caplog.set_level(logging.INFO)
+    outcomes = [verdicts.failed(of_host(f"h{number}.test"), error) for number in range(12)]
+    assert [outcome.reason for outcome in outcomes[9:]] == ["own_outage"] * 3
+    assert [outcome.fate for outcome in outcomes[9:]] == ["give_back"] * 3
+    assert [signal for signal, _ in frees.told] == ["site"] * 9 + ["none"] * 3
+    assert frees.forgiven == [f"h{number}.test" for number in range(10)]
+    assert [record.message for record in caplog.records if "outage" in record.message] == ["own_outage"]
+    for number in range(12):
+        verdicts.answered(of_host(f"h{number}.test"), Response("http://x.test/"))
+    assert [record.message for record in caplog.records if "outage" in record.message] == [
+        "own_outage",
+        "own_outage_over",
+    ]
+    assert verdicts.failed(of_host("h0.test"), error).reason != "own_outage"
+
+
+@pytest.mark.parametrize(
+    "error", [net.ConnectionLost(), ours.BodyRefused("too_large", ""), ours.RobotsBlocked("")], ids=repr
+)
+def test_what_is_no_failure_of_the_way_is_no_evidence(verdicts: Verdicts, frees: Frees, error: Exception) -> None:
+    reasons = {verdicts.failed(of_host(f"h{number}.test"), error).reason for number in range(20)}
+    assert "own_outage" not in reasons
+    assert frees.way.since is None
+
+
+def test_probes_of_hosts_that_were_away_before_are_no_evidence_but_wait_for_the_end(
+    verdicts: Verdicts, frees: Frees
+) -> None:
+    for number in range(20):
+        probe = of_host(f"h{number}.test", probe=True)
+        assert verdicts.failed(probe, ours.CircuitOpen("")).reason == "circuit_open"
+    for number in range(10):
+        verdicts.failed(of_host(f"g{number}.test"), net.DNSLookupError())
+    frees.told.clear()
+    assert verdicts.failed(of_host("h1.test", probe=True), ours.CircuitOpen("")).reason == "own_outage"
+    assert frees.told == [("none", None)]
+
+
+def test_a_store_that_is_away_too_stops_no_verdict(verdicts: Verdicts, frees: Frees) -> None:
+    frees.away = True
+    reasons = [verdicts.failed(of_host(f"h{number}.test"), net.DNSLookupError()).reason for number in range(10)]
+    assert reasons[-1] == "own_outage"

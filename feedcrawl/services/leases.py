@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from feedcrawl.domain.tasks import compact
+from feedcrawl.domain.outage import AGAIN_SEC
+from feedcrawl.domain.tasks import POLL_KINDS, compact
 from feedcrawl.domain.urls import hostname
 from feedcrawl.services.endings import Endings
+from feedcrawl.services.way import Way
 from feedcrawl.store.connection import StoreUnavailable, map_redis_errors
 from feedcrawl.store.frontier import Ending
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from feedcrawl.domain.tasks import Lease, Task
     from feedcrawl.store.frontier import Finished, Frontier, Pushed, Released, Returned, Signal, Taken
@@ -35,6 +38,7 @@ class Leases:
         self.held: dict[str, Lease] = {}
         self._sure_until = float("-inf")
         self._abandoned: dict[str, tuple[Lease, dict[str, Any]]] = {}
+        self.way = Way()
         self.on_change: Callable[[float], None] = lambda _: None
 
     def holds(self, lease: Lease) -> bool:
@@ -74,6 +78,13 @@ class Leases:
             pushed = self._frontier.push_each(tasks)
         self.on_change(0)
         return pushed
+
+    def forgive(self, failed: Mapping[str, Task]) -> None:
+        """Forgets the failures of hosts that were our own; their feeds and the like are polled again soon."""
+        polls = [replace(task, payload={}) for task in failed.values() if task.kind in POLL_KINDS]
+        with map_redis_errors():
+            self._frontier.forgive(failed)
+            self._frontier.push_each((task, AGAIN_SEC, "own_outage") for task in polls)
 
     def turn(self, lease: Lease) -> float | None:
         """Seconds to wait for the host's next turn under this lease; None if it is lost."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from feedcrawl import wiring
+from feedcrawl.domain.outage import AGAIN_SEC
 from feedcrawl.domain.outcome import judge
 from feedcrawl.domain.robots_access import RETRY_SEC
 from feedcrawl.exceptions import HopElsewhere
@@ -58,7 +59,7 @@ class Answers:
         if isinstance(error, HopElsewhere):
             return self._elsewhere(request, error)
         if outcome.kind == "postponed":
-            wait = RETRY_SEC if outcome.reason == "robots_unavailable" else 1.0
+            wait = {"robots_unavailable": RETRY_SEC, "own_outage": AGAIN_SEC}.get(outcome.reason, 1.0)
             self.leases.give_back(request.meta["lease"], reason=outcome.reason, delay_sec=wait)
             return None
         return request, outcome

@@ -186,3 +186,15 @@ def test_a_lease_within_its_time_is_confirmed_without_a_question(leases: Leases,
     (lease,) = leases.take(1, LANES).leases
     shaky.away = True
     assert leases.confirms(lease)
+
+
+def test_what_was_our_own_fault_is_forgiven_and_polled_again_soon(leases: Leases) -> None:
+    feed, page = Task("feed:a", "feed", "http://a.test/", "a.test"), Task("b", "article", "http://b.test/", "b.test")
+    leases.push([feed], delay_sec=3600)
+    leases.push([page], delay_sec=3600)
+    leases.forgive({"a.test": feed, "b.test": page})
+    assert 29 < (leases.take(9, LANES).wait_sec or 0) <= 30
+    found = leases._frontier.find("feed:a")
+    assert found is not None
+    assert found[1].again == "own_outage"
+    assert leases._frontier.find("b") is not None
