@@ -10,9 +10,10 @@ from scrapy.responsetypes import responsetypes
 
 from feedcrawl.domain import extraction, feeds
 from feedcrawl.domain.errors import NoArticle, NotAFeed
+from feedcrawl.domain.sources import selectors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from scrapy.http import Response
 
@@ -27,10 +28,18 @@ def entries(response: Response) -> tuple[ParsedEntry, ...]:
     return feeds.parse(response.body, url=response.url, content_type=content_type).entries
 
 
-def extract(response: Response) -> Extraction:
-    """The article of a page; NoArticle says why there is none."""
+def extract(response: Response, rules: Mapping[str, Any] | None = None) -> Extraction:
+    """The article of a page; NoArticle says why there is none.
+
+    `rules` are what a source's `selectors` would be: `{"body": "div.story", "title": ["h1", "//h2"]}`. ValueError says
+    which cannot be used.
+    """
     html = response.text if isinstance(response, TextResponse) else response.body
-    return extraction.extract(html, url=response.url)
+    try:
+        chosen = selectors(rules) if rules else None
+    except ValueError as error:
+        raise ValueError(f"rules must be {error}") from None
+    return extraction.extract(html, url=response.url, rules=chosen)
 
 
 def page_text(document: Document) -> str | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from feedcrawl.domain.errors import Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 Outcome = Literal["same", "changed", "gained", "lost", "fails_otherwise", "fails_as_before", "skipped"]
 """`gained`: an article where there was none. `lost`: none where there is one, which stays. `fails_as_before`: none
@@ -24,8 +24,9 @@ FIELDS: Final = (
 )  # fmt: skip
 """What of an article is compared. Its text is, by its hash; its HTML has a digest here."""
 _KEPT: Final = (*FIELDS, "uid", "url", "canonical_url", "final_url", "category", "categories", "feed_id", "entry_uid",
-                "fetch_id", "failure", "rendered", "status")  # fmt: skip
+                "fetch_id", "fetched_at", "fetched_ts", "failure", "rendered", "status")  # fmt: skip
 _LISTS: Final = frozenset({"authors", "categories"})
+_NUMBERS: Final[dict[str, Callable[[Any], float]]] = {"text_len": int, "fetched_ts": float}
 _DIGEST_CHARS: Final = 16
 
 
@@ -84,8 +85,8 @@ def brief(record: Mapping[str, Any]) -> dict[str, Any]:
     kept = {name: record[name] for name in _KEPT if record.get(name) not in (None, "")}
     for name in _LISTS & kept.keys():
         kept[name] = json.loads(kept[name]) if isinstance(kept[name], str) else kept[name]
-    if "text_len" in kept:
-        kept["text_len"] = int(kept["text_len"])
+    for name in _NUMBERS.keys() & kept.keys():
+        kept[name] = _NUMBERS[name](kept[name])
     if "content_html" in kept:
         html = str(kept["content_html"]).encode("utf-8", "replace")
         kept["content_html"] = hashlib.sha256(html).hexdigest()[:_DIGEST_CHARS]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 import yaml  # type: ignore[import-untyped]
 
 from feedcrawl.domain.errors import InvalidUrl, Refusal
+from feedcrawl.domain.extraction.rules import fault
 from feedcrawl.domain.models import SourceRules
 from feedcrawl.domain.priority import DEFAULT, HIGHEST, LOWEST
 from feedcrawl.domain.urls import resolve
@@ -184,13 +185,17 @@ def _patterns(value: Any) -> tuple[str, ...]:
     return tuple(_listed(value))
 
 
-def _selectors(value: Any) -> SourceRules:
+def selectors(value: Any) -> SourceRules:
+    """A source's `selectors` as they stand in the file; ValueError says what was expected, or which is at fault."""
     names = [each.name for each in fields(SourceRules)]
     if not isinstance(value, dict) or not set(value) <= set(names):
         raise ValueError(f"a mapping with some of {', '.join(names)}")
     chosen = {name: _listed(each) for name, each in value.items() if each is not None}
     if not all(isinstance(text, str) and text for texts in chosen.values() for text in texts):
         raise ValueError("CSS or XPath selectors, each a text or a list of texts")
+    faults = [f"{name}: {wrong}" for name, texts in chosen.items() for text in texts if (wrong := fault(text))]
+    if faults:
+        raise ValueError(f"CSS or XPath that can be read ({'; '.join(faults)})")
     return SourceRules(**{name: tuple(texts) for name, texts in chosen.items()})
 
 
@@ -227,7 +232,7 @@ _FIELDS: Final[dict[str, tuple[str, Callable[[Any], Any]]]] = {
     "sitemap_interval_sec": ("sitemap_interval_sec", _seconds),
     "article_url_patterns": ("article_patterns", _patterns),
     "listing_url_patterns": ("listing_patterns", _patterns),
-    "selectors": ("selectors", _selectors),
+    "selectors": ("selectors", selectors),
     "trailing_slash": ("keep_trailing_slash", _keeps_slash),
     "external_links": ("external_links", _one_of(*get_args(ExternalLinks))),
     "render": ("render", _one_of(*get_args(Render))),

@@ -203,7 +203,7 @@ class Replay:
         category = before.get("category") or (known.category if known else None)
         keep = url_uid(url) != ref.uid == url_uid(url, keep_trailing_slash=True)
         task = article_task(url, category=category, keep_trailing_slash=keep, payload=payload)
-        source = known.source if known else source_of(self._stores.sources, url)
+        source = (known.source if known else None) or source_of(self._stores.sources, url)
         lease = Lease(replace(task, id=ref.uid, source=source), History(), "")
         article = Article(lease, url, ref.fetched_at, "success", fetch_id=ref.fetch_id)
         article.final_url, article.http_status, article.content_type = ref.url, ref.status, document.content_type
@@ -244,9 +244,9 @@ class Replay:
             return said
         if capture.waits:
             return replace(said, reason="fetched_soon")
-        return replace(said, written=self._write(article, after, known=found == "changed"))
+        return replace(said, written=self._write(article, after, before if found == "changed" else None))
 
-    def _write(self, article: Article, after: dict[str, Any] | str, *, known: bool) -> bool:
+    def _write(self, article: Article, after: dict[str, Any] | str, known: dict[str, Any] | None) -> bool:
         """Stores and tells as the pipelines do, in their order. False if a `known` article is another task's by now."""
         stores = self._stores
         article.started_at = stores.now()
@@ -254,13 +254,14 @@ class Replay:
             stores.joins.settle(article)
             if known and article.merged_into is not None:
                 return False
-            article.record = publication.record(article)
+            times = {name: known[name] for name in ("fetched_ts", "fetched_at")} if known else {}
+            article.record = publication.record(article) | times
             if article.extraction is not None and article.merged_into is None:
                 stores.article_lines.append(article.started_at.date(), {"type": "article", **article.record})
             article.writes = stores.client.pipeline(transaction=False)
             publication.queue(article, stores.articles, stores.joins)
             in_order(article.writes)
-            stores.events.add(article.writes, self._told(article, after, known=known))
+            stores.events.add(article.writes, self._told(article, after, known=bool(known)))
             in_order(article.writes)
             stores.media.finish(article.writes, article, article.started_at)
             article.writes.execute()

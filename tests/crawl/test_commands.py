@@ -209,6 +209,7 @@ def test_a_server_that_goes_away_for_good_ends_the_crawl_with_status_1(scrapy: S
     [
         (["shell", "{feed}", "-c", "[entry.link for entry in entries(response)]"], "/article-0-2"),
         (["shell", "{article}", "-c", "extract(response).title"], "{title}"),
+        (["shell", "{article}", "-c", "extract(response, rules={{'body': 'article'}}).extractor"], "rules"),
         (["parse", "{feed}", "--nocolour"], "'type': 'entry'"),
         (["parse", "{article}", "--nocolour", "--spider", "feeds"], "'type': 'article'"),
         (["list"], "feeds"),

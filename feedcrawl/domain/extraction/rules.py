@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+_XPATH = ("/", "./")
+
+
 def select(tree: HtmlElement, selectors: Iterable[str]) -> list[Any]:
     """What the first of the selectors finds that finds anything: elements, or strings of an XPath.
 
@@ -49,11 +52,24 @@ def select_body(tree: HtmlElement, body: Iterable[str], remove: Iterable[str]) -
     return whole
 
 
+def fault(selector: str) -> str | None:
+    """What is wrong with a selector, if it cannot be read or names what no page has (a function, a namespace)."""
+    try:
+        Element("html").xpath(_path(selector))
+    except (SelectorError, etree.XPathError, ValueError) as error:
+        kind = "XPath" if selector.startswith(_XPATH) else "CSS (XPath begins with / or ./)"
+        return f"{selector!r} is no {kind}: {error}"
+    return None
+
+
+def _path(selector: str) -> str:
+    return selector if selector.startswith(_XPATH) else CSSSelector(selector, translator="html").path
+
+
 def _matches(tree: HtmlElement, selector: str) -> list[Any]:
     try:
-        path = selector if selector.startswith(("/", "./")) else CSSSelector(selector, translator="html").path
-        found = tree.xpath(path)
-    except (SelectorError, etree.XPathError):
+        found = tree.xpath(_path(selector))
+    except (SelectorError, etree.XPathError, ValueError):
         return []
     return found if isinstance(found, list) else [found]
 
