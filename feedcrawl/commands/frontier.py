@@ -1,0 +1,186 @@
+"""`scrapy frontier`: what lies ahead; figures of all of it, its URLs, its hosts, and why a host waits."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from feedcrawl.commands import OnStores, printable
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterable, Sequence
+
+    from feedcrawl.domain.figures import Figures, HostFigures, Lateness
+    from feedcrawl.domain.tasks import History, Task
+    from feedcrawl.wiring import Wiring
+
+ACTIONS = ("figures", "urls", "hosts", "host")
+WHY = {
+    None: "it may be asked now",
+    "pace": "its delay, or a Retry-After",
+    "answer_awaited": "an answer is being read, or its probe is under way",
+    "circuit_open": "it failed as a whole: it is tried again when the wait is over",
+    "domain_pace": "the delay that all hosts of its domain share",
+    "domain_answer_awaited": "as many answers of its domain are open as may be",
+    "domain_circuit_open": "hosts of its domain failed together: one is tried when the wait is over",
+}
+"""`HostFigures.waits_for` in words."""
+
+
+class Command(OnStores, ScrapyCommand):
+    """Exit status 2 where a URL or host that was named is not there."""
+
+    def syntax(self) -> str:
+        """How it is called."""
+        return "[figures|urls|hosts|host NAME…] [options]"
+
+    def short_desc(self) -> str:
+        """For `scrapy`."""
+        return "Show what is queued: counts, lateness, URLs, and why a host waits"
+
+    def add_options(self, parser: ArgumentParser) -> None:
+        """The conditions of `urls`."""
+        super().add_options(parser)
+        parser.add_argument("--host", help="urls: of this host")
+        parser.add_argument("--source", help="urls: of this source")
+        parser.add_argument("--status", help="urls: pending, fetching, fetched or dead")
+        parser.add_argument("--kind", help="urls: feed, sitemap, article, archive or page")
+        parser.add_argument("--limit", type=int, default=50, help="urls, hosts: about so many (default 50)")
+        parser.add_argument("--cursor", type=int, default=0, help="urls: go on where an earlier call ended")
+        parser.add_argument("--json", action="store_true", help="for programs")
+
+    def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
+        """One of the actions."""
+        from feedcrawl.ending import DONE, UNUSABLE  # noqa: PLC0415 - see the package
+        from feedcrawl.services import work  # noqa: PLC0415
+
+        action, names = (args[0], args[1:]) if args else ("figures", [])
+        if action not in ACTIONS or bool(names) != (action == "host"):
+            raise UsageError("say `figures`, `urls`, `hosts`, or `host` and its name", print_help=False)
+        if action == "figures":
+            _show_figures(wired.frontier.figures(), as_json=opts.json)
+        elif action == "hosts":
+            _show_hosts(work.busiest(wired.frontier, opts.limit), as_json=opts.json)
+        elif action == "host":
+            hosts = [wired.frontier.host(name.lower()) for name in names]
+            _explain(hosts, as_json=opts.json)
+            return DONE if all(host.tasks for host in hosts) else UNUSABLE
+        else:
+            wanted = work.Wanted(opts.host, opts.source, opts.status, opts.kind)
+            _show_urls(*work.urls(wired.frontier, wanted, cursor=opts.cursor, limit=opts.limit), as_json=opts.json)
+        return DONE
+
+
+def _show_figures(figures: Figures, *, as_json: bool) -> None:
+    if as_json:
+        _write(_record(figures))
+        return
+    by_status = {name: figures.by("status", name) for name in ("kind", "origin", "source")}
+    for name, counts in by_status.items():
+        rows = [(*each.split(":", 1), str(number)) for each, number in sorted(counts.items()) if number]
+        _table(("status", name, "tasks"), rows)
+    places = [(lane, place, str(number)) for (lane, place), number in figures.places.items() if number]
+    _table(("lane", "hosts (delayed: tasks)", "number"), places)
+    rows = [(lane, str(late.count), *_late(late)) for lane, late in sorted(figures.lateness.items())]
+    _table(("lane", "taken", "mean s late", "half within s", "99 % within s"), rows)
+    sys.stdout.write(f"{figures.leased} in the hands of workers\n")
+
+
+def _record(figures: Figures) -> dict[str, Any]:
+    keys = ("status", "kind", "origin", "source")
+    return {
+        "tasks": [
+            dict(zip(keys, key, strict=True)) | {"tasks": number} for key, number in sorted(figures.tasks.items())
+        ],
+        "leased": figures.leased,
+        "places": [{"lane": lane, "place": place, "number": n} for (lane, place), n in figures.places.items()],
+        "lateness": {
+            lane: {
+                "buckets": [[None if bound == float("inf") else bound, number] for bound, number in late.buckets],
+                "count": late.count,
+                "total_sec": late.total_sec,
+            }
+            for lane, late in figures.lateness.items()
+        },
+    }
+
+
+def _late(late: Lateness) -> Sequence[str]:
+    mean = late.total_sec / late.count if late.count else 0.0
+    return f"{mean:.1f}", *(f"{late.within(share) or 0:g}" for share in (0.5, 0.99))
+
+
+def _show_hosts(found: Sequence[tuple[str, int]], *, as_json: bool) -> None:
+    if as_json:
+        _write([{"host": name, "tasks": number} for name, number in found])
+    else:
+        _table(("host", "pending tasks"), [(name, str(number)) for name, number in found])
+
+
+def _explain(hosts: Sequence[HostFigures], *, as_json: bool) -> None:
+    if as_json:
+        _write([_paced(host) | {"domain": _paced(host.domain) if host.domain else None} for host in hosts])
+        return
+    for host in hosts:
+        paced = [each for each in (host, host.domain) if each is not None]
+        rows = [[_text(value) for value in _paced(each).values()] for each in paced]
+        _table(tuple(_paced(host)), rows)
+        sys.stdout.write(f"{printable(host.name)}: {WHY[host.waits_for]}\n")
+
+
+def _paced(host: HostFigures) -> dict[str, Any]:
+    names = ("name", "tasks", "busy", "concurrency", "delay_sec", "doublings", "circuit", "failures", "wait_sec")
+    return {name: getattr(host, name) for name in names} | {"waits_for": host.waits_for}
+
+
+def _show_urls(cursor: int, found: Iterable[tuple[Task, History]], *, as_json: bool) -> None:
+    rows = [
+        {
+            "id": task.id,
+            "status": history.status,
+            "kind": task.kind,
+            "priority": task.priority,
+            "url": task.url,
+            "host": task.host,
+            "origin": task.origin,
+            "source": task.source,
+            "attempts": history.attempts,
+            "deaths": history.deaths,
+            "reason": history.reason,
+            "last_error": history.last_error,
+        }
+        for task, history in found
+    ]
+    if as_json:
+        _write({"cursor": cursor, "urls": rows})
+        return
+    shown = ("status", "kind", "priority", "last_error", "url")
+    _table(shown, [[_text(row[name]) for name in shown] for row in rows])
+    if cursor:
+        sys.stdout.write(f"more: --cursor {cursor}\n")
+
+
+def _text(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else printable(value)
+
+
+def _write(value: object) -> None:
+    sys.stdout.write(json.dumps(value) + "\n")
+
+
+def _table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table as wide as its content where it goes to a pipe."""
+    from rich import box  # noqa: PLC0415 - see the package
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    table = Table(*names, box=box.SIMPLE_HEAD)
+    for row in rows:
+        table.add_row(*(Text(printable(each)) for each in row))
+    Console(soft_wrap=not sys.stdout.isatty(), width=None if sys.stdout.isatty() else 250).print(table)

@@ -1,0 +1,63 @@
+"""What lies in the frontier, a part at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from heapq import nlargest
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+from feedcrawl.store.connection import map_redis_errors
+
+if TYPE_CHECKING:
+    from feedcrawl.domain.tasks import History, Task
+    from feedcrawl.store.frontier import Frontier
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which tasks are meant: all that is given must hold; `status` is that of `History`."""
+
+    host: str | None = None
+    source: str | None = None
+    status: str | None = None
+    kind: str | None = None
+
+    def means(self, task: Task, history: History) -> bool:
+        """Whether a task is one of them."""
+        pairs = (
+            (self.host, task.host),
+            (self.source, task.source),
+            (self.status, history.status),
+            (self.kind, task.kind),
+        )
+        return all(wanted in (None, found) for wanted, found in pairs)
+
+
+def urls(
+    frontier: Frontier, wanted: Wanted, *, cursor: int = 0, limit: int = 50
+) -> tuple[int, list[tuple[Task, History]]]:
+    """At least `limit` of the tasks from a cursor on, and where to go on (0: these were the last).
+
+    It goes through the frontier as SCAN does: each part costs the server as much as any other, what was there all the
+    time comes at least once, and what is found together is answered together.
+    """
+    found: list[tuple[Task, History]] = []
+    while True:
+        with map_redis_errors():
+            cursor, some = frontier.urls(cursor)
+        found += [each for each in some if wanted.means(*each)]
+        if not cursor or len(found) >= limit:
+            return cursor, found
+
+
+def busiest(frontier: Frontier, limit: int) -> list[tuple[str, int]]:
+    """The hosts with the most pending tasks; goes through all hosts."""
+    found: dict[str, int] = {}
+    cursor, more = 0, True
+    while more:
+        with map_redis_errors():
+            cursor, some = frontier.hosts(cursor)
+        found.update(some)
+        more = bool(cursor)
+    return nlargest(limit, found.items(), key=itemgetter(1))

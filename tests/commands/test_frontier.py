@@ -1,0 +1,99 @@
+import json
+from collections.abc import Callable
+
+import pytest
+import redis
+from scrapy.exceptions import UsageError
+
+from feedcrawl.commands.frontier import WHY
+from feedcrawl.domain.tasks import Task
+from feedcrawl.store.frontier import Frontier, FrontierPolicy
+
+Call = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def frontier(redis_client: redis.Redis) -> Frontier:
+    frontier = Frontier(redis_client, FrontierPolicy())
+    frontier.push(
+        Task(f"a{n}", "article", f"http://www.a.test/{n}", "www.a.test", origin="feed", source="s") for n in range(5)
+    )
+    frontier.push([Task("feed:b", "feed", "http://b.test/feed\x1b[2J", "b.test")], delay_sec=600)
+    (lease,) = frontier.take(1).leases
+    frontier.release(lease, "throttled", wait_sec=90)
+    frontier.done(lease, status="dead", reason="http_404")
+    return frontier
+
+
+def test_figures(call: Call, frontier: Frontier) -> None:
+    code, out, _ = call("frontier")
+    assert code == 0
+    lines = [line.split() for line in out.splitlines()]
+    for row in (["dead", "article", "1"], ["pending", "article", "4"], ["pending", "s", "4"], ["poll", "delayed", "1"]):
+        assert row in lines
+    assert ["page", "1", "0.0", "1", "1"] in lines
+    said = json.loads(call("frontier", "--json")[1])
+    row = {"status": "pending", "kind": "article", "origin": "feed", "source": "s", "tasks": 4}
+    assert row in said["tasks"]
+    assert said["lateness"]["page"]["buckets"] == [[1.0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("conditions", "expected"),
+    [
+        ([], ["a0", "a1", "a2", "a3", "a4", "feed:b"]),
+        (["--host", "b.test"], ["feed:b"]),
+        (["--source", "s", "--status", "pending"], ["a1", "a2", "a3", "a4"]),
+        (["--status", "dead"], ["a0"]),
+        (["--kind", "feed"], ["feed:b"]),
+        (["--host", "nobody.test"], []),
+    ],
+)
+def test_urls(call: Call, frontier: Frontier, conditions: list[str], expected: list[str]) -> None:
+    code, out, _ = call("frontier", "urls", "--json", *conditions)
+    said = json.loads(out)
+    assert (code, said["cursor"], sorted(each["id"] for each in said["urls"])) == (0, 0, expected)
+    text = call("frontier", "urls", *conditions)[1]
+    assert "\x1b" not in text
+    assert text.count("http://") == len(expected)
+
+
+def test_urls_go_on_where_they_ended(call: Call, frontier: Frontier) -> None:
+    frontier.push(Task(f"x{n}", "article", f"http://x{n}.test/", f"x{n}.test") for n in range(3000))
+    found, cursor, calls = set[str](), 0, 0
+    while cursor or not calls:
+        said = json.loads(call("frontier", "urls", "--json", "--limit", "10", "--cursor", str(cursor))[1])
+        found |= {each["id"] for each in said["urls"]}
+        cursor, calls = said["cursor"], calls + 1
+    assert len(found) == 3006
+    assert calls > 1
+    assert "more: --cursor " in call("frontier", "urls", "--limit", "10")[1]
+
+
+def test_why_a_host_waits(call: Call, frontier: Frontier) -> None:
+    code, out, _ = call("frontier", "host", "WWW.a.test")
+    assert (code, out.splitlines()[-1]) == (0, f"www.a.test: {WHY['pace']}")
+    (said,) = json.loads(call("frontier", "host", "www.a.test", "--json")[1])
+    assert (said["tasks"], said["delay_sec"], said["doublings"], said["waits_for"]) == (4, 2.0, 1, "pace")
+    assert (said["domain"]["name"], said["domain"]["delay_sec"]) == ("a.test", 0.25)
+    assert 80 < said["wait_sec"] <= 90
+    assert call("frontier", "host", "nobody.test")[0] == 2
+
+
+def test_hosts(call: Call, frontier: Frontier) -> None:
+    assert json.loads(call("frontier", "hosts", "--json")[1]) == [
+        {"host": "www.a.test", "tasks": 4},
+        {"host": "b.test", "tasks": 1},
+    ]
+    assert ["www.a.test", "4"] in [line.split() for line in call("frontier", "hosts", "--limit", "1")[1].splitlines()]
+
+
+@pytest.mark.parametrize("arguments", [["host"], ["figures", "x"], ["nothing"]])
+def test_what_it_does_not_know(call: Call, arguments: list[str]) -> None:
+    with pytest.raises(UsageError, match="say `figures`"):
+        call("frontier", *arguments)
+
+
+def test_each_reason_has_its_words() -> None:
+    own = {"pace", "answer_awaited", "circuit_open"}
+    assert set(WHY) == {None, *own, *(f"domain_{reason}" for reason in own)}

@@ -1,0 +1,38 @@
+"""The crawler's own network fails: nobody is blamed, nothing is lost, and it goes on by itself."""
+
+from pathlib import Path
+
+from documents import rss
+from origin import document
+from world import entry, good_page, world_in
+
+HOSTS = 14
+
+
+def test_an_outage_of_our_own_is_held_against_nobody(tmp_path: Path) -> None:
+    with world_in(tmp_path) as world, world.client() as client:
+        sites = [world.origin.site(f"site-{number}.test") for number in range(HOSTS)]
+        feeds = [
+            site.serve("/feed", document(rss([entry(site, "p")]), content_type="application/rss+xml")) for site in sites
+        ]
+        for site in sites:
+            site.serve("/p", good_page(site.name))
+        argument = world.feeds_file("\n".join(feeds))
+        world.crawl("before", argument)
+        for site in sites:
+            world.origin.down(site)
+        world.crawl("away", argument, "now=1")
+        assert len(world.logged("away", "own_outage")) == 1
+        with world.wired() as wired:
+            away = list(wired.registry.all())
+            hosts = [wired.frontier.host(site.name) for site in sites]
+        assert {host.circuit for host in hosts} == {"closed"}
+        assert sum(host.failures for host in hosts) == 0
+        assert sum(feed.polls.last_result == "refused" for feed in away) < 10  # those before it was known
+        for site in sites:
+            world.origin.up(site)
+        world.crawl("back", argument, "now=1")
+        with world.wired() as wired:
+            found = list(wired.registry.all())
+        assert [feed.polls.last_result for feed in found] == ["unchanged"] * HOSTS
+        assert client.llen("page_fetcher_dlq") == 0

@@ -1,0 +1,25 @@
+import pytest
+import redis
+
+from feedcrawl.domain.tasks import Task
+from feedcrawl.services import work
+from feedcrawl.store.frontier import Frontier, FrontierPolicy
+from feedcrawl.store.shards import Shards
+
+
+@pytest.mark.parametrize("shards", [1, 4])
+def test_parts_make_up_the_whole(redis_client: redis.Redis, shards: int) -> None:
+    policy = FrontierPolicy()
+    frontier = Frontier(redis_client, policy) if shards == 1 else Shards(redis_client, policy, shards=shards)
+    frontier.push(Task(f"a{n}", "article", f"http://h{n % 40}.test/{n}", f"h{n % 40}.test") for n in range(2500))
+    frontier.push(Task(f"b{n}", "article", f"http://big.test/{n}", "big.test", source="s") for n in range(100))
+    found, cursor, parts = set[str](), 0, 0
+    while cursor or not parts:
+        cursor, some = work.urls(frontier, work.Wanted(), cursor=cursor, limit=100)
+        found |= {task.id for task, _ in some}
+        parts += 1
+    assert len(found) == 2600
+    assert parts > 1
+    cursor, some = work.urls(frontier, work.Wanted(source="s"), limit=1000)
+    assert (cursor, len({task.id for task, _ in some})) == (0, 100)
+    assert [number for _, number in work.busiest(frontier, 22)] == [100, *[63] * 20, 62]
