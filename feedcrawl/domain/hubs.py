@@ -8,13 +8,14 @@ import re
 import uuid
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.urls import resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 ASKED_LEASE_SEC = 7 * 86_400.0
 MIN_LEASE_SEC, MAX_LEASE_SEC = 3_600.0, 10 * 86_400.0
@@ -22,8 +23,11 @@ MIN_LEASE_SEC, MAX_LEASE_SEC = 3_600.0, 10 * 86_400.0
 ABSURD_LEASE_SEC = 366 * 86_400.0
 
 _CHANCE_BYTES = 32
-_LINK = re.compile(r'<\s*([^>]*?)\s*>((?:\s*;\s*[\w!#$&+\-.^`|~*]+\s*(?:=\s*(?:"(?:[^"\\]|\\.)*"|[^\s",;]+))?)*)')
-_REL = re.compile(r';\s*rel\s*=\s*(?:"([^"]*)"|([^\s",;]+))', re.IGNORECASE)
+MAX_LINKS, MAX_LINK_CHARS = 8, 2_048
+"""Link headers that are read, and characters of each: anybody may send them, and long ones."""
+
+_LINK = re.compile(r"""<([^<>]*)>|;[ \t]*rel[ \t]*=[ \t]*(?:"([^"]*)"|([^\s",;]+))|"(?:[^"\\]|\\.)*\"""", re.IGNORECASE)
+"""A target, a relation of the target before it, or a quoted string that is neither."""
 _CHALLENGE = re.compile(r"""[!#-%(-;=?-~]{1,1024}""")
 _ALGORITHMS = ("sha256", "sha384", "sha512")
 
@@ -52,7 +56,7 @@ def topic_of(links: Iterable[str], hubs: Sequence[str], self_url: str | None, *,
 
     Of several hubs one with https is taken. A feed that does not name itself is the topic by the URL it came from.
     """
-    said = [(target, rel) for value in links for target, rel in _relations(value)]
+    said = [(target, rel) for value in islice(links, MAX_LINKS) for target, rel in _relations(value)]
     found = [target for target, rel in said if rel == "hub"] or list(hubs)
     own = next((target for target, rel in said if rel == "self"), None) or self_url or url
     topic = _absolute(own, url) or url
@@ -60,11 +64,13 @@ def topic_of(links: Iterable[str], hubs: Sequence[str], self_url: str | None, *,
     return Topic(min(absolute, key=lambda hub: not hub.startswith("https:")), topic) if absolute else None
 
 
-def _relations(value: str) -> Iterable[tuple[str, str]]:
-    for target, parameters in _LINK.findall(value[:8192]):
-        rel = _REL.search(parameters)
-        for each in (rel[1] or rel[2] or "").lower().split() if rel else ():
-            yield target, each
+def _relations(value: str) -> Iterator[tuple[str, str]]:
+    target: str | None = None
+    for found in _LINK.finditer(value[:MAX_LINK_CHARS]):
+        if found[1] is not None:
+            target = found[1].strip()
+        elif target is not None and (rels := found[2] or found[3]):
+            yield from ((target, each) for each in rels.lower().split())
 
 
 def _absolute(href: str, base: str) -> str | None:
