@@ -117,6 +117,9 @@ class Config:
     article_ttl_sec: int
     category_links_ttl_sec: int
     events_ttl_sec: int
+    kafka_bootstrap: str | None
+    kafka_webpage_topic: str
+    kafka_entry_topic: str
     min_html_chars: int
     join_scope: str
     join_similarity: float
