@@ -84,6 +84,17 @@ class FrontierReads:
         wide = {"at": {}, **_domain(wider)}
         return replace(its, domain=host_figures(domain, wide, now, delay_sec=delay, concurrency=concurrency))
 
+    def circuits(self, limit: int = 1000) -> list[HostFigures]:
+        """Hosts whose circuit is not closed, those that changed last first."""
+        names = list(map(str, self._client.zrange(f"{self._prefix}circuits", 0, limit - 1, desc=True)))
+        with self._client.pipeline(transaction=False) as pipe:
+            for name in names:
+                pipe.hgetall(f"{self._prefix}h:{name}")
+            records, now = pipe.execute(), self._clock_ms()
+        pace = {"delay_sec": self._policy.host_delay_sec, "concurrency": self._policy.host_concurrency}
+        found = (host_figures(name, record, now, **pace) for name, record in zip(names, records, strict=True))  # type: ignore[arg-type]
+        return [host for host in found if host.circuit != "closed"]
+
     def hosts(self, cursor: int = 0, *, count: int = 1000) -> tuple[int, dict[str, int]]:
         """Some hosts with their pending tasks, and where to go on (0: these were the last); costs as SCAN does."""
         prefix = f"{self._prefix}h:"

@@ -275,6 +275,10 @@ class Shards(Frontier):
         """As `Frontier.host`."""
         return self._frontiers[self._home(name)].host(name)
 
+    def circuits(self, limit: int = 1000) -> list[HostFigures]:
+        """As `Frontier.circuits`, one shard after the other."""
+        return [host for frontier in self._frontiers for host in frontier.circuits(limit)][:limit]
+
     def hosts(self, cursor: int = 0, *, count: int = 1000) -> tuple[int, dict[str, int]]:
         """As `Frontier.hosts`, one shard after the other."""
         number, own = cursor % len(self._frontiers), cursor // len(self._frontiers)

@@ -410,14 +410,19 @@ def test_a_circuit_opens_and_its_first_lease_is_a_probe(frontier, clock):
     for _ in range(4):
         assert frontier.release(take_one(frontier), "site").after == "closed"
         clock.forward(1)
+    assert frontier.circuits() == []
     assert frontier.release(take_one(frontier), "site") == Released("closed", "open", 30)
+    [host] = frontier.circuits()
+    assert (host.circuit, host.failures, host.wait_sec) == ("open", 5, 30)
     clock.forward(30)
     probe = take_one(frontier)
     assert probe.probe
+    assert [host.circuit for host in frontier.circuits()] == ["half_open"]
     assert frontier.release(probe, "site") == Released("half_open", "open", 60)
     clock.forward(60)
     probe = take_one(frontier)
     assert frontier.release(probe, "ok") == Released("half_open", "closed", 1)
+    assert frontier.circuits() == []
     clock.forward(1)
     assert not take_one(frontier).probe
 

@@ -203,8 +203,9 @@ local function save_domain(name, now)
   end
 end
 
--- A host's record outlives its last task for as long as what it says of pace and circuit may matter.
-local function save_host(name)
+-- A host's record outlives its last task for as long as what it says of pace and circuit may matter. `circuits` has those
+-- in trouble by the time of the last change, so that nobody need go through all.
+local function save_host(name, now)
   local host, before, changes = hosts[name], stored[name], {}
   for field, value in pairs(host) do
     if rawget(before, field) ~= value then
@@ -214,6 +215,11 @@ local function save_host(name)
   end
   if #changes == 0 then return end
   redis.call('HSET', host_key(name), unpack(changes))
+  if host.state ~= before.state then
+    redis.call('ZREMRANGEBYSCORE', P .. 'circuits', '-inf', now - POLICY.host_ttl)
+    if host.state == 'closed' then redis.call('ZREM', P .. 'circuits', name)
+    else redis.call('ZADD', P .. 'circuits', now, name) end
+  end
   if idle(host) then redis.call('PEXPIRE', host_key(name), POLICY.host_ttl)
   elseif idle(before) and next(before) then redis.call('PERSIST', host_key(name)) end
 end
