@@ -1,0 +1,214 @@
+"""What hubs, and those who say that they are hubs, get at a callback: over real HTTP, on a real store."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl
+
+import httpx
+import pytest
+import redis
+from api import free_port, serving
+from hub import signature
+from scrapy.settings import Settings
+
+from feedcrawl.domain.hubs import Topic, token_of
+from feedcrawl.services.subscriptions import Wish, subscribe, unsubscribe
+from feedcrawl.services.websub import MAX_BYTES
+from feedcrawl.settings import from_environment
+from feedcrawl.wiring import Wiring
+
+TOPIC = "http://news.test/feed"
+BODY = b"<rss version='2.0'><channel><title>\xff</title></channel></rss>"
+
+
+class Pushed:
+    """A feed whose hub was asked, and a client of the API."""
+
+    def __init__(self, wired: Wiring, client: httpx.Client) -> None:
+        self.wired, self.client = wired, client
+        self.feed_id, _ = subscribe(wired.registry, wired.frontier, Wish(TOPIC), datetime.now(UTC))
+        self.ask()
+
+    def ask(self) -> None:
+        form = dict(parse_qsl(self.wired.websub.ask(self.feed_id, Topic("http://hub.test/", TOPIC)).decode()))
+        self.path, self.secret = "/websub/" + form["hub.callback"].rpartition("/")[2], form["hub.secret"]
+
+    def intent(self, path: str | None = None, **said: str) -> httpx.Response:
+        given = {"mode": "subscribe", "topic": TOPIC, "challenge": "4f3a", "lease_seconds": "864000", **said}
+        return self.client.get(path or self.path, params={f"hub.{name}": value for name, value in given.items()})
+
+    def post(self, body: Any = BODY, *signatures: str, path: str | None = None, **headers: str) -> httpx.Response:
+        signed = signatures or (signature(self.secret, body),)
+        named = [("Content-Type", "application/rss+xml"), *(("X-Hub-Signature", each) for each in signed if each)]
+        named += [(name.replace("_", "-"), value) for name, value in headers.items()]
+        return self.client.post(path or self.path, content=body, headers=named)
+
+    @property
+    def waiting(self) -> int:
+        return self.wired.pushes.waiting(self.feed_id)
+
+
+@pytest.fixture
+def unverified(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> Iterator[Pushed]:
+    port = free_port()
+    given = {"REDIS_URL": redis_server, "FEEDCRAWL_DATA_DIR": str(tmp_path), "FEEDCRAWL_SHARDS": 3}
+    wired = Wiring(Settings(from_environment({}) | given | {"FEEDCRAWL_PUBLIC_URL": f"http://127.0.0.1:{port}"}))
+    with serving(wired, port) as url, httpx.Client(base_url=url) as client:
+        yield Pushed(wired, client)
+    wired.close()
+
+
+@pytest.fixture
+def pushed(unverified: Pushed) -> Pushed:
+    assert unverified.intent().status_code == 200
+    return unverified
+
+
+def test_the_challenge_of_what_was_asked_for_comes_back_as_text_once(unverified: Pushed) -> None:
+    answer = unverified.intent()
+    assert (answer.status_code, answer.text) == (200, "4f3a")
+    assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert unverified.intent().status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        ({"topic": "http://other.test/"}, "wrong_topic"),
+        ({"mode": "unsubscribe"}, "not_asked"),
+        ({"mode": "<b>"}, "not_asked"),
+        ({"challenge": "<script>alert(1)</script>"}, "bad_challenge"),
+        ({"challenge": "x" * 20_000}, "bad_challenge"),
+        ({"lease_seconds": "1000000000000"}, "bad_lease"),
+        ({"path": "/websub/" + token_of("0b5bca8e-6b5a-4b0e-9f4f-0d1a2b3c4d5e", bytes(32))}, "unknown_callback"),
+        ({"path": "/websub/x"}, "unknown_callback"),
+    ],
+)
+def test_nothing_else_is_verified_or_echoed(unverified: Pushed, said: dict[str, str], code: str) -> None:
+    answer = unverified.intent(**said)
+    assert answer.status_code == 404
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert (answer.json()["code"], answer.json()["type"]) == (code, f"urn:feedcrawl:{code}")
+    assert said.get("challenge", "4f3a") not in answer.text
+    push = unverified.wired.pushes.find(unverified.feed_id)
+    assert push is not None
+    assert push.current is None
+
+
+def test_a_push_is_in_the_store_and_its_feed_due_when_it_is_answered(pushed: Pushed) -> None:
+    (lease,) = pushed.wired.frontier.take(1).leases
+    pushed.wired.frontier.done(lease, status="pending", reason="fetched", delay_sec=900)
+    assert pushed.post().status_code == 202
+    task = pushed.wired.frontier.find(f"feed:{pushed.feed_id}")
+    assert task is not None
+    assert task[1].again == "push"
+    found = pushed.wired.pushes.load([pushed.feed_id])[pushed.feed_id]
+    assert found.delivery is not None
+    assert (found.delivery.body, found.delivery.content_type, found.waiting) == (BODY, "application/rss+xml", 1)
+
+
+@pytest.mark.parametrize(
+    "signatures",
+    [
+        ("",),
+        ("sha256=",),
+        ("sha256=" + "0" * 64,),
+        (signature("another secret", BODY),),
+        ("sha1",),
+        ("sha256", "sha256"),
+        ("sha256", "sha256=0"),
+    ],
+)
+def test_what_is_not_signed_as_it_must_be_is_answered_alike_and_ignored(
+    pushed: Pushed, signatures: tuple[str, ...], caplog: pytest.LogCaptureFixture
+) -> None:
+    named = [signature(pushed.secret, BODY, each) if each.isalnum() else each for each in signatures]
+    answer = pushed.post(BODY, *named)
+    assert (answer.status_code, answer.content) == (202, b"")
+    assert pushed.waiting == 0
+    assert [record.message for record in caplog.records if record.levelname == "WARNING"] == ["push_ignored"]
+
+
+def test_a_push_before_the_verification_is_nobodys(unverified: Pushed) -> None:
+    assert unverified.post().status_code == 404
+    assert unverified.waiting == 0
+
+
+def test_a_wrong_token_is_not_found(pushed: Pushed) -> None:
+    wrong = "/websub/" + token_of(pushed.feed_id, bytes(32))
+    for path in (wrong, "/websub/x", "/websub/" + "a" * 5000):
+        answer = pushed.post(path=path)
+        assert (answer.status_code, answer.json()["code"]) == (404, "unknown_callback")
+
+
+def test_an_unsubscribed_feed_is_pushed_no_more(pushed: Pushed) -> None:
+    pushed.post()
+    assert unsubscribe(pushed.wired.registry, pushed.wired.frontier, pushed.feed_id)
+    assert pushed.post().status_code == 404
+    assert (pushed.waiting, pushed.wired.pushes.count()) == (0, 0)
+
+
+def test_a_body_may_be_as_large_as_said_and_no_larger(pushed: Pushed) -> None:
+    whole = b"x" * MAX_BYTES
+    assert pushed.post(whole).status_code == 202
+    assert pushed.waiting == 1
+    answer = pushed.post(whole + b"x")
+    assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
+    pieces = pushed.client.post(pushed.path, content=iter([whole, b"x"]))
+    assert pieces.status_code == 413
+    assert pushed.waiting == 1
+
+
+def test_what_is_encoded_is_not_what_was_signed(pushed: Pushed) -> None:
+    answer = pushed.post(Content_Encoding="gzip")
+    assert (answer.status_code, answer.json()["code"]) == (415, "bad_encoding")
+
+
+def test_a_replay_is_the_same_delivery(pushed: Pushed) -> None:
+    assert {pushed.post().status_code for _ in range(50)} == {202}
+    assert pushed.waiting == 1
+    pushed.wired.client.delete(*pushed.wired.client.keys("fc:*deliveries:*"))  # it has been read
+    assert pushed.post().status_code == 202
+    assert pushed.waiting == 0
+
+
+def test_a_hub_is_asked_to_come_again_while_too_much_waits(pushed: Pushed) -> None:
+    assert [pushed.post(BODY + bytes([n])).status_code for n in range(4)] == [202] * 4
+    answer = pushed.post(BODY + b"more")
+    assert (answer.status_code, answer.json()["code"]) == (503, "push_queue_full")
+    assert answer.headers["retry-after"].isdigit()
+    assert pushed.waiting == 4
+
+
+def test_pings_poll_once_a_minute(pushed: Pushed) -> None:
+    polls = []
+    for _ in range(3):
+        assert pushed.post(b" ").status_code == 202
+        push = pushed.wired.pushes.find(pushed.feed_id)
+        assert push is not None
+        polls.append(push.poll_due_at)
+    assert pushed.waiting == 0
+    assert polls[1] == polls[2] == polls[0] + 60
+    assert not pushed.wired.frontier.take(1).leases  # the second ping waits for its minute
+
+
+def test_a_denial_ends_it_and_a_forged_one_does_not(pushed: Pushed) -> None:
+    assert pushed.intent(mode="denied", topic="http://other.test/").status_code == 404
+    assert pushed.post().status_code == 202
+    assert pushed.intent(mode="denied").status_code == 200
+    assert pushed.post(BODY + b"2").status_code == 404
+
+
+def test_the_callback_before_a_renewal_holds_a_while(pushed: Pushed) -> None:
+    before, secret = pushed.path, pushed.secret
+    pushed.ask()
+    assert pushed.path != before
+    assert pushed.secret != secret
+    assert pushed.intent().status_code == 200
+    assert pushed.post(BODY, signature(secret, BODY), path=before).status_code == 202
+    assert pushed.post(BODY + b"2").status_code == 202
+    assert pushed.post(BODY + b"3", signature(secret, BODY + b"3")).status_code == 202
+    assert pushed.waiting == 2  # the new callback has a secret of its own

@@ -1,0 +1,39 @@
+"""The API of a data directory, served on loopback in a thread of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+import time
+from collections.abc import Iterator
+
+import uvicorn
+
+from feedcrawl.api.app import create_app
+from feedcrawl.wiring import Wiring
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@contextlib.contextmanager
+def serving(wired: Wiring, port: int) -> Iterator[str]:
+    """The URL at which the API answers."""
+    config = uvicorn.Config(create_app(wired), port=port, log_config=None, ws="none", lifespan="off")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, name="api", daemon=True)
+    thread.start()
+    end = time.monotonic() + 10
+    while not server.started:
+        assert time.monotonic() < end, "the API does not start"
+        time.sleep(0.005)
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join(10)

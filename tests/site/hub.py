@@ -1,0 +1,53 @@
+"""A WebSub hub at a site of the origin, and what it may do wrong."""
+
+from __future__ import annotations
+
+import hmac
+import threading
+from dataclasses import dataclass, field
+from urllib.parse import parse_qsl
+
+import httpx
+from ledger import Request
+from origin import Answer, Site
+
+
+def signature(secret: str, body: bytes, method: str = "sha256") -> str:
+    return f"{method}={hmac.new(secret.encode(), body, method).hexdigest()}"
+
+
+@dataclass
+class Hub:
+    """Accepts whoever asks, verifies, and pushes when told to. `forms` are what it was asked for."""
+
+    site: Site
+    verifies: bool = True
+    forms: list[dict[str, str]] = field(default_factory=list)
+    verified: list[dict[str, str]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.url = self.site.serve("/hub", self.answer)
+
+    def answer(self, request: Request) -> Answer:
+        form = dict(parse_qsl(request.body.decode()))
+        self.forms.append(form)
+        if self.verifies:
+            threading.Thread(target=self._verify, args=(form,), daemon=True).start()
+        return Answer(status=202)
+
+    def _verify(self, form: dict[str, str]) -> None:
+        said = {
+            "hub.mode": "subscribe",
+            "hub.topic": form["hub.topic"],
+            "hub.challenge": "c" * 32,
+            "hub.lease_seconds": form["hub.lease_seconds"],
+        }
+        answer = httpx.get(form["hub.callback"], params=said)
+        if answer.status_code == 200 and answer.text == said["hub.challenge"]:
+            self.verified.append(form)
+
+    def push(self, body: bytes, content_type: str = "application/rss+xml") -> int:
+        """Sends content to the newest subscriber; its status."""
+        form = self.verified[-1]
+        headers = {"Content-Type": content_type, "X-Hub-Signature": signature(form["hub.secret"], body)}
+        return httpx.post(form["hub.callback"], content=body, headers=headers).status_code
