@@ -63,6 +63,7 @@ class Relay:
         self._producer = producer
         self._topics = topics
         self._worker = worker
+        self._leads = False
         self._opened = False
         self._again = True
         self._failures = 0
@@ -70,7 +71,7 @@ class Relay:
         self.refused = 0
 
     async def run(self, stop: asyncio.Event, *, once: bool = False) -> bool:
-        """Relays until `stop` is set, or `once` all is sent; False where that could not be done."""
+        """Relays until `stop` is set, or `once` it leads and all is sent; False where that cannot be done."""
         report, stopped = asyncio.ensure_future(self._report()), asyncio.ensure_future(stop.wait())
         try:
             while not stop.is_set():
@@ -80,7 +81,7 @@ class Relay:
                 if not turn.done():  # what is not acknowledged is sent again
                     turn.cancel()
                     return True
-                if once and turn.result():
+                if once and turn.result() and (self._failures or self._leads):
                     return not self._failures
                 await asyncio.wait({stopped}, timeout=turn.result())
             return True
@@ -122,8 +123,9 @@ class Relay:
 
     def _take(self) -> list[Told]:
         with map_redis_errors():
-            if not self._events.lead(self._worker, LEAD_SEC):
-                self._again = True  # whoever led may leave what it was given
+            self._leads = self._events.lead(self._worker, LEAD_SEC)
+            if not self._leads:
+                self._again = True  # whoever leads may leave what it was given
                 return []
             if not self._opened:
                 self._events.open_group(GROUP)

@@ -1,0 +1,112 @@
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import redis
+from kafka_cluster import Kafka
+from scrapy_process import REPOSITORY, clean_environment
+
+from feedcrawl.domain.events import Event
+from feedcrawl.services.relay import GROUP
+from feedcrawl.store import keys
+from feedcrawl.store.streams import Events
+
+Call = Callable[..., tuple[int, str, str]]
+MANY = 10_000
+
+
+@pytest.fixture
+def kafka() -> Iterator[Kafka]:
+    cluster = Kafka()
+    yield cluster
+    cluster.close()
+
+
+def tell(client: redis.Redis, count: int) -> list[str]:
+    data = {
+        "type": "webpage_fetched",
+        "cache_key": "",
+        "status_code": 200,
+        "content_type": None,
+        "content_length": 1,
+        "content_hash": "a" * 64,
+        "fetched_at": "2026-11-28T00:33:05Z",
+    }
+    told = [
+        Event("webpage_fetched", f"webpage_fetched:{number}", json.dumps({**data, "url": f"http://a.test/{number % 50}"}))
+        for number in range(count)
+    ]
+    with client.pipeline(transaction=False) as pipe:
+        Events(client, ttl_sec=3600).add(pipe, told)
+        pipe.execute()
+    return [event.id for event in told]
+
+
+def test_without_brokers_it_says_what_to_set(call: Call) -> None:
+    code, _, err = call("relay")
+    assert code == 2
+    assert "FEEDCRAWL_KAFKA_BOOTSTRAP" in err
+
+
+def test_all_that_is_there_is_sent_and_told(call: Call, redis_client: redis.Redis, kafka: Kafka) -> None:
+    assert json.loads(call("relay", "--status")[1]) == {"unacknowledged": None, "waiting": None, "behind_sec": None}
+    told = tell(redis_client, 3)
+    settings = {"FEEDCRAWL_KAFKA_BOOTSTRAP": kafka.bootstrap, "FEEDCRAWL_KAFKA_WEBPAGE_TOPIC": "pages"}
+    code, _, err = call("relay", "--once", **settings)
+    assert (code, err) == (0, "scrapy relay: 3 events sent, 0 refused\n")
+    assert {dict(each.headers())["id"].decode() for each in kafka.read(["pages"], 3)} == set(told)
+    assert json.loads(call("relay", "--status")[1]) == {"unacknowledged": 0, "waiting": 0, "behind_sec": 0.0}
+    tell(redis_client, 2)
+    time.sleep(0.01)
+    status = json.loads(call("relay", "--status")[1])
+    assert (status["unacknowledged"], status["waiting"]) == (0, 2)
+    assert 0 < status["behind_sec"] < 60
+
+
+def test_with_brokers_that_are_away_one_round_fails(call: Call, redis_client: redis.Redis, kafka: Kafka) -> None:
+    tell(redis_client, 1)
+    kafka.close()
+    code, _, err = call("relay", "--once", FEEDCRAWL_KAFKA_BOOTSTRAP=kafka.bootstrap)
+    assert code == 1
+    assert "brokers_away" in err
+
+
+def started(server: str, data_dir: Path, kafka: Kafka, *options: str) -> subprocess.Popen[bytes]:
+    own = {"FEEDCRAWL_DATA_DIR": str(data_dir), "REDIS_URL": server, "FEEDCRAWL_KAFKA_BOOTSTRAP": kafka.bootstrap}
+    command = [sys.executable, "-m", "scrapy", "relay", *options]
+    return subprocess.Popen(command, cwd=REPOSITORY, env=clean_environment() | own, stderr=subprocess.DEVNULL)
+
+
+def acknowledged(client: redis.Redis) -> bool:
+    groups = client.xinfo_groups(keys.EVENTS) if client.exists(keys.EVENTS) else []
+    return any(group["name"] == GROUP and group["last-delivered-id"] != "0-0" for group in groups)
+
+
+def test_relays_that_are_killed_and_stopped_lose_nothing_and_keep_the_order(
+    redis_server: str, redis_client: redis.Redis, kafka: Kafka, tmp_path: Path
+) -> None:
+    told = tell(redis_client, MANY)
+    for number, end in enumerate((signal.SIGKILL, signal.SIGTERM)):
+        process = started(redis_server, tmp_path, kafka)
+        before = redis_client.xinfo_groups(keys.EVENTS)[0]["entries-read"] if number else 0
+        while not acknowledged(redis_client) or redis_client.xinfo_groups(keys.EVENTS)[0]["entries-read"] <= before:
+            time.sleep(0.005)
+        process.send_signal(end)
+        assert process.wait(20) == (0 if end == signal.SIGTERM else -signal.SIGKILL)
+        if end == signal.SIGKILL:
+            assert redis_client.delete(keys.RELAY)  # its time is over
+    assert redis_client.xinfo_groups(keys.EVENTS)[0]["entries-read"] < MANY, "nothing was interrupted"
+    assert not redis_client.exists(keys.RELAY)
+    assert started(redis_server, tmp_path, kafka, "--once").wait(60) == 0
+    found = [dict(each.headers())["id"].decode() for each in kafka.read(["webpage_log"], MANY)]
+    assert set(found) == set(told)
+    for article in range(50):
+        mine = [int(each.split(":")[1]) for each in found if int(each.split(":")[1]) % 50 == article]
+        steps = [later - earlier for earlier, later in zip(mine, mine[1:], strict=False)]
+        assert all(step == 50 or step <= 0 for step in steps), "a gap: something was sent before what came earlier"
+    assert len(found) - MANY <= 500
