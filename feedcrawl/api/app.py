@@ -8,12 +8,15 @@ from fastapi import FastAPI
 
 from feedcrawl import __version__
 from feedcrawl.api import problems
-from feedcrawl.api.routes import health, websub
+from feedcrawl.api.routes import events, health, websub
 
 if TYPE_CHECKING:
     from feedcrawl.wiring import Wiring
 
 ROUTERS = (health.router, websub.router)
+LOCAL_ROUTERS = (events.router,)
+"""Of what is kept here, for whoever is on this machine: served where the API listens on loopback alone."""
+LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 def create_app(wired: Wiring) -> FastAPI:
@@ -21,6 +24,7 @@ def create_app(wired: Wiring) -> FastAPI:
     app = FastAPI(title="feedcrawl", version=__version__, redoc_url=None)
     app.state.wired = wired
     problems.install(app)
-    for router in ROUTERS:
+    local = LOCAL_ROUTERS if wired.config.api_host in LOOPBACK else ()
+    for router in (*ROUTERS, *local):
         app.include_router(router)
     return app

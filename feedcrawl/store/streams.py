@@ -69,6 +69,11 @@ class Events:
         """At most so many events after the one at `last`, in order; "0" is before the first."""
         return _told(self._client.xrange(keys.EVENTS, min=f"({last}", count=limit))
 
+    def last(self) -> str:
+        """Where the newest event stands, "0" if there is none."""
+        found = self._client.xrevrange(keys.EVENTS, count=1)
+        return str(found[0][0]) if found else "0"
+
     def open_group(self, group: str) -> None:
         """Lets a group begin with the oldest event there is; one that is there goes on where it was."""
         try:

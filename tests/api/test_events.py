@@ -1,0 +1,88 @@
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+import redis
+from api import free_port, serving
+from scrapy.settings import Settings
+
+from feedcrawl.api.routes import events as route
+from feedcrawl.domain.events import event
+from feedcrawl.settings import from_environment
+from feedcrawl.store.keys import EVENTS
+from feedcrawl.wiring import Wiring
+
+
+@pytest.fixture
+def wired(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> Iterator[Wiring]:
+    made = Wiring(Settings(from_environment({}) | {"REDIS_URL": redis_server, "FEEDCRAWL_DATA_DIR": str(tmp_path)}))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def client(wired: Wiring, monkeypatch: pytest.MonkeyPatch) -> Iterator[httpx.Client]:
+    monkeypatch.setattr(route, "LOOK_SEC", 0.05)
+    monkeypatch.setattr(route, "ALIVE_SEC", 0.1)
+    with serving(wired, free_port()) as url, httpx.Client(base_url=url, timeout=10) as made:
+        yield made
+
+
+def tell(wired: Wiring, *names: str) -> list[str]:
+    with wired.client.pipeline() as pipe:
+        wired.events.add(pipe, [event("new_entry", name, {"title": f"é\n{name}"}) for name in names])
+        return pipe.execute()
+
+
+def test_pages_as_ndjson(wired: Wiring, client: httpx.Client) -> None:
+    cursors = tell(wired, "a", "b", "c")
+    first = client.get("/events", params={"limit": 2})
+    assert (first.status_code, first.headers["content-type"]) == (200, "application/x-ndjson")
+    assert first.headers["x-cursor"] == cursors[1]
+    assert [json.loads(line)["id"] for line in first.text.splitlines()] == ["new_entry:a", "new_entry:b"]
+    second = client.get("/events", params={"after": first.headers["x-cursor"]})
+    assert [json.loads(line)["data"] for line in second.text.splitlines()] == [{"title": "é\nc"}]
+    none = client.get("/events", params={"types": "article_ready,article_failed"})
+    assert (none.text, none.headers["x-cursor"]) == ("", cursors[2])
+
+
+@pytest.mark.parametrize(
+    ("query", "code"), [("after=x", "bad_cursor"), ("limit=0", "bad_limit"), ("types=weather", "unknown_type")]
+)
+@pytest.mark.parametrize("accept", ["*/*", "text/event-stream"])
+def test_what_cannot_be_meant_is_a_problem(client: httpx.Client, query: str, code: str, accept: str) -> None:
+    if code == "bad_limit":  # a stream has none
+        accept = "*/*"
+    answer = client.get(f"/events?{query}", headers={"Accept": accept})
+    assert (answer.status_code, answer.json()["code"]) == (400, code)
+
+
+def test_a_stream_tells_what_is_there_and_what_comes(wired: Wiring, client: httpx.Client) -> None:
+    cursors = tell(wired, "a", "b")
+    headers = {"Accept": "text/event-stream", "Last-Event-ID": cursors[0]}
+    with client.stream("GET", "/events", headers=headers) as answer:
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        lines = answer.iter_lines()
+        assert [next(lines), next(lines)] == [f"id: {cursors[1]}", "event: new_entry"]
+        assert json.loads(next(lines).removeprefix("data: "))["data"] == {"title": "é\nb"}
+        assert [next(lines), next(lines)] == ["", ": alive"]
+        (later,) = tell(wired, "c")
+        assert next(line for line in lines if line.startswith("id: ")) == f"id: {later}"
+
+
+def test_it_is_not_served_beyond_this_machine(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> None:
+    own = {"REDIS_URL": redis_server, "FEEDCRAWL_DATA_DIR": str(tmp_path), "FEEDCRAWL_API_HOST": "0.0.0.0"}
+    wired = Wiring(Settings(from_environment({}) | own))
+    with serving(wired, free_port()) as url:
+        assert httpx.get(f"{url}/events").status_code == 404
+        assert httpx.get(f"{url}/healthz").status_code == 200
+    wired.close()
+
+
+def test_the_type_of_another_program_adds_no_line(wired: Wiring, client: httpx.Client) -> None:
+    wired.client.xadd(EVENTS, {"type": "x\nretry: 1", "data": "{}"})
+    with client.stream("GET", "/events", headers={"Accept": "text/event-stream"}) as answer:
+        lines = answer.iter_lines()
+        assert [next(lines).partition(":")[0] for _ in range(4)] == ["id", "event", "data", ""]
