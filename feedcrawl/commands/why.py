@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from scrapy.commands import ScrapyCommand
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from feedcrawl.domain.subscription import Feed
+    from feedcrawl.domain.websub import Push
     from feedcrawl.wiring import Wiring
 
 
@@ -53,7 +55,7 @@ class Command(OnStores, ScrapyCommand):
         if opts.diff:
             return _show(diff(wired, feed))
         journal = wired.registry.journal(feed.id)[: opts.lines]
-        return _show((*decision(feed), *map(fetch, journal)))
+        return _show((*decision(feed), *hub(wired.pushes.find(feed.id), wired.now()), *map(fetch, journal)))
 
 
 def _show(lines: Iterable[str]) -> int:
@@ -90,6 +92,22 @@ def decision(feed: Feed) -> Iterator[str]:
     errors = feed.polls.cadence_state.errors
     failing = f"; failed {errors} times in a row, last good poll {polls.last_success_at or 'never'}" if errors else ""
     yield f"Last polled at {polls.last_fetch_at}: {polls.last_result} (HTTP {polls.last_status or 'none'}){failing}"
+
+
+def hub(push: Push | None, now: datetime) -> Iterator[str]:
+    """How the push subscription of a feed stands, if its hub was asked for one."""
+    from feedcrawl.domain.websub import relied_on, state  # noqa: PLC0415 - see the package
+    from feedcrawl.services.polling import rfc3339  # noqa: PLC0415
+
+    if push is None:
+        return
+    at = now.timestamp()
+    because = f" ({push.reason})" if push.reason else ""
+    lease = f", its lease ends at {rfc3339(datetime.fromtimestamp(push.current.until, UTC))}" if push.current else ""
+    yield f"Hub {push.hub}: {state(push, now=at)}{because}{lease}"
+    last = f", the last delivery at {rfc3339(datetime.fromtimestamp(push.pushed_at, UTC))}" if push.pushed_at else ""
+    relied = "relied on" if relied_on(push, now=at) else "not relied on: the feed is polled as without a hub"
+    yield f"  {push.pushes} pushes with news{last}; {push.misses} misses; {relied}"
 
 
 def fetch(line: dict[str, Any]) -> str:

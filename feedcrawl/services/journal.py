@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from feedcrawl.services.polling import rfc3339
@@ -44,8 +45,8 @@ def journal_line(poll: FeedPoll) -> dict[str, Any]:
     return {name: value for name, value in line.items() if value not in (None, "", 0, [])}  # `0 == False`
 
 
-def push_line(poll: FeedPoll, next_at: str) -> dict[str, Any]:
-    """The line of a feed's journal that its hub has pushed."""
+def push_line(poll: FeedPoll, wait_sec: float) -> dict[str, Any]:
+    """The line of a feed's journal that its hub has pushed, and how long it is until the next poll."""
     at = rfc3339(poll.at)
     line = {
         "poll_id": f"{poll.feed.id}@push:{at}",
@@ -57,11 +58,15 @@ def push_line(poll: FeedPoll, next_at: str) -> dict[str, Any]:
         "known": poll.known,
         "over_limit": poll.over_limit,
         "bytes": poll.body_bytes,
+        "duration_sec": poll.duration_sec,
         "reason": "push",
-        "next_at": next_at,
+        "interval_after_sec": round(wait_sec, 3),
+        "next_at": rfc3339(poll.at + timedelta(seconds=wait_sec)),
         "notes": list(poll.parsed.notes[:10]) if poll.parsed else [],
     }
-    return {name: value for name, value in line.items() if value not in (None, "", 0, [])}
+    return {
+        name: value for name, value in line.items() if name == "interval_after_sec" or value not in (None, "", 0, [])
+    }
 
 
 def moved_line(feed: Feed, url: str, now: datetime) -> dict[str, Any]:

@@ -10,7 +10,6 @@ import logging
 import random
 import secrets
 from dataclasses import replace
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -19,7 +18,7 @@ from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.tasks import Task
 from feedcrawl.domain.urls import hostname
 from feedcrawl.services.journal import push_line
-from feedcrawl.services.polling import moment, rfc3339
+from feedcrawl.services.polling import moment
 from feedcrawl.services.subscriptions import poll_task
 from feedcrawl.store.connection import map_redis_errors
 from feedcrawl.store.websub import Delivery
@@ -199,9 +198,10 @@ class WebSub:
         with map_redis_errors():
             self._pushes.update(feed.id, lambda old: old and websub.brought(old, len(poll.new)))
             next_at = moment(feed.polls.next_at)
-            wait = max(next_at.timestamp() - now, 0.0) if next_at is not None and poll.waiting < 2 else 0.0
+            at_once = next_at is None or poll.waiting > 1 or poll.lease.history.again not in (None, "push")
+            wait = 0.0 if at_once or next_at is None else max(next_at.timestamp() - now, 0.0)
             wait = self._ping(feed.id, now) if poll.failed else wait
-        line = push_line(poll, rfc3339(poll.at + timedelta(seconds=wait)))
+        line = push_line(poll, wait)
         commit = [*self._pushes.read(feed.id), *self._registry.note(feed.id, line)]
         return {"status": "pending", "reason": "push", "delay_sec": wait, "commit": commit}
 

@@ -41,6 +41,7 @@ class HubTasks(Answers):
         """The form to a hub; None where it is not time yet, or push is off."""
         feed_id, push = _feed_id(lease), self._pushes.get(_feed_id(lease))
         if not self.wired.websub.on or feed_id not in self._feeds:
+            self.wired.pushes.forget(feed_id)
             self.leases.done(lease, status="dead", reason="push_off" if feed_id in self._feeds else "unsubscribed")
             return None
         wait = self.wired.websub.look(feed_id, push)

@@ -29,6 +29,15 @@ def test_leased_requests_are_judged_and_go_on() -> None:
     assert judge.judged == [503, error]
 
 
+def test_what_a_hub_delivered_says_nothing_of_the_host() -> None:
+    judge = Judge()
+    response = Response(URL)
+    assert (
+        OutcomeMiddleware(judge).process_response(Request(URL, meta={"lease": 1, "delivery": 2}), response) is response
+    )
+    assert judge.judged == []
+
+
 def test_requests_without_a_lease_are_nobodys_task() -> None:
     judge = Judge()
     middleware = OutcomeMiddleware(judge)

@@ -10,11 +10,14 @@ import pytest
 import redis
 from scrapy.settings import Settings
 
+from feedcrawl.domain.hubs import Topic
 from feedcrawl.domain.sitemap_state import Sitemap
+from feedcrawl.domain.websub import Push
 from feedcrawl.services import sweeper as module
 from feedcrawl.services.subscriptions import Wish, subscribe_all
 from feedcrawl.services.sweeper import Sweeper
 from feedcrawl.services.watching import watch
+from feedcrawl.services.websub import lease_task
 from feedcrawl.settings import from_environment
 from feedcrawl.wiring import Wiring
 
@@ -35,13 +38,16 @@ def wired(redis_server: str, redis_client: redis.Redis, tmp_path: Any, request: 
 
 @pytest.fixture
 def feeds(wired: Wiring) -> list[str]:
-    """The tasks of some feeds and a sitemap, one of them in a worker's hands, one of them polled."""
+    """The tasks of some feeds, a sitemap and a push lease, one of them in a worker's hands, one of them polled."""
     wishes = [Wish(f"http://h{number}.test/feed") for number in range(6)]
     ids, _ = subscribe_all(wired.registry, wired.frontier, wishes, NOW)
     (sitemap,) = watch(wired.sitemaps, wired.frontier, [Sitemap(str(uuid.uuid4()), "http://map.test/sitemap.xml")])
     (lease,) = wired.frontier.take(1).leases
     wired.frontier.done(lease, status="pending", reason="fetched", delay_sec=900)
-    return [*(f"feed:{each}" for each in ids), f"sitemap:{sitemap}"]
+    topic = Topic("http://hub.test/", "http://h0.test/feed")
+    wired.pushes.update(ids[0], lambda _: Push(topic.hub, topic.topic))
+    wired.frontier.push([lease_task(ids[0], topic)])
+    return [*(f"feed:{each}" for each in ids), f"sitemap:{sitemap}", f"websub:{ids[0]}"]
 
 
 def key(wired: Wiring, task: str, pattern: str) -> list[str]:
@@ -112,7 +118,8 @@ def test_a_future_that_was_lost_comes_back_once(
     swept(wired)
     assert swept(wired) == []
     assert queued(wired) == sorted(set(feeds) - set(polled))
-    assert {record.getMessage() for record in caplog.records} == {"feed_without_future", "sitemap_without_future"}
+    kinds = ("feed", "sitemap", "websub")
+    assert {record.getMessage() for record in caplog.records} == {f"{kind}_without_future" for kind in kinds}
     assert len(caplog.records) == len(feeds) - len(polled)
 
 

@@ -1,0 +1,50 @@
+"""`scrapy api` as a process of its own: it serves, ends when told to, and leaves no server behind."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx
+from api import free_port
+from scrapy_process import REPOSITORY, clean_environment
+
+
+def ready(url: str, process: "subprocess.Popen[bytes]") -> httpx.Response:
+    end = time.monotonic() + 60
+    while True:
+        try:
+            return httpx.get(f"{url}/readyz")
+        except httpx.TransportError:
+            assert process.poll() is None
+            assert time.monotonic() < end
+            time.sleep(0.05)
+
+
+def test_it_serves_until_it_is_told_to_stop(tmp_path: Path) -> None:
+    port = free_port()
+    own = {
+        "FEEDCRAWL_DATA_DIR": str(tmp_path / "data"),
+        "FEEDCRAWL_API_PORT": str(port),
+        "FEEDCRAWL_LOG_FORMAT": "json",
+    }
+    with (
+        (tmp_path / "log").open("wb") as log,
+        subprocess.Popen(
+            [sys.executable, "-m", "scrapy", "api"],
+            cwd=REPOSITORY,
+            env=clean_environment() | own,
+            stdout=log,
+            stderr=log,
+        ) as process,
+    ):
+        try:
+            assert ready(f"http://127.0.0.1:{port}", process).json() == {"status": "ready"}
+            assert httpx.get(f"http://127.0.0.1:{port}/openapi.json").json()["info"]["title"] == "feedcrawl"
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(30) == 0
+        finally:
+            process.kill()
+    assert not (tmp_path / "data" / "redis" / "valkey.sock").exists()
+    assert "Traceback" not in (tmp_path / "log").read_text()

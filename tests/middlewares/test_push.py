@@ -1,0 +1,19 @@
+from scrapy import Request
+
+from feedcrawl.middlewares.push import PushMiddleware
+from feedcrawl.store.websub import Delivery, Pushed
+
+URL = "http://a.test/feed"
+
+
+def test_a_delivery_is_the_answer_byte_for_byte() -> None:
+    pushed = Pushed(None, Delivery("application/atom+xml", b"\xff\x00<feed/>"), 1)
+    answer = PushMiddleware().process_request(Request(URL, meta={"delivery": pushed}))
+    assert answer is not None
+    assert (answer.url, answer.status, answer.body) == (URL, 200, b"\xff\x00<feed/>")
+    assert answer.headers["Content-Type"] == b"application/atom+xml"
+
+
+def test_what_was_not_delivered_is_asked() -> None:
+    assert PushMiddleware().process_request(Request(URL)) is None
+    assert PushMiddleware().process_request(Request(URL, meta={"delivery": Pushed(None, None, 0)})) is None
