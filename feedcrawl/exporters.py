@@ -8,7 +8,6 @@ Scrapy has them.
 from __future__ import annotations
 
 import base64
-import json
 import re
 from dataclasses import fields
 from datetime import date, datetime
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from itemadapter import ItemAdapter
 from scrapy import exporters
 
+from feedcrawl.domain.tables import csv_cell
 from feedcrawl.items import Article, Entry, FeedPoll
 from feedcrawl.services.polling import rfc3339
 
@@ -110,7 +110,7 @@ class XmlExporter(exporters.XmlItemExporter):
 
 
 class CsvExporter(exporters.CsvItemExporter):
-    """CSV with the fields of both types as columns; lists and objects are JSON in their cell."""
+    """CSV with the fields of both types as columns; lists and objects are JSON in their cell, and none is a formula."""
 
     def __init__(self, file: BytesIO, **kwargs: Any) -> None:
         super().__init__(file, **kwargs)
@@ -121,16 +121,12 @@ class CsvExporter(exporters.CsvItemExporter):
         for record in records(item):
             if self._ours and record.get("type") in ("entry", "article"):
                 self.fields_to_export = columns()
-            super().export_item({name: _cell(value) for name, value in record.items()})
+            super().export_item({name: csv_cell(value) for name, value in record.items()})
 
 
 def columns() -> list[str]:
     """Every field of entries and articles, each once."""
     return list(dict.fromkeys((*_COLUMNS, *_ARTICLE, *(field.name for field in fields(Entry)))))
-
-
-def _cell(value: Any) -> Any:
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, (dict, list)) else value
 
 
 def _for_xml(value: Any) -> Any:

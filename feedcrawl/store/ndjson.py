@@ -9,19 +9,21 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import time
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from feedcrawl.store.disk import json_line, map_disk_errors, open_beneath, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from datetime import date
     from pathlib import Path
 
 LOCK_SEC = 0.5
 """How long a writer waits for others before its task goes back: the event loop waits too."""
 _POLL_SEC = 0.005
+_FILE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])\.ndjson")
 
 
 class NdjsonFile:
@@ -61,6 +63,15 @@ class NdjsonFile:
                 return
             with os.fdopen(fd, "rb") as lines:
                 yield from (record for record in map(_parsed, lines) if record is not None)
+
+    def days(self) -> list[date]:
+        """The days that have a file, oldest first."""
+        with map_disk_errors(self._directory):
+            try:
+                names = [entry.name for entry in os.scandir(self._directory)]
+            except FileNotFoundError:
+                return []
+        return sorted(date.fromisoformat(name[:10]) for name in names if _FILE.fullmatch(name))
 
 
 def _lock(fd: int) -> None:

@@ -1,0 +1,88 @@
+"""`scrapy export`: what was stored as one file, for spreadsheets and data frames."""
+
+from __future__ import annotations
+
+import sys
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from feedcrawl.commands import OnStores
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from feedcrawl.wiring import Wiring
+
+KINDS = ("articles", "entries")
+FORMATS = ("ndjson", "csv", "parquet")
+
+
+class Command(OnStores, ScrapyCommand):
+    """Reads the data directory alone, and may run beside a crawl."""
+
+    def syntax(self) -> str:
+        """How it is called."""
+        return "articles|entries [options]"
+
+    def short_desc(self) -> str:
+        """For `scrapy`."""
+        return "Write the articles or entries that were stored as NDJSON, CSV or Parquet"
+
+    def add_options(self, parser: ArgumentParser) -> None:
+        """Days, format, file."""
+        super().add_options(parser)
+        parser.add_argument("--since", metavar="DAY", help="stored on this day (UTC, 2026-11-28) or later")
+        parser.add_argument("--until", metavar="DAY", help="stored on this day or earlier")
+        parser.add_argument("--format", metavar="NAME", help=f"{', '.join(FORMATS)}; default: as the file is named")
+        parser.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
+        parser.add_argument("--every-version", action="store_true", help="not the last version of each alone")
+
+    def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
+        """Writes them; how many goes to standard error."""
+        from feedcrawl.ending import DONE, say  # noqa: PLC0415 - see the package
+        from feedcrawl.services import exports  # noqa: PLC0415
+
+        if len(args) != 1 or args[0] not in KINDS:
+            raise UsageError(f"say what to export: {' or '.join(KINDS)}", print_help=False)
+        kind, form = args[0], _format(opts.format, opts.output)
+        lines = wired.article_lines if kind == "articles" else wired.entry_lines
+        since, until = _day("--since", opts.since), _day("--until", opts.until)
+        found = exports.records(lines, exports.KEYS[kind], since, until, every_version=opts.every_version)
+
+        def write(out: BinaryIO) -> int:
+            return exports.WRITERS[form](found, exports.columns_of(kind), out)
+
+        try:
+            if opts.output is None:
+                count = write(sys.stdout.buffer)
+            else:
+                with exports.whole_file(Path(opts.output)) as out:
+                    count = write(out)
+        except ModuleNotFoundError as error:
+            raise ValueError(f"{error.name} is not installed: pip install 'feedcrawl[parquet]'") from error
+        except OSError as error:
+            if isinstance(error, BrokenPipeError):
+                raise
+            raise ValueError(f"{opts.output} cannot be written: {error}") from error
+        say("export", f"{count} {kind}")
+        return DONE
+
+
+def _format(given: str | None, output: str | None) -> str:
+    form = given or (Path(output).suffix.lstrip(".") if output else "ndjson")
+    if form not in FORMATS:
+        raise UsageError(f"--format is one of {', '.join(FORMATS)}, not {form!r}", print_help=False)
+    if form == "parquet" and output is None:
+        raise UsageError("a Parquet file needs a name: -o FILE", print_help=False)
+    return form
+
+
+def _day(option: str, text: str | None) -> date | None:
+    try:
+        return None if text is None else date.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"{option} takes a day such as 2026-11-28, not {text!r}", print_help=False) from None

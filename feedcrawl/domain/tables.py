@@ -1,0 +1,85 @@
+"""Records as rows of a table: which columns a schema has, and what stands in a cell of each."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Kind = Literal["text", "moment", "integer", "number", "boolean", "texts", "json"]
+
+_KINDS: Final[Mapping[str, Kind]] = {"integer": "integer", "number": "number", "boolean": "boolean", "string": "text"}
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""What makes a spreadsheet compute a cell, the full-width forms included (OWASP, CSV injection)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One field of a record."""
+
+    name: str
+    kind: Kind
+
+
+def columns(schema: Mapping[str, Any]) -> tuple[Column, ...]:
+    """The columns of records that fit a JSON Schema, in its order."""
+    return tuple(Column(name, _kind(field)) for name, field in schema["properties"].items())
+
+
+def _kind(field: Mapping[str, Any]) -> Kind:
+    types = field.get("type", "object")
+    kind = next(each for each in ([types] if isinstance(types, str) else types) if each != "null")
+    if kind == "array" and field.get("items", {}).get("type") == "string":
+        return "texts"
+    if kind == "string" and field.get("format") == "date-time":
+        return "moment"
+    return _KINDS.get(kind, "json")
+
+
+def typed(value: Any, kind: Kind) -> Any:
+    """A value as a column of this kind holds it; None for what is not of its kind."""
+    if value is None:
+        return None
+    if kind == "json":
+        return as_json(value)
+    if kind == "moment":
+        return _moment(value)
+    if kind == "texts":
+        return [_sound(each) for each in value if isinstance(each, str)] if isinstance(value, list) else None
+    if kind == "text":
+        return _sound(value) if isinstance(value, str) else None
+    if kind == "boolean" or isinstance(value, bool):
+        return value if isinstance(value, bool) and kind == "boolean" else None
+    if kind == "integer":
+        return value if isinstance(value, int) and abs(value) < 2**63 else None
+    return float(value) if isinstance(value, (int, float)) else None
+
+
+def csv_cell(value: Any) -> Any:
+    """A value as a cell of a CSV: lists and objects as JSON, and no text that a spreadsheet would take for a formula.
+
+    Such text gets an apostrophe before it, as OWASP advises; numbers stay numbers.
+    """
+    text = as_json(value) if isinstance(value, (dict, list)) else value
+    return f"'{text}" if isinstance(text, str) and text.lstrip(" ").startswith(_FORMULA) else text
+
+
+def as_json(value: Any) -> str:
+    """JSON for one cell."""
+    return _sound(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def _moment(value: Any) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _sound(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()

@@ -1,0 +1,126 @@
+import csv
+import io
+import json
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyarrow import parquet
+from scrapy.exceptions import UsageError
+
+from feedcrawl.services import exports
+from feedcrawl.store.ndjson import NdjsonFile
+
+Call = Callable[..., tuple[int, str, str]]
+DAYS = [date(2026, 11, number) for number in (26, 27, 28)]
+
+
+def article(uid: str, **fields: Any) -> dict[str, Any]:
+    empty = {field.name: None for field in exports.columns_of("articles")}
+    return {**empty, "uid": uid, "title": f"About {uid}", "authors": ["Ada", "Bob"], "categories": []} | fields
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> NdjsonFile:
+    lines = NdjsonFile(tmp_path / "data" / "articles")
+    lines.append(DAYS[0], article("a", text_len=1), article("b"))
+    lines.append(DAYS[1], article("a", text_len=2), article("c", title="=1+1"))
+    lines.append(DAYS[2], article("a", text_len=3, fetched_at="2026-11-28T00:33:05.5Z", fetched_ts=1.5), article("d"))
+    with (tmp_path / "data" / "articles" / "2026-11-28.ndjson").open("ab") as file:
+        file.write(b'{"uid":"torn')
+    (tmp_path / "data" / "articles" / "notes.txt").write_text("not ours")
+    (tmp_path / "data" / "articles" / "2026-13-28.ndjson").write_text("not ours")
+    return lines
+
+
+def uids(text: str) -> list[str]:
+    return [json.loads(line)["uid"] for line in text.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ([], ["b", "c", "a", "d"]),
+        (["--since", "2026-11-28"], ["a", "d"]),
+        (["--until", "2026-11-26"], ["a", "b"]),
+        (["--since", "2026-11-27", "--until", "2026-11-27"], ["a", "c"]),
+        (["--since", "2027-01-01"], []),
+        (["--every-version"], ["a", "b", "a", "c", "a", "d"]),
+    ],
+)
+def test_the_last_version_of_each_within_the_days(
+    call: Call, stored: NdjsonFile, options: list[str], expected: list[str]
+) -> None:
+    code, out, err = call("export", "articles", *options)
+    assert (code, err) == (0, f"scrapy export: {len(expected)} articles\n")
+    assert uids(out) == expected
+
+
+def test_entries_of_two_feeds_may_have_one_uid(call: Call, tmp_path: Path) -> None:
+    lines = NdjsonFile(tmp_path / "data" / "entries")
+    lines.append(DAYS[0], *({"feed_id": feed, "entry_uid": "1", "revision": n} for n, feed in enumerate("xyx")))
+    _, out, _ = call("export", "entries")
+    assert [json.loads(line)["revision"] for line in out.splitlines()] == [1, 2]
+
+
+def test_a_table_has_each_field_and_no_formula(call: Call, stored: NdjsonFile, tmp_path: Path) -> None:
+    code, out, _ = call("export", "articles", "-o", str(tmp_path / "out.csv"))
+    assert (code, out) == (0, "")
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "out.csv").read_text("utf-8"), newline="")))
+    assert [row["uid"] for row in rows] == ["b", "c", "a", "d"]
+    assert (rows[1]["title"], rows[1]["authors"], rows[2]["text_len"], rows[0]["text_len"]) == (
+        "'=1+1", '["Ada","Bob"]', "3", "",
+    )  # fmt: skip
+    assert list(rows[0]) == [field.name for field in exports.columns_of("articles")]
+
+
+def test_parquet_has_types(call: Call, stored: NdjsonFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exports, "_GROUP", 3)
+    assert call("export", "articles", "-o", str(tmp_path / "out.parquet"))[0] == 0
+    table = parquet.read_table(tmp_path / "out.parquet")
+    rows = {row["uid"]: row for row in table.to_pylist()}
+    assert list(rows) == ["b", "c", "a", "d"]
+    assert rows["a"]["fetched_at"] == datetime(2026, 11, 28, 0, 33, 5, 500_000, tzinfo=UTC)
+    assert (rows["a"]["fetched_ts"], rows["a"]["text_len"], rows["a"]["authors"]) == (1.5, 3, ["Ada", "Bob"])
+    assert (rows["c"]["title"], rows["b"]["fetched_at"]) == ("=1+1", None)
+
+
+def test_an_export_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
+    path = tmp_path / "out.ndjson"
+    path.write_text("old")
+
+    def write() -> None:
+        with exports.whole_file(path) as out:
+            out.write(b"new")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        write()
+    assert [each.name for each in tmp_path.iterdir()] == ["out.ndjson"]
+    assert path.read_text() == "old"
+
+
+def test_what_is_appended_meanwhile_is_not_among_them(stored: NdjsonFile) -> None:
+    found = exports.records(stored, ("uid",), None, None)
+    seen = [next(found)["uid"]]
+    stored.append(DAYS[0], article("new"))
+    stored.append(DAYS[2], article("a"), article("newer"))
+    assert seen + [record["uid"] for record in found] == ["b", "c", "a", "d"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["weather"], ["articles", "entries"], ["articles", "--since", "today"], ["articles", "--format", "xls"],
+     ["articles", "--format", "parquet"], ["articles", "-o", "x.doc"]],
+)  # fmt: skip
+def test_what_cannot_be_meant_is_explained(call: Call, arguments: list[str]) -> None:
+    with pytest.raises(UsageError):
+        call("export", *arguments)
+
+
+def test_a_file_that_cannot_be_written_is_explained(call: Call, stored: NdjsonFile, tmp_path: Path) -> None:
+    code, _, err = call("export", "articles", "-o", str(tmp_path / "none" / "out.csv"))
+    assert code == 2
+    assert "out.csv cannot be written" in err
