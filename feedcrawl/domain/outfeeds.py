@@ -1,0 +1,172 @@
+"""Feeds of our own: a collection of articles as Atom 1.0 (RFC 4287) and as JSON Feed 1.1 (jsonfeed.org/version/1.1)."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
+
+from lxml import etree
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+ATOM_TYPE: Final = "application/atom+xml; charset=utf-8"
+JSON_TYPE: Final = "application/feed+json; charset=utf-8"
+_ATOM: Final = "http://www.w3.org/2005/Atom"
+_XML: Final = "{http://www.w3.org/XML/1998/namespace}"
+_FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_LANGUAGE: Final = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+_SAFE: Final = "%/:?#[]@!$&'()*+,;=~"
+_NOBODY: Final = "unknown"
+"""Atom asks for an author; where none is known, none is invented."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutFeed:
+    """A collection, and where it is found: this page of it, the next, the hub that pushes it, the page for people."""
+
+    title: str
+    self_url: str
+    updated: datetime
+    home_url: str | None = None
+    next_url: str | None = None
+    hub_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OutEntry:
+    """An article; `html` is sanitised, `updated` when this version of it was read."""
+
+    uid: str
+    url: str
+    updated: datetime
+    title: str | None = None
+    published: datetime | None = None
+    authors: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    summary: str | None = None
+    html: str | None = None
+    image: str | None = None
+    language: str | None = None
+
+
+def entry_of(article: Mapping[str, Any]) -> OutEntry:
+    """The entry of an article in the shape of docs/data-format.md."""
+    return OutEntry(
+        uid=article["uid"],
+        url=article["canonical_url"],
+        updated=datetime.fromtimestamp(article["fetched_ts"], UTC),
+        title=article.get("title"),
+        published=_moment(article.get("published")),
+        authors=tuple(article.get("authors") or ()),
+        categories=tuple(article.get("categories") or ()),
+        summary=article.get("abstract"),
+        html=article.get("content_html"),
+        image=article.get("image"),
+        language=article.get("language"),
+    )
+
+
+def _moment(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
+
+
+def atom(feed: OutFeed, entries: Sequence[OutEntry]) -> bytes:
+    """An Atom document. An entry's id is that of its article, and stays whatever becomes of its URL."""
+    root = etree.Element(f"{{{_ATOM}}}feed", nsmap={None: _ATOM})  # type: ignore[dict-item]
+    _text(root, "id", _iri(feed.self_url))
+    _text(root, "title", feed.title)
+    _text(root, "updated", _rfc3339(max((entry.updated for entry in entries), default=feed.updated)))
+    _text(root, "generator", "feedcrawl")
+    links = {"self": feed.self_url, "alternate": feed.home_url, "next": feed.next_url, "hub": feed.hub_url}
+    for rel, url in links.items():
+        _link(root, rel, url)
+    for entry in entries:
+        _entry(etree.SubElement(root, f"{{{_ATOM}}}entry"), entry)
+    return etree.tostring(root, xml_declaration=True, encoding="utf-8")
+
+
+def _entry(element: etree._Element, entry: OutEntry) -> None:
+    if entry.language and _LANGUAGE.fullmatch(entry.language):
+        element.set(f"{_XML}lang", entry.language)
+    _text(element, "id", _id(entry))
+    _text(element, "title", entry.title or entry.url)
+    _text(element, "updated", _rfc3339(entry.updated))
+    if entry.published:
+        _text(element, "published", _rfc3339(entry.published))
+    _link(element, "alternate", entry.url)
+    for name in entry.authors or (_NOBODY,):
+        _text(etree.SubElement(element, f"{{{_ATOM}}}author"), "name", name)
+    for term in entry.categories:
+        etree.SubElement(element, f"{{{_ATOM}}}category", {"term": _sound(term)})
+    if entry.summary:
+        _text(element, "summary", entry.summary)
+    if entry.html:
+        _text(element, "content", entry.html, type="html")
+
+
+def _text(parent: etree._Element, name: str, text: str, **attributes: str) -> None:
+    etree.SubElement(parent, f"{{{_ATOM}}}{name}", attributes).text = _sound(text)
+
+
+def _link(parent: etree._Element, rel: str, url: str | None) -> None:
+    if url:
+        etree.SubElement(parent, f"{{{_ATOM}}}link", {"rel": rel, "href": _iri(url)})
+
+
+def json_feed(feed: OutFeed, entries: Sequence[OutEntry]) -> bytes:
+    """A JSON Feed document with the same entries under the same ids."""
+    said: dict[str, Any] = {
+        "version": "https://jsonfeed.org/version/1.1",
+        "title": feed.title,
+        "feed_url": _iri(feed.self_url),
+        "home_page_url": feed.home_url and _iri(feed.home_url),
+        "next_url": feed.next_url and _iri(feed.next_url),
+        "hubs": [{"type": "WebSub", "url": _iri(feed.hub_url)}] if feed.hub_url else None,
+        "items": [_item(entry) for entry in entries],
+    }
+    return json.dumps(_known(said), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def _item(entry: OutEntry) -> dict[str, Any]:
+    return _known(
+        {
+            "id": _id(entry),
+            "url": _iri(entry.url),
+            "title": entry.title,
+            "content_html": entry.html,
+            "content_text": None if entry.html else entry.summary or "",
+            "summary": entry.summary,
+            "image": entry.image and _iri(entry.image),
+            "date_published": entry.published and _rfc3339(entry.published),
+            "date_modified": _rfc3339(entry.updated),
+            "authors": [{"name": name} for name in entry.authors] or None,
+            "tags": list(entry.categories) or None,
+            "language": entry.language,
+        }
+    )
+
+
+def _known(said: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def _id(entry: OutEntry) -> str:
+    return f"urn:feedcrawl:article:{entry.uid}"
+
+
+def _iri(url: str) -> str:
+    """The URL with what no URI has percent-encoded."""
+    return quote(url, safe=_SAFE, errors="replace")
+
+
+def _sound(text: str) -> str:
+    return _FORBIDDEN.sub("\ufffd", text)
+
+
+def _rfc3339(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
