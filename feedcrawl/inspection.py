@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from feedcrawl.domain.models import Extraction, ParsedEntry
-    from feedcrawl.services.archive import Document
 
 
 def entries(response: Response) -> tuple[ParsedEntry, ...]:
@@ -42,13 +41,11 @@ def extract(response: Response, rules: Mapping[str, Any] | None = None) -> Extra
     return extraction.extract(html, url=response.url, rules=chosen)
 
 
-def page_text(document: Document) -> str | None:
-    """The text of an archived page as a crawl would have it, by its headers and itself; None if it is no text."""
-    headers = Headers(document.headers)
-    kind = responsetypes.from_args(headers=headers, url=document.ref.url, body=document.body)
-    if not issubclass(kind, TextResponse):
-        return None
-    return kind(document.ref.url, headers=headers, body=document.body).text
+def page_text(url: str, headers: Mapping[str, str], body: bytes) -> str | None:
+    """The text of a page as a crawl would have it, by its headers and itself; None if it is no text."""
+    fields = Headers(headers)
+    kind = responsetypes.from_args(headers=fields, url=url, body=body)
+    return kind(url, headers=fields, body=body).text if issubclass(kind, TextResponse) else None
 
 
 def read(response: Response) -> Iterator[dict[str, Any]]:

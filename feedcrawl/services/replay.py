@@ -28,7 +28,7 @@ from feedcrawl.store.disk import DiskUnavailable
 from feedcrawl.store.raw import RawElsewhere
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
     from datetime import date, datetime
 
     from feedcrawl.config import Config
@@ -102,7 +102,7 @@ class Replay:
     May raise StoreUnavailable, and DiskUnavailable for anything but a damaged record.
     """
 
-    def __init__(self, stores: Stores, page_text: Callable[[Document], str | None]) -> None:
+    def __init__(self, stores: Stores, page_text: Callable[[str, Mapping[str, str], bytes], str | None]) -> None:
         self._stores = stores
         self._page_text = page_text
 
@@ -131,7 +131,7 @@ class Replay:
         lines, current = self._lines(found)
         for day in sorted({ref.fetched_at.date() for ref in found}):
             of_day = [ref for ref in found if ref.fetched_at.date() == day]
-            entries = self._entries(day, {ref.uid for ref in of_day if ref.uid})
+            entries = said_of(self._stores.entry_lines, day, {ref.uid for ref in of_day if ref.uid})
             for ref in of_day:
                 said, line = entries.get(ref.uid or "", {}), lines.get(ref.fetch_id)
                 capture = self._capture(ref, line, said)
@@ -154,11 +154,6 @@ class Replay:
                 if fetch_id in ids or uid in current:
                     current[uid] = fetch_id
         return lines, current
-
-    def _entries(self, day: date, uids: set[str]) -> dict[str, dict[str, Any]]:
-        """What entries of a day, or of the one before, say of these articles."""
-        lines = (line for each in (day - timedelta(1), day) for line in self._stores.entry_lines.read(each))
-        return {line["article_uid"]: evidence(line) for line in lines if line.get("article_uid") in uids}
 
     def _capture(self, ref: RawRef, line: dict[str, Any] | None, said: dict[str, Any]) -> _Capture | Replayed:
         assert ref.uid is not None
@@ -210,7 +205,8 @@ class Replay:
         return article
 
     async def _extract(self, article: Article, document: Document) -> None:
-        html, task = self._page_text(document), article.lease.task
+        html = self._page_text(document.ref.url, document.headers, document.body)
+        task = article.lease.task
         if html is None or len(html) < self._stores.config.min_html_chars:
             detail = "no text" if html is None else f"{len(html)} characters"
             article.status, article.code, article.detail = "failure", _TEXT_TOO_SHORT, detail
@@ -279,6 +275,12 @@ def _why(before: dict[str, Any] | None, article: Article, found: Outcome) -> str
     if article.extraction is None:
         return f"{article.code}: {article.detail}"
     return f"was {before['failure']}" if found == "gained" and before is not None else ""
+
+
+def said_of(entries: NdjsonFile, day: date, uids: set[str]) -> dict[str, dict[str, Any]]:
+    """What entries of a day, or of the one before, say of these articles."""
+    lines = (line for each in (day - timedelta(1), day) for line in entries.read(each))
+    return {line["article_uid"]: evidence(line) for line in lines if line.get("article_uid") in uids}
 
 
 def _newest(refs: Iterator[RawRef], wanted: Wanted) -> list[RawRef]:
