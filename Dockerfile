@@ -11,7 +11,7 @@ RUN python -m venv /opt/feedcrawl
 WORKDIR /src
 COPY pyproject.toml README.md ./
 COPY feedcrawl feedcrawl
-RUN /opt/feedcrawl/bin/pip install --no-compile .
+RUN /opt/feedcrawl/bin/pip install --no-compile '.[api]'
 
 FROM python:3.12-slim-bookworm AS worker
 RUN useradd --system --uid 10001 --no-create-home feedcrawl && install -d -o feedcrawl -m 0700 /data

@@ -60,6 +60,8 @@ def topic_of(links: Iterable[str], hubs: Sequence[str], self_url: str | None, *,
     found = [target for target, rel in said if rel == "hub"] or list(hubs)
     own = next((target for target, rel in said if rel == "self"), None) or self_url or url
     topic = _absolute(own, url) or url
+    if own.startswith(("http://", "https://")) and topic != url:
+        topic = own  # as its publisher writes it: hubs compare letter by letter
     absolute = [each for hub in found if (each := _absolute(hub, url))]
     return Topic(min(absolute, key=lambda hub: not hub.startswith("https:")), topic) if absolute else None
 

@@ -1,5 +1,6 @@
 """What hubs, and those who say that they are hubs, get at a callback: over real HTTP, on a real store."""
 
+import hashlib
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +18,7 @@ from feedcrawl.domain.hubs import Topic, token_of
 from feedcrawl.services.subscriptions import Wish, subscribe, unsubscribe
 from feedcrawl.services.websub import MAX_BYTES
 from feedcrawl.settings import from_environment
+from feedcrawl.store.websub import Delivery
 from feedcrawl.wiring import Wiring
 
 TOPIC = "http://news.test/feed"
@@ -173,6 +175,17 @@ def test_a_replay_is_the_same_delivery(pushed: Pushed) -> None:
     pushed.wired.client.delete(*pushed.wired.client.keys("fc:*deliveries:*"))  # it has been read
     assert pushed.post().status_code == 202
     assert pushed.waiting == 0
+
+
+def test_a_kill_before_the_answer_costs_nothing_when_the_hub_comes_again(pushed: Pushed) -> None:
+    (lease,) = pushed.wired.frontier.take(1).leases
+    pushed.wired.frontier.done(lease, status="pending", reason="fetched", delay_sec=900)
+    pushed.wired.pushes.keep(pushed.feed_id, Delivery("", BODY), hashlib.sha256(BODY).hexdigest())
+    assert pushed.post().status_code == 202
+    assert pushed.waiting == 1
+    task = pushed.wired.frontier.find(f"feed:{pushed.feed_id}")
+    assert task is not None
+    assert task[1].again == "push"
 
 
 def test_a_hub_is_asked_to_come_again_while_too_much_waits(pushed: Pushed) -> None:

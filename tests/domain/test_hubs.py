@@ -37,6 +37,8 @@ BODY, SECRET = b"<rss>\xff</rss>", "s" * 64
         ((), ("http://a.test/", "http://b.test/"), FEED, ("http://a.test/", FEED)),
         ((), ("javascript:alert(1)",), FEED, None),
         ((), ("ftp://hub.test/", "https://b.test/"), FEED, ("https://b.test/", FEED)),
+        ((), ("https://hub.test/",), "http://News.test", ("https://hub.test/", "http://News.test")),
+        ((), ("https://hub.test/",), "http://a b/", ("https://hub.test/", FEED)),
         ((), ("https://hub.test/",), "urn:x", ("https://hub.test/", FEED)),
         (("<https://hub.test/>; rel=hub",), (), None, ("https://hub.test/", FEED)),
         (
