@@ -121,6 +121,7 @@ class Config:
     kafka_webpage_topic: str
     kafka_entry_topic: str
     min_html_chars: int
+    image_proxy: str | None
     join_scope: str
     join_similarity: float
     join_min_chars: int
@@ -130,6 +131,8 @@ class Config:
     api_port: int
     public_url: str | None
     push_sha1: bool
+    metrics_host: str
+    metrics_port: int
     log_format: str
     log_level: str
 
@@ -168,11 +171,14 @@ class Config:
             self.min_interval_sec <= self.max_interval_sec, "min_interval_sec", "at most FEEDCRAWL_MAX_INTERVAL_SEC"
         )
         _require(self.render in ("never", "auto", "always"), "render", "never, auto or always")
+        proxy = self.image_proxy
+        _require(proxy is None or proxy.startswith(("/", "http://", "https://")), "image_proxy", "a path or URL")
         _require(self.join_scope in ("site", "all", "off"), "join_scope", "site, all or off")
         _require(0 < self.join_similarity <= 1, "join_similarity", "above 0 and at most 1")
         _require(self.robots_on_error in ("allow", "disallow"), "robots_on_error", "allow or disallow")
         _require(self.cadence in ("baseline", "learned"), "cadence", "baseline or learned")
         _require(0 < self.api_port < 65_536, "api_port", "from 1 to 65535")
+        _require(0 <= self.metrics_port < 65_536, "metrics_port", "from 0 to 65535")
         _require(_is_base(self.public_url), "public_url", "an http or https URL without query, as hubs reach the API")
         _require(self.log_format in ("console", "json"), "log_format", "console or json")
         _require(self.log_level in LOG_LEVELS, "log_level", f"one of {', '.join(LOG_LEVELS)}")

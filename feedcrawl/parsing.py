@@ -90,7 +90,8 @@ class ParserPool:
     """Up to `processes` children, each limited to `cpu_sec` per task and `memory_bytes`, replaced after `max_tasks`.
 
     It belongs to one event loop and starts with its first task; starting, sending and receiving happen on threads of
-    its own. Where an operating system has no limit for memory, a warning says so.
+    its own. `on_answer` is told the function's name and each answer. Where an operating system has no limit for memory,
+    a warning says so.
     """
 
     def __init__(
@@ -112,6 +113,7 @@ class ParserPool:
         self._slots = asyncio.Semaphore(_AHEAD * processes)
         self._futures: set[Any] = set()
         self._closing = False
+        self.on_answer: Callable[[str, Done[Any] | Failed], None] = lambda _name, _outcome: None
         if not MEMORY_IS_LIMITED:
             logger.warning("%s has no limit for the memory of the parsing processes", sys.platform)
 
@@ -135,7 +137,9 @@ class ParserPool:
                     outcome = await self._ask(task, wall_sec)
             except (BrokenProcessPool, OSError, EOFError) as error:
                 outcome = self._failure(error, wall_sec)
-            return outcome if outcome.seconds else replace(outcome, seconds=time.monotonic() - began)
+            outcome = outcome if outcome.seconds else replace(outcome, seconds=time.monotonic() - began)
+        self.on_answer(function.__name__, outcome)
+        return outcome
 
     async def close(self, drain_sec: float = 0.0) -> None:
         """Ends the pool. What runs has `drain_sec` to finish; everything else is answered with `parse_cancelled`."""

@@ -167,6 +167,7 @@ own_settings: tuple[Setting, ...] = (
     _setting("KAFKA_WEBPAGE_TOPIC", "webpage_log", "topic", "of `webpage_fetched`", "webpage_log_topic"),
     _setting("KAFKA_ENTRY_TOPIC", "new_entry", "topic", "of `new_entry`"),
     _setting("MIN_HTML_CHARS", 200, "characters", "shorter pages are FAIL_BAD_HTML"),
+    _setting("IMAGE_PROXY", None, "path or URL", "images in `content_html` are asked for by it: their address, encoded, follows"),
     _setting("JOIN_SCOPE", "site", "site, all or off", "where one story is looked for: a registered domain"),
     _setting("JOIN_SIMILARITY", 0.9, "share", "of the text that two articles of one title have in common to be joined"),
     _setting("JOIN_MIN_CHARS", 500, "characters", "shorter texts are never joined; twice that under another title"),
@@ -179,6 +180,9 @@ own_settings: tuple[Setting, ...] = (
         "PUBLIC_URL", None, "URL", "at which others reach the API; hubs are asked for pushes only where it is given"
     ),
     _setting("PUSH_SHA1", "false", "true or false", "believe pushes signed with SHA-1, as some large hubs still do"),
+    # Metrics
+    _setting("METRICS_HOST", "127.0.0.1", "address", "on which a worker shows its metrics"),
+    _setting("METRICS_PORT", 0, "port", "of `/metrics` for Prometheus, one for each worker of a machine; 0 = none"),
     # Logs
     _setting("LOG_FORMAT", "console", "console or json", "form of log lines"),
     _setting("LOG_LEVEL", "INFO", "level", "least level that is logged"),
@@ -295,6 +299,7 @@ EXTENSIONS: dict[str, int | None] = {
     "feedcrawl.extensions.sweep.Sweep": 16,
     "feedcrawl.extensions.snapshot.Snapshot": 17,
     "feedcrawl.extensions.logs.Logs": 20,
+    "feedcrawl.extensions.metrics.Metrics": 30,
     "feedcrawl.extensions.progress.Progress": 800,
     "feedcrawl.extensions.shutdown.Shutdown": 900,
 }

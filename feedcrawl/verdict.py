@@ -7,11 +7,12 @@ another host, a body that cannot be decoded) reaches only the errback, which ask
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from feedcrawl.domain.hints import retry_after_sec
 from feedcrawl.domain.outage import OF_THE_WAY
-from feedcrawl.domain.outcome import REDIRECT, judge
+from feedcrawl.domain.outcome import REDIRECT, fault, judge
+from feedcrawl.domain.urls import site_of
 from feedcrawl.exceptions import HopElsewhere, RobotsUnavailable
 from feedcrawl.failures import failure_name
 from feedcrawl.store.connection import StoreUnavailable
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from feedcrawl.store.frontier import Signal
 
 logger = logging.getLogger(__name__)
-
-CIRCUIT_EVENTS = {"open": "circuit_open", "half_open": "circuit_half_open", "closed": "circuit_closed"}
 
 
 class Verdicts:
@@ -103,6 +102,8 @@ class Verdicts:
     def _note(self, request: Request, outcome: Outcome) -> None:
         request.meta["outcome"] = outcome
         self._stats.inc_value(f"feedcrawl/outcome/{outcome.reason or outcome.kind}")
+        kind = request.meta["lease"].task.kind
+        self._stats.inc_value(f"feedcrawl/fetches/{kind}/{outcome.kind}/{fault(outcome)}")
 
     def _tell(self, request: Request, outcome: Outcome, signal: Signal, wait: float | None) -> None:
         self._note(request, outcome)
@@ -113,12 +114,15 @@ class Verdicts:
             logger.warning("slot_not_released", extra={"url": request.url, "reason": error.code})
             return
         if released.before != released.after != "lost":
-            self._circuit(lease.task.host, released.after, released.wait_sec)
+            told = {"host": lease.task.host, "next_turn_sec": round(released.wait_sec, 1)}
+            self._circuit("circuit", released.after, told)
+        if released.domain_before != released.domain_after:
+            self._circuit("domain_circuit", released.domain_after, {"domain": site_of(lease.task.host)})
 
-    def _circuit(self, host: str, state: str, wait_sec: float) -> None:
-        self._stats.inc_value(f"feedcrawl/circuit/{state}")
-        level = logging.WARNING if state == "open" else logging.INFO
-        logger.log(level, CIRCUIT_EVENTS[state], extra={"host": host, "next_turn_sec": round(wait_sec, 1)})
+    def _circuit(self, what: str, state: str, told: dict[str, Any]) -> None:
+        self._stats.inc_value(f"feedcrawl/{what}/{state}")
+        event = f"{what}_{state}"
+        logger.log(logging.WARNING if state == "open" else logging.INFO, event, extra=told)
 
 
 def _signal(outcome: Outcome) -> Signal:

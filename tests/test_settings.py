@@ -43,6 +43,7 @@ OTHERS: dict[str, tuple[str, object]] = {
     "PUBLIC_URL": ("https://push.example/base", "https://push.example/base"),
     "PUSH_SHA1": ("yes", True),
     "BROWSER": ("chromium", Path("chromium")),
+    "METRICS_HOST": ("0.0.0.0", "0.0.0.0"),
     "LOG_FORMAT": ("json", "json"),
     "LOG_LEVEL": ("DEBUG", "DEBUG"),
 }
@@ -184,7 +185,7 @@ def test_the_page_has_each_setting_as_it_is() -> None:
         for each in own_settings
     ]
     assert rows(page) == expected
-    assert set(re.findall(r"FEEDCRAWL_[A-Z_]*[A-Z]", page)) - set(NAMES) == {"FEEDCRAWL_DATA_DRI"}
+    assert set(re.findall(r"FEEDCRAWL_[A-Z0-9_]*[A-Z0-9]", page)) - set(NAMES) == {"FEEDCRAWL_DATA_DRI"}
 
 
 def test_the_page_knows_the_names_of_other_programs() -> None:

@@ -168,7 +168,8 @@ def test_outcomes_are_counted(verdicts: Verdicts, stats: MemoryStatsCollector) -
     verdicts.answered(asked(), Response(URL, status=304))
     verdicts.failed(asked(), net.DNSLookupError())
     verdicts.failed(asked(), ours.HopElsewhere(HOP, (URL,)))
-    counted = {name.rpartition("/")[2]: value for name, value in stats.get_stats().items()}
+    outcomes = {name: value for name, value in stats.get_stats().items() if name.startswith("feedcrawl/outcome/")}
+    counted = {name.rpartition("/")[2]: value for name, value in outcomes.items()}
     assert counted == {"http_404": 1, "http_304": 1, "dns": 1, "redirect": 1}
 
 
@@ -260,3 +261,23 @@ def test_a_store_that_is_away_too_stops_no_verdict(verdicts: Verdicts, frees: Fr
     frees.away = True
     reasons = [verdicts.failed(of_host(f"h{number}.test"), net.DNSLookupError()).reason for number in range(10)]
     assert reasons[-1] == "own_outage"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ("closed", "closed", []),
+        ("closed", "open", [("domain_circuit_open", logging.WARNING)]),
+        ("half_open", "closed", [("domain_circuit_closed", logging.INFO)]),
+    ],
+)
+def test_a_domains_circuit_that_changes_is_told(
+    stats: MemoryStatsCollector, caplog: Any, before: str, after: str, told: list[tuple[str, int]]
+) -> None:
+    caplog.set_level(logging.INFO)
+    request = of_host("www.a.test")
+    Verdicts(Frees(Released("closed", "closed", 1.0, before, after)), stats, lambda: NOW).answered(
+        request, Response("http://www.a.test/", status=503)
+    )
+    assert [(record.message, record.levelno) for record in caplog.records] == told
+    assert [record.domain for record in caplog.records] == ["a.test"] * len(told)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from feedcrawl.domain import pacing
+from feedcrawl.domain.tasks import POLL_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 Dimension = Literal["status", "kind", "origin", "source"]
 DIMENSIONS: tuple[Dimension, ...] = ("status", "kind", "origin", "source")
 
+_POLLS = frozenset(f"pending:{kind}" for kind in POLL_KINDS)
 Key = tuple[str, str, str, str]
 K = TypeVar("K")
 
@@ -57,6 +59,12 @@ class Figures:
     leased: int = 0
     places: Mapping[tuple[str, str], int] = field(default_factory=dict)
     lateness: Mapping[str, Lateness] = field(default_factory=dict)
+
+    @property
+    def due(self) -> int:
+        """Polls whose time has come, those in hand too."""
+        polls = sum(number for name, number in self.by("status", "kind").items() if name in _POLLS)
+        return max(0, polls - self.places.get(("poll", "delayed"), 0))
 
     def by(self, *dimensions: Dimension) -> dict[str, int]:
         """Tasks by some of what they are counted by, joined with colons: `by("status", "kind")` has `pending:feed`."""

@@ -29,7 +29,11 @@ Fate = Literal[
 ]
 Failure = Literal["FAIL_BAD_HTML", "FAIL_HTTP", "FAIL_TIMEOUT", "FAIL_PARSE", "FAIL_EMPTY"]
 
+Fault = Literal["none", "publisher", "ours"]
+
 RETRY_BASE_MS = 2_000
+WELL: tuple[Kind, ...] = ("fetched", "not_modified", "redirect")
+OURS = frozenset({"own_outage", "store_lost"})
 RECURRING = frozenset({"feed", "sitemap", "websub"})
 """Kinds of task that are never removed: a failure reschedules them."""
 
@@ -131,6 +135,15 @@ def judge(result: int | str, *, task_kind: str) -> Outcome:
     if task_kind not in RECURRING or found.fate in ("done", "follow") or found.kind == "postponed":
         return found
     return replace(found, fate="reschedule", failure=None, dead_letter=False)
+
+
+def fault(outcome: Outcome) -> Fault:
+    """Whose a failed fetch is: ours where no rule knows it, or where our network or server is away. What was not asked
+    has not failed.
+    """
+    if outcome.reason in OURS or (outcome.reason not in FAILURES and not outcome.reason.startswith("http_")):
+        return "none" if outcome.kind in WELL else "ours"
+    return "none" if outcome.kind in (*WELL, "forbidden", "postponed") else "publisher"
 
 
 def by_status(status: int) -> Outcome:

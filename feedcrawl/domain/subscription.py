@@ -49,15 +49,17 @@ class Subscription:
 class PollRecord:
     """What the polls of a feed have left. Validators are kept byte for byte as received; times are RFC 3339.
 
-    `body_hash` is the sha256 of the last body as received, `digest` that of what its entries say, `raw` the reference
-    of the fetch that brought it, `shown` how many entries it held. `trust` and `health` are records of `validators`
-    and `health`. `possibly_missed` counts polls between which entries may have come and gone. `searched_at` is when
-    the feed was last looked for elsewhere. `demand` is what it adds to that of the fleet (`domain.tempo`).
+    `body_hash` and `body_bytes` are sha256 and length of the last body, `digest` that of what its entries say, `raw`
+    the reference of the fetch that brought it, `shown` how many entries it held. `trust` and `health` are records of
+    `validators` and `health`. `possibly_missed` counts polls between which entries may have come and gone.
+    `searched_at` is when the feed was last looked for elsewhere. `demand` is what it adds to that of the fleet
+    (`domain.tempo`).
     """
 
     etag: str | None = None
     last_modified: str | None = None
     body_hash: str | None = None
+    body_bytes: int = 0
     digest: str | None = None
     shown: int = 0
     trust: dict[str, Any] | None = None

@@ -23,7 +23,9 @@ class CircuitMiddleware:
     """HEAD of the host's root for a lease that is a probe. CircuitOpen if the site still fails."""
 
     def __init__(self, crawler: Crawler, leases: Leases, timeout_sec: float) -> None:
+        assert crawler.stats is not None
         self._crawler = crawler
+        self._stats = crawler.stats
         self._leases = leases
         self._timeout_sec = timeout_sec
 
@@ -40,7 +42,9 @@ class CircuitMiddleware:
             return
         request.meta["probed"] = True
         result = await self._probe(request.url)
-        if probe_signal(result) == "site":
+        failed = probe_signal(result) == "site"
+        self._stats.inc_value(f"feedcrawl/circuit/probes/{'failure' if failed else 'success'}")
+        if failed:
             raise CircuitOpen(f"{lease.task.host} still fails: {result}")
         await sleep(self._leases.turn(lease) or 0)
 

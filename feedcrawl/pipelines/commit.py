@@ -82,6 +82,8 @@ class CommitPipeline:
         self._stats.inc_value("feedcrawl/entries/new", len(poll.new))
         self._stats.inc_value("feedcrawl/entries/changed", len(poll.changed))
         self._stats.inc_value("feedcrawl/feeds/possibly_missed", int(poll.possibly_missed))
+        if poll.result == "not_modified":
+            self._stats.inc_value("feedcrawl/bytes_saved", before.body_bytes)
         self._log_poll(poll)
         for name, said in polling.turns(before, record):
             self._stats.inc_value(f"feedcrawl/{name}")

@@ -114,6 +114,13 @@ def health_after(poll: FeedPoll) -> health.Health:
     return health.after(before, failed=poll.failed, status=poll.status, now=poll.at.timestamp())
 
 
+def interval_ratio(poll: FeedPoll) -> float | None:
+    """The time since the poll before as a share of the interval that was chosen; None for a feed's first."""
+    before = poll.feed.polls
+    last = moment(before.last_fetch_at)
+    return (poll.at - last).total_seconds() / before.interval_sec if last and before.interval_sec else None
+
+
 def poll_record(poll: FeedPoll) -> PollRecord:
     """What the poll leaves for the next one. Validators move on only with a body that was read, or with a 304."""
     decision, at = poll.decision, rfc3339(poll.at)
@@ -218,7 +225,7 @@ def _learnt(poll: FeedPoll) -> dict[str, Any]:
     }
     if poll.body_hash is not None:
         raw = poll.raw_ref.source if poll.raw_ref is not None else None
-        said |= {"body_hash": poll.body_hash, "digest": poll.digest, "raw": raw}
+        said |= {"body_hash": poll.body_hash, "body_bytes": poll.body_bytes, "digest": poll.digest, "raw": raw}
     if poll.parsed is None:
         return said
     if poll.over_limit:  # the rest is met again only if the document is

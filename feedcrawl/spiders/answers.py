@@ -67,6 +67,9 @@ class Answers:
     def give_back(self, request: Request, outcome: Outcome, http_status: int | None) -> Returned:
         """Returns a task that may do better later: after a wait that doubles, or the one that was asked for."""
         lease: Lease = request.meta["lease"]
+        if outcome.fate == "retry":
+            assert self.crawler.stats is not None
+            self.crawler.stats.inc_value("feedcrawl/retries")
         wait = self.wired.config.retry_base_sec * 2**lease.history.attempts
         return self.leases.give_back(
             lease,

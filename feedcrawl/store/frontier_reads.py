@@ -59,13 +59,13 @@ class FrontierReads:
     def figures(self) -> Figures:
         """Tasks by all that they are counted by, where their hosts stand, and how late they were taken."""
         lanes = [*LANES, *sorted(map(str, self._client.smembers(f"{self._prefix}lanes")))]
-        sets = [(lane, place) for lane in lanes for place in PLACES]
+        sets, now = [(lane, place) for lane in lanes for place in PLACES], self._clock_ms()
         with self._client.pipeline(transaction=False) as pipe:
             pipe.hgetall(f"{self._prefix}counts")
             pipe.hgetall(f"{self._prefix}late")
             pipe.zcard(f"{self._prefix}leases")
             for lane, place in sets:
-                pipe.zcard(f"{self._prefix}{place}:{lane}")
+                pipe.zcount(f"{self._prefix}{place}:{lane}", f"({now}" if place == "delayed" else "-inf", "+inf")
             counts, late, leased, *sizes = pipe.execute()
         return figures_from(counts, late, leased, dict(zip(sets, sizes, strict=True)))
 

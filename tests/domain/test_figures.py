@@ -26,6 +26,11 @@ def test_tasks_by_what_they_are_counted_by(dimensions, expected):
     assert figures_from(COUNTS).by(*dimensions) == expected
 
 
+@pytest.mark.parametrize(("delayed", "due"), [(0, 3), (2, 1), (3, 0), (9, 0)])
+def test_what_is_due_are_polls_that_are_not_delayed(delayed, due):
+    assert figures_from(COUNTS, places={("poll", "delayed"): delayed, ("page", "delayed"): 5}).due == due
+
+
 def test_lateness_is_read_per_lane():
     late = figures_from({}, LATE).lateness
     assert late == {

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from feedcrawl.domain.outcome import FAILURES, Outcome, given_up, judge, probe_signal, retry_delay_ms
+from feedcrawl.domain.outcome import FAILURES, Outcome, fault, given_up, judge, probe_signal, retry_delay_ms
 
 ARTICLE_LIKE = ("article", "page", "archive")
 FEED_LIKE = ("feed", "sitemap", "websub")
@@ -127,3 +127,28 @@ def test_what_is_given_up_is_dead():
         assert given_up(judge(result, task_kind="article")).fate == fate
     assert given_up(judge("shutdown", task_kind="article")).fate == "give_back"
     assert given_up(judge(500, task_kind="feed")).fate == "reschedule"
+
+
+@pytest.mark.parametrize(
+    ("result", "whose"),
+    [
+        (200, "none"),
+        (304, "none"),
+        (301, "none"),
+        (404, "publisher"),
+        (429, "publisher"),
+        (503, "publisher"),
+        (999, "publisher"),
+        ("dns", "publisher"),
+        ("read_timeout", "publisher"),
+        ("too_large", "publisher"),
+        ("robots_blocked", "none"),
+        ("circuit_open", "none"),
+        ("shutdown", "none"),
+        ("own_outage", "ours"),
+        ("store_lost", "ours"),
+        ("TypeError", "ours"),
+    ],
+)
+def test_whose_fault_it_is(result: int | str, whose: str) -> None:
+    assert {fault(judge(result, task_kind=kind)) for kind in ("feed", "article")} == {whose}

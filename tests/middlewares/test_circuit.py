@@ -14,13 +14,17 @@ URL = "https://a.test:8443/x?y=1"
 
 
 class Host:
-    """Answers the probe, and stands for the crawler, its engine and its leases."""
+    """Answers the probe, and stands for the crawler, its engine, its stats and its leases."""
 
     def __init__(self, answer: int | Exception, turn: float | None = 0.0) -> None:
-        self.engine = self
+        self.engine = self.stats = self
+        self.counted: list[str] = []
         self.asked: list[Request] = []
         self.turns = 0
         self._answer, self._turn = answer, turn
+
+    def inc_value(self, name: str) -> None:
+        self.counted.append(name)
 
     async def download_async(self, request: Request) -> Response:
         self.asked.append(request)
@@ -50,6 +54,7 @@ def test_any_answer_but_a_site_wide_failure_lets_the_task_go(status: int) -> Non
     assert probe.meta["download_timeout"] == 7
     assert "lease" not in probe.meta
     assert host.turns == 1
+    assert host.counted == ["feedcrawl/circuit/probes/success"]
 
 
 @pytest.mark.parametrize(
@@ -60,6 +65,7 @@ def test_a_host_that_still_fails_is_left_alone(answer: int | Exception) -> None:
     with pytest.raises(CircuitOpen, match=r"a\.test still fails"):
         process(host)
     assert host.turns == 0
+    assert host.counted == ["feedcrawl/circuit/probes/failure"]
 
 
 def test_a_host_that_is_up_is_not_probed() -> None:

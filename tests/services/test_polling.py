@@ -65,6 +65,17 @@ def poll(result: str = "fetched", status: int | None = 200, **fields: Any) -> Fe
 
 PARSED = ParsedFeed(format="rss2.0", title="A feed", link="http://a.test/")
 
+
+@pytest.mark.parametrize(
+    ("last", "interval", "ratio"),
+    [(None, 900.0, None), ("2026-11-27T10:00:00Z", None, None), ("2026-11-27T10:00:00Z", 900.0, 2.0)],
+)
+def test_how_punctual_a_poll_is(last: str | None, interval: float | None, ratio: float | None) -> None:
+    made = poll(feed=Feed(SAID, replace(BEFORE, last_fetch_at=last, interval_sec=interval)))
+    made.at = datetime(2026, 11, 27, 10, 30, tzinfo=UTC)
+    assert polling.interval_ratio(made) == ratio
+
+
 # --- what the cadence is shown ---
 
 

@@ -1,0 +1,71 @@
+"""Metrics of a process in Prometheus' text form: counters out of a crawl's stats, histograms of what it sees."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from prometheus_client import CollectorRegistry, Histogram, start_http_server
+from prometheus_client.core import CounterMetricFamily
+from prometheus_client.registry import Collector
+
+from feedcrawl.telemetry.names import COUNTERS, HISTOGRAMS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from feedcrawl.telemetry.names import Metric
+
+
+class StatsCounters(Collector):
+    """The counters of `names.COUNTERS`. One without labels is there from the start, at 0: rates need a beginning."""
+
+    def __init__(self, stats: Callable[[], Mapping[str, Any]]) -> None:
+        self._stats = stats
+
+    def collect(self) -> Iterator[CounterMetricFamily]:
+        """May run on a thread of its own: the stats are copied in one step."""
+        stats = dict(self._stats())
+        return (_counter(metric, stats) for metric in COUNTERS)
+
+
+def _counter(metric: Metric, stats: Mapping[str, Any]) -> CounterMetricFamily:
+    family = CounterMetricFamily(metric.full_name, metric.meaning, labels=metric.labels)
+    if not metric.labels:
+        family.add_metric([], sum(stats.get(name, 0) for name in metric.stats))
+        return family
+    for prefix in metric.stats:
+        for name, value in stats.items():
+            parts = name.removeprefix(prefix).split("/")
+            if name.startswith(prefix) and len(parts) == len(metric.labels):
+                family.add_metric(parts, value)
+    return family
+
+
+class Histograms:
+    """Those of `names.HISTOGRAMS`, in one registry."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._by_name = {
+            metric.name: Histogram(
+                metric.full_name, metric.meaning, metric.labels, buckets=metric.buckets, registry=registry
+            )
+            for metric in HISTOGRAMS
+        }
+
+    def observe(self, metric: Metric, value: float, *labels: str) -> None:
+        """Counts a value."""
+        histogram = self._by_name[metric.name]
+        (histogram.labels(*labels) if labels else histogram).observe(value)
+
+
+class Endpoint:
+    """`/metrics` on an address, served by a thread. OSError where the port is taken."""
+
+    def __init__(self, registry: CollectorRegistry, host: str, port: int) -> None:
+        self._server, self._thread = start_http_server(port, host, registry)
+
+    def close(self) -> None:
+        """Frees the port."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()

@@ -1,0 +1,114 @@
+"""Every metric by name: what it says, its labels, and the stats of a crawl that it is read from.
+
+No label names a feed, a host or a URL: what one of them came to is in its journal. The sixteen that other page fetchers
+have keep their names, with `feedcrawl_` before them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+PREFIX: Final = "feedcrawl_"
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A name without the prefix, its meaning and labels.
+
+    A counter is the sum of the crawler's `stats`; of a stat that ends in `/` each one below it counts, and the parts of
+    what follows are the labels.
+    """
+
+    name: str
+    meaning: str
+    labels: tuple[str, ...] = ()
+    stats: tuple[str, ...] = ()
+    buckets: tuple[float, ...] = ()
+
+    @property
+    def full_name(self) -> str:
+        """As Prometheus has it."""
+        return PREFIX + self.name
+
+
+COUNTERS: Final = (
+    Metric(
+        "pages_fetched_total",
+        "Pages whose answer was a page",
+        stats=("feedcrawl/fetches/article/fetched/none", "feedcrawl/fetches/page/fetched/none"),
+    ),
+    Metric("pages_failed_total", "Pages given up, after retries", stats=("feedcrawl/articles/failed",)),
+    Metric("pages_skipped_robots_total", "Pages that robots.txt forbids", stats=("feedcrawl/outcome/robots_blocked",)),
+    Metric(
+        "pages_requeued_total",
+        "Pages given back because their site failed",
+        stats=("feedcrawl/fetches/article/unreachable/publisher", "feedcrawl/fetches/page/unreachable/publisher"),
+    ),
+    Metric("retries_total", "Tasks given back for another try that counts", stats=("feedcrawl/retries",)),
+    Metric("dlq_enqueued_total", "URLs moved to the dead letters", stats=("feedcrawl/dead_letters",)),
+    Metric("circuit_breaker_opened_total", "Circuits of hosts opened", stats=("feedcrawl/circuit/open",)),
+    Metric("circuit_breaker_closed_total", "Circuits of hosts closed", stats=("feedcrawl/circuit/closed",)),
+    Metric("circuit_breaker_probes_total", "Probes of open circuits", ("result",), ("feedcrawl/circuit/probes/",)),
+    Metric("fetches_total", "Answers and failures of tasks", ("kind", "outcome", "fault"), ("feedcrawl/fetches/",)),
+    Metric("outcomes_total", "The same by reason code", ("reason",), ("feedcrawl/outcome/",)),
+    Metric("requests_total", "Requests sent, robots.txt and probes too", stats=("downloader/request_count",)),
+    Metric("received_bytes_total", "Bytes of answers as sent", stats=("downloader/response_bytes",)),
+    Metric("decoded_bytes_total", "Bytes of bodies decoded", stats=("httpcompression/response_bytes",)),
+    Metric("saved_bytes_total", "Bytes that a 304 or a compressed feed spared", stats=("feedcrawl/bytes_saved",)),
+    Metric("polls_total", "Polls by what they came to", ("result",), ("feedcrawl/polls/",)),
+    Metric("pushes_total", "Deliveries of hubs", ("result",), ("feedcrawl/pushes/",)),
+    Metric("entries_new_total", "Entries seen for the first time", stats=("feedcrawl/entries/new",)),
+    Metric("entries_changed_total", "Entries that were edited", stats=("feedcrawl/entries/changed",)),
+    Metric("possibly_missed_total", "Polls that may have missed entries", stats=("feedcrawl/feeds/possibly_missed",)),
+    Metric("articles_stored_total", "Articles stored", stats=("feedcrawl/articles/stored",)),
+    Metric("articles_merged_total", "Articles joined to another", stats=("feedcrawl/articles/merged",)),
+    Metric("articles_failed_total", "Pages given up, by code", ("code",), ("feedcrawl/articles/failed/",)),
+    Metric("parse_failures_total", "Documents that a child could not read", ("reason",), ("feedcrawl/parse_failed/",)),
+    Metric("leases_lost_total", "Tasks that went to another worker", stats=("feedcrawl/scheduler/lease_lost",)),
+    Metric("pauses_total", "Pauses for the server or the disk", ("reason",), ("feedcrawl/scheduler/paused/",)),
+    Metric("errors_total", "Failures of the program's own", ("reason",), ("feedcrawl/failed/",)),
+)
+"""Of one worker since its start."""
+
+_SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 3, 4, 5, 7.5, 10, 20, 30, 60)
+FETCH_SECONDS: Final = Metric("fetch_duration_seconds", "Time of a request", ("kind",), buckets=_SECONDS)
+CONTENT_BYTES: Final = Metric(
+    "content_size_bytes", "Size of a body as sent", ("kind",), buckets=tuple(4.0**n for n in range(4, 13))
+)
+PARSE_SECONDS: Final = Metric(
+    "parse_duration_seconds", "Time of a document in a child", ("function",), buckets=(0.005, 0.01, 0.025, *_SECONDS)
+)
+INTERVAL_RATIO: Final = Metric(
+    "poll_interval_ratio",
+    "Time between two polls of a feed as a share of what was chosen",
+    buckets=(0.5, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 5, 10),
+)
+HISTOGRAMS: Final = (FETCH_SECONDS, CONTENT_BYTES, PARSE_SECONDS, INTERVAL_RATIO)
+"""Of one worker since its start."""
+
+STORE_UP: Final = Metric("store_up", "Whether Redis could be read: 1 or 0")
+FEEDS: Final = Metric("feeds", "Subscribed feeds")
+FEEDS_DUE: Final = Metric("feeds_due", "Polls whose time has come, and that no worker holds")
+PENDING: Final = Metric("frontier_pending", "Tasks to be done", ("kind", "origin"))
+ENDED: Final = Metric("frontier_ended_total", "Tasks that have ended", ("status", "kind"))
+LEASED: Final = Metric("frontier_leased", "Tasks that workers hold")
+PLACES: Final = Metric("frontier_hosts", "Hosts by where they stand; tasks that are delayed", ("lane", "place"))
+LATENESS: Final = Metric("lateness_seconds", "How long tasks had been due when they were taken", ("lane",))
+INPUT_QUEUE: Final = Metric("input_queue_size", "URLs in crawler_queue")
+DEAD_LETTERS: Final = Metric("dlq_size", "Dead letters")
+CIRCUITS: Final = Metric("circuit_breaker_state", "Hosts whose circuit is not closed", ("state",))
+FAILURES: Final = Metric("circuit_breaker_consecutive_failures", "Most failures in a row of such a host")
+BACKOFF: Final = Metric("circuit_breaker_current_backoff_seconds", "Longest time until one of them is asked again")
+EVENTS: Final = Metric("events", "Events in the stream")
+EVENTS_LAG: Final = Metric("events_lag", "Events that a consumer group has not been given", ("group",))
+EVENTS_PENDING: Final = Metric("events_pending", "Events given and not acknowledged", ("group",))
+EVENTS_BEHIND: Final = Metric("events_behind_seconds", "Age of the oldest event that a group still needs", ("group",))
+
+FLEET: Final = (
+    STORE_UP, FEEDS, FEEDS_DUE, PENDING, ENDED, LEASED, PLACES, LATENESS, INPUT_QUEUE, DEAD_LETTERS, CIRCUITS, FAILURES,
+    BACKOFF, EVENTS, EVENTS_LAG, EVENTS_PENDING, EVENTS_BEHIND,
+)  # fmt: skip
+"""Of the whole fleet, as Redis has it: every process says the same."""
+
+METRICS: Final = (*COUNTERS, *HISTOGRAMS, *FLEET)

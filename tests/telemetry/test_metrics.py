@@ -1,0 +1,89 @@
+import socket
+import urllib.request
+
+import pytest
+from prometheus_client import CollectorRegistry
+from prometheus_client.parser import text_string_to_metric_families
+
+from feedcrawl.telemetry.metrics import Endpoint, Histograms, StatsCounters
+from feedcrawl.telemetry.names import COUNTERS, FETCH_SECONDS, METRICS
+
+STATS = {
+    "feedcrawl/fetches/article/fetched/none": 3,
+    "feedcrawl/fetches/page/fetched/none": 4,
+    "feedcrawl/fetches/feed/unstable/ours": 1,
+    "feedcrawl/outcome/http_404": 5,
+    "feedcrawl/articles/failed": 2,
+    "feedcrawl/articles/failed/FAIL_HTTP": 2,
+    "feedcrawl/fetches/article": 9,  # another depth: another stat
+}
+
+
+def samples(registry: CollectorRegistry, name: str) -> dict[tuple[str, ...], float]:
+    found = (each for family in registry.collect() for each in family.samples)
+    return {tuple(each.labels.values()): each.value for each in found if each.name == name}
+
+
+@pytest.fixture
+def registry() -> CollectorRegistry:
+    registry = CollectorRegistry()
+    registry.register(StatsCounters(lambda: STATS))
+    return registry
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("feedcrawl_pages_fetched_total", {(): 7}),
+        ("feedcrawl_pages_failed_total", {(): 2}),
+        ("feedcrawl_articles_failed_total", {("FAIL_HTTP",): 2}),
+        ("feedcrawl_outcomes_total", {("http_404",): 5}),
+        ("feedcrawl_retries_total", {(): 0}),
+        ("feedcrawl_polls_total", {}),
+        (
+            "feedcrawl_fetches_total",
+            {("article", "fetched", "none"): 3, ("page", "fetched", "none"): 4, ("feed", "unstable", "ours"): 1},
+        ),
+    ],
+)
+def test_counters_are_read_from_the_stats(registry: CollectorRegistry, name: str, values: dict) -> None:
+    assert samples(registry, name) == values
+
+
+def test_every_counter_is_read_from_each_of_its_stats() -> None:
+    for metric in COUNTERS:
+        for stat in metric.stats:
+            name = stat + "/".join(metric.labels) if stat.endswith("/") else stat
+            registry = CollectorRegistry()
+            registry.register(StatsCounters(lambda name=name: {name: 6}))
+            assert samples(registry, metric.full_name) == {metric.labels: 6}
+
+
+def test_names_are_prometheus_names_and_told_once() -> None:
+    names = [metric.full_name for metric in METRICS]
+    assert len(set(names)) == len(names)
+    assert all(
+        name.endswith("_total") == (name in {m.full_name for m in COUNTERS}) or "ended" in name for name in names
+    )
+    assert not {label for metric in METRICS for label in metric.labels} & {"url", "host", "feed", "feed_id", "uid"}
+
+
+def test_the_endpoint_serves_until_it_is_closed(registry: CollectorRegistry) -> None:
+    Histograms(registry).observe(FETCH_SECONDS, 0.3, "feed")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    endpoint = Endpoint(registry, "127.0.0.1", port)
+    with pytest.raises(OSError, match="in use"):
+        Endpoint(registry, "127.0.0.1", port)
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
+        families = {family.name: family for family in text_string_to_metric_families(answer.read().decode())}
+    buckets = {
+        each.labels["le"]: each.value
+        for each in families["feedcrawl_fetch_duration_seconds"].samples
+        if "le" in each.labels
+    }
+    assert (buckets["0.25"], buckets["0.5"]) == (0, 1)
+    endpoint.close()
+    with pytest.raises(OSError, match="refused"):
+        urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics")
