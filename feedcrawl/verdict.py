@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from feedcrawl.domain.hints import retry_after_sec
 from feedcrawl.domain.outage import OF_THE_WAY
-from feedcrawl.domain.outcome import REDIRECT, judge
+from feedcrawl.domain.outcome import REDIRECT, fault, judge
 from feedcrawl.domain.urls import site_of
 from feedcrawl.exceptions import HopElsewhere, RobotsUnavailable
 from feedcrawl.failures import failure_name
@@ -102,6 +102,8 @@ class Verdicts:
     def _note(self, request: Request, outcome: Outcome) -> None:
         request.meta["outcome"] = outcome
         self._stats.inc_value(f"feedcrawl/outcome/{outcome.reason or outcome.kind}")
+        kind = request.meta["lease"].task.kind
+        self._stats.inc_value(f"feedcrawl/fetches/{kind}/{outcome.kind}/{fault(outcome)}")
 
     def _tell(self, request: Request, outcome: Outcome, signal: Signal, wait: float | None) -> None:
         self._note(request, outcome)
