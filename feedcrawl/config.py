@@ -49,6 +49,9 @@ class Config:
 
     data_dir: Path
     raw: bool
+    keep_raw_days: int | None
+    keep_articles_days: int | None
+    keep_entries_days: int | None
     redis_unsafe: bool
     redis_outage_sec: float
     shards: int
@@ -164,6 +167,8 @@ class Config:
                 _require(0 <= value < math.inf, field.name, "0 or more")
         for name in ("host_concurrency", "max_attempts", "take_batch", "circuit_failures", "render_pages"):
             _require(getattr(self, name) >= 1, name, "1 or more")
+        for name in ("keep_raw_days", "keep_articles_days", "keep_entries_days"):
+            _require(getattr(self, name) is None or getattr(self, name) >= 1, name, "1 or more")
         _require(self.domain_concurrency is None or self.domain_concurrency >= 1, "domain_concurrency", "1 or more")
         _require(1 <= self.shards <= MAX_SHARDS, "shards", f"from 1 to {MAX_SHARDS}")
         _require(self.circuit_first_wait_sec > 0, "circuit_first_wait_sec", "above 0")

@@ -39,6 +39,9 @@ own_settings: tuple[Setting, ...] = (
         "DATA_DIR", "./data", "path", "everything on disk; processes that name the same directory share one server"
     ),
     _setting("RAW", "true", "true or false", "keep every request and response of feeds and articles as WARC"),
+    _setting("KEEP_RAW_DAYS", None, "days", "`raw/` is kept, at least; unset: for ever. The last 5 of each feed stay"),
+    _setting("KEEP_ARTICLES_DAYS", None, "days", "`articles/` is kept; unset: for ever"),
+    _setting("KEEP_ENTRIES_DAYS", None, "days", "`entries/` is kept; unset: for ever"),
     _setting("REDIS_UNSAFE", "false", "true or false", "use a server without AOF or with an eviction policy"),
     _setting(
         "REDIS_OUTAGE_SEC", 600, "s", "a crawl whose server or disk fails pauses; after this long it ends with status 1"
@@ -167,7 +170,7 @@ own_settings: tuple[Setting, ...] = (
     _setting("KAFKA_WEBPAGE_TOPIC", "webpage_log", "topic", "of `webpage_fetched`", "webpage_log_topic"),
     _setting("KAFKA_ENTRY_TOPIC", "new_entry", "topic", "of `new_entry`"),
     _setting("MIN_HTML_CHARS", 200, "characters", "shorter pages are FAIL_BAD_HTML"),
-    _setting("IMAGE_PROXY", None, "path or URL", "images in `content_html` are asked for by it: their address, encoded, follows"),
+    _setting("IMAGE_PROXY", None, "path or URL", "where images in `content_html` are got; their address follows"),
     _setting("JOIN_SCOPE", "site", "site, all or off", "where one story is looked for: a registered domain"),
     _setting("JOIN_SIMILARITY", 0.9, "share", "of the text that two articles of one title have in common to be joined"),
     _setting("JOIN_MIN_CHARS", 500, "characters", "shorter texts are never joined; twice that under another title"),
@@ -298,6 +301,7 @@ EXTENSIONS: dict[str, int | None] = {
     "feedcrawl.extensions.watch.Watch": 15,
     "feedcrawl.extensions.sweep.Sweep": 16,
     "feedcrawl.extensions.snapshot.Snapshot": 17,
+    "feedcrawl.extensions.retention.Retention": 18,
     "feedcrawl.extensions.logs.Logs": 20,
     "feedcrawl.extensions.metrics.Metrics": 30,
     "feedcrawl.extensions.progress.Progress": 800,

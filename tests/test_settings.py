@@ -34,6 +34,7 @@ OTHERS: dict[str, tuple[str, object]] = {
     "SOURCES": ("sources.yaml", Path("sources.yaml")),
     "PARSER_PROCESSES": ("3", 3),
     "RENDER": ("never", "never"),
+    "IMAGE_PROXY": ("/media/image?url=", "/media/image?url="),
     "JOIN_SCOPE": ("off", "off"),
     "JOIN_SIMILARITY": ("0.25", 0.25),
     "KAFKA_BOOTSTRAP": ("kafka-1:9092,kafka-2:9092", "kafka-1:9092,kafka-2:9092"),

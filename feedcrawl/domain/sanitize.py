@@ -8,7 +8,7 @@ elements take it a minute and a half.)
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import lru_cache, partial
 from html import escape
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urljoin, urlsplit
@@ -80,7 +80,7 @@ def clean_tree(tree: HtmlElement, *, base_url: str, image_proxy: str | None = No
     _drop_pixels(tree)
     _resolve(tree, base_url, image_proxy)
     _drop_sourceless(tree)
-    return _allow(_inner_html(tree)).strip()
+    return _allow(_inner_html(tree), image_proxy).strip()
 
 
 def safe_url(url: str, base_url: str) -> str | None:
@@ -177,7 +177,7 @@ def _resolve(tree: HtmlElement, base_url: str, image_proxy: str | None) -> None:
     for element in tree.iter():
         for name in _URL_ATTRIBUTES:
             value = element.get(name)
-            if value is not None:
+            if value is not None and not _is_proxied(element.tag, name, value, image_proxy):
                 _set_or_drop(element, name, safe_url(value, base_url))
     for link in tree.iter("a"):
         # nh3 sets these too, but in an order that differs from process to process.
@@ -210,24 +210,30 @@ def _proxied(source: str | None, image_proxy: str) -> str | None:
     return image_proxy + quote(source, safe="")
 
 
+def _is_proxied(tag: str, name: str, value: str, image_proxy: str | None) -> bool:
+    """Whether an image is asked for by the proxy already, which may be a path of whoever shows it."""
+    return image_proxy is not None and (tag, name) == ("img", "src") and value.startswith(image_proxy)
+
+
 def _inner_html(tree: HtmlElement) -> str:
     children = (etree.tostring(child, encoding="unicode", method="html") for child in tree)
     return escape(tree.text or "", quote=False) + "".join(children)
 
 
-def _allow(html: str) -> str:
+def _allow(html: str, image_proxy: str | None) -> str:
     return nh3.clean(
         html,
         tags=_TAGS,
         clean_content_tags=_DROPPED_WITH_CONTENT,
         attributes=_ATTRIBUTES,
-        attribute_filter=_only_absolute,
+        attribute_filter=partial(_only_absolute, image_proxy),
         url_schemes={"http", "https", "mailto"},
         link_rel=None,
         set_tag_attribute_values={"a": _LINK_ATTRIBUTES},
     )
 
 
-def _only_absolute(_tag: str, name: str, value: str) -> str | None:
+def _only_absolute(image_proxy: str | None, tag: str, name: str, value: str) -> str | None:
     """Drop a URL that was not resolved: browsers found an element where lxml saw text."""
-    return value if name not in _URL_ATTRIBUTES or value.startswith(("http:", "https:", "mailto:")) else None
+    absolute = value.startswith(("http:", "https:", "mailto:")) or _is_proxied(tag, name, value, image_proxy)
+    return value if name not in _URL_ATTRIBUTES or absolute else None

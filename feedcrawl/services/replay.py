@@ -218,6 +218,7 @@ class Replay:
             url=document.ref.url,
             rules=rules_of(self._stores.sources, task.source),
             feed=feed_content(task.payload),
+            image_proxy=self._stores.config.image_proxy,
             wall_sec=WALL_SEC,
         )
         if isinstance(answer, Done):

@@ -138,6 +138,7 @@ class ArticleTasks(Answers):
             url=response.url,
             rules=rules_of(self.wired.sources, article.lease.task.source),
             feed=feed_content(article.lease.task.payload),
+            image_proxy=self.wired.config.image_proxy,
             wall_sec=PARSE_WALL_SEC,
         )
         if isinstance(outcome, Done):

@@ -119,10 +119,14 @@ def test_a_second_pass_changes_nothing(html):
     assert list(active_parts(once)) == []
 
 
-def test_images_may_go_through_a_proxy():
-    proxied = clean_html('<img src="/i.png?a=1">', base_url=BASE, image_proxy="https://me.example/image?url=")
-    assert proxied == '<img src="https://me.example/image?url=https%3A%2F%2Fnews.example%2Fi.png%3Fa%3D1">'
-    assert clean_html(proxied, base_url=BASE, image_proxy="https://me.example/image?url=") == proxied
+@pytest.mark.parametrize("proxy", ["https://me.example/image?url=", "/media/image?url="])
+def test_images_may_go_through_a_proxy(proxy):
+    page = '<p>x<img src="/i.png?a=1"><a href="/y">z</a><q cite="/media/image?url=q">q</q>'
+    proxied = clean_html(page, base_url=BASE, image_proxy=proxy)
+    assert f'<img src="{proxy}https%3A%2F%2Fnews.example%2Fi.png%3Fa%3D1">' in proxied
+    assert f'<a href="https://news.example/y" {LINK}>z</a>' in proxied
+    assert '<q cite="https://news.example/media/image?url=q">' in proxied
+    assert clean_html(proxied, base_url=BASE, image_proxy=proxy) == proxied
 
 
 def test_tracking_pixels_go():

@@ -36,11 +36,17 @@ _NO_RULES = SourceRules()
 
 
 def extract(
-    html: bytes | str, *, url: str, rules: SourceRules | None = None, feed: FeedContent | None = None
+    html: bytes | str,
+    *,
+    url: str,
+    rules: SourceRules | None = None,
+    feed: FeedContent | None = None,
+    image_proxy: str | None = None,
 ) -> Extraction:
     """The article of a page fetched from `url`.
 
-    `rules` are the selectors of the page's source, `feed` what a feed said of the article. Raises NoArticle with
+    `rules` are the selectors of the page's source, `feed` what a feed said of the article, `image_proxy` what the
+    addresses of images in `html` are appended to. Raises NoArticle with
     FAIL_BAD_HTML (too short, or no HTML), FAIL_PARSE (cannot be read) or FAIL_EMPTY (no article: a wall, a challenge, a
     soft 404, an index, no text); its detail begins with the kind of page.
     """
@@ -52,10 +58,10 @@ def extract(
         raise NoArticle("FAIL_EMPTY", "no_text: no extractor found any")
     if choice.winner.rung not in {"rules", "feed"}:
         refuse_walls(page, choice.winner.text, choice.winner.density)
-    return _ruled(_extraction(page, choice, feed), page, rules)
+    return _ruled(_extraction(page, choice, feed, image_proxy), page, rules)
 
 
-def _extraction(page: Page, choice: Choice, feed: FeedContent | None) -> Extraction:
+def _extraction(page: Page, choice: Choice, feed: FeedContent | None, image_proxy: str | None) -> Extraction:
     winner = choice.winner
     image = find_image(page, winner.body, feed)
     title, published = find_title(page, feed), find_published(page, feed)
@@ -63,7 +69,7 @@ def _extraction(page: Page, choice: Choice, feed: FeedContent | None) -> Extract
     return Extraction(
         title=title,
         text=winner.text,
-        html=clean_tree(winner.body, base_url=page.base),
+        html=clean_tree(winner.body, base_url=page.base, image_proxy=image_proxy),
         abstract=_abstract(winner.text),
         image=image,
         authors=find_authors(page, feed),

@@ -265,3 +265,13 @@ def test_wide_pages_end_soon(piece):
 def test_pages_beyond_any_size_are_refused():
     with pytest.raises(NoArticle, match=r"FAIL_PARSE: .* elements, more than"):
         extract(page() + "<i></i>" * 70_000, url=URL)
+
+
+def test_images_of_the_body_may_go_through_a_proxy() -> None:
+    body = "".join(f"<p>{'The harbour council has voted for the new bridge. ' * 4}{number}</p>" for number in range(5))
+    html = f"<html><body><article><h1>Bridge</h1>{body}<img src='/i.png' width=640></article></body></html>"
+    plain = extract(html, url="https://d.example/x")
+    proxied = extract(html, url="https://d.example/x", image_proxy="/media/image?url=")
+    assert 'src="https://d.example/i.png"' in plain.html
+    assert 'src="/media/image?url=https%3A%2F%2Fd.example%2Fi.png"' in proxied.html
+    assert (proxied.image, proxied.text) == (plain.image, plain.text)
