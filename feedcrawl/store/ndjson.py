@@ -73,6 +73,15 @@ class NdjsonFile:
                 return []
         return sorted(date.fromisoformat(name[:10]) for name in names if _FILE.fullmatch(name))
 
+    def drop_before(self, day: date) -> int:
+        """Removes the files of earlier days; how many."""
+        old = [each for each in self.days() if each < day]
+        for each in old:
+            path = self._directory / _name(each)
+            with map_disk_errors(path):
+                path.unlink(missing_ok=True)
+        return len(old)
+
 
 def _lock(fd: int) -> None:
     """For this writer alone. One that sleeps in the middle of a line must not keep all others from their work."""
