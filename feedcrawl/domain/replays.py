@@ -80,7 +80,7 @@ def moment(text: str, *, end: bool = False) -> datetime:
     return datetime.combine(day + timedelta(days=int(end)), time(), UTC)
 
 
-def brief(record: Mapping[str, Any]) -> dict[str, Any]:
+def outline(record: Mapping[str, Any]) -> dict[str, Any]:
     """What a comparison needs of an article's record, be it a line or a HASH; its HTML as a digest."""
     kept = {name: record[name] for name in _KEPT if record.get(name) not in (None, "")}
     for name in _LISTS & kept.keys():
@@ -94,13 +94,13 @@ def brief(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """The fields in which two briefs differ; a missing one is None, and an empty list is none."""
+    """The fields in which two outlines differ; a missing one is None, and an empty list is none."""
     pairs = ((name, before.get(name) or None, after.get(name) or None) for name in FIELDS)
     return {name: (old, new) for name, old, new in pairs if old != new}
 
 
 def outcome(before: Mapping[str, Any] | None, after: Mapping[str, Any] | str) -> Outcome:
-    """What reading again came to: `before` is the brief of what is stored, an article, a failure, or nothing; `after`
+    """What reading again came to: `before` is the outline of what is stored, an article, a failure, or nothing; `after`
     that of the article read now, or a failure code.
     """
     was_article = before is not None and "failure" not in before

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from feedcrawl.domain import extraction
 from feedcrawl.domain.codings import Undecodable
-from feedcrawl.domain.replays import Replayed, Wanted, brief, differences, outcome, version
+from feedcrawl.domain.replays import Replayed, Wanted, differences, outcome, outline, version
 from feedcrawl.domain.tasks import History, Lease
 from feedcrawl.domain.urls import url_uid
 from feedcrawl.items import Article
@@ -86,7 +86,7 @@ class Stores(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Capture:
-    """A capture to be read: the brief of what is stored of it, what its entry said, and its task in the frontier."""
+    """A capture to be read: the outline of what is stored of it, what its entry said, and its task in the frontier."""
 
     ref: RawRef
     before: dict[str, Any] | None
@@ -150,7 +150,7 @@ class Replay:
             for line in self._stores.article_lines.read(day):
                 fetch_id, uid = str(line.get("fetch_id")), str(line.get("uid"))
                 if fetch_id in ids:
-                    lines[fetch_id] = brief(line)
+                    lines[fetch_id] = outline(line)
                 if fetch_id in ids or uid in current:
                     current[uid] = fetch_id
         return lines, current
@@ -161,7 +161,7 @@ class Replay:
             uid = line["uid"] if line else self._stores.articles.winner_of(ref.uid) or ref.uid
             stored = self._stores.articles.record(uid)
             known = self._stores.frontier.find(ref.uid)
-        before = brief(stored) if stored else line
+        before = outline(stored) if stored else line
         if before is not None and "failure" not in before and before["fetch_id"] != ref.fetch_id:
             return _skipped(ref, "superseded")
         if before is not None and before.get("rendered"):
@@ -232,7 +232,7 @@ class Replay:
         publication.name(article)
         if before is not None and "failure" not in before:  # it stays the article that it is
             article.uid, article.canonical_url = before["uid"], before["canonical_url"]
-        after = brief(publication.record(article)) if article.extraction is not None else (article.code or "")
+        after = outline(publication.record(article)) if article.extraction is not None else (article.code or "")
         found = outcome(before, after)
         said = _replayed(capture.ref, article.uid, found, reason=_why(before, article, found))
         if found == "changed" and not isinstance(after, str):

@@ -20,6 +20,7 @@ from feedcrawl.domain.replays import Wanted
 from feedcrawl.domain.states import media_id
 from feedcrawl.domain.urls import url_uid
 from feedcrawl.inspection import page_text
+from feedcrawl.services.articles import article_task
 from feedcrawl.services.replay import Replay
 
 RULES = """
@@ -217,3 +218,20 @@ def test_without_what_redis_knew_the_disk_says_the_same(own: World) -> None:
     assert {(each["url"], each["outcome"]) for each in pages} == {
         (each["url"], each["outcome"]) for each in map(json.loads, known.splitlines()[:-1])
     }
+
+
+def test_what_is_another_captures_or_is_fetched_soon_is_left_alone(own: World) -> None:
+    kicked, plain, found = (url(own, name) for name in ("kicked", "plain", "found"))
+    with own.client() as client, own.wired() as wired:
+        client.hset(f"rss:article_canonical:{url_uid(plain)}", "rendered", "true")
+        wired.leases.push([article_task(kicked)], again="operator")
+    *pages, _ = said(replay(own, "--write", "--json"))
+    told = {each["url"]: (each["outcome"], each["reason"], each["written"]) for each in pages}
+    assert told == {
+        kicked: ("changed", "fetched_soon", False),
+        plain: ("skipped", "rendered", False),
+        found: ("gained", "was FAIL_EMPTY", True),
+    }
+    with own.client() as client:
+        client.hset(f"rss:article_canonical:{url_uid(kicked)}", "fetch_id", "another")
+    assert said(replay(own, "--json", "--url", kicked))[0]["reason"] == "superseded"

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from feedcrawl.domain.errors import Refusal
-from feedcrawl.domain.replays import Wanted, brief, differences, moment, outcome, version
+from feedcrawl.domain.replays import Wanted, differences, moment, outcome, outline, version
 
 NOON = datetime(2026, 11, 28, 12, tzinfo=UTC)
 CAPTURE = {"fetched_at": NOON, "host": "a.test", "uid": "0" * 16, "url": "http://a.test/x"}
@@ -68,16 +68,16 @@ def test_outcomes(before: dict[str, Any] | None, after: dict[str, Any] | str, ex
     assert outcome(before, after) == expected
 
 
-def test_a_hash_and_a_line_have_one_brief() -> None:
+def test_a_hash_and_a_line_have_one_outline() -> None:
     line = {"title": "One", "authors": ["Ada", "Bo"], "image": None, "text_len": 9, "fetched_ts": 1.5, "categories": []}
     kept = {"title": "One", "authors": '["Ada", "Bo"]', "image": "", "text_len": "9", "fetched_ts": "1.5"}
-    assert differences(brief(line), brief(kept | {"categories": "[]"})) == {}
-    assert brief(kept) == {"title": "One", "authors": ["Ada", "Bo"], "text_len": 9, "fetched_ts": 1.5}
+    assert differences(outline(line), outline(kept | {"categories": "[]"})) == {}
+    assert outline(kept) == {"title": "One", "authors": ["Ada", "Bo"], "text_len": 9, "fetched_ts": 1.5}
 
 
 def test_of_html_a_digest_is_kept_and_of_other_fields_nothing() -> None:
-    assert brief({"content_html": "<p>x</p>", "clean_text": "x", "raw_len": 8}).keys() == {"content_html"}
-    assert differences(brief({"content_html": "<p>x</p>"}), brief({"content_html": "<p>y</p>"})).keys() == {
+    assert outline({"content_html": "<p>x</p>", "clean_text": "x", "raw_len": 8}).keys() == {"content_html"}
+    assert differences(outline({"content_html": "<p>x</p>"}), outline({"content_html": "<p>y</p>"})).keys() == {
         "content_html"
     }
 
