@@ -1,7 +1,7 @@
 """What the frontier costs: pushes, takes and ends per second, bytes per URL, and how long one script holds the server.
 
     python benchmarks/frontier.py [--sizes 10000,100000,1000000] [--hosts 10000] [--takes 6000] [--no-aof]
-        [--shards 4] [--cluster]
+        [--fill] [--shards 4] [--cluster]
 
 Each size has a server of its own (unix socket, AOF everysec, in a temporary directory) with that many article tasks of
 about 350 bytes on `--hosts` hosts, host delay 0 so that the store and not the pace is measured. Client and server share
@@ -10,6 +10,9 @@ the machine's cores. `take` leases only; `take+done` ends each lease too, one ca
 Redis could do is its inverse) and `commands` what its scripts call, both per task: they depend less on what else the
 machine does, the latter not at all. The times of scripts are the server's own clock; those of a script that does
 nothing, called as often, tell what of the longest is the machine's scheduling and not ours.
+
+`--fill` writes what `push` would, without its scripts, of all tasks but each host's last: ten million URLs are there in
+minutes. They take some 5 % less memory than those that are pushed.
 
 `--shards` divides the work, on one server or, with `--cluster`, on three nodes. `CPU` is then that of the busiest node:
 its inverse is what the cluster could do for many workers. One client, as here, waits for one node at a time.
@@ -21,13 +24,15 @@ import argparse
 import hashlib
 import sys
 import time
+from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import redis
 
-from feedcrawl.domain.tasks import Task
+from feedcrawl.domain.tasks import Task, lane_of
+from feedcrawl.store import keys
 from feedcrawl.store.frontier import Ending, Frontier, FrontierPolicy
 from feedcrawl.store.shards import Shards
 
@@ -46,6 +51,9 @@ from redis_process import running_redis
 BATCHES = (1, 16, 64)
 TRIVIAL = "return redis.call('PING')"
 POLICY = FrontierPolicy(host_delay_sec=0, lease_sec=3600)
+HEAD = """\
+| number | what | batch | tasks/s | CPU, µs/task | commands/task | p99.9 of a script, ms ≤ | longest, ms |
+|--:|---|--:|--:|--:|--:|--:|--:|"""
 CHUNK = 6400
 """Tasks made at a time, so that their making is not measured."""
 
@@ -122,11 +130,28 @@ class Bench:
         infos: list[dict[str, Any]] = [node.info("cpu") for node in self._nodes]
         return [float(each["used_cpu_user_main_thread"]) + float(each["used_cpu_sys_main_thread"]) for each in infos]
 
-    def push(self) -> Cost:
-        """All tasks."""
+    def fill(self) -> int:
+        """Tasks written as `push` leaves them, all but each host's last; answers how many."""
+        stop, shard, at = self._size - self._hosts, keys.shard(), int(time.time() * 1000)
+        for host in range(self._hosts):
+            each = [_task(number, f"www.site-{host}.example") for number in range(host, stop, self._hosts)]
+            texts = {f"{shard}t:{task.id}": f'{task.to_json()[:-1]},"discovered_at":{at}}}' for task in each}
+            counts = Counter(f"pending:{task.kind}:{task.origin}:{task.source}" for task in each)
+            with self._client.pipeline(transaction=False) as pipe:
+                pipe.mset(texts)
+                ranks = {task.id: at - 3_600_000 * task.priority for task in each}
+                pipe.zadd(f"{shard}q:{lane_of(each[0])}:{each[0].host}", ranks)
+                pipe.hincrby(f"{shard}h:{each[0].host}", "tasks", len(each))
+                for name, count in counts.items():
+                    pipe.hincrby(f"{shard}counts", name, count)
+                pipe.execute()
+        return stop
+
+    def push(self, start: int = 0) -> Cost:
+        """All tasks from one on."""
 
         def steps() -> Iterator[int]:
-            for at in range(0, self._size, CHUNK):
+            for at in range(start, self._size, CHUNK):
                 chunk = tasks(at, min(at + CHUNK, self._size), self._hosts)
                 yield 0
                 self._frontier.push(chunk)
@@ -223,7 +248,7 @@ def report(size: int, options: argparse.Namespace) -> None:
     with store(options) as client:
         bench = Bench(client, size, min(options.hosts, size // 4), options.shards)
         empty = bench.memory()
-        row(size, "push", 64, bench.push())
+        row(size, "push", 64, bench.push(bench.fill() if options.fill else 0))
         pending = (bench.memory() - empty) / size
         bench.warm()
         for batch in BATCHES:
@@ -267,11 +292,11 @@ def main() -> None:
     parser.add_argument("--hosts", type=int, default=10_000)
     parser.add_argument("--takes", type=int, default=6_000, help="takes of each phase")
     parser.add_argument("--no-aof", action="store_true", help="a server without its append-only file")
+    parser.add_argument("--fill", action="store_true", help="write most tasks without scripts; one server, one shard")
     parser.add_argument("--shards", type=int, default=1, help="parts of the frontier")
     parser.add_argument("--cluster", action="store_true", help="three nodes instead of one server")
     options = parser.parse_args()
-    print("| URLs | what | batch | tasks/s | CPU, µs/task | commands/task | p99.9 of a script, ms ≤ | longest, ms |")
-    print("|--:|---|--:|--:|--:|--:|--:|--:|")
+    print(HEAD)
     for size in map(int, options.sizes.split(",")):
         report(size, options)
 

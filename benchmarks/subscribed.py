@@ -1,0 +1,142 @@
+"""What a feed costs Redis: bytes per feed, and the work of one poll that brings nothing, however many are subscribed.
+
+    python benchmarks/subscribed.py [--sizes 1000,10000,100000] [--polls 6000] [--no-aof]
+
+Each size has a server of its own with that many feeds, two on a host; as many as are measured are due and the others
+wait for theirs. A poll is what `crawl feeds` asks of Redis for a 304: its task is taken and its feed
+loaded, 16 at a time, and its end goes with its record and its line of the journal, 16 together. What is decided in
+between is made by the same functions and not counted. The columns are those of `frontier.py`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import uuid
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from frontier import HEAD, POLICY, Bench, row, store
+
+from feedcrawl.domain.cadence import CadencePolicy
+from feedcrawl.domain.conditional import Validators
+from feedcrawl.domain.subscription import PollRecord, Subscription, dump
+from feedcrawl.domain.urls import hostname
+from feedcrawl.items import FeedPoll
+from feedcrawl.services import journal, polling
+from feedcrawl.services.subscriptions import poll_task
+from feedcrawl.store import keys
+from feedcrawl.store.frontier import Ending, Frontier
+from feedcrawl.store.registry import Registry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import redis
+
+    from feedcrawl.domain.subscription import Feed
+    from feedcrawl.domain.tasks import Lease
+
+BATCH = 16
+CHUNK = 1600
+NOW = datetime.now(UTC)
+
+
+def poll_of(lease: Lease, feed: Feed) -> FeedPoll:
+    """A 304."""
+    held = Validators(feed.polls.etag, feed.polls.last_modified)
+    poll_id, fetch_id = f"{feed.id}@{polling.rfc3339(NOW)}", str(uuid.uuid4())
+    return FeedPoll(
+        lease, feed, poll_id, NOW, 304, "not_modified", held, fetch_id=fetch_id, duration_sec=0.2, signal="ok"
+    )
+
+
+class Feeds:
+    """A registry and a frontier with so many feeds, `due` of them due."""
+
+    def __init__(self, client: redis.Redis, size: int, due: int) -> None:
+        self._client, self._size, self._due = client, size, due
+        self.line = 0
+        self._frontier, self._registry = Frontier(client, POLICY), Registry(client)
+        self._policy = CadencePolicy()
+
+    def subscribe(self) -> None:
+        """All of them, each polled once."""
+        for at in range(0, self._size, CHUNK):
+            numbers = range(at, min(at + CHUNK, self._size))
+            each = [self._subscription(number) for number in numbers]
+            with self._client.pipeline(transaction=False) as pipe:
+                for said in each:
+                    for command in self._registered(said):
+                        pipe.execute_command(*command)
+                pipe.execute()
+            delays = [0.0 if number < self._due else random.uniform(3600, 86_400) for number in numbers]
+            self._frontier.push_each((poll_task(said), delay, "") for said, delay in zip(each, delays, strict=True))
+
+    def _subscription(self, number: int) -> Subscription:
+        url = f"https://www.site-{number // 2}.example/feeds/number-{number}.xml"
+        return Subscription(str(uuid.uuid4()), url, ("news",), added_at=polling.rfc3339(NOW))
+
+    def _registered(self, said: Subscription) -> list[list[Any]]:
+        polls = PollRecord(
+            etag=f'"{said.id[:8]}"',
+            last_modified="Fri, 27 Nov 2026 08:15:00 GMT",
+            body_hash=2 * said.id.replace("-", ""),
+            digest=2 * said.id.replace("-", ""),
+            body_bytes=20_000,
+            shown=20,
+            type="rss",
+            title=f"News of {hostname(said.url)}",
+            last_status=200,
+        )
+        shard = keys.shard()
+        listed = [["SADD", f"{shard}feeds", said.id], ["HSET", f"{shard}feed_by_url", said.url, said.id]]
+        return [*listed, *self._registry.moved(dump(said), said.id), *self._registry.commit(said.id, polls, {"at": ""})]
+
+    def polls(self, count: int) -> Iterator[int]:
+        """Steps of `Bench.measured`: takes and loads (half of the work), nothing while it is decided, ends."""
+        for _ in range(count // BATCH):
+            leases = self._frontier.take(BATCH, lanes=("poll",)).leases
+            feeds = self._registry.load([lease.id.removeprefix("feed:") for lease in leases])
+            yield len(leases) // 2
+            endings = [self._ending(poll_of(lease, feeds[lease.id.removeprefix("feed:")])) for lease in leases]
+            yield 0
+            self._frontier.end(endings)
+            yield len(leases) - len(leases) // 2
+
+    def _ending(self, poll: FeedPoll) -> Ending:
+        poll.decision = polling.decide(poll, self._policy, 0.0)
+        record, line = polling.poll_record(poll), journal.journal_line(poll)
+        commands = self._registry.commit(poll.feed.id, record, line)
+        self.line = len(str(commands[1][2]).encode())
+        delay = poll.decision.interval_sec
+        return Ending(poll.lease, "pending", poll.result, delay, {}, commands, poll.signal)
+
+
+def report(size: int, options: argparse.Namespace) -> None:
+    """The rows of one size."""
+    with store(options) as client:
+        bench = Bench(client, size, size // 2, 1)
+        feeds, empty = Feeds(client, size, min(options.polls + BATCH, size)), bench.memory()
+        feeds.subscribe()
+        each = (bench.memory() - empty) / size
+        count = min(options.polls, size)
+        row(size, "poll", BATCH, bench.measured(feeds.polls(count)))
+        after = (bench.memory() - empty - size * each) / count
+        print(f"| {size} | bytes per feed: {each:.0f}, {after:.0f} more after a poll, ", end="")
+        print(f"{feeds.line} of them its line in the journal | | | | | | |", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", default="1000,10000,100000", help="numbers of feeds, comma separated")
+    parser.add_argument("--polls", type=int, default=6_000, help="polls that are measured, at most one of each feed")
+    parser.add_argument("--no-aof", action="store_true", help="a server without its append-only file")
+    options = parser.parse_args(namespace=argparse.Namespace(cluster=False))
+    print(HEAD)
+    for size in map(int, options.sizes.split(",")):
+        report(size, options)
+
+
+if __name__ == "__main__":
+    main()
