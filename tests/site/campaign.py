@@ -27,6 +27,7 @@ from world import World, entry, events, good_page
 from feedcrawl.domain.urls import url_uid
 from feedcrawl.store.connection import connect
 from feedcrawl.store.frontier import Frontier, FrontierPolicy
+from feedcrawl.store.registry import Registry
 
 LEASE_SEC = 2.0
 FAULTS = Path(__file__).with_name("faults.py")
@@ -39,7 +40,7 @@ SETTINGS = {
 EDITED = "edited"
 NOT_ASLEEP = {"child_parsing", "half_line", "half_published"}
 """Where no worker can sleep: in a child, and within one system call."""
-NOT_KILLED = {"worker stopped", "worker asked to end"}
+NOT_KILLED = {"worker stopped", "worker asked to end", "killed before its feed was subscribed"}
 NAMED = [(kind, step) for kind, steps in STEPS.items() for step in steps]
 
 
@@ -58,6 +59,7 @@ class Account:
     leases_left: int
     repeated_lines: int = field(compare=False, default=0)
     repeated_events: int = field(compare=False, default=0)
+    examples: tuple[str, ...] = field(compare=False, default=())
 
 
 def account(world: World, urls: Iterable[str], category: str = "kept") -> Account:
@@ -87,6 +89,7 @@ def account(world: World, urls: Iterable[str], category: str = "kept") -> Accoun
         leases_left=leases,
         repeated_lines=len(lines) - len(set(lines)) + entries.total() - len(entries),
         repeated_events=sum(ids.total() - len(ids) for ids in (ready, new)),
+        examples=tuple(repr(tasks[uid]) for uid in sorted(uids - kept)[:5]),
     )
 
 
@@ -98,6 +101,7 @@ class Campaign:
     pages: int = 3
     chance: random.Random = field(default_factory=lambda: random.Random(4))
     urls: list[str] = field(default_factory=list)
+    feeds: list[str] = field(default_factory=list)
     faults: Counter[str] = field(default_factory=Counter)
     sites: int = 0
 
@@ -114,6 +118,7 @@ class Campaign:
         slow = {"wait_sec": 0.02, "piece_bytes": 1500, "drip_sec": 0.002}
         self.urls += [site.serve(f"/{each}", good_page(each, **slow)) for each in names]
         entries = [entry(site, each) for each in names]
+        self.feeds.append(site.url("/feed"))
         return site.serve("/feed", document(rss(entries), content_type="application/rss+xml", etag='"1"', **slow))
 
     def start(self, feed: str, *fault: str) -> subprocess.Popen[bytes]:
@@ -229,8 +234,21 @@ class Campaign:
         """All that is left is done, each feed is asked once more, and nothing is new."""
         time.sleep(LEASE_SEC)
         self.world.until(lambda: all(map(is_gone, self.world.started)))
-        self.world.crawl("rest")
+        listed = self.world.folder / "unheard.txt"
+        listed.write_text("".join(f"{feed} kept\n" for feed in self._unheard()))
+        self.world.crawl("rest", *([f"feeds={listed}"] if listed.stat().st_size else []))
         self.world.crawl("again", "now=1")
+
+    def _unheard(self) -> list[str]:
+        """Feeds whose workers died before they had subscribed them: a command that did not end is given again."""
+        asked = {request.host for request in self.world.origin.ledger.requests if request.path == "/feed"}
+        feeds = [feed for feed in self.feeds if urlsplit(feed).hostname not in asked]
+        if feeds:
+            with connect(url=self.world.url, data_dir=self.world.data) as connection:
+                known = {feed.subscription.url for feed in Registry(connection.client).all()}
+            feeds = [feed for feed in feeds if feed not in known]
+        self.faults["killed before its feed was subscribed"] += len(feeds)
+        return feeds
 
     def account(self) -> Account:
         return account(self.world, self.urls)
