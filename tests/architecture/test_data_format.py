@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 from origin import document, failure, html
 from world import World, entry, feed, good_page, world_in
 
+from feedcrawl.domain.messages import Unfit, message_of
 from feedcrawl.store.registry import Registry
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -134,6 +135,12 @@ def test_the_crawl_brought_both_kinds_of_each(records: dict[str, list[Any]]) -> 
     assert {record["why"] for record in records["merge"]} == {"canonical", "near_text"}
     states = {(record["processing_status"], bool(record["fragments"])) for record in records["media"]}
     assert states == {("ready_for_reading", True), ("failed", False)}
+
+
+def test_what_a_crawl_tells_fits_what_kafka_gets(records: dict[str, list[Any]]) -> None:
+    sent = [message_of(each, {"webpage_fetched": "webpage_log", "new_entry": "new_entry"}) for each in records["event"]]
+    assert not [each for each in sent if isinstance(each, Unfit)]
+    assert {each.topic for each in sent if each is not None} == {"webpage_log", "new_entry"}
 
 
 def objects(found: Any) -> Iterator[dict[str, Any]]:

@@ -38,7 +38,9 @@ def tell(client: redis.Redis, count: int) -> list[str]:
         "fetched_at": "2026-11-28T00:33:05Z",
     }
     told = [
-        Event("webpage_fetched", f"webpage_fetched:{number}", json.dumps({**data, "url": f"http://a.test/{number % 50}"}))
+        Event(
+            "webpage_fetched", f"webpage_fetched:{number}", json.dumps({**data, "url": f"http://a.test/{number % 50}"})
+        )
         for number in range(count)
     ]
     with client.pipeline(transaction=False) as pipe:
