@@ -26,7 +26,9 @@ UNUSABLE: Final = 2
 
 _AWAY: Final = frozenset({"store_away", "disk_away"})
 """Why the scheduler ends a crawl: Redis or the disk stayed away, or the server has lost its data."""
-_BROKEN_SERVERS: Final = frozenset({"data_dir", "aof_damaged", "not_starting", "silent", "unreachable", "emptied", "another_server"})
+_BROKEN_SERVERS: Final = frozenset(
+    {"data_dir", "aof_damaged", "not_starting", "silent", "unreachable", "emptied", "another_server"}
+)
 """ServerRefused codes of servers that do not work; of the others the settings would have to change."""
 EXPLAINED: Final = (ConfigError, ServerRefused, StoreUnavailable, DiskUnavailable, Refusal, ValueError)
 """What one sentence explains; anything else is a bug, and has its traceback."""

@@ -36,7 +36,7 @@ MODULES = (
 # What has no name, and why none is needed: it does not come from a download.
 UNNAMED = {
     "words of spiders, pipelines and add-ons to Scrapy": """
-        CloseSpider ContractFail DontCloseSpider DropItem NotConfigured UsageError _InvalidOutput
+        CloseSpider ContractFail DontCloseSpider DropItem LeaseLost NotConfigured UsageError _InvalidOutput
     """,
     "refused by a middleware of the operator's": "IgnoreRequest",
     "named by what caused it, tested below": "DownloadFailedError",

@@ -40,9 +40,7 @@ class Command(OnStores, ScrapyCommand):
         from feedcrawl.extensions import logs  # noqa: PLC0415
 
         for each in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(
-                each, lambda *_: None
-            )  # uvicorn ends and raises it again; stores must close
+            signal.signal(each, lambda *_: None)  # uvicorn ends and raises it again; stores must close
         assert self.settings is not None
         logs.install(self.settings)
         _ = wired.connection

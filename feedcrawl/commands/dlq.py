@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
@@ -110,8 +110,9 @@ def _write_array(found: Iterable[Letter]) -> int:
 
 def _write_lines(found: Iterable[Letter], *, whole: bool) -> int:
     count = 0
-    for count, letter in enumerate(found, 1):
+    for letter in found:
         sys.stdout.write(_pretty(letter) if whole else _line(letter))
+        count += 1
     return count
 
 

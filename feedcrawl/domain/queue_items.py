@@ -17,8 +17,9 @@ PRIORITIES = range(1, 11)
 
 @dataclass(frozen=True, slots=True)
 class QueueItem:
-    """A URL to fetch. `again` is why it shall be fetched though it was before ("" = it shall not); `task` is what it was
-    when it was given up.
+    """A URL to fetch.
+
+    `again` is why it shall be fetched though it was before ("" = it shall not); `task` is what it was when given up.
     """
 
     url: str

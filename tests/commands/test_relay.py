@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,6 @@ def test_relays_that_are_killed_and_stopped_lose_nothing_and_keep_the_order(
     assert set(found) == set(told)
     for article in range(50):
         mine = [int(each.split(":")[1]) for each in found if int(each.split(":")[1]) % 50 == article]
-        steps = [later - earlier for earlier, later in zip(mine, mine[1:], strict=False)]
+        steps = [later - earlier for earlier, later in pairwise(mine)]
         assert all(step == 50 or step <= 0 for step in steps), "a gap: something was sent before what came earlier"
     assert len(found) - MANY <= 500

@@ -134,7 +134,9 @@ def test_how_far_behind_each_group_is(events: Events, redis_client: redis.Redis)
         "ahead": Backlog("ahead", 0, 0, None),
     }
     events.acknowledge("kafka", given)
-    assert next(each for each in events.backlogs() if each.group == "kafka") == Backlog("kafka", 0, 6, (begin + 4) / 1000)
+    assert next(each for each in events.backlogs() if each.group == "kafka") == Backlog(
+        "kafka", 0, 6, (begin + 4) / 1000
+    )
 
 
 def test_one_worker_leads_until_it_leaves_or_its_time_is_over(events: Events, redis_client: redis.Redis) -> None:
