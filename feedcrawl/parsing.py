@@ -5,9 +5,9 @@
     await pool.close(drain_sec=5)
 
 A parser that hangs, eats memory or crashes costs one child and one document; the caller gets a value, never an
-exception. A document whose child was killed from outside is read once more. Children are forked from a server process
-that has imported the parsers and nothing else: no reactor, no connection, no thread is there to be inherited. They end
-when their parent does, however it dies.
+exception. A document whose child was killed from outside, or ran out of wall time, is read once more. Children are
+forked from a server process that has imported the parsers and nothing else: no reactor, no connection, no thread is
+there to be inherited. They end when their parent does, however it dies.
 
 Whatever a child is sent and sends back is pickled, so functions must be importable, and children are trusted as far
 as the parsers in them are.
@@ -131,11 +131,12 @@ class ParserPool:
             try:
                 try:
                     outcome = await self._ask(task, wall_sec)
-                except (BrokenProcessPool, ProcessExpired):
+                except (BrokenProcessPool, ProcessExpired, FutureTimeout):
                     # Pebble gives up a whole pool when an idle child dies, a machine without memory kills any child,
-                    # and a supervisor that ends a crawl signals all of its processes: the task need not be to blame.
+                    # a supervisor that ends a crawl signals all of its processes, and a machine that slept has used
+                    # up the wall time of all: the task need not be to blame. Its own cost is limited in CPU time.
                     outcome = await self._ask(task, wall_sec)
-            except (BrokenProcessPool, OSError, EOFError) as error:
+            except (BrokenProcessPool, FutureTimeout, OSError, EOFError) as error:
                 outcome = self._failure(error, wall_sec)
             outcome = outcome if outcome.seconds else replace(outcome, seconds=time.monotonic() - began)
         self.on_answer(function.__name__, outcome)
@@ -206,7 +207,7 @@ class ParserPool:
             if asked.cancelled():
                 return Failed("parse_cancelled", "the pool is closing")
             error = asked.exception()
-            if error is not None and (isinstance(error, BrokenProcessPool) or _was_killed(error)):
+            if error is not None and (isinstance(error, (BrokenProcessPool, FutureTimeout)) or _was_killed(error)):
                 raise error
             outcome: Done[Any] | Failed = self._failure(error, wall_sec) if error else asked.result()
             return outcome

@@ -167,6 +167,12 @@ def test_a_document_whose_child_is_killed_is_read_once_more(tmp_path, whom, numb
     assert asked(f"__import__('os').path.exists({str(mark)!r}) or ({kill}, {SLEEP})", wall_sec=30).value is True
 
 
+def test_a_document_that_ran_out_of_wall_time_is_read_once_more(tmp_path):
+    mark = tmp_path / "slow"
+    once = f"__import__('os').path.exists({str(mark)!r}) or (open({str(mark)!r}, 'w'), {SLEEP})"
+    assert asked(once, wall_sec=0.5).value is True
+
+
 def test_an_idle_child_that_is_killed_is_replaced():
     async def work(pool):
         pid = (await pool.run(eval, PID)).value
