@@ -122,9 +122,10 @@ def report(size: int, options: argparse.Namespace) -> None:
         each = (bench.memory() - empty) / size
         count = min(options.polls, size)
         row(size, "poll", BATCH, bench.measured(feeds.polls(count)))
-        after = (bench.memory() - empty - size * each) / count
-        print(f"| {size} | bytes per feed: {each:.0f}, {after:.0f} more after a poll, ", end="")
-        print(f"{feeds.line} of them its line in the journal | | | | | | |", flush=True)
+        more = f", {bench.memory() / size - empty / size - each:.0f} more after a poll" if count == size else ""
+        print(
+            f"| {size} | bytes per feed: {each:.0f}{more}; a line of the journal {feeds.line} | | | | | | |", flush=True
+        )
 
 
 def main() -> None:
