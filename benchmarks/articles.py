@@ -7,8 +7,8 @@ finds them by a feed and does all that it does: raw capture, extraction by its l
 Redis, events. news-please (`--news-please` names the Python of a virtual environment that has it) is given the list of
 URLs, and runs its Download crawler with the extractors and stores of its default configuration. Each run is a fresh
 process with empty data. Time runs from the first page asked for to the end of the process; `cores` is processor time
-by that time: children included, the server of Redis and this program left out. Pages are made here, or taken from
-`--page-files`.
+by that time, all descendants and the server included, start and all; this program left out. Pages are made here, or
+taken from `--page-files`.
 
 With `--watch SEC` one run of feedcrawl alone tells its resident memory and that of its children, every so many seconds.
 """
@@ -18,7 +18,6 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import resource
 import statistics
 import subprocess
 import sys
@@ -39,6 +38,7 @@ sys.path.insert(0, str(REPOSITORY / "tests" / "site"))
 from scrapy_process import clean_environment  # noqa: E402
 
 ENTRIES = 100
+LOOK_SEC = 0.2
 OPEN = 16
 WORDS = [
     *("council", "river", "winter", "market", "report", "history", "engine", "garden", "letter", "season", "village"),
@@ -192,34 +192,44 @@ def with_news_please(python: str, site: Site, base: str, directory: Path) -> Ran
 def timed(
     command: Sequence[str], own: Mapping[str, str], site: Site, directory: Path, watch_sec: float = 0
 ) -> tuple[float, float]:
-    """Seconds from the first page to the end of a process, and processor seconds of it and its children."""
+    """Seconds from the first page to the end of a process, and processor seconds of it and its descendants."""
     site.first, site.asked = None, 0
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    log = directory / "log"
+    log, used, told = directory / "log", dict[int, float](), time.perf_counter()
     with log.open("w", encoding="utf-8") as out:
         process = subprocess.Popen(
             command, env=clean_environment() | own, cwd=REPOSITORY, stdout=out, stderr=out, stdin=subprocess.DEVNULL
         )
-        while watch_sec and process.poll() is None:
-            time.sleep(watch_sec)
-            worker, *children = resident_mb(process.pid)
-            print(f"| {site.asked} | {worker:.0f} | {sum(children):.0f} | {len(children)} |", flush=True)
-        process.wait()
+        while process.poll() is None:
+            time.sleep(LOOK_SEC)
+            seen = family(process.pid)
+            used |= {pid: seconds for pid, seconds, _ in seen}
+            if watch_sec and seen and time.perf_counter() - told >= watch_sec:
+                told = time.perf_counter()
+                sizes = [f"{mb:.0f}" for _, _, mb in seen]
+                print(f"| {site.asked} | {sizes[0]} | {' + '.join(sizes[1:])} |", flush=True)
     if site.first is None or process.returncode:
         sys.exit(f"{command}: status {process.returncode}\n{log.read_text(encoding='utf-8')[-4000:]}")
-    wall, used = time.perf_counter() - site.first, resource.getrusage(resource.RUSAGE_CHILDREN)
-    return wall, used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
+    return time.perf_counter() - site.first, sum(used.values())
 
 
-def resident_mb(pid: int) -> list[float]:
-    """Resident memory of a process, then of each of its descendants; 0 where it is gone."""
-    listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,rss="], capture_output=True, text=True, check=True).stdout
-    rows = [tuple(map(int, row.split())) for row in listed.splitlines()]
-    sizes = {each: rss / 1024 for each, _, rss in rows}
-    family = [pid]
-    for each in family:
-        family += [child for child, parent, _ in rows if parent == each]
-    return [sizes.get(each, 0.0) for each in family]
+def family(pid: int) -> list[tuple[int, float, float]]:
+    """Process id, processor seconds and resident megabytes of a process, then of its descendants, as far as there."""
+    columns = ["ps", "-A", "-o", "pid=,ppid=,time=,rss="]
+    listed = subprocess.run(columns, capture_output=True, text=True, check=True).stdout
+    rows = {int(row.split()[0]): row.split()[1:] for row in listed.splitlines()}
+    found = [pid] if pid in rows else []
+    for each in found:
+        found += [child for child, (parent, *_) in rows.items() if int(parent) == each]
+    return [(each, seconds(rows[each][1]), int(rows[each][2]) / 1024) for each in found]
+
+
+def seconds(said: str) -> float:
+    """Of ps(1): `[days-][hours:]minutes:seconds[.fraction]`."""
+    days, _, clock = said.rpartition("-")
+    total = 86400.0 * int(days or 0)
+    for power, part in enumerate(reversed(clock.split(":"))):
+        total += float(part) * 60**power
+    return total
 
 
 def row(name: str, runs: Sequence[Ran], others: Sequence[Ran]) -> None:
@@ -261,7 +271,7 @@ def main() -> None:
     base = f"http://127.0.0.1:{server.server_address[1]}"
     print(f"{len(site.pages)} pages, {sum(map(len, site.pages)) / len(site.pages) / 1024:.0f} KB each on average")
     if options.watch:
-        print("| pages asked for | worker MB | children MB | children |\n|--:|--:|--:|--:|")
+        print("| pages asked for | worker MB | its children and the server, MB |\n|--:|--:|---|")
         with tempfile.TemporaryDirectory(prefix="fc-bench-") as directory:
             row("feedcrawl", *2 * ([with_feedcrawl(site, base, Path(directory), options.watch)],))
     else:
