@@ -44,9 +44,13 @@ def main() -> int:
     options.add_argument("--kills", type=int, default=200)
     options.add_argument("--articles", type=int, default=20_000)
     options.add_argument("--seed", type=int, default=4)
+    options.add_argument("--folder", type=Path, help="an empty one that stays, with data and logs, where one is named")
     given = options.parse_args()
     began, chance = time.monotonic(), random.Random(given.seed)
-    with tempfile.TemporaryDirectory() as folder, world_in(Path(folder), embedded=True, **SETTINGS) as world:
+    with (
+        tempfile.TemporaryDirectory() as passing,
+        world_in(given.folder or Path(passing), embedded=True, **SETTINGS) as world,
+    ):
         campaign, worked = Campaign(world, chance=chance), 0
         while campaign.kills < given.kills:
             left = given.kills - campaign.kills

@@ -50,7 +50,10 @@ ASLEEP = [
 def test_a_worker_that_sleeps_through_its_lease_writes_nothing_stale(tmp_path: Path) -> None:
     with world_in(tmp_path, **SETTINGS) as world:
         campaign = Campaign(world)
-        workers = [campaign.asleep(kind, step) for kind, step in ASLEEP]
+        workers = []
+        for kind, step in ASLEEP:
+            workers.append(campaign.asleep(kind, step))
+            campaign.edit()
         time.sleep(LEASE_SEC)
         world.crawl("others")
         for worker in workers:

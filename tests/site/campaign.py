@@ -13,7 +13,7 @@ import signal
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -81,7 +81,8 @@ def account(world: World, urls: Iterable[str], category: str = "kept") -> Accoun
     ended = {uid for uid, each in tasks.items() if each is not None and each[1].status == "fetched"}
     several = sum(each is not None and each[1].fetch_count > 1 for each in tasks.values())
     kept = ended & good & listed & {uid for uid, _ in lines} & {uid for uid, _ in ready}
-    more = [len(versions) - len(uids) for versions in (set(lines), good, listed, entries, ready, new)]
+    places = {"lines": set(lines), "good": good, "listed": listed, "entries": entries, "ready": ready, "new": new}
+    more = [len(versions) - len(uids) for versions in places.values()]
     return Account(
         articles=len(uids),
         lost=len(uids - kept) + sum(max(0, -each) for each in more),
@@ -89,8 +90,21 @@ def account(world: World, urls: Iterable[str], category: str = "kept") -> Accoun
         leases_left=leases,
         repeated_lines=len(lines) - len(set(lines)) + entries.total() - len(entries),
         repeated_events=sum(ids.total() - len(ids) for ids in (ready, new)),
-        examples=tuple(repr(tasks[uid]) for uid in sorted(uids - kept)[:5]),
+        examples=(
+            *(f"lost: {tasks[uid]}" for uid in sorted(uids - kept)[:5]),
+            *(f"ended twice: {each}" for each in tasks.values() if each is not None and each[1].fetch_count > 1),
+            *(f"{name}: {each}" for name, versions in places.items() for each in _extra(versions, uids)),
+        ),
     )
+
+
+def _extra(versions: Iterable[str | tuple[str, str]], uids: set[str]) -> Iterator[str | tuple[str, str]]:
+    """Those of no page that was served, and the second and later ones of a page."""
+    seen = Counter(version if isinstance(version, str) else version[0] for version in versions)
+    for version in versions:
+        uid = version if isinstance(version, str) else version[0]
+        if uid not in uids or seen[uid] > 1:
+            yield version
 
 
 @dataclass
@@ -141,15 +155,14 @@ class Campaign:
         self.faults[f"{kind} {step}"] += 1
 
     def asleep(self, kind: str, step: str) -> subprocess.Popen[bytes]:
-        """A worker that is stopped at a step of the first task of its site, whose pages are then edited."""
+        """A worker that is stopped at a step of the first task of its site."""
         feed = self.site(f"asleep-{kind}-{step.replace('_', '-')}")
         worker = self.start(feed, step, kind, str(urlsplit(feed).hostname), "STOP")
         self.world.until(lambda: is_stopped(worker))
-        self._edit()
         self.faults["worker stopped"] += 1
         return worker
 
-    def _edit(self) -> None:
+    def edit(self) -> None:
         """The pages of the last site have another text from now on."""
         for url in self.urls[-self.pages :]:
             host, path = str(urlsplit(url).hostname), urlsplit(url).path
