@@ -47,7 +47,7 @@ class Metrics:
         """NotConfigured where no port is set."""
         wired = wiring.of(crawler)
         if not wired.config.metrics_port:
-            raise NotConfigured("FEEDCRAWL_METRICS_PORT is 0")
+            raise NotConfigured
         extension = cls(crawler, wired)
         crawler.signals.connect(extension.spider_opened, signals.spider_opened)
         crawler.signals.connect(extension.spider_closed, signals.spider_closed)
