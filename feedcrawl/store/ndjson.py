@@ -1,7 +1,7 @@
 """Records as lines of JSON, one file a day: `entries/2026-11-27.ndjson`, `articles/2026-11-27.ndjson`.
 
-Any number of processes may append to one file; after a kill a line may be torn, which costs that line alone, or may
-come twice (the last one counts).
+Any number of processes may append to one file; after a kill the last line may be torn, until the next append cuts
+it off, or a line may come twice (the last one counts).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 LOCK_SEC = 0.5
 """How long a writer waits for others before its task goes back: the event loop waits too."""
 _POLL_SEC = 0.005
+_BLOCK = 65_536
 _FILE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])\.ndjson")
 
 
@@ -48,8 +49,11 @@ class NdjsonFile:
 
     def _append(self, fd: int, lines: bytes) -> None:
         _lock(fd)
-        end = os.fstat(fd).st_size
-        write_whole(fd, b"\n" + lines if _torn(fd, end) else lines, end=end)
+        size = os.fstat(fd).st_size
+        end = _whole(fd, size)
+        if end < size:
+            os.ftruncate(fd, end)
+        write_whole(fd, lines, end=end)
         if self._durable:
             os.fdatasync(fd)
 
@@ -99,8 +103,16 @@ def _name(day: date) -> str:
     return f"{day:%Y-%m-%d}.ndjson"
 
 
-def _torn(fd: int, end: int) -> bool:
-    return end > 0 and os.pread(fd, 1, end - 1) != b"\n"
+def _whole(fd: int, size: int) -> int:
+    """The length without a last line that a kill has torn: readers that know no torn lines must not stop at it."""
+    end, step = size, 1
+    while end > 0:
+        start = max(0, end - step)
+        last = os.pread(fd, end - start, start).rfind(b"\n")
+        if last >= 0:
+            return start + last + 1
+        end, step = start, _BLOCK
+    return 0
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:

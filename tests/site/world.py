@@ -126,7 +126,7 @@ class World:
         """The records of entries/ or articles/, as they were written; a line torn by a kill is left out."""
         files = sorted((self.data / kind).glob("*.ndjson"))
         found = []
-        for line in (line for file in files for line in file.read_text("utf-8").splitlines()):
+        for line in (line for file in files for line in file.read_text("utf-8", "replace").splitlines()):
             with contextlib.suppress(ValueError):
                 found.append(json.loads(line))
         return found
