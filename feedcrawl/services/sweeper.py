@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.hubs import Topic
 from feedcrawl.services.subscriptions import poll_task
-from feedcrawl.services.watching import sitemap_task, task_id
+from feedcrawl.services.watching import sitemap_task
 from feedcrawl.services.websub import lease_task
 from feedcrawl.store import keys
 from feedcrawl.store.connection import map_redis_errors
@@ -30,6 +30,7 @@ TURN_SEC: Final = 55
 """How long after its last page a worker is still the one that sweeps. Less than the time between two passes."""
 _MENDED: Final = frozenset({"stray", "twice", "unleased"})
 _FEED: Final = "feed:"
+_SITEMAP: Final = "sitemap:"
 _PUSH: Final = "websub:"
 
 
@@ -54,18 +55,11 @@ class Sweeper:
         """Looks page by page, and yields the tasks of each that have no future; ends early if another took over."""
         wired = self._wired
         with map_redis_errors():
-            for shard, ids in wired.registry.pages(PAGE):
-                yield self._look(shard, [f"{_FEED}{each}" for each in ids])
-                if not self._goes_on():
-                    return
-            for shard, ids in wired.sitemaps.pages(PAGE):
-                yield self._look(shard, list(map(task_id, ids)))
-                if not self._goes_on():
-                    return
-            for shard, ids in wired.pushes.pages(PAGE):
-                yield self._look(shard, [f"{_PUSH}{each}" for each in ids])
-                if not self._goes_on():
-                    return
+            for store, kind in ((wired.registry, _FEED), (wired.sitemaps, _SITEMAP), (wired.pushes, _PUSH)):
+                for shard, ids in store.pages(PAGE):
+                    yield self._look(shard, [f"{kind}{each}" for each in ids])
+                    if not self._goes_on():
+                        return
             unleased, freed = wired.frontier.audit()
         if unleased or freed:
             logger.warning("frontier_mended", extra={"holders_without_lease": unleased, "hosts_held_by_nobody": freed})
@@ -102,7 +96,7 @@ class Sweeper:
         yield from (poll_task(feed.subscription) for feed in feeds.values())
         pushes = self._wired.pushes.all_of([bare[each] for each in ids if each.startswith(_PUSH)])
         yield from (lease_task(each, Topic(push.hub, push.topic)) for each, push in pushes.items())
-        sitemaps = self._wired.sitemaps.load([bare[each] for each in ids if not each.startswith((_FEED, _PUSH))])
+        sitemaps = self._wired.sitemaps.load([bare[each] for each in ids if each.startswith(_SITEMAP)])
         yield from (sitemap_task(watched.sitemap) for watched in sitemaps.values())
 
 

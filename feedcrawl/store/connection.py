@@ -13,7 +13,7 @@ import contextlib
 import logging
 import pkgutil
 import re
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Self
 
 import redis
@@ -190,6 +190,14 @@ def get_each(client: Client, names: Sequence[str]) -> list[str | None]:
         for name in names:
             pipe.get(name)
         return list(pipe.execute())
+
+
+def members_of(client: Client, sets: Sequence[str], size: int) -> Iterator[tuple[int, list[str]]]:
+    """The members of sets, in no order, about `size` at a time, each page with the number of its set."""
+    for number, name in enumerate(sets):
+        members = client.sscan_iter(name, count=size)
+        while page := list(islice(members, size)):
+            yield number, page
 
 
 def _nodes(client: redis.Redis | RedisCluster, *, all_of_them: bool = False) -> list[redis.Redis]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from feedcrawl.domain.shards import settled_id, shard_of, shard_of_host
 from feedcrawl.domain.sitemap_state import Sitemap, SitemapRecord, Watched, dump, load_record, load_sitemap
 from feedcrawl.domain.urls import hostname
 from feedcrawl.store import keys
-from feedcrawl.store.connection import get_each
+from feedcrawl.store.connection import get_each, members_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -93,17 +92,12 @@ class Sitemaps:
 
     def all(self) -> Iterator[Watched]:
         """Every sitemap, in no order, a page at a time."""
-        found = (self._client.sscan_iter(name, count=PAGE) for name in self._lists())
-        ids = chain.from_iterable(found)
-        while page := list(islice(ids, PAGE)):
+        for _, page in self.pages(PAGE):
             yield from self.load(page).values()
 
     def pages(self, size: int) -> Iterator[tuple[int, list[str]]]:
         """Every sitemap's id, in no order, about `size` at a time, each page with the shard that it is of."""
-        for number, name in enumerate(self._lists()):
-            ids = self._client.sscan_iter(name, count=size)
-            while page := list(islice(ids, size)):
-                yield number, page
+        return members_of(self._client, self._lists(), size)
 
     def said(self, ids: Sequence[str]) -> list[str]:
         """The sitemaps that there are of those asked for, as the JSON text that is kept of each."""

@@ -9,7 +9,7 @@ from feedcrawl.domain.shards import shard_of
 from feedcrawl.domain.tasks import compact
 from feedcrawl.domain.websub import Push, push_from
 from feedcrawl.store import keys
-from feedcrawl.store.connection import get_each
+from feedcrawl.store.connection import get_each, members_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -115,15 +115,7 @@ class Pushes:
 
     def pages(self, size: int) -> Iterator[tuple[int, list[str]]]:
         """The id of every feed with a subscription, in no order, about `size` at a time, with the shard they are of."""
-        for number in range(self._shards):
-            ids: list[str] = []
-            for each in self._client.sscan_iter(f"{keys.shard(number)}pushes", count=size):
-                ids.append(each)
-                if len(ids) == size:
-                    yield number, ids
-                    ids = []
-            if ids:
-                yield number, ids
+        return members_of(self._client, [f"{keys.shard(number)}pushes" for number in range(self._shards)], size)
 
     def all_of(self, feed_ids: Sequence[str]) -> dict[str, Push]:
         """The subscriptions that there are of these feeds, in one round trip."""
