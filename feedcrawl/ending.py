@@ -9,9 +9,10 @@ from scrapy import signals
 
 from feedcrawl.config import ConfigError
 from feedcrawl.domain.errors import Refusal
+from feedcrawl.scheduler import UNRETURNED
 from feedcrawl.spiders.feeds import NO_USABLE_ARGUMENT
 from feedcrawl.store.connection import ServerRefused, StoreUnavailable
-from feedcrawl.store.disk import DiskUnavailable
+from feedcrawl.store.disk import PASSING, DiskUnavailable
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -35,7 +36,11 @@ EXPLAINED: Final = (ConfigError, ServerRefused, StoreUnavailable, DiskUnavailabl
 
 
 class Ending:
-    """Watches a crawl for tasks that something of ours failed on, and that no later attempt of the same run mended."""
+    """Watches a crawl for tasks that something of ours failed on, and that no later attempt of the same run mended.
+
+    Where Redis or the disk were away for a time the task waits in the frontier, or an end whose answer was lost has
+    been reached: that is no failure, unless the frontier could not be told until the end (`UNRETURNED`).
+    """
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -54,19 +59,27 @@ class Ending:
     def status(self) -> int:
         """0 when each task ended stored, dead with a reason, or back in the frontier; else 1 or 2."""
         stats = self._crawler.stats
-        if self._unresolved or stats.get_value("finish_reason") in _AWAY:
+        if self._unresolved or stats.get_value(UNRETURNED) or stats.get_value("finish_reason") in _AWAY:
             return FAILED
         return UNUSABLE if stats.get_value(NO_USABLE_ARGUMENT) else DONE
 
-    def _item_error(self, item: Any) -> None:
-        self._unresolved.add(_task(getattr(item, "lease", None)))
+    def _item_error(self, item: Any, failure: Failure) -> None:
+        self._failed(getattr(item, "lease", None), failure)
 
     def _spider_error(self, failure: Failure, response: Response | None) -> None:
         request = getattr(failure, "request", None) or getattr(response, "request", None)
-        self._unresolved.add(_task(request.meta.get("lease") if request is not None else None))
+        self._failed(request.meta.get("lease") if request is not None else None, failure)
+
+    def _failed(self, lease: Any, failure: Failure) -> None:
+        if lease is None or not _passes(failure.value):
+            self._unresolved.add(_task(lease))
 
     def _item_scraped(self, item: Any) -> None:
         self._unresolved.discard(_task(getattr(item, "lease", None)))
+
+
+def _passes(error: BaseException | None) -> bool:
+    return isinstance(error, StoreUnavailable) or (isinstance(error, DiskUnavailable) and error.reason in PASSING)
 
 
 def _task(lease: Any) -> object:

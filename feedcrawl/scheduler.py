@@ -44,6 +44,8 @@ ANOTHERS_SEC = 60.0
 """How long beyond the linger time a task that is another spider's is left to it."""
 COLLECT_AFTER = (5_000, 20, 20)
 """New objects until the garbage collector looks at them, and how often it does until it looks at older ones too."""
+UNRETURNED = "feedcrawl/scheduler/unreturned"
+"""Stat: tasks whose return the frontier could not be told of until the end."""
 READY = "frontier_ready"
 """Marks a request whose turn has come, on its way through `engine.crawl` back to us."""
 
@@ -103,6 +105,8 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         self._ready.clear()
         self._waiting_turn.clear()
         returned = self.leases.give_all_back(f"closing: {reason}")
+        if self.leases.abandoned:
+            self.stats.set_value(UNRETURNED, self.leases.abandoned)
         if returned:
             logger.info("leases_given_back", extra={"count": returned, "reason": reason})
 

@@ -9,6 +9,7 @@ from scrapy.signalmanager import SignalManager
 from feedcrawl.config import ConfigError
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.ending import NO_USABLE_ARGUMENT, Ending, explained
+from feedcrawl.scheduler import UNRETURNED
 from feedcrawl.store.connection import ServerRefused, StoreUnavailable
 from feedcrawl.store.disk import DiskUnavailable
 
@@ -27,9 +28,17 @@ def status(*happened: tuple[object, dict[str, Any]], **stats: object) -> int:
 
 
 REQUEST = SimpleNamespace(meta={"lease": SimpleNamespace(id="a")})
-FAILED = (signals.item_error, {"item": item("a"), "failure": None, "response": None})
-CALLBACK = (signals.spider_error, {"failure": SimpleNamespace(request=REQUEST), "response": None})
-START = (signals.spider_error, {"failure": SimpleNamespace(), "response": None})
+
+
+def failed(error: Exception, task: str = "a") -> tuple[object, dict[str, Any]]:
+    return signals.item_error, {"item": item(task), "failure": SimpleNamespace(value=error), "response": None}
+
+
+BUG = ValueError("a bug")
+AWAY = StoreUnavailable("timeout", "gone")
+FAILED = failed(BUG)
+CALLBACK = (signals.spider_error, {"failure": SimpleNamespace(value=BUG, request=REQUEST), "response": None})
+START = (signals.spider_error, {"failure": SimpleNamespace(value=AWAY), "response": None})
 STORED = (signals.item_scraped, {"item": item("a"), "response": None})
 OTHER = (signals.item_scraped, {"item": item("b"), "response": None})
 PLAIN = (signals.item_scraped, {"item": {"url": "x"}, "response": None})
@@ -47,6 +56,9 @@ PLAIN = (signals.item_scraped, {"item": {"url": "x"}, "response": None})
         ([START, STORED, PLAIN], 1),
         ([FAILED, CALLBACK, STORED], 0),  # a later attempt of the run has mended it
         ([STORED, FAILED], 1),
+        ([failed(AWAY)], 0),  # it is back in the frontier, or had ended and the answer was lost
+        ([failed(DiskUnavailable(Path("/x"), "disk_full"))], 0),
+        ([failed(DiskUnavailable(Path("/x"), "not_a_file"))], 1),
     ],
 )
 def test_a_failure_counts_until_it_is_mended(happened: list[tuple[object, dict[str, Any]]], code: int) -> None:
@@ -59,6 +71,7 @@ def test_what_the_crawl_itself_says() -> None:
     assert status(**{NO_USABLE_ARGUMENT: True}) == 2
     assert status(FAILED, **{NO_USABLE_ARGUMENT: True}) == 1
     assert status(finish_reason="shutdown") == 0
+    assert status(failed(AWAY), **{UNRETURNED: 1}) == 1
 
 
 @pytest.mark.parametrize(

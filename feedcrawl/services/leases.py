@@ -162,7 +162,7 @@ class Leases:
                     self.give_back(lease, **reason)
             except StoreUnavailable:
                 return
-            del self._abandoned[lease.id]
+            self._abandoned.pop(lease.id, None)
 
     def heartbeat(self) -> set[str]:
         """Extends all that is held; what was lost meanwhile is forgotten, and named."""
@@ -177,6 +177,7 @@ class Leases:
 
     def give_all_back(self, reason: str) -> int:
         """Returns all that is held, without an attempt; answers how many. Never raises: leases run out anyway."""
+        self.give_back_abandoned()  # each for its own reason
         returned = 0
         for lease in list(self.held.values()):
             try:
@@ -195,4 +196,5 @@ class Leases:
     def _forget(self, lease: Lease) -> None:
         if self.holds(lease):
             del self.held[lease.id]
+            self._abandoned.pop(lease.id, None)
         self.on_change(0)

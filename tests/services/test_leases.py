@@ -128,6 +128,22 @@ def test_what_is_abandoned_goes_back_when_the_store_does(leases: Leases, shaky: 
     assert leases.abandoned == 0
 
 
+def test_at_the_end_what_is_abandoned_goes_back_for_its_own_reason(
+    leases: Leases, shaky: Shaky, frontier: Frontier
+) -> None:
+    leases.push(tasks(2))
+    first, second = leases.take(2, LANES).leases
+    shaky.away = True
+    leases.abandon(first, reason="callback_failed", counted=True)
+    assert leases.give_all_back("closing") == 0
+    assert leases.abandoned == 1, "nobody was told of it"
+    shaky.away = False
+    leases.held |= {each.id: each for each in (first, second)}
+    assert leases.give_all_back("closing") == 1
+    assert leases.abandoned == 0
+    assert [state(frontier, each.id) for each in (first, second)] == [("pending", 1), ("pending", 0)]
+
+
 @pytest.mark.parametrize(
     "call",
     [
