@@ -4,6 +4,7 @@ What must not be reached stands on loopback too: a canary that counts whoever ca
 """
 
 import json
+import os
 import shutil
 import socket
 import time
@@ -126,15 +127,21 @@ def attack(canary: Canary, neighbour: Site) -> str:
 
 
 def browsers() -> list[str]:
-    """Command names of the browsers' processes, dead ones included, and of their drivers."""
+    """Command names of the processes of crawls' browsers, dead ones included, and of their drivers.
+
+    Others may run beside: a crawl's have the home that it gives them or the crawl's settings, and a dead one that
+    nobody has waited for went to init or to us.
+    """
     found = []
-    for path in Path("/proc").glob("[0-9]*/comm"):
+    for path in Path("/proc").glob("[0-9]*"):
         try:
-            name = path.read_text().strip()
+            name, surroundings = (path / "comm").read_text().strip(), (path / "environ").read_bytes()
+            parent = int((path / "stat").read_text().rpartition(")")[2].split()[1])
         except OSError:
             continue
-        if name.startswith(("chrom", "node")):
-            found.append(f"{path.parent.name} {name}")
+        ours = b"FEEDCRAWL_DATA_DIR=" in surroundings or b"/feedcrawl-browser-" in surroundings
+        if name.startswith(("chrom", "node")) and (ours or (not surroundings and parent in (1, os.getpid()))):
+            found.append(f"{path.name} {name}")
     return found
 
 
@@ -259,6 +266,8 @@ def test_a_killed_crawl_takes_its_browser_along(tmp_path: Path) -> None:
         url = site.serve("/feed", feed([entry(site, "a", summary="")]))
         process = world.start(f"feeds={url}")
         world.until(lambda: any(request.target == "/tick" for request in world.origin.ledger.requests))
+        names = {each.split()[1] for each in set(browsers()) - before}
+        assert {name[:4] for name in names} == {"chro", "node"}, "a look that sees nothing proves nothing"
         process.kill()
         process.wait()
         world.until(lambda: not alive(set(browsers()) - before), timeout_sec=20)
