@@ -66,9 +66,15 @@ def test_four_workers_that_come_and_go_stay_polite(tmp_path: Path) -> None:
         argument = world.feeds_file("".join(f"{feed} kept\n" for feed in feeds))
         workers = [world.start(argument, "forever=1") for _ in range(4)]
         ledger = world.origin.ledger
+
+        def working(workers: int) -> bool:  # until then a signal ends a process before it has anything to put in order
+            return world.logs().count('"Spider opened"') >= workers
+
+        world.until(lambda: working(4), timeout_sec=90)
         for number, end in enumerate((signal.SIGKILL, signal.SIGTERM) * 3):
             asked = len(ledger.requests)
             world.until(lambda asked=asked: len(ledger.requests) >= asked + 10)
+            world.until(lambda oldest=number + 1: working(oldest))
             leaving = workers.pop(0)
             leaving.send_signal(end)
             assert leaving.wait(timeout=30) == (0 if end is signal.SIGTERM else -end), number
@@ -76,6 +82,7 @@ def test_four_workers_that_come_and_go_stay_polite(tmp_path: Path) -> None:
         served = len(campaign.urls)
         campaign.urls = [url for url in campaign.urls if not url.endswith("-0")]
         world.until(lambda: campaign.account().lost == 0)
+        world.until(lambda: working(10))
         for worker in workers:
             worker.send_signal(signal.SIGTERM)
         assert [worker.wait(timeout=30) for worker in workers] == [0] * 4, world.logs()[-6000:]
