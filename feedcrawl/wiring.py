@@ -14,6 +14,7 @@ from feedcrawl.config import Config
 from feedcrawl.domain.cadence_values import CadencePolicy
 from feedcrawl.domain.similarity import Rule
 from feedcrawl.parsing import ParserPool
+from feedcrawl.services.catalogue import Catalogue
 from feedcrawl.services.joins import Joins, Policy
 from feedcrawl.services.leases import Leases
 from feedcrawl.services.media import MediaService
@@ -174,6 +175,11 @@ class Wiring:
             pages_bytes=config.page_cache_max_bytes,
         )
         return Articles(self.client, lives, shards=config.shards)
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """Articles, for readers."""
+        return Catalogue(self.articles)
 
     @cached_property
     def stories(self) -> Stories:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from feedcrawl.domain.canonical import canonical_url
@@ -13,7 +14,6 @@ from feedcrawl.domain.tasks import Task
 from feedcrawl.domain.urls import canonicalize, hostname, resolve, url_uid
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from datetime import datetime
 
     from feedcrawl.domain.models import Extraction
@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 
 _JSON_FIELDS = frozenset({"authors", "categories"})
 """Fields that are lists: JSON text in the HASH, lists in NDJSON."""
+_NUMBERS: Mapping[str, type[int] | type[float]] = {
+    "fetched_ts": float,
+    **dict.fromkeys(("http_status", "raw_len", "text_len"), int),
+}
+_FLAGS = frozenset({"rendered"})
+_TEXTS = frozenset({"clean_text", "content_html"})
+"""Fields of which an empty string is a value, and not the lack of one."""
 
 
 def article_task(
@@ -105,6 +112,21 @@ def hash_fields(record: Mapping[str, Any]) -> dict[str, str | int | float]:
         else:
             fields[name] = "" if value is None else value
     return fields
+
+
+def record_of(fields: Mapping[str, str]) -> dict[str, Any]:
+    """The typed record that `hash_fields` wrote, of those of its fields that are given."""
+    return {name: _typed(name, text) for name, text in fields.items()}
+
+
+def _typed(name: str, text: str) -> Any:
+    if name in _JSON_FIELDS:
+        return json.loads(text)
+    if name in _FLAGS:
+        return text == "true"
+    if text == "" and name not in _TEXTS:
+        return None
+    return _NUMBERS[name](text) if name in _NUMBERS else text
 
 
 def article_events(record: Mapping[str, Any], *, updated: bool) -> list[Event]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from feedcrawl.domain.shards import shard_of
 from feedcrawl.store import keys
-from feedcrawl.store.connection import get_each, in_order
+from feedcrawl.store.connection import get_each, in_order, newest_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -164,6 +164,33 @@ class Articles:
         names = ("content_hash", "canonical_url", "content_html", "clean_text", "status")
         digest, url, html, text, status = self._client.hmget(keys.article(uid), *names)
         return (digest, url, html, text) if status == "success" else ("", "", "", "")
+
+    def newest(
+        self, limit: int, *, before: tuple[float, str] | None = None, since: float | None = None
+    ) -> list[tuple[str, float]]:
+        """The uids of stored articles and the times of their fetches, the last first, those after a place."""
+        return newest_of(self._client, keys.ARTICLE_INDEX, limit, before=before, floor=since)
+
+    def in_category(self, category: str, uids: Sequence[str]) -> list[bool]:
+        """Whether each of these articles is in a category."""
+        return [bool(there) for there in self._client.smismember(keys.articles_by_category(category), list(uids))]
+
+    def outlines(self, uids: Sequence[str], names: Sequence[str]) -> list[dict[str, str]]:
+        """These fields of each article, those that it has; none where it is gone."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for uid in uids:
+                pipe.hmget(keys.article(uid), *names)
+            replies = pipe.execute()
+        return [{name: text for name, text in zip(names, said, strict=True) if text is not None} for said in replies]
+
+    def found(self, uid: str) -> tuple[str | None, dict[str, str], set[str]]:
+        """What a uid leads to: the article that it has joined, its own HASH, and its other URLs."""
+        with self._client.pipeline(transaction=False) as pipe:
+            pipe.get(self._key("joined", uid))
+            pipe.hgetall(keys.article(uid))
+            pipe.smembers(self._key("sightings", uid))
+            winner, fields, sightings = pipe.execute()
+        return winner, dict(fields), set(sightings)
 
     def record(self, uid: str) -> dict[str, str]:
         """The HASH of an article or of a failed URL, whole; empty where there is none."""

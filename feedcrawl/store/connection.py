@@ -200,6 +200,22 @@ def members_of(client: Client, sets: Sequence[str], size: int) -> Iterator[tuple
             yield number, page
 
 
+def newest_of(
+    client: Client, sorted_set: str, limit: int, *, before: tuple[float, str] | None = None, floor: float | None = None
+) -> list[tuple[str, float]]:
+    """Members of a sorted set with their scores, the highest first, from `floor` on; of equal ones the last by name.
+
+    `before` is the score and name of the last one seen: it may have left meanwhile, or have come anew.
+    """
+    lowest = "-inf" if floor is None else floor
+    if before is None:
+        return list(client.zrevrangebyscore(sorted_set, "+inf", lowest, 0, limit, withscores=True))
+    score, name = before
+    equal = client.zcount(sorted_set, score, score)
+    found = client.zrevrangebyscore(sorted_set, score, lowest, 0, limit + equal, withscores=True)
+    return [(each, at) for each, at in found if (at, each) < (score, name)][:limit]
+
+
 def _nodes(client: redis.Redis | RedisCluster, *, all_of_them: bool = False) -> list[redis.Redis]:
     """A client for each server that holds keys, or for replicas too."""
     if not isinstance(client, RedisCluster):

@@ -18,6 +18,7 @@ from feedcrawl.store.connection import (
     in_order,
     is_cluster,
     map_redis_errors,
+    newest_of,
 )
 from feedcrawl.store.embedded import binary
 
@@ -320,3 +321,14 @@ def test_a_node_that_restarts_is_trouble_until_it_is_back(redis_cluster, tmp_pat
         node.start()
         redis_cluster.wait_whole()
         assert script(keys=["a"]) == 2  # and the script was loaded anew
+
+
+def test_the_newest_of_a_sorted_set_after_a_place(redis_client: redis.Redis) -> None:
+    redis_client.zadd("set", {"a": 1.5, "b": 2.25, "c": 2.25, "d": 1795825985.144})
+    assert newest_of(redis_client, "set", 9) == [("d", 1795825985.144), ("c", 2.25), ("b", 2.25), ("a", 1.5)]
+    assert newest_of(redis_client, "set", 2) == [("d", 1795825985.144), ("c", 2.25)]
+    assert newest_of(redis_client, "set", 2, before=(1795825985.144, "d")) == [("c", 2.25), ("b", 2.25)]
+    assert newest_of(redis_client, "set", 1, before=(2.25, "c")) == [("b", 2.25)]
+    assert newest_of(redis_client, "set", 9, before=(2.25, "bb")) == [("b", 2.25), ("a", 1.5)]  # it has left
+    assert newest_of(redis_client, "set", 9, before=(2.0, "x"), floor=1.6) == []
+    assert newest_of(redis_client, "none", 9, before=(2.0, "x")) == []
