@@ -19,7 +19,7 @@ COPY feedcrawl feedcrawl
 RUN /opt/feedcrawl/bin/pip install --no-compile -c deploy/constraints.txt '.[api,kafka]'
 
 FROM python:${PYTHON} AS base
-RUN useradd --system --uid 10001 --no-create-home feedcrawl && install -d -o feedcrawl -m 0700 /data
+RUN useradd --uid 10001 --no-create-home --shell /usr/sbin/nologin feedcrawl && install -d -o feedcrawl -m 0700 /data
 ENV PATH=/opt/feedcrawl/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     FEEDCRAWL_DATA_DIR=/data \
