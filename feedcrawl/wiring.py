@@ -15,6 +15,7 @@ from feedcrawl.domain.cadence_values import CadencePolicy
 from feedcrawl.domain.similarity import Rule
 from feedcrawl.parsing import ParserPool
 from feedcrawl.services.catalogue import Catalogue
+from feedcrawl.services.collections import CollectionService
 from feedcrawl.services.joins import Joins, Policy
 from feedcrawl.services.leases import Leases
 from feedcrawl.services.media import MediaService
@@ -207,6 +208,11 @@ class Wiring:
     def media(self) -> MediaService:
         """Media records, as actors and the crawl use them."""
         return MediaService(self.client, self._story_stores, self.leases)
+
+    @cached_property
+    def shelves(self) -> CollectionService:
+        """Collections, as their actors use them."""
+        return CollectionService(self.client, (self.articles, self.media_records, self.collections))
 
     @cached_property
     def merges(self) -> Merges:

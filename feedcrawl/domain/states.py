@@ -18,7 +18,7 @@ from uuid import UUID, uuid5
 from feedcrawl.domain.errors import Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 Status = Literal["pending", "extracting", "ready_for_reading", "failed", "duplicate"]
 Step = Literal["start", "succeed", "fail", "join", "part", "retry"]
@@ -60,7 +60,8 @@ class Media:
     """The record of one article in the making. Times are RFC 3339 in UTC.
 
     `revisions` are its versions, newest first, each with `content_hash` and `at`; `duplicate_of` is the media_id of
-    the article that it joined. `earlier_attempts` are those before the present round of attempts.
+    the article that it joined. `earlier_attempts` are those before the present round of attempts; `request_id` names
+    the request that first asked for it.
     """
 
     media_id: str
@@ -81,6 +82,7 @@ class Media:
     content_hash: str | None = None
     revisions: tuple[dict[str, str], ...] = ()
     earlier_attempts: int = 0
+    request_id: str | None = None
 
     def to_record(self) -> dict[str, Any]:
         """As JSON values, without what is not set."""
@@ -92,9 +94,9 @@ def media_id(uid: str) -> str:
     return str(uuid5(NAMESPACE, uid))
 
 
-def new_media(uid: str, url: str, at: str) -> Media:
+def new_media(uid: str, url: str, at: str, request_id: str | None = None) -> Media:
     """The record of what was asked for at a URL, before anything has been done."""
-    return Media(media_id(uid), uid, url, created_at=at, updated_at=at)
+    return Media(media_id(uid), uid, url, created_at=at, updated_at=at, request_id=request_id)
 
 
 def media_from(record: Mapping[str, Any]) -> Media:
@@ -192,11 +194,18 @@ def fragments(html: str, text: str) -> list[dict[str, Any]]:
     return [{"idx": 0, "html_sanitized": html, "canonical_text": text}]
 
 
+def capabilities(media: Media, parts: Sequence[dict[str, Any]]) -> dict[str, bool]:
+    """What can be done with it: all, once its text is there, and nothing before."""
+    is_there = media.processing_status == "ready_for_reading" and bool(parts)
+    return dict.fromkeys(("can_read", "can_highlight", "can_quote"), is_there)
+
+
 def public(media: Media, parts: list[dict[str, Any]]) -> dict[str, Any]:
-    """The record as its readers get it: every field, and its fragments."""
+    """The record as its readers get it: every field, what it means, and its fragments."""
     record = asdict(media)
     del record["earlier_attempts"]
-    return {**record, "revisions": list(media.revisions), "fragments": parts}
+    meant = {"duplicate": media.processing_status == "duplicate", "capabilities": capabilities(media, parts)}
+    return {**record, "revisions": list(media.revisions), **meant, "fragments": parts}
 
 
 def error_code(code: str, reason: str) -> str:

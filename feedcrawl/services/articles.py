@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from feedcrawl.domain.canonical import canonical_url
@@ -14,6 +13,7 @@ from feedcrawl.domain.tasks import Task
 from feedcrawl.domain.urls import canonicalize, hostname, resolve, url_uid
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
     from feedcrawl.domain.models import Extraction
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _JSON_FIELDS = frozenset({"authors", "categories"})
 """Fields that are lists: JSON text in the HASH, lists in NDJSON."""
-_NUMBERS: Mapping[str, type[int] | type[float]] = {
+_NUMBERS: Mapping[str, type[int | float]] = {
     "fetched_ts": float,
     **dict.fromkeys(("http_status", "raw_len", "text_len"), int),
 }

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Final
 from feedcrawl.domain import states
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.states import Media, media_id, new_media
-from feedcrawl.services.articles import article_task
+from feedcrawl.services.articles import article_task, record_of
+from feedcrawl.services.collections import own_collection
 from feedcrawl.services.joins import losers_of
 from feedcrawl.services.polling import rfc3339
-from feedcrawl.store.collections import default_of
+from feedcrawl.store.collections import DEFAULT
 from feedcrawl.store.connection import map_redis_errors
 
 if TYPE_CHECKING:
@@ -71,29 +72,42 @@ class MediaService:
 
     # --- for actors ---
 
-    def submit(self, url: str, actor: str, now: datetime) -> Submission:
-        """The record of a URL, in the actor's default collection, and its task; InvalidUrl if it cannot be fetched.
+    def submit(
+        self, url: str, actor: str, now: datetime, *, collection: str = DEFAULT, request_id: str | None = None
+    ) -> Submission:
+        """The record of a URL, in a collection of the actor's, and its task.
 
         The same URL has the same record, whoever names it; where it has joined another article, that one is given.
-        Naming it again mends a record whose task was given up: pushing what waits or is worked on changes nothing.
+        Naming it again mends a record whose task was given up: pushing what waits or is worked on changes nothing. What
+        has failed is tried again, and an article whose text is no longer kept is fetched anew. InvalidUrl if it cannot
+        be fetched, UnknownCollection.
         """
         task = article_task(url)
         with map_redis_errors():
-            winner = self._articles.winner_of(task.id)
-            media = self._held(new_media(winner or task.id, task.url, rfc3339(now)), actor, now)
-        enqueued = winner is None and media.processing_status in WAITING
-        if enqueued and self._leases.push([task]) == ["known"]:  # it ended before there were records, or theirs is gone
-            self._leases.push([task], again="operator")
+            place = own_collection(self._collections, actor, collection)
+            winner = self._winner_of(task.id)
+            media = new_media(winner or task.id, task.url, rfc3339(now), request_id)
+            media, is_there = self._held(media, place, now)
+        if media.processing_status == "failed":
+            return Submission(self._retried(media, now), duplicate=winner is not None, enqueued=True)
+        enqueued = not is_there
+        if enqueued:
+            self._fetch(media)
         return Submission(media, duplicate=winner is not None, enqueued=enqueued)
+
+    def hold(self, uid: str, actor: str, collection: str, now: datetime) -> Media:
+        """Puts an article that is stored into a collection; Refusal (`article_unknown`), UnknownCollection."""
+        with map_redis_errors():
+            place = own_collection(self._collections, actor, collection)
+            uid = self._winner_of(uid) or uid
+            article = self._article(uid)
+            if article is None:
+                raise Refusal("article_unknown", f"no article {uid[:32]!r} is stored: name its URL to have it fetched")
+            return self._held(new_media(uid, article["canonical_url"], rfc3339(now)), place, now)[0]
 
     def retry(self, wanted: str, now: datetime) -> Media:
         """Another round of attempts for what has failed; UnknownMedia, or IllegalTransition for other records."""
-        media = states.retried(self._found(wanted), rfc3339(now))
-        with map_redis_errors(), self._client.pipeline(transaction=False) as pipe:
-            self._records.write(pipe, media)
-            pipe.execute()
-        self._leases.push([article_task(media.requested_url)], again="retry")
-        return media
+        return self._retried(self._found(wanted), now)
 
     def get(self, wanted: str) -> dict[str, Any]:
         """The record with its fragments, in the shape of docs/data-format.md; UnknownMedia if there is none."""
@@ -135,15 +149,14 @@ class MediaService:
             media = states.succeeded(media, at, **values)
             self._records.write(pipe, media)
             if known.own_in or known.asked_in:
-                found = article.extraction
-                self._records.write_fragments(pipe, media, states.fragments(found.html, found.text))
+                self._records.keep(pipe, media, article.record)
         for uid in losers_of(article):
             loser = known.asked if uid == article.lease.id else known.own
             if loser is not None:
                 winner = media_id(article.merged_into or article.uid)
                 self._records.write(pipe, states.joined(self._started(article, loser), at, winner))
         if article.merged_into is not None and (known.asked_in or known.own_in):
-            self._keep_fragments(pipe, article.merged_into)
+            self._keep(pipe, article.merged_into)
 
     def finish_unfetched(self, pipe: Pipeline, uid: str, winner: str, now: datetime) -> None:
         """Queues what becomes of a record whose article another URL has brought; who holds it holds the winner."""
@@ -154,18 +167,21 @@ class MediaService:
         media, at = self._records.read(reply), rfc3339(now)
         if media is None:
             return
-        digest, url, html, text = self._articles.version(winner)
+        article = self._article(winner)
         if uid != winner:
             self._records.write(pipe, states.joined(media, at, media_id(winner)))
             if holders:
-                self._records.hold(pipe, new_media(winner, url, at))
+                self._records.hold(
+                    pipe, new_media(winner, article["canonical_url"] if article else media.requested_url, at)
+                )
                 self._collections.attach(pipe, holders, media_id(winner), now.timestamp())
                 self._collections.detach(pipe, holders, media_id(uid))
-                self._keep_fragments(pipe, winner)
-        elif media.processing_status in WAITING:
-            media = states.succeeded(states.started(media, at), at, canonical_url=url, content_hash=digest)
+                self._keep(pipe, winner)
+        elif article is not None and media.processing_status in WAITING:
+            values = {name: article[name] for name in ("canonical_url", "content_hash")}
+            media = states.succeeded(states.started(media, at), at, **values)
             self._records.write(pipe, media)
-            self._records.write_fragments(pipe, media, states.fragments(html, text))
+            self._records.keep(pipe, media, article)
 
     def _start(self, found: Sequence[tuple[Lease, Media]], now: datetime) -> None:
         waiting = [(lease, media) for lease, media in found if media.processing_status in WAITING]
@@ -181,19 +197,41 @@ class MediaService:
         at = rfc3339(article.started_at or article.at)
         return states.started(media, at, attempts=article.lease.history.attempts)
 
-    def _held(self, media: Media, actor: str, now: datetime) -> Media:
+    def _held(self, media: Media, collection: str, now: datetime) -> tuple[Media, bool]:
+        """The record that is there or is made, held by a collection; and whether what it stands for can be read."""
         with self._client.pipeline(transaction=False) as pipe:
             self._records.hold(pipe, media)
-            self._collections.attach(pipe, [default_of(actor)], media.media_id, now.timestamp())
-            self._keep_fragments(pipe, media.uid)
+            self._collections.attach(pipe, [collection], media.media_id, now.timestamp())
+            self._keep(pipe, media.uid)
             pipe.execute()
-        return self._records.get(media.media_id) or media
+        media = self._records.get(media.media_id) or media
+        return media, media.processing_status == "ready_for_reading" and bool(self._records.fragments(media))
 
-    def _keep_fragments(self, pipe: Pipeline, uid: str) -> None:
+    def _winner_of(self, uid: str) -> str | None:
+        """The article that a uid has joined in the end."""
+        chain = [uid]
+        while (winner := self._articles.winner_of(chain[-1])) is not None and winner not in chain:
+            chain.append(winner)
+        return chain[-1] if len(chain) > 1 else None
+
+    def _retried(self, media: Media, now: datetime) -> Media:
+        media = states.retried(media, rfc3339(now))
+        with map_redis_errors(), self._client.pipeline(transaction=False) as pipe:
+            self._records.write(pipe, media)
+            pipe.execute()
+        self._leases.push([article_task(media.requested_url)], again="retry")
+        return media
+
+    def _fetch(self, media: Media) -> None:
+        task = article_task(media.requested_url)
+        if self._leases.push([task]) == ["known"]:  # it ended before there were records, or its text is gone
+            self._leases.push([task], again="operator")
+
+    def _keep(self, pipe: Pipeline, uid: str) -> None:
         """Queues that the version of an article that is there stays readable when its HASH has expired."""
-        media = self._records.get(media_id(uid))
-        if media is not None and (parts := self._fragments(media)):
-            self._records.write_fragments(pipe, media, parts)
+        media, article = self._records.get(media_id(uid)), self._article(uid)
+        if media is not None and article is not None and article["content_hash"] == media.content_hash:
+            self._records.keep(pipe, media, article)
 
     def _found(self, wanted: str) -> Media:
         with map_redis_errors():
@@ -204,8 +242,15 @@ class MediaService:
 
     def _fragments(self, media: Media) -> list[dict[str, Any]]:
         """Those of the article as it is stored now; none where that is another version or gone."""
-        digest, _, html, text = self._articles.version(media.uid)
-        return states.fragments(html, text) if digest and digest == media.content_hash else []
+        article = self._article(media.uid)
+        if article is None or article["content_hash"] != media.content_hash:
+            return []
+        return states.fragments(article["content_html"], article["clean_text"])
+
+    def _article(self, uid: str) -> dict[str, Any] | None:
+        """The article that is stored; None where there is none."""
+        record = record_of(self._articles.record(uid))
+        return record if record.get("status") == "success" else None
 
 
 def _only_ends(lease: Lease, media: Media) -> bool:

@@ -113,8 +113,7 @@ class Merges:
             values = {"canonical_url": record["canonical_url"], "content_hash": record["content_hash"]}
             media = states.succeeded(states.started(media, at), at, **values)
             if join["collections"]:
-                parts = states.fragments(record["content_html"], record["clean_text"])
-                self._media.write_fragments(pipe, media, parts)
+                self._media.keep(pipe, media, record)
         self._media.write(pipe, media)
 
 

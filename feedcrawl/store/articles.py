@@ -159,12 +159,6 @@ class Articles:
                 self.categorize(pipe, winner, categories)
             pipe.execute()
 
-    def version(self, uid: str) -> tuple[str, str, str, str]:
-        """Content hash, canonical URL, HTML and text of a stored article; empty where there is none."""
-        names = ("content_hash", "canonical_url", "content_html", "clean_text", "status")
-        digest, url, html, text, status = self._client.hmget(keys.article(uid), *names)
-        return (digest, url, html, text) if status == "success" else ("", "", "", "")
-
     def newest(
         self, limit: int, *, before: tuple[float, str] | None = None, since: float | None = None
     ) -> list[tuple[str, float]]:

@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.shards import shard_of
 from feedcrawl.store import keys
+from feedcrawl.store.connection import newest_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from feedcrawl.store.connection import Client, Pipeline
 
 DEFAULT: Final = "default"
+PAGE: Final = 500
+"""Members that are let go together."""
 
 
 class Collections:
@@ -21,6 +24,33 @@ class Collections:
     def __init__(self, client: Client, *, shards: int = 1) -> None:
         self._client = client
         self._shards = shards
+
+    # --- which there are ---
+
+    def make(self, actor: str, name: str, at: str) -> bool:
+        """Lists a collection of an actor's; False if it is there already."""
+        return bool(self._client.hsetnx(self._of(actor), name, at))
+
+    def forget(self, actor: str, name: str) -> None:
+        """Lists it no more."""
+        self._client.hdel(self._of(actor), name)
+
+    def knows(self, actor: str, name: str) -> bool:
+        """Whether an actor has a collection of this name."""
+        return name == DEFAULT or bool(self._client.hexists(self._of(actor), name))
+
+    def listed(self, actor: str) -> dict[str, str]:
+        """The collections that an actor has made, each with the time."""
+        return dict(self._client.hgetall(self._of(actor)))
+
+    def sizes(self, collections: Sequence[str]) -> list[int]:
+        """How many articles each collection holds."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for collection in collections:
+                pipe.zcard(self._members(collection))
+            return list(pipe.execute())
+
+    # --- what they hold ---
 
     def attach(self, pipe: Pipeline, collections: Iterable[str], media_id: str, at: float) -> None:
         """Queues that collections hold an article; what they held before keeps its time."""
@@ -44,7 +74,18 @@ class Collections:
 
     def members(self, collection: str, limit: int = 100) -> list[str]:
         """The media_ids of a collection, the last that came first."""
-        return list(self._client.zrevrange(self._members(collection), 0, limit - 1))
+        return [media_id for media_id, _ in self.page(collection, limit)]
+
+    def page(self, collection: str, limit: int, before: tuple[float, str] | None = None) -> list[tuple[str, float]]:
+        """The media_ids of a collection with the times at which they came, the last first, those after a place."""
+        return newest_of(self._client, self._members(collection), limit, before=before)
+
+    def holds(self, collection: str, media_id: str) -> bool:
+        """Whether a collection holds an article."""
+        return self._client.zscore(self._members(collection), media_id) is not None
+
+    def _of(self, actor: str) -> str:
+        return f"{keys.shard(shard_of(actor, self._shards))}collections:{actor}"
 
     def _members(self, collection: str) -> str:
         return f"{keys.shard(shard_of(collection, self._shards))}collection:{collection}"
@@ -53,6 +94,11 @@ class Collections:
         return f"{keys.shard(shard_of(media_id, self._shards))}holders:{media_id}"
 
 
+def full_name(actor: str, name: str) -> str:
+    """The name of an actor's collection among those of all."""
+    return f"{actor}/{name}"
+
+
 def default_of(actor: str) -> str:
     """The name of an actor's own collection."""
-    return f"{actor}/{DEFAULT}"
+    return full_name(actor, DEFAULT)

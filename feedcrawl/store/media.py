@@ -1,22 +1,27 @@
 """Media records: what became of each article, for longer than the article itself is kept.
 
-A record that is in someone's collection stays, with the fragments of its versions; others leave after their time, and
-their fragments are what the article's HASH holds.
+A record that is in someone's collection stays, with the fragments of its versions and what else was last read of its
+article; others leave after their time, and all that is what the article's HASH holds.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from feedcrawl.domain.catalogue import OUTLINE
 from feedcrawl.domain.shards import shard_of
-from feedcrawl.domain.states import Media, media_from
+from feedcrawl.domain.states import Media, fragments, media_from
 from feedcrawl.store import keys
+from feedcrawl.store.connection import get_each
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from feedcrawl.store.connection import Client, Pipeline
+
+_ARTICLE: Final = "article"
+"""Beside the fragments of each version, by its content hash: the article without its text."""
 
 
 class MediaRecords:
@@ -40,6 +45,10 @@ class MediaRecords:
         """One record."""
         return self.read(self._client.get(self._record(media_id)))
 
+    def get_all(self, media_ids: Sequence[str]) -> list[Media | None]:
+        """Each record that there is, in one round trip."""
+        return [self.read(text) for text in get_each(self._client, [self._record(each) for each in media_ids])]
+
     def create(self, media: Media) -> bool:
         """Keeps a record unless there is one; whether it is this one."""
         return bool(self._client.set(self._record(media.media_id), _text(media), nx=True, ex=self._life_sec))
@@ -51,14 +60,24 @@ class MediaRecords:
         pipe.set(key, text, keepttl=True)
 
     def hold(self, pipe: Pipeline, media: Media) -> None:
-        """A record stays without end; where there is none yet, this one."""
+        """A record stays without end, and what is kept with it; where there is none yet, this one."""
         pipe.set(self._record(media.media_id), _text(media), nx=True)
         pipe.persist(self._record(media.media_id))
+        pipe.persist(self._fragments(media.media_id))
 
-    def write_fragments(self, pipe: Pipeline, media: Media, fragments: Sequence[dict[str, Any]]) -> None:
-        """The fragments of the record's version, unless they are there: they never change."""
+    def release(self, pipe: Pipeline, media_id: str) -> None:
+        """A record that nobody holds any more lives for its time again, and what is kept with it."""
+        pipe.expire(self._record(media_id), self._life_sec)
+        pipe.expire(self._fragments(media_id), self._life_sec)
+
+    def keep(self, pipe: Pipeline, media: Media, article: Mapping[str, Any]) -> None:
+        """The article of the record's version, and its fragments unless they are there: they never change."""
         if media.content_hash is not None:
-            pipe.hsetnx(self._fragments(media.media_id), media.content_hash, json.dumps(fragments, ensure_ascii=False))
+            parts = fragments(article["content_html"], article["clean_text"])
+            outline = {name: article.get(name) for name in OUTLINE}
+            kept = self._fragments(media.media_id)
+            pipe.hsetnx(kept, media.content_hash, json.dumps(parts, ensure_ascii=False))
+            pipe.hset(kept, _ARTICLE, json.dumps(outline, ensure_ascii=False, separators=(",", ":")))
 
     def fragments(self, media: Media) -> list[dict[str, Any]]:
         """The kept fragments of the record's version; none where nothing was kept."""
@@ -66,6 +85,13 @@ class MediaRecords:
             return []
         text = self._client.hget(self._fragments(media.media_id), media.content_hash)
         return [] if text is None else list(json.loads(text))
+
+    def kept(self, media: Sequence[Media]) -> list[tuple[dict[str, Any] | None, list[dict[str, Any]]]]:
+        """The kept article and fragments of each record's version, where they are kept; in one round trip."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for each in media:
+                pipe.hmget(self._fragments(each.media_id), _ARTICLE, each.content_hash or "")
+            return [(json.loads(about or "null"), json.loads(parts or "[]")) for about, parts in pipe.execute()]
 
     def _record(self, media_id: str) -> str:
         return f"{keys.shard(shard_of(media_id, self._shards))}media:{media_id}"

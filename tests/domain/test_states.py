@@ -1,6 +1,6 @@
 import json
 from dataclasses import replace
-from typing import get_args
+from typing import Any, get_args
 from uuid import UUID
 
 import pytest
@@ -200,6 +200,16 @@ def test_what_others_read_of_it(pending: Media) -> None:
     assert shown["revisions"] == [{"content_hash": HASH, "at": T2}]
     assert "earlier_attempts" not in shown
     assert (shown["failed_at"], shown["media_id"]) == (None, media_id(UID))
+    assert (shown["duplicate"], shown["request_id"]) == (False, None)
+
+
+@pytest.mark.parametrize("parts", [[], states.fragments("<p>t", "t")])
+@pytest.mark.parametrize("status", get_args(Status))
+def test_what_can_be_done_with_it(pending: Media, status: Status, parts: list[dict[str, Any]]) -> None:
+    shown = states.public(replace(pending, processing_status=status), parts)
+    can = status == "ready_for_reading" and bool(parts)
+    assert shown["capabilities"] == {"can_read": can, "can_highlight": can, "can_quote": can}
+    assert shown["duplicate"] == (status == "duplicate")
 
 
 def test_names_of_later_versions_are_left_aside() -> None:

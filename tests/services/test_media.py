@@ -9,9 +9,10 @@ import redis
 from documents import paragraphs
 from stories import START, Reader, wired_to
 
-from feedcrawl.domain.errors import InvalidUrl
+from feedcrawl.domain.errors import InvalidUrl, Refusal
 from feedcrawl.domain.states import IllegalTransition, media_id
 from feedcrawl.domain.urls import url_uid
+from feedcrawl.services.collections import UnknownCollection
 from feedcrawl.services.media import UnknownMedia
 
 TEXT = "\n".join(paragraphs("story", count=5))
@@ -147,7 +148,6 @@ def test_a_failure_is_told_and_tried_again_when_somebody_says_so(reader: Reader)
     assert (found["processing_status"], found["failure_stage"]) == ("failed", "extract")
     assert (found["last_error_code"], found["last_error_message"]) == ("E_INGEST_FAILED", "FAIL_HTTP http_404: no page")
     assert found["processing_completed_at"] is None
-    assert not reader.wired.media.submit(A, "ada", START).enqueued
     assert reader.wired.media.retry(IDS[A], START).processing_status == "pending"
     assert reader.wired.frontier.counts()["pending:article"] == 1
     (lease,) = reader.wired.leases.take(9, ["page"]).leases
@@ -183,6 +183,7 @@ def test_an_edit_is_a_version_of_its_own(reader: Reader, redis_client: redis.Red
     hashes = [each["content_hash"] for each in shown(reader, A)["revisions"]]
     assert hashes == [second.content_hash, first.content_hash]
     kept = redis_client.hgetall(f"fc:{{0}}:fragments:{IDS[A]}")
+    assert json.loads(kept.pop("article"))["content_hash"] == second.content_hash
     assert {digest: json.loads(parts)[0]["canonical_text"] for digest, parts in kept.items()} == {
         first.content_hash: TEXT,
         second.content_hash: EDITED,
@@ -226,3 +227,68 @@ def test_a_task_that_only_lacks_its_end_is_not_fetched_again(reader: Reader) -> 
     reader.wired.leases.done(lease, status="fetched")
     again = reader.lease(A, again="edited")
     assert reader.wired.media.prepare([again], START).done == {}
+
+
+def test_naming_what_has_failed_tries_it_again(reader: Reader) -> None:
+    reader.fail(A)
+    found = reader.wired.media.submit(A, "ada", START)
+    assert (found.media.processing_status, found.enqueued) == ("pending", True)
+    assert reader.wired.frontier.counts()["pending:article"] == 1
+    assert reader.wired.media.submit(A, "ada", START).enqueued  # waiting
+
+
+def test_naming_what_is_no_longer_kept_fetches_it_anew(reader: Reader, redis_client: redis.Redis) -> None:
+    reader.read(A, TEXT)
+    redis_client.delete(f"rss:article_canonical:{url_uid(A)}")
+    found = reader.wired.media.submit(A, "ada", START)
+    assert (found.media.processing_status, found.enqueued) == ("ready_for_reading", True)
+    (lease,) = reader.wired.leases.take(9, ["page"]).leases
+    assert reader.wired.media.prepare([lease], START).done == {}
+    reader.passed(reader.page(lease, TEXT))
+    assert texts(reader, A) == [TEXT]
+    redis_client.delete(f"rss:article_canonical:{url_uid(A)}")
+    assert texts(reader, A) == [TEXT]
+
+
+def test_a_request_is_known_by_its_id(reader: Reader) -> None:
+    for request_id in ("first", "second"):
+        reader.wired.media.submit(A, "ada", START, request_id=request_id)
+    reader.read(A, TEXT)
+    assert shown(reader, A)["request_id"] == "first"
+
+
+def test_a_collection_must_be_there(reader: Reader, redis_client: redis.Redis) -> None:
+    with pytest.raises(UnknownCollection):
+        reader.wired.media.submit(A, "ada", START, collection="later")
+    assert redis_client.keys("fc:{0}:media:*") == []
+    reader.wired.shelves.make("ada", "later", START)
+    reader.wired.media.submit(A, "ada", START, collection="later")
+    assert reader.wired.collections.holders(IDS[A]) == {"ada/later"}
+    with pytest.raises(UnknownCollection):
+        reader.wired.media.submit(A, "bob", START, collection="later")
+
+
+def test_a_stored_article_is_put_into_a_collection_under_any_of_its_uids(reader: Reader) -> None:
+    reader.read(A, TEXT)
+    reader.read(B, TEXT)
+    for uid in (url_uid(A), url_uid(B)):
+        assert reader.wired.media.hold(uid, "ada", "default", START).media_id == IDS[A]
+    assert reader.wired.collections.members(ADA) == [IDS[A]]
+    reader.fail("http://a.paper.test/none")
+    for uid in (url_uid("http://a.paper.test/none"), "0" * 16):
+        with pytest.raises(Refusal, match="article_unknown"):
+            reader.wired.media.hold(uid, "ada", "default", START)
+
+
+def test_the_last_of_a_row_of_joins_is_found(reader: Reader, redis_client: redis.Redis) -> None:
+    last = reader.read(A, TEXT)
+    with redis_client.pipeline() as pipe:
+        reader.wired.articles.join(pipe, url_uid(B), "1" * 16)
+        reader.wired.articles.join(pipe, "1" * 16, last.uid)
+        reader.wired.articles.join(pipe, "2" * 16, "3" * 16)
+        reader.wired.articles.join(pipe, "3" * 16, "2" * 16)
+        pipe.execute()
+    found = reader.wired.media.submit(B, "ada", START)
+    assert (found.media.media_id, found.duplicate, found.enqueued) == (IDS[A], True, False)
+    with pytest.raises(Refusal, match="article_unknown"):  # a ring ends
+        reader.wired.media.hold("2" * 16, "ada", "default", START)

@@ -110,15 +110,6 @@ def test_what_a_winner_is_asked(articles: Articles, queue: Callable[..., None], 
     assert not redis_client.exists(keys.articles_by_category("a"))
 
 
-def test_the_version_of_an_article_that_is_stored(articles: Articles, queue: Callable[..., None]) -> None:
-    assert articles.version("u") == ("", "", "", "")
-    queue(articles.write, "u", {"status": "failure", "canonical_url": "http://a.test/"})
-    assert articles.version("u") == ("", "", "", "")
-    said = {"content_hash": "h", "canonical_url": "http://a.test/", "content_html": "<p>t", "clean_text": "t"}
-    queue(articles.write, "u", {"status": "success", **said})
-    assert articles.version("u") == ("h", "http://a.test/", "<p>t", "t")
-
-
 def test_known_articles_get_categories_under_their_winner(
     articles: Articles, queue: Callable[..., None], redis_client: redis.Redis
 ) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 import redis
 
+from feedcrawl.domain.catalogue import OUTLINE
 from feedcrawl.domain.states import fragments, new_media
 from feedcrawl.store.media import MediaRecords
 
@@ -56,12 +57,43 @@ def test_what_is_there_is_held_as_it_is(
     assert (redis_client.ttl(KEY), records.get(MEDIA.media_id)) == (-1, LATER)
 
 
+def article(text: str) -> dict[str, Any]:
+    return {"uid": MEDIA.uid, "title": text.title(), "content_html": f"<p>{text}", "clean_text": text}
+
+
+def test_what_nobody_holds_any_more_lives_for_its_time(
+    records: MediaRecords, queue: Callable[..., Any], redis_client: redis.Redis
+) -> None:
+    queue(records.hold, LATER)
+    queue(records.keep, LATER, article("é"))
+    kept = KEY.replace(":media:", ":fragments:")
+    assert redis_client.ttl(kept) == -1
+    queue(records.release, LATER.media_id)
+    assert 0 < redis_client.ttl(KEY) <= 700
+    assert 0 < redis_client.ttl(kept) <= 700
+    queue(records.hold, LATER)
+    assert (redis_client.ttl(KEY), redis_client.ttl(kept)) == (-1, -1)
+
+
+def test_an_article_is_kept_as_it_was_last_read(records: MediaRecords, queue: Callable[..., Any]) -> None:
+    newer = replace(LATER, content_hash="cd" * 32)
+    queue(records.keep, LATER, article("old"))
+    assert records.get_all([MEDIA.media_id]) == [None]
+    queue(records.hold, LATER)
+    assert records.get_all([MEDIA.media_id, "none"]) == [LATER, None]
+    (kept, parts), (about, none) = records.kept([LATER, MEDIA])
+    assert kept == dict.fromkeys(OUTLINE) | {"uid": MEDIA.uid, "title": "Old"} == about
+    assert (parts, none) == (fragments("<p>old", "old"), [])
+    queue(records.keep, newer, article("new"))
+    assert records.kept([newer])[0][0] == kept | {"title": "New"}
+
+
 def test_fragments_of_a_version_never_change(records: MediaRecords, queue: Callable[..., Any]) -> None:
     assert records.fragments(MEDIA) == records.fragments(LATER) == []
-    queue(records.write_fragments, MEDIA, fragments("<p>none", "none"))  # no version yet
-    queue(records.write_fragments, LATER, fragments("<p>é", "é"))
-    queue(records.write_fragments, LATER, fragments("<p>other", "other"))
+    queue(records.keep, MEDIA, article("none"))  # no version yet
+    queue(records.keep, LATER, article("é"))
+    queue(records.keep, LATER, article("other"))
     assert records.fragments(LATER) == fragments("<p>é", "é")
     newer = replace(LATER, content_hash="cd" * 32)
-    queue(records.write_fragments, newer, fragments("<p>new", "new"))
+    queue(records.keep, newer, article("new"))
     assert (records.fragments(newer), records.fragments(LATER)) == (fragments("<p>new", "new"), fragments("<p>é", "é"))
