@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, get_type_hints
 
@@ -35,6 +35,8 @@ class ConfigError(ValueError):
 MAX_SHARDS = 256
 TIME_LIMITS = (
     "fetch_timeout_sec",
+KAFKA_SECURITY = ("plaintext", "ssl", "sasl_plaintext", "sasl_ssl")
+SASL_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
     "article_timeout_sec",
     "robots_timeout_sec",
     "sitemap_timeout_sec",
@@ -125,6 +127,13 @@ class Config:
     kafka_entry_topic: str
     min_html_chars: int
     image_proxy: str | None
+    kafka_security: str
+    kafka_ca_file: Path | None
+    kafka_cert_file: Path | None
+    kafka_key_file: Path | None
+    kafka_sasl_mechanism: str
+    kafka_username: str | None
+    kafka_password: str | None = field(repr=False)
     join_scope: str
     join_similarity: float
     join_min_chars: int
@@ -149,8 +158,8 @@ class Config:
         kinds = get_type_hints(cls)
         values = {}
         for setting in own_settings:
-            field = setting.name.removeprefix("FEEDCRAWL_").lower()
-            values[field] = _read(setting.name, kinds[field], settings.get(setting.name, setting.default))
+            name = setting.name.removeprefix("FEEDCRAWL_").lower()
+            values[name] = _read(setting.name, kinds[name], settings.get(setting.name, setting.default))
         config = cls(**_within_lease(values))
         config.check()
         return config
@@ -161,10 +170,10 @@ class Config:
             _require(0 < getattr(self, name) < self.lease_sec, name, "above 0 and below FEEDCRAWL_LEASE_SEC")
         for name in ("fairness", "ewma_alpha", "blend_lambda", "jitter_ratio"):
             _require(getattr(self, name) is None or 0 <= getattr(self, name) <= 1, name, "from 0 to 1")
-        for field in fields(self):
-            value = getattr(self, field.name)
+        for each in fields(self):
+            value = getattr(self, each.name)
             if isinstance(value, (int, float)) and not isinstance(value, bool):
-                _require(0 <= value < math.inf, field.name, "0 or more")
+                _require(0 <= value < math.inf, each.name, "0 or more")
         for name in ("host_concurrency", "max_attempts", "take_batch", "circuit_failures", "render_pages"):
             _require(getattr(self, name) >= 1, name, "1 or more")
         for name in ("keep_raw_days", "keep_articles_days", "keep_entries_days"):
@@ -193,6 +202,9 @@ class Config:
         """Number of child processes."""
         return self.parser_processes or os.cpu_count() or 1
 
+        _require(self.kafka_security in KAFKA_SECURITY, "kafka_security", f"one of {', '.join(KAFKA_SECURITY)}")
+        mechanisms = ", ".join(SASL_MECHANISMS)
+        _require(self.kafka_sasl_mechanism in SASL_MECHANISMS, "kafka_sasl_mechanism", f"one of {mechanisms}")
     @property
     def circuit_waits_sec(self) -> tuple[float, ...]:
         """Waits before each probe of an open circuit: doubled from the first to the longest."""

@@ -169,6 +169,15 @@ own_settings: tuple[Setting, ...] = (
     ),
     _setting("KAFKA_WEBPAGE_TOPIC", "webpage_log", "topic", "of `webpage_fetched`", "webpage_log_topic"),
     _setting("KAFKA_ENTRY_TOPIC", "new_entry", "topic", "of `new_entry`"),
+    _setting(
+        "KAFKA_SECURITY", "plaintext", "protocol", "of the brokers: `plaintext`, `ssl`, `sasl_plaintext` or `sasl_ssl`"
+    ),
+    _setting("KAFKA_CA_FILE", None, "path", "certificates (PEM) by which brokers are known; unset: the system's"),
+    _setting("KAFKA_CERT_FILE", None, "path", "our certificate (PEM), where brokers ask for one"),
+    _setting("KAFKA_KEY_FILE", None, "path", "its key (PEM), not encrypted; unset: in the same file"),
+    _setting("KAFKA_SASL_MECHANISM", "PLAIN", "mechanism", "`PLAIN`, `SCRAM-SHA-256` or `SCRAM-SHA-512`"),
+    _setting("KAFKA_USERNAME", None, "name", "with which we log in"),
+    _setting("KAFKA_PASSWORD", None, "secret", "its password; in the environment, where no list of processes shows it"),
     _setting("MIN_HTML_CHARS", 200, "characters", "shorter pages are FAIL_BAD_HTML"),
     _setting("IMAGE_PROXY", None, "path or URL", "where images in `content_html` are got; their address follows"),
     _setting("JOIN_SCOPE", "site", "site, all or off", "where one story is looked for: a registered domain"),

@@ -62,12 +62,12 @@ def _relay(wired: Wiring) -> Relay:
     if not config.kafka_bootstrap:
         raise ValueError("FEEDCRAWL_KAFKA_BOOTSTRAP names no brokers: set it to host:port, several comma separated")
     try:
-        from feedcrawl.kafka import Brokers  # noqa: PLC0415
+        from feedcrawl.kafka import Brokers, access_of  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise ValueError(f"{error.name} is not installed: pip install 'feedcrawl[kafka]'") from error
     topics = {"webpage_fetched": config.kafka_webpage_topic, "new_entry": config.kafka_entry_topic}
     worker = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
-    return Relay(wired.events, Brokers(config.kafka_bootstrap), topics, worker=worker)
+    return Relay(wired.events, Brokers(config.kafka_bootstrap, access_of(config)), topics, worker=worker)
 
 
 async def _run(relay: Relay, *, once: bool) -> bool:

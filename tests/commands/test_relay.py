@@ -56,6 +56,14 @@ def test_without_brokers_it_says_what_to_set(call: Call) -> None:
     assert "FEEDCRAWL_KAFKA_BOOTSTRAP" in err
 
 
+def test_half_a_login_stops_the_start_and_is_not_told(call: Call) -> None:
+    given = {"FEEDCRAWL_KAFKA_BOOTSTRAP": "127.0.0.1:1", "FEEDCRAWL_KAFKA_PASSWORD": "hunter2"}
+    code, out, err = call("relay", **given)
+    assert code == 2
+    assert "FEEDCRAWL_KAFKA_SECURITY is plaintext" in err
+    assert "hunter2" not in out + err
+
+
 def test_all_that_is_there_is_sent_and_told(call: Call, redis_client: redis.Redis, kafka: Kafka) -> None:
     assert json.loads(call("relay", "--status")[1]) == {"unacknowledged": None, "waiting": None, "behind_sec": None}
     told = tell(redis_client, 3)
