@@ -1,7 +1,8 @@
-"""Scrapy's HTTP/1.1 download handler with a limit on what comes before a body.
+"""Scrapy's HTTP/1.1 download handler with a limit on what comes before a body, and no body of two lengths.
 
 Scrapy limits bodies (DOWNLOAD_MAXSIZE) and Twisted each header line (16 KiB), nobody their number: a server that sends
-short lines for ever fills the memory until the time-out.
+short lines for ever fills the memory until the time-out. Where two headers say differently how long a body is, Twisted
+believes one of them.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from scrapy.core.downloader.handlers.http11 import (
     HTTP11DownloadHandler,
     _LenientHTTP11ClientFactory,
     _LenientHTTP11ClientProtocol,
+    _LenientHTTPClientParser,
 )
-from twisted.web._newclient import HEADER, STATUS
+from twisted.web._newclient import HEADER, STATUS, ParseError
 
 from feedcrawl import rendering
+from feedcrawl.domain.framing import ambiguous
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -24,15 +27,36 @@ if TYPE_CHECKING:
 MAX_HEADER_BYTES: Final = 64 << 10
 
 
+class StrictParser(_LenientHTTPClientParser):
+    """Refuses a body whose end two headers tell differently: ParseError, and the connection is closed."""
+
+    def allHeadersReceived(self) -> None:  # noqa: N802 - Twisted's interface
+        """Looks at the headers by which a body is framed; answers without one have none that count."""
+        code = self.response.code
+        if code >= 200 and code not in self.NO_BODY_CODES and self.request.method != b"HEAD":
+            lengths, codings = (
+                self.connHeaders.getRawHeaders(name, []) for name in (b"Content-Length", b"Transfer-Encoding")
+            )
+            if (wrong := ambiguous(lengths, codings)) is not None:
+                raise ParseError(wrong, b", ".join((*lengths, *codings)))  # type: ignore[no-untyped-call]
+        super().allHeadersReceived()  # type: ignore[no-untyped-call]
+
+
 class LimitedProtocol(_LenientHTTP11ClientProtocol):
-    """Aborts the connection when status line and headers, informational responses included, pass MAX_HEADER_BYTES."""
+    """Aborts the connection when status line and headers, informational responses included, pass MAX_HEADER_BYTES.
+
+    Responses are read by `StrictParser`.
+    """
 
     _header_bytes = 0
 
     def request(self, request: Any) -> Any:
         """Counts anew for each response of the connection."""
         self._header_bytes = 0
-        return super().request(request)
+        answered = super().request(request)
+        assert self._parser is not None
+        self._parser.__class__ = StrictParser  # as Scrapy's protocol itself does: neither class has state of its own
+        return answered
 
     def dataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's interface
         """Counts what has not led to a body yet; the piece in which the body begins is at most one read."""
