@@ -33,12 +33,12 @@ class ConfigError(ValueError):
 
 
 MAX_SHARDS = 256
-TIME_LIMITS = (
-    "fetch_timeout_sec",
 KAFKA_SECURITY = ("plaintext", "ssl", "sasl_plaintext", "sasl_ssl")
 SASL_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
     "article_timeout_sec",
     "robots_timeout_sec",
+TIME_LIMITS = (
+    "fetch_timeout_sec",
     "sitemap_timeout_sec",
     "render_timeout_sec",
 )
@@ -56,6 +56,7 @@ class Config:
     keep_entries_days: int | None
     redis_unsafe: bool
     redis_outage_sec: float
+    redact_emails: bool
     shards: int
     contact: str | None
     allow_networks: str
@@ -125,8 +126,6 @@ class Config:
     kafka_bootstrap: str | None
     kafka_webpage_topic: str
     kafka_entry_topic: str
-    min_html_chars: int
-    image_proxy: str | None
     kafka_security: str
     kafka_ca_file: Path | None
     kafka_cert_file: Path | None
@@ -136,6 +135,8 @@ class Config:
     kafka_password: str | None = field(repr=False)
     join_scope: str
     join_similarity: float
+    min_html_chars: int
+    image_proxy: str | None
     join_min_chars: int
     media_ttl_sec: int
     journal_length: int
@@ -233,6 +234,13 @@ def _require(holds: bool, field: str, expected: str) -> None:  # noqa: FBT001 - 
 
 
 def _read(name: str, kind: Any, value: Any) -> Any:
+def _are_types(text: str) -> bool:
+    try:
+        return bool(patterns(text))
+    except Refusal:
+        return False
+
+
     """The value as its field's type; text comes from the environment and from `-s`."""
     options = _options(kind)
     if value is None or (value == "" and (str not in options or type(None) in options)):

@@ -42,6 +42,7 @@ own_settings: tuple[Setting, ...] = (
     _setting("KEEP_RAW_DAYS", None, "days", "`raw/` is kept, at least; unset: for ever. The last 5 of each feed stay"),
     _setting("KEEP_ARTICLES_DAYS", None, "days", "`articles/` is kept; unset: for ever"),
     _setting("KEEP_ENTRIES_DAYS", None, "days", "`entries/` is kept; unset: for ever"),
+    _setting("REDACT_EMAILS", "false", "true or false", "keep of feeds' authors no e-mail addresses; `raw/` has them"),
     _setting("REDIS_UNSAFE", "false", "true or false", "use a server without AOF or with an eviction policy"),
     _setting(
         "REDIS_OUTAGE_SEC", 600, "s", "a crawl whose server or disk fails pauses; after this long it ends with status 1"

@@ -18,6 +18,7 @@ NAMES = [setting.name for setting in own_settings]
 OTHERS: dict[str, tuple[str, object]] = {
     "DATA_DIR": ("elsewhere", Path("elsewhere")),
     "RAW": ("off", False),
+    "REDACT_EMAILS": ("yes", True),
     "REDIS_UNSAFE": ("yes", True),
     "CONTACT": ("https://example.org/bot", "https://example.org/bot"),
     "ALLOW_NETWORKS": ("127.1.0.0/16,10.0.0.0/8", "127.1.0.0/16,10.0.0.0/8"),

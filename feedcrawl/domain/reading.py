@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from feedcrawl.domain import feeds
 from feedcrawl.domain.identity import identify
+from feedcrawl.domain.redaction import redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,10 +30,21 @@ class FeedReading:
 
 
 def read_feed(
-    body: bytes, *, url: str, content_type: str | None, feed_id: str, known: str | None = None
+    body: bytes,
+    *,
+    url: str,
+    content_type: str | None,
+    feed_id: str,
+    known: str | None = None,
+    redact_emails: bool = False,
 ) -> FeedReading:
-    """Parses a document and names its entries; NotAFeed as `feeds.parse` raises it. `known`: the last digest."""
+    """Parses a document and names its entries; NotAFeed as `feeds.parse` raises it. `known`: the last digest.
+
+    With `redact_emails` authors come without their addresses; names and digest of an entry are the same either way.
+    """
     parsed = feeds.parse(body, url=url, content_type=content_type)
+    if redact_emails:
+        parsed = redact(parsed)
     identified = identify(parsed.entries, feed_id=feed_id)
     digest = digest_of(identified)
     if digest == known:

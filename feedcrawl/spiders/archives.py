@@ -73,6 +73,7 @@ class ArchiveTasks(Answers):
             url=response.url,
             content_type=content_type(response),
             feed_id=poll.feed.id,
+            redact_emails=self.wired.config.redact_emails,
             wall_sec=PARSE_WALL_SEC,
         )
         if not isinstance(read, Done):

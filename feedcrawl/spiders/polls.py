@@ -198,6 +198,7 @@ class FeedTasks(Answers):
             url=response.url,
             content_type=content_type(response),
             feed_id=poll.feed.id,
+            redact_emails=self.wired.config.redact_emails,
             known=None if poll.pushed or _reads_all(poll) else poll.feed.polls.digest,
             wall_sec=PARSE_WALL_SEC,
         )

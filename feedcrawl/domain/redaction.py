@@ -1,0 +1,65 @@
+"""Takes e-mail addresses out of what is kept of a feed's authors. Ids, texts and the archive stay as published."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from feedcrawl.domain.models import Person
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from feedcrawl.domain.models import ParsedEntry, ParsedFeed
+
+STAND_IN: Final = "redacted@redacted.invalid"
+"""In an entry's own markup, where an address may be required (RFC 2606 section 2 keeps the name from anybody)."""
+_AT: Final = r"(?:[@\uff20]|%40|&#0*64;|&#x0*40;|&commat;|\s?[\[({]\s?at\s?[\])}]\s?)"
+_DOT: Final = r"(?:\.|%2e|\s?[\[({]\s?(?:dot|punkt)\s?[\])}]\s?)"
+_LOCAL: Final = r"\w.!#$%*+^`|~-"
+# Begins where a word does, and is bounded, so that the time is linear in a hostile text. `/@ann@b.test` is a handle.
+_ADDRESS: Final = re.compile(
+    rf"(?:\b(?:mailto|acct|xmpp|sip):)?(?<![@{_LOCAL}])[{_LOCAL}]{{1,256}}?{_AT}[\w-]{{1,63}}(?:{_DOT}[\w-]{{1,63}}){{1,10}}",
+    re.IGNORECASE,
+)
+_BRACKETS: Final = re.compile(r"\(\s*\)|<\s*>|\[\s*\]")
+
+
+def without_addresses(text: str, instead: str = "") -> str:
+    """The text with another in place of each e-mail address, however its @ is written."""
+    return _ADDRESS.sub(instead, text)
+
+
+def redacted(person: Person) -> Person | None:
+    """The author by name and page alone; None if an address was all there was."""
+    name = _name(person.name) if person.name else None
+    uri = None if person.uri and _ADDRESS.search(person.uri) else person.uri
+    return Person(name, None, uri) if name or uri else None
+
+
+def redact(feed: ParsedFeed) -> ParsedFeed:
+    """The feed without the addresses of its authors, in the entries' own markup too."""
+    return replace(feed, authors=_persons(feed.authors), entries=tuple(map(_entry, feed.entries)))
+
+
+def _entry(entry: ParsedEntry) -> ParsedEntry:
+    raw = entry.raw
+    if raw is not None:
+        raw = without_addresses(raw.decode("utf-8", "surrogateescape"), STAND_IN).encode("utf-8", "surrogateescape")
+    return replace(entry, authors=_persons(entry.authors), raw=raw)
+
+
+def _persons(authors: Iterable[Person]) -> tuple[Person, ...]:
+    return tuple(person for author in authors if (person := redacted(author)) is not None)
+
+
+def _name(text: str) -> str | None:
+    """A name as `a@b.test (Name)` and `Name <a@b.test>` leave it."""
+    rest = without_addresses(text)
+    if rest == text:
+        return text
+    rest = _BRACKETS.sub("", rest).strip()
+    if rest.startswith("(") and rest.endswith(")"):
+        rest = rest[1:-1]
+    return rest.strip(' ,;:<>"-') or None
