@@ -1,10 +1,13 @@
 """Feeds that mean ill, among feeds that do not: the good ones are read as if the others were not there."""
 
 import gzip
+import json
+import random
+from dataclasses import replace
 from pathlib import Path
 
 from documents import atom
-from origin import Answer, document, hanging
+from origin import Answer, document, hanging, html
 from world import World, article, entry, events, feed, good_page, world_in
 
 from feedcrawl.store.registry import Registry
@@ -52,6 +55,10 @@ HOSTILE: dict[str, tuple[Answer, set[str]]] = {
         {"fetched", "not_a_feed", "parse_timeout"},
     ),
     "garbage": (document(bytes(range(256)) * 400), {"text", "binary"}),
+    "two-ends": (
+        Answer(raw=b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n0\r\n\r\n"),
+        {"protocol"},
+    ),
     "nothing": (document(b""), {"not_a_feed", "empty"}),
 }
 
@@ -101,3 +108,28 @@ def test_hostile_feeds_harm_nobody_else(tmp_path: Path) -> None:
             # As a feed, once more as a place where its site's feed might be, and then with the validator of a feed.
             assert [request.header("If-None-Match") for request in asked] == [None, None, '"1"']
             assert article(client, world.origin.sites["ill.test"].url("/page"))["status"] == "success"
+
+
+def test_what_is_called_a_page_and_is_none_is_no_article(tmp_path: Path) -> None:
+    """By its bytes, whatever its type says; a page with a slip in it stays one."""
+    noise = random.Random(1).randbytes(4000)
+    bodies = {
+        "pdf": b"%PDF-1.4\n" + b"% A report of many words that stand in the clear.\n" * 60,
+        "zip": b"PK\x03\x04\x14\x00" + noise,
+        "image": b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + noise,
+        "noise": noise,
+    }
+    with world_in(tmp_path) as world:
+        site = world.origin.site("site.test")
+        for name, body in bodies.items():
+            site.serve(f"/{name}", html(body))
+        slip = good_page("slip")
+        site.serve("/slip", replace(slip, body=slip.body.replace(b"<p>", b"<p>\x00", 1)))
+        names = [*bodies, "slip"]
+        world.crawl("all", "feeds=" + site.serve("/feed", feed([entry(site, name, summary="") for name in names])))
+        with world.client() as client:
+            found = {name: article(client, site.url(f"/{name}")) for name in names}
+            assert {name: found[name]["failure"] for name in bodies} == dict.fromkeys(bodies, "FAIL_BAD_HTML")
+            letters = [json.loads(text) for text in client.lrange("page_fetcher_dlq", 0, -1)]
+            assert {letter["reason"] for letter in letters} == {"unsupported_type"}
+            assert found["slip"]["status"] == "success"

@@ -13,6 +13,7 @@ from w3lib.encoding import html_to_unicode
 from feedcrawl.domain.errors import NoArticle
 from feedcrawl.domain.extraction.structured import Thing, article_of, read_things
 from feedcrawl.domain.sanitize import parse_html
+from feedcrawl.domain.sniffing import is_no_text, kind_of
 from feedcrawl.domain.text import canonical_text, fold
 
 if TYPE_CHECKING:
@@ -23,22 +24,6 @@ if TYPE_CHECKING:
 MIN_HTML_LENGTH = 200
 MAX_ELEMENTS = 60_000  # ten times a large page; what has more is an attack or a data dump
 _NAMES = ("property", "name", "itemprop", "http-equiv")
-_NOT_HTML = {
-    b"%PDF-": "a PDF",
-    b"PK\x03\x04": "a zip archive",
-    b"\x7fELF": "an executable",
-    b"MZ": "an executable",
-    b"\xff\xd8\xff": "a JPEG image",
-    b"\x89PNG": "a PNG image",
-    b"GIF8": "a GIF image",
-    b"RIFF": "a RIFF container",
-    b"\x1f\x8b": "gzip data",
-    b"BZh": "bzip2 data",
-    b"\xfd7zXZ": "xz data",
-    b"Rar!": "a RAR archive",
-    b"OggS": "Ogg media",
-    b"ID3": "MP3 audio",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +75,19 @@ def read_page(html: bytes | str, url: str) -> Page:
 
 
 def decode(html: bytes | str) -> str:
-    """The text of a page: byte order mark, valid UTF-8, the page's declaration, windows-1252 (WHATWG HTML 13.2.3)."""
-    if isinstance(html, str):
-        return html
-    kind = next((kind for magic, kind in _NOT_HTML.items() if html.startswith(magic)), None)
-    if kind:
+    """The text of a page: byte order mark, valid UTF-8, the page's declaration, windows-1252 (WHATWG HTML 13.2.3).
+
+    NoArticle for a file of another kind, and for what is no text in any encoding.
+    """
+    if isinstance(html, bytes) and (kind := kind_of(html)) is not None:
         raise NoArticle("FAIL_BAD_HTML", f"unsupported_type: {kind}")
+    text = _decoded(html) if isinstance(html, bytes) else html
+    if is_no_text(text):
+        raise NoArticle("FAIL_BAD_HTML", "unsupported_type: bytes that are no text")
+    return text
+
+
+def _decoded(html: bytes) -> str:
     if html.startswith(codecs.BOM_UTF8):
         return html.decode("utf-8-sig", "replace")
     try:

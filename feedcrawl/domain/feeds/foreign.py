@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from feedcrawl.domain.errors import NotAFeed
+from feedcrawl.domain.sniffing import kind_of
 
 # Pages that ask for a proof of not being a robot, by who makes them.
 _CHALLENGES = {
@@ -38,21 +39,13 @@ _LISTS = {
     "sitemapindex": ("sitemap", "an index of sitemaps; subscribe to it as one"),
     "opml": ("opml", "a list of feeds; import it instead"),
 }
-_MAGIC = {
-    b"%PDF-": "PDF",
-    b"\x1f\x8b": "gzip",
-    b"PK\x03\x04": "zip",
-    b"\x89PNG": "PNG",
-    b"\xff\xd8\xff": "JPEG",
-    b"GIF8": "GIF",
-}
 _LOOKED_AT = 100_000
 
 
 def binary(body: bytes) -> NotAFeed | None:
     """The refusal of a file of another kind, which its first bytes give away."""
-    kind = next((name for start, name in _MAGIC.items() if body.startswith(start)), None)
-    return NotAFeed("binary", f"a {kind} file where a feed was expected") if kind else None
+    kind = kind_of(body)
+    return NotAFeed("binary", f"{kind} where a feed was expected") if kind else None
 
 
 def refusal(text: str) -> NotAFeed:
