@@ -35,10 +35,10 @@ class ConfigError(ValueError):
 MAX_SHARDS = 256
 KAFKA_SECURITY = ("plaintext", "ssl", "sasl_plaintext", "sasl_ssl")
 SASL_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
-    "article_timeout_sec",
-    "robots_timeout_sec",
 TIME_LIMITS = (
     "fetch_timeout_sec",
+    "article_timeout_sec",
+    "robots_timeout_sec",
     "sitemap_timeout_sec",
     "render_timeout_sec",
 )
@@ -54,9 +54,9 @@ class Config:
     keep_raw_days: int | None
     keep_articles_days: int | None
     keep_entries_days: int | None
+    redact_emails: bool
     redis_unsafe: bool
     redis_outage_sec: float
-    redact_emails: bool
     shards: int
     contact: str | None
     allow_networks: str
@@ -133,10 +133,10 @@ class Config:
     kafka_sasl_mechanism: str
     kafka_username: str | None
     kafka_password: str | None = field(repr=False)
-    join_scope: str
-    join_similarity: float
     min_html_chars: int
     image_proxy: str | None
+    join_scope: str
+    join_similarity: float
     join_min_chars: int
     media_ttl_sec: int
     journal_length: int
@@ -197,15 +197,15 @@ class Config:
         _require(_is_base(self.public_url), "public_url", "an http or https URL without query, as hubs reach the API")
         _require(self.log_format in ("console", "json"), "log_format", "console or json")
         _require(self.log_level in LOG_LEVELS, "log_level", f"one of {', '.join(LOG_LEVELS)}")
+        _require(self.kafka_security in KAFKA_SECURITY, "kafka_security", f"one of {', '.join(KAFKA_SECURITY)}")
+        mechanisms = ", ".join(SASL_MECHANISMS)
+        _require(self.kafka_sasl_mechanism in SASL_MECHANISMS, "kafka_sasl_mechanism", f"one of {mechanisms}")
 
     @property
     def parsers(self) -> int:
         """Number of child processes."""
         return self.parser_processes or os.cpu_count() or 1
 
-        _require(self.kafka_security in KAFKA_SECURITY, "kafka_security", f"one of {', '.join(KAFKA_SECURITY)}")
-        mechanisms = ", ".join(SASL_MECHANISMS)
-        _require(self.kafka_sasl_mechanism in SASL_MECHANISMS, "kafka_sasl_mechanism", f"one of {mechanisms}")
     @property
     def circuit_waits_sec(self) -> tuple[float, ...]:
         """Waits before each probe of an open circuit: doubled from the first to the longest."""
@@ -228,12 +228,6 @@ def _is_base(url: str | None) -> bool:
     return url is None or re.fullmatch(r"https?://[^\s/?#@]+(?:/[^\s?#]*)?", url) is not None
 
 
-def _require(holds: bool, field: str, expected: str) -> None:  # noqa: FBT001 - reads as an assertion
-    if not holds:
-        raise ConfigError(f"FEEDCRAWL_{field.upper()} must be {expected}")
-
-
-def _read(name: str, kind: Any, value: Any) -> Any:
 def _are_types(text: str) -> bool:
     try:
         return bool(patterns(text))
@@ -241,6 +235,12 @@ def _are_types(text: str) -> bool:
         return False
 
 
+def _require(holds: bool, field: str, expected: str) -> None:  # noqa: FBT001 - reads as an assertion
+    if not holds:
+        raise ConfigError(f"FEEDCRAWL_{field.upper()} must be {expected}")
+
+
+def _read(name: str, kind: Any, value: Any) -> Any:
     """The value as its field's type; text comes from the environment and from `-s`."""
     options = _options(kind)
     if value is None or (value == "" and (str not in options or type(None) in options)):
