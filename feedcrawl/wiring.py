@@ -16,6 +16,8 @@ from feedcrawl.domain.similarity import Rule
 from feedcrawl.parsing import ParserPool
 from feedcrawl.services.catalogue import Catalogue
 from feedcrawl.services.collections import CollectionService
+from feedcrawl.services.files import FileService
+from feedcrawl.services.gate import Gate
 from feedcrawl.services.joins import Joins, Policy
 from feedcrawl.services.leases import Leases
 from feedcrawl.services.media import MediaService
@@ -30,6 +32,7 @@ from feedcrawl.store.collections import Collections
 from feedcrawl.store.connection import Client, Connection, connect, map_redis_errors
 from feedcrawl.store.dead_letters import DeadLetters
 from feedcrawl.store.entries import Entries
+from feedcrawl.store.files import FOLDER, FileContents, Files
 from feedcrawl.store.frontier import Frontier, FrontierPolicy
 from feedcrawl.store.generation import Generation
 from feedcrawl.store.hosts import Hosts
@@ -210,6 +213,11 @@ class Wiring:
         return MediaService(self.client, self._story_stores, self.leases)
 
     @cached_property
+    def gate(self) -> Gate:
+        """Which URLs may be named."""
+        return Gate(self.config.allow_networks, self.config.deny_ports)
+
+    @cached_property
     def shelves(self) -> CollectionService:
         """Collections, as their actors use them."""
         return CollectionService(self.client, (self.articles, self.media_records, self.collections))
@@ -252,6 +260,19 @@ class Wiring:
     def article_lines(self) -> NdjsonFile:
         """articles/<day>.ndjson."""
         return NdjsonFile(self.config.data_dir / "articles")
+
+    @cached_property
+    def file_lines(self) -> NdjsonFile:
+        """files/<day>.ndjson."""
+        return NdjsonFile(self.config.data_dir / FOLDER)
+
+    @cached_property
+    def files(self) -> FileService:
+        """Media files of entries and articles."""
+        config = self.config
+        known = Files(self.client, life_sec=config.remember_sec, shards=config.shards)
+        stores = (known, self.articles, self.file_lines)
+        return FileService(config, stores, self.leases, FileContents(config.data_dir))
 
     @cached_property
     def parsers(self) -> ParserPool:
