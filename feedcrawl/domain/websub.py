@@ -51,7 +51,7 @@ class Push:
 
     `asked` waits to be verified, `current` is verified, `former` was replaced by it. `pushes` counts pushes with
     news, `misses` polls that found what was not pushed, `failures` requests in a row that came to nothing for `reason`.
-    `poll_due_at` is when the last ping had the feed polled.
+    Before `renew_at` the hub is not asked; `poll_due_at` is when the last ping had the feed polled.
     """
 
     hub: str
@@ -129,9 +129,10 @@ def verified(push: Push, lease: float, *, now: float, jitter: float) -> Push:
     )
 
 
-def denied(push: Push) -> Push:
+def denied(push: Push, *, now: float) -> Push:
     """The subscription once its hub has said no: it may do so at any time (WebSub section 5.2)."""
-    return replace(push, asked=None, current=None, failures=push.failures + 1, reason="denied")
+    failures = push.failures + 1
+    return replace(push, asked=None, current=None, renew_at=now + DENIED_SEC, failures=failures, reason="denied")
 
 
 def failed(push: Push, reason: str) -> Push:
@@ -198,8 +199,6 @@ def wait_sec(push: Push, *, now: float) -> float:
     """Seconds until a subscription is looked at again: to renew it, to see whether it was verified, or to ask anew."""
     if push.asked is not None and now < push.asked.until:
         return push.asked.until - now
-    if push.reason == "denied":
-        return DENIED_SEC
-    if push.failures:
+    if push.failures and push.reason != "denied":
         return min(RETRY_SEC * 2.0 ** (push.failures - 1), MAX_RETRY_SEC)
     return max(push.renew_at - now, 0.0)

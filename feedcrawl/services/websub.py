@@ -77,15 +77,17 @@ class WebSub:
         }
         return urlencode(form).encode()
 
-    def look(self, feed_id: str, push: Push | None) -> float:
-        """Seconds until a hub needs to be asked, 0 for now; one that was asked and did not verify has failed."""
-        if push is None:
+    def look(self, feed_id: str, push: Push | None, topic: Topic) -> float:
+        """Seconds until a hub needs to be asked, 0 for now; one that was asked and did not verify has failed.
+
+        One that may still verify is asked again: the task comes back before that only where whoever asked is gone.
+        """
+        if push is None or (push.hub, push.topic) != (topic.hub, topic.topic):
             return 0.0
         now = self._at()
         if push.asked is not None and now >= push.asked.until:
             return self.fail(feed_id, "unverified")
-        due = push.asked is None and (push.current is None or push.renew_at <= now)
-        return 0.0 if due else websub.wait_sec(push, now=now)
+        return max(push.renew_at - now, 0.0)
 
     def fail(self, feed_id: str, reason: str, *, at_least_sec: float = 0.0) -> float:
         """Notes that a hub was asked in vain, and has its feed polled as without one; seconds until the next try."""
@@ -125,7 +127,7 @@ class WebSub:
         if old is None or websub.refusal(old, digest, intent, now=now):  # another word came first
             return None
         if intent.mode == "denied":
-            return websub.denied(old)
+            return websub.denied(old, now=now)
         lease = hubs.lease_sec(intent.lease)
         assert lease is not None
         return websub.verified(old, lease, now=now, jitter=random.uniform(-1, 1))  # noqa: S311 - jitter

@@ -44,7 +44,8 @@ class HubTasks(Answers):
             self.wired.pushes.forget(feed_id)
             self.leases.done(lease, status="dead", reason="push_off" if feed_id in self._feeds else "unsubscribed")
             return None
-        wait = self.wired.websub.look(feed_id, push)
+        topic = Topic(lease.task.url, lease.task.payload["topic"])
+        wait = self.wired.websub.look(feed_id, push, topic)
         if wait > 0:
             self.leases.done(lease, status="pending", reason="waits", delay_sec=wait)
             return None
@@ -54,9 +55,8 @@ class HubTasks(Answers):
             "download_maxsize": MAX_ANSWER_BYTES,
             "handle_httpstatus_all": True,
         }
-        form = self.wired.websub.ask(feed_id, Topic(lease.task.url, lease.task.payload["topic"]))
-        url = lease.task.url
-        return Request(url, self.parse, "POST", HEADERS, form, meta=meta, errback=self.failed, dont_filter=True)
+        form = self.wired.websub.ask(feed_id, topic)
+        return Request(topic.hub, self.parse, "POST", HEADERS, form, meta=meta, errback=self.failed, dont_filter=True)
 
     async def parse(self, response: Response) -> None:
         """What the hub said at once: 2xx, and it will verify, or has done so."""

@@ -126,8 +126,8 @@ def test_a_lease_is_renewed_before_its_end(jitter: float, share: float) -> None:
         (replace(HOLDS, misses=2), "failing", False),
         (failed(HOLDS, "http_503"), "failing", False),
         (failed(ASKED, "unverified"), "failing", False),
-        (denied(HOLDS), "denied", False),
-        (denied(ASKED), "denied", False),
+        (denied(HOLDS, now=NOW), "denied", False),
+        (denied(ASKED, now=NOW), "denied", False),
         (replace(HOLDS, current=key("old", NOW)), "expired", False),
     ],
 )
@@ -191,7 +191,9 @@ def test_pings_bring_one_poll_a_minute(before: float, due: float) -> None:
         (failed(ASKED, "x"), 600.0),
         (replace(failed(ASKED, "x"), failures=2), 1200.0),
         (replace(failed(ASKED, "x"), failures=60), DAY),
-        (denied(ASKED), DENIED_SEC),
+        (denied(ASKED, now=NOW), DENIED_SEC),
+        (denied(HOLDS, now=NOW - 600), DENIED_SEC - 600),
+        (failed(denied(ASKED, now=NOW), "x"), 1200.0),
     ],
 )
 def test_when_a_hub_is_asked_again(push: Push, wait: float) -> None:

@@ -1,8 +1,8 @@
 """A worker with a fault: `python tests/site/faults.py STEP KIND HOST SIGNAL crawl feeds …` is Scrapy's command line.
 
-When the first task of that kind (`poll` or `article`) on that host has come to a step, the worker sends itself the
-signal, once: KILL ends it there, STOP makes it sleep through its lease. The product has no hooks for this; each step is
-a function of its own, wrapped here from outside.
+When the first task of that kind (`poll`, `article` or `websub`) on that host has come to a step, the worker sends
+itself the signal, once: KILL ends it there, STOP makes it sleep through its lease. `… api` is the API, which takes the
+first push to any feed. The product has no hooks for this; each step is a function of its own, wrapped from outside.
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ from feedcrawl.pipelines.publish import PublishPipeline
 from feedcrawl.pipelines.store import StorePipeline
 from feedcrawl.services.endings import Endings
 from feedcrawl.services.leases import Leases
+from feedcrawl.services.websub import WebSub
 from feedcrawl.store import ndjson, raw
 from feedcrawl.store.frontier import Ending
+from feedcrawl.store.websub import Pushes
 
 PARSES = {"poll": read_feed, "article": extract}
 
@@ -189,6 +191,20 @@ class Fault:
 
         after(Leases, "_forget", forgotten)
 
+    # --- of a push, in the API ---
+
+    def delivered(self) -> None:
+        """Its body is here, and nothing is kept of it."""
+        before(WebSub, "deliver", lambda *_: self.strike())
+
+    def kept(self) -> None:
+        """It is in the store, and its feed is not due."""
+        after(Pushes, "keep", lambda *_: self.strike())
+
+    def due(self) -> None:
+        """All is done, and its hub has no answer."""
+        after(WebSub, "deliver", lambda *_: self.strike())
+
     # --- how ---
 
     def _pass(self, *, here: bool) -> None:
@@ -252,13 +268,20 @@ def after(owner: Any, name: str, call: Callable[..., None]) -> None:
     setattr(owner, name, wrapped)
 
 
-WIRE = ("claimed", "connected", "mid_header", "mid_body", "half_record", "read", "parent_parsing", "child_parsing")
+ASKED = ("connected", "mid_header", "mid_body", "half_record")
+WIRE = ("claimed", *ASKED, "read", "parent_parsing", "child_parsing")
 STEPS = {
     "poll": (*WIRE, "parsed", "half_line", "on_disk", "half_queued", "queued", "half_published", "published"),
     "article": (*WIRE, "parsed", "deduped", "half_line", "on_disk", "queued", "half_published", "published"),
 }
 """Steps at which something is there that was not before, by kind of task; the last two are the same for both."""
 STEPS = {kind: (*steps, "committed", "told") for kind, steps in STEPS.items()}
+DELIVERY = tuple(step for step in STEPS["poll"] if step not in ASKED)
+"""Those of the task of a feed that reads what its hub has pushed."""
+RENEWAL = ("claimed", "connected", "mid_header", "told")
+"""Those of a task of kind `websub`."""
+RECEIPT = ("delivered", "kept", "due")
+"""Those of the API."""
 
 
 def main() -> None:

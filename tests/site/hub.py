@@ -46,8 +46,8 @@ class Hub:
         if answer.status_code == 200 and answer.text == said["hub.challenge"]:
             self.verified.append(form)
 
-    def push(self, body: bytes, content_type: str = "application/rss+xml") -> int:
-        """Sends content to the newest subscriber; its status."""
-        form = self.verified[-1]
+    def push(self, body: bytes, content_type: str = "application/rss+xml", topic: str | None = None) -> int:
+        """Sends content to the newest subscriber, of a topic where there are several; its status."""
+        form = next(form for form in reversed(self.verified) if topic in (None, form["hub.topic"]))
         headers = {"Content-Type": content_type, "X-Hub-Signature": signature(form["hub.secret"], body)}
         return httpx.post(form["hub.callback"], content=body, headers=headers).status_code

@@ -71,13 +71,17 @@ class World:
         return run
 
     def start(
-        self, *arguments: str, command: Sequence[str] = ("-m", "scrapy"), **settings: str
+        self,
+        *arguments: str,
+        command: Sequence[str] = ("-m", "scrapy"),
+        words: Sequence[str] = ("crawl", "feeds"),
+        **settings: str,
     ) -> subprocess.Popen[bytes]:
         """A run under way, in a process group of its own; it does not outlive the world. `command` is Python's."""
         options = [word for argument in arguments for word in ("-a", argument)]
         with (self.folder / f"log-{len(self.started)}").open("wb") as log:
             process = subprocess.Popen(
-                [sys.executable, *command, "crawl", "feeds", *options],
+                [sys.executable, *command, *words, *options],
                 cwd=REPOSITORY,
                 env=clean_environment() | {"FEEDCRAWL_DATA_DIR": str(self.data)} | self.env | settings,
                 stdout=log,
