@@ -19,7 +19,7 @@ WORDS = WORD_LIST.split()
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """An entry to be rendered; `guid` stands for its link where it is not given."""
+    """An entry to be rendered; `guid` stands for its link where it is not given. `files` are URLs of enclosures."""
 
     title: str
     url: str
@@ -29,6 +29,7 @@ class Item:
     content: str = ""
     categories: tuple[str, ...] = ()
     author: str = ""
+    files: tuple[str, ...] = ()
 
 
 def prose(seed: int | str, words: int = 40) -> str:
@@ -65,6 +66,10 @@ def _tag(name: str, value: str) -> str:
     return f"<{name}>{escape(value)}</{name}>" if value else ""
 
 
+def _enclosure(url: str) -> str:
+    return f'<enclosure url="{escape(url)}" type="audio/mpeg" length="1"/>'
+
+
 def _rss_item(entry: Item) -> str:
     permanent = "false" if entry.guid else "true"
     return (
@@ -72,7 +77,8 @@ def _rss_item(entry: Item) -> str:
         f'<guid isPermaLink="{permanent}">{escape(entry.guid or entry.url)}</guid>'
         f"{_tag('pubDate', format_datetime(entry.published, usegmt=True))}{_tag('description', entry.summary)}"
         f"{_tag('content:encoded', entry.content)}{_tag('dc:creator', entry.author)}"
-        f"{''.join(_tag('category', category) for category in entry.categories)}</item>\n"
+        f"{''.join(_tag('category', category) for category in entry.categories)}"
+        f"{''.join(map(_enclosure, entry.files))}</item>\n"
     )
 
 
