@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from feedcrawl.store.connection import ServerRefused, StoreUnavailable, check_server
-from feedcrawl.store.disk import PASSING, DiskUnavailable, probe
+from feedcrawl.store.disk import FILE_TOO_LARGE, PASSING, DiskUnavailable, probe
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,7 +76,7 @@ class Readiness:
         if found is None:
             return
         try:
-            probe(self._folder(found.path))
+            probe(self._folder(found.path), beyond=found.path if found.reason == FILE_TOO_LARGE else None)
         except DiskUnavailable as error:
             self._disk = error
         else:

@@ -23,9 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
+FILE_TOO_LARGE = "file_too_large"
+"""The reason where the process or the file system limits how long one file may be."""
 _REASONS = {
     errno.ENOSPC: "disk_full",
     errno.EDQUOT: "disk_full",
+    errno.EFBIG: FILE_TOO_LARGE,
     errno.EROFS: "read_only",
     errno.EACCES: "no_permission",
     errno.EPERM: "no_permission",
@@ -37,7 +40,7 @@ _REASONS = {
     errno.EMFILE: "too_many_files",
     errno.ENFILE: "too_many_files",
 }
-PASSING = frozenset({"disk_full", "io_error", "read_only", "too_many_files"})
+PASSING = frozenset({"disk_full", FILE_TOO_LARGE, "io_error", "read_only", "too_many_files"})
 """Reasons that concern the whole disk or process, and that pass; any other is one file's own."""
 _PROBE_BYTES = 1 << 20
 _SUFFIX = ".tmp"
@@ -84,22 +87,46 @@ def open_beneath(root: Path, name: str, flags: int) -> int:
 
     With O_CREAT missing directories are made. Links, devices, pipes, `..` and absolute names are refused.
     """
+    with folder_beneath(root, name, create=bool(flags & os.O_CREAT)) as (at, last):
+        return _open_file(last, flags, above=at)
+
+
+@contextmanager
+def folder_beneath(root: Path, name: str, *, create: bool) -> Iterator[tuple[int, str]]:
+    """A descriptor of the folder of `name` under `root`, and the last part of the name. Raises OSError."""
     *folders, last = name.split("/")
     if any(part in {"", ".", ".."} for part in (*folders, last)):
         raise OSError(errno.EINVAL, "not a name under the data directory", name)
-    if flags & os.O_CREAT:
+    if create:
         root.mkdir(mode=0o750, parents=True, exist_ok=True)
     at = _open_folder(root)
     try:
         for folder in folders:
-            if flags & os.O_CREAT:
+            if create:
                 with suppress(FileExistsError):
                     os.mkdir(folder, 0o750, dir_fd=at)
             above, at = at, _open_folder(folder, above=at)
             os.close(above)
-        return _open_file(last, flags, above=at)
+        yield at, last
     finally:
         os.close(at)
+
+
+def write_beneath(root: Path, name: str, data: bytes) -> None:
+    """The file `name` under `root` with this content, or none: written into `root`, synced, put in place. OSError."""
+    with folder_beneath(root, name, create=True) as (at, last), folder_beneath(root, "-", create=False) as (top, _):
+        beside = f"{secrets.token_hex(8)}{_SUFFIX}"
+        fd = _open_file(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, above=top)
+        try:
+            write_whole(fd, data, end=0)
+            os.fsync(fd)
+            os.rename(beside, last, src_dir_fd=top, dst_dir_fd=at)
+        except OSError:
+            os.unlink(beside, dir_fd=top)
+            raise
+        finally:
+            os.close(fd)
+        os.fsync(at)
 
 
 def _open_folder(path: Path | str, *, above: int | None = None) -> int:
@@ -141,9 +168,14 @@ def write_anew(path: Path, chunks: Iterable[bytes]) -> None:
         name.replace(path)
 
 
-def probe(directory: Path) -> None:
-    """Whether a directory takes what a fetch may bring: writes so much, and takes it away. DiskUnavailable."""
+def probe(directory: Path, *, beyond: Path | None = None) -> None:
+    """Whether a directory takes what a fetch may bring: writes so much, and takes it away. DiskUnavailable.
+
+    `beyond` a file: whether one that is as large takes it. What the probe has before that is a hole, which takes no room.
+    """
     with map_disk_errors(directory), _beside(directory / "probe") as (fd, _):
+        end = beyond.stat().st_size if beyond is not None and beyond.exists() else 0
+        os.lseek(fd, end, os.SEEK_SET)
         write_whole(fd, bytes(_PROBE_BYTES), end=0)
         os.fsync(fd)
 

@@ -27,7 +27,14 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from feedcrawl.domain.warc import Captured, Exchange, Packed, pack, unpack, warcinfo
-from feedcrawl.store.disk import DiskUnavailable, json_line, map_disk_errors, open_beneath, write_whole
+from feedcrawl.store.disk import (
+    FILE_TOO_LARGE,
+    DiskUnavailable,
+    json_line,
+    map_disk_errors,
+    open_beneath,
+    write_whole,
+)
 from feedcrawl.store.raw_index import SUFFIX, RawIndex, RawRef
 
 if TYPE_CHECKING:
@@ -81,8 +88,12 @@ class RawStore:
         packed = pack(exchange)
         with self._lock:
             file = self._current(exchange.fetched_at)
-            with map_disk_errors(file.path):
-                return file.append(exchange, packed, durable=self._durable)
+            try:
+                with map_disk_errors(file.path):
+                    return file.append(exchange, packed, durable=self._durable)
+            except DiskUnavailable as error:  # what is too large for one file has room in the next
+                file.broken |= error.reason == FILE_TOO_LARGE and file.end > 0
+                raise
 
     def append_async(self, exchange: Exchange) -> Future[RawRef]:
         """`append`, with large bodies in a thread; what is small is written at once and its future is done."""

@@ -92,7 +92,10 @@ def test_a_server_that_does_not_answer_is_another_matter(ready: Readiness, clien
     assert not ready.same_server()
 
 
-@pytest.mark.parametrize(("reason", "pauses"), [("disk_full", True), ("io_error", True), ("symlink_refused", False)])
+@pytest.mark.parametrize(
+    ("reason", "pauses"),
+    [("disk_full", True), ("file_too_large", True), ("io_error", True), ("symlink_refused", False)],
+)
 def test_which_faults_are_the_disks(ready: Readiness, tmp_path: Path, reason: str, pauses: bool) -> None:
     ready.note(DiskUnavailable(tmp_path / "entries" / "x", reason))
     assert (code(ready) == reason) is pauses
@@ -133,6 +136,22 @@ def test_a_full_disk_stays_one_until_a_fetch_fits(
     ready.look()
     assert ready.trouble is not None
     file_limit(resource.RLIM_INFINITY)
+    ready.look()
+    assert ready.trouble is None
+
+
+def test_a_file_that_may_not_grow_stays_so_though_another_may(
+    ready: Readiness, tmp_path: Path, file_limit: Callable[[int], None]
+) -> None:
+    lines = NdjsonFile(tmp_path / "entries")
+    lines.append(DAY, {"text": "x" * 400_000})
+    file_limit((1 << 20) + 300_000)  # room for a probe alone
+    with pytest.raises(DiskUnavailable) as failed:
+        lines.append(DAY, {"text": "x" * 1_000_000})
+    ready.note(failed.value)
+    ready.look()
+    assert code(ready) == "file_too_large"
+    file_limit((1 << 20) + 500_000)
     ready.look()
     assert ready.trouble is None
 

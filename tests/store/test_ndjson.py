@@ -203,7 +203,7 @@ def test_names_that_lead_out_are_refused(tmp_path, name):
         (OSError(errno.EROFS, "Read-only"), "read_only"),
         (OSError(errno.EIO, "I/O error"), "io_error"),
         (OSError(errno.EMFILE, "Too many open files"), "too_many_files"),
-        (OSError(errno.EFBIG, "File too large"), "efbig"),
+        (OSError(errno.EFBIG, "File too large"), "file_too_large"),
         (OSError("no number"), "unknown"),
     ],
 )

@@ -292,11 +292,25 @@ def test_a_full_disk_leaves_whole_records_only(store, directory):
     with disk_of(sizes[0] + 200), pytest.raises(DiskUnavailable) as caught:
         store.append(exchange(body=os.urandom(5000)))
     assert caught.value.path == path
+    assert caught.value.reason == "file_too_large"
     assert (path.stat().st_size, index.stat().st_size) == sizes
-    after = store.append(exchange())
+    after = store.append(exchange())  # in another file: this one may be as full as it can be
+    assert [kinds(each) for each in files(directory)] == [["warcinfo", "response", "request"]] * 2
+    assert {ref.fetch_id for ref in store.refs()} == {before.fetch_id, after.fetch_id}
+
+
+def test_a_disk_that_was_full_goes_on_in_the_same_file(store, directory, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    store.append(exchange())
+    (path,) = files(directory)
+    with monkeypatch.context() as patch, pytest.raises(DiskUnavailable):
+        patch.setattr(os, "write", full)
+        store.append(exchange())
+    store.append(exchange())
     assert files(directory) == [path]
     assert kinds(path) == ["warcinfo", *["response", "request"] * 2]
-    assert list(store.refs()) == [before, after]
 
 
 def test_records_go_when_their_line_in_the_index_does_not_fit(store, directory):
