@@ -39,6 +39,7 @@ from feedcrawl.store.hosts import Hosts
 from feedcrawl.store.media import MediaRecords
 from feedcrawl.store.ndjson import NdjsonFile
 from feedcrawl.store.registry import Registry
+from feedcrawl.store.series import Series
 from feedcrawl.store.shards import Shards, agree
 from feedcrawl.store.site_runs import SiteRuns
 from feedcrawl.store.sitemaps import Sitemaps
@@ -136,6 +137,11 @@ class Wiring:
     def registry(self) -> Registry:
         """The subscribed feeds."""
         return Registry(self.client, shards=self.config.shards, journal_length=self.config.journal_length)
+
+    @cached_property
+    def series(self) -> Series:
+        """What polls and articles came to lately."""
+        return Series(self.client, shards=self.config.shards)
 
     @cached_property
     def pushes(self) -> Pushes:

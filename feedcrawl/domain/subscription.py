@@ -89,6 +89,11 @@ class PollRecord:
     """How the walk through the feed's archives began, or why there was none (`paging.Reason`)."""
 
     @property
+    def is_good(self) -> bool:
+        """Whether the last poll brought a usable answer, or there was none yet."""
+        return self.last_result in (None, "fetched", "not_modified", "unchanged")
+
+    @property
     def cadence_state(self) -> PollState:
         """The state that the cadence policy goes on from."""
         return from_json(self.cadence) if self.cadence else PollState()

@@ -10,7 +10,7 @@ from feedcrawl import wiring
 from feedcrawl.domain.tempo import demand
 from feedcrawl.exceptions import LeaseLost
 from feedcrawl.items import Article, FeedPoll
-from feedcrawl.services import backfill, journal, polling, subscriptions
+from feedcrawl.services import backfill, journal, polling, subscriptions, tallies
 from feedcrawl.store.connection import map_redis_errors
 
 if TYPE_CHECKING:
@@ -69,6 +69,8 @@ class CommitPipeline:
         before, record = poll.feed.polls, polling.poll_record(poll)
         commands = registry.commit(poll.feed.id, record, journal.journal_line(poll))
         commands += registry.demand_changed(poll.feed.id, poll.demand - poll.feed.polls.demand)
+        commands += registry.failing_changed(poll.feed.id, before, record)
+        commands += self._wired.series.of_feed(poll.feed.id, tallies.of_poll(poll), poll.at.timestamp())
         await self._end(
             poll.lease,
             status="pending",
@@ -91,7 +93,9 @@ class CommitPipeline:
 
     async def _push(self, item: FeedPoll) -> None:
         """A delivery has been read; what the polls have learnt stays as it is."""
-        await self._end(item.lease, **self._wired.websub.read(item))
+        ending = self._wired.websub.read(item)
+        ending["commit"] += self._wired.series.of_feed(item.feed.id, tallies.of_poll(item), item.at.timestamp())
+        await self._end(item.lease, **ending)
         self._stats.inc_value(f"feedcrawl/pushes/{'failed' if item.failed else 'read'}")
         self._stats.inc_value("feedcrawl/entries/new", len(item.new))
         said = {"feed_id": item.feed.id, "url": item.feed.subscription.url, "result": item.result}
@@ -139,6 +143,7 @@ class CommitPipeline:
     async def _article(self, item: Article) -> None:
         feed_id = item.record.get("feed_id")
         details = {"uid": item.uid, "url": item.url, "host": item.lease.task.host, "feed_id": feed_id}
+        counted = self._wired.series.of_page(item.lease.shard, tallies.of_article(item), item.at.timestamp())
         if item.status == "success":
             validators = item.validators
             patch = {
@@ -148,7 +153,7 @@ class CommitPipeline:
                 "last_modified": validators.last_modified if validators else None,
             }
             reason = "merged" if item.merged_into else "stored"
-            await self._end(item.lease, status="fetched", reason=reason, patch=patch)
+            await self._end(item.lease, status="fetched", reason=reason, patch=patch, commit=counted)
             self._stats.inc_value(f"feedcrawl/articles/{reason}")
             name = "article_merged" if item.merged_into else "article_stored"
             logger.info(name, extra={**details, "canonical_url": item.canonical_url})
@@ -161,7 +166,11 @@ class CommitPipeline:
                 dead_letter=item.dead_letter,
                 http_status=item.http_status,
                 patch={"url": item.url, "last_error": item.reason},
+                commit=counted,
             )
+        else:
+            with map_redis_errors():
+                self._wired.series.add(counted)
         self._stats.inc_value("feedcrawl/articles/failed")
         self._stats.inc_value(f"feedcrawl/articles/failed/{item.code}")
         logger.info("article_refused", extra={**details, "code": item.code, "reason": item.reason})

@@ -95,6 +95,31 @@ class Registry:
         """The commands that add a feed's part to what all feeds ask for, for the frontier to run with `done`."""
         return [["INCRBYFLOAT", f"{self._prefix(feed_id)}demand", f"{by:.12f}"]] if by else []
 
+    def failing_changed(self, feed_id: str, before: PollRecord, after: PollRecord) -> list[Command]:
+        """The commands that list a feed among those that fail, by how often in a row, or take it out again."""
+        listed = f"{self._prefix(feed_id)}failing"
+        if not after.is_good:
+            return [["ZADD", listed, after.cadence_state.errors, feed_id]]
+        return [] if before.is_good else [["ZREM", listed, feed_id]]
+
+    def failing(self, limit: int) -> tuple[int, list[str]]:
+        """How many feeds fail, and the ids of those that did so most often in a row."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for number in range(self._shards):
+                pipe.zcard(f"{keys.shard(number)}failing")
+                pipe.zrange(f"{keys.shard(number)}failing", 0, limit - 1, desc=True, withscores=True)
+            answers = pipe.execute()
+        found = sorted((row for rows in answers[1::2] for row in rows), key=lambda row: (-row[1], row[0]))
+        return sum(answers[::2]), [feed_id for feed_id, _ in found[:limit]]
+
+    def some(self, limit: int) -> list[str]:
+        """So many feeds at most, drawn by chance from each shard alike."""
+        share = -(-limit // self._shards)
+        with self._client.pipeline(transaction=False) as pipe:
+            for name in self._lists():
+                pipe.srandmember(name, share)
+            return [feed_id for ids in pipe.execute() for feed_id in ids]
+
     def save(self, subscription: Subscription) -> None:
         """Writes a subscription and lists it."""
         with self._client.pipeline(transaction=True) as pipe:
@@ -110,6 +135,7 @@ class Registry:
         with self._client.pipeline(transaction=True) as pipe:
             pipe.delete(*(self._key(name, feed_id) for name in ("feed", "polls", "journal", "push", "deliveries")))
             pipe.srem(f"{self._prefix(feed_id)}pushes", feed_id)
+            pipe.zrem(f"{self._prefix(feed_id)}failing", feed_id)
             pipe.srem(f"{self._prefix(feed_id)}feeds", feed_id)
             was_there = bool(pipe.execute()[-1])
         with self._client.pipeline(transaction=False) as pipe:

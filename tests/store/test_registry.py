@@ -114,3 +114,19 @@ def test_a_listed_feed_without_a_record_stops_no_other(registry: Registry, redis
 
 def test_nothing_asked_is_nothing_found() -> None:
     assert Registry(None).load([]) == {}
+
+
+@pytest.mark.parametrize("shards", [1, 3])
+def test_feeds_that_fail_are_listed_until_they_do_not_or_are_gone(redis_client: redis.Redis, shards: int) -> None:
+    registry = Registry(redis_client, shards=shards)
+    good = PollRecord(last_result="not_modified")
+    failed = {times: PollRecord(last_result="dns", cadence=f'{{"errors":{times}}}') for times in (1, 2, 3)}
+    for feed_id, times in (("a", 1), ("b", 3), ("c", 2)):
+        registry.save(Subscription(feed_id, f"https://{feed_id}.example/"))
+        record(redis_client, registry.failing_changed(feed_id, good, failed[times]))
+    assert registry.failing(2) == (3, ["b", "c"])
+    record(redis_client, registry.failing_changed("b", failed[3], good))
+    registry.remove("c")
+    assert registry.failing(9) == (1, ["a"])
+    assert registry.failing_changed("a", PollRecord(), good) == []
+    assert set(registry.some(9)) == {"a", "b"}
