@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, get_type_hints
 
+from feedcrawl.domain.errors import Refusal
+from feedcrawl.domain.files import patterns
 from feedcrawl.settings import check_names, own_settings
 
 if TYPE_CHECKING:
@@ -140,9 +142,13 @@ class Config:
     join_min_chars: int
     media_ttl_sec: int
     journal_length: int
+    media_files: bool
+    media_max_bytes: int
+    media_types: str
     api_host: str
     api_port: int
     public_url: str | None
+    hub_url: str | None
     push_sha1: bool
     metrics_host: str
     metrics_port: int
@@ -188,6 +194,7 @@ class Config:
         _require(self.render in ("never", "auto", "always"), "render", "never, auto or always")
         proxy = self.image_proxy
         _require(proxy is None or proxy.startswith(("/", "http://", "https://")), "image_proxy", "a path or URL")
+        _require(_are_types(self.media_types), "media_types", "media types such as image/* or audio/mpeg")
         _require(self.join_scope in ("site", "all", "off"), "join_scope", "site, all or off")
         _require(0 < self.join_similarity <= 1, "join_similarity", "above 0 and at most 1")
         _require(self.robots_on_error in ("allow", "disallow"), "robots_on_error", "allow or disallow")
@@ -195,6 +202,7 @@ class Config:
         _require(0 < self.api_port < 65_536, "api_port", "from 1 to 65535")
         _require(0 <= self.metrics_port < 65_536, "metrics_port", "from 0 to 65535")
         _require(_is_base(self.public_url), "public_url", "an http or https URL without query, as hubs reach the API")
+        _require(_is_base(self.hub_url), "hub_url", "an http or https URL without query")
         _require(self.log_format in ("console", "json"), "log_format", "console or json")
         _require(self.log_level in LOG_LEVELS, "log_level", f"one of {', '.join(LOG_LEVELS)}")
         _require(self.kafka_security in KAFKA_SECURITY, "kafka_security", f"one of {', '.join(KAFKA_SECURITY)}")

@@ -186,12 +186,17 @@ own_settings: tuple[Setting, ...] = (
     _setting("JOIN_MIN_CHARS", 500, "characters", "shorter texts are never joined; twice that under another title"),
     _setting("MEDIA_TTL_SEC", 30 * DAY_SEC, "s", "life of a media record that is in nobody's collection"),
     _setting("JOURNAL_LENGTH", 50, "fetches", "kept per feed"),
+    # Media files
+    _setting("MEDIA_FILES", "false", "true or false", "fetch enclosures of entries and lead images of articles"),
+    _setting("MEDIA_MAX_BYTES", 20 << 20, "bytes", "decoded body of a media file; each worker may hold 16 in memory"),
+    _setting("MEDIA_TYPES", "image/*,audio/*,video/*", "media types", "kept of them; `image/*` is all images"),
     # API and push
     _setting("API_HOST", "127.0.0.1", "address", "on which `scrapy api` listens"),
     _setting("API_PORT", 8000, "port", "on which `scrapy api` listens"),
     _setting(
         "PUBLIC_URL", None, "URL", "at which others reach the API; hubs are asked for pushes only where it is given"
     ),
+    _setting("HUB_URL", None, "URL", "of a WebSub hub at which readers of collections may subscribe (`rel=hub`)"),
     _setting("PUSH_SHA1", "false", "true or false", "believe pushes signed with SHA-1, as some large hubs still do"),
     # Metrics
     _setting("METRICS_HOST", "127.0.0.1", "address", "on which a worker shows its metrics"),

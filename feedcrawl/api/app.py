@@ -8,13 +8,13 @@ from fastapi import FastAPI
 
 from feedcrawl import __version__
 from feedcrawl.api import problems
-from feedcrawl.api.routes import events, health, websub
+from feedcrawl.api.routes import articles, collections, events, health, media, websub
 
 if TYPE_CHECKING:
     from feedcrawl.wiring import Wiring
 
 ROUTERS = (health.router, websub.router)
-LOCAL_ROUTERS = (events.router,)
+LOCAL_ROUTERS = (events.router, articles.router, media.router, collections.router)
 """Of what is kept here, for whoever is on this machine: served where the API listens on loopback alone."""
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 

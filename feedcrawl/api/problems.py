@@ -21,6 +21,22 @@ STATUSES = {
     **dict.fromkeys(
         ("unknown_callback", "wrong_topic", "not_asked", "bad_challenge", "bad_lease"), HTTPStatus.NOT_FOUND
     ),
+    **dict.fromkeys(
+        ("article_unknown", "article_failed", "article_not_held", "media_unknown", "collection_unknown"),
+        HTTPStatus.NOT_FOUND,
+    ),
+    **dict.fromkeys(
+        (
+            "media_extracting",
+            "media_ready_for_reading",
+            "media_duplicate",
+            "collection_exists",
+            "collection_is_default",
+        ),
+        HTTPStatus.CONFLICT,
+    ),
+    "too_many_collections": HTTPStatus.CONFLICT,
+    "address_refused": HTTPStatus.UNPROCESSABLE_ENTITY,
     "too_large": HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     "too_slow": HTTPStatus.REQUEST_TIMEOUT,
     "bad_encoding": HTTPStatus.UNSUPPORTED_MEDIA_TYPE,

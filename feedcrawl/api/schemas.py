@@ -42,6 +42,11 @@ def page_of(name: str, item: dict[str, Any]) -> dict[str, Any]:
     return fields(**{name: listed, "next": more})
 
 
+def document(description: str, media_type: str) -> dict[str, Any]:
+    """A documented answer that is no JSON of ours."""
+    return {"description": description, "content": {media_type.partition(";")[0]: {"schema": {"type": "string"}}}}
+
+
 def answer(description: str, schema: dict[str, Any], media_type: str = "application/json") -> dict[str, Any]:
     """A documented answer."""
     return {"description": description, "content": {media_type: {"schema": schema}}}

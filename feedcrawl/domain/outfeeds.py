@@ -78,7 +78,7 @@ def _moment(text: str | None) -> datetime | None:
 def atom(feed: OutFeed, entries: Sequence[OutEntry]) -> bytes:
     """An Atom document. An entry's id is that of its article, and stays whatever becomes of its URL."""
     root = etree.Element(f"{{{_ATOM}}}feed", nsmap={None: _ATOM})  # type: ignore[dict-item]
-    _text(root, "id", _iri(feed.self_url))
+    _text(root, "id", iri(feed.self_url))
     _text(root, "title", feed.title)
     _text(root, "updated", _rfc3339(max((entry.updated for entry in entries), default=feed.updated)))
     _text(root, "generator", "feedcrawl")
@@ -115,7 +115,7 @@ def _text(parent: etree._Element, name: str, text: str, **attributes: str) -> No
 
 def _link(parent: etree._Element, rel: str, url: str | None) -> None:
     if url:
-        etree.SubElement(parent, f"{{{_ATOM}}}link", {"rel": rel, "href": _iri(url)})
+        etree.SubElement(parent, f"{{{_ATOM}}}link", {"rel": rel, "href": iri(url)})
 
 
 def json_feed(feed: OutFeed, entries: Sequence[OutEntry]) -> bytes:
@@ -123,10 +123,10 @@ def json_feed(feed: OutFeed, entries: Sequence[OutEntry]) -> bytes:
     said: dict[str, Any] = {
         "version": "https://jsonfeed.org/version/1.1",
         "title": feed.title,
-        "feed_url": _iri(feed.self_url),
-        "home_page_url": feed.home_url and _iri(feed.home_url),
-        "next_url": feed.next_url and _iri(feed.next_url),
-        "hubs": [{"type": "WebSub", "url": _iri(feed.hub_url)}] if feed.hub_url else None,
+        "feed_url": iri(feed.self_url),
+        "home_page_url": feed.home_url and iri(feed.home_url),
+        "next_url": feed.next_url and iri(feed.next_url),
+        "hubs": [{"type": "WebSub", "url": iri(feed.hub_url)}] if feed.hub_url else None,
         "items": [_item(entry) for entry in entries],
     }
     return json.dumps(_known(said), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
@@ -136,12 +136,12 @@ def _item(entry: OutEntry) -> dict[str, Any]:
     return _known(
         {
             "id": _id(entry),
-            "url": _iri(entry.url),
+            "url": iri(entry.url),
             "title": entry.title,
             "content_html": entry.html,
             "content_text": None if entry.html else entry.summary or "",
             "summary": entry.summary,
-            "image": entry.image and _iri(entry.image),
+            "image": entry.image and iri(entry.image),
             "date_published": entry.published and _rfc3339(entry.published),
             "date_modified": _rfc3339(entry.updated),
             "authors": [{"name": name} for name in entry.authors] or None,
@@ -159,7 +159,7 @@ def _id(entry: OutEntry) -> str:
     return f"urn:feedcrawl:article:{entry.uid}"
 
 
-def _iri(url: str) -> str:
+def iri(url: str) -> str:
     """The URL with what no URI has percent-encoded."""
     return quote(url, safe=_SAFE, errors="replace")
 
