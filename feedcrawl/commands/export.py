@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -14,10 +15,14 @@ from feedcrawl.commands import OnStores
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable
 
     from feedcrawl.wiring import Wiring
 
+    Write = Callable[[BinaryIO], int]
+
 KINDS = ("articles", "entries")
+INDEX = "cdxj"
 FORMATS = ("ndjson", "csv", "parquet")
 
 
@@ -26,11 +31,11 @@ class Command(OnStores, ScrapyCommand):
 
     def syntax(self) -> str:
         """How it is called."""
-        return "articles|entries [options]"
+        return "articles|entries|cdxj [options]"
 
     def short_desc(self) -> str:
         """For `scrapy`."""
-        return "Write the articles or entries that were stored as NDJSON, CSV or Parquet"
+        return "Write what was stored as NDJSON, CSV or Parquet, or an index of the archive for replay (CDXJ)"
 
     def add_options(self, parser: ArgumentParser) -> None:
         """Days, format, file."""
@@ -46,16 +51,10 @@ class Command(OnStores, ScrapyCommand):
         from feedcrawl.ending import DONE, say  # noqa: PLC0415 - see the package
         from feedcrawl.services import exports  # noqa: PLC0415
 
-        if len(args) != 1 or args[0] not in KINDS:
-            raise UsageError(f"say what to export: {' or '.join(KINDS)}", print_help=False)
-        kind, form = args[0], _format(opts.format, opts.output)
-        lines = wired.article_lines if kind == "articles" else wired.entry_lines
-        since, until = _day("--since", opts.since), _day("--until", opts.until)
-        found = exports.records(lines, exports.KEYS[kind], since, until, every_version=opts.every_version)
-
-        def write(out: BinaryIO) -> int:
-            return exports.WRITERS[form](found, exports.columns_of(kind), out)
-
+        if len(args) != 1 or args[0] not in (*KINDS, INDEX):
+            raise UsageError(f"say what to export: {', '.join(KINDS)} or {INDEX}", print_help=False)
+        kind, since, until = args[0], _day("--since", opts.since), _day("--until", opts.until)
+        write = _index(wired, opts, since, until) if kind == INDEX else _records(wired, kind, opts, since, until)
         try:
             if opts.output is None:
                 count = write(sys.stdout.buffer)
@@ -68,8 +67,32 @@ class Command(OnStores, ScrapyCommand):
             if isinstance(error, BrokenPipeError):
                 raise
             raise ValueError(f"{opts.output} cannot be written: {error}") from error
-        say("export", f"{count} {kind}")
+        say("export", f"{count} {'captures' if kind == INDEX else kind}")
         return DONE
+
+
+def _records(wired: Wiring, kind: str, opts: Namespace, since: date | None, until: date | None) -> Write:
+    """What writes the records of the days."""
+    from feedcrawl.services import exports  # noqa: PLC0415 - see the package
+
+    form = _format(opts.format, opts.output)
+    lines = wired.article_lines if kind == "articles" else wired.entry_lines
+    found = exports.records(lines, exports.KEYS[kind], since, until, every_version=opts.every_version)
+    return lambda out: exports.WRITERS[form](found, exports.columns_of(kind), out)
+
+
+def _index(wired: Wiring, opts: Namespace, since: date | None, until: date | None) -> Write:
+    """What writes the index of the days."""
+    from feedcrawl.services import archive, exports  # noqa: PLC0415 - see the package
+
+    if opts.format or opts.every_version:
+        raise UsageError("an index has one form, and every capture is in it", print_help=False)
+
+    def write(out: BinaryIO) -> int:
+        with closing(archive.opened(wired.config.data_dir)) as store:
+            return exports.write_lines(exports.replay_index(store, since, until), out)
+
+    return write
 
 
 def _format(given: str | None, output: str | None) -> str:

@@ -1,4 +1,4 @@
-"""What was stored, as one file: articles or entries of some days, as NDJSON, CSV or Parquet."""
+"""What was stored, as one file: articles or entries of some days as NDJSON, CSV or Parquet; of the archive an index."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from contextlib import contextmanager
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
+from feedcrawl.domain import cdxj
 from feedcrawl.domain.tables import Column, columns, csv_cell, typed
+from feedcrawl.store.disk import DiskUnavailable
+from feedcrawl.store.raw import RawElsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from feedcrawl.store.ndjson import NdjsonFile
+    from feedcrawl.store.raw import RawStore
+    from feedcrawl.store.raw_index import RawRef
 
     Record = Mapping[str, Any]
     Writer = Callable[[Iterable[Record], Sequence[Column], BinaryIO], int]
@@ -24,6 +29,7 @@ if TYPE_CHECKING:
 KEYS: Final = {"articles": ("uid",), "entries": ("feed_id", "entry_uid")}
 """What names a record of each kind."""
 _SCHEMAS: Final = {"articles": "article.json", "entries": "entry.json"}
+_NOT_MODIFIED: Final = 304
 _GROUP: Final = 1000
 """Records in one group of a Parquet file: what is in memory at a time."""
 
@@ -42,7 +48,7 @@ def records(
     Of each thing its last version within these days alone, unless `every_version`; that reads the files twice, and
     keeps about 200 bytes for each thing. What a crawl appends meanwhile is not among them. Raises DiskUnavailable.
     """
-    days = [day for day in lines.days() if (since is None or day >= since) and (until is None or day <= until)]
+    days = [day for day in lines.days() if _within(day, since, until)]
     last = {} if every_version else {_name(record, key): at for at, record in _numbered(lines, days)}
     for at, record in _numbered(lines, days):
         if every_version or last.get(_name(record, key)) == at:
@@ -53,6 +59,49 @@ def _numbered(lines: NdjsonFile, days: Sequence[date]) -> Iterator[tuple[tuple[d
     for day in days:
         for number, record in enumerate(lines.read(day)):
             yield (day, number), record
+
+
+def replay_index(store: RawStore, since: date | None, until: date | None) -> list[str]:
+    """The lines of a CDXJ index of what was captured on these days, sorted, for replay by other programs.
+
+    A body that came again is a revisit there, as it is in its file. A 304 is the capture that it confirms, at its own
+    time: programs would show the 304. What refers to nothing that is here, or is damaged, is left out. Takes about half
+    a kilobyte of memory for each. Raises DiskUnavailable.
+    """
+    captures = [ref for ref in store.refs() if _within(ref.fetched_at.date(), since, until)]
+    confirmed = {ref.refers_to.fetch_id for ref in captures if ref.refers_to and ref.status == _NOT_MODIFIED}
+    bodies = {ref.fetch_id: ref for ref in store.refs() if ref.fetch_id in confirmed}
+    return sorted(filter(None, (_index_line(store, ref, bodies) for ref in captures)))
+
+
+def _index_line(store: RawStore, ref: RawRef, bodies: Mapping[str, RawRef]) -> str | None:
+    shown: RawRef | None = ref
+    if ref.status == _NOT_MODIFIED:
+        shown = bodies.get(ref.refers_to.fetch_id) if ref.refers_to else None
+    mime = _mime(store, shown) if shown else None
+    if shown is None or mime is None:
+        return None
+    where, digest = (shown.file, shown.offset, shown.length), shown.payload_digest
+    return cdxj.line(ref.url, ref.fetched_at, mime=mime, status=shown.status, digest=digest, where=where)
+
+
+def _mime(store: RawStore, ref: RawRef) -> str | None:
+    """The type of a capture; None if it cannot be read."""
+    if ref.refers_to:
+        return cdxj.REVISIT
+    try:
+        declared = store.record(ref)["content_type"]
+    except RawElsewhere:
+        return None
+    except DiskUnavailable as error:
+        if error.reason == "damaged":
+            return None
+        raise
+    return cdxj.mime_of(declared[0] if isinstance(declared, list) else declared)
+
+
+def _within(day: date, since: date | None, until: date | None) -> bool:
+    return (since is None or day >= since) and (until is None or day <= until)
 
 
 def _name(record: Record, key: Sequence[str]) -> tuple[Any, ...]:
@@ -99,6 +148,14 @@ def write_parquet(found: Iterable[Record], fields: Sequence[Column], out: Binary
         if rows:
             writer.write_table(pa.Table.from_pylist(rows, schema))
     return count + len(rows)
+
+
+def write_lines(found: Iterable[str], out: BinaryIO) -> int:
+    """Lines as they are; how many."""
+    count = 0
+    for count, each in enumerate(found, 1):  # noqa: B007 - the last is told
+        out.write(each.encode() + b"\n")
+    return count
 
 
 WRITERS: Final[Mapping[str, Writer]] = {"ndjson": write_ndjson, "csv": write_csv, "parquet": write_parquet}

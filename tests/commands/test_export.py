@@ -2,16 +2,20 @@ import csv
 import io
 import json
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from pyarrow import parquet
 from scrapy.exceptions import UsageError
+from warcio.archiveiterator import ArchiveIterator
 
 from feedcrawl.services import exports
 from feedcrawl.store.ndjson import NdjsonFile
+from feedcrawl.store.raw import Captured, Exchange, RawRef, RawStore
 
 Call = Callable[..., tuple[int, str, str]]
 DAYS = [date(2026, 11, number) for number in (26, 27, 28)]
@@ -113,7 +117,8 @@ def test_what_is_appended_meanwhile_is_not_among_them(stored: NdjsonFile) -> Non
 @pytest.mark.parametrize(
     "arguments",
     [[], ["weather"], ["articles", "entries"], ["articles", "--since", "today"], ["articles", "--format", "xls"],
-     ["articles", "--format", "parquet"], ["articles", "-o", "x.doc"]],
+     ["articles", "--format", "parquet"], ["articles", "-o", "x.doc"], ["cdxj", "--format", "csv"],
+     ["cdxj", "--every-version"]],
 )  # fmt: skip
 def test_what_cannot_be_meant_is_explained(call: Call, arguments: list[str]) -> None:
     with pytest.raises(UsageError):
@@ -124,3 +129,86 @@ def test_a_file_that_cannot_be_written_is_explained(call: Call, stored: NdjsonFi
     code, _, err = call("export", "articles", "-o", str(tmp_path / "none" / "out.csv"))
     assert code == 2
     assert "out.csv cannot be written" in err
+
+
+# --- the index of the archive ---
+
+
+def archived(folder: Path) -> dict[str, RawRef]:
+    """One URL that came, came the same, was confirmed, and changed; one that nobody knows, one that failed."""
+    refs: dict[str, RawRef] = {}
+    with closing(RawStore(folder / "data" / "raw", software="test")) as store:
+
+        def fetch(
+            name: str, day: date, path: str, status: int, body: bytes, kind: str = "text/html", **more: Any
+        ) -> None:
+            at = datetime(day.year, day.month, day.day, 12, len(refs), tzinfo=UTC)
+            headers = [(b"Content-Type", kind.encode())] if kind else []
+            url = f"http://www.news.test{path}"
+            refs[name] = store.append(
+                Exchange(str(uuid4()), url, at, status, response_headers=headers, body=body, **more)
+            )
+
+        fetch("came", DAYS[0], "/A?b=1&a=2", 200, b"<p>one", "text/html; charset=utf-8")
+        previous = Captured.from_json(refs["came"].source)
+        fetch("same", DAYS[1], "/A?b=1&a=2", 200, b"<p>one", previous=previous)
+        fetch("confirmed", DAYS[1], "/A?b=1&a=2", 304, b"", "", previous=previous)
+        fetch("unknown", DAYS[1], "/A?b=1&a=2", 304, b"", "")
+        fetch("changed", DAYS[2], "/A?b=1&a=2", 200, b"<p>two")
+        fetch("failed", DAYS[2], "/", 404, b"no", "")
+    return refs
+
+
+def parts(text: str) -> list[tuple[str, str, dict[str, str]]]:
+    found = [line.split(" ", 2) for line in text.splitlines()]
+    return [(key, at, json.loads(said)) for key, at, said in found]
+
+
+def test_an_index_leads_to_the_bytes_of_each_capture(call: Call, tmp_path: Path) -> None:
+    refs = archived(tmp_path)
+    code, out, err = call("export", "cdxj")
+    assert (code, err) == (0, "scrapy export: 5 captures\n")
+    assert out.encode().splitlines() == sorted(out.encode().splitlines())
+    assert [(key, said["status"], said["mime"]) for key, _, said in parts(out)] == [
+        ("test,news)/", "404", "unk"),
+        ("test,news)/a?a=2&b=1", "200", "text/html"),
+        ("test,news)/a?a=2&b=1", "200", "warc/revisit"),
+        ("test,news)/a?a=2&b=1", "200", "text/html"),  # a 304, as what it confirms
+        ("test,news)/a?a=2&b=1", "200", "text/html"),
+    ]
+    assert [at for _, at, _ in parts(out)][1:] == [
+        "20261126120000",
+        "20261127120100",
+        "20261127120200",
+        "20261128120400",
+    ]
+    bodies = []
+    for _, _, said in parts(out):
+        data = (tmp_path / "data" / "raw" / said["filename"]).read_bytes()
+        member = data[int(said["offset"]) :][: int(said["length"])]
+        (record,) = [(each, each.content_stream().read()) for each in ArchiveIterator(io.BytesIO(member))]
+        assert record[0].rec_headers["WARC-Target-URI"] == said["url"]
+        assert record[0].rec_headers["WARC-Payload-Digest"] == said["digest"]
+        assert record[0].rec_type == ("revisit" if said["mime"] == "warc/revisit" else "response")
+        bodies.append(record[1])
+    assert bodies == [b"no", b"<p>one", b"", b"<p>one", b"<p>two"]
+    digests = [said["digest"] for *_, said in parts(out)]
+    assert digests[1:4] == [refs["came"].payload_digest] * 3  # by which a program finds the bytes of a revisit
+
+
+def test_an_index_of_some_days_in_a_file(call: Call, tmp_path: Path) -> None:
+    archived(tmp_path)
+    path = tmp_path / "index.cdxj"
+    assert call("export", "cdxj", "--since", "2026-11-27", "--until", "2026-11-27", "-o", str(path))[:2] == (0, "")
+    assert [at[:8] for _, at, _ in parts(path.read_text())] == ["20261127"] * 2
+
+
+def test_what_is_gone_or_damaged_is_left_out(call: Call, tmp_path: Path) -> None:
+    refs = archived(tmp_path)
+    (tmp_path / "data" / "raw" / refs["changed"].file).unlink()
+    with (tmp_path / "data" / "raw" / refs["came"].file).open("r+b") as file:
+        file.seek(refs["came"].offset)
+        file.write(b"damaged")
+    code, out, _ = call("export", "cdxj")
+    assert code == 0
+    assert [said["mime"] for *_, said in parts(out)] == ["warc/revisit"]

@@ -1,0 +1,106 @@
+"""CDXJ, the index by which replay programs (pywb, OpenWayback) find a page in WARC files: a sorted line a capture.
+
+    test,news)/bridge 20261127230616 {"url":"http://news.test/bridge","mime":"text/html","status":"200",…}
+
+A line is found by the key that a replay program makes of the URL that it is asked for, so the key is exactly theirs:
+the Sort-friendly URI Reordering Transform of the Internet Archive's URL canonicalisation.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote_from_bytes, unquote_to_bytes
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+REVISIT: Final = "warc/revisit"
+"""Stands for the type of a capture whose bytes are those of an earlier one."""
+_URL: Final = re.compile(r"(?P<scheme>[^:/?#]+):(?://)?(?P<place>[^/?#]*)(?P<path>[^?#]*)(?:\?(?P<query>[^#]*))?")
+_PLACE: Final = re.compile(r"(?:.*@)?(?P<host>\[[^\]]*\]|[^:]*)(?::(?P<port>\d*))?")
+_WWW: Final = re.compile(r"^www\d*\.")
+_PORTS: Final = {"http": "80", "https": "443"}
+_SAFE: Final = "!\"$&'()*+,-./:;<=>?@[\\]^_`{|}~"
+_PATH_SESSIONS: Final = (
+    re.compile(rb"(.*/)\((?:[a-z]\([0-9a-z]{24}\))+\)/([^?]+\.aspx.*)", re.IGNORECASE | re.DOTALL),
+    re.compile(rb"(.*/)\([0-9a-z]{24}\)/([^?]+\.aspx.*)", re.IGNORECASE | re.DOTALL),
+)
+_QUERY_SESSIONS: Final = tuple(
+    re.compile(rf"(.*){name}(?:&(.*))?", re.IGNORECASE | re.DOTALL)
+    for name in (
+        "jsessionid=[0-9a-z]{32}", "phpsessid=[0-9a-z]{32}", "sid=[0-9a-z]{32}", "aspsessionid[a-z]{8}=[a-z]{24}",
+        "cfid=[^&]+&cftoken=[^&]+",
+    )
+)  # fmt: skip
+
+
+def surt(url: str) -> str:
+    """The key of an http or https URL, as it is fetched: `http://www.News.test/A/?b=2&a=1` is
+    `test,news)/a?a=1&b=2`. ValueError for what has no host.
+    """
+    parts = _URL.match(url)
+    place = _PLACE.fullmatch(parts["place"]) if parts else None
+    if parts is None or place is None or not place["host"]:
+        raise ValueError(f"{url[:100]!r} has no host")
+    host = _WWW.sub("", place["host"].lower().strip("[]."))
+    port = place["port"] if place["port"] != _PORTS.get(parts["scheme"].lower()) else ""
+    key = ",".join(reversed(host.split("."))) + (f":{port}" if port else "") + ")" + _path(parts["path"])
+    query = _query(parts["query"] or "")
+    return f"{key}?{query}" if query else key
+
+
+def line(url: str, at: datetime, *, mime: str, status: int, digest: str, where: tuple[str, int, int]) -> str:
+    """One line, without its end. `at` is in UTC, `where` the file's name, offset and length of the record in it."""
+    filename, offset, length = where
+    said = {"url": url, "mime": mime, "status": str(status), "digest": digest}
+    said |= {"length": str(length), "offset": str(offset), "filename": filename}
+    return f"{surt(url)} {at:%Y%m%d%H%M%S} {json.dumps(said)}"
+
+
+def mime_of(content_type: str | None) -> str:
+    """The bare type of a declared one; `unk` where there is none that is a word."""
+    bare = (content_type or "").partition(";")[0].strip().lower()
+    return bare if re.fullmatch(r"[\w.+-]+/[\w.+-]+", bare, re.ASCII) else "unk"
+
+
+def _path(text: str) -> str:
+    path = _escaped_once(_without_dots(_unescaped(text))).lower()
+    for session in _PATH_SESSIONS:
+        path = session.sub(rb"\1\2", path) if session.fullmatch(path) else path
+    return (path[:-1] if path.endswith(b"/") and len(path) > 1 else path).decode("ascii")
+
+
+def _without_dots(path: bytes) -> bytes:
+    """The path without `.`, `..` and empty segments; a slash at the end stays."""
+    kept: list[bytes] = []
+    for part in path.split(b"/")[1:]:
+        if part == b".." and kept:
+            kept.pop()
+        elif part != b".":
+            kept.append(part)
+    return b"/" + b"/".join([part for part in kept[:-1] if part] + kept[-1:])
+
+
+def _query(text: str) -> str:
+    query = _escaped_once(_unescaped(text)).decode("ascii")
+    for session in _QUERY_SESSIONS:
+        found = session.fullmatch(query)
+        query = found[1] + (found[2] or "") if found else query
+    if len(query) < 2:
+        return query.lower()
+    pairs = sorted(tuple(pair.split("=", 1)) for pair in query.lower().split("&"))
+    return "&".join("=".join(pair) for pair in pairs)
+
+
+def _unescaped(text: str) -> bytes:
+    """Escapes of escapes too."""
+    plain, again = text.encode("utf-8", "surrogatepass"), b""
+    while plain != again:
+        plain, again = unquote_to_bytes(plain), plain
+    return plain
+
+
+def _escaped_once(text: bytes) -> bytes:
+    return quote_from_bytes(text, safe=_SAFE).encode("ascii")
