@@ -18,7 +18,10 @@ _ID: Final[dict[Kind, re.Pattern[str]]] = {
     "article": re.compile(r"[0-9a-f]{16}"),
     "page": re.compile(r"page:.+"),
     "archive": re.compile(r"archive:.+"),
+    "file": re.compile(r"file:[0-9a-f]{32}"),
 }
+_UNTOLD: Final = frozenset({"lease_expired", "callback_failed", "pipeline_failed", "task_unusable"})
+"""Reasons for which the frontier gives a task up by itself: its worker has died, or has let go of it."""
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
@@ -82,6 +85,11 @@ def read_letter(text: str) -> Letter:
     except (ValueError, RecursionError):
         said = None
     return Letter(text, said if isinstance(said, dict) else {})
+
+
+def is_untold(letter: Letter) -> bool:
+    """Whether nobody but the letter tells that an article has ended."""
+    return letter.reason in _UNTOLD and letter.said.get("kind") == "article"
 
 
 def age_sec(text: str) -> float:

@@ -13,9 +13,10 @@ from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.asyncio import create_looping_call, sleep
 
 from feedcrawl import wiring
+from feedcrawl.services import dead_letters
 from feedcrawl.services.articles import cached_page_event, page_key
 from feedcrawl.services.inputs import Inputs
-from feedcrawl.store.connection import StoreUnavailable, map_redis_errors
+from feedcrawl.store.connection import StoreUnavailable
 
 if TYPE_CHECKING:
     from scrapy import Spider
@@ -105,8 +106,7 @@ class InputExtension:
 
     def _dead_letters(self) -> None:
         try:
-            with map_redis_errors():
-                moved = self._wired.frontier.deliver_dead_letters()
+            moved = dead_letters.deliver(self._wired)
         except StoreUnavailable:
             return
         self._stats.inc_value("feedcrawl/dead_letters", moved)

@@ -1,22 +1,34 @@
-"""What becomes of dead letters: the command and the REST route come through here."""
+"""What becomes of dead letters: the crawl that hands them out, the command and the REST route come through here."""
 
 from __future__ import annotations
 
+import logging
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
 
-from feedcrawl.domain.dead_letters import read_letter
+from feedcrawl.domain.dead_letters import is_untold, read_letter, task_of
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.queue_items import read_item
+from feedcrawl.domain.tasks import Lease
+from feedcrawl.items import Article
+from feedcrawl.services import publication
 from feedcrawl.services.inputs import queue_task
-from feedcrawl.store.connection import map_redis_errors
+from feedcrawl.store import keys
+from feedcrawl.store.connection import in_order, map_redis_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from feedcrawl.domain.dead_letters import Letter, Wanted
     from feedcrawl.wiring import Wiring
+
+logger = logging.getLogger(__name__)
+
+DELIVERY_SEC: Final = 60
+"""After how long another hands letters out where one has died while it did."""
 
 NO_LIMIT = sys.maxsize
 
@@ -29,10 +41,52 @@ class Replayed:
     refused: int
 
 
+def deliver(wired: Wiring) -> int:
+    """Hands out the letters of the frontier, one deliverer at a time; how many. StoreUnavailable.
+
+    An article that the frontier itself has given up (its workers died with it) is told of before its letter is out: its
+    HASH, its event and its media record are those of any other failure.
+    """
+    with map_redis_errors():
+        if not wired.client.set(keys.DELIVERY, 1, nx=True, ex=DELIVERY_SEC):
+            return 0
+        try:
+            return wired.frontier.deliver_dead_letters(first=lambda texts: _tell(wired, texts))
+        finally:
+            wired.client.delete(keys.DELIVERY)
+
+
+def _tell(wired: Wiring, texts: list[str]) -> None:
+    for letter in filter(is_untold, map(read_letter, texts)):
+        with suppress(Refusal):  # a URL that is none any more: there is nothing to tell of it
+            _bury(wired, letter)
+
+
+def _bury(wired: Wiring, letter: Letter) -> None:
+    task = task_of(letter.said, 1)
+    known = None if task is None else wired.frontier.find(task.id)
+    if task is None or known is None or known[1].status != "dead":  # it has come again meanwhile
+        return
+    article = Article(Lease(task, known[1], ""), task.url, datetime.fromtimestamp(letter.at, UTC), "failure")
+    article.code, article.reason, article.ended = "FAIL_PARSE", letter.reason, True
+    article.detail = f"given up after {letter.said.get('attempts')} attempts"
+    publication.name(article)
+    wired.joins.settle(article)
+    article.record = publication.record(article)
+    article.writes = wired.client.pipeline(transaction=False)
+    publication.queue(article, wired.articles, wired.joins)
+    in_order(article.writes)
+    wired.events.add(article.writes, publication.told(article, wired.joins))
+    in_order(article.writes)
+    wired.media.finish(article.writes, article)
+    article.writes.execute()
+    logger.error("article_refused", extra={"uid": article.uid, "url": article.url, "reason": article.reason})
+
+
 def letters(wired: Wiring, wanted: Wanted, limit: int = NO_LIMIT) -> Iterator[Letter]:
     """The letters that are meant, oldest first, at most `limit`; read as they are asked for."""
+    deliver(wired)
     with map_redis_errors():
-        wired.frontier.deliver_dead_letters()
         start = 0
         while limit > 0 and (page := wired.dead_letters.page(start)):
             found = _meant(page, wanted, limit)
@@ -75,8 +129,8 @@ def drop(wired: Wiring, wanted: Wanted, limit: int = NO_LIMIT) -> int:
 def _take_out(wired: Wiring, wanted: Wanted, limit: int, take: Callable[[list[Letter]], list[str]]) -> int:
     """Shows `take` the letters that are meant, a page at a time, and removes those whose text it answers; how many."""
     start = removed = 0
+    deliver(wired)
     with map_redis_errors():
-        wired.frontier.deliver_dead_letters()
         while limit > 0 and (page := wired.dead_letters.page(start)):
             found = _meant(page, wanted, limit)
             gone = wired.dead_letters.remove(start, take(found)) if found else 0

@@ -257,28 +257,32 @@ class Frontier(FrontierReads):
         unleased, freed = self._run("audit", AUDITED)
         return unleased, freed
 
-    def deliver_dead_letters(self, limit: int = 1000, keep: int = 100_000) -> int:
+    def deliver_dead_letters(
+        self, limit: int = 1000, keep: int = 100_000, *, first: Callable[[list[str]], None] = lambda _: None
+    ) -> int:
         """Moves dead letters from the shard to the list that consumers read; at most `keep` stay there.
 
-        Each in one step, but for a cluster: there the list is another node's, and a letter may come twice.
+        `first` sees them before they are moved. Each in one step, but for a cluster: there the list is another node's,
+        and a letter may come twice.
         """
         deliver = self._deliver_across if is_cluster(self._client) else self._deliver
         moved, found = 0, 1
         while found and moved < limit:
-            found = deliver(min(DELIVERED, limit - moved))
+            letters = list(map(str, self._client.lrange(f"{self._prefix}dlq", 0, min(DELIVERED, limit - moved) - 1)))
+            first(letters)
+            found = deliver(letters)
             moved += found
         if moved:
             self._client.ltrim(keys.DEAD_LETTERS, -keep, -1)
         return moved
 
-    def _deliver(self, number: int) -> int:
+    def _deliver(self, letters: list[str]) -> int:
         with self._client.pipeline(transaction=False) as pipe:
-            for _ in range(number):
+            for _ in letters:
                 pipe.lmove(f"{self._prefix}dlq", keys.DEAD_LETTERS, "LEFT", "RIGHT")
             return sum(letter is not None for letter in pipe.execute())
 
-    def _deliver_across(self, number: int) -> int:
-        letters = list(map(str, self._client.lrange(f"{self._prefix}dlq", 0, number - 1)))
+    def _deliver_across(self, letters: list[str]) -> int:
         if letters:
             self._client.rpush(keys.DEAD_LETTERS, *letters)
             with self._client.pipeline(transaction=False) as pipe:

@@ -23,6 +23,8 @@ SHARDS = "fc:{0}:shards"
 """STRING: how many shards there are."""
 SWEEPER = "fc:{0}:sweeper"
 """STRING: the worker that looks for feeds without a future, while it does."""
+DELIVERY = "fc:{0}:delivery"
+"""STRING: there while someone hands out dead letters."""
 RELAY = "fc:{0}:relay"
 """STRING: the relay that sends events to Kafka, while it does."""
 

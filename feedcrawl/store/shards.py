@@ -295,11 +295,13 @@ class Shards(Frontier):
         """Where a shard goes on, or the next one begins; 0 after the last."""
         return own * len(self._frontiers) + number if own else (number + 1) % len(self._frontiers)
 
-    def deliver_dead_letters(self, limit: int = 1000, keep: int = 100_000) -> int:
+    def deliver_dead_letters(
+        self, limit: int = 1000, keep: int = 100_000, *, first: Callable[[list[str]], None] = lambda _: None
+    ) -> int:
         """As `Frontier.deliver_dead_letters`, of all shards."""
         moved = 0
         for frontier in self._frontiers:
-            moved += frontier.deliver_dead_letters(limit - moved, keep)
+            moved += frontier.deliver_dead_letters(limit - moved, keep, first=first)
         return moved
 
     # --- what concerns two shards ---

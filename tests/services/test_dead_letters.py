@@ -134,3 +134,44 @@ def test_a_letter_moved_by_any_program_is_tried_again_as_it_was(wired: Wiring) -
     assert lease.task.payload == CARRIED
     (refused,) = dead_letters.letters(wired, Wanted())
     assert {name: refused.said[name] for name in ("item", "reason")} == {"item": "javascript:1", "reason": "url_scheme"}
+
+
+def test_what_workers_died_of_is_told_once(wired: Wiring, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As any other article that failed: HASH, event, media record; by whoever hands out its letter."""
+    now = [1_000_000]
+    monkeypatch.setattr(wired.frontier, "_clock", lambda: now[0])
+    started = wired.media.submit("http://h1.test/", "ada", wired.now()).media
+    while not (taken := wired.frontier.take(1)).given_up:
+        wired.media.prepare(taken.leases, wired.now())
+        now[0] += 10_000_000
+    assert wired.media.get(started.media_id)["processing_status"] == "extracting"
+    assert names(wired) == ["http://h1.test/"]
+    assert names(wired) == ["http://h1.test/"]
+    record = wired.articles.record(started.uid)
+    assert (record["status"], record["failure"], record["failure_reason"]) == ("failure", "FAIL_PARSE", "lease_expired")
+    told = [each for _, each in wired.client.xrange("feedcrawl:events")]
+    assert [each["type"] for each in told] == ["article_failed"]
+    assert json.loads(told[0]["data"])["failure_reason"] == "lease_expired"
+    media = wired.media.get(started.media_id)
+    assert (media["processing_status"], media["last_error_code"]) == ("failed", "E_INGEST_FAILED")
+
+
+def test_a_letter_that_waits_to_be_told_is_told_by_the_next(wired: Wiring) -> None:
+    wired.frontier.push([Task(UID, "article", "http://h1.test/", "h1.test")])
+    (lease,) = wired.frontier.take(1).leases
+    wired.frontier.done(lease, status="dead", reason="callback_failed", dead_letter=True)
+    wired.client.set("fc:{0}:delivery", 1)  # whoever it was has died
+    assert dead_letters.deliver(wired) == 0
+    wired.client.delete("fc:{0}:delivery")
+    assert dead_letters.deliver(wired) == 1
+    assert len(wired.client.xrange("feedcrawl:events")) == 1
+
+
+def test_what_has_come_again_is_not_told_to_have_failed(wired: Wiring) -> None:
+    task = Task(UID, "article", "http://h1.test/", "h1.test")
+    wired.frontier.push([task])
+    (lease,) = wired.frontier.take(1).leases
+    wired.frontier.done(lease, status="dead", reason="lease_expired", dead_letter=True)
+    wired.frontier.push([task], again="retry")
+    assert dead_letters.deliver(wired) == 1
+    assert wired.client.xrange("feedcrawl:events") == []
