@@ -54,6 +54,7 @@ class Entry:
     raw_refs: list[dict[str, Any]] = field(default_factory=list)
     raw: str | None = None
     revision: int = 1
+    files: list[dict[str, Any]] = field(default_factory=list)
     type: Literal["entry"] = "entry"
 
 
@@ -89,6 +90,8 @@ class FeedPoll:
     signal: Any = None
     new: list[Entry] = field(default_factory=list)
     changed: list[Entry] = field(default_factory=list)
+    edited: list[Entry] = field(default_factory=list)
+    """Entries that say what they said and yet, by their publisher, were changed: their articles may have been."""
     known: int = 0
     over_limit: int = 0
     identified: tuple[Identified, ...] = ()
@@ -160,6 +163,7 @@ class Article:
     canonical_url: str = ""
     content_hash: str = ""
     categories: list[str] = field(default_factory=list)
+    files: list[dict[str, Any]] = field(default_factory=list)
     record: dict[str, Any] = field(default_factory=dict)
     merged_into: str | None = None
     """The article whose story this one is, be it under the same uid."""

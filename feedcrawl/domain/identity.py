@@ -17,12 +17,14 @@ from feedcrawl.domain.text import fold
 from feedcrawl.domain.urls import canonicalize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from datetime import datetime
 
     from feedcrawl.domain.lineage import Rung
     from feedcrawl.domain.models import ParsedEntry
 
 MAX_UID: Final = 512  # characters; longer ids go by their digest
+STAMPED: Final = 3  # entries of a document with the same date of change, at which it says nothing of one of them
 
 _WEB_ID = re.compile(r"https?:(?=//)", re.IGNORECASE)
 _REVISION = re.compile(r"#\d{1,9}\Z")  # what some publishers append to an id at each edit
@@ -38,7 +40,8 @@ class Identified:
     of the document; kinds `id`, `bare` (an id without scheme), `link`, `path` (a link without host), `media`, and for
     want of a link `hash` (of what it says).
     `uids`: the ladder of names. `id_key` and `id_repeated` tell what its native id is worth here, `title_key` is ""
-    where the document repeats its title.
+    where the document repeats its title. `edited` is when it was, by its publisher (RFC 4287 section 4.2.15); None for
+    the moment of publication, and for one that several entries share: a program stamps these, no editor.
     """
 
     entry: ParsedEntry
@@ -48,6 +51,7 @@ class Identified:
     id_repeated: bool
     title_key: str
     content_hash: str
+    edited: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,8 @@ def identify(entries: Iterable[ParsedEntry], *, feed_id: str) -> tuple[Identifie
     named = _without_repeats(_name(entry, feed_id) for entry in entries)
     uses = Counter(key for names in named for key in _countable(names))
     shared = frozenset(key for key, count in uses.items() if count > 1)
-    return tuple(_identified(names, shared) for names in named)
+    stamps = Counter(names.entry.updated for names in named)
+    return tuple(_identified(names, shared, stamps) for names in named)
 
 
 def _countable(names: _Names) -> Iterator[str]:
@@ -145,7 +150,8 @@ def _without_repeats(named: Iterable[_Names]) -> Sequence[_Names]:
     return list(found.values())
 
 
-def _identified(names: _Names, shared: frozenset[str]) -> Identified:
+def _identified(names: _Names, shared: frozenset[str], stamps: Mapping[datetime | None, int]) -> Identified:
+    updated = names.entry.updated
     id_key = _key("id", names.native_id) if names.native_id else None
     own_id = id_key if id_key not in shared else None
     digests = [digest for digest in names.digests if _key("hash", digest) not in shared]
@@ -160,6 +166,7 @@ def _identified(names: _Names, shared: frozenset[str]) -> Identified:
         id_repeated=own_id != id_key,
         title_key="" if names.title_key in shared else names.title_key,
         content_hash=names.content_hash,
+        edited=updated if updated != names.entry.published and stamps[updated] < STAMPED else None,
     )
 
 

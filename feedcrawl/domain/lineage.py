@@ -47,8 +47,8 @@ class IdQuality:
 class KnownEntry:
     """The lineage of one entry. Keys are digests (`identity.Identified`), `title_key` "" where the title tells nothing.
 
-    `revisions` counts reported changes, the last at `revised_at`; `content_hash` is the hash last reported. Times are
-    aware UTC.
+    `revisions` counts reported changes, the last at `revised_at`; `content_hash` and `edited` are as last reported.
+    Times are aware UTC.
     """
 
     uid: str
@@ -62,6 +62,7 @@ class KnownEntry:
     seen_count: int = 1
     revisions: int = 0
     revised_at: datetime | None = None
+    edited: datetime | None = None
 
     def seen(self, *, id_key: str | None, published: datetime | None, now: datetime) -> KnownEntry:
         """The lineage after one more poll that showed the entry, perhaps under another id."""
@@ -73,12 +74,24 @@ class KnownEntry:
             seen_count=self.seen_count + 1,
         )
 
-    def revised(self, *, content_hash: str, title_key: str, now: datetime) -> KnownEntry | None:
+    def differs(self, *, content_hash: str, edited: datetime | None) -> bool:
+        """Whether an entry is another than was last reported, by what it says or by its publisher's word."""
+        last = self.edited or self.published or self.first_seen
+        return content_hash != self.content_hash or (edited is not None and edited > last)
+
+    def revised(
+        self, *, content_hash: str, title_key: str, now: datetime, edited: datetime | None = None
+    ) -> KnownEntry | None:
         """The lineage with a new revision, or None where nothing changed or the change does not count (yet)."""
-        if content_hash == self.content_hash or not self._is_due(title_key, now):
+        if not self.differs(content_hash=content_hash, edited=edited) or not self._is_due(title_key, now):
             return None
         return replace(
-            self, content_hash=content_hash, title_key=title_key, revisions=self.revisions + 1, revised_at=now
+            self,
+            content_hash=content_hash,
+            title_key=title_key,
+            revisions=self.revisions + 1,
+            revised_at=now,
+            edited=edited or self.edited,
         )
 
     def _is_due(self, title_key: str, now: datetime) -> bool:
@@ -98,7 +111,7 @@ class KnownEntry:
 def known_from_json(text: str) -> KnownEntry:
     """The lineage that `to_json` wrote, of this or another version."""
     record: dict[str, Any] = json.loads(text)
-    for name in ("published", "first_seen", "last_seen", "revised_at"):
+    for name in ("published", "first_seen", "last_seen", "revised_at", "edited"):
         record[name] = datetime.fromisoformat(record[name]) if record.get(name) else None
     record.setdefault("id_key", None)
     return KnownEntry(**{field.name: record[field.name] for field in fields(KnownEntry) if field.name in record})

@@ -53,12 +53,13 @@ def read_feed(
 
 
 def digest_of(entries: Iterable[Identified]) -> str:
-    """SHA-256 (hex) over names and content of entries, in order.
+    """SHA-256 (hex) over names, content and edits of entries, in order.
 
     What a publisher's program stamps on each answer says nothing to a reader and is not in it: build date, generator,
     counters, numbers of comments.
     """
     found = hashlib.sha256()
     for entry in entries:
-        found.update("\x1f".join((*entry.keys, entry.content_hash, "\x1e")).encode())
+        edited = entry.edited.isoformat() if entry.edited else ""
+        found.update("\x1f".join((*entry.keys, entry.content_hash, edited, "\x1e")).encode())
     return found.hexdigest()

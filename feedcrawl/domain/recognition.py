@@ -21,7 +21,8 @@ MAX_NEW: Final = 1000  # of one poll; the rest is new again at the next
 MIGRATION_MIN: Final = 3  # entries that must agree before a poll is taken for a migration
 REPEATED_SHARE: Final = 0.05  # of a document's entries, beyond which its ids name nothing (as FreshRSS found)
 
-Verdict = Literal["new", "changed", "known"]
+Verdict = Literal["new", "changed", "edited", "known"]
+"""`edited`: it says what it said, and its publisher that it was changed; so its article may say something else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,8 +216,11 @@ def _sightings(
 
 def _seen_again(entry: Identified, before: KnownEntry, now: datetime) -> tuple[Verdict, KnownEntry]:
     lineage = before.seen(id_key=entry.id_key, published=entry.entry.published, now=now)
-    revised = lineage.revised(content_hash=entry.content_hash, title_key=entry.title_key, now=now)
-    return ("changed", revised) if revised else ("known", lineage)
+    said = {"content_hash": entry.content_hash, "title_key": entry.title_key}
+    revised = lineage.revised(**said, edited=entry.edited, now=now)
+    if revised is None:
+        return "known", lineage
+    return "edited" if revised.content_hash == lineage.content_hash else "changed", revised
 
 
 def _first_seen(entry: Identified, taken: Collection[str], quality: IdQuality, now: datetime) -> KnownEntry:
@@ -231,4 +235,5 @@ def _first_seen(entry: Identified, taken: Collection[str], quality: IdQuality, n
         published=entry.entry.published,
         first_seen=now,
         last_seen=now,
+        edited=entry.edited,
     )

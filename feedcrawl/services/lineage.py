@@ -11,13 +11,14 @@ from feedcrawl.items import Entry
 from feedcrawl.services.polling import entry_values, possibly_missed, rfc3339
 
 if TYPE_CHECKING:
+    from feedcrawl.domain.identity import Identified
     from feedcrawl.items import FeedPoll
     from feedcrawl.store.connection import Pipeline
     from feedcrawl.store.entries import Entries
 
 
 def tell_apart(poll: FeedPoll, store: Entries) -> None:
-    """Sorts the entries of a poll into new, changed and known. Two round trips; nothing is written."""
+    """Sorts the entries of a poll into new, changed, edited and known. Two round trips; nothing is written."""
     found = poll.identified
     keys = list(dict.fromkeys(key for entry in found for key in entry.keys))
     aliases, known = store.load(poll.feed.id, keys)
@@ -27,21 +28,23 @@ def tell_apart(poll: FeedPoll, store: Entries) -> None:
         poll.sightings = tuple(sighting for sighting in recognition.sightings if sighting.verdict == "new")
     poll.identity = asdict(recognition.quality)
     poll.migrated, poll.over_limit = recognition.migrated, recognition.over_limit
-    by_verdict: dict[str, list[Sighting]] = {"new": [], "changed": [], "known": []}
+    by_verdict: dict[str, list[Sighting]] = {"new": [], "changed": [], "edited": [], "known": []}
     for sighting in poll.sightings:
         by_verdict[sighting.verdict].append(sighting)
     poll.known = len(recognition.sightings) - len(by_verdict["new"]) - len(by_verdict["changed"])
     poll.new = [_entry(poll, sighting) for sighting in by_verdict["new"]]
     poll.changed = [_entry(poll, sighting) for sighting in by_verdict["changed"]]
+    poll.edited = [_entry(poll, sighting) for sighting in by_verdict["edited"]]
     poll.possibly_missed = possibly_missed(poll)
-    said = {id(each.entry): each.content_hash for each in found}
-    poll.waits = any(_waits(sighting, said.get(id(sighting.entry))) for sighting in poll.sightings)
+    said = {id(each.entry): each for each in found}
+    poll.waits = any(_waits(sighting, said[id(sighting.entry)]) for sighting in poll.sightings)
 
 
-def _waits(sighting: Sighting, said: str | None) -> bool:
-    """Whether an entry says something else than was last reported, and will be reported once that is due."""
+def _waits(sighting: Sighting, said: Identified) -> bool:
+    """Whether an entry is another than was last reported, and will be reported once that is due."""
     known = sighting.lineage
-    return sighting.verdict == "known" and said != known.content_hash and known.revisions < MAX_TEXT_REVISIONS
+    differs = known.differs(content_hash=said.content_hash, edited=said.edited)
+    return sighting.verdict == "known" and differs and known.revisions < MAX_TEXT_REVISIONS
 
 
 def save(poll: FeedPoll, store: Entries, pipe: Pipeline) -> None:

@@ -245,10 +245,10 @@ def _learnt(poll: FeedPoll) -> dict[str, Any]:
 
 
 def entry_tasks(poll: FeedPoll) -> Iterator[tuple[Task, str]]:
-    """A task for the article of each new or changed entry, with the reason why a known one comes again."""
+    """A task for the article of each new, changed or edited entry, with the reason why a known one comes again."""
     said = poll.feed.subscription
     by_uid = {id(entry): entry for entry in poll.new}
-    for entry in (*poll.new, *poll.changed):
+    for entry in (*poll.new, *poll.changed, *poll.edited):
         if entry.link is None or entry.article_uid is None:
             continue
         try:

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -49,6 +50,43 @@ def test_a_new_title_makes_a_revision_however_many_there_were():
     later = NOW + 48 * HOUR
     assert restless.revised(content_hash="other", title_key="title", now=later) is None
     assert restless.revised(content_hash="other", title_key="new title", now=later) is not None
+
+
+PUBLISHED = replace(ENTRY, published=NOW - 9 * HOUR)
+
+
+@pytest.mark.parametrize(
+    ("known", "edited", "differs"),
+    [
+        (PUBLISHED, None, False),
+        (PUBLISHED, NOW - 8 * HOUR, True),
+        (PUBLISHED, NOW - 10 * HOUR, False),
+        (replace(PUBLISHED, edited=NOW - 8 * HOUR), NOW - 8 * HOUR, False),
+        (replace(PUBLISHED, edited=NOW - 8 * HOUR), NOW - 7 * HOUR, True),
+        (replace(PUBLISHED, edited=NOW - 8 * HOUR), NOW - 9 * HOUR, False),  # an older document
+        (ENTRY, NOW, False),
+        (ENTRY, NOW + HOUR, True),  # since it was first seen
+    ],
+)
+def test_a_publisher_may_say_that_an_entry_was_edited(known, edited, differs):
+    assert known.differs(content_hash="hash0", edited=edited) is differs
+    revised = known.revised(content_hash="hash0", title_key="title", now=NOW, edited=edited)
+    assert (revised is not None) is differs
+    if revised is not None:
+        assert (revised.edited, revised.revisions, revised.content_hash) == (edited, 1, "hash0")
+        assert not revised.differs(content_hash="hash0", edited=edited)
+
+
+def test_what_is_edited_without_end_counts_as_often_as_a_text_that_always_changes():
+    entry, made = ENTRY, []
+    for poll in range(1, 200):
+        later = entry.revised(
+            content_hash="hash0", title_key="title", now=NOW + poll * HOUR / 4, edited=NOW + poll * HOUR
+        )
+        if later:
+            entry = later
+            made.append(poll)
+    assert made == revisions(HOUR / 4, 200)
 
 
 def test_seen_again():

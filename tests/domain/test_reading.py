@@ -35,6 +35,7 @@ def digest(body: bytes) -> str:
         (b"<title>One</title>", b"<title>  One </title>", True),
         (b"<title>One</title>", b"<title>One!</title>", False),
         (b"<guid>2</guid>", b"<guid>3</guid>", False),
+        (b"<guid>2</guid>", b"<guid>2</guid><updated>2026-11-28T00:00:00Z</updated>", False),
         (b"http://a.test/2", b"http://a.test/3", False),
     ],
 )

@@ -243,6 +243,33 @@ def test_dates_that_move_and_texts_that_count():
     assert "new" not in counting
 
 
+@pytest.mark.parametrize(
+    ("updated", "expected"),
+    [
+        ({1: 60}, "edited known known known"),
+        ({1: 60, 2: 61}, "edited edited known known"),
+        ({1: 60, 2: 60}, "edited edited known known"),
+        ({1: 60, 2: 61, 3: 62, 4: 63}, "edited edited edited edited"),
+        ({1: 60, 2: 60, 3: 60}, "known known known known"),  # one program's date
+        ({1: 60, 2: 60, 3: 60, 4: 61}, "known known known edited"),
+        ({1: -60 * 24 * 9}, "known known known known"),
+    ],
+)
+def test_dates_of_edits(updated, expected):
+    stored = Stored()
+    stored.poll(articles(1, 2, 3, 4))
+    stamps = {number: START + timedelta(minutes=minutes) for number, minutes in updated.items()}
+    assert verdicts(stored.poll(articles(1, 2, 3, 4, updated=stamps.get))) == expected
+    assert verdicts(stored.poll(articles(1, 2, 3, 4, updated=stamps.get))) == "known known known known"
+
+
+def test_an_edit_that_changes_the_text_is_a_change():
+    stored = Stored()
+    stored.poll(articles(1))
+    assert verdicts(stored.poll([article(1, summary="Edited", updated=START)])) == "changed"
+    assert verdicts(stored.poll([article(1, summary="Edited", updated=START)])) == "known"
+
+
 def test_a_feed_that_empties_and_comes_back():
     stored = Stored()
     stored.poll(articles(1, 2, 3))

@@ -95,6 +95,20 @@ def test_an_edit_is_a_change_under_the_same_name(polls: Polls) -> None:
     assert (poll.changed[0].revision, poll.changed[0].seen_count) == (2, 2)
 
 
+def test_an_edit_that_an_entry_does_not_show_is_no_new_version_of_it(polls: Polls) -> None:
+    polls(rss(*items(1, 2)))
+    edit = b"</title><updated>2026-11-27T12:30:00Z</updated></item></channel>"
+    poll = polls(rss(*items(1, 2)).replace(b"</title></item></channel>", edit))
+    assert [entry.entry_uid for entry in poll.edited] == ["id-2"]
+    assert (poll.changed, poll.new, poll.known, poll.waits) == ([], [], 2, False)
+    again = rss(*items(1, 2)).replace(b"</title></item></channel>", edit.replace(b"12:30", b"12:40"))
+    polls.now -= timedelta(minutes=30)
+    waiting = polls(again)
+    assert (waiting.edited, waiting.waits) == ([], True)
+    reported = polls(again)
+    assert (len(reported.edited), reported.waits) == (1, False)
+
+
 def test_a_feed_with_new_ids_is_the_same_feed(polls: Polls) -> None:
     polls(rss(*items(*range(6))))
     poll = polls(rss(*items(*range(6), guid="https://new.test/?p=")))

@@ -320,11 +320,13 @@ def test_a_task_for_each_entry_with_a_page() -> None:
         parsed=PARSED,
         new=[entry("1"), entry("2", link=""), entry("3", link="mailto:a@b.test", article_uid="x")],
         changed=[entry("4")],
+        edited=[entry("5")],
     )
     tasks = list(polling.entry_tasks(made))
     assert [(task.url, again) for task, again in tasks] == [
         ("http://a.test/1?utm_source=rss", ""),
         ("http://a.test/4?utm_source=rss", "edited"),
+        ("http://a.test/5?utm_source=rss", "edited"),
     ]
     task = tasks[0][0]
     assert (task.id, task.kind, task.category) == (url_uid("http://a.test/1"), "article", "news")
