@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
@@ -36,6 +37,20 @@ _QUERY_SESSIONS: Final = tuple(
 )  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """What was captured of a URL, `at` in UTC, and where the record lies; `digest` as its `WARC-Payload-Digest`."""
+
+    url: str
+    at: datetime
+    mime: str
+    status: int
+    digest: str
+    filename: str
+    offset: int
+    length: int
+
+
 def surt(url: str) -> str:
     """The key of an http or https URL, as it is fetched: `http://www.News.test/A/?b=2&a=1` is
     `test,news)/a?a=1&b=2`. ValueError for what has no host.
@@ -51,12 +66,11 @@ def surt(url: str) -> str:
     return f"{key}?{query}" if query else key
 
 
-def line(url: str, at: datetime, *, mime: str, status: int, digest: str, where: tuple[str, int, int]) -> str:
-    """One line, without its end. `at` is in UTC, `where` the file's name, offset and length of the record in it."""
-    filename, offset, length = where
-    said = {"url": url, "mime": mime, "status": str(status), "digest": digest}
-    said |= {"length": str(length), "offset": str(offset), "filename": filename}
-    return f"{surt(url)} {at:%Y%m%d%H%M%S} {json.dumps(said)}"
+def line(capture: Capture) -> str:
+    """One line, without its end."""
+    said = {"url": capture.url, "mime": capture.mime, "status": str(capture.status), "digest": capture.digest}
+    said |= {"length": str(capture.length), "offset": str(capture.offset), "filename": capture.filename}
+    return f"{surt(capture.url)} {capture.at:%Y%m%d%H%M%S} {json.dumps(said)}"
 
 
 def mime_of(content_type: str | None) -> str:

@@ -29,25 +29,28 @@ class FeedReading:
     digest: str
 
 
-def read_feed(
-    body: bytes,
-    *,
-    url: str,
-    content_type: str | None,
-    feed_id: str,
-    known: str | None = None,
-    redact_emails: bool = False,
-) -> FeedReading:
-    """Parses a document and names its entries; NotAFeed as `feeds.parse` raises it. `known`: the last digest.
+@dataclass(frozen=True, slots=True)
+class How:
+    """How a document is read: `known` is the digest of last time; `redact_emails` leaves out addresses of authors."""
 
-    With `redact_emails` authors come without their addresses; names and digest of an entry are the same either way.
+    known: str | None = None
+    redact_emails: bool = False
+
+
+_PLAIN = How()
+
+
+def read_feed(body: bytes, *, url: str, content_type: str | None, feed_id: str, how: How = _PLAIN) -> FeedReading:
+    """Parses a document and names its entries; NotAFeed as `feeds.parse` raises it.
+
+    Names and digest of an entry are the same with its author's address and without.
     """
     parsed = feeds.parse(body, url=url, content_type=content_type)
-    if redact_emails:
+    if how.redact_emails:
         parsed = redact(parsed)
     identified = identify(parsed.entries, feed_id=feed_id)
     digest = digest_of(identified)
-    if digest == known:
+    if digest == how.known:
         return FeedReading(replace(parsed, entries=()), (), digest)
     return FeedReading(parsed, identified, digest)
 

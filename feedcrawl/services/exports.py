@@ -81,8 +81,8 @@ def _index_line(store: RawStore, ref: RawRef, bodies: Mapping[str, RawRef]) -> s
     mime = _mime(store, shown) if shown else None
     if shown is None or mime is None:
         return None
-    where, digest = (shown.file, shown.offset, shown.length), shown.payload_digest
-    return cdxj.line(ref.url, ref.fetched_at, mime=mime, status=shown.status, digest=digest, where=where)
+    lies = (shown.file, shown.offset, shown.length)
+    return cdxj.line(cdxj.Capture(ref.url, ref.fetched_at, mime, shown.status, shown.payload_digest, *lies))
 
 
 def _mime(store: RawStore, ref: RawRef) -> str | None:

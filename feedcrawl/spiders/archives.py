@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from scrapy import Request
 
 from feedcrawl.domain.paging import walk_from
-from feedcrawl.domain.reading import read_feed
+from feedcrawl.domain.reading import How, read_feed
 from feedcrawl.items import FeedPoll
 from feedcrawl.parsing import Done
 from feedcrawl.services import backfill
@@ -73,7 +73,7 @@ class ArchiveTasks(Answers):
             url=response.url,
             content_type=content_type(response),
             feed_id=poll.feed.id,
-            redact_emails=self.wired.config.redact_emails,
+            how=How(redact_emails=self.wired.config.redact_emails),
             wall_sec=PARSE_WALL_SEC,
         )
         if not isinstance(read, Done):

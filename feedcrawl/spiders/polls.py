@@ -11,7 +11,7 @@ from scrapy import Request
 
 from feedcrawl.domain import hints, hubs
 from feedcrawl.domain.conditional import Validators
-from feedcrawl.domain.reading import read_feed
+from feedcrawl.domain.reading import How, read_feed
 from feedcrawl.domain.validators import Question
 from feedcrawl.items import FeedPoll
 from feedcrawl.parsing import Done
@@ -198,8 +198,10 @@ class FeedTasks(Answers):
             url=response.url,
             content_type=content_type(response),
             feed_id=poll.feed.id,
-            redact_emails=self.wired.config.redact_emails,
-            known=None if poll.pushed or _reads_all(poll) else poll.feed.polls.digest,
+            how=How(
+                known=None if poll.pushed or _reads_all(poll) else poll.feed.polls.digest,
+                redact_emails=self.wired.config.redact_emails,
+            ),
             wall_sec=PARSE_WALL_SEC,
         )
         if (

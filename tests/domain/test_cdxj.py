@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feedcrawl.domain.cdxj import line, mime_of, surt
+from feedcrawl.domain.cdxj import Capture, line, mime_of, surt
 from feedcrawl.domain.urls import canonicalize
 
 SESSION = "0123456789abcdef0123456789abcdef"
@@ -69,7 +69,7 @@ def test_urls_that_are_one_to_us_are_mostly_one_there() -> None:
 
 def test_a_line() -> None:
     at = datetime(2026, 11, 27, 23, 6, 16, 999_999, tzinfo=UTC)
-    found = line("http://news.test/a", at, mime="text/html", status=200, digest="sha256:ab", where=("d/f.gz", 7, 9))
+    found = line(Capture("http://news.test/a", at, "text/html", 200, "sha256:ab", "d/f.gz", 7, 9))
     assert found == (
         'test,news)/a 20261127230616 {"url": "http://news.test/a", "mime": "text/html", "status": "200", '
         '"digest": "sha256:ab", "length": "9", "offset": "7", "filename": "d/f.gz"}'

@@ -3,7 +3,7 @@ import pickle
 import pytest
 
 from feedcrawl.domain.errors import NotAFeed
-from feedcrawl.domain.reading import read_feed
+from feedcrawl.domain.reading import How, read_feed
 
 RSS = b"""<?xml version="1.0"?><rss version="2.0"><channel><title>A</title><link>http://a.test/</link>
 <item><title>One</title><link>http://a.test/1</link><guid>1</guid></item>
@@ -44,7 +44,7 @@ def test_what_is_stamped_on_a_document_is_not_in_its_digest(old: bytes, new: byt
 
 
 def test_of_a_document_that_is_known_only_its_head_comes_back() -> None:
-    read = read_feed(RSS, url="http://a.test/feed", content_type=None, feed_id="f", known=digest(RSS))
+    read = read_feed(RSS, url="http://a.test/feed", content_type=None, feed_id="f", how=How(digest(RSS)))
     assert (read.parsed.title, read.parsed.entries, read.identified) == ("A", (), ())
 
 

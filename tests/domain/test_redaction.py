@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from feedcrawl.domain import feeds
 from feedcrawl.domain.extraction.persons import split_names
 from feedcrawl.domain.models import Person
-from feedcrawl.domain.reading import read_feed
+from feedcrawl.domain.reading import How, read_feed
 from feedcrawl.domain.redaction import STAND_IN, redact, redacted, without_addresses
 
 HIDDEN = [
@@ -96,9 +96,9 @@ DOCUMENTS = {
 
 @pytest.mark.parametrize("form", DOCUMENTS)
 def test_a_feed_of_each_format_keeps_names_ids_and_texts(form: str) -> None:
-    how = {"url": "http://b.test/feed", "content_type": None, "feed_id": "f"}
+    said = {"url": "http://b.test/feed", "content_type": None, "feed_id": "f"}
     body = DOCUMENTS[form].encode()
-    plain, read = read_feed(body, **how), read_feed(body, **how, redact_emails=True)
+    plain, read = read_feed(body, **said), read_feed(body, **said, how=How(redact_emails=True))
     (entry,) = read.parsed.entries
     assert entry.authors == (Person("Ann Lee"),)
     assert "a@b.test" not in repr(entry)
