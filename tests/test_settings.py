@@ -50,6 +50,7 @@ OTHERS: dict[str, tuple[str, object]] = {
     "KAFKA_PASSWORD": ("s3cret", "s3cret"),
     "API_HOST": ("::1", "::1"),
     "PUBLIC_URL": ("https://push.example/base", "https://push.example/base"),
+    "HUB_URL": ("https://hub.example/", "https://hub.example/"),
     "PUSH_SHA1": ("yes", True),
     "BROWSER": ("chromium", Path("chromium")),
     "METRICS_HOST": ("0.0.0.0", "0.0.0.0"),
