@@ -35,6 +35,10 @@ class StorePipeline:
         elif isinstance(item, Article):
             item.writes = self._wired.client.pipeline(transaction=False)
             publication.queue(item, self._wired.articles, self._wired.joins)
+            if item.merged_into == item.uid:
+                with map_redis_errors():
+                    for task in self._wired.joins.edited_as_well(item.lease.task, item.uid):
+                        self._wired.leases.push([task], again="edited")
         return item
 
     def _entries(self, poll: FeedPoll) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from feedcrawl.domain.events import Event
+    from feedcrawl.domain.tasks import Task
     from feedcrawl.items import Article
     from feedcrawl.store.articles import Articles
     from feedcrawl.store.collections import Collections
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from feedcrawl.store.media import MediaRecords
     from feedcrawl.store.stories import Stories
 
+NOT_OF_THE_ENTRY: Final = ("edited", "redirect_chain", "temporary")
+"""What the task of an entry's article carries on its own way."""
 MAX_TRIED: Final = 3
 """Likely winners that are looked at: those whose article has expired win nothing."""
 
@@ -140,6 +143,16 @@ class Joins:
         if article.merged_into is None and known.joined is not None:
             told.append(unmerged_event(article.uid, known.joined, article.url, article.canonical_url))
         return told
+
+    def edited_as_well(self, task: Task, uid: str) -> list[Task]:
+        """The task that brought the article `uid`, where an edited entry named another URL of it: it is read again.
+
+        Its own page tells what was edited; the same page as a mobile or print version may differ in other things too.
+        """
+        owner = self._articles.owners([uid]).get(uid) if task.payload.get("edited") else None
+        found = self._frontier.find(owner) if owner not in (None, task.id) else None
+        said = {name: value for name, value in task.payload.items() if name not in NOT_OF_THE_ENTRY}
+        return [replace(found[0], payload=said)] if found is not None else []
 
     # --- what is known ---
 

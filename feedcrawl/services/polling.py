@@ -247,10 +247,11 @@ def _learnt(poll: FeedPoll) -> dict[str, Any]:
 def entry_tasks(poll: FeedPoll) -> Iterator[tuple[Task, str]]:
     """A task for the article of each new, changed or edited entry, with the reason why a known one comes again."""
     said = poll.feed.subscription
-    by_uid = {id(entry): entry for entry in poll.new}
+    new = {id(entry) for entry in poll.new}
     for entry in (*poll.new, *poll.changed, *poll.edited):
         if entry.link is None or entry.article_uid is None:
             continue
+        again = {} if id(entry) in new else {"edited": True}
         try:
             task = article_task(
                 entry.link,
@@ -259,12 +260,12 @@ def entry_tasks(poll: FeedPoll) -> Iterator[tuple[Task, str]]:
                 origin="feed",
                 parent=said.url,
                 source=said.source,
-                payload=provenance(poll, entry),
+                payload=provenance(poll, entry) | again,
                 keep_trailing_slash=poll.keep_trailing_slash,
             )
         except InvalidUrl:
             continue
-        yield task, "" if id(entry) in by_uid else "edited"
+        yield task, "edited" if again else ""
 
 
 def provenance(poll: FeedPoll, entry: Entry) -> dict[str, Any]:

@@ -183,6 +183,8 @@ class ArticleTasks(Answers):
                 self.wired.events.add(pipe, [merged_event(lease.id, winner, url, task.url)])
             self.wired.media.finish_unfetched(pipe, lease.id, winner, self.wired.now())
             pipe.execute()
+            for edited in self.wired.joins.edited_as_well(task, winner):
+                self.leases.push([edited], again="edited")
         self.leases.done(lease, status="fetched", reason="already_stored", patch={"url": url})
 
     def _unfetched(

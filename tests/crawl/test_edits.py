@@ -5,7 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from documents import FIRST_DAY, atom, page, paragraphs
+from documents import FIRST_DAY, atom, page, paragraphs, rss
 from origin import Answer, Site, document, html
 from world import World, article, entry, events, good_page, world_in
 
@@ -60,3 +60,31 @@ def test_an_entry_that_only_says_that_it_was_edited_has_its_article_read_again(w
         assert [event["url"] for event in events(client, "article_updated")] == [urls[0]]
         assert events(client, "entry_updated") == []  # no entry says something else
     assert len(world.lines("entries")) == len(names)
+
+
+def test_an_edit_under_another_url_has_the_article_itself_read_again(world: World) -> None:
+    """Both ways round: known by its own URL and edited under another, and known by another and edited under its own."""
+    site, mobile = world.origin.site("news.test"), world.origin.site("m.news.test")
+    for name in ("a", "b"):
+        versions = [
+            html(page(f"About {name}", paragraphs(text, count=4), canonical=site.url(f"/{name}"), published=FIRST_DAY))
+            for text in (name, f"{name} edited")
+        ]
+        for each in (site, mobile):
+            each.serve(f"/{name}", *versions)
+    other = page("About a", paragraphs("a, on a mobile", count=4), canonical=site.url("/a"), published=FIRST_DAY)
+    mobile.serve("/a", html(other))
+    first = [entry(site, "a"), entry(site, "b", mobile.url("/b"))]
+    second = [entry(site, "a", mobile.url("/a"), summary="Corrected."), entry(site, "b", summary="Corrected.")]
+    url = site.serve(
+        "/feed", *(document(rss(entries), content_type="application/rss+xml") for entries in (first, second))
+    )
+    world.crawl("first", f"feeds={url}")
+    world.crawl("edited", "now=1")
+    for name in ("a", "b"):
+        assert paragraphs(f"{name} edited", count=4)[0] in text_of(world, site.url(f"/{name}")), name
+    with world.client() as client:
+        assert len(events(client, "article_ready")) == 2
+        assert sorted(event["url"] for event in events(client, "article_updated")) == [mobile.url("/b"), site.url("/a")]
+    world.crawl("again", "now=1")
+    assert [request.path for request in world.asked["again"]] == ["/feed"]
