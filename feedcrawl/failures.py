@@ -50,7 +50,7 @@ _BY_CLASS: tuple[tuple[type[BaseException], str], ...] = (
     (net.TimeoutError, "connect_timeout"),
     (net.TCPTimedOutError, "connect_timeout"),
     (net.ConnectingCancelledError, "connect_timeout"),
-    (CancelledError, "total_timeout"),  # only a time limit cancels a download
+    (CancelledError, "total_timeout"),  # but for Scrapy's limit of size, below, only a time limit cancels a download
     (_newclient.ParseError, "protocol"),
     (http._MalformedChunkedDataError, "protocol"),  # noqa: SLF001
     (InvalidHeaderName, "protocol"),
@@ -68,8 +68,6 @@ def failure_name(error: BaseException) -> str:
         return str(reason)
     if isinstance(error, scrapy_errors.DownloadTimeoutError):
         return "connect_timeout" if isinstance(error.__cause__, net.TimeoutError) else "total_timeout"
-    if isinstance(error, scrapy_errors.DownloadCancelledError) and error.__cause__ is not None:
-        return failure_name(error.__cause__)
     for kind, name in _BY_CLASS:
         if isinstance(error, kind):
             return name

@@ -17,7 +17,7 @@ from scrapy.utils.asyncio import call_later, create_looping_call
 from scrapy_redis.scheduler import Scheduler
 
 from feedcrawl import wiring
-from feedcrawl.domain.tasks import LANES, Lease, own_lane
+from feedcrawl.domain.tasks import FILE_LANE, LANES, Lease, own_lane
 from feedcrawl.plain import PlainPages
 from feedcrawl.services.readiness import FINAL
 from feedcrawl.services.requests import request_to_task
@@ -46,6 +46,8 @@ COLLECT_AFTER = (5_000, 20, 20)
 """New objects until the garbage collector looks at them, and how often it does until it looks at older ones too."""
 UNRETURNED = "feedcrawl/scheduler/unreturned"
 """Stat: tasks whose return the frontier could not be told of until the end."""
+FILES = 4
+"""Media files in hand from which on no more are taken: the body of each is in memory."""
 READY = "frontier_ready"
 """Marks a request whose turn has come, on its way through `engine.crawl` back to us."""
 
@@ -230,7 +232,7 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
             self._wake_in(rest)
             return
         try:
-            taken = self.leases.take(1 if way.is_silent else self._config.take_batch, self._lanes)
+            taken = self.leases.take(1 if way.is_silent else self._config.take_batch, self._lanes_now())
             way.tried()
             self._admit(taken.leases)
         except StoreUnavailable as error:
@@ -243,6 +245,11 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         for gone in taken.given_up:
             logger.error("task_given_up", extra={"task": gone.id, "outcome": gone.outcome, "reason": gone.reason})
         self._wake_in(max(min(self._due_at or float("inf"), now + IDLE_SEC) - now, 0.001))
+
+    def _lanes_now(self) -> tuple[str, ...]:
+        if FILE_LANE in self._lanes and self.leases.count("file") >= FILES:
+            return tuple(lane for lane in self._lanes if lane != FILE_LANE)
+        return self._lanes
 
     def _admit(self, leases: Sequence[Lease]) -> None:
         """Turns leases into requests; one bad record costs its task an attempt and stops no other."""

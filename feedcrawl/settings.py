@@ -188,7 +188,7 @@ own_settings: tuple[Setting, ...] = (
     _setting("JOURNAL_LENGTH", 50, "fetches", "kept per feed"),
     # Media files
     _setting("MEDIA_FILES", "false", "true or false", "fetch enclosures of entries and lead images of articles"),
-    _setting("MEDIA_MAX_BYTES", 20 << 20, "bytes", "decoded body of a media file; each worker may hold 16 in memory"),
+    _setting("MEDIA_MAX_BYTES", 20 << 20, "bytes", "decoded body of a media file; a worker may hold some in memory"),
     _setting("MEDIA_TYPES", "image/*,audio/*,video/*", "media types", "kept of them; `image/*` is all images"),
     # API and push
     _setting("API_HOST", "127.0.0.1", "address", "on which `scrapy api` listens"),

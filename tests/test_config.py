@@ -65,6 +65,8 @@ BAD = [
     ("HOST_CONCURRENCY", "0", "must be 1 or more"),
     ("MAX_ATTEMPTS", 0, "must be 1 or more"),
     ("TAKE_BATCH", 0, "must be 1 or more"),
+    ("MEDIA_TYPES", "image", "must be media types such as image/* or audio/mpeg"),
+    ("MEDIA_TYPES", " , ", "must be media types such as image/* or audio/mpeg"),
     ("CIRCUIT_FAILURES", 0, "must be 1 or more"),
     ("CIRCUIT_FIRST_WAIT_SEC", 0, "must be above 0"),
     ("CIRCUIT_MAX_WAIT_SEC", "inf", "must be 0 or more"),

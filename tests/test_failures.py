@@ -122,7 +122,7 @@ DOWNLOADS = [
     (net.TCPTimedOutError(), "connect_timeout"),
     (scrapy_errors.DownloadTimeoutError(), "total_timeout"),
     (scrapy_errors.DownloadCancelledError("larger than allowed"), "too_large"),
-    (because(scrapy_errors.DownloadCancelledError(), CancelledError()), "total_timeout"),
+    (because(scrapy_errors.DownloadCancelledError(), CancelledError()), "too_large"),  # while it came
     (because(scrapy_errors.CannotResolveHostError(), net.DNSLookupError()), "dns"),
     (because(scrapy_errors.DownloadConnectionRefusedError(), net.ConnectionRefusedError()), "refused"),
     (net.NoRouteError(), "unreachable"),

@@ -52,6 +52,8 @@ OTHERS: dict[str, tuple[str, object]] = {
     "PUBLIC_URL": ("https://push.example/base", "https://push.example/base"),
     "HUB_URL": ("https://hub.example/", "https://hub.example/"),
     "PUSH_SHA1": ("yes", True),
+    "MEDIA_FILES": ("on", True),
+    "MEDIA_TYPES": ("image/png,audio/*", "image/png,audio/*"),
     "BROWSER": ("chromium", Path("chromium")),
     "METRICS_HOST": ("0.0.0.0", "0.0.0.0"),
     "LOG_FORMAT": ("json", "json"),

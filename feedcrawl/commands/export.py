@@ -73,11 +73,12 @@ class Command(OnStores, ScrapyCommand):
 
 def _records(wired: Wiring, kind: str, opts: Namespace, since: date | None, until: date | None) -> Write:
     """What writes the records of the days."""
-    from feedcrawl.services import exports  # noqa: PLC0415 - see the package
+    from feedcrawl.services import exports, files  # noqa: PLC0415 - see the package
 
     form = _format(opts.format, opts.output)
     lines = wired.article_lines if kind == "articles" else wired.entry_lines
-    found = exports.records(lines, exports.KEYS[kind], since, until, every_version=opts.every_version)
+    stored = exports.records(lines, exports.KEYS[kind], since, until, every_version=opts.every_version)
+    found = files.resolved(stored, wired.file_lines)
     return lambda out: exports.WRITERS[form](found, exports.columns_of(kind), out)
 
 

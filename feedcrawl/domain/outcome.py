@@ -104,6 +104,7 @@ FAILURES: dict[str, Outcome] = {
     "too_large": UNREADABLE,
     "bad_encoding": UNREADABLE,
     "unsupported_type": UNREADABLE,
+    "type_mismatch": UNREADABLE,
     "bad_html": UNREADABLE,
     "empty": replace(UNUSABLE, failure="FAIL_EMPTY"),
     "not_a_feed": UNPARSED,

@@ -6,13 +6,15 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-Kind = Literal["feed", "sitemap", "article", "archive", "page", "websub"]
+Kind = Literal["feed", "sitemap", "article", "archive", "page", "websub", "file"]
 Origin = Literal["feed", "sitemap", "spider", "manual", "queue"]
 Lane = Literal["poll", "page"]
 Again = Literal["edited", "replay", "retry", "operator", "queue_again", "push", "own_outage"]
 """Why a URL that ended comes again within the time for which it is remembered."""
 
 LANES: tuple[Lane, ...] = get_args(Lane)
+FILE_LANE = "file"
+"""The lane of media files, which only those workers take that are to keep them."""
 PAGE_KINDS: frozenset[Kind] = frozenset({"article", "page"})
 POLL_KINDS: frozenset[Kind] = frozenset({"feed", "sitemap", "websub"})
 """What comes before all else of equally ready hosts; an archive is no poll, and waits as articles do."""
@@ -103,9 +105,11 @@ def own_lane(spider: str) -> str:
 
 
 def lane_of(task: Task) -> str:
-    """Among which tasks one stands: polls, pages and archives, or the pages of one spider."""
+    """Among which tasks one stands: polls, pages and archives, media files, or the pages of one spider."""
     if task.kind in POLL_KINDS:
         return "poll"
+    if task.kind == "file":
+        return FILE_LANE
     spider = task.payload.get("spider") if task.kind == "page" else None
     return own_lane(spider) if spider else "page"
 

@@ -33,6 +33,8 @@ class DiskPipeline:
 
     def process_item(self, item: Any) -> Any:
         """The item, on disk."""
+        if isinstance(item, (FeedPoll, Article)):
+            self._wired.files.attach(item)
         if isinstance(item, FeedPoll) and (item.new or item.changed):
             self._append(self._wired.entry_lines, item, *map(vars, (*item.new, *item.changed)))
         elif isinstance(item, Article):

@@ -52,6 +52,7 @@ class PublishPipeline:
             writes.execute()
             self._wired.events.trim()
             if isinstance(item, Article):
+                self._wired.files.ask(item)
                 self._prune()
         item.writes = None
         return item

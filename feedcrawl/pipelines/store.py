@@ -56,6 +56,7 @@ class StorePipeline:
             known = [task.id for (task, _), answer in zip(tasks, pushed, strict=True) if answer == "known"]
             if known and categories:
                 store.categorize_known(known, categories)
+        self._wired.files.ask(poll)
         if poll.possibly_missed and poll.walk is None:
             backfill.look_on(poll, limit=self._wired.config.max_archive_pages, gap=True)
         walk = backfill.first_task(poll)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.models import Extraction
     from feedcrawl.items import Article
 
-_JSON_FIELDS = frozenset({"authors", "categories"})
+_JSON_FIELDS = frozenset({"authors", "categories", "files"})
 """Fields that are lists: JSON text in the HASH, lists in NDJSON."""
 _NUMBERS: Mapping[str, type[int | float]] = {
     "fetched_ts": float,

@@ -17,7 +17,7 @@ from feedcrawl.store.frontier import Ending
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from feedcrawl.domain.tasks import Lease, Task
+    from feedcrawl.domain.tasks import Kind, Lease, Task
     from feedcrawl.store.frontier import Finished, Frontier, Pushed, Released, Returned, Signal, Taken
 
 RETRY_SEC = 1.0
@@ -45,6 +45,10 @@ class Leases:
         """Whether this very lease is still ours."""
         held = self.held.get(lease.id)
         return held is not None and held.token == lease.token
+
+    def count(self, kind: Kind) -> int:
+        """How many tasks of a kind are held."""
+        return sum(lease.task.kind == kind for lease in self.held.values())
 
     def confirms(self, lease: Lease) -> bool:
         """Whether this very lease is still ours, asked of the store where this worker has slept through its time.

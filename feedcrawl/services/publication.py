@@ -60,7 +60,7 @@ def record(article: Article) -> dict[str, Any]:
     }
     if article.extraction is not None:
         rendered = {"rendered": True} if article.rendered else {}
-        return {**common, **articles.success_fields(article.extraction), **rendered}
+        return {**common, **articles.success_fields(article.extraction), **rendered, "files": article.files}
     failure = {"failure": article.code, "failure_reason": article.reason, "failure_detail": article.detail[:500]}
     return {**common, "raw_len": len(article.html or ""), "text_len": 0, **failure}
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.tasks import Task
     from feedcrawl.parsing import Failed, ParserPool
     from feedcrawl.services.archive import Document
+    from feedcrawl.services.files import FileService
     from feedcrawl.services.joins import Joins
     from feedcrawl.services.media import MediaService
     from feedcrawl.services.sources import Sources
@@ -72,6 +73,8 @@ class Stores(Protocol):
     def joins(self) -> Joins: ...  # noqa: D102
     @property
     def media(self) -> MediaService: ...  # noqa: D102
+    @property
+    def files(self) -> FileService: ...  # noqa: D102
     @property
     def events(self) -> Events: ...  # noqa: D102
     @property
@@ -252,6 +255,7 @@ class Replay:
             if known and article.merged_into is not None:
                 return False
             times = {name: known[name] for name in ("fetched_ts", "fetched_at")} if known else {}
+            stores.files.attach(article)
             article.record = publication.record(article) | times
             if article.extraction is not None and article.merged_into is None:
                 stores.article_lines.append(article.started_at.date(), {"type": "article", **article.record})
@@ -262,6 +266,7 @@ class Replay:
             in_order(article.writes)
             stores.media.finish(article.writes, article, article.started_at)
             article.writes.execute()
+            stores.files.ask(article)
         return True
 
     def _told(self, article: Article, after: dict[str, Any] | str, *, known: bool) -> list[Event]:

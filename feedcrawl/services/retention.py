@@ -12,11 +12,13 @@ import time
 from dataclasses import dataclass
 from datetime import date
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from feedcrawl.domain.files import unnamed
 from feedcrawl.domain.retention import Capture, first_kept, needed
 from feedcrawl.store import raw_files
 from feedcrawl.store.disk import map_disk_errors, open_beneath
+from feedcrawl.store.files import FOLDER, FileContents
 from feedcrawl.store.ndjson import NdjsonFile
 from feedcrawl.store.raw_index import RawIndex
 
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from feedcrawl.store.raw_index import RawRef
 
     Stop = Callable[[], bool]
+
+T = TypeVar("T")
 
 EVERY_SEC: Final = 86_400.0
 MARKER: Final = "retention"
@@ -55,6 +59,8 @@ def apply(config: Config, today: date, stop: Stop = lambda: False) -> Removed | 
         for name, keep_days in (("articles", config.keep_articles_days), ("entries", config.keep_entries_days)):
             if keep_days is not None:
                 removed.days += NdjsonFile(config.data_dir / name).drop_before(first_kept(today, keep_days))
+        if (config.data_dir / FOLDER).is_dir() and removed.days:
+            _files(config.data_dir, today, removed, stop)
         if config.keep_raw_days is not None:
             _raw(config.data_dir / "raw", first_kept(today, config.keep_raw_days), removed, stop)
         if not stop():
@@ -78,6 +84,33 @@ def _turn(data_dir: Path) -> Iterator[int | None]:
             yield None
         finally:
             os.close(fd)
+
+
+def _files(data_dir: Path, today: date, removed: Removed, stop: Stop) -> None:
+    """Media files that no line names any more. What was used within a day stays: its record may be under way."""
+    lines, contents = NdjsonFile(data_dir / FOLDER), FileContents(data_dir)
+    named = {
+        each["url"]
+        for kind in ("articles", "entries")
+        for record in _until(stop, _lines(NdjsonFile(data_dir / kind)))
+        for each in record.get("files", ())
+    }
+    kept = {line["sha256"] for line in _until(stop, _lines(lines)) if line["url"] in named}
+    for present in contents.present():
+        for name in unnamed(present, kept, time.time() - EVERY_SEC):
+            if stop():  # also where not all was read: then nothing may go
+                return
+            removed.freed_bytes += contents.drop(name)
+            removed.files += 1
+    for day in lines.days():
+        if day < first_kept(today, 1) and not any(line["url"] in named for line in _until(stop, lines.read(day))):
+            if stop():
+                return
+            lines.drop(day)
+
+
+def _lines(lines: NdjsonFile) -> Iterator[dict[str, Any]]:
+    return (record for day in lines.days() for record in lines.read(day))
 
 
 def _raw(directory: Path, kept_since: date, removed: Removed, stop: Stop) -> None:
@@ -111,10 +144,10 @@ def _capture(ref: RawRef) -> Capture:
     return Capture(ref.fetched_at, ref.fetch_id, ref.feed_id, ref.refers_to.fetch_id if ref.refers_to else None)
 
 
-def _until(stop: Stop, refs: Iterator[RawRef]) -> Iterator[RawRef]:
-    for number, ref in enumerate(refs):
+def _until(stop: Stop, found: Iterator[T]) -> Iterator[T]:
+    for number, each in enumerate(found):
         if number % 1000 == 0:
             if stop():
                 return
             time.sleep(0.001)  # the crawl's thread comes first
-        yield ref
+        yield each

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from feedcrawl import wiring
 from feedcrawl.domain.outage import AGAIN_SEC
@@ -79,6 +79,16 @@ class Answers:
             site_wide=outcome.kind == "unreachable",
             http_status=http_status,
         )
+
+    def ending(
+        self, request: Request, outcome: Outcome, http_status: int | None
+    ) -> Literal["dead", "ended", "given_back"]:
+        """What becomes of a task that brought nothing: `dead` is left to the caller, `ended` it is already."""
+        lease: Lease = request.meta["lease"]
+        last = lease.history.attempts + 1 >= self.wired.config.max_attempts
+        if outcome.fate == "dead" or (outcome.fate == "retry" and last):
+            return "dead"
+        return "ended" if self.give_back(request, outcome, http_status) == "dead" else "given_back"
 
     def _elsewhere(self, request: Request, error: HopElsewhere) -> tuple[Request, Outcome] | None:
         """Hands a task that was redirected to another host back with its new target, so that its rules apply."""

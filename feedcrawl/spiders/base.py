@@ -11,8 +11,10 @@ from scrapy import Spider, signals
 from scrapy.exceptions import StopDownload
 
 from feedcrawl import wiring
-from feedcrawl.domain.tasks import LANES
+from feedcrawl.domain.files import may_be, media_type
+from feedcrawl.domain.tasks import FILE_LANE, LANES
 from feedcrawl.spiders.archives import ArchiveTasks
+from feedcrawl.spiders.files import FileTasks
 from feedcrawl.spiders.hubs import HubTasks
 from feedcrawl.spiders.pages import ArticleTasks
 from feedcrawl.spiders.polls import FeedTasks
@@ -66,6 +68,8 @@ class FrontierSpider(Spider):
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.wired = wiring.of(crawler)
         _ = spider.wired.sources  # a file that cannot be used stops the start
+        if spider.wired.files.on:
+            spider.lanes = (*spider.lanes, FILE_LANE)
         crawler.signals.connect(spider.stop_at_type, signals.headers_received)
         crawler.signals.connect(spider.tell_contact, signals.spider_opened)
         return spider
@@ -110,6 +114,7 @@ class FrontierSpider(Spider):
             "sitemap": SitemapTasks(self.crawler),
             "article": ArticleTasks(self.crawler),
             "websub": HubTasks(self.crawler),
+            "file": FileTasks(self.crawler),
         }
 
     @property
@@ -143,8 +148,10 @@ class FrontierSpider(Spider):
 
     def stop_at_type(self, headers: Any, request: Request) -> None:
         """Ends a download whose type is none that we read, before its body."""
-        if not request.meta.get("html_only"):
-            return
-        declared = (headers.get("Content-Type") or b"").split(b";")[0].strip().lower().decode("latin-1")
-        if declared and declared not in HTML_TYPES and not declared.endswith("+xml"):
+        header = (headers.get("Content-Type") or b"").decode("latin-1")
+        declared, types = media_type(header), request.meta.get("file_types")
+        if types is not None and not may_be(declared, types):
+            raise StopDownload(fail=False)
+        is_page = not declared or declared in HTML_TYPES or declared.endswith("+xml")
+        if request.meta.get("html_only") and not is_page:
             raise StopDownload(fail=False)

@@ -24,6 +24,11 @@ if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[2], 'EX', ARGV[3])
 return 1
 """
+_RELINK = """
+if redis.call('HGET', KEYS[1], 'files') ~= ARGV[1] then return 0 end
+redis.call('HSET', KEYS[1], 'files', ARGV[2])
+return 1
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +190,15 @@ class Articles:
             pipe.smembers(self._key("sightings", uid))
             winner, fields, sightings = pipe.execute()
         return winner, dict(fields), set(sightings)
+
+    def files(self, uid: str) -> str | None:
+        """What an article's HASH says of its files, as it stands there."""
+        found = self._client.hget(keys.article(uid), "files")
+        return None if found is None else str(found)
+
+    def relink(self, uid: str, before: str, files: str) -> bool:
+        """Puts right what it says of its files, if that is still `before`."""
+        return bool(self._client.eval(_RELINK, 1, keys.article(uid), before, files))
 
     def record(self, uid: str) -> dict[str, str]:
         """The HASH of an article or of a failed URL, whole; empty where there is none."""

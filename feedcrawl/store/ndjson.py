@@ -68,6 +68,29 @@ class NdjsonFile:
             with os.fdopen(fd, "rb") as lines:
                 yield from (record for record in map(_parsed, lines) if record is not None)
 
+    def recent(self, text: str, limit_bytes: int) -> list[dict[str, Any]]:
+        """The records in whose lines a text stands, newest first, among the last so many bytes of all days."""
+        found: list[dict[str, Any]] = []
+        for day in reversed(self.days()):
+            tail = self._tail(day, limit_bytes)
+            limit_bytes -= len(tail)
+            records = map(_parsed, _lines_with(tail, text.encode()))
+            found += reversed([record for record in records if record is not None])
+            if limit_bytes <= 0:
+                break
+        return found
+
+    def _tail(self, day: date, limit_bytes: int) -> bytes:
+        """The end of a day's file; its first line may not be whole."""
+        with map_disk_errors(self._directory / _name(day)):
+            try:
+                fd = open_beneath(self._directory, _name(day), os.O_RDONLY)
+            except FileNotFoundError:
+                return b""
+            with os.fdopen(fd, "rb") as file:
+                file.seek(max(0, os.fstat(fd).st_size - limit_bytes))
+                return file.read(limit_bytes)
+
     def days(self) -> list[date]:
         """The days that have a file, oldest first."""
         with map_disk_errors(self._directory):
@@ -81,10 +104,14 @@ class NdjsonFile:
         """Removes the files of earlier days; how many."""
         old = [each for each in self.days() if each < day]
         for each in old:
-            path = self._directory / _name(each)
-            with map_disk_errors(path):
-                path.unlink(missing_ok=True)
+            self.drop(each)
         return len(old)
+
+    def drop(self, day: date) -> None:
+        """Removes the file of a day."""
+        path = self._directory / _name(day)
+        with map_disk_errors(path):
+            path.unlink(missing_ok=True)
 
 
 def _lock(fd: int) -> None:
@@ -113,6 +140,14 @@ def _whole(fd: int, size: int) -> int:
             return start + last + 1
         end, step = start, _BLOCK
     return 0
+
+
+def _lines_with(block: bytes, text: bytes) -> Iterator[bytes]:
+    at = block.find(text)
+    while at >= 0:
+        end = block.find(b"\n", at)
+        yield block[block.rfind(b"\n", 0, at) + 1 : end if end >= 0 else None]
+        at = block.find(text, end) if end >= 0 else -1
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:

@@ -2,7 +2,7 @@
 -- its `main(now)`, which run.lua calls (store/frontier.py). KEYS[1] is the shard's prefix, ARGV[1] the clock ('' = TIME).
 -- One script touches one shard's keys only, so that a cluster can spread shards (docs/decisions/0002-frontier.md).
 local P = KEYS[1]
-local LANES = {'poll', 'page'} -- and `page:<spider>` for what one spider alone can read
+local LANES = {'poll', 'page'} -- and `file` for media files, `page:<spider>` for what one spider alone can read
 local HOUR = 3600000
 
 -- Milliseconds that never run backwards: where the server's clock was stepped back, the difference is added from then on.

@@ -73,15 +73,17 @@ local function allowed(paced) return paced.state == 'closed' and paced.concurren
 
 local function is_open(paced, now) return paced.busy < allowed(paced) and paced.next_at <= now end
 
+local function is_own(name) return name == 'file' or string.sub(name, 1, 5) == 'page:' end
+
 -- All lanes in which a host or domain stands or may come to stand; few have any but the two (`own`).
 local function lanes_of(places, more, own)
   if not own then return LANES end
   local names = {'poll', 'page'}
   for name in pairs(places) do
-    if string.sub(name, 1, 5) == 'page:' then names[#names + 1] = name end
+    if is_own(name) then names[#names + 1] = name end
   end
   for name in pairs(more) do
-    if string.sub(name, 1, 5) == 'page:' and not rawget(places, name) then names[#names + 1] = name end
+    if is_own(name) and not rawget(places, name) then names[#names + 1] = name end
   end
   return names
 end
