@@ -37,8 +37,10 @@ class Leases:
         self._endings = Endings(frontier)
         self.held: dict[str, Lease] = {}
         self._sure_until = float("-inf")
+        self._ending: set[str] = set()
         self._abandoned: dict[str, tuple[Lease, dict[str, Any]]] = {}
         self.way = Way()
+        self._tracer = tracer or Untraced()
         self.on_change: Callable[[float], None] = lambda _: None
 
     def holds(self, lease: Lease) -> bool:
@@ -106,13 +108,17 @@ class Leases:
         """Ends the task as `Frontier.done` does; the lease is no longer held."""
         with map_redis_errors():
             finished = self._frontier.done(lease, **ending)
-        self._forget(lease)
+        self._forget(lease, **ending)
         return finished
 
     async def done_soon(self, lease: Lease, **ending: Any) -> Finished:
         """As `done`, in one step with others that end meanwhile; the event loop goes on while the server works."""
-        finished = await self._endings.add(Ending(lease, **ending))
-        self._forget(lease)
+        self._ending.add(lease.id)
+        try:
+            finished = await self._endings.add(Ending(lease, **ending))
+        finally:
+            self._ending.discard(lease.id)
+        self._forget(lease, **ending)
         return finished
 
     def close(self) -> None:
@@ -169,14 +175,17 @@ class Leases:
             self._abandoned.pop(lease.id, None)
 
     def heartbeat(self) -> set[str]:
-        """Extends all that is held; what was lost meanwhile is forgotten, and named."""
+        """Extends all that is held; what was lost meanwhile is forgotten, and named.
+
+        What is being ended tells by itself what became of it: the store may have ended it a moment ago.
+        """
         self.give_back_abandoned()
         began = time.monotonic()
         with map_redis_errors():
-            lost = self._frontier.heartbeat(self.held.values())
+            lost = self._frontier.heartbeat(self.held.values()) - self._ending
         self._sure_until = began + self._lease_sec
         for task_id in lost:
-            self.held.pop(task_id, None)
+            self._lose(self.held.pop(task_id, None))
         return lost
 
     def give_all_back(self, reason: str) -> int:

@@ -1,3 +1,5 @@
+import asyncio
+import time
 from typing import Any
 
 import pytest
@@ -94,6 +96,23 @@ def test_a_lost_lease_is_named_and_forgotten(leases: Leases, frontier: Frontier)
     assert leases.heartbeat() == {"t0"}
     assert list(leases.held) == ["t1"]
     assert leases.heartbeat() == set()
+
+
+def test_what_has_just_been_ended_is_not_lost(leases: Leases, frontier: Frontier) -> None:
+    leases.push(tasks(1))
+    (lease,) = leases.take(1, LANES).leases
+
+    async def end() -> str:
+        ending = asyncio.create_task(leases.done_soon(lease, status="fetched", reason="fetched"))
+        await asyncio.sleep(0)  # it has begun
+        await asyncio.sleep(0)  # it is on its way
+        while frontier.counts()["leased"]:  # the store has ended it, and this loop does not know yet
+            time.sleep(0.001)
+        assert leases.heartbeat() == set()
+        return await ending
+
+    assert asyncio.run(end()) == "done"
+    assert not leases.held
 
 
 def test_closing_returns_all_without_an_attempt(leases: Leases, frontier: Frontier) -> None:
