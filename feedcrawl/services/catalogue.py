@@ -74,20 +74,18 @@ class Catalogue:
         oldest = now.timestamp() - self._articles.life_sec
         since, budget = max(oldest, wanted.since or 0.0), _BUDGET
         is_all = wanted.category is None and not wanted.is_of_record
-        size, chosen = limit if is_all else _CHUNK, list[str]()
+        size, chosen = limit + 1 if is_all else _CHUNK, list[Place]()
         with map_redis_errors():
             while budget > 0:
                 found = self._articles.newest(size, before=before, since=since)
                 meant, cost = self._meant([uid for uid, _ in found], wanted)
                 budget -= cost + _CHUNK_COST
-                for uid, at in found:
-                    before = (at, uid)
-                    if uid in meant:
-                        chosen.append(uid)
-                    if len(chosen) == limit:
-                        return Page(self._outlines(chosen), before)
+                chosen += [(at, uid) for uid, at in found if uid in meant]
+                if len(chosen) > limit:
+                    return Page(self._outlines(chosen[:limit]), chosen[limit - 1])
                 if len(found) < size:
                     return Page(self._outlines(chosen), None)
+                before = found[-1][1], found[-1][0]
             return Page(self._outlines(chosen), before)
 
     def _meant(self, uids: Sequence[str], wanted: Wanted) -> tuple[set[str], int]:
@@ -100,5 +98,6 @@ class Catalogue:
         records = self._articles.outlines(uids, FIELDS)
         return {uid for uid, record in zip(uids, records, strict=True) if wanted.matches(record)}, len(uids)
 
-    def _outlines(self, uids: Sequence[str]) -> tuple[dict[str, Any], ...]:
-        return tuple(record_of(fields) for fields in self._articles.outlines(uids, OUTLINE) if fields)
+    def _outlines(self, chosen: Sequence[Place]) -> tuple[dict[str, Any], ...]:
+        found = self._articles.outlines([uid for _, uid in chosen], OUTLINE)
+        return tuple(record_of(fields) for fields in found if fields)

@@ -112,7 +112,8 @@ class CollectionService:
         """At most so many of what a collection holds, after a place; each article as in a list, or with its HTML."""
         with map_redis_errors():
             full = own_collection(self._collections, actor, name)
-            found = self._collections.page(full, limit, before)
+            found = self._collections.page(full, limit + 1, before)
+            is_last, found = len(found) <= limit, found[:limit]
             records = self._records.get_all([each for each, _ in found])
             media = [each for each in records if each is not None]
             articles = dict(zip([each.media_id for each in media], self._read(media, html=html), strict=True))
@@ -121,7 +122,7 @@ class CollectionService:
             for each, (_, at) in zip(records, found, strict=True)
             if each is not None
         )
-        return Page(held, (found[-1][1], found[-1][0]) if len(found) == limit else None)
+        return Page(held, None if is_last else (found[-1][1], found[-1][0]))
 
     def _read(self, media: Sequence[Media], *, html: bool) -> list[dict[str, Any] | None]:
         """The version of each article that its record speaks of, be it what is kept of it."""

@@ -1,0 +1,140 @@
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import redis
+from api import free_port, serving
+from documents import paragraphs
+from jsonschema import Draft202012Validator
+from stories import Reader, wired_to
+
+from feedcrawl.api import schemas
+from feedcrawl.api.routes import articles as route
+from feedcrawl.domain.urls import url_uid
+
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>"
+
+
+def text(name: str) -> str:
+    return "\n".join(paragraphs(name, count=5))
+
+
+@pytest.fixture
+def reader(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> Iterator[Reader]:
+    with wired_to(redis_server, tmp_path) as wired:
+        made = Reader(wired)
+        made.now = wired.now()
+        yield made
+
+
+@pytest.fixture
+def client(reader: Reader) -> Iterator[httpx.Client]:
+    with serving(reader.wired, free_port()) as url, httpx.Client(base_url=url, timeout=10) as made:
+        yield made
+
+
+def read(reader: Reader, name: str, **details: Any) -> str:
+    """The uid of an article that is stored."""
+    said = {key: details.pop(key) for key in ("language", "title") if key in details}
+    item = reader.passed(reader.page(reader.lease(f"http://{name}", **details), text(name), **said))
+    reader.wired.leases.done(item.lease, status="fetched")
+    return item.uid
+
+
+def fits(content: Any, schema: dict[str, Any]) -> bool:
+    return not list(Draft202012Validator(schema).iter_errors(content))
+
+
+def test_an_article_is_told_whole(reader: Reader, client: httpx.Client) -> None:
+    uid = read(reader, "a.paper.test/1", category="c", title=HOSTILE)
+    answer = client.get(f"/articles/{uid}")
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json")
+    said = answer.json()
+    assert (said["title"], said["clean_text"], said["categories"]) == (HOSTILE, text("a.paper.test/1"), ["c"])
+    assert fits(said, route._ONE[200]["content"]["application/json"]["schema"])
+
+
+def test_a_loser_leads_to_its_winner(reader: Reader, client: httpx.Client) -> None:
+    winner = reader.read("http://a.paper.test/1", text("a")).uid
+    reader.read("http://b.paper.test/1", text("a"))
+    answer = client.get(f"/articles/{url_uid('http://b.paper.test/1')}")
+    assert (answer.status_code, answer.headers["location"]) == (308, f"/articles/{winner}")
+    found = client.get(answer.headers["location"]).json()
+    assert found["sightings"] == ["http://b.paper.test/1"]
+
+
+def test_what_is_not_there(reader: Reader, client: httpx.Client) -> None:
+    reader.fail("http://a.paper.test/1")
+    for uid, status, code in (
+        (url_uid("http://a.paper.test/1"), 404, "article_failed"),
+        ("0" * 16, 404, "article_unknown"),
+    ):
+        answer = client.get(f"/articles/{uid}")
+        assert (answer.status_code, answer.json()["code"]) == (status, code)
+        assert answer.headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize(
+    "uid", ["..%2f..%2fetc%2fpasswd", "A" * 16, "0" * 15, "0" * 17, "%00", "*", "0123456789abcdeg"]
+)
+def test_a_uid_has_a_fixed_form(client: httpx.Client, uid: str) -> None:
+    assert client.get(f"/articles/{uid}").status_code in (404, 422)
+
+
+def test_pages_lead_on_to_the_last(reader: Reader, client: httpx.Client) -> None:
+    uids = [read(reader, f"a.paper.test/{n}", language="en") for n in range(5)]
+    found, target = list[str](), "/articles?limit=2&language=en"
+    while True:
+        answer = client.get(target)
+        assert fits(answer.json(), schemas.page_of("articles", route.OUTLINED))
+        found += [each["uid"] for each in answer.json()["articles"]]
+        cursor, link = answer.json()["next"], answer.links.get("next")
+        assert (cursor is None) == (link is None)
+        if link is None:
+            break
+        assert f"cursor={cursor}" in link["url"]
+        assert "language=en" in link["url"]
+        target = link["url"]
+    assert found == uids[::-1]
+    assert not {"clean_text", "content_html"} & set(answer.json()["articles"][0])
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("category=even", ["a.paper.test/2", "a.paper.test/0"]),
+        ("feed=f1", ["b.paper.test/1"]),
+        ("host=b.paper.test", ["b.paper.test/1"]),
+        ("language=de", ["a.paper.test/0"]),
+        ("language=en&category=even", ["a.paper.test/2"]),
+        ("category=none", []),
+        ("since=2000-01-01T00:00:00Z&category=even", ["a.paper.test/2", "a.paper.test/0"]),
+        ("since=2100-01-01T00:00:00", []),
+    ],
+)
+def test_filters(reader: Reader, client: httpx.Client, query: str, names: list[str]) -> None:
+    for n, name in enumerate(("a.paper.test/0", "b.paper.test/1", "a.paper.test/2")):
+        said = {"category": "odd" if n % 2 else "even", "payload": {"feed_id": f"f{n}"}}
+        read(reader, name, language="en-GB" if n else "de", **said)
+    found = client.get(f"/articles?{query}").json()["articles"]
+    assert [each["uid"] for each in found] == [url_uid(f"http://{name}") for name in names]
+
+
+@pytest.mark.parametrize(
+    "cursor", ["", "x", "W10", "WzEsMl0", "WzEsImEiXQ==", "bnVsbA", "WzFlOTk5LCJhIl0", "WyJhIiwiYiJd", "%ff", "[" * 150]
+)
+def test_a_cursor_that_was_not_given(client: httpx.Client, cursor: str) -> None:
+    answer = client.get("/articles", params={"cursor": cursor})
+    assert (answer.status_code, answer.json()["code"]) == (400, "bad_cursor")
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["limit=0", "limit=-1", "limit=1000000000", "limit=nan", "since=nan", "since=yesterday", "since=1e999", "host=",
+     "category=", "language=" + "e" * 36, "cursor=" + "a" * 201],
+)  # fmt: skip
+def test_what_cannot_be_meant(client: httpx.Client, query: str) -> None:
+    answer = client.get(f"/articles?{query}")
+    assert answer.status_code == 422

@@ -1,0 +1,163 @@
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import feedparser
+import httpx
+import pytest
+import redis
+from api import free_port, serving
+from documents import paragraphs
+from jsonschema import Draft202012Validator
+from stories import Reader, wired_to
+
+from feedcrawl.api.routes import collections as route
+from feedcrawl.domain.feeds import parse
+from feedcrawl.domain.urls import url_uid
+
+HUB = "https://hub.example/"
+
+
+def text(name: str) -> str:
+    return "\n".join(paragraphs(name, count=5))
+
+
+def url(number: int) -> str:
+    return f"http://a.paper.test/{number}"
+
+
+@pytest.fixture
+def reader(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> Iterator[Reader]:
+    with wired_to(redis_server, tmp_path, FEEDCRAWL_HUB_URL=HUB) as wired:
+        made = Reader(wired)
+        made.now = wired.now()
+        yield made
+
+
+@pytest.fixture
+def client(reader: Reader) -> Iterator[httpx.Client]:
+    with serving(reader.wired, free_port()) as served, httpx.Client(base_url=served, timeout=10) as made:
+        yield made
+
+
+def hold(reader: Reader, client: httpx.Client, *numbers: int, name: str = "default", **said: Any) -> None:
+    for n in numbers:
+        reader.read(url(n), text(f"story {n}"), title=f"<b>Story</b> & {n}", **said)
+        assert client.put(f"/collections/{name}/articles/{url_uid(url(n))}").status_code == 204
+
+
+def test_made_listed_and_dropped(reader: Reader, client: httpx.Client) -> None:
+    made = client.post("/collections", json={"name": "later"})
+    assert (made.status_code, made.headers["location"]) == (201, "/collections/later")
+    assert client.post("/collections", json={"name": "later"}).json()["code"] == "collection_exists"
+    hold(reader, client, 1, name="later")
+    listed = client.get("/collections").json()
+    assert [(each["name"], each["articles"]) for each in listed["collections"]] == [("default", 0), ("later", 1)]
+    assert not list(Draft202012Validator(route._ALL["content"]["application/json"]["schema"]).iter_errors(listed))
+    assert client.delete("/collections/later").status_code == 204
+    for answer, status, code in (
+        (client.get("/collections/later"), 404, "collection_unknown"),
+        (client.delete("/collections/later"), 404, "collection_unknown"),
+        (client.delete("/collections/default"), 409, "collection_is_default"),
+        (client.put("/collections/later/articles/" + url_uid(url(1))), 404, "collection_unknown"),
+        (client.put("/collections/default/articles/" + "0" * 16), 404, "article_unknown"),
+        (client.delete("/collections/default/articles/" + "0" * 16), 404, "article_not_held"),
+    ):
+        assert (answer.status_code, answer.json()["code"]) == (status, code)
+
+
+@pytest.mark.parametrize("name", ["", "a.b", "A", "../x", "a" * 65, 1, None])
+def test_names_that_are_none(client: httpx.Client, name: Any) -> None:
+    assert client.post("/collections", json={"name": name}).status_code == 422
+
+
+def test_a_list_shows_what_waits_too(reader: Reader, client: httpx.Client) -> None:
+    hold(reader, client, 1)
+    client.post("/media/from_url", json={"url": url(2)})
+    answer = client.get("/collections/default").json()
+    assert not list(Draft202012Validator(route._PAGE["content"]["application/json"]["schema"]).iter_errors(answer))
+    waiting, ready = answer["held"]
+    assert (waiting["processing_status"], waiting["article"]) == ("pending", None)
+    assert (ready["processing_status"], ready["article"]["title"]) == ("ready_for_reading", "<b>Story</b> & 1")
+    assert client.delete(f"/collections/default/articles/{url_uid(url(2))}").status_code == 204
+    assert len(client.get("/collections/default").json()["held"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("form", "kind", "media_type"),
+    [("atom", "atom1.0", "application/atom+xml"), ("json", "json1.1", "application/feed+json")],
+)
+def test_a_collection_is_a_feed_that_reads_back(
+    reader: Reader, client: httpx.Client, form: str, kind: str, media_type: str
+) -> None:
+    said = {"authors": ("Ada Writer",), "category": "c"}
+    for n in range(5):
+        hold(reader, client, n, authors=said["authors"], category=said["category"])
+    client.post("/media/from_url", json={"url": url(9)})  # not read yet
+    entries, target, pages = list[Any](), f"/collections/default.{form}?limit=2", 0
+    while target:
+        answer = client.get(target)
+        assert answer.headers["content-type"].startswith(media_type)
+        found = parse(answer.content, url=str(answer.url), content_type=answer.headers["content-type"])
+        assert (found.format, found.title, found.notes, found.hubs) == (kind, "default", (), (HUB,))
+        assert (found.self_url, found.paging.next) == (str(answer.url), answer.links.get("next", {}).get("url"))
+        assert {name: link["url"] for name, link in answer.links.items() if name != "next"} == {
+            "self": str(answer.url), "hub": HUB,
+        }  # fmt: skip
+        entries += found.entries
+        target, pages = found.paging.next, pages + 1
+    assert pages == 3
+    assert [entry.link for entry in entries] == [url(n) for n in (4, 3, 2, 1, 0)]
+    for n, entry in zip((4, 3, 2, 1, 0), entries, strict=True):
+        stored = client.get(f"/articles/{url_uid(url(n))}").json()
+        assert entry.native_id == f"urn:feedcrawl:article:{stored['uid']}"
+        assert (entry.title, entry.content) == (stored["title"], stored["content_html"])
+        assert ([each.name for each in entry.authors], entry.categories) == (["Ada Writer"], ("c",))
+
+
+def test_another_reader_agrees(reader: Reader, client: httpx.Client) -> None:
+    hold(reader, client, 1, 2)
+    answer = client.get("/collections/default.atom")
+    found = feedparser.parse(io.BytesIO(answer.content), response_headers={"content-type": "application/atom+xml"})
+    assert not found.bozo
+    assert [entry.link for entry in found.entries] == [url(2), url(1)]
+    assert found.entries[0].content[0].value == f"<p>{text('story 2')}</p>"
+    said = json.loads(client.get("/collections/default.json").content)
+    assert said["version"] == "https://jsonfeed.org/version/1.1"
+    assert [item["url"] for item in said["items"]] == [url(2), url(1)]
+
+
+def test_a_feed_has_its_articles_when_their_own_time_is_over(
+    reader: Reader, client: httpx.Client, redis_client: redis.Redis
+) -> None:
+    hold(reader, client, 1)
+    before = client.get("/collections/default.atom").content
+    redis_client.delete(f"rss:article_canonical:{url_uid(url(1))}")
+    assert client.get(f"/articles/{url_uid(url(1))}").status_code == 404
+    assert client.get("/collections/default.atom").content == before
+
+
+@pytest.mark.parametrize("form", ["", ".atom", ".json"])
+def test_an_empty_one(client: httpx.Client, form: str) -> None:
+    answer = client.get(f"/collections/default{form}")
+    assert answer.status_code == 200
+    assert client.get(f"/collections/none{form}").json()["code"] == "collection_unknown"
+    if form:
+        assert parse(answer.content, url=str(answer.url)).entries == ()
+
+
+def test_what_a_caller_writes_stays_a_value(client: httpx.Client) -> None:
+    query = 'x="><script>&limit=2&y=>; rel="evil"'
+    answer = client.get(f"/collections/default.atom?{query}")
+    assert set(answer.links) == {"self", "hub"}
+    assert b"<script" not in answer.content
+    assert parse(answer.content, url=str(answer.url)).self_url == answer.links["self"]["url"]
+
+
+def test_others_reach_it_at_its_public_address(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> None:
+    with wired_to(redis_server, tmp_path, FEEDCRAWL_PUBLIC_URL="https://crawl.example/base/") as wired:
+        with serving(wired, free_port()) as served:
+            answer = httpx.get(f"{served}/collections/default.atom")
+        assert answer.links["self"]["url"] == "https://crawl.example/base/collections/default.atom"
