@@ -88,6 +88,20 @@ class CircuitOpen(IgnoreRequest):
     reason = "circuit_open"
 
 
+class RobotsElsewhere(IgnoreRequest):
+    """robots.txt leads to another host, whose turn is waited for: meanwhile the page gives back its own.
+
+    `url` is what is asked next, `chain` what was asked so far.
+    """
+
+    reason = "robots_elsewhere"
+
+    def __init__(self, url: str, chain: tuple[str, ...] = ()) -> None:
+        super().__init__(f"{self.reason}: {url}")
+        self.url = url
+        self.chain = chain
+
+
 class CrawlDelayLearned(IgnoreRequest):
     """robots.txt has just asked for a longer delay than this turn was given: the page waits for its next one."""
 

@@ -22,6 +22,7 @@ _BY_CLASS: tuple[tuple[type[BaseException], str], ...] = (
     (ours.AddressRefused, "address_refused"),
     (ours.RobotsBlocked, "robots_blocked"),
     (ours.RobotsUnavailable, "robots_unavailable"),
+    (ours.RobotsElsewhere, "robots_elsewhere"),
     (ours.CircuitOpen, "circuit_open"),
     (ours.CrawlDelayLearned, "crawl_delay"),
     (StoreUnavailable, "store_lost"),

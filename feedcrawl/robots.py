@@ -5,22 +5,29 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from typing import TYPE_CHECKING
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Literal
 from weakref import WeakKeyDictionary
 
 from scrapy import Request
+from scrapy.utils.asyncio import sleep
 
 from feedcrawl import wiring
 from feedcrawl.domain import pacing, robots
+from feedcrawl.domain.redirects import REDIRECTS, Refused, next_hop
 from feedcrawl.domain.robots_access import MAX_BYTES, RETRY_SEC, access
+from feedcrawl.domain.tasks import Lease
 from feedcrawl.domain.urls import hostname, origin
-from feedcrawl.exceptions import RobotsBlocked, RobotsUnavailable
+from feedcrawl.exceptions import RedirectRefused, RobotsBlocked, RobotsElsewhere, RobotsUnavailable
 from feedcrawl.failures import failure_name
 from feedcrawl.store.connection import map_redis_errors
 from feedcrawl.store.hosts import RobotsRecord
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Coroutine
+
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
 
     from feedcrawl.wiring import Wiring
 
@@ -29,6 +36,11 @@ logger = logging.getLogger(__name__)
 REMEMBERED = 2000
 """Hosts whose rules a worker keeps parsed."""
 
+PATIENCE_SEC = 30.0
+"""How long a turn at a host is waited for that is not the task's own."""
+
+Turn = Lease | Literal["visit"] | None
+"""In whose turn a host is asked: that of a task there, one that is waited for, or none (where Scrapy paces)."""
 Known = tuple[RobotsRecord, robots.RobotsRules | None]
 
 
@@ -39,6 +51,7 @@ class RobotsGate:
         self._crawler = crawler
         self._hosts = wired.hosts
         self._frontier = wired.frontier
+        self._leases = wired.leases
         self._config = wired.config
         self._now = wired.now
         self._agent = str(crawler.settings["USER_AGENT"])
@@ -46,12 +59,16 @@ class RobotsGate:
         self._paced: dict[str, float] = {}
         self._just_paced: set[str] = set()
         self._asking: dict[str, asyncio.Future[Known]] = {}
+        self._visiting: dict[str, asyncio.Future[Known]] = {}
         assert crawler.stats is not None
         self._stats = crawler.stats
 
-    async def check(self, url: str) -> None:
-        """Raises RobotsBlocked or RobotsUnavailable where the URL may not, or not yet, be asked."""
-        record, rules = await self._rules(origin(url))
+    async def check(self, url: str, turn: Turn = None) -> bool:
+        """Whether it had to be asked for first, so that the turn at hand is used up.
+
+        Raises RobotsBlocked, or RobotsUnavailable and RobotsElsewhere where the URL may not be asked yet.
+        """
+        (record, rules), asked = await self._rules(origin(url), turn)
         now = self._now().timestamp()
         verdict = access(
             record.status,
@@ -67,6 +84,7 @@ class RobotsGate:
         if record.failing_since:
             self._stats.inc_value("feedcrawl/robots_allowed_on_error")
             logger.info("robots_allowed_on_error", extra={"url": url, "http_status": record.status})
+        return asked
 
     def has_just_paced(self, url: str) -> bool:
         """Whether the host's delay was lengthened since this was last asked: the turn at hand came too soon."""
@@ -96,7 +114,7 @@ class RobotsGate:
 
     async def ask(self, url: str) -> None:
         """Asks for the robots.txt of a URL's host, if it is not known; what came of it is then remembered."""
-        await self._rules(origin(url))
+        await self._rules(origin(url), "visit")
 
     def _recall(self, site: str) -> Known | None:
         found = self._known.get(site)
@@ -108,23 +126,45 @@ class RobotsGate:
             found = self._remember(site, record)
         return found
 
-    async def _rules(self, site: str) -> Known:
-        known = self._known.get(site)
-        if known and self._fresh(known[0]):
-            self._known.move_to_end(site)
-            return known
-        if site not in self._asking:
-            self._asking[site] = asyncio.ensure_future(self._learn(site))
-            self._asking[site].add_done_callback(lambda _: self._asking.pop(site, None))
-        return await asyncio.shield(self._asking[site])
+    async def _rules(self, site: str, turn: Turn) -> tuple[Known, bool]:
+        """What is known of a site, and whether that took a request.
 
-    async def _learn(self, site: str) -> Known:
+        Nobody holds a turn while he waits for another host's: two hosts whose robots.txt lead to each other would wait
+        for ever. What a page has begun in its own turn goes on without it there, and the page comes again.
+        """
+        known = self._recall(site)
+        if known is not None:
+            self._known.move_to_end(site)
+            return known, False
+        if turn == "visit":
+            with suppress(RobotsElsewhere):
+                if site in self._asking:
+                    return await asyncio.shield(self._asking[site]), True
+            return await asyncio.shield(self._begun(self._visiting, site, "visit", f"{site}/robots.txt")), True
+        if site in self._visiting:
+            raise RobotsElsewhere(site)
+        return await asyncio.shield(self._begun(self._asking, site, turn, f"{site}/robots.txt")), True
+
+    def _begun(
+        self, under_way: dict[str, asyncio.Future[Known]], site: str, turn: Turn, url: str, chain: tuple[str, ...] = ()
+    ) -> asyncio.Future[Known]:
+        if site not in under_way:
+            under_way[site] = asyncio.ensure_future(self._learn(site, turn, url, chain))
+            under_way[site].add_done_callback(
+                lambda ended: (under_way.pop(site), ended.cancelled() or ended.exception())
+            )
+        return under_way[site]
+
+    async def _learn(self, site: str, turn: Turn, url: str, chain: tuple[str, ...]) -> Known:
         with map_redis_errors():
-            record = self._hosts.robots(site)
-        if record is None or not self._fresh(record):
-            record = await self._fetch(site, record)
-            with map_redis_errors():
-                self._hosts.save_robots(site, record)
+            before = self._hosts.robots(site)
+        try:
+            record = await self._fetch(site, before, self._follow(url, turn, chain))
+        except RobotsElsewhere as hop:
+            self._begun(self._visiting, site, "visit", hop.url, hop.chain)
+            raise
+        with map_redis_errors():
+            self._hosts.save_robots(site, record)
         return self._remember(site, record)
 
     def _remember(self, site: str, record: RobotsRecord) -> Known:
@@ -136,17 +176,14 @@ class RobotsGate:
             self._known.popitem(last=False)
         return self._known[site]
 
-    async def _fetch(self, site: str, before: RobotsRecord | None) -> RobotsRecord:
-        assert self._crawler.engine is not None
-        meta = {
-            "dont_obey_robotstxt": True,
-            "download_timeout": self._config.robots_timeout_sec,
-            "handle_httpstatus_list": [code for code in range(200, 600) if code not in (301, 302, 303, 307, 308)],
-        }
-        request = Request(f"{site}/robots.txt", meta=meta, dont_filter=True)
+    async def _fetch(
+        self, site: str, before: RobotsRecord | None, answer: Coroutine[None, None, Response]
+    ) -> RobotsRecord:
         try:
-            response = await self._crawler.engine.download_async(request)
+            response = await answer
             status, body = int(response.status), response.body[:MAX_BYTES]
+        except RobotsElsewhere:
+            raise
         except Exception as error:  # noqa: BLE001 - whatever failed, there is no robots.txt to read
             name = failure_name(error)
             status, body = (310 if name in ("redirect_loop", "too_many_redirects", "bad_redirect") else 0), b""
@@ -157,6 +194,40 @@ class RobotsGate:
         since = (before.failing_since if before and before.failing_since else now) if fails else 0.0
         text = body.decode("utf-8", "surrogateescape") if 200 <= status < 300 else ""
         return RobotsRecord(text, status, now, since)
+
+    async def _follow(self, url: str, turn: Turn, chain: tuple[str, ...]) -> Response:
+        """The answer of a URL, or of where it leads: under a task's turn as far as its host, RobotsElsewhere beyond."""
+        while True:
+            async with self._turn(url, turn, is_first=not chain):
+                response = await self._download(url)
+            if response.status not in REDIRECTS:
+                return response
+            where = response.headers.get("Location")
+            hop = next_hop(url, response.status, where, chain, limit=self._config.max_redirects)
+            if isinstance(hop, Refused):
+                raise RedirectRefused(hop.reason, f"{hop.detail or len(chain) + 1} at {url}")
+            chain, url = (*chain, url), hop.url
+            if isinstance(turn, Lease) and not hop.same_host:
+                raise RobotsElsewhere(url, chain)
+
+    @asynccontextmanager
+    async def _turn(self, url: str, turn: Turn, *, is_first: bool) -> AsyncIterator[None]:
+        if turn == "visit":
+            async with self._leases.visit(url, patience_sec=PATIENCE_SEC):
+                yield
+            return
+        if isinstance(turn, Lease) and not is_first:
+            await sleep(self._leases.turn(turn) or 0)
+        yield
+
+    async def _download(self, url: str) -> Response:
+        assert self._crawler.engine is not None
+        meta = {
+            "dont_obey_robotstxt": True,
+            "download_timeout": self._config.robots_timeout_sec,
+            "handle_httpstatus_all": True,
+        }
+        return await self._crawler.engine.download_async(Request(url, meta=meta, dont_filter=True))
 
     def _fresh(self, record: RobotsRecord) -> bool:
         life = RETRY_SEC if record.failing_since else self._config.robots_ttl_sec

@@ -117,6 +117,7 @@ FAILURES: dict[str, Outcome] = {
     "robots_blocked": replace(FORBIDDEN, dead_letter=False),
     # Nobody's fault but ours.
     "robots_unavailable": POSTPONED,
+    "robots_elsewhere": POSTPONED,
     "crawl_delay": POSTPONED,
     "circuit_open": POSTPONED,
     "own_outage": POSTPONED,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from feedcrawl import robots
+from scrapy.utils.asyncio import sleep
+
+from feedcrawl import robots, wiring
 from feedcrawl.exceptions import CrawlDelayLearned
 
 if TYPE_CHECKING:
@@ -12,25 +14,31 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from feedcrawl.robots import RobotsGate
+    from feedcrawl.services.leases import Leases
 
 
 class RobotsMiddleware:
-    """RobotsBlocked, RobotsUnavailable or CrawlDelayLearned for a URL that may not, or not yet, be asked.
+    """RobotsBlocked, or RobotsUnavailable, RobotsElsewhere, CrawlDelayLearned for a URL that may not be asked yet.
 
     Not asked for requests with `dont_obey_robotstxt`: subscribed feeds, sitemaps, robots.txt itself.
     """
 
-    def __init__(self, gate: RobotsGate) -> None:
+    def __init__(self, gate: RobotsGate, leases: Leases) -> None:
         self._gate = gate
+        self._leases = leases
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Shares the crawler's gate."""
-        return cls(robots.of(crawler))
+        """Shares the crawler's gate and leases."""
+        return cls(robots.of(crawler), wiring.of(crawler).leases)
 
     async def process_request(self, request: Request) -> None:
-        """Waits for the host's robots.txt if it is not known."""
-        if not request.meta.get("dont_obey_robotstxt"):
-            await self._gate.check(request.url)
-            if "lease" in request.meta and self._gate.has_just_paced(request.url):
-                raise CrawlDelayLearned(f"crawl_delay: {request.url}")
+        """Waits for the host's robots.txt if it is not known, which takes the request's turn, and then for the next."""
+        if request.meta.get("dont_obey_robotstxt"):
+            return
+        lease = request.meta.get("lease")
+        asked = await self._gate.check(request.url, lease)
+        if lease is not None and self._gate.has_just_paced(request.url):
+            raise CrawlDelayLearned(f"crawl_delay: {request.url}")
+        if lease is not None and asked:
+            await sleep(self._leases.turn(lease) or 0)

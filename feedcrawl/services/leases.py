@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from feedcrawl.domain.outage import AGAIN_SEC
-from feedcrawl.domain.tasks import POLL_KINDS, compact
+from feedcrawl.domain.tasks import POLL_KINDS, Lease, compact
 from feedcrawl.domain.urls import hostname
 from feedcrawl.services.endings import Endings
 from feedcrawl.services.way import Way
@@ -15,13 +17,17 @@ from feedcrawl.store.connection import StoreUnavailable, map_redis_errors
 from feedcrawl.store.frontier import Ending
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 
-    from feedcrawl.domain.tasks import Kind, Lease, Task
+    from feedcrawl.domain.tasks import Kind, Task
     from feedcrawl.store.frontier import Finished, Frontier, Pushed, Released, Returned, Signal, Taken
 
 RETRY_SEC = 1.0
 """How long after a failure it is worth asking the store again."""
+
+
+class TurnDenied(Exception):
+    """A host that is busy, or whose circuit is open, gave no turn in time."""
 
 
 class Leases:
@@ -40,6 +46,7 @@ class Leases:
         self._ending: set[str] = set()
         self._abandoned: dict[str, tuple[Lease, dict[str, Any]]] = {}
         self.way = Way()
+        self._tracer = tracer or Untraced()
         self.on_change: Callable[[float], None] = lambda _: None
 
     def holds(self, lease: Lease) -> bool:
@@ -96,6 +103,25 @@ class Leases:
         with map_redis_errors():
             return self._frontier.turn(lease)
 
+    @asynccontextmanager
+    async def visit(self, url: str, *, patience_sec: float) -> AsyncIterator[Lease]:
+        """A turn at a URL's host for a request that is no task's; TurnDenied where there is none within the time."""
+        until = time.monotonic() + patience_sec
+        while True:
+            with map_redis_errors():
+                turn = self._frontier.visit(hostname(url), url)
+            if isinstance(turn, Lease):
+                break
+            if time.monotonic() + turn > until:
+                raise TurnDenied(f"{hostname(url)} has no turn within {patience_sec:g} s")
+            await asyncio.sleep(turn)
+        try:
+            yield turn
+        finally:
+            with suppress(StoreUnavailable), map_redis_errors():  # it then runs out by itself
+                self._frontier.give_back(turn, reason="visited")
+            self.on_change(0)
+
     def release(self, lease: Lease, signal: Signal, *, wait_sec: float | None = None) -> Released:
         """Frees the host's slot, with what the answer said of the host."""
         with map_redis_errors():
@@ -107,7 +133,7 @@ class Leases:
         """Ends the task as `Frontier.done` does; the lease is no longer held."""
         with map_redis_errors():
             finished = self._frontier.done(lease, **ending)
-        self._forget(lease)
+        self._forget(lease, **ending)
         return finished
 
     async def done_soon(self, lease: Lease, **ending: Any) -> Finished:
@@ -117,7 +143,7 @@ class Leases:
             finished = await self._endings.add(Ending(lease, **ending))
         finally:
             self._ending.discard(lease.id)
-        self._forget(lease)
+        self._forget(lease, **ending)
         return finished
 
     def close(self) -> None:
@@ -184,7 +210,7 @@ class Leases:
             lost = self._frontier.heartbeat(self.held.values()) - self._ending
         self._sure_until = began + self._lease_sec
         for task_id in lost:
-            self.held.pop(task_id, None)
+            self._lose(self.held.pop(task_id, None))
         return lost
 
     def give_all_back(self, reason: str) -> int:

@@ -66,7 +66,7 @@ async def unfold(crawler: Crawler, poll: FeedPoll, response: Response | None) ->
 
 async def _leave_page(crawler: Crawler, moves: Moves, poll: FeedPoll, response: Response) -> bool:
     try:
-        await robots.of(crawler).check(response.url)
+        await robots.of(crawler).check(response.url, "visit")
     except (RobotsBlocked, RobotsUnavailable):
         poll.detail = "a page, no feed; its robots.txt does not let its feeds be looked for"
         return False

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Literal
 
-from feedcrawl.domain.tasks import LANES, Lease, Task, compact, lane_of, task_from_json
+from feedcrawl.domain.tasks import LANES, History, Lease, Task, compact, lane_of, task_from_json
 from feedcrawl.domain.urls import site_of
 from feedcrawl.store import keys
 from feedcrawl.store.connection import is_cluster
@@ -198,6 +198,16 @@ class Frontier(FrontierReads):
         """Reserves the host's next turn under a lease; seconds to wait for it, or None if the lease is lost."""
         wait = self._run("turn", lease.id, lease.token)
         return None if wait < 0 else wait / 1000
+
+    def visit(self, host: str, url: str) -> Lease | float:
+        """The host's turn and slot for a request that is no task's, as a lease to be given back (it then is `lost`).
+
+        Or the seconds after which it is worth asking again: nothing is reserved, so that who waits holds up nobody.
+        """
+        task = Task(f"visit:{secrets.token_hex(8)}", "page", url, host)
+        lease = Lease(task, History(), secrets.token_hex(8), shard=self._shard)
+        wait = self._run("visit", lease.id, lease.token, host, len(site_of(host) or ""))
+        return wait / 1000 if wait else lease
 
     def heartbeat(self, leases: Iterable[Lease]) -> set[str]:
         """Extends leases; answers the ids of those that are lost."""

@@ -22,6 +22,7 @@ SCRIPTS = {
     "give_back": "hosts queues slots ends",
     "release": "hosts slots signals",
     "turn": "hosts slots",
+    "visit": "hosts queues slots",
     "heartbeat": "hosts",
     "pace": "hosts",
     "forgive": "hosts slots",

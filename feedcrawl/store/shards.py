@@ -187,6 +187,10 @@ class Shards(Frontier):
         """As `Frontier.turn`."""
         return self._frontiers[lease.shard].turn(lease)
 
+    def visit(self, host: str, url: str) -> Lease | float:
+        """As `Frontier.visit`."""
+        return self._frontiers[self._home(host)].visit(host, url)
+
     def heartbeat(self, leases: Iterable[Lease]) -> set[str]:
         """As `Frontier.heartbeat`, one round trip for each shard."""
         by_shard: dict[int, list[Lease]] = defaultdict(list)

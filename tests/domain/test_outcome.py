@@ -55,6 +55,7 @@ NAMES = [
     ("invalid_url", "forbidden", None, "dead", "FAIL_HTTP", True),
     ("robots_blocked", "forbidden", None, "dead", "FAIL_HTTP", False),
     ("robots_unavailable", "postponed", None, "give_back", None, False),
+    ("robots_elsewhere", "postponed", None, "give_back", None, False),
     ("crawl_delay", "postponed", None, "give_back", None, False),
     ("circuit_open", "postponed", None, "give_back", None, False),
     ("own_outage", "postponed", None, "give_back", None, False),

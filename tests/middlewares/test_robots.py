@@ -1,4 +1,5 @@
 import asyncio
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
@@ -13,10 +14,11 @@ from scrapy.statscollectors import MemoryStatsCollector
 from twisted.internet import error as net
 
 from feedcrawl.domain.robots_access import RETRY_SEC
-from feedcrawl.domain.tasks import History, Lease, Task
-from feedcrawl.exceptions import CrawlDelayLearned, RedirectRefused, RobotsBlocked, RobotsUnavailable
+from feedcrawl.domain.tasks import LANES, History, Lease, Task
+from feedcrawl.exceptions import CrawlDelayLearned, RedirectRefused, RobotsBlocked, RobotsElsewhere, RobotsUnavailable
 from feedcrawl.middlewares.robots import RobotsMiddleware
 from feedcrawl.robots import RobotsGate
+from feedcrawl.services.leases import Leases
 from feedcrawl.store.frontier import Frontier, FrontierPolicy
 from feedcrawl.store.hosts import Hosts
 
@@ -33,7 +35,9 @@ class World:
         self.answer: int | bytes | Exception = RULES
         self.asked: list[Request] = []
         self.frontier = Frontier(client, FrontierPolicy(host_delay_sec=1.0))
+        self.leases = Leases(self.frontier)
         self.config = SimpleNamespace(
+            max_redirects=5,
             robots_ttl_sec=86_400.0,
             robots_grace_sec=3600.0,
             robots_on_error="allow",
@@ -62,7 +66,7 @@ class World:
 
     def worker(self) -> Callable[..., type[Exception] | None]:
         """What one worker, with a memory of its own, makes of a URL."""
-        middleware = RobotsMiddleware(RobotsGate(self, self))
+        middleware = RobotsMiddleware(RobotsGate(self, self), self.leases)
 
         def ask(url: str = URL, **meta: Any) -> type[Exception] | None:
             try:
@@ -100,7 +104,7 @@ def test_it_is_asked_once_for_the_fleet_and_a_day(world: World) -> None:
 
 
 def test_it_is_asked_once_however_many_wait(world: World) -> None:
-    middleware = RobotsMiddleware(RobotsGate(world, world))
+    middleware = RobotsMiddleware(RobotsGate(world, world), world.leases)
 
     async def main() -> None:
         await asyncio.gather(*(middleware.process_request(Request(f"https://a.test/{n}")) for n in range(20)))
@@ -131,8 +135,7 @@ def test_the_request_for_it_is_light_and_free(world: World) -> None:
     meta = world.asked[0].meta
     assert meta["dont_obey_robotstxt"]
     assert meta["download_timeout"] == 10.0
-    assert set(range(400, 600)) <= set(meta["handle_httpstatus_list"])
-    assert not {301, 302, 303, 307, 308} & set(meta["handle_httpstatus_list"])
+    assert meta["handle_httpstatus_all"]
 
 
 @pytest.mark.parametrize("answer", [404, 403, 401, 410, 304, RedirectRefused("too_many_redirects", "")])
@@ -195,3 +198,49 @@ def test_refusals_are_counted(world: World) -> None:
     ask("https://a.test/ours")
     ask("https://a.test/ours")
     assert world.stats.get_stats() == {"feedcrawl/robots_fetched": 1, "feedcrawl/robots_blocked": 2}
+
+
+def test_asking_for_it_takes_the_pages_turn(world: World) -> None:
+    world.frontier.push([Task("t", "article", URL, "a.test")])
+    (lease,) = world.leases.take(1, LANES).leases
+    began = time.monotonic()
+    assert world.worker()(lease=lease) is None
+    assert time.monotonic() - began >= 0.99
+    assert world.worker()(lease=lease) is None  # known: the turn at hand is the page's
+    assert time.monotonic() - began < 1.9
+
+
+def test_who_has_no_turn_waits_for_one(world: World) -> None:
+    world.frontier.push([Task("t", "article", URL, "a.test")])
+    (lease,) = world.leases.take(1, LANES).leases
+    gate = RobotsGate(world, world)
+
+    async def main() -> int:
+        asking = asyncio.ensure_future(gate.ask(URL))
+        await asyncio.sleep(0.3)
+        before = len(world.asked)
+        world.leases.release(lease, "ok")
+        await asyncio.wait_for(asking, 3)
+        return before
+
+    began = time.monotonic()
+    assert asyncio.run(main()) == 0
+    assert len(world.asked) == 1
+    assert time.monotonic() - began >= 1.29  # the delay runs from the end of the answer before
+    assert world.frontier.host("a.test").busy == 0
+
+
+def test_a_page_whose_host_is_asked_in_anothers_turn_waits_without_its_own(world: World) -> None:
+    """Else it would keep the slot that the other waits for."""
+    world.frontier.push([Task("t", "article", URL, "a.test")])
+    (lease,) = world.leases.take(1, LANES).leases
+    gate = RobotsGate(world, world)
+
+    async def main() -> None:
+        asking = asyncio.ensure_future(gate.ask(URL))
+        await asyncio.sleep(0.1)
+        with pytest.raises(RobotsElsewhere):
+            await gate.check(URL, lease)
+        asking.cancel()
+
+    asyncio.run(main())

@@ -918,6 +918,43 @@ def test_a_url_whose_whole_host_fails_lives(frontier, clock):
         clock.forward(301)
 
 
+def test_a_visit_has_the_hosts_turn_and_slot_like_a_task(frontier, clock):
+    frontier.push([article("a"), article("b")])
+    visit = frontier.visit("one.example", "https://one.example/robots.txt")
+    assert (visit.task.host, visit.task.url) == ("one.example", "https://one.example/robots.txt")
+    clock.forward(5)
+    assert ids(frontier.take(2)) == []  # its answer is still being read
+    assert frontier.visit("one.example", "https://one.example/x") == 0.2
+    assert frontier.visit("two.example", "https://two.example/x").task.host == "two.example"
+    frontier.give_back(visit, reason="visited")
+    assert ids(frontier.take(2)) == []  # the delay runs from there
+    assert frontier.visit("one.example", "https://one.example/x") == 1.0
+    clock.forward(1)
+    held = take_one(frontier)
+    assert held.id == "a"
+    clock.forward(5)
+    assert frontier.visit("one.example", "https://one.example/x") == 0.2
+    frontier.release(held, "ok")
+    assert frontier.visit("one.example", "https://one.example/x") == 1.0
+
+
+def test_a_visit_whose_worker_died_ends_with_its_lease(frontier, clock):
+    frontier.push([article("a")])
+    frontier.visit("one.example", "https://one.example/robots.txt")
+    clock.forward(60)
+    assert ids(frontier.take(1)) == []
+    clock.forward(1)
+    assert ids(frontier.take(1)) == ["a"]
+    assert frontier.audit() == (0, 0)
+
+
+def test_a_host_whose_circuit_is_open_is_not_visited(make):
+    frontier = make(circuit_failures=1)
+    frontier.push([article()])
+    frontier.release(take_one(frontier), "site")
+    assert frontier.visit("one.example", "https://one.example/x") == 60.0
+
+
 def test_a_redirect_to_another_host_waits_for_that_hosts_turn(frontier, clock):
     frontier.push([article("a"), article("b"), article("x", "two.example")])
     first, busy = frontier.take(2).leases

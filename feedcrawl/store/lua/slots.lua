@@ -16,6 +16,16 @@ local function reserve(host, domain, now)
   return at
 end
 
+-- A turn is taken, and with it a slot at the host and at its domain.
+local function occupy(host, domain, its, now)
+  reserve(host, domain, now)
+  host.busy = host.busy + 1
+  if domain then
+    domain.busy = domain.busy + 1
+    stir(its)
+  end
+end
+
 -- With one connection the delay runs from the end of an answer.
 local function rest(paced, delay, now)
   if paced.concurrency == 1 then paced.next_at = math.max(paced.next_at, now + delay) end

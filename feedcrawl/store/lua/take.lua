@@ -113,13 +113,8 @@ local function pop(lane, name, now)
   end
   if text then
     if host.state ~= 'closed' then host.state = 'half_open' end -- half-open with no slot taken: its probe never came back
-    reserve(host, domain, now)
-    host.busy = host.busy + 1
-    if domain then
-      if domain.state ~= 'closed' then domain.state = 'half_open' end
-      domain.busy = domain.busy + 1
-      stir(its)
-    end
+    if domain and domain.state ~= 'closed' then domain.state = 'half_open' end
+    occupy(host, domain, its, now)
     note_lateness(lane, text, tonumber(popped[2]), now)
   end
   settle(name, now)
