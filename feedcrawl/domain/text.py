@@ -42,6 +42,9 @@ _MARKS = re.compile("([\u0300-\u036f]{4})[\u0300-\u036f]+")
 
 def fold(text: str) -> str:
     """One line of text: white space folded to single spaces, invisible characters gone, composed (NFC)."""
+    line = " ".join(text.split())
+    if line.isascii() and line.isprintable():
+        return line
     return " ".join(unicodedata.normalize("NFC", _INVISIBLE.sub("", _MARKS.sub(r"\1", text))).split())
 
 

@@ -11,7 +11,6 @@ from feedcrawl.domain.extraction.leads import squeezed
 from feedcrawl.domain.extraction.page import text_of
 from feedcrawl.domain.extraction.persons import MAX_NAME_WORDS, is_person, split_names
 from feedcrawl.domain.extraction.weights import names
-from feedcrawl.domain.text import canonical_text
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -125,10 +124,10 @@ def plain_byline(page: Page) -> list[str]:
 def _lines_under_headline(page: Page) -> list[str]:
     """Lines, and parts of lines between bars and bullets; a mere "By" has been joined with the line after it."""
     headings = [text for h1 in page.tree.iter("h1") if (text := text_of(h1))]
-    text = _BARE.sub(r"\1 ", canonical_text(page.tree)) if headings else ""
-    lines = text.splitlines()
+    lines = page.lines if headings else []
     at = next((lines.index(heading) + 1 for heading in headings if heading in lines), len(lines))
-    short = (line for line in lines[at : at + MAX_LINES] if len(line) <= MAX_BYLINE_LENGTH)
+    below = _BARE.sub(r"\1 ", "\n".join(lines[at : at + 2 * MAX_LINES])).splitlines()
+    short = (line for line in below[:MAX_LINES] if len(line) <= MAX_BYLINE_LENGTH)
     return [part for line in short for part in _PARTS.split(line.removeprefix("- "))]
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.extraction.leads import squeezed
-from feedcrawl.domain.extraction.polish import agreement
+from feedcrawl.domain.extraction.polish import agreement, grams
 from feedcrawl.domain.extraction.rungs import (
     Candidate,
     by_embedded,
@@ -17,7 +17,7 @@ from feedcrawl.domain.extraction.rungs import (
     by_structured_data,
     by_trafilatura,
 )
-from feedcrawl.domain.extraction.structured import text_at
+from feedcrawl.domain.extraction.structured import body_of, text_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +45,7 @@ def choose(page: Page, rules: SourceRules, feed: FeedContent | None) -> Choice |
     """The best candidate for the page's article, None where no rung found any.
 
     The source's selectors win wherever they find text: they were made for this page. Our own rung, which knows the
-    furniture of news pages, has won where its text is long, or long enough and has what the page says of itself.
+    furniture of news pages, has won where its text is long, or long enough and as the page says of itself.
     Otherwise readability is asked: if the two agree, ours stands for a page that declares itself an article, and
     readability, the more inclusive, for others. If not, all candidates vote, each for those that agree with it.
     """
@@ -96,7 +96,7 @@ def _is_sound(candidate: Candidate, page: Page, feed: FeedContent | None) -> boo
     if len(candidate.text) < ENOUGH or candidate.density > _MOST_LINKS:
         return False
     text = squeezed(candidate.text)
-    if len(text) > 4 * ENOUGH:
+    if len(text) > 4 * ENOUGH or agreement(candidate.grams, grams(body_of(page.article))) >= AGREED:
         return True
     metas = (page.meta("og:description"), page.meta("description"), text_at(page.article, "description"))
     said = [squeezed(words, 30) for words in (*metas, feed and feed.summary) if words and len(words) > 40]

@@ -10,6 +10,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from lxml import etree
+
 from feedcrawl.domain.extraction.leads import squeezed
 from feedcrawl.domain.extraction.weights import HEADINGS, INLINE, Weights, names, weigh
 
@@ -20,8 +22,8 @@ Marked = dict["HtmlElement", list[str]]
 
 _NEVER_TEXT = (
     "script", "style", "noscript", "template", "svg", "iframe", "object", "embed", "applet", "canvas", "audio",
-    "video", "source", "track", "map", "area", "input", "textarea", "select", "option", "button", "datalist", "link",
-    "meta",
+    "video", "source", "track", "map", "area", "input", "label", "textarea", "select", "option", "button", "datalist",
+    "link", "meta",
 )  # fmt: skip
 _ELEMENTS = {
     "nav": "<nav>", "footer": "<footer>", "aside": "<aside>", "head": "<head>", "dialog": "<dialog>",
@@ -45,16 +47,15 @@ _LIKELY = frozenset({
     "author", "authorprofile", "authors", "banner", "bio", "biography", "button", "buttons", "caption", "copyright",
     "credit", "credits", "cta", "dateline", "donate", "hidden", "hide", "login", "menu", "meta", "next", "overlay",
     "paywall", "poll", "print", "quiz", "screenreader", "sidebar", "signin", "signup", "skip", "sr", "subscribe",
-    "subscription", "tag", "timestamp", "visually", "widget",
+    "subscription", "tag", "timestamp", "video", "videos", "visually", "widget",
 })  # fmt: skip
 _CERTAIN_MARKS = frozenset({"<nav>", "<footer>", "<aside>", "hidden attribute"}) | {
     f"role {role}" for role in ("complementary", "navigation", "contentinfo", "search", "dialog")
 }
 _PHRASES = re.compile(
-    r"fact[-_]box|info[-_]box|most[-_]?read|read[-_]?(?:more|next|also)|more[-_]?(?:on|from|stories|news)"
+    r"fact[-_]box|info[-_]box|most[-_]?read|read[-_]?(?:more|next|also)|more[-_]?(?:on|from|stories|news|articles)"
     r"|also[-_]?(?:read|like)|see[-_]?also|sign[-_]?up|log[-_]?in|up[-_]?next|latest[-_]?news|follow[-_]?us"
-    r"|infinite[-_]?scroll|embedded[-_]content|instagram[-_]media|tiktok[-_]embed",
-    re.IGNORECASE,
+    r"|infinite[-_]?scroll|embedded[-_]content|instagram[-_]media|tiktok[-_]embed"
 )
 _SEGMENT = re.compile(r"(?<![A-Za-z0-9])([A-Za-z]+)\d{0,3}(?![A-Za-z0-9])")
 _CAMEL = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
@@ -72,6 +73,7 @@ CERTAIN_SHARE = 0.8
 LIKELY_SHARE = 0.4
 _BODY_SHARE = 0.15
 _ARTICLE_SHARE = 0.3
+_STORY = 500
 
 
 def clear_away(tree: HtmlElement) -> HtmlElement:
@@ -80,9 +82,10 @@ def clear_away(tree: HtmlElement) -> HtmlElement:
     First go elements that hold no text, then what certainly is furniture, then what likely is: consent dialogs longer
     than the article would make every other share look small.
     """
-    for element in list(tree.iter(*_NEVER_TEXT)):
-        if element.getparent() is not None:
-            element.drop_tree()
+    for fallback in list(tree.iter("noscript")):
+        if len(fallback) and weigh(fallback)[fallback].prose > _STORY:
+            fallback.drop_tag()  # the article itself, for readers without scripts
+    etree.strip_elements(tree, *_NEVER_TEXT, with_tail=False)
     body = tree.find("body")
     if body is None:
         body = tree
@@ -167,15 +170,16 @@ def _marks(element: HtmlElement) -> list[str]:
     attributes = element.attrib
     if not attributes:
         return found
+    said = _words(names(element))
     # Members' paragraphs bear the word too, and may be hidden from others; the offer to subscribe is a block.
-    for_members = tag in _LINES and "paywall" in _words(names(element))
+    for_members = tag in _LINES and "paywall" in said
     if is_hidden(element) and not for_members:
         found.append("hidden attribute")
     if attributes.get("role") in _ROLES:
         found.append(f"role {attributes['role']}")
-    if tag not in {"article", "main"}:
-        name = attributes.get("class", "") if _is_anchor(element) else names(element)
-        found.extend(word for word in _words(name) if not (word == "paywall" and for_members))
+    if said and tag not in {"article", "main"}:
+        said = _words(attributes.get("class", "")) if _is_anchor(element) else said
+        found.extend(word for word in said if not (word == "paywall" and for_members))
     return found
 
 
@@ -203,7 +207,7 @@ def _words(name: str) -> tuple[str, ...]:
     """The words of furniture in a class and id. Names of utility classes ("md:hidden") say how, not what."""
     if not name:
         return ()
-    found = [phrase.lower() for phrase in _PHRASES.findall(name)]
+    found = _PHRASES.findall(name.lower())
     plain = " ".join(part for part in name.split() if ":" not in part and "[" not in part)
     for segment in _SEGMENT.findall(plain.replace("_", "-")):
         if segment.lower().startswith(_STEMS):

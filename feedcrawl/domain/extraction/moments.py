@@ -12,7 +12,6 @@ from feedcrawl.domain.extraction.leads import squeezed
 from feedcrawl.domain.extraction.page import text_of
 from feedcrawl.domain.extraction.structured import text_at
 from feedcrawl.domain.extraction.weights import names
-from feedcrawl.domain.text import canonical_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -113,7 +112,7 @@ def _visible(page: Page) -> Iterator[str | None]:
 def _in_lines(page: Page) -> Iterator[str | None]:
     """Dates in the short lines under the page's h1, and those that have a label."""
     headline = next((text for h1 in page.tree.iter("h1") if (text := text_of(h1))), None)
-    lines = canonical_text(page.tree).splitlines()
+    lines = page.lines
     at = lines.index(headline) if headline in lines else len(lines)
     yield from (_date_in(line) for line in lines[at : at + 8] if len(line) <= _MAX_TEXT / 2)
     yield from (_date_in(line) for line in lines if len(line) <= _MAX_TEXT and _LABELLED.match(line))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
@@ -26,7 +27,7 @@ MAX_ELEMENTS = 60_000  # ten times a large page; what has more is an attack or a
 _NAMES = ("property", "name", "itemprop", "http-equiv")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Page:
     """A parsed page. `metas` holds contents by lower-case name; `article` is the JSON-LD node that describes it."""
 
@@ -41,6 +42,11 @@ class Page:
     def meta(self, *names: str) -> str | None:
         """The first content that one of the meta elements has, the names in order of preference."""
         return next((content for name in names for content in self.metas.get(name, ())), None)
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines of everything that the page shows."""
+        return canonical_text(self.tree).splitlines()
 
     @property
     def is_declared(self) -> bool:

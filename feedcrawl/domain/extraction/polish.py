@@ -37,6 +37,7 @@ _CALLS = (
     r"^\W*(?:lesen sie (?:auch|hier|mehr)|mehr zum thema|lesetipp|auch interessant)\b",
     r"^\W*(?:lire aussi|à lire|lee también|leia também|leggi anche|lees ook|les også|läs mer)\b",
     r"\bgot a (?:story|tip|news tip)\?|\bget in touch (?:with|by)\b|^our standards\b",
+    r"^for more (?:stories|news|articles|on)\b",
     r"unterstützen sie uns|jetzt abonnieren|whatsapp-kanal",
 )
 _CALL = re.compile("|".join(_CALLS), re.IGNORECASE)
@@ -48,10 +49,16 @@ _NOTICES = (
     r"\bthis (?:content|video|embed) (?:is|could) not (?:be )?(?:available|loaded|shown)\b",
     r"^il vous reste [\d.,]+ ?% de cet article",
     r"^© ?\S.{0,100}$|^copyright (?:©|\(c\)|\d{4})",
-    r"^(?:additional )?reporting by .{3,200}\bediting by\b",
+    r"^(?:additional )?reporting by .{3,200}\bediting by\b|^with (?:additional )?report(?:s|ing) (?:from|by)\b",
+    r"^this (?:article|story|post) (?:was |has been )?(?:\w+ly |first )?(?:translated|appeared|published)\b",
+    r"^dieser (?:artikel|text|beitrag) (?:ist|wurde|erschien) (?:zuerst|zunächst|ursprünglich)\b",
+    r"^dies ist eine (?:\w+ )?übersetzung\b",
+    r"^.{0,300}\S\s© ?\S.{1,60}[^.!?]$",
 )
 _NOTICE = re.compile("|".join(_NOTICES), re.IGNORECASE)
-_CALL_LENGTH = 350
+_QUOTE_NAMES = re.compile(r"quot(?:e|ation)|zitat|citation|citazione|cita(?![a-z])|citat(?![a-z])", re.IGNORECASE)
+_PULLED, _REPEATED = 100, 0.6
+_CALL_LENGTH, _NOTICE_LENGTH = 350, 500
 _HEADLINE = 15
 _NO_FIGURES = frozenset({"article", "main", "section", "p", "li", "td", "body"})
 _WITNESS_COVERED, _BODY_COVERED, _LINE_SEEN = 0.85, 0.7, 0.4
@@ -77,15 +84,31 @@ def drop_calls(root: HtmlElement) -> None:
     """Take out the lines that ask the reader to follow, to subscribe, or to read something else, and notices."""
     for line in list(_lines(root)):
         text = canonical_text(line)
-        if line.getparent() is None or len(text) >= _CALL_LENGTH:
+        if line.getparent() is None or len(text) >= _NOTICE_LENGTH:
             continue
-        if _NOTICE.search(text) or (_CALL.search(text) and _is_set_off(line, text)):
+        if _NOTICE.search(text) or (len(text) < _CALL_LENGTH and _is_set_off(line, text) and _CALL.search(text)):
             line.drop_tree()
+
+
+def drop_repeats(root: HtmlElement) -> None:
+    """Take out the quotations whose words stand in the article's own text too: they are set large for the eye."""
+    boxes = {box for box in root.iter() if box is not root and _is_quotation(box)}
+    quoted = {box: grams(canonical_text(box)) for box in boxes if boxes.isdisjoint(box.iterancestors())}
+    own = grams(canonical_text(root)) if quoted else Counter()
+    for said in quoted.values():
+        own -= said
+    for box, said in quoted.items():
+        if _GRAM < said.total() < _PULLED and (said & own).total() > _REPEATED * said.total():
+            box.drop_tree()
+
+
+def _is_quotation(box: HtmlElement) -> bool:
+    return box.tag == "blockquote" or (box.tag in BLOCKS and _QUOTE_NAMES.search(names(box)) is not None)
 
 
 def _is_set_off(line: HtmlElement, text: str) -> bool:
     """Whether a line consists of emphasis or has a link: it speaks for the publisher, not in the story."""
-    if line.find(".//a") is not None:
+    if next(line.iter("a"), None) is not None:
         return True
     marked = sum(len(canonical_text(part)) for part in line if part.tag in {"em", "i", "strong", "b", "mark", "small"})
     return marked > 0.8 * len(text)

@@ -34,12 +34,17 @@ _MOST_LINKS_ELSEWHERE = 0.5
 _KEPT_WITH_PARENT = frozenset({"tr", "td", "th", "tbody", "thead", "tfoot", "br", "hr", "li", "dt", "dd", "blockquote"})
 
 
-def find_root(body: HtmlElement) -> tuple[HtmlElement, Weights]:
+def whole_articles(tree: HtmlElement) -> set[HtmlElement]:
+    """The article elements of a page, not yet cleared, that have a headline of their own."""
+    return {article for article in tree.iter("article") if article.find(".//h1") is not None}
+
+
+def find_root(body: HtmlElement, wholes: set[HtmlElement]) -> tuple[HtmlElement, Weights]:
     """The element of a cleared page that holds its article, and the weights of the page's elements."""
     weights = weigh(body)
     _value(body, weights)
     root = max((e for e in weights if e.tag not in INLINE), key=lambda element: weights[element].value, default=body)
-    root = _first_article(root, weights)
+    root = _first_article(root, wholes, weights)
     root = _named_part(root, weights)
     return _single_part(root, weights), weights
 
@@ -96,14 +101,12 @@ def _judge_teaser(tag: str, weight: Weight) -> None:
         weight.value = min(weight.value, _TEASER_VALUE)
 
 
-def _first_article(root: HtmlElement, weights: Weights) -> HtmlElement:
+def _first_article(root: HtmlElement, wholes: set[HtmlElement], weights: Weights) -> HtmlElement:
     """Of several whole articles under each other (endless scrolling) the first."""
     articles = [
         article
         for article in root.iter("article")
-        if article is not root
-        and weights[article].value > _RIVAL_SHARE * weights[root].value
-        and article.find(".//h1") is not None
+        if article is not root and article in wholes and weights[article].value > _RIVAL_SHARE * weights[root].value
     ]
     inner = set(articles)
     outermost = [article for article in articles if inner.isdisjoint(article.iterancestors())]

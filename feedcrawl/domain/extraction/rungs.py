@@ -23,11 +23,12 @@ from feedcrawl.domain.extraction.polish import (
     corroborate,
     drop_calls,
     drop_headline,
+    drop_repeats,
     grams,
     has_lead,
     mark_figures,
 )
-from feedcrawl.domain.extraction.prose import find_root, trim
+from feedcrawl.domain.extraction.prose import find_root, trim, whole_articles
 from feedcrawl.domain.extraction.rules import select_body
 from feedcrawl.domain.extraction.structured import body_of, text_at
 from feedcrawl.domain.extraction.titles import title_element
@@ -79,14 +80,17 @@ def by_rules(page: Page, rules: SourceRules) -> Candidate | None:
 def by_prose(page: Page) -> Candidate | None:
     """The part of the page that holds its prose, with its standfirst, held against the structured data."""
     lead = described_lead(page)
-    body = clear_away(deepcopy(page.tree))
-    root, weights = find_root(body)
+    tree = deepcopy(page.tree)
+    wholes = whole_articles(tree)
+    body = clear_away(tree)
+    root, weights = find_root(body, wholes)
     if lead is None or has_lead(root, lead):
         lead = named_lead(body, root, weights) or (None if lead else plain_lead(root, weights))
     headlines = [text_of(heading) for heading in body.iter("h1")]
     mark_figures(root, weights)
     trim(root, weights)
     drop_calls(root)
+    drop_repeats(root)
     drop_headline(root, [*_titles(page), *headlines])
     if page.is_declared:
         add_lead(root, lead)
@@ -114,7 +118,7 @@ def by_readability(page: Page) -> Candidate | None:
     from readability.readability import Unparseable  # noqa: PLC0415
 
     try:
-        summary = Document(deepcopy(page.tree), url=page.base).summary(html_partial=True)
+        summary = Document(deepcopy(page.tree)).summary(html_partial=True)
     except (Unparseable, *_BROKEN):
         return None
     return by_markup("readability", summary, titles=_titles(page))

@@ -13,7 +13,7 @@ from feedcrawl.domain.extraction.page import text_of
 from feedcrawl.domain.extraction.structured import values
 from feedcrawl.domain.extraction.titles import title_element
 from feedcrawl.domain.extraction.wall_words import WALL_WORDS
-from feedcrawl.domain.text import canonical_text, words
+from feedcrawl.domain.text import words
 
 if TYPE_CHECKING:
     from feedcrawl.domain.extraction.page import Page
@@ -87,7 +87,8 @@ def _says_nothing(text: str) -> bool:
 def _everything(page: Page) -> str:
     """What a page without text shows, its advice to those without scripts included."""
     hints = " ".join(str(text) for hint in page.tree.iter("noscript") for text in hint.itertext())
-    return f"{canonical_text(page.tree)[:WALL_LENGTH]}\n{hints[:WALL_LENGTH]}"
+    shown = "\n".join(page.lines)
+    return f"{shown[:WALL_LENGTH]}\n{hints[:WALL_LENGTH]}"
 
 
 def _is_index(page: Page, text: str, density: float) -> bool:

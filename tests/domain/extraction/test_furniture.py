@@ -37,6 +37,10 @@ def cleared(body):
         f"<blockquote class=twitter-tweet>{NOTE}</blockquote>",
         f"<blockquote class=wp-embedded-content>{NOTE}</blockquote>",
         f"<div class='box read-more'>{NOTE}</div>",
+        f"<div class=more-articles>{NOTE}</div>",
+        f"<div class='player video'>{NOTE}</div>",
+        f"<input type=checkbox id=c><label for=c>{NOTE}</label>",
+        f"<noscript>{NOTE}</noscript>",
         f"<div class=paywall>{NOTE}</div>",
         f"<div class=onetrust-banner>{NOTE * 20}</div>",
         f"<script>{NOTE}</script>",
@@ -85,6 +89,10 @@ def test_headings_and_lines_of_a_story_stay(line):
 def test_an_anchor_needs_its_heading(name):
     box = f"<div id={name}><h3>Popular</h3>{NOTE}</div>"
     assert cleared(f"<article>{STORY}</article>{box}") == cleared(STORY)
+
+
+def test_an_article_for_readers_without_scripts_is_the_article():
+    assert cleared(f"<div><script>show()</script><noscript>{STORY}</noscript></div>") == cleared(f"<div>{STORY}</div>")
 
 
 def test_consent_longer_than_the_story_does_not_shield_furniture():

@@ -6,6 +6,7 @@ from feedcrawl.domain.extraction.polish import (
     corroborate,
     drop_calls,
     drop_headline,
+    drop_repeats,
     grams,
     mark_figures,
 )
@@ -41,12 +42,49 @@ def body(html):
         ("<p>© dpa-infocom, dpa:230428-99-483045/5</p>", False),
         ("<p>Reporting by Ann Lee in Oslo; editing by Bo Ek</p>", False),
         ("<p>Reporting by the commission was slow, ministers said.</p>", True),
+        ("<p>With reports from the Courier and the Mail</p>", False),
+        ("<p>With reports in hand she left.</p>", True),
+        ("<p>This article was first published in the Courier.</p>", False),
+        ("<p>This article of the constitution was never published abroad, he said.</p>", True),
+        ("<p>Dieser Artikel ist zuerst im Kurier erschienen.</p>", False),
+        ("<p>Dies ist eine maschinelle Übersetzung eines Textes aus dem Kurier.</p>", False),
+        ("<div>The head of the school received fourteen children © Ann Lee / Courier</div>", False),
+        ("<p>The mark © stands for nothing here.</p>", True),
+        ("<p>For more stories like this, see <a href=/>our front page</a>.</p>", False),
+        ("<p>For more than a year she read <a href=/>the paper</a>.</p>", True),
     ],
 )
 def test_drop_calls(line, stays):
     root = body(f"<p>first</p>{line}")
     drop_calls(root)
     assert (len(root) == 2) is stays
+
+
+PULLED = "We built the whole bridge in a single winter, and nobody came to see it"
+
+
+@pytest.mark.parametrize(
+    ("box", "stays"),
+    [
+        (f"<blockquote><p>{PULLED}.</p><cite>Ann Lee, engineer</cite></blockquote>", False),
+        (f"<div class='pull-quote'><p>“{PULLED}”</p></div>", False),
+        (f"<aside class='Quote_quote__a1'>{PULLED}</aside>", False),
+        ("<blockquote><p>A bridge that is not seen has never been built at all.</p></blockquote>", True),
+        (f"<p>{PULLED}, she says.</p>", True),
+        ("<blockquote>The whole bridge</blockquote>", True),
+    ],
+)
+def test_drop_repeats(box, stays):
+    root = body(f"<p>“{PULLED},” she says.</p><p>{LINES[0]}</p>{box}<p>{LINES[1]}</p>")
+    drop_repeats(root)
+    assert len(root) == 3 + stays
+
+
+def test_quotations_of_each_other_stay():
+    quotation = f"<blockquote>{PULLED}</blockquote>"
+    root = body(f"<p>{LINES[0]}</p>{quotation}<p>{LINES[1]}</p>{quotation}")
+    drop_repeats(root)
+    assert len(root) == 4
 
 
 def test_drop_headline():

@@ -1,6 +1,6 @@
 import pytest
 
-from feedcrawl.domain.extraction.prose import find_root, trim
+from feedcrawl.domain.extraction.prose import find_root, trim, whole_articles
 from feedcrawl.domain.sanitize import parse_html
 from feedcrawl.domain.text import canonical_text
 
@@ -15,7 +15,7 @@ def story(count=9, word="story"):
 def found(body):
     tree = parse_html(f"<html><body>{body}</body></html>")
     assert tree is not None
-    root, weights = find_root(tree.find("body"))
+    root, weights = find_root(tree.find("body"), whole_articles(tree))
     trim(root, weights)
     return root, canonical_text(root)
 
@@ -48,6 +48,18 @@ TEASERS = "".join(
 def test_find_root(body):
     root, _ = found(body)
     assert root.get("id") == "root"
+
+
+def test_the_first_of_several_articles_though_its_headline_was_cleared_away():
+    tree = parse_html(
+        f"<html><body><main><article id=root><div><h1>One</h1></div>{story()}</article>"
+        f"<article><div><h1>Two</h1></div>{story(20)}</article></main>"
+    )
+    wholes = whole_articles(tree)
+    for box in list(tree.iter("div")):
+        box.drop_tree()
+    assert find_root(tree.find("body"), wholes)[0].get("id") == "root"
+    assert find_root(tree.find("body"), set())[0].tag == "main"
 
 
 def test_lists_of_links_go_and_lists_of_words_stay():
