@@ -46,7 +46,6 @@ class Leases:
         self._ending: set[str] = set()
         self._abandoned: dict[str, tuple[Lease, dict[str, Any]]] = {}
         self.way = Way()
-        self._tracer = tracer or Untraced()
         self.on_change: Callable[[float], None] = lambda _: None
 
     def holds(self, lease: Lease) -> bool:
@@ -133,7 +132,7 @@ class Leases:
         """Ends the task as `Frontier.done` does; the lease is no longer held."""
         with map_redis_errors():
             finished = self._frontier.done(lease, **ending)
-        self._forget(lease, **ending)
+        self._forget(lease)
         return finished
 
     async def done_soon(self, lease: Lease, **ending: Any) -> Finished:
@@ -143,7 +142,7 @@ class Leases:
             finished = await self._endings.add(Ending(lease, **ending))
         finally:
             self._ending.discard(lease.id)
-        self._forget(lease, **ending)
+        self._forget(lease)
         return finished
 
     def close(self) -> None:
@@ -210,7 +209,7 @@ class Leases:
             lost = self._frontier.heartbeat(self.held.values()) - self._ending
         self._sure_until = began + self._lease_sec
         for task_id in lost:
-            self._lose(self.held.pop(task_id, None))
+            self.held.pop(task_id, None)
         return lost
 
     def give_all_back(self, reason: str) -> int:
