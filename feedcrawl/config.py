@@ -147,6 +147,12 @@ class Config:
     media_types: str
     api_host: str
     api_port: int
+    api_rate: float
+    api_write_rate: float
+    api_max_body_bytes: int
+    api_max_upload_bytes: int
+    api_max_feeds: int
+    api_open_metrics: bool
     public_url: str | None
     hub_url: str | None
     push_sha1: bool

@@ -194,6 +194,14 @@ own_settings: tuple[Setting, ...] = (
     _setting("API_HOST", "127.0.0.1", "address", "on which `scrapy api` listens"),
     _setting("API_PORT", 8000, "port", "on which `scrapy api` listens"),
     _setting(
+        "API_RATE", 12_000, "requests a minute", "of one token or address, at each process of the API; 0 = any number"
+    ),
+    _setting("API_WRITE_RATE", 600, "requests a minute", "of them those that change something; 0 = any number"),
+    _setting("API_MAX_BODY_BYTES", 1 << 20, "bytes", "of JSON that is sent to the API"),
+    _setting("API_MAX_UPLOAD_BYTES", 16 << 20, "bytes", "of a list or file that is sent to the API"),
+    _setting("API_MAX_FEEDS", 1_000_000, "feeds", "subscribed over the API at most; 0 = any number"),
+    _setting("API_OPEN_METRICS", "false", "true or false", "`/metrics` of the API asks for no token"),
+    _setting(
         "PUBLIC_URL", None, "URL", "at which others reach the API; hubs are asked for pushes only where it is given"
     ),
     _setting("HUB_URL", None, "URL", "of a WebSub hub at which readers of collections may subscribe (`rel=hub`)"),

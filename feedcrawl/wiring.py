@@ -27,6 +27,7 @@ from feedcrawl.services.sources import Sources, load
 from feedcrawl.services.submissions import Submissions
 from feedcrawl.services.tempo import Tempo
 from feedcrawl.services.websub import WebSub
+from feedcrawl.store.answers import Answers
 from feedcrawl.store.articles import Articles, Lives
 from feedcrawl.store.collections import Collections
 from feedcrawl.store.connection import Client, Connection, connect, map_redis_errors
@@ -45,6 +46,7 @@ from feedcrawl.store.site_runs import SiteRuns
 from feedcrawl.store.sitemaps import Sitemaps
 from feedcrawl.store.stories import Stories
 from feedcrawl.store.streams import Events
+from feedcrawl.store.tokens import Tokens
 from feedcrawl.store.websub import Pushes
 
 if TYPE_CHECKING:
@@ -265,6 +267,16 @@ class Wiring:
     @cached_property
     def article_lines(self) -> NdjsonFile:
         """articles/<day>.ndjson."""
+    @cached_property
+    def tokens(self) -> Tokens:
+        """Who may use the API."""
+        return Tokens(self.client)
+
+    @cached_property
+    def answers(self) -> Answers:
+        """What requests of the API were answered that may come twice."""
+        return Answers(self.client)
+
         return NdjsonFile(self.config.data_dir / "articles")
 
     @cached_property

@@ -49,6 +49,7 @@ OTHERS: dict[str, tuple[str, object]] = {
     "KAFKA_USERNAME": ("ada", "ada"),
     "KAFKA_PASSWORD": ("s3cret", "s3cret"),
     "API_HOST": ("::1", "::1"),
+    "API_OPEN_METRICS": ("yes", True),
     "PUBLIC_URL": ("https://push.example/base", "https://push.example/base"),
     "HUB_URL": ("https://hub.example/", "https://hub.example/"),
     "PUSH_SHA1": ("yes", True),

@@ -1,32 +1,129 @@
-"""Who calls, and what he may do."""
+"""Who calls, and what he may do.
+
+A token comes as `Authorization: Bearer …`, or in the cookie that the dashboard's login sets. Where the API listens on
+loopback alone, whoever speaks to it by a loopback name without a proxy in between needs none. What a browser sends on
+behalf of another site is refused where it would change something, whoever it says it is from.
+"""
 
 from __future__ import annotations
 
+import ipaddress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, Final
+from urllib.parse import urlsplit
+
+from fastapi import Depends, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.security import APIKeyCookie, HTTPBearer
+
+from feedcrawl.domain.errors import Refusal
+from feedcrawl.domain.tokens import SCOPES, Scope, granted
+from feedcrawl.services import tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
-Scope = Literal["read", "write", "admin"]
-SCOPES: Final[frozenset[Scope]] = frozenset({"read", "write", "admin"})
+    from feedcrawl.wiring import Wiring
+
 LOCAL: Final = "local"
-"""The actor that whoever is on this machine is, where the API listens on loopback alone."""
+"""The actor that whoever is on this machine is, where he shows no token."""
+COOKIE: Final = "feedcrawl_token"
+SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+_FORWARDED: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host")
+_BEARER: Final = HTTPBearer(auto_error=False, description="A token of `scrapy token create`")
+_BY_COOKIE: Final = APIKeyCookie(name=COOKIE, auto_error=False, description="The same token, as the dashboard keeps it")
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """An actor's name, and the scopes that he has."""
+    """An actor's name, and the scopes that he has. `token_id`: by which token; None for whoever is on this machine."""
 
     actor: str
     scopes: frozenset[Scope]
+    token_id: str | None = None
 
 
-def needs(scope: Scope) -> Callable[[], Caller]:
-    """The dependency of a route that asks for a scope."""
+def is_loopback(host: str) -> bool:
+    """Whether a host, as it is listened on or asked for, is this machine's own."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
 
-    def caller() -> Caller:
-        assert scope in SCOPES
-        return Caller(LOCAL, SCOPES)
+
+def caller_of(request: Request, wired: Wiring) -> Caller:
+    """Who sends a request. Refusal: `token_missing`, `token_unknown`, or `cross_site`. Asks the store for a token."""
+    if request.method not in SAFE_METHODS:
+        check_origin(request)
+    text = _token_of(request)
+    if text is not None:
+        token = tokens.find(wired.tokens, text)
+        if token is None:
+            raise Refusal("token_unknown", "there is no such token, or not any more: `scrapy token list` names them")
+        return Caller(token.actor, granted(token.scope), token.id)
+    if is_loopback(wired.config.api_host) and _is_local(request):
+        return Caller(LOCAL, frozenset(SCOPES))
+    raise Refusal("token_missing", "send `Authorization: Bearer TOKEN`; `scrapy token create NAME` makes one")
+
+
+async def identify(request: Request) -> Caller:
+    """As `caller_of`, once a request, and without keeping others waiting."""
+    found: Caller | None = getattr(request.state, "caller", None)
+    if found is None:
+        found = await run_in_threadpool(caller_of, request, request.app.state.wired)
+        request.state.caller, request.state.actor = found, found.actor
+    return found
+
+
+@cache
+def needs(scope: Scope) -> Callable[..., Awaitable[Caller]]:
+    """The dependency of a route that asks for a scope: 401 for whoever has none, 403 for a lesser one, 429 for many."""
+
+    async def caller(
+        request: Request, _bearer: Annotated[Any, Depends(_BEARER)], _cookie: Annotated[Any, Depends(_BY_COOKIE)]
+    ) -> Caller:
+        found = await identify(request)
+        if found.token_id is not None:
+            request.app.state.rates.count(found.token_id, request.method)
+        if scope not in found.scopes:
+            having = ", ".join(sorted(found.scopes))
+            raise Refusal("scope_missing", f"this asks for scope {scope}; the token has {having}")
+        return found
 
     return caller
+
+
+def _token_of(request: Request) -> str | None:
+    """What is shown as a token. One in the header counts before the cookie, which browsers send unasked."""
+    scheme, _, text = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer":
+        return text.strip()
+    return request.cookies.get(COOKIE)
+
+
+def _is_local(request: Request) -> bool:
+    """Whether nobody but this machine can have sent it.
+
+    A page of the web whose name has been made to lead here has that name as Host.
+    """
+    if any(name in request.headers for name in _FORWARDED):
+        return False
+    client = request.client
+    return is_loopback(request.url.hostname or "") and (client is None or is_loopback(client.host))
+
+
+def check_origin(request: Request) -> None:
+    """Refusal (`cross_site`) for what a browser sends for a page of another origin.
+
+    With a cookie it must say which it is; programs, which have none, say nothing of it.
+    """
+    origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
+    own = request.headers.get("host", "").lower()
+    is_own = urlsplit(origin).netloc.lower() == own if origin is not None else site in ("same-origin", "none")
+    if not is_own and (origin is not None or site is not None or _has_cookie_alone(request)):
+        raise Refusal("cross_site", "what changes something must come from this origin, or with a token in its header")
+
+
+def _has_cookie_alone(request: Request) -> bool:
+    return COOKIE in request.cookies and "authorization" not in request.headers

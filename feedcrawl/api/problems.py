@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
@@ -36,7 +38,17 @@ STATUSES = {
         HTTPStatus.CONFLICT,
     ),
     "too_many_collections": HTTPStatus.CONFLICT,
-    "address_refused": HTTPStatus.UNPROCESSABLE_ENTITY,
+    **dict.fromkeys(
+        ("address_refused", "url_ambiguous", "url_host", "url_malformed", "url_port", "url_scheme", "url_too_long"),
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+    ),
+    "url_userinfo": HTTPStatus.UNPROCESSABLE_ENTITY,
+    **dict.fromkeys(("token_missing", "token_unknown"), HTTPStatus.UNAUTHORIZED),
+    **dict.fromkeys(("scope_missing", "cross_site"), HTTPStatus.FORBIDDEN),
+    "idempotency_in_progress": HTTPStatus.CONFLICT,
+    "idempotency_mismatch": HTTPStatus.UNPROCESSABLE_ENTITY,
+    "query_too_long": HTTPStatus.REQUEST_URI_TOO_LONG,
+    "too_many_requests": HTTPStatus.TOO_MANY_REQUESTS,
     "too_large": HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     "too_slow": HTTPStatus.REQUEST_TIMEOUT,
     "bad_encoding": HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
@@ -44,9 +56,20 @@ STATUSES = {
 }
 """By reason code; what is not named here is the asker's fault (400)."""
 RETRY_SEC = 30
+MAX_FAULTS = 20
+ALWAYS = (400, 401, 403, 422, 429, 503)
+"""Statuses that any route with a caller may answer with."""
 
 
-def problem(code: str, detail: str, status: int, headers: Mapping[str, str] | None = None) -> JSONResponse:
+class ComeAgain(Refusal):
+    """What is refused for now: in so many seconds it may be asked again."""
+
+    def __init__(self, code: str, detail: str, retry_after_sec: float) -> None:
+        super().__init__(code, detail)
+        self.retry_after_sec = retry_after_sec
+
+
+def problem(code: str, detail: str, status: int, headers: Mapping[str, str] | None = None, **more: Any) -> JSONResponse:
     """A problem: `type` and `code` say which, `title` names the status, `detail` says what to do."""
     said = {
         "type": f"urn:feedcrawl:{code}",
@@ -54,24 +77,66 @@ def problem(code: str, detail: str, status: int, headers: Mapping[str, str] | No
         "status": status,
         "code": code,
         "detail": detail,
+        **more,
     }
-    if status == HTTPStatus.SERVICE_UNAVAILABLE:
-        headers = {**(headers or {}), "Retry-After": str(RETRY_SEC)}
-    return JSONResponse(said, status, headers, MEDIA_TYPE)
+    given = {"Retry-After": str(RETRY_SEC)} if status == HTTPStatus.SERVICE_UNAVAILABLE else {}
+    if status == HTTPStatus.UNAUTHORIZED:
+        given["WWW-Authenticate"] = "Bearer"
+    return JSONResponse(said, status, {**given, **(headers or {})}, MEDIA_TYPE)
+
+
+def refused(error: Refusal) -> JSONResponse:
+    """What was understood and refused, as a problem."""
+    status = STATUSES.get(error.code, HTTPStatus.BAD_REQUEST)
+    wait = {"Retry-After": str(math.ceil(error.retry_after_sec))} if isinstance(error, ComeAgain) else {}
+    return problem(error.code, error.detail, status, wait)
 
 
 def install(app: FastAPI) -> None:
     """Has an application answer with problems whatever goes wrong."""
 
     @app.exception_handler(Refusal)
-    def refused(_: Request, error: Refusal) -> JSONResponse:
-        return problem(error.code, error.detail, STATUSES.get(error.code, HTTPStatus.BAD_REQUEST))
+    def refusal(_: Request, error: Refusal) -> JSONResponse:
+        return refused(error)
 
     @app.exception_handler(StoreUnavailable)
     def away(_: Request, error: StoreUnavailable) -> JSONResponse:
         return problem(error.code, error.detail, HTTPStatus.SERVICE_UNAVAILABLE)
 
+    @app.exception_handler(RequestValidationError)
+    def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
+        faults = [{"where": ".".join(map(str, each["loc"])), "detail": each["msg"]} for each in error.errors()]
+        detail = "; ".join(f"{each['where']}: {each['detail']}" for each in faults[:MAX_FAULTS])
+        return problem("invalid_input", detail, HTTPStatus.UNPROCESSABLE_ENTITY, errors=faults[:MAX_FAULTS])
+
     @app.exception_handler(HTTPException)
     def other(_: Request, error: HTTPException) -> JSONResponse:
         code = HTTPStatus(error.status_code).name.lower()
         return problem(code, str(error.detail), error.status_code, error.headers)
+
+    @app.exception_handler(Exception)
+    def failed(request: Request, _: Exception) -> JSONResponse:
+        detail = "the request failed here; the log has more under its request id"
+        known = getattr(request.state, "request_id", "")
+        return problem("internal_error", detail, HTTPStatus.INTERNAL_SERVER_ERROR, {"X-Request-ID": known})
+
+
+_PROBLEM: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "code": {"type": "string", "description": "The reason, as in logs, metrics and journals"},
+        "detail": {"type": "string", "description": "What is wrong and what to do"},
+    },
+    "required": ["type", "title", "status", "code", "detail"],
+}
+
+
+def answers(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Documentation of the problems that a route may answer with, those of any route included."""
+    return {
+        status: {"description": HTTPStatus(status).phrase, "content": {MEDIA_TYPE: {"schema": _PROBLEM}}}
+        for status in sorted({*ALWAYS, *statuses})
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ class Command(OnStores, ScrapyCommand):
 
     def short_desc(self) -> str:
         """For `scrapy`."""
-        return "Serve the HTTP API: callbacks of hubs, health"
+        return "Serve the HTTP API"
 
     def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:  # noqa: ARG002 - no arguments
         """Serves; the stores are open before anyone is listened to."""
@@ -34,6 +35,7 @@ class Command(OnStores, ScrapyCommand):
             import uvicorn  # noqa: PLC0415
 
             from feedcrawl.api.app import create_app  # noqa: PLC0415
+            from feedcrawl.api.requests import WithRequestId  # noqa: PLC0415
         except ModuleNotFoundError as error:
             say("api", f"{error.name} is not installed: pip install 'feedcrawl[api]'")
             return UNUSABLE
@@ -43,6 +45,8 @@ class Command(OnStores, ScrapyCommand):
             signal.signal(each, lambda *_: None)  # uvicorn ends and raises it again; stores must close
         assert self.settings is not None
         logs.install(self.settings)
+        for handler in logging.root.handlers:
+            handler.addFilter(WithRequestId())
         _ = wired.connection
         uvicorn.run(
             create_app(wired),

@@ -28,6 +28,9 @@ DELIVERY = "fc:{0}:delivery"
 RELAY = "fc:{0}:relay"
 """STRING: the relay that sends events to Kafka, while it does."""
 
+TOKENS = "fc:{0}:tokens"
+"""HASH: the tokens of the API by their sha256."""
+
 CATEGORY_LINKS_PATTERN = "rss:category_links:*"
 QUEUES_TAKEN_PATTERN = "*crawler_queue*:taken:*"
 """The lists of `queue_taken`, and those of earlier versions, which had no braces."""
@@ -71,6 +74,11 @@ def shard(number: int = 0) -> str:
 def generation(number: int) -> str:
     """STRING, in each shard: the id of this server's data, which each data directory keeps too."""
     return f"{shard(number)}generation"
+
+
+def api_answer(name: str) -> str:
+    """STRING: what a request that named an Idempotency-Key was answered."""
+    return f"{shard()}answer:{name}"
 
 
 def shard_number(key: str) -> int:

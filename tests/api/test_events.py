@@ -72,11 +72,11 @@ def test_a_stream_tells_what_is_there_and_what_comes(wired: Wiring, client: http
         assert next(line for line in lines if line.startswith("id: ")) == f"id: {later}"
 
 
-def test_it_is_not_served_beyond_this_machine(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> None:
+def test_beyond_this_machine_it_asks_for_a_token(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> None:
     own = {"REDIS_URL": redis_server, "FEEDCRAWL_DATA_DIR": str(tmp_path), "FEEDCRAWL_API_HOST": "0.0.0.0"}
     wired = Wiring(Settings(from_environment({}) | own))
     with serving(wired, free_port()) as url:
-        assert httpx.get(f"{url}/events").status_code == 404
+        assert httpx.get(f"{url}/events").status_code == 401
         assert httpx.get(f"{url}/healthz").status_code == 200
     wired.close()
 

@@ -6,10 +6,11 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import APIRouter, Header, Query
+from fastapi import APIRouter, Depends, Header, Query
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response, StreamingResponse
 
+from feedcrawl.api.access import needs
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.services import events
 from feedcrawl.store.connection import StoreUnavailable
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from feedcrawl.store.streams import Events
 
-router = APIRouter(tags=["events"])
+router = APIRouter(tags=["events"], dependencies=[Depends(needs("read"))])
 
 LOOK_SEC = 1.0
 """Between two looks for what is new."""

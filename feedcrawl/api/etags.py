@@ -1,0 +1,64 @@
+"""Validators of what is read: a strong ETag by the bytes of the answer, and 304 to whoever has them (RFC 9110)."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Final
+
+from starlette.datastructures import Headers, MutableHeaders
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+MAX_BYTES: Final = 4 << 20
+"""An answer that is larger is not hashed."""
+_OF_A_BODY: Final = ("content-length", "content-type", "content-encoding")
+
+
+class ETags:
+    """Of whole answers to GET with status 200. One that comes in pieces, and one with an ETag of its own, pass."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes it on, and its answer with its ETag."""
+        if scope["type"] != "http" or scope["method"] != "GET":
+            await self._app(scope, receive, send)
+            return
+        wanted = Headers(scope=scope).get("if-none-match")
+        held: Message | None = None
+
+        async def tagged(message: Message) -> None:
+            nonlocal held
+            if message["type"] == "http.response.start" and message["status"] == 200:
+                held = message
+                return
+            start, held = held, None
+            if start is not None:
+                await send(start if message.get("more_body") else _tag(start, message, wanted))
+            await send(message)
+
+        await self._app(scope, receive, tagged)
+
+
+def _tag(start: Message, body: Message, wanted: str | None) -> Message:
+    """The beginning of the answer with its ETag; as 304, whose body is none, where it is wanted no more."""
+    headers = MutableHeaders(raw=list(start["headers"]))
+    content = body.get("body", b"")
+    if "etag" not in headers and len(content) <= MAX_BYTES:
+        headers["ETag"] = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+    headers.setdefault("Cache-Control", "private, no-cache")
+    if "etag" not in headers or not is_known(headers["etag"], wanted):
+        return {**start, "headers": headers.raw}
+    body["body"] = b""
+    for name in _OF_A_BODY:
+        del headers[name]
+    return {**start, "status": 304, "headers": headers.raw}
+
+
+def is_known(etag: str, wanted: str | None) -> bool:
+    """Whether If-None-Match names an ETag: weak comparison, as RFC 9110 section 13.1.2 has it."""
+    if wanted is None:
+        return False
+    return wanted.strip() == "*" or etag in (each.strip().removeprefix("W/") for each in wanted.split(","))

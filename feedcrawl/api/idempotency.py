@@ -1,0 +1,132 @@
+"""`Idempotency-Key`: a POST that is sent again, since its answer was lost, has the answer that it had.
+
+A key belongs to its caller, method and path, for a day. The same key with another body is a mistake of the caller's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from base64 import b64decode, b64encode
+from typing import TYPE_CHECKING, Any, Final
+
+from fastapi.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import Response
+
+from feedcrawl.api.access import identify
+from feedcrawl.api.problems import ComeAgain, problem, refused
+from feedcrawl.domain.errors import Refusal
+from feedcrawl.store.connection import StoreUnavailable, map_redis_errors
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from feedcrawl.store.answers import Answers
+
+MAX_CHARS: Final = 255
+_KEPT_HEADERS: Final = ("content-type", "location", "etag", "link")
+_NOT_KEPT: Final = frozenset({401, 403, 408, 409, 413, 429})
+"""Answers that say nothing of what the request would have come to; nor do those of 500 and above."""
+
+
+class Idempotency:
+    """Stands where the body has been read (`request.state.body`). Without a caller the route says what is wrong."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers with what is kept, or passes it on and keeps the answer."""
+        request = Request(scope, receive) if scope["type"] == "http" else None
+        if request is None or request.method != "POST" or "idempotency-key" not in request.headers:
+            await self._app(scope, receive, send)
+            return
+        try:
+            name = await _name(request)
+        except Refusal as error:
+            await refused(error)(scope, receive, send)
+            return
+        if name is None:
+            await self._app(scope, receive, send)
+            return
+        await self._once(request, name, receive, send)
+
+    async def _once(self, request: Request, name: str, receive: Receive, send: Send) -> None:
+        answers: Answers = request.app.state.wired.answers
+        mark = hashlib.sha256(getattr(request.state, "body", b"")).hexdigest()
+        try:
+            kept = await run_in_threadpool(_begin, answers, name, mark)
+        except Refusal as error:
+            await refused(error)(request.scope, receive, send)
+        except StoreUnavailable as error:
+            await problem(error.code, error.detail, 503)(request.scope, receive, send)
+        else:
+            if kept is not None:
+                await kept(request.scope, receive, send)
+                return
+            answer = _Answer(send)
+            try:
+                await self._app(request.scope, receive, answer)
+            finally:
+                await run_in_threadpool(_keep, answers, name, answer.record(mark))
+
+
+async def _name(request: Request) -> str | None:
+    """What a request's answer is kept under; None where there is no caller. Refusal for a key that is none."""
+    key = request.headers["idempotency-key"]
+    if not (0 < len(key) <= MAX_CHARS and key.isascii() and key.isprintable()):
+        raise Refusal("bad_idempotency_key", f"an Idempotency-Key has up to {MAX_CHARS} visible characters of ASCII")
+    try:
+        caller = await identify(request)
+    except (Refusal, StoreUnavailable):
+        return None
+    return hashlib.sha256("\n".join((caller.actor, request.url.path, request.url.query, key)).encode()).hexdigest()
+
+
+def _begin(answers: Answers, name: str, mark: str) -> Response | None:
+    with map_redis_errors():
+        text = answers.begin(name, mark)
+    if text is None:
+        return None
+    said: dict[str, Any] = json.loads(text) if text.startswith("{") else {"mark": text}
+    if said["mark"] != mark:
+        raise Refusal("idempotency_mismatch", "this Idempotency-Key was used with another body")
+    if "status" not in said:
+        raise ComeAgain("idempotency_in_progress", "a request with this Idempotency-Key is under way", 1)
+    return Response(b64decode(said["body"]), said["status"], {**said["headers"], "Idempotency-Replayed": "true"})
+
+
+def _keep(answers: Answers, name: str, record: str | None) -> None:
+    """Keeps an answer, or frees the key of one that is not to be repeated."""
+    try:
+        with map_redis_errors():
+            answers.forget(name) if record is None else answers.keep(name, record)
+    except StoreUnavailable:
+        return  # the answer is out; its key is free in a minute
+
+
+class _Answer:
+    """Sends an answer on, and remembers it."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._start: Message | None = None
+        self._body = bytearray()
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self._start = message
+        else:
+            self._body += message.get("body", b"")
+        await self._send(message)
+
+    def record(self, mark: str) -> str | None:
+        """What is kept of it; None where it is not to be repeated."""
+        if self._start is None or self._start["status"] >= 500 or self._start["status"] in _NOT_KEPT:
+            return None
+        given = Headers(raw=self._start["headers"])
+        headers = {name: given[name] for name in _KEPT_HEADERS if name in given}
+        status, body = self._start["status"], b64encode(self._body).decode()
+        return json.dumps({"mark": mark, "status": status, "headers": headers, "body": body})

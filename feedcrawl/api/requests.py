@@ -1,0 +1,69 @@
+"""Each request by a name: its own `X-Request-ID` or a new one; in the answer, in log lines, in what it makes."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+import uuid
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+from starlette.datastructures import Headers, MutableHeaders
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+logger = logging.getLogger(__name__)
+
+REQUEST_ID: ContextVar[str | None] = ContextVar("request_id", default=None)
+_VALID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+
+class Requests:
+    """Names each request, and logs what it came to: by its route, since paths may have secrets in them."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes it on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        given = Headers(scope=scope).get("x-request-id", "")
+        name = given if _VALID.fullmatch(given) else uuid.uuid4().hex
+        scope.setdefault("state", {})["request_id"] = name
+        REQUEST_ID.set(name)
+        began, status = time.monotonic(), 500
+
+        async def named(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(scope=message)
+                headers["X-Request-ID"] = name
+                headers.setdefault("X-Content-Type-Options", "nosniff")
+            await send(message)
+
+        try:
+            await self._app(scope, receive, named)
+        finally:
+            logger.info("request", extra=_said(scope, status, time.monotonic() - began))
+
+
+def _said(scope: Scope, status: int, took_sec: float) -> dict[str, Any]:
+    route = getattr(scope.get("route"), "path", None)
+    said = {"method": scope["method"], "route": route, "http_status": status, "seconds": round(took_sec, 4)}
+    return said | {"actor": scope["state"].get("actor")}
+
+
+class WithRequestId(logging.Filter):
+    """Gives each log record of a request its name."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Every record passes."""
+        name = REQUEST_ID.get()
+        if name is not None:
+            record.request_id = name
+        return True

@@ -1,0 +1,98 @@
+"""`scrapy token create|list|revoke`: who may use the API."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from feedcrawl.commands import OnStores
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Sequence
+
+    from feedcrawl.wiring import Wiring
+
+ACTIONS = {"create": 1, "list": 0, "revoke": 1}
+"""How many names each takes."""
+
+
+class Command(OnStores, ScrapyCommand):
+    """Exit status 2 where an actor or scope cannot be, or a token that was named is not there."""
+
+    def syntax(self) -> str:
+        """How it is called."""
+        return "create ACTOR [--scope read|write|admin] | list | revoke ID"
+
+    def short_desc(self) -> str:
+        """For `scrapy`."""
+        return "Make, list and revoke the tokens of the HTTP API"
+
+    def add_options(self, parser: ArgumentParser) -> None:
+        """--scope, --json."""
+        super().add_options(parser)
+        parser.add_argument(
+            "--scope", default="read", help="create: read (default), write or admin; each has the former"
+        )
+        parser.add_argument("--json", action="store_true", help="for programs")
+
+    def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
+        """One of the actions."""
+        action, names = (args[0], args[1:]) if args else ("", [])
+        if ACTIONS.get(action) != len(names):
+            raise UsageError("say `create` and an actor's name, `list`, or `revoke` and an id", print_help=False)
+        if action == "create":
+            return _create(wired, names[0], opts.scope, as_json=opts.json)
+        return _revoke(wired, names[0]) if action == "revoke" else _list(wired, as_json=opts.json)
+
+
+def _create(wired: Wiring, actor: str, scope: str, *, as_json: bool) -> int:
+    from feedcrawl.domain.errors import Refusal  # noqa: PLC0415 - see the package
+    from feedcrawl.ending import DONE, UNUSABLE, say  # noqa: PLC0415
+    from feedcrawl.services import tokens  # noqa: PLC0415
+
+    try:
+        text, token = tokens.create(wired.tokens, actor, scope, wired.now())
+    except Refusal as refused:
+        say("token", f"{refused.detail} ({refused.code})")
+        return UNUSABLE
+    if as_json:
+        said = {"token": text, "id": token.id, "actor": token.actor, "scope": token.scope}
+        sys.stdout.write(json.dumps(said) + "\n")
+    else:
+        sys.stdout.write(f"{text}\n")
+        say(
+            "token",
+            f"{token.id} of {token.actor}, scope {token.scope}: it is shown this once, and only its sha256 kept",
+        )
+    return DONE
+
+
+def _list(wired: Wiring, *, as_json: bool) -> int:
+    from feedcrawl.ending import DONE  # noqa: PLC0415 - see the package
+
+    said = [(token.id, token.actor, token.scope, token.created_at) for token in wired.tokens.all()]
+    names = ("id", "actor", "scope", "created_at")
+    sys.stdout.writelines(
+        json.dumps(dict(zip(names, each, strict=True))) + "\n" if as_json else _row(each) for each in said
+    )
+    return DONE
+
+
+def _row(said: Sequence[str]) -> str:
+    return "  ".join((said[0], f"{said[1]:<20}", f"{said[2]:<5}", said[3])) + "\n"
+
+
+def _revoke(wired: Wiring, token_id: str) -> int:
+    from feedcrawl.ending import DONE, UNUSABLE, say  # noqa: PLC0415 - see the package
+
+    token = wired.tokens.drop(token_id)
+    if token is None:
+        say("token", f"there is no token {token_id!r}; `scrapy token list` names those that there are")
+        return UNUSABLE
+    sys.stdout.write(f"{token.id}  {token.actor}\n")
+    return DONE
