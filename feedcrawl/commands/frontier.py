@@ -20,16 +20,6 @@ if TYPE_CHECKING:
     from feedcrawl.wiring import Wiring
 
 ACTIONS = ("figures", "urls", "hosts", "host")
-WHY = {
-    None: "it may be asked now",
-    "pace": "its delay, or a Retry-After",
-    "answer_awaited": "an answer is being read, or its probe is under way",
-    "circuit_open": "it failed as a whole: it is tried again when the wait is over",
-    "domain_pace": "the delay that all hosts of its domain share",
-    "domain_answer_awaited": "as many answers of its domain are open as may be",
-    "domain_circuit_open": "hosts of its domain failed together: one is tried when the wait is over",
-}
-"""`HostFigures.waits_for` in words."""
 
 
 class Command(OnStores, ScrapyCommand):
@@ -123,6 +113,8 @@ def _show_hosts(found: Sequence[tuple[str, int]], *, as_json: bool) -> None:
 
 
 def _explain(hosts: Sequence[HostFigures], *, as_json: bool) -> None:
+    from feedcrawl.domain.figures import WHY  # noqa: PLC0415 - see the package
+
     if as_json:
         _write([_paced(host) | {"domain": _paced(host.domain) if host.domain else None} for host in hosts])
         return

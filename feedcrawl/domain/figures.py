@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from feedcrawl.domain import pacing
 from feedcrawl.domain.tasks import POLL_KINDS
@@ -17,6 +17,16 @@ DIMENSIONS: tuple[Dimension, ...] = ("status", "kind", "origin", "source")
 
 _POLLS = frozenset(f"pending:{kind}" for kind in POLL_KINDS)
 Key = tuple[str, str, str, str]
+WHY: Final = {
+    None: "it may be asked now",
+    "pace": "its delay, or a Retry-After",
+    "answer_awaited": "an answer is being read, or its probe is under way",
+    "circuit_open": "it failed as a whole: it is tried again when the wait is over",
+    "domain_pace": "the delay that all hosts of its domain share",
+    "domain_answer_awaited": "as many answers of its domain are open as may be",
+    "domain_circuit_open": "hosts of its domain failed together: one is tried when the wait is over",
+}
+"""`HostFigures.waits_for` in words."""
 K = TypeVar("K")
 
 

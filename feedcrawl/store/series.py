@@ -40,7 +40,7 @@ class Series:
         """Counts what ended without a `done`."""
         with self._client.pipeline(transaction=False) as pipe:
             for command in commands:
-                pipe.execute_command(*command)  # type: ignore[no-untyped-call]
+                pipe.execute_command(*command)
             pipe.execute()
 
     def slots(self, since: float, until: float) -> dict[int, Counter[str]]:

@@ -23,3 +23,16 @@ def test_parts_make_up_the_whole(redis_client: redis.Redis, shards: int) -> None
     cursor, some = work.urls(frontier, work.Wanted(source="s"), limit=1000)
     assert (cursor, len({task.id for task, _ in some})) == (0, 100)
     assert [number for _, number in work.busiest(frontier, 22)] == [100, *[63] * 20, 62]
+
+
+def test_what_looks_at_a_part_alone_says_where_to_go_on(redis_client: redis.Redis) -> None:
+    frontier = Frontier(redis_client, FrontierPolicy())
+    frontier.push(Task(f"a{n}", "article", f"http://h.test/{n}", "h.test") for n in range(2500))
+    wanted, cursor, found, calls = work.Wanted(text="/249"), 0, set[str](), 0
+    while cursor or not calls:
+        cursor, some = work.urls(frontier, wanted, cursor=cursor, limit=1000, parts=1, part=300)
+        found |= {task.url.rpartition("/")[2] for task, _ in some}
+        calls += 1
+    assert found == {"249", *map(str, range(2490, 2500))}
+    assert calls > 3
+    assert work.busiest(frontier, 5, parts=50) == [("h.test", 2500)]

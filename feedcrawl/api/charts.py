@@ -1,0 +1,103 @@
+"""Charts as numbers, which the pages draw as SVG: bars in a plane of `WIDTH` by `HEIGHT`, points in per cent of one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+WIDTH: Final = 720.0
+HEIGHT: Final = 160.0
+FILLED: Final = 0.82
+"""The part of its place that a bar fills."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rect:
+    """One piece of a bar, of the series with this number."""
+
+    series: int
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """Bars of pieces one on the other; `top` is the value at the upper edge."""
+
+    bars: tuple[tuple[Rect, ...], ...]
+    top: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cloud:
+    """Points in a plane of two logarithmic axes with marks (place, value); places in per cent, from left and below."""
+
+    points: tuple[tuple[float, float], ...]
+    across: tuple[tuple[float, float], ...]
+    upward: tuple[tuple[float, float], ...]
+
+
+def stack(values: Sequence[Sequence[float]]) -> Stack:
+    """Each bar of its values, the first of them at the bottom."""
+    top = round_up(max((sum(each) for each in values), default=0.0))
+    place = WIDTH / max(1, len(values))
+    return Stack(tuple(_bar(each, number * place, place, HEIGHT / top) for number, each in enumerate(values)), top)
+
+
+def _bar(values: Sequence[float], x: float, place: float, scale: float) -> tuple[Rect, ...]:
+    pieces, y, gap = [], HEIGHT, place * (1 - FILLED) / 2
+    for series, value in enumerate(values):
+        if value > 0:
+            height = value * scale
+            y -= height
+            pieces.append(Rect(series, round(x + gap, 2), round(y, 2), round(place * FILLED, 2), round(height, 2)))
+    return tuple(pieces)
+
+
+def round_up(value: float) -> float:
+    """The next number of the form 1, 2, 4 or 5 times a power of ten, at least 1: its half is a round one too."""
+    if value <= 1:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(value))
+    return next(step * power for step in (1, 2, 4, 5, 10) if step * power >= value * (1 - 1e-9))
+
+
+def cloud(pairs: Sequence[tuple[float, float]], steps: Sequence[float]) -> Cloud:
+    """Points of positive numbers; the marks across are powers of ten, those upward the `steps` that are needed."""
+    xs, ys = [x for x, _ in pairs], [y for _, y in pairs]
+    powers = range(_power(min(xs, default=1.0)), _power(max(xs, default=1.0)) + 2)
+    across = [10.0**power for power in powers]
+    low = max((step for step in steps[:-1] if step <= min(ys, default=steps[0])), default=steps[0])
+    high = min((step for step in steps if step > low and step >= max(ys, default=low)), default=steps[-1])
+    upward = [step for step in steps if low <= step <= high]
+    points = tuple((_along(x, across), _along(y, upward)) for x, y in pairs)
+    return Cloud(points, _marks(across), _marks(upward))
+
+
+def _power(value: float) -> int:
+    return math.floor(math.log10(value))
+
+
+def _along(value: float, marks: Sequence[float]) -> float:
+    """The place of a value between the first mark and the last, in per cent; one beyond them is at their edge."""
+    low, high = math.log10(marks[0]), math.log10(marks[-1])
+    return round(min(max(100 * (math.log10(value) - low) / (high - low), 0.0), 100.0), 2)
+
+
+def _marks(marks: Sequence[float]) -> tuple[tuple[float, float], ...]:
+    return tuple((_along(mark, marks), mark) for mark in marks)
+
+
+def bands(pairs: Sequence[tuple[float, float]]) -> list[tuple[float, float, int, float]]:
+    """The same as rows: from and up to which power of ten, how many points, and the median of their second numbers."""
+    by_power: dict[int, list[float]] = {}
+    for x, y in pairs:
+        by_power.setdefault(_power(x), []).append(y)
+    return [(10.0**at, 10.0 ** (at + 1), len(found), median(found)) for at, found in sorted(by_power.items())]
