@@ -8,23 +8,33 @@ from fastapi import FastAPI
 
 from feedcrawl import __version__
 from feedcrawl.api import problems
+from feedcrawl.api.etags import ETags
+from feedcrawl.api.idempotency import Idempotency
+from feedcrawl.api.limits import Limits, Rates
+from feedcrawl.api.requests import Requests
 from feedcrawl.api.routes import articles, collections, events, health, media, websub
 
 if TYPE_CHECKING:
     from feedcrawl.wiring import Wiring
 
-ROUTERS = (health.router, websub.router)
-LOCAL_ROUTERS = (events.router, articles.router, media.router, collections.router)
-"""Of what is kept here, for whoever is on this machine: served where the API listens on loopback alone."""
-LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+OPEN = (health.router, websub.router)
+"""Asked by supervisors and hubs, which have no token."""
+ROUTERS = (events.router, articles.router, media.router, collections.router)
+"""Each of their routes asks for a scope (`access.needs`)."""
+LAYERS = (Requests, ETags, Limits, Idempotency)
+"""What a request passes before its route, the outermost first."""
 
 
 def create_app(wired: Wiring) -> FastAPI:
     """The API on the stores of this process; whoever made them closes them."""
     app = FastAPI(title="feedcrawl", version=__version__, redoc_url=None)
     app.state.wired = wired
+    app.state.rates = Rates(wired.config.api_rate, wired.config.api_write_rate)
+    for layer in reversed(LAYERS):
+        app.add_middleware(layer)
     problems.install(app)
-    local = LOCAL_ROUTERS if wired.config.api_host in LOOPBACK else ()
-    for router in (*ROUTERS, *local):
+    for router in OPEN:
         app.include_router(router)
+    for router in ROUTERS:
+        app.include_router(router, responses=problems.answers())
     return app
