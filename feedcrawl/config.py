@@ -158,6 +158,7 @@ class Config:
     push_sha1: bool
     metrics_host: str
     metrics_port: int
+    tracing: bool
     log_format: str
     log_level: str
 

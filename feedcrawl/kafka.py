@@ -129,6 +129,8 @@ async def send_all(producer: Any, messages: Sequence[Message]) -> list[Unfit | N
 
 async def _queue(producer: Any, message: Message) -> asyncio.Future[Any]:
     headers = [("id", message.id.encode("utf-8", "surrogateescape"))]
+    if message.traceparent:
+        headers.append(("traceparent", message.traceparent.encode("utf-8", "surrogateescape")))
     queued: asyncio.Future[Any]
     try:
         queued = await producer.send(message.topic, value=message.value, key=message.key, headers=headers)

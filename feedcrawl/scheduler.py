@@ -65,6 +65,7 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         self._config = wired.config
         self._readiness = wired.readiness
         self.leases = wired.leases
+        self._tracer = wired.tracer
         self._pages = PlainPages(crawler)
         self._ready: deque[Request] = deque()
         self._waiting_turn: dict[str, CallLaterResult] = {}
@@ -273,7 +274,8 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
             self.leases.abandon(lease, reason="another_spider", delay_sec=self._config.linger_sec + ANOTHERS_SEC)
             return None
         try:
-            request: Request | None = build(lease)
+            with self._tracer.span("decision", lease, reason=lease.history.reason, priority=lease.task.priority):
+                request: Request | None = build(lease)
         except StoreUnavailable:
             self.leases.abandon(lease, reason="store_lost")
             return None

@@ -209,6 +209,10 @@ own_settings: tuple[Setting, ...] = (
     # Metrics
     _setting("METRICS_HOST", "127.0.0.1", "address", "on which a worker shows its metrics"),
     _setting("METRICS_PORT", 0, "port", "of `/metrics` for Prometheus, one for each worker of a machine; 0 = none"),
+    # Tracing
+    _setting(
+        "TRACING", "false", "true or false", "spans by OpenTelemetry, to where `OTEL_EXPORTER_OTLP_ENDPOINT` says"
+    ),
     # Logs
     _setting("LOG_FORMAT", "console", "console or json", "form of log lines"),
     _setting("LOG_LEVEL", "INFO", "level", "least level that is logged"),
@@ -327,6 +331,7 @@ EXTENSIONS: dict[str, int | None] = {
     "feedcrawl.extensions.retention.Retention": 18,
     "feedcrawl.extensions.logs.Logs": 20,
     "feedcrawl.extensions.metrics.Metrics": 30,
+    "feedcrawl.extensions.tracing.Tracing": 40,
     "feedcrawl.extensions.progress.Progress": 800,
     "feedcrawl.extensions.shutdown.Shutdown": 900,
 }

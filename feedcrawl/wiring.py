@@ -48,10 +48,13 @@ from feedcrawl.store.stories import Stories
 from feedcrawl.store.streams import Events
 from feedcrawl.store.tokens import Tokens
 from feedcrawl.store.websub import Pushes
+from feedcrawl.telemetry.tracing import tracer_for
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
+
+    from feedcrawl.telemetry.tracing import Tracer
 
 
 class Wiring:
@@ -133,7 +136,12 @@ class Wiring:
     @cached_property
     def leases(self) -> Leases:
         """What this worker holds of it."""
-        return Leases(self.frontier, lease_sec=self.config.lease_sec)
+        return Leases(self.frontier, lease_sec=self.config.lease_sec, tracer=self.tracer)
+
+    @cached_property
+    def tracer(self) -> Tracer:
+        """What follows a task through its steps, if anything does."""
+        return tracer_for(on=self.config.tracing)
 
     @cached_property
     def registry(self) -> Registry:
@@ -260,14 +268,6 @@ class Wiring:
         return Events(self.client, ttl_sec=self.config.events_ttl_sec)
 
     @cached_property
-    def entry_lines(self) -> NdjsonFile:
-        """entries/<day>.ndjson."""
-        return NdjsonFile(self.config.data_dir / "entries")
-
-    @cached_property
-    def article_lines(self) -> NdjsonFile:
-        """articles/<day>.ndjson."""
-    @cached_property
     def tokens(self) -> Tokens:
         """Who may use the API."""
         return Tokens(self.client)
@@ -277,6 +277,14 @@ class Wiring:
         """What requests of the API were answered that may come twice."""
         return Answers(self.client)
 
+    @cached_property
+    def entry_lines(self) -> NdjsonFile:
+        """entries/<day>.ndjson."""
+        return NdjsonFile(self.config.data_dir / "entries")
+
+    @cached_property
+    def article_lines(self) -> NdjsonFile:
+        """articles/<day>.ndjson."""
         return NdjsonFile(self.config.data_dir / "articles")
 
     @cached_property
@@ -327,6 +335,8 @@ class Wiring:
         """Leaves the server; the embedded one ends with its last user."""
         if "connection" in self.__dict__:
             self.connection.close()
+        if "tracer" in self.__dict__:
+            self.tracer.close()
 
 
 _by_crawler: WeakKeyDictionary[Crawler, Wiring] = WeakKeyDictionary()

@@ -57,6 +57,7 @@ OTHERS: dict[str, tuple[str, object]] = {
     "MEDIA_TYPES": ("image/png,audio/*", "image/png,audio/*"),
     "BROWSER": ("chromium", Path("chromium")),
     "METRICS_HOST": ("0.0.0.0", "0.0.0.0"),
+    "TRACING": ("yes", True),
     "LOG_FORMAT": ("json", "json"),
     "LOG_LEVEL": ("DEBUG", "DEBUG"),
 }

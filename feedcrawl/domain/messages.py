@@ -2,7 +2,7 @@
 
 `webpage_fetched` goes as WebpageEvent and `new_entry` as NewEntry; the models allow nothing else and nothing more. The
 key is sha256 of the URL in hex, so all that is told of one page is in one partition, in order; the event's id goes as
-the header `id`, so that a consumer can tell a repetition.
+the header `id`, so that a consumer can tell a repetition, and a trace as `traceparent`.
 """
 
 from __future__ import annotations
@@ -63,12 +63,13 @@ KINDS: Final[Mapping[str, type[WebpageEvent | NewEntry]]] = {"webpage_fetched": 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One record of a topic; `id` is the event's."""
+    """One record of a topic; `id` is the event's, `traceparent` that of the span it comes of, where someone traces."""
 
     topic: str
     key: bytes
     value: bytes
     id: str
+    traceparent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,7 @@ def message_of(event: Mapping[str, str], topics: Mapping[str, str]) -> Message |
         said = json.loads(event.get("data", ""))
         model = KINDS[kind].model_validate_json(json.dumps(_of_topic(kind, said)))
         value = model.model_dump_json().encode()
-        return Message(topics[kind], _key(model), value, event["id"])
+        return Message(topics[kind], _key(model), value, event["id"], event.get("traceparent"))
     except ValidationError as error:
         return Unfit("bad_fields", _first(error))
     except (ValueError, RecursionError) as error:

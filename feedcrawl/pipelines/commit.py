@@ -12,6 +12,7 @@ from feedcrawl.exceptions import LeaseLost
 from feedcrawl.items import Article, FeedPoll
 from feedcrawl.services import backfill, journal, polling, subscriptions, tallies
 from feedcrawl.store.connection import map_redis_errors
+from feedcrawl.telemetry.tracing import traced
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -38,8 +39,10 @@ class CommitPipeline:
         assert crawler.stats is not None
         return cls(wiring.of(crawler), crawler.stats)
 
+    @traced("commit")
     async def process_item(self, item: Any) -> Any:
         """The item, its task ended or rescheduled."""
+        self._note(item)
         if isinstance(item, FeedPoll) and item.is_archive:
             await self._archive(item)
         elif isinstance(item, FeedPoll) and item.pushed:
@@ -54,6 +57,14 @@ class CommitPipeline:
         """Nothing ends any more."""
         self._wired.leases.close()
 
+    def _note(self, item: Any) -> None:
+        if isinstance(item, FeedPoll):
+            said = {"poll_id": item.poll_id, "feed_id": item.feed.id, "result": item.result, "new": len(item.new)}
+            self._wired.tracer.note(item.lease, **said, fetch_id=item.fetch_id, reason_before=item.feed.polls.reason)
+        elif isinstance(item, Article):
+            said = {"uid": item.uid, "result": item.reason or item.status, "fetch_id": item.fetch_id}
+            self._wired.tracer.note(item.lease, **said, feed_id=item.record.get("feed_id"))
+
     async def _end(self, lease: Lease, **ending: Any) -> None:
         if await self._wired.leases.done_soon(lease, **ending) == "lost":
             raise LeaseLost(lease)
@@ -64,6 +75,7 @@ class CommitPipeline:
             policy = self._wired.tempo.policy(poll.at)
         self._wired.websub.seen(poll)
         poll.decision = polling.decide(poll, policy, random.uniform(-1, 1))  # noqa: S311 - jitter
+        self._wired.tracer.note(poll.lease, decision=poll.decision.reason, wait_sec=poll.decision.interval_sec)
         poll.demand = demand(policy.tempo, poll.decision.interval_sec)
         moved = subscriptions.move(registry, poll)
         before, record = poll.feed.polls, polling.poll_record(poll)

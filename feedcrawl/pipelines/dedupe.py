@@ -9,6 +9,7 @@ from feedcrawl import wiring
 from feedcrawl.items import Article, FeedPoll
 from feedcrawl.services import lineage
 from feedcrawl.store.connection import map_redis_errors
+from feedcrawl.telemetry.tracing import traced
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -32,6 +33,7 @@ class DedupePipeline:
         """Shares the crawler's stores."""
         return cls(wiring.of(crawler))
 
+    @traced("dedupe")
     async def process_item(self, item: Any) -> Any:
         """The item, with what is new in it told apart."""
         if isinstance(item, FeedPoll) and item.parsed is not None:

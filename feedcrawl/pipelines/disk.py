@@ -8,6 +8,7 @@ from feedcrawl import wiring
 from feedcrawl.exceptions import LeaseLost
 from feedcrawl.items import Article, FeedPoll
 from feedcrawl.services import publication
+from feedcrawl.telemetry.tracing import traced
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -31,6 +32,7 @@ class DiskPipeline:
         """Shares the crawler's files."""
         return cls(wiring.of(crawler))
 
+    @traced("disk")
     def process_item(self, item: Any) -> Any:
         """The item, on disk."""
         if isinstance(item, (FeedPoll, Article)):

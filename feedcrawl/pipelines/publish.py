@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 from feedcrawl import wiring
+from feedcrawl.domain.traces import traceparent
 from feedcrawl.exceptions import LeaseLost
 from feedcrawl.items import Article, FeedPoll
 from feedcrawl.services import articles, lineage, polling, publication
 from feedcrawl.store.connection import in_order, map_redis_errors
+from feedcrawl.telemetry.tracing import traced
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -32,6 +34,7 @@ class PublishPipeline:
         """Shares the crawler's stores."""
         return cls(wiring.of(crawler))
 
+    @traced("events")
     def process_item(self, item: Any) -> Any:
         """The item, published."""
         writes = getattr(item, "writes", None)
@@ -43,7 +46,7 @@ class PublishPipeline:
             cached = isinstance(item, Article) and self._cache(item)
             events = polling.entry_events(item) if isinstance(item, FeedPoll) else self._article(item, cached=cached)
             in_order(writes)
-            self._wired.events.add(writes, events)
+            self._wired.events.add(writes, events, traceparent(item.lease.task.payload))
             in_order(writes)
             if isinstance(item, FeedPoll):
                 lineage.save(item, self._wired.entries, writes)

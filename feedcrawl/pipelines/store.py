@@ -8,6 +8,7 @@ from feedcrawl import wiring
 from feedcrawl.items import Article, FeedPoll
 from feedcrawl.services import backfill, polling, publication
 from feedcrawl.store.connection import map_redis_errors
+from feedcrawl.telemetry.tracing import traced
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -26,6 +27,7 @@ class StorePipeline:
         """Shares the crawler's stores."""
         return cls(wiring.of(crawler))
 
+    @traced("store")
     def process_item(self, item: Any) -> Any:
         """The item. Tasks of a poll go out here and its lineages later: what counts as known is not pushed again."""
         if isinstance(item, FeedPoll) and item.parsed is not None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from feedcrawl.domain.paging import Step, Walk, next_document, walk_from
 from feedcrawl.domain.tasks import Task
+from feedcrawl.domain.traces import carried
 from feedcrawl.domain.urls import hostname
 from feedcrawl.services.polling import rfc3339
 
@@ -62,7 +63,7 @@ def first_task(poll: FeedPoll) -> Task | None:
         origin="feed",
         parent=said.url,
         source=said.source,
-        payload=poll.walk.to_record(),
+        payload=poll.walk.to_record() | carried(poll.lease.task.payload),
     )
 
 
@@ -79,7 +80,7 @@ def next_step(poll: FeedPoll) -> tuple[dict[str, Any], Walk, Step | None]:
     url = poll.lease.task.url if walk.readings else poll.step.url
     if url is None:
         return {"status": "fetched", "reason": poll.step.reason}, walk, poll.step
-    patch = {"url": url, "host": hostname(url), "payload": walk.to_record()}
+    patch = {"url": url, "host": hostname(url), "payload": walk.to_record() | carried(poll.lease.task.payload)}
     return {"status": "pending", "reason": poll.result, "patch": patch}, walk, None
 
 

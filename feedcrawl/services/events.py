@@ -67,4 +67,5 @@ def _public(told: Told) -> dict[str, Any]:
         data = json.loads(text)
     except (ValueError, RecursionError):
         data = text
-    return {"cursor": told.at, "type": told.fields.get("type"), "id": told.fields.get("id"), "data": data}
+    trace = {"traceparent": told.fields["traceparent"]} if "traceparent" in told.fields else {}
+    return {"cursor": told.at, "type": told.fields.get("type"), "id": told.fields.get("id"), "data": data, **trace}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from feedcrawl.domain.traces import trace_id
 from feedcrawl.services.polling import rfc3339
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def journal_line(poll: FeedPoll) -> dict[str, Any]:
         "interval_after_sec": round(decision.interval_sec, 3),
         "next_at": rfc3339(decision.next_at),
         "archives": archives(poll),
+        "trace_id": trace_id(poll.lease.task.payload),
         "notes": list(poll.parsed.notes[:10]) if poll.parsed else [],
     }
     return {name: value for name, value in line.items() if value not in (None, "", 0, [])}  # `0 == False`
@@ -62,6 +64,7 @@ def push_line(poll: FeedPoll, wait_sec: float) -> dict[str, Any]:
         "reason": "push",
         "interval_after_sec": round(wait_sec, 3),
         "next_at": rfc3339(poll.at + timedelta(seconds=wait_sec)),
+        "trace_id": trace_id(poll.lease.task.payload),
         "notes": list(poll.parsed.notes[:10]) if poll.parsed else [],
     }
     return {

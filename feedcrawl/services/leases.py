@@ -15,12 +15,14 @@ from feedcrawl.services.endings import Endings
 from feedcrawl.services.way import Way
 from feedcrawl.store.connection import StoreUnavailable, map_redis_errors
 from feedcrawl.store.frontier import Ending
+from feedcrawl.telemetry.tracing import Untraced
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 
     from feedcrawl.domain.tasks import Kind, Task
     from feedcrawl.store.frontier import Finished, Frontier, Pushed, Released, Returned, Signal, Taken
+    from feedcrawl.telemetry.tracing import Tracer
 
 RETRY_SEC = 1.0
 """How long after a failure it is worth asking the store again."""
@@ -37,7 +39,7 @@ class Leases:
     is free again.
     """
 
-    def __init__(self, frontier: Frontier, *, lease_sec: float = 60.0) -> None:
+    def __init__(self, frontier: Frontier, *, lease_sec: float = 60.0, tracer: Tracer | None = None) -> None:
         self._frontier = frontier
         self._lease_sec = lease_sec
         self._endings = Endings(frontier)
@@ -46,6 +48,7 @@ class Leases:
         self._ending: set[str] = set()
         self._abandoned: dict[str, tuple[Lease, dict[str, Any]]] = {}
         self.way = Way()
+        self._tracer = tracer or Untraced()
         self.on_change: Callable[[float], None] = lambda _: None
 
     def holds(self, lease: Lease) -> bool:
@@ -71,6 +74,8 @@ class Leases:
         began = time.monotonic()
         with map_redis_errors():
             taken = self._frontier.take(wanted, lanes=lanes)
+        if self._tracer.on:
+            taken = replace(taken, leases=tuple(map(self._tracer.begin, taken.leases)))
         if not self.held:
             self._sure_until = began + self._lease_sec
         self.held.update({lease.id: lease for lease in taken.leases})
@@ -132,7 +137,7 @@ class Leases:
         """Ends the task as `Frontier.done` does; the lease is no longer held."""
         with map_redis_errors():
             finished = self._frontier.done(lease, **ending)
-        self._forget(lease)
+        self._forget(lease, **ending)
         return finished
 
     async def done_soon(self, lease: Lease, **ending: Any) -> Finished:
@@ -142,7 +147,7 @@ class Leases:
             finished = await self._endings.add(Ending(lease, **ending))
         finally:
             self._ending.discard(lease.id)
-        self._forget(lease)
+        self._forget(lease, **ending)
         return finished
 
     def close(self) -> None:
@@ -153,7 +158,7 @@ class Leases:
         """Returns the task as `Frontier.give_back` does; the lease is no longer held."""
         with map_redis_errors():
             returned = self._frontier.give_back(lease, **reason)
-        self._forget(lease)
+        self._forget(lease, status="given_back", **reason)
         return returned
 
     def redirect(self, lease: Lease, url: str, chain: Sequence[str], *, limit: int, permanent: bool = False) -> bool:
@@ -209,7 +214,7 @@ class Leases:
             lost = self._frontier.heartbeat(self.held.values()) - self._ending
         self._sure_until = began + self._lease_sec
         for task_id in lost:
-            self.held.pop(task_id, None)
+            self._lose(self.held.pop(task_id, None))
         return lost
 
     def give_all_back(self, reason: str) -> int:
@@ -222,15 +227,25 @@ class Leases:
             except StoreUnavailable:
                 break
             returned += 1
-        self.held.clear()
+        self._drop_all()
         return returned
 
     def lose_all(self) -> None:
         """Holds nothing any more, and gives nothing back: the server that it was taken from is gone."""
-        self.held.clear()
+        self._drop_all()
         self._abandoned.clear()
 
-    def _forget(self, lease: Lease) -> None:
+    def _drop_all(self) -> None:
+        for lease in self.held.values():
+            self._lose(lease)
+        self.held.clear()
+
+    def _lose(self, lease: Lease | None) -> None:
+        if lease is not None:
+            self._tracer.end(lease, "lost")
+
+    def _forget(self, lease: Lease, *, status: str = "fetched", reason: str = "", **_: Any) -> None:
+        self._tracer.end(lease, status, reason)
         if self.holds(lease):
             del self.held[lease.id]
             self._abandoned.pop(lease.id, None)

@@ -16,6 +16,7 @@ from feedcrawl.domain.events import Event, event
 from feedcrawl.domain.models import FeedContent, PublisherHints
 from feedcrawl.domain.moves import heard, is_settled, move_from
 from feedcrawl.domain.priority import priority
+from feedcrawl.domain.traces import TRACE, carried
 from feedcrawl.domain.urls import canonicalize, hostname, url_uid
 from feedcrawl.services.articles import article_task
 
@@ -35,7 +36,7 @@ CONTENT_CHARS = 20_000
 """How much of an entry's own content travels with its article's task, as evidence and as the last rung."""
 
 
-ON_THE_WAY = ("redirect_chain", "temporary", "whole", "search")
+ON_THE_WAY = ("redirect_chain", "temporary", "whole", "search", TRACE)
 """What a poll's task carries from one request to the next, and no further."""
 
 
@@ -274,6 +275,7 @@ def provenance(poll: FeedPoll, entry: Entry) -> dict[str, Any]:
         **evidence(vars(entry)),
         "feed_title": poll.parsed.title if poll.parsed else None,
         "categories": list(poll.feed.subscription.categories),
+        **carried(poll.lease.task.payload),
     }
     return {name: value for name, value in said.items() if value}
 

@@ -16,6 +16,7 @@ from feedcrawl.domain.priority import priority
 from feedcrawl.domain.sitemap_news import Terms
 from feedcrawl.domain.sitemap_state import MAX_DEPTH, Sitemap, SitemapRecord, Watched
 from feedcrawl.domain.sitemaps import MAX_SITEMAPS
+from feedcrawl.domain.traces import TRACE, carried, trace_id
 from feedcrawl.domain.urls import canonicalize, hostname, registered_domain, resolve
 from feedcrawl.services.articles import article_task
 from feedcrawl.services.polling import moment, rfc3339, rfc3339_or_none
@@ -136,7 +137,7 @@ def article_tasks(poll: SitemapPoll) -> Iterator[tuple[Task, str]]:
                 origin="sitemap",
                 parent=said.url,
                 source=said.source,
-                payload=provenance(said, found),
+                payload=provenance(said, found) | carried(poll.lease.task.payload),
                 keep_trailing_slash=poll.keep_trailing_slash,
             )
         except InvalidUrl:
@@ -266,6 +267,7 @@ def journal_line(poll: SitemapPoll) -> dict[str, Any]:
         "interval_before_sec": poll.watched.record.interval_sec,
         "interval_after_sec": round(decision.interval_sec, 3),
         "next_at": rfc3339(decision.next_at),
+        "trace_id": trace_id(poll.lease.task.payload),
     }
     if news is not None:
         edited = sum(found.edited for found in news.found)
@@ -278,7 +280,7 @@ def back_home(task: Task, sitemap: Sitemap) -> dict[str, Any]:
     """What takes a poll's task back from where it was redirected, as a patch."""
     if "redirect_chain" not in task.payload:
         return {}
-    payload = {name: value for name, value in task.payload.items() if name != "redirect_chain"}
+    payload = {name: value for name, value in task.payload.items() if name not in ("redirect_chain", TRACE)}
     return {"url": sitemap.url, "host": hostname(sitemap.url), "payload": payload or None}
 
 

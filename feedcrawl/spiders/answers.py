@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from feedcrawl import wiring
 from feedcrawl.domain.outage import AGAIN_SEC
 from feedcrawl.domain.outcome import judge
 from feedcrawl.domain.robots_access import RETRY_SEC
 from feedcrawl.exceptions import HopElsewhere
+from feedcrawl.parsing import Failed
 from feedcrawl.store.disk import DiskUnavailable
 from feedcrawl.verdict import Verdicts
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -20,7 +23,10 @@ if TYPE_CHECKING:
 
     from feedcrawl.domain.outcome import Outcome
     from feedcrawl.domain.tasks import Lease
+    from feedcrawl.parsing import Done
     from feedcrawl.store.frontier import Returned
+
+T = TypeVar("T")
 
 NOT_REDIRECTS = [status for status in range(100, 600) if status not in (301, 302, 303, 307, 308)]
 """Statuses that come to the callback: every answer is judged there, redirects by their own middleware."""
@@ -45,6 +51,14 @@ class Answers:
     def goes_on(self, request: Request, lease: Lease) -> bool:  # noqa: ARG002 - for subclasses
         """Whether a redirect on the same host is followed."""
         return True
+
+    async def read(self, lease: Lease, function: Callable[..., T], /, *args: Any, **kwargs: Any) -> Done[T] | Failed:
+        """A document as a child reads it, a step of its task."""
+        with self.wired.tracer.span("parse", lease, function=function.__name__):
+            read = await self.wired.parsers.run(function, *args, **kwargs)
+            failed = read.code if isinstance(read, Failed) else None
+            self.wired.tracer.note(None, child_sec=round(read.seconds, 6), failed=failed)
+        return read
 
     def settled(self, failure: Failure) -> tuple[Request, Outcome] | None:
         """The failed request and its outcome; None if the task went on elsewhere or back, and nothing is left to do.

@@ -67,7 +67,8 @@ class ArchiveTasks(Answers):
             self._fail(request, outcome, http_status=response.status)
             return
         poll = self._poll(request, response)
-        read = await self.wired.parsers.run(
+        read = await self.read(
+            poll.lease,
             read_feed,
             response.body,
             url=response.url,

@@ -132,7 +132,8 @@ class ArticleTasks(Answers):
         if len(article.html) < self.wired.config.min_html_chars:
             _refuse(article, "FAIL_BAD_HTML", "too_short", f"{len(article.html)} characters")
             return
-        outcome = await self.wired.parsers.run(
+        outcome = await self.read(
+            article.lease,
             extraction.extract,
             article.html,
             url=response.url,

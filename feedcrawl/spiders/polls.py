@@ -192,7 +192,8 @@ class FeedTasks(Answers):
         return True
 
     async def _read(self, poll: FeedPoll, response: Response) -> None:
-        read = await self.wired.parsers.run(
+        read = await self.read(
+            poll.lease,
             read_feed,
             response.body,
             url=response.url,

@@ -131,8 +131,8 @@ class SitemapTasks(Answers):
 
     async def _look(self, poll: SitemapPoll, response: Response, known: Known, hosts: dict[str, bool]) -> None:
         terms = sitemaps.terms_for(poll.watched, known, self.wired.config, poll.at, hosts)
-        read = await self.wired.parsers.run(
-            read_news, response.body, url=response.url, terms=terms, wall_sec=PARSE_WALL_SEC
+        read = await self.read(
+            poll.lease, read_news, response.body, url=response.url, terms=terms, wall_sec=PARSE_WALL_SEC
         )
         if isinstance(read, Done):
             poll.news = read.value

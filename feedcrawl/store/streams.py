@@ -49,10 +49,11 @@ class Events:
         self._ttl_sec = ttl_sec
         self._since_trim = 0
 
-    def add(self, pipe: Pipeline, events: Iterable[Event]) -> None:
-        """Queues events on a pipeline, in order."""
+    def add(self, pipe: Pipeline, events: Iterable[Event], traceparent: str | None = None) -> None:
+        """Queues events on a pipeline, in order, and the span that they come of where someone traces."""
+        trace = {"traceparent": traceparent} if traceparent else {}
         for event in events:
-            pipe.xadd(keys.EVENTS, {"type": event.type, "id": event.id, "data": event.data})
+            pipe.xadd(keys.EVENTS, {"type": event.type, "id": event.id, "data": event.data, **trace})
             self._since_trim += 1
 
     def trim(self, *, force: bool = False) -> None:

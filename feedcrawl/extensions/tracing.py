@@ -1,0 +1,78 @@
+"""What Scrapy does for a task as spans: each request, and the ids of the step in each log line."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Self
+
+from scrapy import signals
+from scrapy.exceptions import NotConfigured
+
+from feedcrawl import wiring
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from feedcrawl.telemetry.spans import Spans
+
+SPAN = "request_span"
+"""Where a request has its span while it is under way."""
+
+
+class Tracing:
+    """Requests without a lease (robots.txt, probes) are no steps of a task. Publishers are sent nothing of a trace."""
+
+    def __init__(self, tracer: Spans) -> None:
+        self._tracer = tracer
+        self._plain: Callable[..., logging.LogRecord] = logging.getLogRecordFactory()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """NotConfigured where FEEDCRAWL_TRACING is off."""
+        if not wiring.of(crawler).config.tracing:
+            raise NotConfigured
+        from feedcrawl.telemetry.spans import Spans  # noqa: PLC0415 - an extra
+
+        tracer = wiring.of(crawler).tracer
+        assert isinstance(tracer, Spans)
+        extension = cls(tracer)
+        connect = crawler.signals.connect
+        connect(extension.engine_started, signals.engine_started)
+        connect(extension.engine_stopped, signals.engine_stopped)
+        connect(extension.request_reached_downloader, signals.request_reached_downloader)
+        connect(extension.response_downloaded, signals.response_downloaded)
+        connect(extension.request_left_downloader, signals.request_left_downloader)
+        return extension
+
+    def engine_started(self) -> None:
+        """Log lines get ids."""
+        from feedcrawl.telemetry.spans import log_ids  # noqa: PLC0415 - an extra
+
+        logging.setLogRecordFactory(log_ids(self._plain))
+
+    def engine_stopped(self) -> None:
+        """No more."""
+        logging.setLogRecordFactory(self._plain)
+
+    def request_reached_downloader(self, request: Request) -> None:
+        """A request begins: one for each hop and try."""
+        if (lease := request.meta.get("lease")) is not None:
+            said = {"http.request.method": request.method, "url.full": request.url}
+            request.meta[SPAN] = self._tracer.start("request", lease, said)
+
+    def response_downloaded(self, response: Response, request: Request) -> None:
+        """There is an answer."""
+        if (span := request.meta.get(SPAN)) is not None:
+            said = {"http.response.status_code": response.status, "http.response.body.size": len(response.body)}
+            span.set_attributes(said)
+
+    def request_left_downloader(self, request: Request) -> None:
+        """It ends, whatever came; `fetch_id` names it in the archive."""
+        span = request.meta.pop(SPAN, None)
+        if span is not None:
+            span.set_attributes({"feedcrawl.fetch_id": request.meta.get("fetch_id", "")})
+            span.end()
