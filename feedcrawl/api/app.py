@@ -12,7 +12,7 @@ from feedcrawl.api.etags import ETags
 from feedcrawl.api.idempotency import Idempotency
 from feedcrawl.api.limits import Limits, Rates
 from feedcrawl.api.requests import Requests
-from feedcrawl.api.routes import articles, collections, events, health, media, websub
+from feedcrawl.api.routes import articles, collections, dashboard, events, health, login, media, websub
 
 if TYPE_CHECKING:
     from feedcrawl.wiring import Wiring
@@ -21,6 +21,8 @@ OPEN = (health.router, websub.router)
 """Asked by supervisors and hubs, which have no token."""
 ROUTERS = (events.router, articles.router, media.router, collections.router)
 """Each of their routes asks for a scope (`access.needs`)."""
+PAGES = (dashboard.router, login.router)
+"""For people; they answer errors with pages."""
 LAYERS = (Requests, ETags, Limits, Idempotency)
 """What a request passes before its route, the outermost first."""
 
@@ -37,4 +39,6 @@ def create_app(wired: Wiring) -> FastAPI:
         app.include_router(router)
     for router in ROUTERS:
         app.include_router(router, responses=problems.answers())
+    for router in PAGES:
+        app.include_router(router)
     return app
