@@ -37,6 +37,7 @@ __all__ = [
     "fixed",
     "from_json",
     "next_poll",
+    "once_answered",
     "to_json",
 ]
 
@@ -112,6 +113,17 @@ def at_least(decision: Decision, asked: Candidate, now: datetime) -> Decision:
     if asked.wait_sec <= decision.interval_sec:
         return replace(decision, candidates=candidates)
     return decided(decision.state, now, asked.wait_sec, f"{decision.reason}+{asked.rule}", candidates)
+
+
+def once_answered(decision: Decision, status: int | None) -> float | None:
+    """The wait after a poll that its host failed, for when the host answers again before: the same without back-off.
+
+    None where the wait is not a back-off, or not one from the host's failure (`status` None: no answer; 5xx).
+    """
+    if not decision.reason.startswith("error-backoff") or (status is not None and status < 500):
+        return None
+    wait = max(one.wait_sec for one in decision.candidates if one.rule not in ("error-backoff", "jitter"))
+    return wait if wait < decision.interval_sec else None
 
 
 def fixed(decision: Decision, rule: Candidate, now: datetime) -> Decision:

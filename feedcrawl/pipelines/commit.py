@@ -7,6 +7,7 @@ import random
 from typing import TYPE_CHECKING, Any, Self
 
 from feedcrawl import wiring
+from feedcrawl.domain import cadence
 from feedcrawl.domain.tempo import demand
 from feedcrawl.exceptions import LeaseLost
 from feedcrawl.items import Article, FeedPoll
@@ -88,6 +89,7 @@ class CommitPipeline:
             status="pending",
             reason=poll.result,
             delay_sec=poll.decision.interval_sec,
+            recovered_sec=cadence.once_answered(poll.decision, poll.status),
             commit=[*moved, *commands],
             signal=poll.signal,
             patch=polling.back_home(poll.lease.task, poll.feed),

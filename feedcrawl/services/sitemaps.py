@@ -310,6 +310,7 @@ class Commits:
             status="pending",
             reason=poll.result,
             delay_sec=poll.decision.interval_sec,
+            recovered_sec=cadence.once_answered(poll.decision, poll.status),
             commit=self._store.commit(poll.watched.id, poll_record(poll), journal_line(poll)),
             signal=poll.signal,
             patch=back_home(poll.lease.task, poll.sitemap),

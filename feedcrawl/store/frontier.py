@@ -84,7 +84,8 @@ class Ending:
 
     `patch` sets fields of its record (None removes one). `commit` are Redis commands on this shard's keys that happen
     in the same step if the lease still holds, and not at all otherwise. `signal` is what `release` would have been
-    told, where both come at once. A `dead_letter` goes to the list of dead letters, with the last HTTP status.
+    told, where both come at once. A `dead_letter` goes to the list of dead letters, with the last HTTP status. A poll
+    that its host failed comes after `recovered_sec` if the host is failing and answers anyone again meanwhile.
     """
 
     lease: Lease
@@ -96,12 +97,15 @@ class Ending:
     signal: Signal | None = None
     dead_letter: bool = False
     http_status: int | None = None
+    recovered_sec: float | None = None
 
     def arguments(self) -> tuple[str | int, ...]:
         """As done.lua reads them."""
         lease, delay, letter = self.lease, _ms(self.delay_sec), int(self.dead_letter)
         texts = (_patch(self.patch), compact(list(self.commit)), self.signal or "")
-        return (lease.id, lease.token, self.status, self.reason, delay, *texts, letter, self.http_status or "")
+        recovered = "" if self.recovered_sec is None else _ms(self.recovered_sec)
+        ended = (self.status, self.reason, delay)
+        return (lease.id, lease.token, *ended, *texts, letter, self.http_status or "", recovered)
 
 
 @dataclass(frozen=True, slots=True)

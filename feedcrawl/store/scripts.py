@@ -20,7 +20,7 @@ SCRIPTS = {
     "take": "hosts queues slots ends",
     "done": "hosts queues slots signals ends",
     "give_back": "hosts queues slots ends",
-    "release": "hosts slots signals",
+    "release": "hosts queues slots signals",
     "turn": "hosts slots",
     "visit": "hosts queues slots",
     "heartbeat": "hosts",

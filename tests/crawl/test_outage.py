@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from documents import rss
-from origin import document
+from origin import document, failure
 from world import entry, good_page, world_in
 
 HOSTS = 14
@@ -36,3 +36,23 @@ def test_an_outage_of_our_own_is_held_against_nobody(tmp_path: Path) -> None:
             found = list(wired.registry.all())
         assert [feed.polls.last_result for feed in found] == ["unchanged"] * HOSTS
         assert client.llen("page_fetcher_dlq") == 0
+
+
+def test_feeds_of_a_host_that_was_away_come_back_with_its_first_answer(tmp_path: Path) -> None:
+    """Not at the end of their back-off, which may be a day."""
+    hasty = {"FEEDCRAWL_MIN_INTERVAL_SEC": "1", "FEEDCRAWL_INITIAL_INTERVAL_SEC": "1", "FEEDCRAWL_JITTER_RATIO": "0"}
+    with world_in(tmp_path, **hasty, FEEDCRAWL_BACKOFF_BASE="2000", FEEDCRAWL_LINGER_SEC="1") as world:
+        site = world.origin.site("site.test")
+        well = document(rss([]), content_type="application/rss+xml")
+        feeds = [site.serve(f"/{number}", failure(500)) for number in range(4)]
+        world.crawl("away", world.feeds_file("\n".join(feeds)))
+        first, *others = world.paths("away", "site.test")
+        assert {first, *others} == {"/0", "/1", "/2", "/3"}
+        for number in range(4):
+            site.serve(f"/{number}", well)
+        world.crawl("nobody")
+        assert world.paths("nobody", "site.test") == []
+        world.crawl("back", "feeds=" + site.serve("/new", well))
+        asked = world.paths("back", "site.test")
+        assert asked[0] == "/new"
+        assert set(others) == set(asked) - {"/new", first}  # the first had failed alone, as far as one could tell

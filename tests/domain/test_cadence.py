@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feedcrawl.domain.cadence import CadencePolicy, Observation, PollState, from_json, next_poll, to_json
+from feedcrawl.domain.cadence import (
+    CadencePolicy,
+    Observation,
+    PollState,
+    from_json,
+    next_poll,
+    once_answered,
+    to_json,
+)
 from feedcrawl.domain.models import PublisherHints
 
 NOW = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)  # a Friday
@@ -323,3 +331,27 @@ def test_json_is_small_and_forgiving():
     assert json.loads(to_json(PollState(interval_sec=float("nan"), ewma_sec=0.0))) == {"ewma": 0.0, "errors": 0}
     with pytest.raises(ValueError):  # noqa: PT011
         from_json("{")
+
+
+@pytest.mark.parametrize(
+    ("seen", "hints", "expected"),
+    [
+        (Observation(None, 0, 0), {}, 900),
+        (Observation(500, 0, 0), {}, 900),
+        (Observation(503, 0, 0), {}, 900),
+        (Observation(500, 0, 0), {"ttl_minutes": 60}, 3_600),  # its publisher's word holds as ever
+        (Observation(500, 0, 0), {"ttl_minutes": 1_440}, None),
+        (Observation(503, 0, 0, retry_after_sec=7_200.0), {}, None),
+        (Observation(429, 0, 0), {}, None),
+        (Observation(404, 0, 0), {}, None),
+        (NOTHING, {}, None),
+    ],
+)
+def test_how_long_a_host_that_answers_again_is_waited_for(seen, hints, expected):
+    state = PollState(interval_sec=900, errors=4, hints=PublisherHints(**hints))
+    assert once_answered(decide(state, seen, jitter=0.7), seen.status) == expected
+
+
+def test_a_first_failure_whose_back_off_is_no_longer_is_none():
+    decision = decide(PollState(interval_sec=DAY), Observation(500, 0, 0))
+    assert once_answered(decision, 500) is None

@@ -283,6 +283,13 @@ def test_lanes(frontier):
     assert sorted(ids(frontier.take(9, lanes=["poll"]))) == ["feed", "sitemap", "websub"]
 
 
+def test_media_files_wait_for_those_who_keep_them(frontier):
+    frontier.push([article("file:1", kind="file"), article("file:2", "h2", kind="file"), article("page", kind="page")])
+    assert ids(frontier.take(9)) == ["page"]
+    assert ids(frontier.take(9, lanes=["poll", "page", "file"])) == ["file:2"]  # the other's host is being asked
+    assert frontier.counts()["pending:file"] == 2
+
+
 def test_the_pages_of_a_spider_are_its_own(frontier, clock):
     frontier.push(
         [article(f"{of}{n}", kind="page", payload={"spider": of}) for of in ("mine", "theirs") for n in (1, 2)]
@@ -916,6 +923,85 @@ def test_a_url_whose_whole_host_fails_lives(frontier, clock):
         frontier.release(lease, "site")
         assert frontier.give_back(lease, reason="http_503", site_wide=True) == "pending"
         clock.forward(301)
+
+
+def fails(frontier, clock, name, recovered_sec=100):
+    """A poll that its host fails, put off for a day."""
+    lease = take_one(frontier)
+    assert lease.id == name
+    frontier.release(lease, "soft")
+    frontier.done(lease, status="pending", delay_sec=86_400, recovered_sec=recovered_sec)
+    clock.forward(1)
+
+
+def due(redis_client, clock):
+    """In how many seconds each delayed poll is due."""
+    waiting = redis_client.zrange("fc:{0}:delayed:poll", 0, -1, withscores=True)
+    return {member.split("example")[1]: round((at - clock.ms) / 1000) for member, at in waiting}
+
+
+def test_polls_that_waited_for_their_host_come_as_it_answers(frontier, clock, redis_client):
+    """But for the first of them: until the second failure it was that poll's own."""
+    frontier.push([feed(f"feed:{n}") for n in range(4)])
+    for n, recovered_sec in enumerate([100, 100, 200, None]):
+        fails(frontier, clock, f"feed:{n}", recovered_sec)
+    clock.forward(3600)
+    frontier.push([article()])
+    assert min(due(redis_client, clock).values()) > 80_000
+    frontier.release(take_one(frontier), "answered")
+    assert {name: wait for name, wait in due(redis_client, clock).items() if wait < 80_000} == {
+        "feed:1": 0,
+        "feed:2": 0,
+    }
+    assert redis_client.zcard("fc:{0}:away:one.example") == 0
+
+
+def test_none_of_them_comes_sooner_than_without_the_failure(frontier, clock, redis_client):
+    frontier.push([feed(f"feed:{n}") for n in range(3)])
+    for n in range(3):
+        fails(frontier, clock, f"feed:{n}", 100 * n)
+    frontier.push([article()])
+    frontier.release(take_one(frontier), "ok")
+    assert due(redis_client, clock) == {"feed:0": 86_397, "feed:1": 98, "feed:2": 199}
+
+
+def test_each_answer_calls_a_few(make, clock, redis_client):
+    frontier = make(circuit_failures=99)
+    frontier.push([feed(f"feed:{n:02}") for n in range(40)])
+    for n in range(40):
+        fails(frontier, clock, f"feed:{n:02}", 0)
+    called = []
+    for n in range(4):
+        frontier.push([article(f"a{n}")])
+        frontier.release(take_one(frontier, lanes=["page"]), "ok")
+        clock.forward(1)
+        called.append(sum(wait <= 0 for wait in due(redis_client, clock).values()))
+        frontier.take(0)
+    assert called == [16, 16, 7, 0]  # those of before stand in their queue by then
+    assert redis_client.hget("fc:{0}:h:one.example", "away") == "0"
+
+
+def test_a_poll_that_succeeded_waits_for_nobody(frontier, clock, redis_client):
+    frontier.push([feed(f"feed:{n}") for n in range(2)])
+    fails(frontier, clock, "feed:0")
+    fails(frontier, clock, "feed:1")
+    frontier.push([feed("feed:1")], again="operator")
+    lease = take_one(frontier)
+    frontier.done(lease, status="pending", delay_sec=900, signal="none")
+    clock.forward(1)
+    frontier.push([article()])
+    frontier.release(take_one(frontier), "ok")
+    assert due(redis_client, clock)["feed:1"] == 899
+
+
+def test_a_poll_that_fails_by_itself_keeps_its_patience(frontier, clock, redis_client):
+    frontier.push([feed(), article("a"), article("b")])
+    for _ in range(2):
+        fails(frontier, clock, "feed:f")
+        frontier.release(take_one(frontier), "ok")
+        clock.forward(1)
+        assert due(redis_client, clock)["feed:f"] > 86_000
+        frontier.push([feed()], again="operator")
 
 
 def test_a_visit_has_the_hosts_turn_and_slot_like_a_task(frontier, clock):

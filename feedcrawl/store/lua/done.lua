@@ -1,6 +1,6 @@
 -- done: ARGV = clock, then for each task: id, token, status, reason, delay ms, patch JSON, commit JSON, signal ('' if
---   released before), dead letter (0|1), http status -> ['done' | 'rescheduled' | 'lost'…]
-local PARTS = 10
+--   released before), dead letter (0|1), http status, recovered ms ('' = none) -> ['done' | 'rescheduled' | 'lost'…]
+local PARTS = 11
 
 -- What an ending says besides its task: before any lease is dropped, so that a command that cannot be run changes none.
 local function commit(ending, now)
@@ -31,7 +31,10 @@ local function conclude(ending, holder, task, now)
   merge(task, cjson.decode(ending.patch))
   task.fetch_count = (task.fetch_count or 0) + 1
   task.last_fetched_at = now
-  if ending.status == 'pending' or task.again_queued then return reschedule(task, ending.reason, ending.delay, now) end
+  if ending.status == 'pending' or task.again_queued then
+    note_away(holder.host, task, ending.recovered, now)
+    return reschedule(task, ending.reason, ending.delay, now)
+  end
   if ending.letter then
     task.attempts = (task.attempts or 0) + 1 -- the take that ends here counts too
     dead_letter(task, ending.reason, now, ending.http)
@@ -45,7 +48,7 @@ local function main(now)
   for i = 2, #ARGV, PARTS do
     local ending = {id = ARGV[i], token = ARGV[i + 1], status = ARGV[i + 2], reason = ARGV[i + 3],
       delay = tonumber(ARGV[i + 4]), patch = ARGV[i + 5], commit = ARGV[i + 6], signal = ARGV[i + 7],
-      letter = ARGV[i + 8] == '1', http = tonumber(ARGV[i + 9])}
+      letter = ARGV[i + 8] == '1', http = tonumber(ARGV[i + 9]), recovered = tonumber(ARGV[i + 10])}
     local holder, task = commit(ending, now)
     endings[#endings + 1] = {ending, holder, task}
   end

@@ -3,7 +3,7 @@
 -- `site` is the length of the registered domain at the end of the name, 0 where there is none.
 local DEFAULTS = {__index = {next_at = 0, busy = 0, delay = POLICY.delay, concurrency = POLICY.concurrency,
   state = 'closed', failures = 0, opened = 0, doublings = 0, good = 0, refusals = 0, ok_at = 0, poll = '', page = '',
-  tasks = 0, site = 0, blamed = 0}}
+  tasks = 0, site = 0, blamed = 0, away = 0}}
 local hosts, stored, touched = {}, {}, {}
 local COMMON = {poll = true, page = true}
 

@@ -46,6 +46,35 @@ local function signal_domain(host, domain, signal, now)
   end
 end
 
+-- Polls that back off because their host fails, by the time at which they would come without that. A host that answers
+-- others and fails one has one failure at a time: that poll's back-off is its own.
+local AWAY = 10000
+local RECALLED = 16 -- per answer: each that comes brings as many more
+
+local function away_key(name) return P .. 'away:' .. name end
+
+local function note_away(name, task, recovered, now)
+  local key, member = away_key(name), delayed_member(task)
+  local host = recovered and host_of(name)
+  if not recovered or host.state == 'closed' and host.failures < 2 or redis.call('ZCARD', key) >= AWAY then
+    redis.call('ZREM', key, member)
+    return
+  end
+  redis.call('ZADD', key, now + recovered, member)
+  redis.call('PEXPIRE', key, POLICY.host_ttl)
+  touch(name).away = 1
+end
+
+-- The host has answered: no poll of it waits any longer than it would have without the failures.
+local function recall(name, host, now)
+  local popped, earlier = redis.call('ZPOPMIN', away_key(name), RECALLED), {}
+  if #popped < 2 * RECALLED then host.away = 0 end
+  for i = 1, #popped, 2 do
+    earlier[i], earlier[i + 1] = string.format('%.0f', math.max(now, popped[i + 1])), popped[i]
+  end
+  if #earlier > 0 then redis.call('ZADD', P .. 'delayed:poll', 'XX', 'LT', unpack(earlier)) end
+end
+
 -- What an answer says of its host and its domain. Signals: ok (2xx, 3xx), answered (4xx), site, soft, throttled, none.
 -- `wait` is Retry-After, in milliseconds. Answers the states of the host's circuit and of its domain's, before and after.
 local function signal_host(name, signal, wait, now)
@@ -60,6 +89,7 @@ local function signal_host(name, signal, wait, now)
   if signal == 'ok' or signal == 'answered' then
     host.ok_at = now
     if host.blamed > 0 then host.blamed = 0 end
+    if host.away > 0 then recall(name, host, now) end
   end
   if pause > 0 then host.next_at = math.max(host.next_at, now + math.min(pause, 24 * HOUR)) end
   return before, host.state, wider, domain and domain.state or 'closed'
