@@ -46,6 +46,7 @@ _SIGNS: Final = tuple(
         (rb"FORM.{4}AIF[FC]", "audio/aiff", ".aiff"),
         (rb"RIFF.{4}AVI ", "video/x-msvideo", ".avi"),
         (rb"\x1aE\xdf\xa3", "video/webm", ".webm"),
+        (rb"\xff\xfe|\xfe\xff", "text/plain", ".txt"),
         (rb"%PDF-", "application/pdf", ".pdf"),
         (rb"PK\x03\x04", "application/zip", ".zip"),
         (rb"(?i)\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*|<!doctype svg[^>]*>\s*)*<svg[\s>]", "image/svg+xml", ".svg"),

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ SCHEMAS = ROOT / "feedcrawl" / "domain" / "data" / "schemas"
 NAMES = sorted(path.stem for path in SCHEMAS.glob("*.json"))
 EVENTS = [name for name in NAMES if name.startswith(("entry_", "new_", "webpage_", "article_"))]
 EVENTS.remove("article_hash")
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(59)
 QUEUED: list[Any] = [
     {"category": "queued", "priority": 9, "again": True},
     {"category": None},
@@ -52,6 +54,9 @@ def crawl(world: World) -> None:
     names = ("a", "b", "edited", "copy", "bad", "small")
     first = [entry(site, name) for name in names]
     later = [entry(site, name, summary="Now longer." if name == "edited" else None) for name in (*names, "twin")]
+    kinds = {"/a.png": "image/png", "/a.html": "text/html"}
+    enclosed = tuple(site.serve(path, document(PNG, content_type=kind)) for path, kind in kinds.items())
+    first[0] = replace(first[0], files=enclosed)
     url = site.serve("/feed", feed(first), feed(later, 2))
     bare = site.serve("/bare", feed([], 1, etag=None))
     ill = site.serve("/ill", failure(500))
@@ -101,13 +106,14 @@ def produced(world: World, client: redis.Redis, joins: list[dict[str, Any]]) -> 
         "media": media(world, client),
         "queue_item": [{"url": "http://a.example/", **item} for item in QUEUED]
         + [letter for letter in letters if "url" in letter],
+        "file": world.lines("files"),
         "journal_line": [json.loads(line) for lines in journals for line in lines],
     }
 
 
 @pytest.fixture(scope="module")
 def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[World, redis.Redis]]:
-    with world_in(tmp_path_factory.mktemp("format")) as world, world.client() as client:
+    with world_in(tmp_path_factory.mktemp("format"), FEEDCRAWL_MEDIA_FILES="true") as world, world.client() as client:
         crawl(world)
         yield world, client
 
@@ -132,6 +138,8 @@ def test_the_crawl_brought_both_kinds_of_each(records: dict[str, list[Any]]) -> 
     assert {record["type"] for record in records["event"]} == set(EVENTS)
     assert {"new", "known", "kind"} <= {field for line in records["journal_line"] for field in line}
     assert {bool(record["feed_id"]) for record in records["article"]} == {True, False}
+    assert {record["status"] for record in records["file"]} == {"stored", "failed"}
+    assert {each["role"] for record in records["entry"] for each in record["files"]} == {"enclosure"}
     assert {record["why"] for record in records["merge"]} == {"canonical", "near_text"}
     states = {(record["processing_status"], bool(record["fragments"])) for record in records["media"]}
     assert states == {("ready_for_reading", True), ("failed", False)}
@@ -217,5 +225,6 @@ def test_every_file_is_documented(crawled: tuple[World, redis.Redis]) -> None:
         f"{place.parent}/" if place.parent.name else f"{place.name}`" for place in places if place.parts[0] != "redis"
     }
     told = DOCUMENT.read_text("utf-8")
-    assert {kind for kind in kinds if f"`{re.sub(r'[0-9]{4}-[0-9]{2}-[0-9]{2}', '<day>', kind)}" not in told} == set()
+    named = {re.sub(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", "<day>", re.sub("/[0-9a-f]{2}/", "/<aa>/", kind)) for kind in kinds}
+    assert {kind for kind in named if f"`{kind}" not in told} == set()
     assert "subscriptions.ndjson`" in kinds

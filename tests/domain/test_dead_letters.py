@@ -69,6 +69,8 @@ def test_what_a_letter_says(text: str, name: str, reason: str, host: str, at: fl
         ),
         (letter(uid="page:x", kind="page"), Task("page:x", "page", URL, "a.test", 7, "queue")),
         (letter(uid="archive:f", kind="archive"), Task("archive:f", "archive", URL, "a.test", 7, "queue")),
+        (letter(uid=f"file:{32 * 'a'}", kind="file"), Task(f"file:{32 * 'a'}", "file", URL, "a.test", 7, "queue")),
+        (letter(uid="file:a", kind="file"), None),
         (
             letter(origin=["feed"], parent=3, depth=True, source="", category={}),
             Task(UID, "article", URL, "a.test", 7, "queue"),

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feedcrawl.domain.tasks import LANES, PAGE_KINDS, History, Lease, Task, compact, task_from_json
+from feedcrawl.domain.tasks import LANES, PAGE_KINDS, History, Lease, Task, compact, lane_of, task_from_json
 
 TASK = Task("a1", "article", "https://one.example/a", "one.example")
 WHOLE = (
@@ -66,6 +66,7 @@ def test_the_two_halves_share_no_name():
 def test_lanes():
     assert LANES == ("poll", "page")
     assert {"article", "page"} == PAGE_KINDS
+    assert lane_of(replace(TASK, kind="file")) == "file"
 
 
 def test_a_lease_is_named_by_its_task():
@@ -81,7 +82,7 @@ values = st.recursive(
 tasks = st.builds(
     Task,
     id=texts,
-    kind=st.sampled_from(["feed", "sitemap", "article", "archive", "page", "websub"]),
+    kind=st.sampled_from(["feed", "sitemap", "article", "archive", "page", "websub", "file"]),
     url=texts,
     host=texts,
     priority=st.integers(1, 10),

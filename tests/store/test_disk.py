@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from feedcrawl.store.disk import DiskUnavailable, probe, sweep, write_anew
+from feedcrawl.store.disk import DiskUnavailable, probe, sweep, write_anew, write_beneath
 
 
 def test_a_file_is_whole_and_private(tmp_path: Path) -> None:
@@ -85,3 +85,31 @@ def test_only_what_is_ours_is_swept(tmp_path: Path) -> None:
     assert sweep(tmp_path, time.time() + 7200) == 2
     assert all(path.exists() for path in kept)
     assert sweep(tmp_path / "nowhere", time.time()) == 0
+
+
+def test_what_is_written_beneath_is_there_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_beneath(tmp_path, "aa/file", b"a" * 100_000)
+    assert (tmp_path / "aa" / "file").read_bytes() == b"a" * 100_000
+    assert (tmp_path / "aa" / "file").stat().st_mode & 0o007 == 0
+
+    def fail(*_: object, **__: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    for call in ("write", "fsync", "rename"):
+        with monkeypatch.context() as patch:
+            patch.setattr(os, call, fail)
+            with pytest.raises(OSError, match="No space"):
+                write_beneath(tmp_path, "bb/file", b"b")
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["aa", "bb", "file"]
+
+
+def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "aa").symlink_to(tmp_path / "elsewhere")
+    for name in ("aa/file", "../file", "/file", "x/../file"):
+        with pytest.raises(OSError, match=r"link|not a name"):
+            write_beneath(root, name, b"x")
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+    assert [path.name for path in root.iterdir()] == ["aa"]
