@@ -39,6 +39,9 @@ REMEMBERED = 2000
 PATIENCE_SEC = 30.0
 """How long a turn at a host is waited for that is not the task's own."""
 
+_NEVER_READ = frozenset({"redirect_loop", "too_many_redirects", "bad_redirect", "address_refused"})
+"""Failures that waiting does not mend: there is no robots.txt, and the page is judged by its own address."""
+
 Turn = Lease | Literal["visit"] | None
 """In whose turn a host is asked: that of a task there, one that is waited for, or none (where Scrapy paces)."""
 Known = tuple[RobotsRecord, robots.RobotsRules | None]
@@ -186,7 +189,7 @@ class RobotsGate:
             raise
         except Exception as error:  # noqa: BLE001 - whatever failed, there is no robots.txt to read
             name = failure_name(error)
-            status, body = (310 if name in ("redirect_loop", "too_many_redirects", "bad_redirect") else 0), b""
+            status, body = (310 if name in _NEVER_READ else 0), b""
             logger.info("robots_failed", extra={"host": hostname(site), "reason": name})
         self._stats.inc_value("feedcrawl/robots_fetched")
         now = self._now().timestamp()

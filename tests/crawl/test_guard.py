@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 from scrapy_process import clean_environment
+from spellings import LOOPBACK_HOSTS, NAMES
 
 from feedcrawl.hardening import HARDENED
 
@@ -63,49 +64,6 @@ def tell(url, outcome):
 process = AsyncCrawlerProcess(plan["settings"])
 process.crawl(Probe)
 process.start()
-"""
-
-LOOPBACK_HOSTS = [
-    "127.0.0.1",
-    "127.255.255.254",
-    "localhost",
-    "LOCALHOST",
-    "localhost.",
-    "localhost.localdomain",
-    "127.1",
-    "127.0.1",
-    "2130706433",
-    "0x7f000001",
-    "0x7F.1",
-    "0x7f.0x0.0x0.0x1",
-    "0177.0.0.1",
-    "017700000001",
-    "0",
-    "0.0.0.0",
-    "127.0.0.1.",
-    "%31%32%37.0.0.1",
-    "①②⑦.⓪.⓪.①",
-    "127。0。0。1",
-    "127.0.0.1",
-    "[::1]",
-    "[0:0:0:0:0:0:0:1]",
-    "[::]",
-    "[::ffff:127.0.0.1]",
-    "[::ffff:7f00:1]",
-    "[::FFFF:0:1]",
-    "[::127.0.0.1]",
-    "user@127.0.0.1",
-    "gate.test@127.0.0.1",
-    "gate.test:80@127.0.0.1",
-]
-NAMES = """
-127.1.0.1 gate.test
-127.0.0.1 v4.test
-::1 v6.test
-::ffff:127.0.0.1 mapped.test
-127.1.0.1 mixed.test
-127.0.0.1 mixed.test
-127.0.0.1 example.org
 """
 
 

@@ -15,7 +15,14 @@ from twisted.internet import error as net
 
 from feedcrawl.domain.robots_access import RETRY_SEC
 from feedcrawl.domain.tasks import LANES, History, Lease, Task
-from feedcrawl.exceptions import CrawlDelayLearned, RedirectRefused, RobotsBlocked, RobotsElsewhere, RobotsUnavailable
+from feedcrawl.exceptions import (
+    AddressRefused,
+    CrawlDelayLearned,
+    RedirectRefused,
+    RobotsBlocked,
+    RobotsElsewhere,
+    RobotsUnavailable,
+)
 from feedcrawl.middlewares.robots import RobotsMiddleware
 from feedcrawl.robots import RobotsGate
 from feedcrawl.services.leases import Leases
@@ -138,7 +145,9 @@ def test_the_request_for_it_is_light_and_free(world: World) -> None:
     assert meta["handle_httpstatus_all"]
 
 
-@pytest.mark.parametrize("answer", [404, 403, 401, 410, 304, RedirectRefused("too_many_redirects", "")])
+@pytest.mark.parametrize(
+    "answer", [404, 403, 401, 410, 304, RedirectRefused("too_many_redirects", ""), AddressRefused("refused")]
+)
 def test_none_allows_all(world: World, answer: int | Exception) -> None:
     world.answer = answer
     assert world.worker()("https://a.test/ours") is None
