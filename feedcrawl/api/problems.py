@@ -24,7 +24,14 @@ STATUSES = {
         ("unknown_callback", "wrong_topic", "not_asked", "bad_challenge", "bad_lease"), HTTPStatus.NOT_FOUND
     ),
     **dict.fromkeys(
-        ("article_unknown", "article_failed", "article_not_held", "media_unknown", "collection_unknown"),
+        (
+            "feed_unknown",
+            "article_unknown",
+            "article_failed",
+            "article_not_held",
+            "media_unknown",
+            "collection_unknown",
+        ),
         HTTPStatus.NOT_FOUND,
     ),
     **dict.fromkeys(

@@ -175,10 +175,10 @@ def _urls(wired: Wiring, text: str) -> Iterator[tuple[str, str]]:
 
 
 def feed_page(wired: Wiring, feed_id: str) -> FeedPage:
-    """One feed; Refusal (`not_subscribed`) if there is none of this id, StoreUnavailable, DiskUnavailable."""
+    """One feed; Refusal (`feed_unknown`) if there is none of this id, StoreUnavailable, DiskUnavailable."""
     feed = subscriptions.find(wired.registry, feed_id)
     if feed is None:
-        raise Refusal("not_subscribed", "there is no feed of this id: it may have been unsubscribed")
+        raise Refusal("feed_unknown", "there is no feed of this id: it may have been unsubscribed")
     articles = wired.catalogue.page(WantedArticles(feed_id=feed.id), wired.now(), limit=TOP).articles
     lines = wired.entry_lines.recent(f'"feed_id":"{feed.id}"', LINE_BYTES)
     with map_redis_errors():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlencode, urlsplit
 
 from fastapi.responses import HTMLResponse
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 
 from feedcrawl import __version__
@@ -138,7 +138,6 @@ def segment(value: object) -> str:
 _environment = Environment(
     loader=PackageLoader("feedcrawl.api.pages", ""),
     autoescape=True,
-    undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
 )

@@ -1,0 +1,152 @@
+"""A fleet as the store holds it after some days: feeds and their polls, counts, articles, dead letters, a circuit."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+from feedcrawl.domain.cadence_state import to_json
+from feedcrawl.domain.cadence_values import PollState
+from feedcrawl.domain.subscription import Feed, PollRecord, Subscription, dump
+from feedcrawl.domain.tallies import Tally
+from feedcrawl.domain.tasks import Task
+from feedcrawl.domain.urls import url_uid
+from feedcrawl.services.articles import hash_fields
+from feedcrawl.services.polling import rfc3339
+from feedcrawl.services.subscriptions import poll_task, url_key
+from feedcrawl.store import keys
+from feedcrawl.wiring import Wiring
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "</title><svg onload=alert(1)>",
+    "\u202egnp.exe",
+    "A" * 400,
+)
+"""Titles that publishers could give their feeds and articles."""
+COUNTS = (
+    {"poll:fetched": 5, "new": 20, "late": 30, "article:stored": 5, "article:merged": 1},
+    {"poll:not_modified": 4, "saved": 4000, "stale": 1},
+    {"poll:unchanged": 1, "poll:http_503": 2, "new": 1, "article:http_503": 1},
+)
+FAILED = frozenset({5, 6})
+
+
+def seeded(wired: Wiring, *, feeds: int = 12, articles: int = 8) -> list[str]:
+    """Fills a store; answers the uids of the articles."""
+    said = [_feed(wired, number) for number in range(feeds)]
+    with wired.client.pipeline(transaction=False) as pipe:
+        for feed in said:
+            key = url_key(feed.subscription.url)
+            pipe.hset(wired.registry._by_url(key), key, feed.id)
+            pipe.sadd(f"{wired.registry._prefix(feed.id)}feeds", feed.id)
+            pipe.set(wired.registry._key("feed", feed.id), dump(feed.subscription))
+            commands = wired.registry.commit(feed.id, feed.polls, _line(wired, feed))
+            for command in commands + wired.registry.failing_changed(feed.id, PollRecord(), feed.polls):
+                pipe.execute_command(*command)
+        pipe.execute()
+    wired.frontier.push_each((poll_task(feed.subscription), 600.0, "") for feed in said)
+    _count(wired, said)
+    _dead_letters(wired)
+    _open_a_circuit(wired)
+    return [_article(wired, said[number % feeds], number) for number in range(articles)]
+
+
+def _feed(wired: Wiring, number: int) -> Feed:
+    url, now = f"https://site{number}.example/feed", wired.now()
+    title = HOSTILE[number] if number < len(HOSTILE) else f"Fleet {number}"
+    said = Subscription(wired.registry.new_id(url), url, ("<b>news</b>",), title, rfc3339(now))
+    interval = 900.0 * (1 + number % 40)
+    polls = PollRecord(
+        title=title,
+        type="rss20",
+        site_url="javascript:alert(1)" if number < len(HOSTILE) else url,
+        etag='"<b>"',
+        interval_sec=interval,
+        next_at=rfc3339(now + timedelta(seconds=600)),
+        reason="error-backoff" if number in FAILED else "new-entries",
+        candidates=(("error-backoff", interval),) if number in FAILED else (("interval", interval), ("blend", 800.0)),
+        last_fetch_at=rfc3339(now),
+        last_success_at=rfc3339(now),
+        last_status=503 if number in FAILED else 200,
+        last_result="http_503" if number in FAILED else "fetched",
+        cadence=to_json(PollState(interval, 4000.0 * (1 + number), errors=7 - number if number in FAILED else 0)),
+    )
+    return Feed(said, polls)
+
+
+def _line(wired: Wiring, feed: Feed) -> dict[str, Any]:
+    failed = feed.polls.last_result != "fetched"
+    return {
+        "poll_id": f"{feed.id}@1",
+        "at": rfc3339(wired.now()),
+        "http_status": feed.polls.last_status,
+        "result": feed.polls.last_result,
+        "detail": "<b>upstream connect error" if failed else "",
+        "new": 3,
+        "bytes": 20_000,
+        "interval_after_sec": feed.polls.interval_sec,
+        "next_at": feed.polls.next_at,
+        "reason": feed.polls.reason,
+    }
+
+
+def _count(wired: Wiring, feeds: list[Feed]) -> None:
+    now = wired.now().timestamp()
+    tallies = [Tally(COUNTS[0], feeds[0].id), Tally(COUNTS[1]), Tally(COUNTS[2], feeds[1].id, "dead.example")]
+    more = [Tally({}, failed_host="dead.example"), Tally({}, failed_host="dead.example")]
+    wired.series.add([command for each in (*tallies, *more) for command in wired.series.of_page(0, each, now - 60)])
+
+
+def _dead_letters(wired: Wiring) -> None:
+    for number, reason in enumerate(("http_404", "http_404", "<b>")):
+        letter = {"url": f"https://dead.example/{number}", "uid": f"{number:016x}", "kind": "article", "reason": reason}
+        wired.client.rpush(keys.DEAD_LETTERS, json.dumps(letter | {"at": wired.now().timestamp()}))
+
+
+def _open_a_circuit(wired: Wiring) -> None:
+    wired.frontier.push([Task("0" * 12 + "down", "article", "https://down.example/1", "down.example")])
+    (lease,) = wired.frontier.take(1).leases
+    for _ in range(wired.config.circuit_failures):
+        wired.frontier.release(lease, "site")
+
+
+def _article(wired: Wiring, feed: Feed, number: int) -> str:
+    url, now = f"https://site{number}.example/{number}", wired.now()
+    uid, at = url_uid(url), wired.now().timestamp() - number
+    text = "What was said of it is one line.\n" * 5
+    record = {
+        "type": "article",
+        "uid": uid,
+        "url": url,
+        "canonical_url": url,
+        "final_url": url,
+        "category": "news",
+        "categories": ["news"],
+        "title": HOSTILE[number] if number < len(HOSTILE) else f"Story {number}",
+        "authors": ["<b>Ann</b>"],
+        "published": rfc3339(now),
+        "language": "en",
+        "site_name": "A site",
+        "clean_text": text,
+        "text_len": len(text),
+        "content_html": f"<p>What was said</p><img src='{url}.png' alt='The hall'><script>alert(1)</script>",
+        "content_hash": f"{number:064x}",
+        "extractor": "readability",
+        "feed_id": feed.id,
+        "fetched_ts": at,
+        "fetched_at": rfc3339(now),
+        "status": "success",
+    }
+    entry = {"feed_id": feed.id, "entry_uid": f"e{number}", "title": "An entry of it", "canonical_link": url}
+    entry |= {"article_uid": uid, "first_seen": rfc3339(now), "revision": 1}
+    with wired.client.pipeline(transaction=False) as pipe:
+        wired.articles.write(pipe, uid, hash_fields(record))
+        wired.articles.index(pipe, uid, ["news"], at)
+        wired.articles.sighting(pipe, uid, "javascript:alert(1)")
+        pipe.execute()
+    wired.article_lines.append(now.date(), record | {"content_hash": "f" * 64, "title": "a version before"}, record)
+    wired.entry_lines.append(now.date(), entry)
+    return uid
