@@ -13,6 +13,7 @@ from feedcrawl import robots
 from feedcrawl.domain import extraction
 from feedcrawl.domain.canonical import canonical_url
 from feedcrawl.domain.conditional import Validators
+from feedcrawl.domain.sniffing import is_no_text, kind_of
 from feedcrawl.domain.urls import hostname, resolve
 from feedcrawl.items import Article
 from feedcrawl.parsing import Done
@@ -109,9 +110,10 @@ class ArticleTasks(Answers):
                 yield item
             return
         article = self._article(request, response)
-        if not isinstance(response, TextResponse) or "download_stopped" in response.flags:
-            _refuse(article, "FAIL_BAD_HTML", "unsupported_type", f"the type is {content_type(response)}")
-        else:
+        kind = _no_page(response)
+        if kind is not None:
+            _refuse(article, "FAIL_BAD_HTML", "unsupported_type", f"the type is {content_type(response)}, it is {kind}")
+        elif isinstance(response, TextResponse):
             await self._extract(article, response)
             if not await self._renders.improve(article, response):
                 return
@@ -191,15 +193,11 @@ class ArticleTasks(Answers):
     def _unfetched(
         self, request: Request, outcome: Outcome, response: Response | None, detail: str = ""
     ) -> Iterator[Article]:
-        lease: Lease = request.meta["lease"]
-        last = lease.history.attempts + 1 >= self.wired.config.max_attempts
-        dead = outcome.fate == "dead" or (outcome.fate == "retry" and last)
-        status = response.status if response is not None else None
-        ended = False if dead else self.give_back(request, outcome, status) == "dead"
-        if dead or ended:
+        ending = self.ending(request, outcome, response.status if response is not None else None)
+        if ending != "given_back":
             article = self._article(request, response)
             _refuse(article, outcome.failure or "FAIL_HTTP", outcome.reason, detail)
-            article.dead_letter, article.ended = outcome.dead_letter, ended
+            article.dead_letter, article.ended = outcome.dead_letter, ending == "ended"
             yield article
 
     def _article(self, request: Request, response: Response | None) -> Article:
@@ -219,6 +217,13 @@ class ArticleTasks(Answers):
 def _uid_now(lease: Lease) -> str:
     """The uid of what the task asks for, which may have been redirected to another host since it was made."""
     return uid_of(lease.task.url, keep_trailing_slash=keeps_slash(lease.task))
+
+
+def _no_page(response: Response) -> str | None:
+    """What an answer is that is no page, by its type or, whatever that is, by its bytes; None for one that may be."""
+    if not isinstance(response, TextResponse) or "download_stopped" in response.flags:
+        return "none that is read"
+    return kind_of(response.body) or ("bytes that are no text" if is_no_text(response.text) else None)
 
 
 def _apart(extraction: Extraction, response: TextResponse) -> Extraction:
