@@ -45,6 +45,7 @@ NAMES = [
     ("too_large", "unusable", "ok", "dead", "FAIL_BAD_HTML", True),
     ("bad_encoding", "unusable", "ok", "dead", "FAIL_BAD_HTML", True),
     ("unsupported_type", "unusable", "ok", "dead", "FAIL_BAD_HTML", True),
+    ("type_mismatch", "unusable", "ok", "dead", "FAIL_BAD_HTML", True),
     ("bad_html", "unusable", "ok", "dead", "FAIL_BAD_HTML", True),
     ("empty", "unusable", "ok", "dead", "FAIL_EMPTY", True),
     ("not_a_feed", "unusable", "ok", "dead", "FAIL_PARSE", True),
