@@ -28,7 +28,10 @@ MAX_HEADER_BYTES: Final = 64 << 10
 
 
 class StrictParser(_LenientHTTPClientParser):
-    """Refuses a body whose end two headers tell differently: ParseError, and the connection is closed."""
+    """Refuses a body whose end two headers tell differently: ParseError, and the connection is closed.
+
+    It is closed too behind a body that goes on after its end, and behind an answer that has none and brings one.
+    """
 
     def allHeadersReceived(self) -> None:  # noqa: N802 - Twisted's interface
         """Looks at the headers by which a body is framed; answers without one have none that count."""
@@ -40,6 +43,11 @@ class StrictParser(_LenientHTTPClientParser):
             if (wrong := ambiguous(lengths, codings)) is not None:
                 raise ParseError(wrong, b", ".join((*lengths, *codings)))  # type: ignore[no-untyped-call]
         super().allHeadersReceived()  # type: ignore[no-untyped-call]
+
+    def _finished(self, rest: bytes) -> None:
+        if rest:  # more came than the response has: whatever it is, it is not the answer to the next request
+            self.request.persistent = False
+        super()._finished(rest)  # type: ignore[no-untyped-call]
 
 
 class LimitedProtocol(_LenientHTTP11ClientProtocol):
