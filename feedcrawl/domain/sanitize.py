@@ -19,6 +19,7 @@ from lxml import html as lxml_html
 
 from feedcrawl.domain.addresses import is_literal, is_public
 from feedcrawl.domain.errors import InvalidUrl
+from feedcrawl.domain.images import image_source, is_pixel
 from feedcrawl.domain.urls import hostname
 
 if TYPE_CHECKING:
@@ -52,7 +53,6 @@ _DROPPED_WITH_CONTENT = {
 }  # fmt: skip
 _LINK_ATTRIBUTES = {"rel": "noopener noreferrer", "target": "_blank", "referrerpolicy": "no-referrer"}
 _URL_ATTRIBUTES = ("href", "src", "cite")
-_LAZY_SOURCES = ("data-src", "data-original", "data-lazy-src", "data-orig-file", "data-hi-res-src")
 _CONTROL = bytes({*range(0x20), 0x7F} - set(b"\t\n\r"))
 _EARLY_END = re.compile(rb"</(?:body|html)\s*>", re.IGNORECASE)
 _HUGE_TAG = re.compile(rb"<[a-zA-Z][^<>]{4096,}")
@@ -61,7 +61,6 @@ _CLASSES = etree.ElementDefaultClassLookup(
     element=lxml_html.HtmlElement, comment=lxml_html.HtmlComment, pi=lxml_html.HtmlProcessingInstruction
 )
 _URL_NOISE = re.compile(r"[\x00-\x20\x7f-\xa0\u200b-\u200f\u2028\u2029\ufeff]+")
-_HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 
 
 def clean_html(html: str, *, base_url: str, image_proxy: str | None = None) -> str:
@@ -130,9 +129,18 @@ def parse_html(html: str) -> HtmlElement | None:
     parser = lxml_html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
     parser.set_element_class_lookup(_CLASSES)
     try:
-        return lxml_html.document_fromstring(text, parser=parser)
+        tree = lxml_html.document_fromstring(text, parser=parser)
     except (etree.LxmlError, ValueError):
         return None
+    _empty_sources(tree)
+    return tree
+
+
+def _empty_sources(tree: HtmlElement) -> None:
+    """Put beside a `source` what follows it: it has no end tag (WHATWG HTML 13.1.2), which libxml2 does not know."""
+    for source in list(tree.iter("source")):
+        for child in reversed(source):
+            source.addnext(child)
 
 
 def _tame(tag: re.Match[bytes]) -> bytes:
@@ -173,12 +181,6 @@ def _drop_sourceless(tree: HtmlElement) -> None:
             image.drop_tree()
 
 
-def is_pixel(image: HtmlElement) -> bool:
-    """Whether an image is there to be loaded, not to be seen: 0 or 1 pixel high or wide, or hidden."""
-    tiny = any(re.fullmatch(r"\s*[01](?:px)?\s*", image.get(side) or "") for side in ("width", "height"))
-    return tiny or bool(_HIDDEN.search(image.get("style") or ""))
-
-
 def _resolve(tree: HtmlElement, base_url: str, image_proxy: str | None) -> None:
     for image in tree.iter("img"):
         _set_or_drop(image, "src", image_source(image))
@@ -195,14 +197,6 @@ def _resolve(tree: HtmlElement, base_url: str, image_proxy: str | None) -> None:
     if image_proxy:
         for image in tree.iter("img"):
             _set_or_drop(image, "src", _proxied(image.get("src"), image_proxy))
-
-
-def image_source(image: HtmlElement) -> str | None:
-    """What an image shows: its src, or what a script would put there instead of a placeholder."""
-    source: str | None = image.get("src")
-    if source and not source.lstrip().lower().startswith("data:"):
-        return source
-    return next((value for name in _LAZY_SOURCES if (value := image.get(name))), source)
 
 
 def _set_or_drop(element: HtmlElement, name: str, value: str | None) -> None:

@@ -29,6 +29,14 @@ KEPT = [
     ('<a href="mailto:a@b.example">m</a>', f'<a href="mailto:a@b.example" {LINK}>m</a>'),
     ('<img src="i.png">', '<img src="https://news.example/2026/i.png">'),
     ('<img data-src="i.png" src="data:image/gif;base64,R0">', '<img src="https://news.example/2026/i.png">'),
+    (
+        '<picture><source srcset="l.webp"><source srcset="l.jpg"><img src="i.png"></picture>',
+        '<img src="https://news.example/2026/i.png">',
+    ),
+    (
+        '<img srcset="i.png 1x, l.png 2x">',
+        '<img src="https://news.example/2026/l.png">',
+    ),
     ('<p class="c" id="location" style="x" onclick="f()" data-x="1" lang="de">a</p>', '<p lang="de">a</p>'),
 ]
 

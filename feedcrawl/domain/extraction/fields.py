@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.extraction.sites import is_front, site_names
 from feedcrawl.domain.extraction.structured import text_at, values
-from feedcrawl.domain.sanitize import image_source, is_pixel, safe_url
+from feedcrawl.domain.images import image_source, is_pixel
+from feedcrawl.domain.sanitize import safe_url
 from feedcrawl.domain.text import fold
 from feedcrawl.domain.urls import resolve, same_site
 

@@ -14,6 +14,7 @@ from lxml import etree
 
 from feedcrawl.domain.extraction.leads import squeezed
 from feedcrawl.domain.extraction.weights import HEADINGS, INLINE, Weights, names, weigh
+from feedcrawl.domain.images import show_images
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -82,6 +83,7 @@ def clear_away(tree: HtmlElement) -> HtmlElement:
     First go elements that hold no text, then what certainly is furniture, then what likely is: consent dialogs longer
     than the article would make every other share look small.
     """
+    show_images(tree)
     for fallback in list(tree.iter("noscript")):
         if len(fallback) and weigh(fallback)[fallback].prose > _STORY:
             fallback.drop_tag()  # the article itself, for readers without scripts

@@ -1,0 +1,74 @@
+"""What an img element shows: pages that load their pictures late keep the address elsewhere than in src."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lxml.html import HtmlElement
+
+_LATE = ("data-src", "data-lazy-src", "data-original", "data-lazy", "data-url")
+_LARGER = ("data-orig-file", "data-hi-res-src")
+_LATE_SETS = ("data-srcset", "data-lazy-srcset")
+_SETS = (*_LATE_SETS, "srcset")
+_ADDRESS = re.compile(r"(?!data:)[^\s{}<>\"]*[/.][^\s{}<>\"]*", re.IGNORECASE)
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)[wx]")
+_HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
+
+
+def image_source(image: HtmlElement) -> str | None:
+    """The address that an image is shown from, as written; None if it has none.
+
+    What a script would put into src comes first, for src is a placeholder then. An image without src has the largest
+    of its srcset, or of the sources of its picture (WHATWG HTML 4.8.3).
+    """
+    return next(filter(None, _addresses(image)), None)
+
+
+def is_pixel(image: HtmlElement) -> bool:
+    """Whether an image is there to be loaded, not to be seen: 0 or 1 pixel high or wide, or hidden."""
+    tiny = any(re.fullmatch(r"\s*[01](?:px)?\s*", image.get(side) or "") for side in ("width", "height"))
+    return tiny or bool(_HIDDEN.search(image.get("style") or ""))
+
+
+def show_images(tree: HtmlElement) -> None:
+    """Write into src what images show, while the elements are there that say so."""
+    for image in tree.iter("img"):
+        if source := image_source(image):
+            image.set("src", source)
+    for fallback in tree.iter("noscript"):
+        image, shown = fallback.getprevious(), fallback.find(".//img")
+        if image is not None and image.tag == "img" and shown is not None and (source := image_source(shown)):
+            image.set("src", source)
+
+
+def _addresses(image: HtmlElement) -> Iterator[str]:
+    yield from filter(_is_address, (image.get(name, "") for name in _LATE))
+    yield from (_largest(image.get(name, "")) for name in _LATE_SETS)
+    source = image.get("src", "")
+    yield "" if source.lstrip().lower().startswith("data:") else source
+    yield from filter(_is_address, (image.get(name, "") for name in _LARGER))
+    yield _largest(image.get("srcset", ""))
+    picture = image.getparent()
+    if picture is not None and picture.tag == "picture":
+        yield from (_largest(source.get(name, "")) for source in picture.iter("source") for name in _SETS)
+
+
+def _is_address(text: str) -> bool:
+    return _ADDRESS.fullmatch(text.strip()) is not None
+
+
+def _largest(srcset: str) -> str:
+    """The address of the largest candidate of a srcset."""
+    sizes: dict[str, float] = {}
+    address = ""
+    for part in re.sub(r"(\s[\d.]+[wx]),", r"\1 ", srcset).split():
+        size = _SIZE.fullmatch(part)
+        if size and address:
+            sizes[address] = float(size[1])
+        elif _is_address(address := part.strip(",")):
+            sizes[address] = 1.0
+    return max(sizes, key=sizes.__getitem__, default="")

@@ -1,0 +1,77 @@
+import pytest
+
+from feedcrawl.domain.images import image_source, is_pixel, show_images
+from feedcrawl.domain.sanitize import parse_html
+
+DATA = "data:image/gif;base64,R0lGODlhAQABAAAAACw="
+
+
+def tree(html):
+    document = parse_html(f"<body><div>{html}</div></body>")
+    assert document is not None
+    return document
+
+
+@pytest.mark.parametrize(
+    ("html", "source"),
+    [
+        ("<img src=a.jpg>", "a.jpg"),
+        ("<img src='a photo'>", "a photo"),
+        ("<img src=image?id=3>", "image?id=3"),
+        ("<img>", None),
+        (f"<img src='{DATA}'>", None),
+        (f"<img src='{DATA}' data-src=/late.jpg>", "/late.jpg"),
+        ("<img src=/placeholder.gif data-src=/late.jpg>", "/late.jpg"),
+        ("<img src=/placeholder.gif data-original=/late.jpg>", "/late.jpg"),
+        ("<img src=/placeholder.gif data-srcset='/s.jpg 1x, /l.jpg 2x'>", "/l.jpg"),
+        ("<img src=a.jpg data-src=true>", "a.jpg"),
+        ("""<img src=a.jpg data-src='{"default": "/b.jpg"}'>""", "a.jpg"),
+        (f"<img src=a.jpg data-src='{DATA}'>", "a.jpg"),
+        ("<img src=a.jpg data-orig-file=/large.jpg>", "a.jpg"),
+        (f"<img src='{DATA}' data-orig-file=/large.jpg>", "/large.jpg"),
+        ("<img src=a.jpg srcset='/l.jpg 2x'>", "a.jpg"),
+        ("<img srcset='/s.jpg 320w, /l.jpg 1280w, /m.jpg 640w'>", "/l.jpg"),
+        ("<img srcset='/w=875,q=90/1.jpg 1x,/w=1750,q=70/1.jpg 1.5x'>", "/w=1750,q=70/1.jpg"),
+        ("<img srcset='/a.jpg, /b.jpg'>", "/a.jpg"),
+        ("<img srcset=', 2x,, 100w'>", None),
+        (f"<picture><source srcset='/s.webp 1x, /l.webp 2x'><img src='{DATA}'></picture>", "/l.webp"),
+        ("<picture><source data-srcset=/late.webp><img></picture>", "/late.webp"),
+        ("<picture><source srcset=/other.webp><img src=a.jpg></picture>", "a.jpg"),
+    ],
+)
+def test_image_source(html, source):
+    assert image_source(tree(html).find(".//img")) == source
+
+
+def test_a_long_srcset_is_read_in_linear_time():
+    assert image_source(tree(f"<img srcset='{',' * 100_000} /a.jpg 1x{',' * 100_000}'>").find(".//img")) == "/a.jpg"
+
+
+@pytest.mark.parametrize(
+    ("html", "source"),
+    [
+        (f"<img src='{DATA}'><noscript><img src=/shown.jpg></noscript>", "/shown.jpg"),
+        ("<img src=/blank.gif><noscript><a href=/><img data-src=/shown.jpg></a></noscript>", "/shown.jpg"),
+        ("<img src=a.jpg><p>text</p><noscript><img src=/pixel.gif></noscript>", "a.jpg"),
+        ("<img src=a.jpg><noscript>Please switch scripts on.</noscript>", "a.jpg"),
+        ("<picture><source srcset=/s.webp><img></picture>", "/s.webp"),
+    ],
+)
+def test_show_images(html, source):
+    document = tree(html)
+    show_images(document)
+    assert document.find(".//img").get("src") == source
+
+
+@pytest.mark.parametrize(
+    ("html", "pixel"),
+    [
+        ("<img src=a width=1 height=1>", True),
+        ("<img src=a height=0px>", True),
+        ("<img src=a style='color: red; display:none'>", True),
+        ("<img src=a width=100 height=10>", False),
+        ("<img src=a width=100%>", False),
+    ],
+)
+def test_is_pixel(html, pixel):
+    assert is_pixel(tree(html).find(".//img")) is pixel
