@@ -28,8 +28,8 @@ ERROR_BODY_BYTES = 64 << 10
 class DecodingMiddleware:
     """Hands on bodies as they were before compression, at most `meta["download_maxsize"]` or DOWNLOAD_MAXSIZE bytes.
 
-    The body of an error is read to 64 KiB and is empty where that is not enough or it cannot be decoded: nobody needs
-    it, and the status is the news.
+    The body of an error or redirect is read to 64 KiB and is empty where that is not enough or it cannot be decoded:
+    nobody needs it, and the status is the news.
     """
 
     def __init__(self, stats: StatsCollector, limit_bytes: int) -> None:
@@ -72,7 +72,7 @@ class DecodingMiddleware:
 
 
 def _decoded(response: Response, codings: tuple[str, ...], limit_bytes: int) -> bytes:
-    if response.status < 400:
+    if response.status < 300:
         return decode(response.body, codings, limit_bytes=limit_bytes)
     try:
         return decode(response.body, codings, limit_bytes=min(limit_bytes or ERROR_BODY_BYTES, ERROR_BODY_BYTES))

@@ -97,7 +97,7 @@ def test_limits() -> None:
 @pytest.mark.parametrize(
     ("coding", "body", "expected"), [("gzip", gzip.compress(PAGE), PAGE), ("gzip", BOMB, b""), ("exi", b"\0", b"")]
 )
-@pytest.mark.parametrize("status", [404, 503])
+@pytest.mark.parametrize("status", [301, 404, 503])
 def test_the_body_of_an_error_never_hides_the_status(status: int, coding: str, body: bytes, expected: bytes) -> None:
     response = decoded(body, coding, status=status)
     assert (response.status, response.body) == (status, expected)
