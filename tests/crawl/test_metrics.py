@@ -6,6 +6,7 @@ import time
 import urllib.error
 import urllib.request
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,7 @@ SETTINGS = {
     "FEEDCRAWL_CIRCUIT_FAILURES": "2",
     "FEEDCRAWL_CIRCUIT_FIRST_WAIT_SEC": "0.3",
     "FEEDCRAWL_MIN_HTML_CHARS": "20",
+    "FEEDCRAWL_MEDIA_FILES": "true",
 }
 
 
@@ -67,7 +69,9 @@ def busy_world(world: World) -> None:
     shaky.serve("/", html("up"))
     for name in ("a", "b", "c"):
         shaky.serve(f"/{name}", failure(503), good_page(name))
-    entries = [entry(site, name) for name in names] + [entry(shaky, name) for name in ("a", "b", "c")]
+    png = document(b"\x89PNG\r\n\x1a\n", content_type="image/png")
+    entries = [replace(entry(site, "one"), files=(site.serve("/a.png", png), site.url("/no.png")))]
+    entries += [entry(site, name) for name in names[1:]] + [entry(shaky, name) for name in ("a", "b", "c")]
     edited = [entry(site, "one", summary="said otherwise"), *entries[1:]]
 
     def of(items: list, tag: str) -> object:
