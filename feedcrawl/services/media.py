@@ -223,7 +223,8 @@ class MediaService:
         return media
 
     def _fetch(self, media: Media) -> None:
-        task = article_task(media.requested_url)
+        asked = {"request_id": media.request_id} if media.request_id else {}
+        task = article_task(media.requested_url, payload=asked)
         if self._leases.push([task]) == ["known"]:  # it ended before there were records, or its text is gone
             self._leases.push([task], again="operator")
 

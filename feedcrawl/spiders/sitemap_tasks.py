@@ -173,6 +173,12 @@ class SitemapTasks(Answers):
         return True
 
     async def _commit(self, poll: SitemapPoll) -> None:
+        tracer = self.wired.tracer
+        with tracer.span("commit", poll.lease):
+            tracer.note(poll.lease, poll_id=poll.poll_id, result=poll.result, new=len(poll.found))
+            await self._end(poll)
+
+    async def _end(self, poll: SitemapPoll) -> None:
         wired = self.wired
         policy = sitemaps.policy_for(poll.watched, wired.cadence, wired.config, poll.at)
         poll.decision = sitemaps.decide(poll, policy, random.uniform(-1, 1))  # noqa: S311 - jitter

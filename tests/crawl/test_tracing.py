@@ -5,11 +5,13 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from collector import Collector, Span
-from origin import failure, redirect
+from documents import sitemap
+from origin import document, failure, redirect
 from scrapy_process import REPOSITORY, clean_environment
 from world import World, entry, feed, good_page, world_in
 
@@ -31,7 +33,7 @@ def world(collector: Collector, tmp_path: Path) -> Iterator[World]:
 
 def journal(world: World) -> list[dict[str, object]]:
     with world.client() as client:
-        (key,) = client.scan_iter("fc:*:journal:*")
+        (key,) = client.scan_iter("fc:*journal:*")
         return [json.loads(line) for line in client.lrange(key, 0, -1)]
 
 
@@ -110,6 +112,26 @@ def test_a_task_that_is_given_back_has_a_span_for_each_time_it_was_taken(world: 
     assert [span.attributes["feedcrawl.end"] for span in (first, second)] == ["given_back", "fetched"]
     assert first.attributes["feedcrawl.reason"] == "http_503"
     assert first.parent == second.parent == collector.named("feed")[0].id
+
+
+def test_a_sitemap_is_a_poll_like_any_other(world: World, collector: Collector) -> None:
+    site = world.origin.site("news.test")
+    pages = [site.serve("/s", good_page("s"))]
+    listed = document(sitemap(pages, modified=datetime.now(UTC)))
+    world.crawl("first", f"sitemaps={site.serve('/sitemap.xml', listed)}", spider="sitemaps")
+    (poll,), (article,) = collector.named("sitemap"), collector.named("article")
+    assert (article.trace, article.parent) == (poll.trace, poll.id)
+    assert {"decision", "request", "parse", "commit"} <= set(collector.children(poll))
+    assert [line["trace_id"] for line in journal(world)] == [poll.trace]
+
+
+def test_what_the_api_was_asked_for_names_the_request(world: World, collector: Collector) -> None:
+    url = world.origin.site("news.test").serve("/a", good_page("a"))
+    with world.wired() as wired:
+        wired.media.submit(url, "ada", wired.now(), request_id="r-1")
+    world.crawl("first", spider="articles")
+    (span,) = collector.named("article")
+    assert (span.parent, span.attributes["feedcrawl.request_id"]) == ("", "r-1")
 
 
 def test_a_collector_that_is_away_costs_nothing_but_the_spans(tmp_path: Path) -> None:

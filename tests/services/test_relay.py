@@ -144,6 +144,21 @@ def test_each_topic_has_its_shape_and_key(
     ]
 
 
+def test_a_trace_goes_on_as_a_header(
+    redis_client: redis.Redis, events: Events, kafka: Kafka, topics: dict[str, str]
+) -> None:
+    with redis_client.pipeline(transaction=False) as pipe:
+        events.add(pipe, [page(1)], "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+        events.add(pipe, [page(2)])
+        pipe.execute()
+    assert relaying(Relay(events, Brokers(kafka.bootstrap), topics, worker="a"))
+    found = [dict(each.headers()) for each in kafka.read([topics["webpage_fetched"]], 2)]
+    assert {each["id"]: each.get("traceparent") for each in found} == {
+        b"webpage_fetched:1:0": b"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+        b"webpage_fetched:2:0": None,
+    }
+
+
 def test_what_is_too_large_is_kept_aside_and_the_rest_goes_on(
     redis_client: redis.Redis, events: Events, kafka: Kafka, topics: dict[str, str]
 ) -> None:
