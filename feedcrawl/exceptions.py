@@ -103,6 +103,8 @@ class RobotsElsewhere(IgnoreRequest):
 
 
 class CrawlDelayLearned(IgnoreRequest):
-    """robots.txt has just asked for a longer delay than this turn was given: the page waits for its next one."""
+    """robots.txt has just asked for a longer delay than this turn was given, or has used it up and the next one is far:
+    the page waits for that.
+    """
 
     reason = "crawl_delay"

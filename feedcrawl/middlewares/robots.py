@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from scrapy.utils.asyncio import sleep
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from feedcrawl.robots import RobotsGate
     from feedcrawl.services.leases import Leases
+
+
+NEAR_SEC: Final = 2.0
 
 
 class RobotsMiddleware:
@@ -33,12 +36,19 @@ class RobotsMiddleware:
         return cls(robots.of(crawler), wiring.of(crawler).leases)
 
     async def process_request(self, request: Request) -> None:
-        """Waits for the host's robots.txt if it is not known, which takes the request's turn, and then for the next."""
+        """Waits for the host's robots.txt if it is not known, which takes the request's turn, and then for the next.
+
+        A next turn that is far off is waited for in the frontier, where no slot of the downloader is held.
+        """
         if request.meta.get("dont_obey_robotstxt"):
             return
         lease = request.meta.get("lease")
         asked = await self._gate.check(request.url, lease)
         if lease is not None and self._gate.has_just_paced(request.url):
             raise CrawlDelayLearned(f"crawl_delay: {request.url}")
-        if lease is not None and asked:
-            await sleep(self._leases.turn(lease) or 0)
+        if lease is None or not asked:
+            return
+        wait = self._leases.turn(lease) or 0
+        if wait > NEAR_SEC:
+            raise CrawlDelayLearned(f"crawl_delay: {request.url}")
+        await sleep(wait)

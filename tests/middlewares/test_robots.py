@@ -219,6 +219,15 @@ def test_asking_for_it_takes_the_pages_turn(world: World) -> None:
     assert time.monotonic() - began < 1.9
 
 
+def test_a_next_turn_that_is_far_is_waited_for_in_the_frontier(world: World) -> None:
+    world.frontier.pace("a.test", delay_sec=5)
+    world.frontier.push([Task("t", "article", URL, "a.test")])
+    (lease,) = world.leases.take(1, LANES).leases
+    began = time.monotonic()
+    assert world.worker()(lease=lease) is CrawlDelayLearned
+    assert time.monotonic() - began < 1
+
+
 def test_who_has_no_turn_waits_for_one(world: World) -> None:
     world.frontier.push([Task("t", "article", URL, "a.test")])
     (lease,) = world.leases.take(1, LANES).leases
