@@ -60,6 +60,7 @@ _HUGE_TAG = re.compile(rb"<[a-zA-Z][^<>]{4096,}")
 _CLASSES = etree.ElementDefaultClassLookup(
     element=lxml_html.HtmlElement, comment=lxml_html.HtmlComment, pi=lxml_html.HtmlProcessingInstruction
 )
+_OVERRIDES = dict.fromkeys((0x202D, 0x202E))  # make text read as another; no language needs them (UAX 9, 2.2)
 _URL_NOISE = re.compile(r"[\x00-\x20\x7f-\xa0\u200b-\u200f\u2028\u2029\ufeff]+")
 
 
@@ -67,8 +68,9 @@ def clean_html(html: str, *, base_url: str, image_proxy: str | None = None) -> s
     """The harmless part of a fragment of HTML, its links and images absolute.
 
     Nothing active is left: elements and attributes are those of a short list, without style, class, id and handlers;
-    links open elsewhere and tell nobody where they were found; tracking pixels are gone. `image_proxy` is a path or
-    URL ("/media/image?url=") that every image's address is appended to, percent-encoded. A second pass changes nothing.
+    links open elsewhere and tell nobody where they were found; tracking pixels and bidirectional overrides are gone.
+    `image_proxy` is a path or URL ("/media/image?url=") that every image's address is appended to, percent-encoded. A
+    second pass changes nothing.
     """
     tree = _parse_fragment(html)
     return clean_tree(tree, base_url=base_url, image_proxy=image_proxy) if tree is not None else ""
@@ -83,7 +85,7 @@ def clean_tree(tree: HtmlElement, *, base_url: str, image_proxy: str | None = No
     _drop_pixels(tree)
     _resolve(tree, base_url, image_proxy)
     _drop_sourceless(tree)
-    return _allow(_inner_html(tree), image_proxy).strip()
+    return _allow(_inner_html(tree), image_proxy).translate(_OVERRIDES).strip()
 
 
 def safe_url(url: str, base_url: str) -> str | None:

@@ -137,6 +137,13 @@ def test_images_may_go_through_a_proxy(proxy):
     assert clean_html(proxied, base_url=BASE, image_proxy=proxy) == proxied
 
 
+@pytest.mark.parametrize("override", ["\u202e", "\u202d", "&#8238;", "&#x202E;"])
+def test_no_text_is_made_to_read_as_another(override):
+    """Isolates and marks stay: right-to-left text needs them."""
+    html = f"<p>Pay {override}001</p><p>\u2067שלום\u2069 \u200fא</p>"
+    assert clean_html(html, base_url=BASE) == "<p>Pay 001</p><p>\u2067שלום\u2069 \u200fא</p>"
+
+
 def test_tracking_pixels_go():
     html = '<img src="a.gif" width="1" height="1"><img src="b.gif" style="display: none"><img src="c.gif" width="0">'
     assert clean_html(html, base_url=BASE) == ""
