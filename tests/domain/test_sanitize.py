@@ -140,8 +140,8 @@ def test_images_may_go_through_a_proxy(proxy):
 @pytest.mark.parametrize("override", ["\u202e", "\u202d", "&#8238;", "&#x202E;"])
 def test_no_text_is_made_to_read_as_another(override):
     """Isolates and marks stay: right-to-left text needs them."""
-    html = f"<p>Pay {override}001</p><p>\u2067שלום\u2069 \u200fא</p>"
-    assert clean_html(html, base_url=BASE) == "<p>Pay 001</p><p>\u2067שלום\u2069 \u200fא</p>"
+    html = f"<p>Pay {override}001</p><p>\u2067אבג\u2069 \u200fא</p>"
+    assert clean_html(html, base_url=BASE) == "<p>Pay 001</p><p>\u2067אבג\u2069 \u200fא</p>"
 
 
 def test_tracking_pixels_go():
