@@ -10,6 +10,7 @@ from scrapy.responsetypes import responsetypes
 
 from feedcrawl.domain import extraction, feeds
 from feedcrawl.domain.errors import NoArticle, NotAFeed
+from feedcrawl.domain.sniffing import kind_of
 from feedcrawl.domain.sources import selectors
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ def extract(response: Response, rules: Mapping[str, Any] | None = None) -> Extra
     `rules` are what a source's `selectors` would be: `{"body": "div.story", "title": ["h1", "//h2"]}`. ValueError says
     which cannot be used.
     """
-    html = response.text if isinstance(response, TextResponse) else response.body
+    looks_like_text = kind_of(response.body) is None
+    html = response.text if looks_like_text and isinstance(response, TextResponse) else response.body
     try:
         chosen = selectors(rules) if rules else None
     except ValueError as error:
@@ -43,6 +45,8 @@ def extract(response: Response, rules: Mapping[str, Any] | None = None) -> Extra
 
 def page_text(url: str, headers: Mapping[str, str], body: bytes) -> str | None:
     """The text of a page as a crawl would have it, by its headers and itself; None if it is no text."""
+    if kind_of(body) is not None:
+        return None
     fields = Headers(headers)
     kind = responsetypes.from_args(headers=fields, url=url, body=body)
     return kind(url, headers=fields, body=body).text if issubclass(kind, TextResponse) else None

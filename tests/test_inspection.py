@@ -6,9 +6,10 @@ import pytest
 from documents import page, paragraphs
 from scrapy.http import HtmlResponse, Response
 
+from feedcrawl.domain.errors import NoArticle
 from feedcrawl.domain.models import SourceRules
 from feedcrawl.domain.sources import read_sources
-from feedcrawl.inspection import entries, extract, read
+from feedcrawl.inspection import entries, extract, page_text, read
 
 HTML = page("About it", paragraphs("it", 5), head="<meta name=topic content='Harbours'>")
 PAGE = HtmlResponse("http://a.test/x", body=HTML.encode(), encoding="utf-8")
@@ -49,3 +50,11 @@ def test_what_is_neither_a_feed_nor_an_article_says_why() -> None:
 def test_entries_of_a_feed() -> None:
     feed = b"<rss version='2.0'><channel><item><title>One</title></item></channel></rss>"
     assert [entry.title for entry in entries(Response("http://a.test/feed", body=feed))] == ["One"]
+
+
+def test_a_file_of_another_kind_is_no_page_whatever_its_type_says() -> None:
+    body = b"%PDF-1.4\n" + b"% Words that stand in the clear, and many of them.\n" * 50
+    with pytest.raises(NoArticle, match="a PDF"):
+        extract(HtmlResponse("http://a.test/x", body=body))
+    assert page_text("http://a.test/x", {"Content-Type": "text/html"}, body) is None
+    assert page_text("http://a.test/x", {"Content-Type": "text/html"}, HTML.encode()) == HTML
