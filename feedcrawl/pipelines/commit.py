@@ -170,7 +170,8 @@ class CommitPipeline:
             await self._end(item.lease, status="fetched", reason=reason, patch=patch, commit=counted)
             self._stats.inc_value(f"feedcrawl/articles/{reason}")
             name = "article_merged" if item.merged_into else "article_stored"
-            logger.info(name, extra={**details, "canonical_url": item.canonical_url})
+            notes = "; ".join(item.extraction.notes) if item.extraction else None
+            logger.info(name, extra={**details, "canonical_url": item.canonical_url, "notes": notes})
             return
         if not item.ended:
             await self._end(
