@@ -152,7 +152,7 @@ own_settings: tuple[Setting, ...] = (
     _setting("PARSER_MEMORY_BYTES", 1 << 30, "bytes", "address space of one child"),
     # Rendering
     _setting("RENDER", "auto", "never, auto or always", "`auto` renders pages that show nothing without their scripts"),
-    _setting("RENDER_TIMEOUT_SEC", 30.0, "s", "until a page is there; 10 s later the browser is killed"),
+    _setting("RENDER_TIMEOUT_SEC", 30.0, "s", "until a page is there; 10 s later the browser is killed", "timeout_ms"),
     _setting("RENDER_PAGES", 2, "pages", "rendered at a time"),
     _setting("BROWSER", None, "path", "a Chromium; default: the first on PATH, else Playwright's own"),
     # What consumers read
@@ -222,13 +222,36 @@ REDIS_ENVIRONMENT = ("REDIS_URL", "REDIS_HOST", "REDIS_PORT")
 """scrapy-redis's own connection settings that the environment may give too."""
 
 
+OURS, THEIRS = "FEEDCRAWL_", "PAGE_FETCHER_"
+"""How names begin that are meant for us: the second is another fetcher's, whose variables may be left where it ran."""
+
+_ELSEWHERE = {
+    "redis_url": "REDIS_URL",
+    "input_queue": "nothing: it is always crawler_queue",
+    "dlq_queue": "nothing: it is always page_fetcher_dlq",
+    "circuit_breaker_backoff_multiplier": "nothing: it is always 2",
+    "poll_timeout_seconds": "nothing: the frontier says when the next task is due",
+    "max_xml_depth": "nothing: it is always 256",
+}
+"""What others set, and here is no setting of our own."""
+
+
 def check_names(names: Iterable[str]) -> None:
-    """Raises ValueError for a `FEEDCRAWL_` name that is no setting, with the nearest one that is."""
+    """Raises ValueError for a name that is meant for us and is no setting, with the one that was probably meant."""
     known = [setting.name for setting in own_settings]
     for name in names:
-        if name.startswith("FEEDCRAWL_") and name not in known:
-            nearest = get_close_matches(name, known, n=1, cutoff=0)
-            raise ValueError(f"{name} is no setting; the nearest is {nearest[0]} (docs/settings.md lists all)")
+        if name.startswith((OURS, THEIRS)) and name not in known:
+            raise ValueError(f"{name} is no setting; {_meant(name, known)}")
+
+
+def _meant(name: str, known: list[str]) -> str:
+    theirs = name.removeprefix(OURS).removeprefix(THEIRS)
+    found = next((each.name for each in own_settings if theirs.lower() in map(str.lower, each.also)), None)
+    found = found or _ELSEWHERE.get(theirs.lower())
+    if found:
+        return f"what is {theirs} elsewhere is {found} here (docs/settings.md says in which unit)"
+    nearest = get_close_matches(f"{OURS}{theirs}", known, n=1, cutoff=0)
+    return f"the nearest is {nearest[0]} (docs/settings.md lists all)"
 
 
 def from_environment(environment: Mapping[str, str]) -> dict[str, object]:
@@ -238,7 +261,7 @@ def from_environment(environment: Mapping[str, str]) -> dict[str, object]:
     is none, as container files write one that was not given.
     """
     values: dict[str, object] = {each.name: each.default for each in own_settings}
-    values.update({name: value for name, value in environment.items() if name.startswith("FEEDCRAWL_") and value})
+    values.update({name: value for name, value in environment.items() if name.startswith((OURS, THEIRS)) and value})
     values.update({name: environment[name] for name in REDIS_ENVIRONMENT if environment.get(name)})
     return values
 

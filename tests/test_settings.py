@@ -109,6 +109,7 @@ def test_the_environment_says_where_redis_is() -> None:
         ("FEEDCRAWL_max_attempts", None),
         ("FEEDCRAWL_", None),
         ("FEEDCRAWL_ZZZ", None),
+        ("PAGE_FETCHER_LINGER_SEC", "FEEDCRAWL_LINGER_SEC"),
     ],
 )
 def test_a_misspelt_name_is_refused_with_the_nearest(name: str, nearest: str | None) -> None:
@@ -121,8 +122,29 @@ def test_a_misspelt_name_is_refused_with_the_nearest(name: str, nearest: str | N
         Config.from_settings(ScrapySettings(from_environment({name: "1"})))
 
 
+THEIRS = [(name, setting.name) for setting in own_settings for name in setting.also] + [
+    ("REDIS_URL", "REDIS_URL"),
+    ("INPUT_QUEUE", "crawler_queue"),
+    ("DLQ_QUEUE", "page_fetcher_dlq"),
+    ("CIRCUIT_BREAKER_BACKOFF_MULTIPLIER", "2"),
+    ("POLL_TIMEOUT_SECONDS", "nothing"),
+    ("MAX_XML_DEPTH", "256"),
+]
+
+
+GIVEN = [(f"{prefix}{name.upper()}", here) for prefix in ("FEEDCRAWL_", "PAGE_FETCHER_") for name, here in THEIRS]
+
+
+@pytest.mark.parametrize(("name", "here"), [each for each in GIVEN if each[0] not in NAMES])
+def test_a_name_from_elsewhere_is_refused_with_the_one_that_it_has_here(name: str, here: str) -> None:
+    theirs = name.removeprefix("FEEDCRAWL_").removeprefix("PAGE_FETCHER_")
+    told = f"^{name} is no setting; what is {theirs} elsewhere is .*{here}.* here"
+    with pytest.raises(ConfigError, match=told):
+        Config.from_settings(ScrapySettings(from_environment({name: "1"})))
+
+
 def test_other_names_are_nobodys_business() -> None:
-    check_names(["HOME", "feedcrawl", "SCRAPY_PROJECT", "MY_FEEDCRAWL_DATA_DRI", *NAMES])
+    check_names(["HOST_RPS", "max_retries", "HOME", "feedcrawl", "SCRAPY_PROJECT", "MY_FEEDCRAWL_DATA_DRI", *NAMES])
 
 
 @pytest.mark.parametrize(
