@@ -69,7 +69,7 @@ def test_a_crawl_tells_and_exports(scrapy: Scrapy, site: Site, tmp_path: Path) -
     ran = scrapy("crawl", "feeds", "-a", f"feeds={feed}", "-O", str(out), "-O", str(table), FEEDCRAWL_LOG_FORMAT="json")
     assert ran.code == 0, ran.err
     assert [each["url"] for each in events(ran, "feed_polled")] == [feed]
-    assert [each["notes"].split(":")[0] for each in events(ran, "article_stored")] == ["prose", "prose"]
+    assert [each["notes"] for each in events(ran, "article_stored")] == ["readability: prose agrees"] * 2
     assert [each["code"] for each in events(ran, "article_refused")] == ["FAIL_HTTP"]
     (closing,) = events(ran, "crawl_finished")
     assert (closing["polls"], closing["entries_new"], closing["articles_stored"]) == (1, 3, 2)
