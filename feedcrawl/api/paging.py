@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
+import re
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from fastapi import Query
 from fastapi.responses import JSONResponse
+from pydantic import BeforeValidator
 
 from feedcrawl.domain.errors import Refusal
 
@@ -18,6 +21,17 @@ if TYPE_CHECKING:
 Place = tuple[float, str]
 """Score and name of the last of a page."""
 MAX_LIMIT: Final = 200
+_RFC3339: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[Tt ].*)?")
+
+
+def _as_text(value: Any) -> Any:
+    """A moment is text: a bare number may be seconds or milliseconds."""
+    if isinstance(value, str) and not _RFC3339.fullmatch(value):
+        raise ValueError("a moment is written as 2026-11-28T12:00:00Z")
+    return value
+
+
+Moment = Annotated[datetime, BeforeValidator(_as_text)]
 Cursor = Annotated[str | None, Query(max_length=200, description="`next` of the page before")]
 Limit = Annotated[int, Query(ge=1, le=MAX_LIMIT, description="at most so many")]
 

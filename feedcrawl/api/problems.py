@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.store.connection import StoreUnavailable
+from feedcrawl.store.disk import DiskUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,6 +51,11 @@ STATUSES = {
         HTTPStatus.UNPROCESSABLE_ENTITY,
     ),
     "url_userinfo": HTTPStatus.UNPROCESSABLE_ENTITY,
+    **dict.fromkeys(
+        ("not_subscribed", "entry_unknown", "raw_unknown", "raw_elsewhere", "no_such_source"), HTTPStatus.NOT_FOUND
+    ),
+    **dict.fromkeys(("subscribed_already", "too_many_feeds", "source_in_file"), HTTPStatus.CONFLICT),
+    **dict.fromkeys(("bad_sources", "too_many_urls"), HTTPStatus.UNPROCESSABLE_ENTITY),
     **dict.fromkeys(("token_missing", "token_unknown"), HTTPStatus.UNAUTHORIZED),
     **dict.fromkeys(("scope_missing", "cross_site"), HTTPStatus.FORBIDDEN),
     "idempotency_in_progress": HTTPStatus.CONFLICT,
@@ -64,7 +70,7 @@ STATUSES = {
 """By reason code; what is not named here is the asker's fault (400)."""
 RETRY_SEC = 30
 MAX_FAULTS = 20
-ALWAYS = (400, 401, 403, 422, 429, 503)
+ALWAYS = (400, 401, 403, 414, 422, 429, 503)
 """Statuses that any route with a caller may answer with."""
 
 
@@ -107,7 +113,8 @@ def install(app: FastAPI) -> None:
         return refused(error)
 
     @app.exception_handler(StoreUnavailable)
-    def away(_: Request, error: StoreUnavailable) -> JSONResponse:
+    @app.exception_handler(DiskUnavailable)
+    def away(_: Request, error: StoreUnavailable | DiskUnavailable) -> JSONResponse:
         return problem(error.code, error.detail, HTTPStatus.SERVICE_UNAVAILABLE)
 
     @app.exception_handler(RequestValidationError)

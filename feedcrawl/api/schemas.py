@@ -43,8 +43,9 @@ def page_of(name: str, item: dict[str, Any]) -> dict[str, Any]:
 
 
 def document(description: str, media_type: str) -> dict[str, Any]:
-    """A documented answer that is no JSON of ours."""
-    return {"description": description, "content": {media_type.partition(";")[0]: {"schema": {"type": "string"}}}}
+    """A documented answer in a format of others."""
+    kind = "object" if media_type.partition(";")[0].endswith("json") else "string"
+    return answer(description, {"type": kind}, media_type.partition(";")[0])
 
 
 def answer(description: str, schema: dict[str, Any], media_type: str = "application/json") -> dict[str, Any]:

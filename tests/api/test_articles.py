@@ -132,7 +132,8 @@ def test_a_cursor_that_was_not_given(client: httpx.Client, cursor: str) -> None:
 
 @pytest.mark.parametrize(
     "query",
-    ["limit=0", "limit=-1", "limit=1000000000", "limit=nan", "since=nan", "since=yesterday", "since=1e999", "host=",
+    ["limit=0", "limit=-1", "limit=1000000000", "limit=nan", "since=nan",
+     "since=1795825985", "since=2026-13-01T00:00:00Z", "since=yesterday", "since=1e999", "host=",
      "category=", "language=" + "e" * 36, "cursor=" + "a" * 201],
 )  # fmt: skip
 def test_what_cannot_be_meant(client: httpx.Client, query: str) -> None:

@@ -11,7 +11,8 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from feedcrawl.api import schemas
 from feedcrawl.api.access import needs
 from feedcrawl.api.dependencies import Wired
-from feedcrawl.api.paging import Cursor, Limit, place_of, shown
+from feedcrawl.api.paging import Cursor, Limit, Moment, place_of, shown
+from feedcrawl.api.problems import answers
 from feedcrawl.domain.catalogue import OUTLINE, Wanted
 
 Answers = dict[int | str, dict[str, Any]]
@@ -28,6 +29,7 @@ _LIST: Answers = {200: schemas.answer("Articles without their text", schemas.pag
 _ONE: Answers = {
     200: schemas.answer("The article", schemas.published("article", without=["type"], sightings=_SIGHTINGS)),
     308: {"description": "It has joined the article to which `Location` leads"},
+    **answers(404),
 }
 
 
@@ -36,7 +38,7 @@ def list_articles(
     request: Request,
     wired: Wired,
     *,
-    since: Annotated[datetime | None, Query(description="fetched then or later (RFC 3339)")] = None,
+    since: Annotated[Moment | None, Query(description="fetched then or later (RFC 3339)")] = None,
     feed: Annotated[str | None, Query(min_length=1, max_length=64, description="id of the feed that named it")] = None,
     host: Annotated[str | None, Query(min_length=1, max_length=253, description="host of its canonical URL")] = None,
     language: Annotated[str | None, Query(min_length=1, max_length=35, description="`en` means `en-GB` too")] = None,

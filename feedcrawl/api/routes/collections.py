@@ -13,6 +13,7 @@ from feedcrawl.api import schemas
 from feedcrawl.api.access import Caller, needs
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.paging import Cursor, Limit, address, cursor_of, place_of, shown
+from feedcrawl.api.problems import answers
 from feedcrawl.api.routes.articles import OUTLINED, Uid
 from feedcrawl.domain.outfeeds import ATOM_TYPE, JSON_TYPE, OutFeed, atom, entry_of, iri, json_feed
 from feedcrawl.services.collections import NAME
@@ -56,32 +57,41 @@ def list_collections(wired: Wired, caller: Reader) -> Response:
     return JSONResponse({"collections": wired.shelves.all(caller.actor)})
 
 
-@router.post("", status_code=201, operation_id="make_collection", responses={201: schemas.answer("Made", _COLLECTION)})
+@router.post(
+    "",
+    status_code=201,
+    operation_id="make_collection",
+    responses={201: schemas.answer("Made", _COLLECTION), **answers(409)},
+)
 def make_collection(body: NewCollection, wired: Wired, caller: Writer) -> Response:
     """Makes a collection; 409 where there is one of this name."""
     made = wired.shelves.make(caller.actor, body.name, wired.now())
     return JSONResponse(made, 201, {"Location": f"{router.prefix}/{body.name}"})
 
 
-@router.delete("/{name}", status_code=204, operation_id="drop_collection")
+@router.delete("/{name}", status_code=204, operation_id="drop_collection", responses=answers(404, 409))
 def drop_collection(name: Name, wired: Wired, caller: Writer) -> None:
     """Drops a collection. Articles that are in no other live on for their time."""
     wired.shelves.drop(caller.actor, name)
 
 
-@router.put("/{name}/articles/{uid}", status_code=204, operation_id="hold_article")
+@router.put("/{name}/articles/{uid}", status_code=204, operation_id="hold_article", responses=answers(404))
 def hold_article(name: Name, uid: Uid, wired: Wired, caller: Writer) -> None:
     """Puts a stored article into a collection. `POST /media/from_url` does so with a page that is not stored yet."""
     wired.media.hold(uid, caller.actor, name, wired.now())
 
 
-@router.delete("/{name}/articles/{uid}", status_code=204, operation_id="let_article_go")
+@router.delete("/{name}/articles/{uid}", status_code=204, operation_id="let_article_go", responses=answers(404))
 def let_article_go(name: Name, uid: Uid, wired: Wired, caller: Writer) -> None:
     """Takes an article, or a page that is not read yet, out of a collection."""
     wired.shelves.take_out(caller.actor, name, uid)
 
 
-@router.get("/{name}.atom", operation_id="collection_as_atom", responses={200: schemas.document("Atom 1.0", ATOM_TYPE)})
+@router.get(
+    "/{name}.atom",
+    operation_id="collection_as_atom",
+    responses={200: schemas.document("Atom 1.0", ATOM_TYPE), **answers(404)},
+)
 def collection_as_atom(
     name: Name, request: Request, wired: Wired, caller: Reader, *, cursor: Cursor = None, limit: Limit = 50
 ) -> Response:
@@ -94,7 +104,7 @@ def collection_as_atom(
 @router.get(
     "/{name}.json",
     operation_id="collection_as_json_feed",
-    responses={200: schemas.document("JSON Feed 1.1", JSON_TYPE)},
+    responses={200: schemas.document("JSON Feed 1.1", JSON_TYPE), **answers(404)},
 )
 def collection_as_json_feed(
     name: Name, request: Request, wired: Wired, caller: Reader, *, cursor: Cursor = None, limit: Limit = 50
@@ -105,7 +115,7 @@ def collection_as_json_feed(
     return Response(json_feed(feed, list(map(entry_of, _articles(page)))), headers=links, media_type=JSON_TYPE)
 
 
-@router.get("/{name}", operation_id="get_collection", responses={200: _PAGE})
+@router.get("/{name}", operation_id="get_collection", responses={200: _PAGE, **answers(404)})
 def get_collection(
     name: Name, request: Request, wired: Wired, caller: Reader, *, cursor: Cursor = None, limit: Limit = 50
 ) -> Response:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from feedcrawl.api import schemas
 from feedcrawl.api.access import Caller, needs
 from feedcrawl.api.dependencies import Wired
+from feedcrawl.api.problems import answers
 from feedcrawl.domain.urls import MAX_URL_LENGTH
 from feedcrawl.store.collections import DEFAULT
 
@@ -41,7 +42,9 @@ class FromUrl(BaseModel):
     collection: str = Field(DEFAULT, min_length=1, max_length=64)
 
 
-@router.post("/from_url", status_code=202, operation_id="media_from_url", responses={202: _TAKEN_ANSWER})
+@router.post(
+    "/from_url", status_code=202, operation_id="media_from_url", responses={202: _TAKEN_ANSWER, **answers(404)}
+)
 def media_from_url(body: FromUrl, request: Request, wired: Wired, caller: Writer) -> Response:
     """Has a page fetched as an article, and kept in a collection of the caller's.
 
@@ -53,17 +56,22 @@ def media_from_url(body: FromUrl, request: Request, wired: Wired, caller: Writer
     return _taken(made.media, duplicate=made.duplicate, enqueued=made.enqueued)
 
 
-@router.get("/{media_id}", operation_id="get_media", responses={200: _RECORD}, dependencies=[Depends(needs("read"))])
+@router.get(
+    "/{media_id:uuid}",
+    operation_id="get_media",
+    responses={200: _RECORD, **answers(404)},
+    dependencies=[Depends(needs("read"))],
+)
 def get_media(media_id: MediaId, wired: Wired) -> Response:
     """What became of a page, with its text once it is read. A `duplicate` is the article of `duplicate_of`."""
     return JSONResponse({"data": wired.media.get(str(media_id))})
 
 
 @router.post(
-    "/{media_id}/retry",
+    "/{media_id:uuid}/retry",
     status_code=202,
     operation_id="retry_media",
-    responses={202: _TAKEN_ANSWER},
+    responses={202: _TAKEN_ANSWER, **answers(404, 409)},
     dependencies=[Depends(needs("write"))],
 )
 def retry_media(media_id: MediaId, wired: Wired) -> Response:
