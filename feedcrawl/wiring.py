@@ -23,7 +23,7 @@ from feedcrawl.services.leases import Leases
 from feedcrawl.services.media import MediaService
 from feedcrawl.services.merges import Merges
 from feedcrawl.services.readiness import Readiness
-from feedcrawl.services.sources import Sources, load
+from feedcrawl.services.sources import Sources, all_of, load
 from feedcrawl.services.submissions import Submissions
 from feedcrawl.services.tempo import Tempo
 from feedcrawl.services.websub import WebSub
@@ -44,6 +44,7 @@ from feedcrawl.store.series import Series
 from feedcrawl.store.shards import Shards, agree
 from feedcrawl.store.site_runs import SiteRuns
 from feedcrawl.store.sitemaps import Sitemaps
+from feedcrawl.store.sources import SaidSources
 from feedcrawl.store.stories import Stories
 from feedcrawl.store.streams import Events
 from feedcrawl.store.tokens import Tokens
@@ -171,8 +172,18 @@ class Wiring:
 
     @cached_property
     def sources(self) -> Sources:
-        """The sites with settings of their own; BadSources where their file cannot be used."""
-        return load(self.config.sources)
+        """The sites with settings of their own, as a crawl follows them; BadSources where their file cannot be used."""
+        return all_of(self.config.sources, self.said_sources)
+
+    @cached_property
+    def file_sources(self) -> frozenset[str]:
+        """The names of those in the operator's file."""
+        return frozenset(load(self.config.sources))
+
+    @cached_property
+    def said_sources(self) -> SaidSources:
+        """Those that were said over the API."""
+        return SaidSources(self.client)
 
     @cached_property
     def hosts(self) -> Hosts:

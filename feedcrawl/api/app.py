@@ -12,14 +12,34 @@ from feedcrawl.api.etags import ETags
 from feedcrawl.api.idempotency import Idempotency
 from feedcrawl.api.limits import Limits, Rates
 from feedcrawl.api.requests import Requests
-from feedcrawl.api.routes import articles, collections, dashboard, events, health, login, media, websub
+from feedcrawl.api.routes import (
+    articles,
+    collections,
+    dashboard,
+    dlq,
+    entries,
+    events,
+    feeds,
+    frontier,
+    health,
+    login,
+    media,
+    metrics,
+    opml,
+    raw,
+    sources,
+    websub,
+)
 
 if TYPE_CHECKING:
     from feedcrawl.wiring import Wiring
 
 OPEN = (health.router, websub.router)
 """Asked by supervisors and hubs, which have no token."""
-ROUTERS = (events.router, articles.router, media.router, collections.router)
+ROUTERS = (
+    *(feeds.router, entries.router, articles.router, media.router, collections.router, raw.router, events.router),
+    *(sources.router, frontier.router, dlq.router, opml.router, metrics.router),
+)
 """Each of their routes asks for a scope (`access.needs`)."""
 PAGES = (dashboard.router, login.router)
 """For people; they answer errors with pages."""

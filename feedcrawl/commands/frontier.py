@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
@@ -67,8 +67,10 @@ class Command(OnStores, ScrapyCommand):
 
 
 def _show_figures(figures: Figures, *, as_json: bool) -> None:
+    from feedcrawl.services.work import figures_record  # noqa: PLC0415 - see the package
+
     if as_json:
-        _write(_record(figures))
+        _write(figures_record(figures))
         return
     by_status = {name: figures.by("status", name) for name in ("kind", "origin", "source")}
     for name, counts in by_status.items():
@@ -79,25 +81,6 @@ def _show_figures(figures: Figures, *, as_json: bool) -> None:
     rows = [(lane, str(late.count), *_late(late)) for lane, late in sorted(figures.lateness.items())]
     _table(("lane", "taken", "mean s late", "half within s", "99 % within s"), rows)
     sys.stdout.write(f"{figures.leased} in the hands of workers\n")
-
-
-def _record(figures: Figures) -> dict[str, Any]:
-    keys = ("status", "kind", "origin", "source")
-    return {
-        "tasks": [
-            dict(zip(keys, key, strict=True)) | {"tasks": number} for key, number in sorted(figures.tasks.items())
-        ],
-        "leased": figures.leased,
-        "places": [{"lane": lane, "place": place, "number": n} for (lane, place), n in figures.places.items()],
-        "lateness": {
-            lane: {
-                "buckets": [[None if bound == float("inf") else bound, number] for bound, number in late.buckets],
-                "count": late.count,
-                "total_sec": late.total_sec,
-            }
-            for lane, late in figures.lateness.items()
-        },
-    }
 
 
 def _late(late: Lateness) -> Sequence[str]:
@@ -114,40 +97,22 @@ def _show_hosts(found: Sequence[tuple[str, int]], *, as_json: bool) -> None:
 
 def _explain(hosts: Sequence[HostFigures], *, as_json: bool) -> None:
     from feedcrawl.domain.figures import WHY  # noqa: PLC0415 - see the package
+    from feedcrawl.services.work import host_record, paced_record  # noqa: PLC0415
 
     if as_json:
-        _write([_paced(host) | {"domain": _paced(host.domain) if host.domain else None} for host in hosts])
+        _write([host_record(host) for host in hosts])
         return
     for host in hosts:
         paced = [each for each in (host, host.domain) if each is not None]
-        rows = [[_text(value) for value in _paced(each).values()] for each in paced]
-        _table(tuple(_paced(host)), rows)
+        rows = [[_text(value) for value in paced_record(each).values()] for each in paced]
+        _table(tuple(paced_record(host)), rows)
         sys.stdout.write(f"{printable(host.name)}: {WHY[host.waits_for]}\n")
 
 
-def _paced(host: HostFigures) -> dict[str, Any]:
-    names = ("name", "tasks", "busy", "concurrency", "delay_sec", "doublings", "circuit", "failures", "wait_sec")
-    return {name: getattr(host, name) for name in names} | {"waits_for": host.waits_for}
-
-
 def _show_urls(cursor: int, found: Iterable[tuple[Task, History]], *, as_json: bool) -> None:
-    rows = [
-        {
-            "id": task.id,
-            "status": history.status,
-            "kind": task.kind,
-            "priority": task.priority,
-            "url": task.url,
-            "host": task.host,
-            "origin": task.origin,
-            "source": task.source,
-            "attempts": history.attempts,
-            "deaths": history.deaths,
-            "reason": history.reason,
-            "last_error": history.last_error,
-        }
-        for task, history in found
-    ]
+    from feedcrawl.services.work import task_record  # noqa: PLC0415 - see the package
+
+    rows = [task_record(*each) for each in found]
     if as_json:
         _write({"cursor": cursor, "urls": rows})
         return

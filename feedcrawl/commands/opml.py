@@ -39,15 +39,13 @@ class Command(OnStores, ScrapyCommand):
 
     def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
         """All feeds, by URL."""
-        from feedcrawl.domain.lists import FORMS  # noqa: PLC0415 - see the package
-        from feedcrawl.ending import DONE, UNUSABLE, say  # noqa: PLC0415
+        from feedcrawl.ending import DONE, UNUSABLE, say  # noqa: PLC0415 - see the package
         from feedcrawl.services import subscriptions  # noqa: PLC0415
 
         if len(args) > 1:
             raise UsageError("name one file, or none for standard output", print_help=False)
-        feeds = (feed for batch in subscriptions.batches(wired.registry, [], 500) for feed in batch)
-        write = FORMS[opts.format or SUFFIXES.get(Path(args[0] if args else "").suffix.lower(), "opml")]
-        document = write(sorted(map(subscriptions.listed, feeds), key=lambda feed: feed.url))
+        form = opts.format or SUFFIXES.get(Path(args[0] if args else "").suffix.lower(), "opml")
+        document = subscriptions.exported(wired.registry, form)
         if not args or args[0] == "-":
             sys.stdout.buffer.write(document)
             return DONE

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from scrapy.commands import ScrapyCommand
@@ -13,10 +12,9 @@ from feedcrawl.commands import OnStores
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from feedcrawl.domain.subscription import Feed
-    from feedcrawl.domain.websub import Push
     from feedcrawl.wiring import Wiring
 
 
@@ -45,6 +43,7 @@ class Command(OnStores, ScrapyCommand):
         """The stored decision and the journal."""
         from feedcrawl.ending import UNUSABLE, say  # noqa: PLC0415 - see the package
         from feedcrawl.services import subscriptions  # noqa: PLC0415
+        from feedcrawl.services.explanations import explained  # noqa: PLC0415
 
         if len(args) != 1:
             raise UsageError("name one feed by URL or id: `scrapy feeds` lists them", print_help=False)
@@ -55,7 +54,8 @@ class Command(OnStores, ScrapyCommand):
         if opts.diff:
             return _show(diff(wired, feed))
         journal = wired.registry.journal(feed.id)[: opts.lines]
-        return _show((*decision(feed), *hub(wired.pushes.find(feed.id), wired.now()), *map(fetch, journal)))
+        said = explained(feed, wired.pushes.find(feed.id), wired.now())
+        return _show((*decision(said), *hub(said["hub"]), *map(fetch, journal)))
 
 
 def _show(lines: Iterable[str]) -> int:
@@ -66,48 +66,41 @@ def _show(lines: Iterable[str]) -> int:
     return DONE
 
 
-def decision(feed: Feed) -> Iterator[str]:
+def decision(said: Mapping[str, Any]) -> Iterator[str]:
     """The feed, its next poll, and each rule that spoke with the wait that it asked for."""
-    from feedcrawl.domain.reasons import duration, in_words, winner  # noqa: PLC0415 - see the package
-    from feedcrawl.domain.tempo import entries_per_day  # noqa: PLC0415
-    from feedcrawl.domain.validators import trust_from  # noqa: PLC0415
+    from feedcrawl.domain.reasons import duration  # noqa: PLC0415 - see the package
 
-    said, polls = feed.subscription, feed.polls
-    yield f"{said.title or polls.title or 'feed'}  {said.url}  {feed.id}"
-    if polls.last_fetch_at is None:
+    yield f"{said['title'] or 'feed'}  {said['url']}  {said['id']}"
+    if said["last_fetch_at"] is None:
         yield "Never polled yet: due since it was subscribed."
         return
-    waited = f", {duration(polls.interval_sec)} after the last poll" if polls.interval_sec is not None else ""
-    yield f"Next poll at {polls.next_at}{waited}, because: {in_words(polls.reason or '')} ({polls.reason})"
-    won = winner(polls.reason or "", polls.candidates)
-    for rule, wait in polls.candidates:
-        yield f"{'→' if rule == won else ' '} {duration(wait):>12}  {in_words(rule)} ({rule})"
-    per_day = entries_per_day(polls.cadence_state.arrivals)
-    if per_day and polls.interval_sec:
-        yield f"Expected: {per_day:.1f} new entries per day, found {duration(polls.interval_sec / 2)} late in the mean"
-    for mark in trust_from(polls.trust).marks:
+    waited = f", {duration(said['interval_sec'])} after the last poll" if said["interval_sec"] is not None else ""
+    yield f"Next poll at {said['next_at']}{waited}, because: {said['because']} ({said['reason']})"
+    for each in said["candidates"]:
+        yield f"{'→' if each['won'] else ' '} {duration(each['wait_sec']):>12}  {each['because']} ({each['rule']})"
+    per_day, late = said["new_entries_per_day"], said["mean_delay_sec"]
+    if late is not None:
+        yield f"Expected: {per_day:.1f} new entries per day, found {duration(late)} late in the mean"
+    for mark in said["not_sent"]:
         yield f"Not sent to its server, which has been found out: {mark}"
-    if polls.possibly_missed:
-        yield f"Entries may have come and gone between two polls, {polls.possibly_missed} times so far"
-    errors = feed.polls.cadence_state.errors
-    failing = f"; failed {errors} times in a row, last good poll {polls.last_success_at or 'never'}" if errors else ""
-    yield f"Last polled at {polls.last_fetch_at}: {polls.last_result} (HTTP {polls.last_status or 'none'}){failing}"
+    if said["possibly_missed"]:
+        yield f"Entries may have come and gone between two polls, {said['possibly_missed']} times so far"
+    errors = said["consecutive_failures"]
+    failing = f"; failed {errors} times in a row, last good poll {said['last_success_at'] or 'never'}" if errors else ""
+    came = f"{said['last_result']} (HTTP {said['last_status'] or 'none'})"
+    yield f"Last polled at {said['last_fetch_at']}: {came}{failing}"
 
 
-def hub(push: Push | None, now: datetime) -> Iterator[str]:
+def hub(said: Mapping[str, Any] | None) -> Iterator[str]:
     """How the push subscription of a feed stands, if its hub was asked for one."""
-    from feedcrawl.domain.websub import relied_on, state  # noqa: PLC0415 - see the package
-    from feedcrawl.services.polling import rfc3339  # noqa: PLC0415
-
-    if push is None:
+    if said is None:
         return
-    at = now.timestamp()
-    because = f" ({push.reason})" if push.reason else ""
-    lease = f", its lease ends at {rfc3339(datetime.fromtimestamp(push.current.until, UTC))}" if push.current else ""
-    yield f"Hub {push.hub}: {state(push, now=at)}{because}{lease}"
-    last = f", the last delivery at {rfc3339(datetime.fromtimestamp(push.pushed_at, UTC))}" if push.pushed_at else ""
-    relied = "relied on" if relied_on(push, now=at) else "not relied on: the feed is polled as without a hub"
-    yield f"  {push.pushes} pushes with news{last}; {push.misses} misses; {relied}"
+    because = f" ({said['reason']})" if said["reason"] else ""
+    lease = f", its lease ends at {said['lease_until']}" if said["lease_until"] else ""
+    yield f"Hub {said['url']}: {said['state']}{because}{lease}"
+    last = f", the last delivery at {said['last_push_at']}" if said["last_push_at"] else ""
+    relied = "relied on" if said["relied_on"] else "not relied on: the feed is polled as without a hub"
+    yield f"  {said['pushes']} pushes with news{last}; {said['misses']} misses; {relied}"
 
 
 def fetch(line: dict[str, Any]) -> str:

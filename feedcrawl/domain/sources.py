@@ -15,7 +15,7 @@ from feedcrawl.domain.priority import DEFAULT, HIGHEST, LOWEST
 from feedcrawl.domain.urls import resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
 Mode = Literal["feed", "spider", "both"]
 ExternalLinks = Literal["ignore", "submit"]
@@ -79,6 +79,15 @@ def read_sources(text: str) -> tuple[Source, ...]:
     if faults:
         raise BadSources("bad_sources", "; ".join(faults))
     return tuple(found.values())
+
+
+def read_source(entry: Mapping[str, Any]) -> Source:
+    """One source, said as an entry of the file is; BadSources with all its faults."""
+    faults: list[str] = []
+    source = _source(1, dict(entry), faults)
+    if source is None:
+        raise BadSources("bad_sources", "; ".join(faults))
+    return source
 
 
 def _entries(text: str) -> list[Any]:

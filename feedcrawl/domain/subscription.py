@@ -22,7 +22,8 @@ class Subscription:
     the last one last, and `refused` those that it was moved back from and goes to no more by itself.
 
     `fixed_interval_sec` stands in place of the cadence; a `push_only` feed is polled at its longest interval, as a
-    safety net; one with `no_discovery` stays where it is whatever answers there.
+    safety net; one with `no_discovery` stays where it is whatever answers there. `request_id` names the request to the
+    API that subscribed it.
     """
 
     id: str
@@ -43,6 +44,7 @@ class Subscription:
     fixed_interval_sec: float | None = None
     push_only: bool = False
     no_discovery: bool = False
+    request_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +136,8 @@ class Feed:
             "site_url": polls.site_url,
             "categories": list(said.categories),
             "added_at": said.added_at,
+            "request_id": said.request_id,
+            "page": said.page,
             "formerly": list(said.formerly),
             "validators": {
                 "etag": polls.etag,

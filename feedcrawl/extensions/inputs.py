@@ -13,7 +13,7 @@ from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.asyncio import create_looping_call, sleep
 
 from feedcrawl import wiring
-from feedcrawl.services import dead_letters
+from feedcrawl.services import dead_letters, sources
 from feedcrawl.services.articles import cached_page_event, page_key
 from feedcrawl.services.inputs import Inputs
 from feedcrawl.store.connection import StoreUnavailable
@@ -91,6 +91,8 @@ class InputExtension:
             for new in inputs.from_categories():
                 self._count(new)
                 await sleep(0)
+            wired = self._wired
+            await sources.refresh(wired.sources, wired, wired.said_sources, wired.file_sources)
         except StoreUnavailable as error:
             logger.debug("inputs_wait", extra={"reason": error.code})
         finally:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from feedcrawl import __version__
 from feedcrawl.domain.codings import decode, names
-from feedcrawl.store.raw import RawStore
+from feedcrawl.domain.errors import Refusal
+from feedcrawl.services.polling import rfc3339
+from feedcrawl.store.raw import RawElsewhere, RawStore
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
+    from feedcrawl.store.raw import Part
     from feedcrawl.store.raw_index import RawRef
 
 
@@ -47,3 +52,27 @@ def document(store: RawStore, ref: RawRef, *, limit_bytes: int) -> Document:
     body = decode(store.read(ref), names([one.encode("utf-8", "replace") for one in each]), limit_bytes=limit_bytes)
     headers = {name: value if isinstance(value, str) else value[0] for name, value in listed.items()}
     return Document(ref, headers, body)
+
+
+def record(data_dir: Path, fetch_id: str) -> dict[str, Any]:
+    """A fetch with its headers, and where its body lies; Refusal (`raw_unknown` `raw_elsewhere`), DiskUnavailable."""
+    with _looked_up(data_dir, fetch_id) as (store, ref):
+        return store.record(ref) | {"fetched_at": rfc3339(ref.fetched_at)}
+
+
+def read(data_dir: Path, fetch_id: str, part: Part) -> bytes:
+    """The bytes of a part of a fetch, as they came; errors as of `record`."""
+    with _looked_up(data_dir, fetch_id) as (store, ref):
+        return store.read(ref, part)
+
+
+@contextmanager
+def _looked_up(data_dir: Path, fetch_id: str) -> Iterator[tuple[RawStore, RawRef]]:
+    with closing(opened(data_dir)) as store:
+        ref = store.find(fetch_id)
+        if ref is None:
+            raise Refusal("raw_unknown", "this machine's archive has no fetch of this id, or not any more")
+        try:
+            yield store, ref
+        except RawElsewhere as error:
+            raise Refusal("raw_elsewhere", str(error)) from None

@@ -1,4 +1,7 @@
-"""Sources in use: read once at the start, and brought into the frontier by `sync`."""
+"""Sources in use: those of the operator's file, which is read once at the start, and those that were said over the API.
+
+A name in the file is the file's. `sync` brings sources into the frontier.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,16 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any, Protocol
 
-from feedcrawl.domain.errors import InvalidUrl
-from feedcrawl.domain.sources import BadSources, Source, read_sources
+from feedcrawl.domain.errors import InvalidUrl, Refusal
+from feedcrawl.domain.source_records import changed, source_record
+from feedcrawl.domain.sources import BadSources, Source, read_source, read_sources
 from feedcrawl.domain.urls import hostname, registered_domain, same_site
 from feedcrawl.services import subscriptions, watching
 from feedcrawl.services.subscriptions import Wish
 from feedcrawl.store.connection import map_redis_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping
     from datetime import datetime
     from pathlib import Path
 
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
     from feedcrawl.store.frontier import Frontier
     from feedcrawl.store.registry import Registry
     from feedcrawl.store.sitemaps import Sitemaps
+    from feedcrawl.store.sources import SaidSources
 
 logger = logging.getLogger(__name__)
 
@@ -56,6 +61,64 @@ def load(path: Path | None) -> Sources:
     except BadSources as error:
         raise BadSources(error.code, f"FEEDCRAWL_SOURCES: {path}: {error.detail}") from None
     return {source.name: source for source in found}
+
+
+def all_of(path: Path | None, said: SaidSources) -> Sources:
+    """The sources of the file and those that were said besides; BadSources as of `load`, StoreUnavailable."""
+    with map_redis_errors():
+        besides = said.all()
+    return {**_readable(besides), **load(path)}
+
+
+def _readable(said: Mapping[str, Mapping[str, Any]]) -> Sources:
+    found: Sources = {}
+    for name, entry in said.items():
+        try:
+            found[name] = read_source(entry)
+        except BadSources as error:  # said to another version, which knew other fields
+            logger.error("source_refused", extra={"source": name, "reason": error.code, "detail": error.detail})  # noqa: TRY400
+    return found
+
+
+async def refresh(sources: Sources, stores: Stores, said: SaidSources, fixed: Container[str]) -> None:
+    """Has a running crawl's sources follow what was said since; those of the file, which are `fixed`, stay."""
+    with map_redis_errors():
+        besides = {name: source for name, source in _readable(said.all()).items() if name not in fixed}
+    new = changed(sources, besides)
+    for name in [name for name in sources if name not in fixed and name not in besides]:
+        del sources[name]
+    sources.update(new)
+    await sync(new, stores)
+
+
+async def put(
+    stores: Stores, said: SaidSources, fixed: Container[str], entry: Mapping[str, Any]
+) -> tuple[Source, bool]:
+    """Says a source, subscribes its feeds and sets the pace of its hosts; the source, and whether it is new.
+
+    Refusal: BadSources with all that is wrong, `source_in_file` for a name that is the file's.
+    """
+    source = read_source(entry)
+    _check_free(source.name, fixed)
+    with map_redis_errors():
+        is_new = said.put(source.name, source_record(source))
+    await sync({source.name: source}, stores)
+    return source, is_new
+
+
+def drop(said: SaidSources, fixed: Container[str], name: str) -> None:
+    """Forgets a source; its feeds stay subscribed. Refusal: `source_in_file`, `no_such_source`."""
+    _check_free(name, fixed)
+    with map_redis_errors():
+        if not said.drop(name):
+            raise Refusal("no_such_source", f"there is no source {name[:100]!r}")
+
+
+def _check_free(name: str, fixed: Container[str]) -> None:
+    if name in fixed:
+        raise Refusal(
+            "source_in_file", f"source {name[:100]!r} is in the file that FEEDCRAWL_SOURCES names: change it there"
+        )
 
 
 def rules_of(sources: Mapping[str, Source], name: str | None) -> SourceRules | None:

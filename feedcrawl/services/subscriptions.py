@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from feedcrawl.domain.errors import InvalidUrl, Refusal
 from feedcrawl.domain.listed import FeedList, ListedFeed, overrides_of, overrides_said
-from feedcrawl.domain.lists import read_list
+from feedcrawl.domain.lists import FORMS, read_list
 from feedcrawl.domain.priority import priority
 from feedcrawl.domain.subscription import Subscription, dump
 from feedcrawl.domain.tasks import Task
@@ -38,12 +38,14 @@ class Wish:
     """A feed that someone wants: its URL as written, the categories it shall have, and what else is said of it.
 
     `said` are fields of a Subscription (a source's name, priority, intervals); they hold for a feed that is there too.
+    `request_id` names the request that asks for it, of a new feed.
     """
 
     url: str
     categories: tuple[str, ...] = ()
     title: str | None = None
     said: Mapping[str, Any] = field(default_factory=dict)
+    request_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,12 @@ def with_overrides(wishes: Iterable[Wish], pairs: Iterable[str]) -> list[Wish]:
 def override(registry: Registry, frontier: Frontier, feed: Feed, pairs: Iterable[str]) -> Subscription:
     """Gives a feed overrides, said as `NAME=VALUE`, and polls it at once, so that they hold from now on."""
     said = overrides_said(pairs)
-    decided = replace(feed.subscription, **said | ({"priority": said["priority"] or 5} if "priority" in said else {}))
+    return change(registry, frontier, feed, said | ({"priority": said["priority"] or 5} if "priority" in said else {}))
+
+
+def change(registry: Registry, frontier: Frontier, feed: Feed, said: Mapping[str, Any]) -> Subscription:
+    """Says something else of a feed, by fields of a Subscription, and polls it at once, so that it holds now."""
+    decided = replace(feed.subscription, **said)
     with map_redis_errors():
         registry.save(decided)
     poll_now(frontier, [replace(feed, subscription=decided)])
@@ -160,6 +167,12 @@ def listed(feed: Feed) -> ListedFeed:
     decided = overrides_of(asdict(said) | {"priority": said.priority if said.priority != DEFAULT_PRIORITY else None})
     url = said.page if said.page and feed.is_guess else said.url
     return ListedFeed(url, said.categories, said.title or polls.title, polls.site_url, decided)
+
+
+def exported(registry: Registry, form: str) -> bytes:
+    """All subscriptions as a list, by URL; `form` is one of `lists.FORMS`."""
+    feeds = (feed for batch in batches(registry, [], 500) for feed in batch)
+    return FORMS[form](sorted(map(listed, feeds), key=lambda feed: feed.url))
 
 
 def url_key(url: str) -> str:
@@ -203,7 +216,8 @@ def _register(registry: Registry, wish: Wish, now: datetime) -> tuple[Subscripti
     """The subscription that a wish comes to, and whether it is new."""
     url = resolve(with_scheme(wish.url))
     categories = tuple(dict.fromkeys(wish.categories))
-    new = Subscription(registry.new_id(url), url, categories, wish.title, added_at=rfc3339(now), **wish.said)
+    said = {"added_at": rfc3339(now), "request_id": wish.request_id, **wish.said}
+    new = Subscription(registry.new_id(url), url, categories, wish.title, **said)
     feed_id = registry.add(new, url_key(url))
     if feed_id == new.id:
         return new, True

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from heapq import nlargest
 from itertools import count
+from math import inf
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from feedcrawl.domain.figures import DIMENSIONS
 from feedcrawl.store.connection import map_redis_errors
 
 if TYPE_CHECKING:
+    from feedcrawl.domain.figures import Figures, HostFigures
     from feedcrawl.domain.tasks import History, Task
     from feedcrawl.store.frontier import Frontier
 
@@ -73,3 +76,51 @@ def busiest(frontier: Frontier, limit: int, *, parts: int | None = None) -> list
         if not cursor:
             break
     return nlargest(limit, found.items(), key=itemgetter(1))
+
+
+def task_record(task: Task, history: History) -> dict[str, Any]:
+    """A task and what is remembered of it, as programs see both."""
+    return {
+        "id": task.id,
+        "status": history.status,
+        "kind": task.kind,
+        "priority": task.priority,
+        "url": task.url,
+        "host": task.host,
+        "origin": task.origin,
+        "source": task.source,
+        "attempts": history.attempts,
+        "deaths": history.deaths,
+        "reason": history.reason,
+        "last_error": history.last_error,
+    }
+
+
+def figures_record(figures: Figures) -> dict[str, Any]:
+    """The frontier's figures, as programs see them."""
+    return {
+        "tasks": [
+            dict(zip(DIMENSIONS, key, strict=True)) | {"tasks": number} for key, number in sorted(figures.tasks.items())
+        ],
+        "leased": figures.leased,
+        "places": [{"lane": lane, "place": place, "number": n} for (lane, place), n in figures.places.items()],
+        "lateness": {
+            lane: {
+                "buckets": [[None if bound == inf else bound, number] for bound, number in late.buckets],
+                "count": late.count,
+                "total_sec": late.total_sec,
+            }
+            for lane, late in figures.lateness.items()
+        },
+    }
+
+
+def host_record(host: HostFigures) -> dict[str, Any]:
+    """A host with its registered domain, as programs see both."""
+    return paced_record(host) | {"domain": paced_record(host.domain) if host.domain else None}
+
+
+def paced_record(host: HostFigures) -> dict[str, Any]:
+    """The pace and circuit of a host or domain; `waits_for` is a key of `figures.WHY`."""
+    names = ("name", "tasks", "busy", "concurrency", "delay_sec", "doublings", "circuit", "failures", "wait_sec")
+    return {name: getattr(host, name) for name in names} | {"waits_for": host.waits_for}

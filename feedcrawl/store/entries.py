@@ -45,6 +45,11 @@ class Entries:
             pipe.hset(self._keys(feed_id), mapping=dict(uid_by_key))
             pipe.expire(self._keys(feed_id), LIFE_SEC)
 
+    def lineage(self, feed_id: str, uid: str) -> KnownEntry | None:
+        """The lineage of one entry."""
+        text = self._client.hget(self._lineage(feed_id), uid)
+        return known_from_json(text) if text else None
+
     def count(self, feed_id: str) -> int:
         """How many entries of a feed are known."""
         return int(self._client.hlen(self._lineage(feed_id)))

@@ -28,6 +28,8 @@ DELIVERY = "fc:{0}:delivery"
 RELAY = "fc:{0}:relay"
 """STRING: the relay that sends events to Kafka, while it does."""
 
+SOURCES = "fc:{0}:sources"
+"""HASH: sources that were said over the API, by name."""
 TOKENS = "fc:{0}:tokens"
 """HASH: the tokens of the API by their sha256."""
 

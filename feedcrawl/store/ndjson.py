@@ -10,9 +10,10 @@ import fcntl
 import json
 import os
 import re
+import sys
 import time
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from feedcrawl.store.disk import json_line, map_disk_errors, open_beneath, write_whole
 
@@ -25,6 +26,13 @@ LOCK_SEC = 0.5
 _POLL_SEC = 0.005
 _BLOCK = 65_536
 _FILE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])\.ndjson")
+
+
+class Part(NamedTuple):
+    """Lines of a day up to the byte `end`: the wanted records, each with the byte after its line."""
+
+    end: int
+    records: Iterator[tuple[int, dict[str, Any]]]
 
 
 class NdjsonFile:
@@ -80,6 +88,33 @@ class NdjsonFile:
                 break
         return found
 
+    def with_text(self, day: date, text: str) -> list[dict[str, Any]]:
+        """The records of a day in whose lines a text stands, oldest first."""
+        records = (_parsed(line) for line in _lines_with(self._tail(day, sys.maxsize), text.encode()))
+        return [record for record in records if record is not None]
+
+    def part(self, day: date, start: int, size: int, text: bytes = b"") -> Part | None:
+        """The whole lines of a day from a byte on, about `size` bytes of them; None if there are no more so far.
+
+        Of them those records in whose lines a text stands. `start` is 0 or the end of a line.
+        """
+        block = self._block(day, start, size)
+        whole = block[: block.rfind(b"\n") + 1]
+        if not whole:
+            return self.part(day, start, 8 * size, text) if len(block) == size else None
+        return Part(start + len(whole), _numbered(whole, start, text))
+
+    def _block(self, day: date, start: int, size: int) -> bytes:
+        with map_disk_errors(self._directory / _name(day)):
+            try:
+                fd = open_beneath(self._directory, _name(day), os.O_RDONLY)
+            except FileNotFoundError:
+                return b""
+            try:
+                return os.pread(fd, size, start)
+            finally:
+                os.close(fd)
+
     def _tail(self, day: date, limit_bytes: int) -> bytes:
         """The end of a day's file; its first line may not be whole."""
         with map_disk_errors(self._directory / _name(day)):
@@ -88,8 +123,9 @@ class NdjsonFile:
             except FileNotFoundError:
                 return b""
             with os.fdopen(fd, "rb") as file:
-                file.seek(max(0, os.fstat(fd).st_size - limit_bytes))
-                return file.read(limit_bytes)
+                size = os.fstat(fd).st_size
+                file.seek(max(0, size - limit_bytes))
+                return file.read(min(size, limit_bytes))
 
     def days(self) -> list[date]:
         """The days that have a file, oldest first."""
@@ -140,6 +176,17 @@ def _whole(fd: int, size: int) -> int:
             return start + last + 1
         end, step = start, _BLOCK
     return 0
+
+
+def _numbered(block: bytes, start: int, text: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The records in whose lines a text stands, each with the byte after its line."""
+    at = block.find(text) if block else -1
+    while 0 <= at < len(block):
+        end = block.find(b"\n", at) + 1
+        record = _parsed(block[block.rfind(b"\n", 0, at) + 1 : end])
+        if record is not None:
+            yield start + end, record
+        at = block.find(text, end)
 
 
 def _lines_with(block: bytes, text: bytes) -> Iterator[bytes]:

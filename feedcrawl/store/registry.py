@@ -164,6 +164,16 @@ class Registry:
         """Every feed's id, in no order, about `size` at a time, each page with the shard that it is of."""
         return members_of(self._client, self._lists(), size)
 
+    def batch(self, shard: int, cursor: int, size: int) -> tuple[int, list[str]]:
+        """Some ids of a shard, about `size`, in no order, and where to go on there (0: these were the last)."""
+        at, ids = self._client.sscan(self._lists()[shard], cursor, count=size)
+        return int(at), list(ids)
+
+    @property
+    def shards(self) -> int:
+        """How many shards the feeds are in."""
+        return self._shards
+
     def said(self, ids: Sequence[str]) -> list[str]:
         """The feeds that there are of those asked for, as the JSON text that is kept of each."""
         return [text for text in get_each(self._client, [self._key("feed", each) for each in ids]) if text]

@@ -5,7 +5,7 @@ import pytest
 import redis
 from scrapy.exceptions import UsageError
 
-from feedcrawl.commands.frontier import WHY
+from feedcrawl.domain.figures import WHY
 from feedcrawl.domain.tasks import Task
 from feedcrawl.store.frontier import Frontier, FrontierPolicy
 

@@ -100,6 +100,8 @@ def test_a_feed_as_others_see_it() -> None:
         "site_url": "http://a.test/",
         "categories": ["news"],
         "added_at": "2026-11-01T00:00:00Z",
+        "request_id": None,
+        "page": None,
         "formerly": [],
         "validators": {"etag": '"1"', "last_modified": None, "not_sent": ["etag: restless"]},
         "schedule": {
