@@ -33,10 +33,10 @@ SAMPLE: Final = 300
 FEEDS_A_PAGE: Final = 50
 LOOKED_AT: Final = 20_000
 """Feeds that one page of the list goes through at most."""
-PARTS: Final = 250
+PARTS: Final = 150
 TASKS_A_PART: Final = 100
 """Parts of the frontier that a page of tasks goes through at most, and keys in each: a page shows no more of one."""
-HOST_PARTS: Final = 40
+HOST_PARTS: Final = 30
 """Parts of a thousand keys that are looked at for the hosts with most work."""
 LETTERS_A_PAGE: Final = 50
 LETTER_PAGES: Final = 20
@@ -163,15 +163,21 @@ def feeds(wired: Wiring, text: str = "", *, failing: bool = False, page: int = 1
 
 def _urls(wired: Wiring, text: str) -> Iterator[tuple[str, str]]:
     """URL without its scheme, and id, of the feeds that have a text in what was said of them."""
-    looked_at = 0
+    looked_at, written = 0, json.dumps(text, ensure_ascii=False)[1:-1]
     for _, ids in wired.registry.pages(1000):
         for record in wired.registry.said(ids):
-            if text in record.lower():
-                said = json.loads(record)
+            said = json.loads(record) if written in record.lower() else None  # most are told without being read
+            if said and any(text in each.lower() for each in _names(said)):
                 yield said["url"].partition("://")[2], said["id"]
         looked_at += len(ids)
         if looked_at >= LOOKED_AT:
             return
+
+
+def _names(said: dict[str, Any]) -> Iterator[str]:
+    yield said["url"]
+    yield said.get("title") or ""
+    yield from said.get("categories", ())
 
 
 def feed_page(wired: Wiring, feed_id: str) -> FeedPage:

@@ -90,7 +90,15 @@ def test_the_first_page_has_the_figures_of_the_fleet(wired: Wiring, client: http
 def test_feeds_are_found_by_a_part_of_what_is_said_of_them(wired: Wiring, client: httpx.Client) -> None:
     seeded(wired)
     assert client.get("/dashboard/feeds").text.count("<tr>") == 13
-    for text, rows in (("SITE3.", 1), ("fleet 1", 2), ("nowhere", 0), ("%", 0), ('"url"', 0)):
+    for text, rows in (
+        ("SITE3.", 1),
+        ("fleet 1", 2),
+        ("nowhere", 0),
+        ("%", 0),
+        ('"url"', 0),
+        ('"><IMG', 1),
+        ("<b>news", 12),
+    ):
         found = client.get("/dashboard/feeds", params={"q": text}).text
         assert found.count("<tr>") == (rows + 1 if rows else 0), text
     failing = client.get("/dashboard/feeds?failing=1").text
