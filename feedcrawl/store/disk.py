@@ -171,7 +171,7 @@ def write_anew(path: Path, chunks: Iterable[bytes]) -> None:
 def probe(directory: Path, *, beyond: Path | None = None) -> None:
     """Whether a directory takes what a fetch may bring: writes so much, and takes it away. DiskUnavailable.
 
-    `beyond` a file: whether one that is as large takes it. What the probe has before that is a hole, which takes no room.
+    `beyond` a file: whether one that is as large takes it. What the probe has before that is a hole and takes no room.
     """
     with map_disk_errors(directory), _beside(directory / "probe") as (fd, _):
         end = beyond.stat().st_size if beyond is not None and beyond.exists() else 0

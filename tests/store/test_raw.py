@@ -305,9 +305,10 @@ def test_a_disk_that_was_full_goes_on_in_the_same_file(store, directory, monkeyp
 
     store.append(exchange())
     (path,) = files(directory)
-    with monkeypatch.context() as patch, pytest.raises(DiskUnavailable):
+    with monkeypatch.context() as patch:
         patch.setattr(os, "write", full)
-        store.append(exchange())
+        with pytest.raises(DiskUnavailable):
+            store.append(exchange())
     store.append(exchange())
     assert files(directory) == [path]
     assert kinds(path) == ["warcinfo", *["response", "request"] * 2]
