@@ -74,7 +74,6 @@ CERTAIN_SHARE = 0.8
 LIKELY_SHARE = 0.4
 _BODY_SHARE = 0.15
 _ARTICLE_SHARE = 0.3
-_STORY = 500
 
 
 def clear_away(tree: HtmlElement) -> HtmlElement:
@@ -84,9 +83,6 @@ def clear_away(tree: HtmlElement) -> HtmlElement:
     than the article would make every other share look small.
     """
     show_images(tree)
-    for fallback in list(tree.iter("noscript")):
-        if len(fallback) and weigh(fallback)[fallback].prose > _STORY:
-            fallback.drop_tag()  # the article itself, for readers without scripts
     etree.strip_elements(tree, *_NEVER_TEXT, with_tail=False)
     body = tree.find("body")
     if body is None:

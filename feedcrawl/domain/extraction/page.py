@@ -13,6 +13,7 @@ from w3lib.encoding import html_to_unicode
 
 from feedcrawl.domain.errors import NoArticle
 from feedcrawl.domain.extraction.structured import Thing, article_of, read_things
+from feedcrawl.domain.extraction.weights import weigh
 from feedcrawl.domain.sanitize import parse_html
 from feedcrawl.domain.sniffing import is_no_text, kind_of
 from feedcrawl.domain.text import canonical_text, fold
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
 MIN_HTML_LENGTH = 200
+MIN_STORY = 500  # letters of prose; what is shorter tells how to switch scripts on
 MAX_ELEMENTS = 60_000  # ten times a large page; what has more is an attack or a data dump
 _NAMES = ("property", "name", "itemprop", "http-equiv")
 
@@ -68,6 +70,7 @@ def read_page(html: bytes | str, url: str) -> Page:
     elements = int(float(str(tree.xpath("count(//*)"))))
     if elements > MAX_ELEMENTS:
         raise NoArticle("FAIL_PARSE", f"{elements} elements, more than {MAX_ELEMENTS}")
+    _unwrap_stories(tree)
     things = read_things(tree)
     return Page(
         url=url,
@@ -78,6 +81,13 @@ def read_page(html: bytes | str, url: str) -> Page:
         things=things,
         article=article_of(things, url),
     )
+
+
+def _unwrap_stories(tree: HtmlElement) -> None:
+    """Put the article that a page keeps for readers without scripts where its scripts would put it."""
+    for fallback in list(tree.iter("noscript")):
+        if len(fallback) and weigh(fallback)[fallback].prose > MIN_STORY:
+            fallback.drop_tag()
 
 
 def decode(html: bytes | str) -> str:

@@ -91,10 +91,6 @@ def test_an_anchor_needs_its_heading(name):
     assert cleared(f"<article>{STORY}</article>{box}") == cleared(STORY)
 
 
-def test_an_article_for_readers_without_scripts_is_the_article():
-    assert cleared(f"<div><script>show()</script><noscript>{STORY}</noscript></div>") == cleared(f"<div>{STORY}</div>")
-
-
 def test_consent_longer_than_the_story_does_not_shield_furniture():
     page = f"<div class=consent>{NOTE * 25}</div><article>{STORY}<div class=widget>{NOTE}</div></article>"
     assert cleared(page) == cleared(STORY)

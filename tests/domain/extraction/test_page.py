@@ -36,6 +36,21 @@ def test_metas():
 
 
 @pytest.mark.parametrize(
+    ("fallback", "shown"),
+    [
+        ("<p>The harbour froze over in the night, for the first time since the bridge was built.</p>" * 7, True),
+        ("<p>The harbour froze over in the night, for the first time since the bridge was built.</p>", False),
+        ("<p><a href=/>Please switch on scripts to read what we have written for you today.</a></p>" * 9, False),
+        ("Text without any element in it, which is markup that libraries did not read. " * 9, False),
+    ],
+)
+def test_a_story_for_readers_without_scripts_is_shown(fallback, shown):
+    page = read_page(f"<div><script>show()</script><noscript>{fallback}</noscript></div>{FILLER}", "https://a.example/")
+    assert any("harbour" in line for line in page.lines) is shown
+    assert (next(page.tree.iter("noscript"), None) is None) is shown
+
+
+@pytest.mark.parametrize(
     ("head", "declared"),
     [
         ("<meta property=og:type content=article>", True),
