@@ -302,7 +302,8 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         if self._closing or engine is None:
             return
         if engine.needs_backout():
-            return  # every slot is busy: the engine asks by itself after the next response
+            self._taken_at = float("-inf")  # every slot is busy: the engine asks by itself after the next response
+            return
         self._take()
         ready, self._ready = list(self._ready), deque()
         for request in ready:

@@ -13,7 +13,7 @@ from scrapy.statscollectors import MemoryStatsCollector
 
 from feedcrawl import wiring
 from feedcrawl.domain.tasks import Lease, Task
-from feedcrawl.scheduler import FrontierScheduler
+from feedcrawl.scheduler import FILES, FrontierScheduler
 from feedcrawl.settings import from_environment
 from feedcrawl.store.connection import StoreUnavailable
 
@@ -202,6 +202,26 @@ def test_whether_there_is_work(run: Any, delay: float | None, forever: bool, pen
         assert scheduler.has_pending_requests() is pending
 
     run(body)
+
+
+def test_of_media_files_few_are_held_and_none_is_left_behind(run: Any) -> None:
+    spider = Feeds()
+    spider.lanes = ("poll", "page", "file")
+
+    async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
+        scheduler.leases.push([task(number, "file") for number in range(FILES + 1)])
+        held = [scheduler.next_request() for _ in range(FILES)]
+        scheduler._take()
+        assert scheduler.next_request() is None  # nor is anything due that may be taken now
+        crawler.busy = True
+        for request in held:
+            scheduler.leases.done(request.meta["lease"])
+        await settled()  # the timer has looked, and an engine that is busy was given nothing
+        crawler.busy = False
+        assert scheduler.has_pending_requests()
+        assert len(urls(scheduler)) == 1
+
+    run(body, spider, FEEDCRAWL_TAKE_BATCH=FILES)
 
 
 def test_what_other_workers_hold_keeps_nobody(run: Any, redis_client: redis.Redis) -> None:
