@@ -207,6 +207,12 @@ def test_a_page_whose_store_is_away_says_so(tmp_path: Path) -> None:
     wired.close()
 
 
+def test_a_server_that_lost_its_data_is_spoken_of(wired: Wiring, client: httpx.Client) -> None:
+    assert "emptied" not in client.get("/").text
+    wired.client.flushall()
+    assert "<strong>emptied</strong>" in client.get("/").text
+
+
 @pytest.fixture
 def guarded(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> Iterator[tuple[Wiring, httpx.Client]]:
     """An API that asks everybody for a token."""

@@ -46,6 +46,8 @@ def show_overview(request: Request, caller: Reader, wired: Wired, span: str = "2
     """Figures of the fleet: what polls came to, what they brought, and what fails."""
     span = span if span in SPANS else "24h"
     seen = overview.overview(wired, span)
+    wired.readiness.look()
+    wired.readiness.same_server()
     pairs = [(each.per_day, each.interval_sec) for each in seen.paced]
     tasks = seen.figures.by("status")
     late = seen.figures.lateness
