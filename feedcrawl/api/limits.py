@@ -24,6 +24,7 @@ from feedcrawl.store.connection import StoreUnavailable
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from feedcrawl.config import Config
@@ -79,14 +80,26 @@ class Limits:
         if scope["type"] != "http" or scope["path"].startswith(EXEMPT):
             await self._app(scope, receive, send)
             return
+        request = Request(scope, receive)
         try:
-            receive = await _bounded(Request(scope, receive))
+            receive = await _bounded(request)
         except Refusal as error:
-            await refused(error)(scope, receive, send)
+            await _turned_away(request, refused(error))(scope, receive, send)
         except StoreUnavailable as error:
-            await problem(error.code, error.detail, 503)(scope, receive, send)
+            await _turned_away(request, problem(error.code, error.detail, 503))(scope, receive, send)
         else:
             await self._app(scope, receive, send)
+
+
+def _has_body(request: Request) -> bool:
+    return not {"content-length", "transfer-encoding"}.isdisjoint(request.headers.keys())
+
+
+def _turned_away(request: Request, answer: Response) -> Response:
+    """The answer, after which the connection ends where the rest of a body would have to be read to go on."""
+    if _has_body(request):
+        answer.headers["Connection"] = "close"
+    return answer
 
 
 async def _bounded(request: Request) -> Receive:
@@ -94,7 +107,7 @@ async def _bounded(request: Request) -> Receive:
     if len(request.scope["query_string"]) > MAX_QUERY_BYTES:
         raise Refusal("query_too_long", f"a query has at most {MAX_QUERY_BYTES} bytes")
     request.app.state.rates.count(request.client.host if request.client else "", request.method)
-    if not ({"content-length", "transfer-encoding"} & set(request.headers.keys())):
+    if not _has_body(request):
         return request.receive
     if request.headers.get("content-encoding", "identity").lower() != "identity":
         raise Refusal("bad_encoding", "send the body as it is, without a content encoding")

@@ -52,8 +52,10 @@ def queue_urls(wired: Wiring, urls: Sequence[str], wanted: Wanted) -> list[dict[
     """Queues pages to be fetched as articles; of each, in order, what became of it.
 
     `answer` is that of `Frontier.push` (`queued` `again` `raised` `pending` `leased` `known`), or `refused` with `code`
-    and `detail`. Refusal (`too_many_urls`), StoreUnavailable.
+    and `detail`. Refusal (`no_urls` `too_many_urls`), StoreUnavailable.
     """
+    if not urls:
+        raise Refusal("no_urls", "name at least one URL")
     if len(urls) > MAX_URLS:
         raise Refusal("too_many_urls", f"one import has at most {MAX_URLS} URLs, not {len(urls)}")
     judged = [_judged(wired, url, wanted) for url in urls]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Annotated
 from uuid import UUID
 
@@ -12,7 +12,7 @@ from fastapi.responses import JSONResponse, Response
 from feedcrawl.api import problems, schemas
 from feedcrawl.api.access import needs
 from feedcrawl.api.dependencies import Wired
-from feedcrawl.api.paging import Cursor, Limit, place_of, shown
+from feedcrawl.api.paging import Cursor, Limit, Moment, place_of, shown
 from feedcrawl.api.routes.feeds import ENTRIES, since_of
 from feedcrawl.services import entries
 
@@ -29,7 +29,7 @@ def list_entries(
     wired: Wired,
     *,
     since: Annotated[
-        datetime | None, Query(description="that came then or later (RFC 3339); default: a day ago")
+        Moment | None, Query(description="that came then or later (RFC 3339); default: a day ago")
     ] = None,
     cursor: Cursor = None,
     limit: Limit = 50,

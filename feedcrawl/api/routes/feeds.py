@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from feedcrawl.api import problems, schemas
 from feedcrawl.api.access import needs
 from feedcrawl.api.dependencies import Wired
-from feedcrawl.api.paging import Cursor, Limit, place_of, shown
+from feedcrawl.api.paging import Cursor, Limit, Moment, place_of, shown
 from feedcrawl.domain.fetches import figures_of
 from feedcrawl.domain.listed import MAX_CATEGORIES, MAX_CATEGORY, categories_of
 from feedcrawl.domain.urls import MAX_URL_LENGTH
@@ -209,7 +209,7 @@ def list_entries_of_feed(
     request: Request,
     wired: Wired,
     *,
-    since: Annotated[datetime | None, Query(description="that came then or later (RFC 3339); default: all")] = None,
+    since: Annotated[Moment | None, Query(description="that came then or later (RFC 3339); default: all")] = None,
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> Response:

@@ -31,7 +31,10 @@ _IMPORTED = schemas.fields(
     responses={
         200: {
             "description": "All subscriptions, by URL",
-            "content": {kind.partition(";")[0]: {"schema": {"type": "string"}} for kind in TYPES.values()},
+            "content": {
+                kind.partition(";")[0]: {"schema": {"type": "array" if form == "json" else "string"}}
+                for form, kind in TYPES.items()
+            },
         }
     },
 )
