@@ -52,6 +52,8 @@ CHUNK = 500
 CATEGORIES = ("village", "harbour", "council", "school", "sports", "weather", "markets", "letters")
 LANGUAGES = ("en", "en-GB", "de", "fr")
 ACTOR = "local"
+IDLE_SEC = 4.0
+"""Connections that nobody has used so long are left to end."""
 
 
 class Stock:
@@ -149,16 +151,12 @@ class Client:
 
     def __init__(self, port: int) -> None:
         self._port = port
-        self._free: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
+        self._free: list[tuple[asyncio.StreamReader, asyncio.StreamWriter, float]] = []
         self.opened = 0
 
     async def get(self, target: str) -> tuple[int, int]:
         """Status and bytes of an answer."""
-        if self._free:
-            reader, writer = self._free.pop()
-        else:
-            reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
-            self.opened += 1
+        reader, writer = self._still_open() or await self._opened()
         writer.write(f"GET {target} HTTP/1.1\r\nHost: 127.0.0.1:{self._port}\r\n\r\n".encode())
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
         length = int(head.partition("content-length: ")[2].partition("\r\n")[0])
@@ -166,8 +164,18 @@ class Client:
         if "connection: close" in head:
             writer.close()
         else:
-            self._free.append((reader, writer))
+            self._free.append((reader, writer, time.monotonic() + IDLE_SEC))
         return int(head.split(" ", 2)[1]), length
+
+    def _still_open(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | None:
+        """A connection that the server has not ended meanwhile, as it may."""
+        now = time.monotonic()
+        self._free = [each for each in self._free if now < each[2] and not each[0].at_eof()]
+        return self._free.pop()[:2] if self._free else None
+
+    async def _opened(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        self.opened += 1
+        return await asyncio.open_connection("127.0.0.1", self._port)
 
 
 async def load(

@@ -8,6 +8,7 @@ behalf of another site is refused where it would change something, whoever it sa
 from __future__ import annotations
 
 import ipaddress
+import re
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -31,6 +32,8 @@ LOCAL: Final = "local"
 COOKIE: Final = "feedcrawl_token"
 SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _FORWARDED: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host")
+_HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(?::[0-9]{1,5})?")
+"""A Host header: what is none may be read as another by whoever forgives it."""
 _BEARER: Final = HTTPBearer(auto_error=False, description="A token of `scrapy token create`")
 _BY_COOKIE: Final = APIKeyCookie(name=COOKIE, auto_error=False, description="The same token, as the dashboard keeps it")
 
@@ -110,7 +113,8 @@ def _is_local(request: Request) -> bool:
     if any(name in request.headers for name in _FORWARDED):
         return False
     client = request.client
-    return is_loopback(request.url.hostname or "") and (client is None or is_loopback(client.host))
+    asked = _HOST.fullmatch(request.headers.get("host", ""))
+    return asked is not None and is_loopback(asked[1]) and (client is None or is_loopback(client.host))
 
 
 def check_origin(request: Request) -> None:
