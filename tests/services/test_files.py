@@ -1,25 +1,27 @@
 """Links between records and files, whichever of the two is there first."""
 
-import contextlib
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 import redis
-from scrapy.settings import Settings
+from scrapy.settings import Settings as ScrapySettings
 
-from feedcrawl import settings as project
+from feedcrawl.config import Config
 from feedcrawl.domain.files import Wish, state
 from feedcrawl.domain.tasks import History, Lease
 from feedcrawl.items import Article
 from feedcrawl.services.articles import article_task
 from feedcrawl.services.files import FileService, resolved
+from feedcrawl.services.leases import Leases
+from feedcrawl.settings import from_environment
 from feedcrawl.store import keys
+from feedcrawl.store.articles import Articles, Lives
+from feedcrawl.store.files import FileContents, Files
+from feedcrawl.store.frontier import Frontier, FrontierPolicy
 from feedcrawl.store.ndjson import NdjsonFile
-from feedcrawl.wiring import Wiring
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 URL = "http://a.test/x.png"
@@ -32,19 +34,26 @@ class Shown:
     image = URL
 
 
-@pytest.fixture
-def wired(redis_client: redis.Redis, tmp_path: Path) -> Iterator[Wiring]:
-    kwargs = redis_client.connection_pool.connection_kwargs
-    settings = Settings()
-    settings.setmodule(project, priority="project")
-    given = {"FEEDCRAWL_DATA_DIR": str(tmp_path), "FEEDCRAWL_MEDIA_FILES": "true"}
-    settings.setdict({**given, "REDIS_URL": f"unix://{kwargs['path']}"}, priority="cmdline")
-    with contextlib.closing(Wiring(settings)) as wired:
-        yield wired
+class Wired:
+    """The stores that the service works with."""
+
+    def __init__(self, client: redis.Redis, folder: Path) -> None:
+        settings = ScrapySettings(from_environment({}), priority="project")
+        settings.update({"FEEDCRAWL_DATA_DIR": str(folder), "FEEDCRAWL_MEDIA_FILES": "true"}, priority="cmdline")
+        self.config, self.client = Config.from_settings(settings), client
+        self.frontier = Frontier(client, FrontierPolicy())
+        self.leases, self.articles = Leases(self.frontier), Articles(client, Lives())
+        stores = (Files(client, life_sec=60), self.articles, NdjsonFile(folder / "files"))
+        self.files = FileService(self.config, stores, self.leases, FileContents(folder))
 
 
 @pytest.fixture
-def service(wired: Wiring) -> FileService:
+def wired(redis_client: redis.Redis, tmp_path: Path) -> Wired:
+    return Wired(redis_client, tmp_path)
+
+
+@pytest.fixture
+def service(wired: Wired) -> FileService:
     return wired.files
 
 
@@ -56,11 +65,11 @@ def article(service: FileService, uid: str = "u1") -> Article:
     return made
 
 
-def publish(wired: Wiring, made: Article) -> None:
+def publish(wired: Wired, made: Article) -> None:
     wired.client.hset(keys.article(made.uid), mapping={"files": json.dumps(made.files)})
 
 
-def linked(wired: Wiring, uid: str = "u1") -> list[dict[str, Any]]:
+def linked(wired: Wired, uid: str = "u1") -> list[dict[str, Any]]:
     links: list[dict[str, Any]] = json.loads(wired.articles.files(uid) or "[]")
     return links
 
@@ -69,7 +78,7 @@ def end(service: FileService, found: dict[str, Any] = FAILED) -> None:
     service.end(Wish(URL, "image").task(), found, NOW)
 
 
-def test_an_article_that_waits_is_put_right_when_its_file_ends(wired: Wiring, service: FileService) -> None:
+def test_an_article_that_waits_is_put_right_when_its_file_ends(wired: Wired, service: FileService) -> None:
     made = article(service)
     assert [each["status"] for each in made.files] == ["pending"]
     publish(wired, made)
@@ -82,7 +91,7 @@ def test_an_article_that_waits_is_put_right_when_its_file_ends(wired: Wiring, se
     assert linked(wired) == [{"url": URL, "role": "image", **FAILED}]
 
 
-def test_a_file_that_ends_between_line_and_publication_is_linked(wired: Wiring, service: FileService) -> None:
+def test_a_file_that_ends_between_line_and_publication_is_linked(wired: Wired, service: FileService) -> None:
     first, late = article(service), article(service, "u2")
     publish(wired, first)
     service.ask(first)
@@ -96,7 +105,7 @@ def test_a_file_that_ends_between_line_and_publication_is_linked(wired: Wiring, 
     assert article(service, "u3").files == [{"url": URL, "role": "image", **FAILED}]
 
 
-def test_a_file_that_is_forgotten_though_its_task_is_not_comes_again(wired: Wiring, service: FileService) -> None:
+def test_a_file_that_is_forgotten_though_its_task_is_not_comes_again(wired: Wired, service: FileService) -> None:
     made = article(service)
     publish(wired, made)
     service.ask(made)
@@ -106,7 +115,7 @@ def test_a_file_that_is_forgotten_though_its_task_is_not_comes_again(wired: Wiri
     assert wired.frontier.counts()["pending:file"] == 1
 
 
-def test_a_version_that_names_another_file_is_left_alone(wired: Wiring, service: FileService) -> None:
+def test_a_version_that_names_another_file_is_left_alone(wired: Wired, service: FileService) -> None:
     made = article(service)
     publish(wired, made)
     service.ask(made)
@@ -116,13 +125,13 @@ def test_a_version_that_names_another_file_is_left_alone(wired: Wiring, service:
     assert linked(wired) == other
 
 
-def test_an_article_whose_life_is_over_stays_gone(wired: Wiring, service: FileService) -> None:
+def test_an_article_whose_life_is_over_stays_gone(wired: Wired, service: FileService) -> None:
     service.ask(article(service))
     end(service)
     assert wired.client.exists(keys.article("u1")) == 0
 
 
-def test_content_of_another_machine_is_believed_and_our_own_looked_for(wired: Wiring, service: FileService) -> None:
+def test_content_of_another_machine_is_believed_and_our_own_looked_for(wired: Wired, service: FileService) -> None:
     stored = service.keep(b"\x89PNG", "image/png", ".png")
     end(service, stored)
     assert article(service).files[0]["sha256"] == stored["sha256"]
