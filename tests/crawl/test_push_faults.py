@@ -77,7 +77,7 @@ class Newsroom:
             def is_done() -> bool:
                 return not any(map(wired.pushes.waiting, feeds)) and not any(map(wired.frontier.counts().get, left))
 
-            self.world.until(lambda: self.stored(*self.urls)() and is_done())
+            self.world.until(lambda: self.stored(*self.urls)() and is_done(), timeout_sec=90)
         kill(worker)
         assert account(self.world, self.urls) == Account(len(self.urls), lost=0, stored_twice=0, leases_left=0)
         with self.world.client() as client:
@@ -114,7 +114,7 @@ def assert_killed(worker: Popen[bytes], world: World, step: str) -> None:
     assert worker.wait(timeout=40) == -signal.SIGKILL, f"{step}: {world.logs()[-6000:]}"
 
 
-@pytest.mark.timeout(200)
+@pytest.mark.timeout(300)
 def test_a_delivery_outlives_the_worker_that_reads_it(world: World) -> None:
     with api_of(world):
         room = Newsroom(world, *DELIVERY)
