@@ -1024,6 +1024,15 @@ def test_a_visit_has_the_hosts_turn_and_slot_like_a_task(frontier, clock):
     assert frontier.visit("one.example", "https://one.example/x") == 1.0
 
 
+@pytest.mark.parametrize(("kind", "lane"), [("article", "page"), ("file", "file")])
+def test_a_host_that_waits_for_an_answer_nobody_reads_is_freed(frontier, redis_client, kind, lane):
+    frontier.push([article("a", kind=kind), article("b", kind=kind)])
+    assert ids(frontier.take(1, lanes=[lane])) == ["a"]
+    redis_client.delete("fc:{0}:holders", "fc:{0}:leases")  # as after a restore
+    assert frontier.audit() == (0, 1)
+    assert ids(frontier.take(1, lanes=[lane])) == []  # the delay runs
+
+
 def test_a_visit_whose_worker_died_ends_with_its_lease(frontier, clock):
     frontier.push([article("a")])
     frontier.visit("one.example", "https://one.example/robots.txt")

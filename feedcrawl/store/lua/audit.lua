@@ -16,7 +16,9 @@ local function main(now)
       unleased = unleased + 1
     end
   end
-  for _, lane in ipairs(LANES) do
+  local lanes = redis.call('SMEMBERS', P .. 'lanes')
+  for _, lane in ipairs(LANES) do lanes[#lanes + 1] = lane end
+  for _, lane in ipairs(lanes) do
     for _, name in ipairs(redis.call('ZRANGE', P .. 'blocked:' .. lane, 0, tonumber(ARGV[2]))) do
       local domain = string.match(name, '^@(.*)$')
       local paced = domain and load_domain(domain) or host_of(name)
