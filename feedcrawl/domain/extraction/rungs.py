@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 MIN_WITNESS = 200
 MOST_CHILDREN = 400
+_UNREAD = ("head", "script", "style", "svg", "template")
 _MEASURED = frozenset({"table", "ul", "div", "aside", "header", "footer", "section"})
 _BROKEN = (
     ValueError,
@@ -117,8 +118,10 @@ def by_readability(page: Page) -> Candidate | None:
     from readability import Document  # noqa: PLC0415
     from readability.readability import Unparseable  # noqa: PLC0415
 
+    tree = deepcopy(page.tree)
+    etree.strip_elements(tree, *_UNREAD, with_tail=False)  # a third of its time goes into taking them out itself
     try:
-        summary = Document(deepcopy(page.tree)).summary(html_partial=True)
+        summary = Document(tree).summary(html_partial=True)
     except (Unparseable, *_BROKEN):
         return None
     return by_markup("readability", summary, titles=_titles(page))
