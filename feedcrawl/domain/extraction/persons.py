@@ -29,7 +29,8 @@ _NO_NAME = re.compile(
     r"|^(?:by|von|por|par|di|door|av|af)$"
     r"|^(?:admin|administrator|editor|redaktion|staff|unknown|null|none|author|authors|contributor|guest|anonymous"
     r"|follow|share|edit|save|reply|login|profile|image|photo|about the author|view profile|see more|more|posted"
-    r"|updated|published)$",
+    r"|updated|published|comments?(?: now)?|(?:add|leave|post) a comment|follow us|log in|sign (?:in|up)"
+    r"|subscribe(?: now)?|read more|e-?mail|print)$",
     re.IGNORECASE,
 )
 _ROLE = re.compile(

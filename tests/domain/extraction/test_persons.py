@@ -22,6 +22,8 @@ from feedcrawl.domain.extraction.persons import is_person, is_publisher, split_n
         ("Login 50%", []),
         ("Foto: Ann Lee", []),
         ("Apr 24", []),
+        ("Ann Lee | Comment now | Sign up", ["Ann Lee"]),
+        ("Leave a comment", []),
         ("Von", []),
         ("srf/hosb", ["srf/hosb"]),
         ("신현주 기자", ["신현주"]),
