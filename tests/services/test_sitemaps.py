@@ -12,7 +12,7 @@ from feedcrawl.domain.cadence_values import CadencePolicy
 from feedcrawl.domain.conditional import Validators
 from feedcrawl.domain.sitemap_news import Found, News
 from feedcrawl.domain.sitemap_state import Sitemap, SitemapRecord, Watched
-from feedcrawl.domain.tasks import Lease
+from feedcrawl.domain.tasks import History, Lease, Task
 from feedcrawl.domain.urls import url_uid
 from feedcrawl.services import sitemaps, watching
 from feedcrawl.services.leases import Leases
@@ -229,6 +229,7 @@ def test_a_redirected_poll_starts_at_home_again() -> None:
 
 
 def test_an_unusable_url_stops_no_other() -> None:
-    made = poll(None, news=replace(news(), found=(Found("http://a b/"), Found("http://a.test/x", edited=True))))
+    lease = Lease(Task("sitemap:s", "sitemap", "http://a.test/sitemap.xml", "a.test"), History(), "1")
+    made = poll(lease, news=replace(news(), found=(Found("http://a b/"), Found("http://a.test/x", edited=True))))
     assert [(task.url, again) for task, again in sitemaps.article_tasks(made)] == [("http://a.test/x", "edited")]
     assert [part.url for part, _ in sitemaps.parts(made)] == ["http://a.test/x"]
