@@ -44,9 +44,10 @@ class Cloud:
     upward: tuple[tuple[float, float], ...]
 
 
-def stack(values: Sequence[Sequence[float]]) -> Stack:
-    """Each bar of its values, the first of them at the bottom."""
-    top = round_up(max((sum(each) for each in values), default=0.0))
+def stack(values: Sequence[Sequence[float]], tops: Sequence[float] = ()) -> Stack:
+    """Each bar of its values, the first of them at the bottom; the axis ends at one of `tops` if one is high enough."""
+    highest = max((sum(each) for each in values), default=0.0)
+    top = next((each for each in tops if each >= highest), None) or round_up(highest)
     place = WIDTH / max(1, len(values))
     return Stack(tuple(_bar(each, number * place, place, HEIGHT / top) for number, each in enumerate(values)), top)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -33,16 +34,19 @@ SAMPLE: Final = 300
 FEEDS_A_PAGE: Final = 50
 LOOKED_AT: Final = 20_000
 """Feeds that one page of the list goes through at most."""
-PARTS: Final = 150
+PARTS: Final = 100
 TASKS_A_PART: Final = 100
 """Parts of the frontier that a page of tasks goes through at most, and keys in each: a page shows no more of one."""
-HOST_PARTS: Final = 30
+HOST_PARTS: Final = 20
 """Parts of a thousand keys that are looked at for the hosts with most work."""
 LETTERS_A_PAGE: Final = 50
 LETTER_PAGES: Final = 20
 """Pages of the list of dead letters that one page goes through at most."""
 LINE_BYTES: Final = 16 << 20
 """How much of the latest lines on the disk is searched for an article's versions, or a feed's entries."""
+
+_PLAIN: Final = re.compile(r'\{"id":"([^"\\]+)","url":"[a-z]+://([^"\\]+)"')
+"""How `subscription.dump` begins: a list of all feeds by URL need not read the rest of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,9 +170,13 @@ def _urls(wired: Wiring, text: str) -> Iterator[tuple[str, str]]:
     looked_at, written = 0, json.dumps(text, ensure_ascii=False)[1:-1]
     for _, ids in wired.registry.pages(1000):
         for record in wired.registry.said(ids):
-            said = json.loads(record) if written in record.lower() else None  # most are told without being read
-            if said and any(text in each.lower() for each in _names(said)):
-                yield said["url"].partition("://")[2], said["id"]
+            plain = None if text else _PLAIN.match(record)
+            if plain is not None:
+                yield plain[2], plain[1]
+            elif written in record.lower():
+                said = json.loads(record)
+                if any(text in each.lower() for each in _names(said)):
+                    yield said["url"].partition("://")[2], said["id"]
         looked_at += len(ids)
         if looked_at >= LOOKED_AT:
             return

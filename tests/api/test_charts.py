@@ -35,6 +35,11 @@ def test_bars_stand_side_by_side_and_pieces_one_on_the_other(values: list[list[i
     assert right <= WIDTH
 
 
+@pytest.mark.parametrize(("highest", "top"), [(0, 60), (60, 60), (61, 3600), (3601, 4000)])
+def test_an_axis_may_end_where_it_is_told(highest: float, top: float) -> None:
+    assert stack([[highest]], (60, 3600)).top == top
+
+
 def test_points_lie_between_the_marks_that_are_needed() -> None:
     found = cloud([(0.5, 600), (20, 3000)], STEPS)
     assert [value for _, value in found.across] == [0.1, 1, 10, 100]

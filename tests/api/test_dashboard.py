@@ -247,6 +247,16 @@ def test_a_token_opens_the_dashboard_and_a_lesser_one_changes_nothing(guarded: t
     assert client.get("/").status_code == 303
 
 
+def test_a_token_that_was_revoked_is_forgotten(guarded: tuple[Wiring, httpx.Client]) -> None:
+    wired, client = guarded
+    text, token = tokens.create(wired.tokens, "ann", "read", wired.now())
+    assert post(client, "/login", token=text).status_code == 303
+    assert client.get("/").status_code == 200
+    wired.tokens.drop(token.id)
+    assert client.get("/").headers["location"] == "/login"
+    assert COOKIE not in client.cookies
+
+
 def test_forms_of_other_sites_are_refused(guarded: tuple[Wiring, httpx.Client]) -> None:
     wired, client = guarded
     seeded(wired)

@@ -93,7 +93,9 @@ def test_a_text_is_one_line_of_bounded_length() -> None:
 
 
 def test_pictures_give_way_to_what_they_say() -> None:
-    html = '<p>a<img src="https://a.example/1.png" alt="x &gt; y &lt;b&gt; > z">b<img src="https://a.example/2.png">c</p>'
+    html = (
+        '<p>a<img src="https://a.example/1.png" alt="x &gt; y &lt;b&gt; > z">b<img src="https://a.example/2.png">c</p>'
+    )
     shown = str(pages.without_pictures(clean_html(html, base_url="https://a.example/")))
     assert "<img" not in shown
     assert "a.example" not in shown

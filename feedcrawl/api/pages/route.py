@@ -64,7 +64,10 @@ def context(request: Request, wired: Wiring, caller: Caller | None, here: str) -
 def _to_login(request: Request) -> Response:
     asked = f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
     back = asked if request.method == "GET" else "/"
-    return RedirectResponse(f"/login{pages.query(next=back if back != '/' else '')}", 303, pages.HEADERS)
+    answer = RedirectResponse(f"/login{pages.query(next=back if back != '/' else '')}", 303, pages.HEADERS)
+    if COOKIE in request.cookies:  # of a token that was revoked
+        answer.delete_cookie(COOKIE, httponly=True, samesite="strict")
+    return answer
 
 
 def _error(code: str, detail: str, status: int) -> Response:

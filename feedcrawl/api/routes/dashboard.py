@@ -14,6 +14,7 @@ from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.pages.route import Form, PageRoute, context
 from feedcrawl.api.paging import Cursor, cursor_of, place_of
 from feedcrawl.domain import dead_letters as letters
+from feedcrawl.domain.cadence_values import DAY_SEC
 from feedcrawl.domain.catalogue import Wanted
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.figures import WHY, Lateness
@@ -37,6 +38,21 @@ CONTENT_POLICY: Final = (
     "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox"
 )
 TICKS: Final = 5
+DURATIONS: Final = (
+    60,
+    120,
+    600,
+    1200,
+    3600,
+    2 * 3600,
+    6 * 3600,
+    12 * 3600,
+    86_400,
+    2 * 86_400,
+    7 * 86_400,
+    14 * 86_400,
+)
+"""Where an axis of durations may end: each is a round one, and its half too."""
 INTERVALS: Final = (10.0, 60.0, 300.0, 1800.0, 3 * 3600.0, 86_400.0, 7 * 86_400.0, 30 * 86_400.0)
 """Marks of the axis of intervals."""
 
@@ -109,13 +125,28 @@ def show_feed(request: Request, caller: Reader, wired: Wired, feed_id: FeedId, d
     """A feed: when it is polled next and why, its journal, what it brought."""
     seen = overview.feed_page(wired, feed_id)
     polls = seen.feed.polls
-    values = {
+    values = _intervals(seen) | {
         "seen": seen,
         "errors": polls.cadence_state.errors,
         "won": winner(polls.reason or "", polls.candidates),
         "done": "It is due now: the next worker that is free polls it." if done == "refetch" else "",
     }
     return pages.render("feed.html", context(request, wired, caller, "/dashboard/feeds") | values)
+
+
+def _intervals(seen: overview.FeedPage) -> dict[str, Any]:
+    """The chart of what interval each poll chose, oldest first, against the mean gap between entries."""
+    lines = [line for line in reversed(seen.journal) if line.get("interval_after_sec")]
+    chart = charts.stack([[line["interval_after_sec"]] for line in lines], DURATIONS)
+    gap = DAY_SEC / seen.per_day if seen.per_day else None
+    at = charts.HEIGHT * (1 - gap / chart.top) if gap and gap <= chart.top else None
+    first = pages.when(lines[0]["at"]) if lines else None
+    return {
+        "intervals": chart,
+        "gap": gap,
+        "gap_at": None if at is None else round(at, 1),
+        "oldest": first.strftime("%d %b %H:%M") if first else "",
+    }
 
 
 @router.post("/dashboard/feeds/{feed_id}/refetch")
