@@ -59,7 +59,7 @@ def apply(config: Config, today: date, stop: Stop = lambda: False) -> Removed | 
         for name, keep_days in (("articles", config.keep_articles_days), ("entries", config.keep_entries_days)):
             if keep_days is not None:
                 removed.days += NdjsonFile(config.data_dir / name).drop_before(first_kept(today, keep_days))
-        if (config.data_dir / FOLDER).is_dir() and removed.days:
+        if config.keep_articles_days is not None or config.keep_entries_days is not None:
             _files(config.data_dir, today, removed, stop)
         if config.keep_raw_days is not None:
             _raw(config.data_dir / "raw", first_kept(today, config.keep_raw_days), removed, stop)
@@ -89,13 +89,16 @@ def _turn(data_dir: Path) -> Iterator[int | None]:
 def _files(data_dir: Path, today: date, removed: Removed, stop: Stop) -> None:
     """Media files that no line names any more. What was used within a day stays: its record may be under way."""
     lines, contents = NdjsonFile(data_dir / FOLDER), FileContents(data_dir)
-    named = {
-        each["url"]
+    if not (data_dir / FOLDER).is_dir():
+        return
+    links = [
+        (each["url"], each["sha256"])
         for kind in ("articles", "entries")
         for record in _until(stop, _lines(NdjsonFile(data_dir / kind)))
         for each in record.get("files", ())
-    }
-    kept = {line["sha256"] for line in _until(stop, _lines(lines)) if line["url"] in named}
+    ]
+    named, kept = {url for url, _ in links}, {sha256 for _, sha256 in links}
+    kept |= {line["sha256"] for line in _until(stop, _lines(lines)) if line["url"] in named}
     for present in contents.present():
         for name in unnamed(present, kept, time.time() - EVERY_SEC):
             if stop():  # also where not all was read: then nothing may go

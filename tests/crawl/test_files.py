@@ -305,5 +305,7 @@ def test_retention_drops_what_no_record_names(world: World) -> None:
     lines.write_text(other)
     for path in kept(world):
         os.utime(world.data / path, (time.time() - 90_000,) * 2)
-    world.crawl("later", FEEDCRAWL_KEEP_ARTICLES_DAYS="30")
-    assert list(kept(world).values()) == [PNG + b"b"]
+    worker = world.start("forever=1", FEEDCRAWL_KEEP_ARTICLES_DAYS="30")
+    world.until(lambda: list(kept(world).values()) == [PNG + b"b"])
+    worker.terminate()
+    assert worker.wait(timeout=30) == 0

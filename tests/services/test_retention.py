@@ -14,6 +14,7 @@ from feedcrawl.config import Config
 from feedcrawl.services import retention
 from feedcrawl.services.retention import apply
 from feedcrawl.settings import from_environment
+from feedcrawl.store.files import FileContents
 from feedcrawl.store.ndjson import NdjsonFile
 from feedcrawl.store.raw import Captured, Exchange, RawRef, RawStore
 
@@ -196,3 +197,34 @@ def test_files_of_others_are_left_alone(tmp_path: Path) -> None:
     assert [each for each in left if "2026-11-01/" not in each] == [
         "raw/2026-11-01", "raw/2026-11-19", "raw/2026-11-19/notes.txt", "raw/elsewhere",
     ]  # fmt: skip
+
+
+def test_media_files_go_with_the_last_line_that_names_them(tmp_path: Path) -> None:
+    contents, stored = FileContents(tmp_path), {}
+    lines = {kind: NdjsonFile(tmp_path / kind) for kind in ("files", "articles", "entries")}
+    for name in ("old", "article", "entry", "known", "used"):
+        sha256, path = contents.keep(name.encode(), "")
+        stored[name] = {"url": f"http://a.test/{name}", "sha256": sha256}
+        lines["files"].append(TODAY - timedelta(9 if name in ("old", "known") else 1), stored[name])
+        if name != "used":
+            os.utime(tmp_path / "files" / path, (1.0, 1.0))
+    pending = {name: [{**said, "sha256": None}] for name, said in stored.items()}
+    lines["articles"].append(TODAY - timedelta(9), {"files": pending["old"]})
+    lines["articles"].append(TODAY, {"files": [*pending["article"], stored["known"] | {"url": "http://b.test/"}]})
+    lines["articles"].append(TODAY, {"of a version": "without files"})
+    lines["entries"].append(TODAY - timedelta(8), {"files": pending["entry"]})
+
+    removed = apply(config(tmp_path, ARTICLES="5"), TODAY)
+    left = {path.read_text() for path in (tmp_path / "files").glob("??/*")}
+    assert left == {"article", "entry", "known", "used"}
+    assert removed is not None
+    assert (removed.days, removed.files, removed.freed_bytes) == (1, 1, 3)
+
+
+def test_a_pass_that_is_stopped_drops_no_media_file(tmp_path: Path) -> None:
+    _, path = FileContents(tmp_path).keep(b"old", "")
+    os.utime(tmp_path / "files" / path, (1.0, 1.0))
+    apply(config(tmp_path, ARTICLES="5"), TODAY, lambda: True)
+    assert (tmp_path / "files" / path).exists()
+    apply(config(tmp_path, ARTICLES="5"), TODAY)
+    assert not (tmp_path / "files" / path).exists()
