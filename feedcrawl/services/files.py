@@ -11,6 +11,7 @@ from feedcrawl.items import Article, Entry, FeedPoll
 from feedcrawl.services.articles import asked_url
 from feedcrawl.services.polling import rfc3339
 from feedcrawl.store.connection import map_redis_errors
+from feedcrawl.store.disk import DiskUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -47,7 +48,7 @@ class FileService:
     # --- on the way of an item ---
 
     def attach(self, item: FeedPoll | Article) -> None:
-        """Says of each file that an item names what is known of it. May raise StoreUnavailable, DiskUnavailable."""
+        """Says of each file that an item names what is known of it. May raise StoreUnavailable."""
         if not self.on:
             return
         wished = [(record, _wishes(record)) for record in _records(item)]
@@ -103,7 +104,10 @@ class FileService:
     def _is_there(self, known: Record) -> bool:
         if known["status"] != "stored" or known["machine"] != self._files.machine:
             return True
-        return self._contents.touch(known["path"].removeprefix("files/"))
+        try:
+            return self._contents.touch(known["path"].removeprefix("files/"))
+        except DiskUnavailable:  # the file's own task will say so: an article does not fail for it
+            return False
 
     def _relink(self, uid: str, url: str, found: Record) -> None:
         """Puts right what an article's HASH says of a file, unless it names that no more."""

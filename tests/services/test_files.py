@@ -137,6 +137,8 @@ def test_content_of_another_machine_is_believed_and_our_own_looked_for(wired: Wi
     assert article(service).files[0]["sha256"] == stored["sha256"]
     (wired.config.data_dir / stored["path"]).unlink()
     assert article(service).files[0]["status"] == "pending"
+    (wired.config.data_dir / stored["path"]).symlink_to("/dev/null")
+    assert article(service).files[0]["status"] == "pending"  # and no error of the article's
     end(service, {**stored, "machine": "elsewhere"})
     assert article(service).files[0]["machine"] == "elsewhere"
 
