@@ -16,7 +16,7 @@ WORKDIR /src
 COPY pyproject.toml README.md ./
 COPY deploy/constraints.txt deploy/
 COPY feedcrawl feedcrawl
-RUN /opt/feedcrawl/bin/pip install --no-compile -c deploy/constraints.txt '.[api,kafka]'
+RUN /opt/feedcrawl/bin/pip install --no-compile -c deploy/constraints.txt '.[api,kafka,otel]'
 
 FROM python:${PYTHON} AS base
 RUN useradd --uid 10001 --no-create-home --shell /usr/sbin/nologin feedcrawl && install -d -o feedcrawl -m 0700 /data
