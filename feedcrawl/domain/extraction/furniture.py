@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from lxml import etree
@@ -15,6 +16,7 @@ from lxml import etree
 from feedcrawl.domain.extraction.leads import squeezed
 from feedcrawl.domain.extraction.weights import HEADINGS, INLINE, Weights, names, weigh
 from feedcrawl.domain.images import show_images
+from feedcrawl.domain.text import BLOCKS
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -95,8 +97,13 @@ def clear_away(tree: HtmlElement) -> HtmlElement:
 
 def _marked(body: HtmlElement) -> Marked:
     """The marks against the elements below the body that have any, in document order."""
+    formulas = {box for math in body.iter("math") for box in takewhile(_is_in_line, math.iterancestors())}
     candidates = (e for e in body.iterdescendants() if e.tag not in INLINE or e.tag == "span")
-    return {element: marks for element in candidates if (marks := _marks(element))}
+    return {e: marks for e in candidates if (marks := _marks(e)) and (e not in formulas or is_hidden(e))}
+
+
+def _is_in_line(element: HtmlElement) -> bool:
+    return element.tag not in BLOCKS
 
 
 def _convict(body: HtmlElement, marked: Marked, share: float) -> None:

@@ -91,6 +91,15 @@ def test_an_anchor_needs_its_heading(name):
     assert cleared(f"<article>{STORY}</article>{box}") == cleared(STORY)
 
 
+def test_formulas_stay_whatever_draws_them():
+    formula = "<mjx-container class='MathJax CtxtMenu_0'><span class=widget><math><mi>a</mi><mo>≠</mo></math></span>"
+    assert "a≠" in cleared(f"{STORY}<p>When {formula}</mjx-container>, there are two.</p>")
+    assert "a≠" not in cleared(
+        f"{STORY}<p>When {formula.replace('class=widget', 'style=display:none')}</mjx-container>."
+    )
+    assert "a≠" not in cleared(f"{STORY}<aside>When {formula}</mjx-container>, there are two.</aside>")
+
+
 def test_consent_longer_than_the_story_does_not_shield_furniture():
     page = f"<div class=consent>{NOTE * 25}</div><article>{STORY}<div class=widget>{NOTE}</div></article>"
     assert cleared(page) == cleared(STORY)
