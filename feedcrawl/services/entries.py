@@ -46,11 +46,11 @@ def page(
                 if _is_meant(record, feed_id, since):
                     found.append(record)
                 if len(found) == limit:
-                    return found, (end, each.isoformat())
+                    return found, (float(end), each.isoformat())
             budget -= part.end - at
             at = part.end
             if budget <= 0:
-                return found, (at, each.isoformat())
+                return found, (float(at), each.isoformat())
     return found, None
 
 

@@ -65,13 +65,14 @@ def page(registry: Registry, wanted: Wanted, after: Place | None, limit: int) ->
             looked_at += len(ids)
             for feed in _in_order(registry, ids):
                 if len(found) == limit:
-                    return found, (shard, f"{cursor}:{found[-1].id}")
+                    return found, (float(shard), f"{cursor}:{last}")
+                last = feed.id
                 if wanted.means(feed):
                     found.append(feed)
             shard, cursor, last = (shard, following, "") if following else (shard + 1, 0, "")
             if shard == registry.shards:
                 return found, None
-    return found, (shard, f"{cursor}:{last}")
+    return found, (float(shard), f"{cursor}:{last}")
 
 
 def _in_order(registry: Registry, ids: Sequence[str]) -> list[Feed]:

@@ -41,7 +41,6 @@ def came_to(answer: httpx.Response) -> tuple[int, str]:
         None,
         "",
         "Bearer",
-        "Bearer ",
         "Basic YTpi",
         "Bearer x",
         f"Bearer {token_text(bytes(32))}",

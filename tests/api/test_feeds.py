@@ -1,0 +1,257 @@
+"""Subscriptions over HTTP: the same that the commands make, and one however it is named."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+import redis
+from callers import Callers, callers
+from jsonschema import Draft202012Validator
+
+from feedcrawl.api import schemas
+from feedcrawl.domain.lists import read_list
+from feedcrawl.services import subscriptions
+
+URL = "https://news.example/feed.xml"
+NONE = "0b5bca8e-6b5a-4b0e-9f4f-0d1a2b3c4d5e"
+
+
+@pytest.fixture
+def local(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> Iterator[Callers]:
+    with callers(redis_server, tmp_path, SHARDS=3, API_MAX_FEEDS=400) as made:
+        yield made
+
+
+@pytest.fixture
+def client(local: Callers) -> httpx.Client:
+    return local.client()
+
+
+def reason(answer: httpx.Response) -> tuple[int, str]:
+    return answer.status_code, answer.json()["code"]
+
+
+def test_a_feed_is_subscribed_and_due_at_once(local: Callers, client: httpx.Client) -> None:
+    body = {"url": URL, "categories": ["villages", "a, b"], "title": "News", "priority": 9, "min_interval_sec": 600}
+    answer = client.post("/feeds", json=body)
+    said = answer.json()
+    assert (answer.status_code, answer.headers["location"]) == (201, f"/feeds/{said['id']}")
+    assert (said["url"], said["title"], said["categories"]) == (URL, "News", ["villages", "a b"])
+    assert said["schedule"]["min_interval_sec"] == 600
+    assert not list(Draft202012Validator(schemas.published("feed")).iter_errors(said))
+    (lease,) = local.wired.frontier.take(9).leases
+    assert (lease.id, lease.task.url, lease.task.priority) == (f"feed:{said['id']}", URL, 10)
+    assert client.get(answer.headers["location"]).json() == said | {
+        "figures": client.get(f"/feeds/{said['id']}").json()["figures"]
+    }
+
+
+SPELLINGS = ["news.example/feed.xml", "http://NEWS.example:80/feed.xml", "feed://news.example/feed.xml", f"{URL}#top"]
+SPELLINGS += ["https://news.example/./feed.xml", "https://news.example:443/feed.xml?utm_source=x", f" {URL}"]
+
+
+@pytest.mark.parametrize("url", SPELLINGS)
+def test_a_feed_is_one_however_it_is_spelled(client: httpx.Client, url: str) -> None:
+    first = client.post("/feeds", json={"url": URL, "categories": ["a"]})
+    again = client.post("/feeds", json={"url": url, "categories": ["b"]})
+    assert (again.status_code, again.json()["id"]) == (200, first.json()["id"])
+    assert again.json()["categories"] == ["a", "b"]
+
+
+def test_a_feed_is_one_whoever_comes_at_the_same_time(local: Callers, client: httpx.Client) -> None:
+    ids: list[str] = []
+
+    def subscribe() -> None:
+        with httpx.Client(base_url=local.url, timeout=20) as own:
+            ids.extend(own.post("/feeds", json={"url": url}).json()["id"] for url in (*SPELLINGS, URL))
+
+    threads = [threading.Thread(target=subscribe) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert len(ids) == 64
+    assert len(set(ids)) == local.wired.registry.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("url", "code"),
+    [
+        ("http://127.0.0.1/feed", "address_refused"),
+        ("http://2130706433/", "address_refused"),
+        ("http://[::ffff:10.0.0.1]/", "address_refused"),
+        ("ftp://news.example/feed", "url_scheme"),
+        ("file:///etc/passwd", "url_scheme"),
+        ("http://", "url_malformed"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_and_nothing_is_kept(
+    local: Callers, client: httpx.Client, url: str, code: str
+) -> None:
+    answer = client.post("/feeds", json={"url": url})
+    assert answer.status_code in (400, 422)
+    assert answer.json()["code"] == code or code == "url_malformed"
+    assert local.wired.registry.count() == 0
+
+
+def test_there_is_room_for_so_many(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> None:
+    with callers(redis_server, tmp_path, API_MAX_FEEDS=2) as local:
+        client = local.client()
+        assert client.post("/opml", content="http://a.example/1\nhttp://a.example/2\n").status_code == 200
+        assert reason(client.post("/feeds", json={"url": URL})) == (409, "too_many_feeds")
+        assert reason(client.post("/opml", content=URL)) == (409, "too_many_feeds")
+        assert local.wired.registry.count() == 2
+
+
+def test_a_feed_is_changed_in_what_is_named_alone(local: Callers, client: httpx.Client) -> None:
+    feed = client.post("/feeds", json={"url": URL, "categories": ["a"], "title": "News", "priority": 9}).json()
+    path = f"/feeds/{feed['id']}"
+    changed = client.patch(path, json={"fixed_interval_sec": 3600, "push_only": True}).json()
+    assert (changed["schedule"]["fixed_interval_sec"], changed["schedule"]["push_only"]) == (3600, True)
+    assert (changed["title"], changed["categories"]) == ("News", ["a"])
+    changed = client.patch(path, json={"fixed_interval_sec": None, "title": None, "priority": None}).json()
+    assert (changed["schedule"]["fixed_interval_sec"], changed["title"]) == (None, None)
+    assert local.wired.registry.load([feed["id"]])[feed["id"]].subscription.priority == 5
+    assert client.patch(path, json={"categories": []}).json()["categories"] == []
+    assert client.patch(path, json={}).status_code == 200
+
+
+def test_a_feed_moves(client: httpx.Client) -> None:
+    feed, other = (client.post("/feeds", json={"url": url}).json() for url in (URL, "https://other.example/feed"))
+    path = f"/feeds/{feed['id']}"
+    assert reason(client.patch(path, json={"url": other["url"]})) == (409, "subscribed_already")
+    assert reason(client.patch(path, json={"url": "http://10.0.0.1/"})) == (422, "address_refused")
+    moved = client.patch(path, json={"url": "https://new.example/feed", "title": "Moved"}).json()
+    assert (moved["url"], moved["formerly"], moved["title"]) == ("https://new.example/feed", [URL], "Moved")
+    assert client.post("/feeds", json={"url": URL}).json()["id"] == feed["id"]
+
+
+def test_a_feed_is_due_when_it_is_asked_for(local: Callers, client: httpx.Client) -> None:
+    feed = client.post("/feeds", json={"url": URL}).json()
+    (lease,) = local.wired.frontier.take(9).leases
+    polls = local.wired.registry.load([feed["id"]])[feed["id"]].polls
+    moved = local.wired.registry.commit(
+        feed["id"], polls.__class__(last_fetch_at="2026-11-28T00:00:00Z"), {"poll_id": "1"}
+    )
+    local.wired.frontier.done(lease, status="pending", reason="fetched", delay_sec=9000, commit=moved)
+    assert not local.wired.frontier.take(9).leases
+    assert client.post(f"/feeds/{feed['id']}/refetch").status_code == 202
+    found = local.wired.frontier.find(f"feed:{feed['id']}")
+    assert found is not None
+    assert found[1].again == "operator"
+
+
+def test_a_feed_is_forgotten(local: Callers, client: httpx.Client) -> None:
+    feed = client.post("/feeds", json={"url": URL}).json()
+    assert client.delete(f"/feeds/{feed['id']}").status_code == 204
+    for method, path in (("GET", ""), ("DELETE", ""), ("PATCH", ""), ("POST", "/refetch"), ("GET", "/why")):
+        answer = client.request(method, f"/feeds/{feed['id']}{path}", json={} if method == "PATCH" else None)
+        assert reason(answer) == (404, "not_subscribed")
+    for path in ("/entries", "/fetches"):
+        assert reason(client.get(f"/feeds/{NONE}{path}")) == (404, "not_subscribed")
+    assert local.wired.frontier.find(f"feed:{feed['id']}") is None
+
+
+@pytest.mark.parametrize("name", ["x", "..%2f..%2fetc", "feed:1", "*", f"{NONE}%00"])
+def test_an_id_is_a_uuid(client: httpx.Client, name: str) -> None:
+    assert client.get(f"/feeds/{name}").status_code in (404, 422)
+    assert client.get(f"/raw/{name}").status_code in (404, 422)
+
+
+# --- lists ---
+
+
+def walked(client: httpx.Client, **query: object) -> list[str]:
+    found: list[str] = []
+    cursor: str | None = None
+    while True:
+        page = client.get("/feeds", params={**query, **({"cursor": cursor} if cursor else {})}).json()
+        assert len(page["feeds"]) <= int(str(query.get("limit", 50)))
+        found += [feed["url"] for feed in page["feeds"]]
+        cursor = page["next"]
+        if cursor is None:
+            return found
+
+
+@pytest.mark.parametrize("limit", [1, 7, 50, 200])
+def test_all_feeds_come_a_page_at_a_time(client: httpx.Client, limit: int) -> None:
+    urls = [f"http://{number % 5}.example/{number}" for number in range(330)]
+    assert client.post("/opml", content="\n".join(urls)).status_code == 200
+    found = walked(client, limit=limit)
+    assert sorted(set(found)) == sorted(urls)
+    assert len(found) < 1.2 * len(urls)  # few come twice
+
+
+def test_feeds_by_what_they_are(local: Callers, client: httpx.Client) -> None:
+    for url, category in (("http://a.example/1", "x"), ("http://a.example/2", "y"), ("http://b.example/1", "y")):
+        client.post("/feeds", json={"url": url, "categories": [category]})
+    assert sorted(walked(client, category="y")) == ["http://a.example/2", "http://b.example/1"]
+    assert sorted(walked(client, host="A.example")) == ["http://a.example/1", "http://a.example/2"]
+    assert walked(client, category="y", host="b.example") == ["http://b.example/1"]
+    assert walked(client, failing=True) == walked(client, source="none") == []
+    assert len(walked(client, failing=False)) == 3
+
+
+@pytest.mark.parametrize("query", ["cursor=x", "cursor=WzAsIngiXQ", "cursor=Wzk5LCIwOiJd", "cursor=" + "A" * 200])
+def test_a_cursor_is_one_of_ours(client: httpx.Client, query: str) -> None:
+    assert reason(client.get(f"/feeds?{query}")) == (400, "bad_cursor")
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "1e9", "1000000000", "x", ""])
+def test_a_limit_is_a_small_number(client: httpx.Client, limit: str) -> None:
+    assert reason(client.get(f"/feeds?limit={limit}")) == (422, "invalid_input")
+
+
+@pytest.mark.parametrize(
+    ("form", "kind"), [("opml", "text/x-opml"), ("text", "text/plain"), ("json", "application/json")]
+)
+def test_subscriptions_go_out_and_come_back_in(client: httpx.Client, form: str, kind: str) -> None:
+    urls = {"http://a.example/1", "http://b.example/2"}
+    for url in urls:
+        client.post("/feeds", json={"url": url, "categories": ["x"]})
+    out = client.get("/opml", params={"format": form})
+    assert out.headers["content-type"].startswith(kind)
+    assert {feed.url for feed in read_list(out.content).feeds} == urls
+    for feed in client.get("/feeds").json()["feeds"]:
+        client.delete(f"/feeds/{feed['id']}")
+    came = client.post("/opml", content=out.content, params={"category": "import"}).json()
+    assert (len(came["ids"]), came["refused"], came["left_out"]) == (2, [], 0)
+    feeds = client.get("/feeds").json()["feeds"]
+    assert {tuple(feed["categories"]) for feed in feeds} == {("import", "x")}
+
+
+def test_a_list_is_no_operators(local: Callers, client: httpx.Client) -> None:
+    listed = """<opml xmlns:f="https://feedcrawl.readthedocs.io/opml"><body>
+      <outline xmlUrl="http://a.example/1" f:fixedIntervalSec="1" f:priority="10"/>
+      <outline xmlUrl="http://169.254.169.254/latest"/><outline xmlUrl="javascript:alert(1)"/></body></opml>"""
+    came = client.post("/opml", content=listed).json()
+    (feed_id,) = came["ids"]
+    said = local.wired.registry.load([feed_id])[feed_id].subscription
+    assert (said.fixed_interval_sec, said.priority) == (None, subscriptions.DEFAULT_PRIORITY)
+    assert [each["code"] for each in came["refused"]] == ["address_refused", "url_malformed"]
+
+
+HOSTILE = {
+    "entity": b'<!DOCTYPE opml [<!ENTITY x SYSTEM "file:///etc/passwd">]><opml><body>&x;</body></opml>',
+    "laughs": b'<!DOCTYPE o [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]><opml><body>' + b"&b;" * 999,
+    "deep": b"<opml><body>" + b"<outline>" * 60_000,
+    "page": b"<html><body><p>no list</html>",
+    "nothing": b"",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_is_no_list_is_refused(client: httpx.Client, name: str) -> None:
+    answer = client.post("/opml", content=HOSTILE[name])
+    assert answer.status_code == 400
+    assert answer.json()["code"] in ("not_a_list", "empty_list")
+    assert "root:" not in answer.text
+
+
+def test_a_list_has_an_end(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> None:
+    with callers(redis_server, tmp_path) as local:
+        lines = "".join(f"http://{number % 99}.example/{number}\n" for number in range(10_050))
+        came = local.client().post("/opml", content=lines, timeout=60).json()
+        assert (len(came["ids"]), came["left_out"]) == (10_000, 50)

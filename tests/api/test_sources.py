@@ -1,0 +1,100 @@
+"""Sources over HTTP: those of the file to be read, others to be said; and how a crawl follows them."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+import redis
+from callers import Callers, callers
+
+from feedcrawl.domain.sources import Source
+from feedcrawl.services import sources
+
+NEWS = {"base_url": "https://news.example/", "feed_urls": ["https://news.example/feed"], "delay_sec": 5.0}
+
+
+@pytest.fixture
+def local(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> Iterator[Callers]:
+    file = tmp_path / "sources.yaml"
+    file.write_text("- {name: filed, base_url: 'https://filed.example/', priority: 7}\n")
+    with callers(redis_server, tmp_path, SOURCES=file) as made:
+        yield made
+
+
+@pytest.fixture
+def client(local: Callers) -> httpx.Client:
+    return local.client()
+
+
+def test_a_source_is_said_and_in_effect_at_once(local: Callers, client: httpx.Client) -> None:
+    answer = client.put("/sources/news", json=NEWS)
+    assert (answer.status_code, answer.json()) == (201, {"name": "news", **NEWS, "in_file": False})
+    assert client.put("/sources/news", json=NEWS).status_code == 200
+    (feed,) = client.get("/feeds", params={"source": "news"}).json()["feeds"]
+    assert feed["url"] == "https://news.example/feed"
+    assert client.get("/frontier/hosts/news.example").json()["delay_sec"] == 5
+    assert [each["name"] for each in client.get("/sources").json()["sources"]] == ["news", "filed"]
+
+
+def test_a_source_is_forgotten_and_its_feeds_stay(client: httpx.Client) -> None:
+    client.put("/sources/news", json=NEWS)
+    assert client.delete("/sources/news").status_code == 204
+    for answer in (client.get("/sources/news"), client.delete("/sources/news")):
+        assert (answer.status_code, answer.json()["code"]) == (404, "no_such_source")
+    assert len(client.get("/feeds").json()["feeds"]) == 1
+
+
+def test_a_name_in_the_file_is_the_files(client: httpx.Client) -> None:
+    said = {"name": "filed", "base_url": "https://filed.example/", "priority": 7}
+    assert client.get("/sources/filed").json() == {**said, "in_file": True}
+    for answer in (client.put("/sources/filed", json=NEWS), client.delete("/sources/filed")):
+        assert (answer.status_code, answer.json()["code"]) == (409, "source_in_file")
+
+
+@pytest.mark.parametrize(
+    ("entry", "code"),
+    [
+        ({}, "bad_sources"),
+        ({**NEWS, "colour": "red"}, "bad_sources"),
+        ({**NEWS, "name": "other"}, "bad_sources"),
+        ({**NEWS, "article_url_patterns": ["("]}, "bad_sources"),
+        ({**NEWS, "feed_urls": [{"a": 1}]}, "bad_sources"),
+        ({**NEWS, "feed_urls": ["http://127.0.0.1/feed"]}, "address_refused"),
+        ({"base_url": "http://[::1]/"}, "address_refused"),
+    ],
+)
+def test_what_is_no_source_is_refused_whole(
+    local: Callers, client: httpx.Client, entry: dict[str, object], code: str
+) -> None:
+    answer = client.put("/sources/news", json=entry)
+    assert (answer.status_code, answer.json()["code"]) == (422, code)
+    assert local.wired.said_sources.all() == {}
+    assert local.wired.registry.count() == 0
+
+
+def test_a_crawl_follows_what_is_said(local: Callers, client: httpx.Client) -> None:
+    wired = local.wired
+    running = dict(wired.sources)
+    assert set(running) == {"filed"}
+
+    def refresh() -> None:
+        asyncio.run(sources.refresh(running, wired, wired.said_sources, wired.file_sources))
+
+    client.put("/sources/news", json=NEWS)
+    refresh()
+    assert running["news"].delay_sec == 5
+    client.put("/sources/news", json={**NEWS, "selectors": {"body": "div.story"}})
+    refresh()
+    assert running["news"].selectors.body == ("div.story",)
+    client.delete("/sources/news")
+    refresh()
+    assert set(running) == {"filed"}
+
+
+def test_what_another_version_said_stops_no_crawl(local: Callers) -> None:
+    local.wired.said_sources.put("odd", {"name": "odd", "hue": 1})
+    local.wired.said_sources.put("good", {"name": "good", "base_url": "https://good.example/"})
+    assert set(local.wired.sources) == {"filed", "good"}
+    assert local.wired.sources["good"] == Source("good", "https://good.example/")
