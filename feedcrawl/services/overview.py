@@ -168,7 +168,7 @@ def feeds(wired: Wiring, text: str = "", *, failing: bool = False, page: int = 1
 def _urls(wired: Wiring, text: str) -> Iterator[tuple[str, str]]:
     """URL without its scheme, and id, of the feeds that have a text in what was said of them."""
     looked_at, written = 0, json.dumps(text, ensure_ascii=False)[1:-1]
-    for _, ids in wired.registry.pages(1000):
+    for _, ids in wired.registry.pages(4000):
         for record in wired.registry.said(ids):
             plain = None if text else _PLAIN.match(record)
             if plain is not None:

@@ -38,6 +38,8 @@ CONTENT_POLICY: Final = (
     "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox"
 )
 TICKS: Final = 5
+LEAST_BARS: Final = 20
+"""A feed of few polls has them at the right end of its chart."""
 DURATIONS: Final = (
     60,
     120,
@@ -137,10 +139,11 @@ def show_feed(request: Request, caller: Reader, wired: Wired, feed_id: FeedId, d
 def _intervals(seen: overview.FeedPage) -> dict[str, Any]:
     """The chart of what interval each poll chose, oldest first, against the mean gap between entries."""
     lines = [line for line in reversed(seen.journal) if line.get("interval_after_sec")]
-    chart = charts.stack([[line["interval_after_sec"]] for line in lines], DURATIONS)
+    bars = [[line["interval_after_sec"]] for line in lines]
+    chart = charts.stack([[]] * (LEAST_BARS - len(bars)) + bars, DURATIONS)
     gap = DAY_SEC / seen.per_day if seen.per_day else None
     at = charts.HEIGHT * (1 - gap / chart.top) if gap and gap <= chart.top else None
-    first = pages.when(lines[0]["at"]) if lines else None
+    first = pages.when(lines[0]["at"]) if len(lines) >= LEAST_BARS else None
     return {
         "intervals": chart,
         "gap": gap,
