@@ -14,7 +14,9 @@ _LATE = ("data-src", "data-lazy-src", "data-original", "data-lazy", "data-url")
 _LARGER = ("data-orig-file", "data-hi-res-src")
 _LATE_SETS = ("data-srcset", "data-lazy-srcset")
 _SETS = (*_LATE_SETS, "srcset")
-_ADDRESS = re.compile(r"(?!data:)[^\s{}<>\"]*[/.][^\s{}<>\"]*", re.IGNORECASE)
+_ADDRESS = re.compile(r"(?!data:)[^\x00-\x20\x7f{}<>\"]*[/.][^\x00-\x20\x7f{}<>\"]*", re.IGNORECASE)
+UNWRITABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+"""Characters that a reference (`&#14;`) brings into an attribute, and no tree lets one write there."""
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)[wx]")
 _HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 
@@ -49,7 +51,7 @@ def _addresses(image: HtmlElement) -> Iterator[str]:
     yield from filter(_is_address, (image.get(name, "") for name in _LATE))
     yield from (_largest(image.get(name, "")) for name in _LATE_SETS)
     source = image.get("src", "")
-    yield "" if source.lstrip().lower().startswith("data:") else source
+    yield "" if source.lstrip().lower().startswith("data:") or UNWRITABLE.search(source) else source
     yield from filter(_is_address, (image.get(name, "") for name in _LARGER))
     yield _largest(image.get("srcset", ""))
     picture = image.getparent()
@@ -67,7 +69,7 @@ def _largest(srcset: str) -> str:
     address = ""
     for part in re.sub(r"(\s[\d.]+[wx]),", r"\1 ", srcset).split():
         size = _SIZE.fullmatch(part)
-        if size and address:
+        if size and address in sizes:
             sizes[address] = float(size[1])
         elif _is_address(address := part.strip(",")):
             sizes[address] = 1.0

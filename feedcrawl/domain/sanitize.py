@@ -19,7 +19,7 @@ from lxml import html as lxml_html
 
 from feedcrawl.domain.addresses import is_literal, is_public
 from feedcrawl.domain.errors import InvalidUrl
-from feedcrawl.domain.images import image_source, is_pixel
+from feedcrawl.domain.images import UNWRITABLE, image_source, is_pixel
 from feedcrawl.domain.urls import hostname
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def safe_url(url: str, base_url: str) -> str | None:
     An address that is not public is refused unless the page itself lies there: whoever reads the page would ask for it
     from inside of their own network.
     """
-    if len(url) > MAX_URL_LENGTH or not _URL_NOISE.sub("", url):
+    if len(url) > MAX_URL_LENGTH or not _URL_NOISE.sub("", url) or UNWRITABLE.search(url):
         return None
     try:
         absolute = urljoin(base_url, url.strip())

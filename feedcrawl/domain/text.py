@@ -35,7 +35,7 @@ _CELLS = frozenset({"td", "th"})
 # read other than it is stored (Unicode TR36 2.6); control characters. The joiners U+200C and U+200D carry meaning in
 # several scripts and stay.
 _INVISIBLE = re.compile(
-    "[\u00ad\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]"
+    "[\u00ad\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]"
 )
 _MARKS = re.compile("([\u0300-\u036f]{4})[\u0300-\u036f]+")
 

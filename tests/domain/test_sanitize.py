@@ -37,6 +37,8 @@ KEPT = [
         '<img srcset="i.png 1x, l.png 2x">',
         '<img src="https://news.example/2026/l.png">',
     ),
+    ('<p>x</p><img src="&#14; javascript:alert(1)">', "<p>x</p>"),
+    ('<a href="x&#1;y">l</a>', f"<a {LINK}>l</a>"),
     ('<p class="c" id="location" style="x" onclick="f()" data-x="1" lang="de">a</p>', '<p lang="de">a</p>'),
 ]
 
