@@ -51,6 +51,7 @@ def create_app(wired: Wiring) -> FastAPI:
     """The API on the stores of this process; whoever made them closes them."""
     app = FastAPI(title="feedcrawl", version=__version__, redoc_url=None, redirect_slashes=False)
     app.state.wired = wired
+    app.state.streams = 0
     app.state.rates = Rates(wired.config.api_rate, wired.config.api_write_rate)
     for layer in reversed(LAYERS):
         app.add_middleware(layer)

@@ -65,7 +65,7 @@ STATUSES = {
     "too_large": HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     "too_slow": HTTPStatus.REQUEST_TIMEOUT,
     "bad_encoding": HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-    "push_queue_full": HTTPStatus.SERVICE_UNAVAILABLE,
+    **dict.fromkeys(("push_queue_full", "too_many_streams"), HTTPStatus.SERVICE_UNAVAILABLE),
 }
 """By reason code; what is not named here is the asker's fault (400)."""
 RETRY_SEC = 30

@@ -1,4 +1,5 @@
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -86,3 +87,25 @@ def test_the_type_of_another_program_adds_no_line(wired: Wiring, client: httpx.C
     with client.stream("GET", "/events", headers={"Accept": "text/event-stream"}) as answer:
         lines = answer.iter_lines()
         assert [next(lines).partition(":")[0] for _ in range(4)] == ["id", "event", "data", ""]
+
+
+def test_so_many_streams_are_open_at_a_time(
+    wired: Wiring, client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(route, "MAX_STREAMS", 1)
+    headers = {"Accept": "text/event-stream"}
+    with client.stream("GET", "/events", headers=headers) as first:
+        lines = first.iter_lines()  # once it is dropped the stream ends
+        assert next(lines) == ": alive"
+        with httpx.Client(base_url=client.base_url) as other:
+            refused = other.get("/events", headers=headers)
+            assert (refused.status_code, refused.json()["code"]) == (503, "too_many_streams")
+            assert refused.headers["retry-after"] == "30"
+            assert other.get("/events").status_code == 200  # a page
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
+        with client.stream("GET", "/events", headers=headers) as again:
+            if again.status_code == 200:
+                return
+        time.sleep(0.05)
+    pytest.fail("a stream that has ended counts on")

@@ -6,17 +6,20 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, Query
+from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response, StreamingResponse
 
 from feedcrawl.api.access import needs
 from feedcrawl.api.dependencies import Wired
+from feedcrawl.api.problems import RETRY_SEC, ComeAgain
 from feedcrawl.services import events
 from feedcrawl.store.connection import StoreUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+
+    from starlette.datastructures import State
 
     from feedcrawl.store.streams import Events
 
@@ -27,12 +30,15 @@ LOOK_SEC = 1.0
 ALIVE_SEC = 15.0
 """A line goes out at least so often, so that proxies and clients know that the connection lives."""
 BATCH = 100
+MAX_STREAMS = 100
+"""Open at a time: each looks at the store every second."""
 SSE = "text/event-stream"
 NDJSON = "application/x-ndjson"
 
 
 @router.get("/events", response_class=Response, responses={200: {"content": {NDJSON: {}, SSE: {}}}})
 async def read_events(
+    request: Request,
     wired: Wired,
     *,
     after: Annotated[str, Query(description="cursor of the last event seen; 0 = from the oldest, now = none")] = "0",
@@ -50,8 +56,20 @@ async def read_events(
         page = await run_in_threadpool(events.read, wired.events, after, limit, wanted)
         lines = "".join(f"{_json(each)}\n" for each in page.events)
         return Response(lines.encode("utf-8", "replace"), media_type=NDJSON, headers={"X-Cursor": page.cursor})
+    if request.app.state.streams >= MAX_STREAMS:
+        raise ComeAgain("too_many_streams", f"{MAX_STREAMS} streams are open: read pages instead", RETRY_SEC)
     page = await run_in_threadpool(events.read, wired.events, last_event_id or after, BATCH, wanted)
-    return StreamingResponse(_follow(wired.events, page, wanted), media_type=SSE, headers={"Cache-Control": "no-store"})
+    following = _counted(request.app.state, _follow(wired.events, page, wanted))
+    return StreamingResponse(following, media_type=SSE, headers={"Cache-Control": "no-store"})
+
+
+async def _counted(state: State, stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    state.streams += 1
+    try:
+        async for piece in stream:
+            yield piece
+    finally:
+        state.streams -= 1
 
 
 async def _follow(stored: Events, page: events.Page, types: list[str]) -> AsyncIterator[bytes]:
