@@ -88,8 +88,8 @@ def read_letter(text: str) -> Letter:
 
 
 def is_untold(letter: Letter) -> bool:
-    """Whether nobody but the letter tells that an article has ended."""
-    return letter.reason in _UNTOLD and letter.said.get("kind") == "article"
+    """Whether nobody but the letter tells that an article or a media file has ended."""
+    return letter.reason in _UNTOLD and letter.said.get("kind") in ("article", "file")
 
 
 def age_sec(text: str) -> float:

@@ -17,6 +17,7 @@ from feedcrawl.services import dead_letters, sources
 from feedcrawl.services.articles import cached_page_event, page_key
 from feedcrawl.services.inputs import Inputs
 from feedcrawl.store.connection import StoreUnavailable
+from feedcrawl.store.disk import DiskUnavailable
 
 if TYPE_CHECKING:
     from scrapy import Spider
@@ -109,7 +110,7 @@ class InputExtension:
     def _dead_letters(self) -> None:
         try:
             moved = dead_letters.deliver(self._wired)
-        except StoreUnavailable:
+        except (StoreUnavailable, DiskUnavailable):  # the watch says so; the letters wait
             return
         self._stats.inc_value("feedcrawl/dead_letters", moved)
 

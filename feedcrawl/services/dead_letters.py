@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.dead_letters import is_untold, read_letter, task_of
 from feedcrawl.domain.errors import Refusal
+from feedcrawl.domain.files import state
 from feedcrawl.domain.queue_items import read_item
 from feedcrawl.domain.tasks import Lease
 from feedcrawl.items import Article
@@ -44,8 +45,9 @@ class Replayed:
 def deliver(wired: Wiring) -> int:
     """Hands out the letters of the frontier, one deliverer at a time; how many. StoreUnavailable.
 
-    An article that the frontier itself has given up (its workers died with it) is told of before its letter is out: its
-    HASH, its event and its media record are those of any other failure.
+    An article or a file that the frontier itself has given up (its workers died with it) is told of before its letter
+    is out: HASH, event, media record and links to a file are those of any other failure. DiskUnavailable where a file's
+    line cannot be written: its letter waits.
     """
     with map_redis_errors():
         if not wired.client.set(keys.DELIVERY, 1, nx=True, ex=DELIVERY_SEC):
@@ -63,11 +65,15 @@ def _tell(wired: Wiring, texts: list[str]) -> None:
 
 
 def _bury(wired: Wiring, letter: Letter) -> None:
-    task = task_of(letter.said, 1)
+    task, at = task_of(letter.said, 1), datetime.fromtimestamp(letter.at, UTC)
     known = None if task is None else wired.frontier.find(task.id)
     if task is None or known is None or known[1].status != "dead":  # it has come again meanwhile
         return
-    article = Article(Lease(task, known[1], ""), task.url, datetime.fromtimestamp(letter.at, UTC), "failure")
+    if task.kind == "file":
+        wired.files.end(task, state("failed", reason=letter.reason), at)
+        logger.error("file_refused", extra={"url": task.url, "host": task.host, "reason": letter.reason})
+        return
+    article = Article(Lease(task, known[1], ""), task.url, at, "failure")
     article.code, article.reason, article.ended = "FAIL_PARSE", letter.reason, True
     article.detail = f"given up after {letter.said.get('attempts')} attempts"
     publication.name(article)

@@ -4,13 +4,15 @@ from typing import Any
 import pytest
 from scrapy.settings import Settings
 
+from feedcrawl.domain import files
 from feedcrawl.domain.dead_letters import Wanted
 from feedcrawl.domain.tasks import Task
 from feedcrawl.services import dead_letters
 from feedcrawl.services.inputs import Inputs
 from feedcrawl.settings import from_environment
 from feedcrawl.store import dead_letters as store
-from feedcrawl.store.keys import DEAD_LETTERS
+from feedcrawl.store.files import Files
+from feedcrawl.store.keys import DEAD_LETTERS, article
 from feedcrawl.wiring import Wiring
 
 UID = "846820ee79c4269c"
@@ -175,3 +177,37 @@ def test_what_has_come_again_is_not_told_to_have_failed(wired: Wiring) -> None:
     wired.frontier.push([task], again="retry")
     assert dead_letters.deliver(wired) == 1
     assert wired.client.xrange("feedcrawl:events") == []
+
+
+def test_a_file_that_workers_died_of_ends_as_failed(wired: Wiring, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In what records say of it, in the article that waits for it, and on the disk."""
+    now = [1_000_000]
+    monkeypatch.setattr(wired.frontier, "_clock", lambda: now[0])
+    wish = files.Wish("http://h1.test/a.png", "image")
+    waiting = json.dumps([files.link(wish, None)])
+    known = Files(wired.client, life_sec=60)
+    wired.client.hset(article(UID), mapping={"uid": UID, "files": waiting})
+    known.refer(wish.id, UID)
+    wired.frontier.push([wish.task()])
+    while not wired.frontier.take(1, lanes=("file",)).given_up:
+        now[0] += 10_000_000
+    assert names(wired) == [wish.url]
+    failed = files.link(wish, files.state("failed", reason="lease_expired"))
+    assert json.loads(wired.articles.files(UID)) == [failed]
+    assert known.load([wish.id]) == {wish.id: files.state("failed", reason="lease_expired")}
+    (line,) = (each for day in wired.file_lines.days() for each in wired.file_lines.read(day))
+    assert {name: line[name] for name in ("url", "status", "reason")} == {
+        "url": wish.url,
+        "status": "failed",
+        "reason": "lease_expired",
+    }
+
+
+def test_a_file_that_has_come_again_has_not_failed(wired: Wiring) -> None:
+    wish = files.Wish("http://h1.test/a.png", "image")
+    wired.frontier.push([wish.task()])
+    (lease,) = wired.frontier.take(1, lanes=("file",)).leases
+    wired.frontier.done(lease, status="dead", reason="callback_failed", dead_letter=True)
+    wired.frontier.push([wish.task()], again="retry")
+    assert dead_letters.deliver(wired) == 1
+    assert Files(wired.client, life_sec=60).load([wish.id]) == {}
