@@ -27,6 +27,7 @@ from feedcrawl.api.routes import (
     metrics,
     opml,
     raw,
+    reference,
     sources,
     websub,
 )
@@ -41,15 +42,37 @@ ROUTERS = (
     *(sources.router, frontier.router, dlq.router, opml.router, metrics.router),
 )
 """Each of their routes asks for a scope (`access.needs`)."""
-PAGES = (dashboard.router, login.router)
+PAGES = (dashboard.router, login.router, reference.router)
 """For people; they answer errors with pages."""
+TAGS = {
+    "feeds": "Who is polled, how it fares, and why it is polled when it is",
+    "entries": "What the feeds have said",
+    "articles": "What was read on the pages that they name",
+    "media": "Pages that callers want, by their URL",
+    "collections": "The articles of a caller",
+    "events": "What happens, in order",
+    "raw": "What servers have sent, byte for byte",
+    "sources": "Sites with settings of their own",
+    "frontier": "What lies ahead",
+    "dead letters": "What was given up",
+    "opml": "Subscriptions as a list",
+    "health": "Whether it lives and can work, in figures",
+    "push": "Callbacks of hubs (WebSub)",
+}
 LAYERS = (Requests, ETags, Limits, Idempotency)
 """What a request passes before its route, the outermost first."""
 
 
 def create_app(wired: Wiring) -> FastAPI:
     """The API on the stores of this process; whoever made them closes them."""
-    app = FastAPI(title="feedcrawl", version=__version__, redoc_url=None, redirect_slashes=False)
+    app = FastAPI(
+        title="feedcrawl",
+        version=__version__,
+        openapi_tags=[{"name": name, "description": text} for name, text in TAGS.items()],
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
     app.state.wired = wired
     app.state.streams = 0
     app.state.rates = Rates(wired.config.api_rate, wired.config.api_write_rate)

@@ -36,7 +36,12 @@ SSE = "text/event-stream"
 NDJSON = "application/x-ndjson"
 
 
-@router.get("/events", response_class=Response, responses={200: {"content": {NDJSON: {}, SSE: {}}}})
+@router.get(
+    "/events",
+    operation_id="read_events",
+    response_class=Response,
+    responses={200: {"description": "Events", "content": {NDJSON: {}, SSE: {}}}},
+)
 async def read_events(
     request: Request,
     wired: Wired,

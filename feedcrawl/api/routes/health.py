@@ -12,13 +12,13 @@ from feedcrawl.store.connection import map_redis_errors
 router = APIRouter(tags=["health"])
 
 
-@router.get("/healthz")
+@router.get("/healthz", operation_id="healthz")
 async def healthz() -> dict[str, str]:
     """The process lives."""
     return {"status": "ok"}
 
 
-@router.get("/readyz")
+@router.get("/readyz", operation_id="readyz")
 def readyz(wired: Wired) -> Response:
     """The store answers and is the one that it was; 503 with the reason if not."""
     with map_redis_errors():

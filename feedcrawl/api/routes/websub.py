@@ -20,7 +20,7 @@ BODY_SEC = 30.0
 NO_SNIFFING = {"X-Content-Type-Options": "nosniff"}
 
 
-@router.get("/{token}")
+@router.get("/{token}", operation_id="verify_push")
 def verify(token: str, request: Request, wired: Wired) -> Response:
     """Echoes the challenge of a subscription that was asked for; 404 for whatever else a hub intends."""
     said = request.query_params
@@ -30,7 +30,7 @@ def verify(token: str, request: Request, wired: Wired) -> Response:
     )
 
 
-@router.post("/{token}", status_code=202)
+@router.post("/{token}", status_code=202, operation_id="deliver_push")
 async def deliver(token: str, request: Request, wired: Wired) -> Response:
     """Takes a push: 202 once it is in the store. What is not signed by its hub is answered alike, and ignored."""
     if request.headers.get("content-encoding", "identity").lower() != "identity":
