@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.services.polling import rfc3339
 from feedcrawl.store.connection import map_redis_errors
+from feedcrawl.store.disk import json_line
 
 if TYPE_CHECKING:
     from feedcrawl.domain.lineage import KnownEntry
@@ -20,6 +20,9 @@ Place = tuple[float, str]
 PART_BYTES: Final = 4 << 20
 BUDGET_BYTES: Final = 64 << 20
 """What one page reads at most where few entries are meant: it then ends early."""
+_NEAR_BYTES: Final = 64 << 10
+_DISORDER: Final = timedelta(minutes=10)
+"""What was polled then may be written as much later, after what was polled later."""
 _MAX_OFFSET: Final = 1 << 53
 RECENT_BYTES: Final = 256 << 20
 """Among so many of the latest bytes an entry is looked for whose feed is not named."""
@@ -34,7 +37,7 @@ def page(
     the last so far; later ones come after the place of the page before, or since the last one's time. Refusal
     (`bad_cursor`), DiskUnavailable.
     """
-    day, start = _read(after) or (since.astimezone(UTC).date(), 0)
+    day, start = _read(after) or _beginning(lines, since)
     days = [each for each in lines.days() if each >= day]
     text = f'"feed_id":"{feed_id}"'.encode() if feed_id else b""
     found: list[dict[str, Any]] = []
@@ -52,6 +55,22 @@ def page(
             if budget <= 0:
                 return found, (float(at), each.isoformat())
     return found, None
+
+
+def _beginning(lines: NdjsonFile, since: datetime) -> tuple[date, int]:
+    """The day of a moment, and the end of a line that came well before it: lines come nearly in order."""
+    day = since.astimezone(UTC).date()
+    wanted = rfc3339(since - _DISORDER) if since - datetime.min.replace(tzinfo=UTC) > _DISORDER else ""
+    low, high = 0, lines.size(day)
+    while high - low > _NEAR_BYTES:
+        middle = (low + high) // 2
+        part = lines.part(day, middle, _NEAR_BYTES)
+        end, record = next(part.records, (high, None)) if part else (high, None)
+        if record is None or str(record.get("last_seen", "")) >= wanted:
+            high = middle
+        else:
+            low = end
+    return day, low
 
 
 def _is_meant(record: dict[str, Any], feed_id: str | None, since: datetime) -> bool:
@@ -74,7 +93,7 @@ def find(lines: NdjsonFile, known: Entries, entry_uid: str, feed_id: str | None 
 
     Counts of sightings are those of now. Refusal (`entry_unknown`) if there is none, DiskUnavailable.
     """
-    text = f'"entry_uid":{json.dumps(entry_uid, ensure_ascii=False)}'
+    text = json_line({"entry_uid": entry_uid}).decode()[1:-2]  # as it stands in a line, without the braces
     records = lines.recent(text, RECENT_BYTES) if feed_id is None else _of_feed(lines, known, entry_uid, feed_id, text)
     found = {
         str(each["feed_id"]): each

@@ -88,6 +88,12 @@ class NdjsonFile:
                 break
         return found
 
+    def size(self, day: date) -> int:
+        """How many bytes the file of a day has; 0 without one."""
+        path = self._directory / _name(day)
+        with map_disk_errors(path):
+            return path.stat().st_size if path.exists() else 0
+
     def with_text(self, day: date, text: str) -> list[dict[str, Any]]:
         """The records of a day in whose lines a text stands, oldest first."""
         records = (_parsed(line) for line in _lines_with(self._tail(day, sys.maxsize), text.encode()))
