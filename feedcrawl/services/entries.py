@@ -94,7 +94,7 @@ def find(lines: NdjsonFile, known: Entries, entry_uid: str, feed_id: str | None 
     Counts of sightings are those of now. Refusal (`entry_unknown`) if there is none, DiskUnavailable.
     """
     text = json_line({"entry_uid": entry_uid}).decode()[1:-2]  # as it stands in a line, without the braces
-    records = lines.recent(text, RECENT_BYTES) if feed_id is None else _of_feed(lines, known, entry_uid, feed_id, text)
+    records = _recent(lines, text) if feed_id is None else _of_feed(lines, known, entry_uid, feed_id, text)
     found = {
         str(each["feed_id"]): each
         for each in reversed(records)
@@ -106,13 +106,26 @@ def find(lines: NdjsonFile, known: Entries, entry_uid: str, feed_id: str | None 
     return [_now(each, known) for each in found.values()]
 
 
+def _recent(lines: NdjsonFile, text: str) -> list[dict[str, Any]]:
+    """The records in whose lines a text stands, newest first, of the latest bytes."""
+    found: list[dict[str, Any]] = []
+    budget = RECENT_BYTES
+    for day in reversed(lines.days()):
+        size = lines.size(day)
+        found += reversed(list(lines.with_text(day, text, max(0, size - budget))))
+        budget -= size
+        if budget <= 0:
+            break
+    return found
+
+
 def _of_feed(lines: NdjsonFile, known: Entries, entry_uid: str, feed_id: str, text: str) -> list[dict[str, Any]]:
     """Its lines on the days on which it can have been written, newest first."""
     lineage = _lineage(known, feed_id, entry_uid)
     if lineage is None:
         return []
     days = {(lineage.revised_at or lineage.first_seen).date(), lineage.first_seen.date()}
-    return [each for day in sorted(days, reverse=True) for each in reversed(lines.with_text(day, text))]
+    return [each for day in sorted(days, reverse=True) for each in reversed(list(lines.with_text(day, text)))]
 
 
 def _lineage(known: Entries, feed_id: str, entry_uid: str) -> KnownEntry | None:

@@ -10,7 +10,6 @@ import fcntl
 import json
 import os
 import re
-import sys
 import time
 from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,6 +24,7 @@ LOCK_SEC = 0.5
 """How long a writer waits for others before its task goes back: the event loop waits too."""
 _POLL_SEC = 0.005
 _BLOCK = 65_536
+_PART = 4 << 20
 _FILE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])\.ndjson")
 
 
@@ -94,10 +94,11 @@ class NdjsonFile:
         with map_disk_errors(path):
             return path.stat().st_size if path.exists() else 0
 
-    def with_text(self, day: date, text: str) -> list[dict[str, Any]]:
-        """The records of a day in whose lines a text stands, oldest first."""
-        records = (_parsed(line) for line in _lines_with(self._tail(day, sys.maxsize), text.encode()))
-        return [record for record in records if record is not None]
+    def with_text(self, day: date, text: str, start: int = 0) -> Iterator[dict[str, Any]]:
+        """The records of a day, from a byte on, in whose lines a text stands, oldest first."""
+        while part := self.part(day, start, _PART, text.encode()):
+            yield from (record for _, record in part.records)
+            start = part.end
 
     def part(self, day: date, start: int, size: int, text: bytes = b"") -> Part | None:
         """The whole lines of a day from a byte on, about `size` bytes of them; None if there are no more so far.
@@ -129,9 +130,8 @@ class NdjsonFile:
             except FileNotFoundError:
                 return b""
             with os.fdopen(fd, "rb") as file:
-                size = os.fstat(fd).st_size
-                file.seek(max(0, size - limit_bytes))
-                return file.read(min(size, limit_bytes))
+                file.seek(max(0, os.fstat(fd).st_size - limit_bytes))
+                return file.read(limit_bytes)
 
     def days(self) -> list[date]:
         """The days that have a file, oldest first."""
