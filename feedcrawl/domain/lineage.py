@@ -79,6 +79,10 @@ class KnownEntry:
         last = self.edited or self.published or self.first_seen
         return content_hash != self.content_hash or (edited is not None and edited > last)
 
+    def outdates(self, said: datetime | None) -> bool:
+        """Whether a version that its publisher dates so is older than the one that was last reported."""
+        return said is not None and self.edited is not None and said < self.edited
+
     def revised(
         self, *, content_hash: str, title_key: str, now: datetime, edited: datetime | None = None
     ) -> KnownEntry | None:

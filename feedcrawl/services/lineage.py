@@ -11,7 +11,10 @@ from feedcrawl.items import Entry
 from feedcrawl.services.polling import entry_values, possibly_missed, rfc3339
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
     from feedcrawl.domain.identity import Identified
+    from feedcrawl.domain.lineage import KnownEntry
     from feedcrawl.items import FeedPoll
     from feedcrawl.store.connection import Pipeline
     from feedcrawl.store.entries import Entries
@@ -26,6 +29,8 @@ def tell_apart(poll: FeedPoll, store: Entries) -> None:
     poll.sightings = recognition.sightings
     if poll.is_archive:  # what it says of a known entry may be older than what is known (RFC 5005 section 4)
         poll.sightings = tuple(sighting for sighting in recognition.sightings if sighting.verdict == "new")
+    elif poll.pushed:  # hubs repeat and reorder
+        poll.sightings = tuple(_still_true(recognition.sightings, known))
     poll.identity = asdict(recognition.quality)
     poll.migrated, poll.over_limit = recognition.migrated, recognition.over_limit
     by_verdict: dict[str, list[Sighting]] = {"new": [], "changed": [], "edited": [], "known": []}
@@ -38,6 +43,13 @@ def tell_apart(poll: FeedPoll, store: Entries) -> None:
     poll.possibly_missed = possibly_missed(poll)
     said = {id(each.entry): each for each in found}
     poll.waits = any(_waits(sighting, said[id(sighting.entry)]) for sighting in poll.sightings)
+
+
+def _still_true(sightings: Iterable[Sighting], known: Mapping[str, KnownEntry]) -> Iterator[Sighting]:
+    for each in sightings:
+        before = known.get(each.uid)
+        if before is None or not before.outdates(each.entry.updated or each.entry.published):
+            yield each
 
 
 def _waits(sighting: Sighting, said: Identified) -> bool:

@@ -77,6 +77,14 @@ def test_a_publisher_may_say_that_an_entry_was_edited(known, edited, differs):
         assert not revised.differs(content_hash="hash0", edited=edited)
 
 
+@pytest.mark.parametrize(
+    ("edited", "said", "outdates"),
+    [(NOW, NOW - HOUR, True), (NOW, NOW, False), (NOW, NOW + HOUR, False), (NOW, None, False), (None, NOW, False)],
+)
+def test_an_older_version_is_told_by_its_publishers_dates_alone(edited, said, outdates):
+    assert replace(PUBLISHED, edited=edited).outdates(said) is outdates
+
+
 def test_what_is_edited_without_end_counts_as_often_as_a_text_that_always_changes():
     entry, made = ENTRY, []
     for poll in range(1, 200):

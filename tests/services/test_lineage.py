@@ -38,7 +38,7 @@ class Polls:
         self.now = START
         self.record = PollRecord()
 
-    def __call__(self, body: bytes, *, save: bool = True) -> FeedPoll:
+    def __call__(self, body: bytes, *, save: bool = True, pushed: bool = False) -> FeedPoll:
         read = read_feed(body, url=SAID.url, content_type="application/rss+xml", feed_id="f")
         poll = FeedPoll(
             lease=Lease(Task("feed:f", "feed", SAID.url, "a.test"), History(), "1-x"),
@@ -50,6 +50,7 @@ class Polls:
             parsed=read.parsed,
             identified=read.identified,
             fetch_id="fetch-1",
+            pushed=pushed,
         )
         lineage.tell_apart(poll, self.entries)
         if save:
@@ -107,6 +108,22 @@ def test_an_edit_that_an_entry_does_not_show_is_no_new_version_of_it(polls: Poll
     assert (waiting.edited, waiting.waits) == ([], True)
     reported = polls(again)
     assert (len(reported.edited), reported.waits) == (1, False)
+
+
+@pytest.mark.parametrize(("pushed", "title"), [(True, "Corrected"), (False, "Title")])
+def test_an_older_push_sets_nothing_back_and_a_poll_is_believed(polls: Polls, *, pushed: bool, title: str) -> None:
+    """A hub may repeat what it sent before a correction; what a publisher shows now is what holds now."""
+
+    def version(title: str, updated: str) -> bytes:
+        dates = f"</title><pubDate>Fri, 27 Nov 2026 08:00:00 GMT</pubDate><updated>{updated}</updated></item>"
+        return rss(*items(1, title=title)).replace(b"</title></item>", dates.encode())
+
+    polls(version("Title", "2026-11-27T08:00:00Z"))
+    assert len(polls(version("Corrected", "2026-11-27T11:00:00Z"), pushed=True).changed) == 1
+    polls.now += timedelta(days=1)  # the next change is due
+    late = polls(version("Title", "2026-11-27T08:00:00Z"), pushed=pushed)
+    assert (len(late.changed), late.known, late.waits) == ((0, 1, False) if pushed else (1, 0, False))
+    assert polls(version(title, "2026-11-27T11:00:00Z")).changed == []
 
 
 def test_a_feed_with_new_ids_is_the_same_feed(polls: Polls) -> None:
