@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 FIELDS: Final = ("feed_id", "canonical_url", "language")
 """What `Wanted.matches` looks at."""
 TEXTS: Final = frozenset({"clean_text", "content_html"})
+"""Fields of which an empty string is a value, and not the lack of one."""
 OUTLINE: Final = (
     *("uid", "url", "canonical_url", "category", "categories", "title", "abstract", "image", "authors", "published"),
     *("modified", "language", "site_name", "feed_id", "entry_uid", "fetch_id", "fetched_ts", "fetched_at", "text_len"),

@@ -72,13 +72,6 @@ def feed_like_links(html: bytes, *, url: str) -> tuple[FeedLink, ...]:
     )
 
 
-def find_links(html: bytes, *, url: str, rel: str) -> tuple[str, ...]:
-    """Absolute URLs of `<link>` elements with one relation, such as `hub` and `self` (W3C WebSub section 4)."""
-    base, tags = _page(html, url, "link")
-    found = (href for tag in tags if rel in _rels(tag) and (href := _href(tag, base)))
-    return tuple(dict.fromkeys(found))[:MAX_LINKS]
-
-
 def page_links(html: bytes, *, url: str) -> tuple[str, ...]:
     """The web URLs that a page's anchors lead to, absolute, in document order, each once."""
     base, tags = _page(html, url, "a")

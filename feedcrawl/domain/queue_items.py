@@ -10,7 +10,7 @@ from feedcrawl.domain.dead_letters import read_letter, task_of
 from feedcrawl.domain.errors import Refusal
 
 if TYPE_CHECKING:
-    from feedcrawl.domain.tasks import Task
+    from feedcrawl.domain.tasks import Again, Task
 
 PRIORITIES = range(1, 11)
 
@@ -25,7 +25,7 @@ class QueueItem:
     url: str
     category: str | None = None
     priority: int = 5
-    again: str = ""
+    again: Again = ""
     task: Task | None = None
 
 
@@ -47,7 +47,7 @@ def read_item(text: str) -> QueueItem:
     category = said.get("category")
     if category is not None and not isinstance(category, str):
         raise Refusal("bad_queue_item", "category must be text")
-    again = "retry" if "reason" in said else "queue_again" if said.get("again") is True else ""
+    again: Again = "retry" if "reason" in said else "queue_again" if said.get("again") is True else ""
     task = task_of(said, priority) if again == "retry" else None
     return QueueItem(_url(said.get("url")), category or None, priority, again, task)
 

@@ -30,14 +30,13 @@ class Sighting:
     """One entry of a poll: what it is to us, and what to store of it.
 
     `lineage` replaces what is stored under its uid; `aliases` are keys to store for the uid: those that were nobody's,
-    and those whose owner is in the document under other names. `renamed`: it was known by another native id.
+    and those whose owner is in the document under other names.
     """
 
     entry: ParsedEntry
     verdict: Verdict
     lineage: KnownEntry
     aliases: tuple[str, ...]
-    renamed: bool = False
 
     @property
     def uid(self) -> str:
@@ -211,7 +210,7 @@ def _sightings(
         others = present - {lineage.uid}
         free = (key for key in entry.keys if key not in stored or stored[key].uid in others)
         aliases = tuple(key for key in free if _kind(key) not in passing)
-        yield Sighting(entry.entry, verdict, lineage, aliases, renamed=_is_renamed(entry, before))
+        yield Sighting(entry.entry, verdict, lineage, aliases)
 
 
 def _seen_again(entry: Identified, before: KnownEntry, now: datetime) -> tuple[Verdict, KnownEntry]:

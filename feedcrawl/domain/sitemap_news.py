@@ -171,7 +171,11 @@ class _Telling:
         return new, edited, now
 
     def _admitted(self, items: Iterable[SitemapUrl | SitemapRef]) -> Iterator[SitemapUrl | SitemapRef]:
-        """Those of which this sitemap may speak (sitemaps.org, "Sitemaps & cross submits")."""
+        """Those of which this sitemap may speak (sitemaps.org, "Sitemaps & cross submits").
+
+        They are of its site, a registered domain since `www.` and the bare name list each other everywhere, or of a
+        host whose robots.txt names it.
+        """
         for item in items:
             may = item.loc.startswith(self._home) or self._may_list(item.loc)
             if may:

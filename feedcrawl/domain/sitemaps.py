@@ -20,7 +20,7 @@ from feedcrawl.domain.dates import parse_date
 from feedcrawl.domain.errors import InvalidUrl, NotASitemap
 from feedcrawl.domain.gunzip import gunzip
 from feedcrawl.domain.models import News, ParsedSitemap, SitemapRef, SitemapUrl
-from feedcrawl.domain.urls import MAX_URL_LENGTH, hostname, resolve, same_site
+from feedcrawl.domain.urls import MAX_URL_LENGTH, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -52,8 +52,8 @@ _Item = TypeVar("_Item", SitemapUrl, SitemapRef)
 def parse(body: bytes, *, url: str) -> ParsedSitemap:
     """The sitemap in `body`, served at `url`; raises NotASitemap with what it was instead.
 
-    A `loc` is absolute and as published: whoever fetches it resolves it (`urls.resolve`) and asks `may_list`. Entries
-    without a web URL are left out; notes say so, as of everything else that was cut or forgiven.
+    A `loc` is absolute and as published: whoever fetches it resolves it (`urls.resolve`). Entries without a web
+    URL are left out; notes say so, as of everything else that was cut or forgiven.
     """
     content, notes = gunzip(body, limit_bytes=MAX_BYTES)
     if not content.strip(b"\0 \t\r\n"):
@@ -61,15 +61,6 @@ def parse(body: bytes, *, url: str) -> ParsedSitemap:
     if len(content) > MAX_BYTES:
         content, notes = content[:MAX_BYTES], (*notes, f"cut at {MAX_BYTES} bytes")
     return _admitted(_text_list(content) or _xml(content), url, notes)
-
-
-def may_list(sitemap_url: str, loc: str, *, named_by: frozenset[str] = frozenset()) -> bool:
-    """Whether a sitemap may speak for `loc`: a URL of its own site, or of a host in `named_by`.
-
-    `named_by` are the hosts whose robots.txt names the sitemap (sitemaps.org, "Sitemaps & cross submits"). A site is a
-    registered domain, since `www.` and the bare name list each other everywhere. Raises InvalidUrl.
-    """
-    return same_site(sitemap_url, loc) or hostname(loc) in named_by
 
 
 def _admitted(found: ParsedSitemap, url: str, notes: tuple[str, ...]) -> ParsedSitemap:

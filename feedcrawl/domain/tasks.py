@@ -9,13 +9,12 @@ from typing import Any, Literal, get_args
 Kind = Literal["feed", "sitemap", "article", "archive", "page", "websub", "file"]
 Origin = Literal["feed", "sitemap", "spider", "manual", "queue"]
 Lane = Literal["poll", "page"]
-Again = Literal["edited", "replay", "retry", "operator", "queue_again", "push", "own_outage"]
-"""Why a URL that ended comes again within the time for which it is remembered."""
+Again = Literal["", "edited", "retry", "operator", "queue_again", "push", "own_outage"]
+"""Why a URL that ended comes again within the time for which it is remembered; "": it does not."""
 
 LANES: tuple[Lane, ...] = get_args(Lane)
 FILE_LANE = "file"
 """The lane of media files, which only those workers take that are to keep them."""
-PAGE_KINDS: frozenset[Kind] = frozenset({"article", "page"})
 POLL_KINDS: frozenset[Kind] = frozenset({"feed", "sitemap", "websub"})
 """What comes before all else of equally ready hosts; an archive is no poll, and waits as articles do."""
 

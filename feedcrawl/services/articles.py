@@ -7,10 +7,11 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from feedcrawl.domain.canonical import canonical_url
+from feedcrawl.domain.catalogue import TEXTS
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.events import Event, EventType, event
 from feedcrawl.domain.tasks import Task
-from feedcrawl.domain.urls import canonicalize, hostname, resolve, url_uid
+from feedcrawl.domain.urls import hostname, resolve, url_uid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,8 +27,6 @@ _NUMBERS: Mapping[str, type[int | float]] = {
     **dict.fromkeys(("http_status", "raw_len", "text_len"), int),
 }
 _FLAGS = frozenset({"rendered"})
-_TEXTS = frozenset({"clean_text", "content_html"})
-"""Fields of which an empty string is a value, and not the lack of one."""
 
 
 def article_task(
@@ -124,7 +123,7 @@ def _typed(name: str, text: str) -> Any:
         return json.loads(text)
     if name in _FLAGS:
         return text == "true"
-    if text == "" and name not in _TEXTS:
+    if text == "" and name not in TEXTS:
         return None
     return _NUMBERS[name](text) if name in _NUMBERS else text
 
@@ -195,17 +194,6 @@ def cached_page_event(html: str, url: str, at: datetime) -> Event:
 def page_key(url: str) -> str:
     """sha256 of a URL as it was queued, 64 hex digits: the name of its cached page."""
     return hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def known_links(urls: list[str]) -> list[str]:
-    """The canonical forms of those of the URLs that have one."""
-    found = []
-    for url in urls:
-        try:
-            found.append(canonicalize(url))
-        except InvalidUrl:
-            continue
-    return found
 
 
 def _rfc3339(moment: datetime | None) -> str | None:

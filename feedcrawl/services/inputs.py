@@ -16,7 +16,7 @@ from feedcrawl.store.connection import map_redis_errors
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from feedcrawl.domain.tasks import Task
+    from feedcrawl.domain.tasks import Again, Task
     from feedcrawl.services.leases import Leases
     from feedcrawl.store.articles import Articles
     from feedcrawl.store.connection import Client
@@ -107,7 +107,7 @@ class Inputs:
         return sum(1 for answer in pushed if answer == "queued")
 
     def _push(self, items: list[str]) -> None:
-        tasks: list[tuple[Task, float, str]] = []
+        tasks: list[tuple[Task, float, Again]] = []
         plain: list[str] = []
         for text in items:
             try:

@@ -20,7 +20,7 @@ from feedcrawl.telemetry.tracing import Untraced
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 
-    from feedcrawl.domain.tasks import Kind, Task
+    from feedcrawl.domain.tasks import Again, Kind, Task
     from feedcrawl.store.frontier import Finished, Frontier, Pushed, Released, Returned, Signal, Taken
     from feedcrawl.telemetry.tracing import Tracer
 
@@ -81,14 +81,14 @@ class Leases:
         self.held.update({lease.id: lease for lease in taken.leases})
         return taken
 
-    def push(self, tasks: Iterable[Task], *, delay_sec: float = 0, again: str = "") -> list[Pushed]:
+    def push(self, tasks: Iterable[Task], *, delay_sec: float = 0, again: Again = "") -> list[Pushed]:
         """Adds tasks to the frontier."""
         with map_redis_errors():
             pushed = self._frontier.push(tasks, delay_sec=delay_sec, again=again)
         self.on_change(delay_sec)
         return pushed
 
-    def push_each(self, tasks: Iterable[tuple[Task, float, str]]) -> list[Pushed]:
+    def push_each(self, tasks: Iterable[tuple[Task, float, Again]]) -> list[Pushed]:
         """Adds tasks, each with its delay in seconds and its reason to come again."""
         with map_redis_errors():
             pushed = self._frontier.push_each(tasks)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.models import ParsedEntry
     from feedcrawl.domain.moves import Move
     from feedcrawl.domain.subscription import Feed, PollRecord, Subscription
-    from feedcrawl.domain.tasks import Task
+    from feedcrawl.domain.tasks import Again, Task
     from feedcrawl.items import Entry, FeedPoll
 
 GONE_PROBE_SEC = 7 * 86_400.0
@@ -245,7 +245,7 @@ def _learnt(poll: FeedPoll) -> dict[str, Any]:
     }
 
 
-def entry_tasks(poll: FeedPoll) -> Iterator[tuple[Task, str]]:
+def entry_tasks(poll: FeedPoll) -> Iterator[tuple[Task, Again]]:
     """A task for the article of each new, changed or edited entry, with the reason why a known one comes again."""
     said = poll.feed.subscription
     new = {id(entry) for entry in poll.new}

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.cadence import CadencePolicy, Decision
     from feedcrawl.domain.models import PublisherHints
     from feedcrawl.domain.sitemap_news import Found, News
-    from feedcrawl.domain.tasks import Lease, Task
+    from feedcrawl.domain.tasks import Again, Lease, Task
     from feedcrawl.services.leases import Leases
     from feedcrawl.services.submissions import Submissions
     from feedcrawl.store.connection import Client
@@ -125,7 +125,7 @@ def names_it(sitemap: Sitemap, named: Iterable[str]) -> bool:
     return False
 
 
-def article_tasks(poll: SitemapPoll) -> Iterator[tuple[Task, str]]:
+def article_tasks(poll: SitemapPoll) -> Iterator[tuple[Task, Again]]:
     """A task for each URL found, with the reason why a known one comes again."""
     said = poll.sitemap
     for found in poll.found:
@@ -157,7 +157,7 @@ def provenance(sitemap: Sitemap, found: Found) -> dict[str, Any]:
     return {name: value for name, value in said.items() if value}
 
 
-def parts(poll: SitemapPoll) -> Iterator[tuple[Sitemap, str]]:
+def parts(poll: SitemapPoll) -> Iterator[tuple[Sitemap, Again]]:
     """The parts that an index brought, each with the reason why a known one is looked at before its time."""
     said = poll.sitemap
     for found in poll.found:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from feedcrawl.domain.sources import Source
-    from feedcrawl.domain.tasks import History, Task
+    from feedcrawl.domain.tasks import Again, History, Task
     from feedcrawl.services.leases import Leases
     from feedcrawl.store.frontier import Frontier
     from feedcrawl.store.site_runs import Run, SiteRuns
@@ -63,7 +63,7 @@ class SiteRun:
         return run
 
 
-def submitted(urls: Iterable[str], source: Source, parent: str, depth: int) -> Iterator[tuple[Task, str]]:
+def submitted(urls: Iterable[str], source: Source, parent: str, depth: int) -> Iterator[tuple[Task, Again]]:
     """The tasks of a source's articles that a page `depth` links from the base lists."""
     for url in urls:
         try:
@@ -83,7 +83,7 @@ def submitted(urls: Iterable[str], source: Source, parent: str, depth: int) -> I
         yield task, ""
 
 
-def external(urls: Iterable[str], source: Source, parent: str, depth: int) -> Iterator[tuple[Task, str]]:
+def external(urls: Iterable[str], source: Source, parent: str, depth: int) -> Iterator[tuple[Task, Again]]:
     """The tasks of articles of other sites: what is said of the source does not hold for them."""
     for url in urls:
         try:

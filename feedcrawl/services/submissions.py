@@ -13,7 +13,7 @@ from feedcrawl.store.connection import map_redis_errors
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from feedcrawl.domain.tasks import Task
+    from feedcrawl.domain.tasks import Again, Task
     from feedcrawl.services.leases import Leases
     from feedcrawl.store.articles import Articles
     from feedcrawl.store.connection import Client
@@ -32,7 +32,7 @@ class Submissions:
         self._articles = articles
         self._leases = leases
 
-    async def submit(self, tasks: Iterator[tuple[Task, str]], categories: Sequence[str]) -> int:
+    async def submit(self, tasks: Iterator[tuple[Task, Again]], categories: Sequence[str]) -> int:
         """Pushes each task with its reason to come again; answers how many the frontier did not know."""
         queued = 0
         for batch in batches(tasks):
@@ -40,7 +40,7 @@ class Submissions:
             await asyncio.sleep(0)
         return queued
 
-    def _submit(self, batch: Sequence[tuple[Task, str]], categories: Sequence[str]) -> int:
+    def _submit(self, batch: Sequence[tuple[Task, Again]], categories: Sequence[str]) -> int:
         if categories:
             self._want(batch, categories)
         pushed = self._leases.push_each((task, 0.0, again) for task, again in batch)
@@ -50,7 +50,7 @@ class Submissions:
                 self._articles.categorize_known(known, categories)
         return pushed.count("queued")
 
-    def _want(self, batch: Sequence[tuple[Task, str]], categories: Sequence[str]) -> None:
+    def _want(self, batch: Sequence[tuple[Task, Again]], categories: Sequence[str]) -> None:
         links = [canonicalize(task.url, keep_trailing_slash=keeps_slash(task)) for task, again in batch if not again]
         with map_redis_errors(), self._client.pipeline(transaction=False) as pipe:
             for task, _ in batch:

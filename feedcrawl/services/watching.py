@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.priority import priority
 from feedcrawl.domain.sitemap_state import Sitemap
-from feedcrawl.domain.tasks import Task
+from feedcrawl.domain.tasks import Again, Task
 from feedcrawl.domain.urls import hostname, resolve
 from feedcrawl.services.polling import rfc3339
 from feedcrawl.services.subscriptions import Refused, Wish, url_key, with_scheme
@@ -41,7 +41,7 @@ def wished(wishes: Iterable[Wish], now: datetime) -> tuple[list[Sitemap], list[R
     return found, refused
 
 
-def watch(store: Sitemaps, frontier: Frontier, wanted: Sequence[Sitemap], *, again: str = "") -> list[str]:
+def watch(store: Sitemaps, frontier: Frontier, wanted: Sequence[Sitemap], *, again: Again = "") -> list[str]:
     """Watches each, once however its URL is spelled; the ids in order. What is new is due at once.
 
     One that is watched already keeps its settings (`settle_settings`).

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Literal
 
-from feedcrawl.domain.tasks import LANES, History, Lease, Task, compact, lane_of, task_from_json
+from feedcrawl.domain.tasks import LANES, Again, History, Lease, Task, compact, lane_of, task_from_json
 from feedcrawl.domain.urls import site_of
 from feedcrawl.store import keys
 from feedcrawl.store.connection import is_cluster
@@ -134,7 +134,7 @@ class Frontier(FrontierReads):
         self._nonce = secrets.token_hex(4)
         self._scripts = register(client, policy)
 
-    def push(self, tasks: Iterable[Task], *, delay_sec: float = 0, again: str = "") -> list[Pushed]:
+    def push(self, tasks: Iterable[Task], *, delay_sec: float = 0, again: Again = "") -> list[Pushed]:
         """Adds tasks, each due after `delay_sec`; idempotent and atomic per task.
 
         Unknown → queued; pending → its priority raised if the new one is higher; ended and still remembered → refused
@@ -143,7 +143,7 @@ class Frontier(FrontierReads):
         """
         return self.push_each((task, delay_sec, again) for task in tasks)
 
-    def push_each(self, tasks: Iterable[tuple[Task, float, str]]) -> list[Pushed]:
+    def push_each(self, tasks: Iterable[tuple[Task, float, Again]]) -> list[Pushed]:
         """As `push`, with a delay in seconds and a reason to come again ("" = none) for each task."""
         answers: list[Pushed] = []
         rest = iter(tasks)
@@ -318,7 +318,7 @@ def _ms(seconds: float) -> int:
     return round(seconds * 1000)
 
 
-def _pushed(task: Task, delay: float, again: str) -> tuple[str | int, ...]:
+def _pushed(task: Task, delay: float, again: Again) -> tuple[str | int, ...]:
     label = f"{task.kind}:{task.origin}:{task.source or ''}"
     site = len(site_of(task.host) or "")
     return task.to_json(), task.id, lane_of(task), task.host, task.priority, _ms(delay), again, label, site

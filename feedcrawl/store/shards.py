@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from feedcrawl.domain.figures import HostFigures
-    from feedcrawl.domain.tasks import History, Lease, Task
+    from feedcrawl.domain.tasks import Again, History, Lease, Task
     from feedcrawl.store.connection import Client
 
 LOOK_SEC = 1.0
@@ -89,7 +89,7 @@ class Shards(Frontier):
         self._lanes: Sequence[str] = ()
         self._turn = 0
 
-    def push_each(self, tasks: Iterable[tuple[Task, float, str]]) -> list[Pushed]:
+    def push_each(self, tasks: Iterable[tuple[Task, float, Again]]) -> list[Pushed]:
         """As `Frontier.push_each`, one round trip (at least) for each shard that the tasks' hosts are of."""
         wanted = list(tasks)
         places: dict[int, list[int]] = defaultdict(list)
@@ -105,7 +105,7 @@ class Shards(Frontier):
                 answers[place] = self._push_moved(*wanted[place])
         return [answers[place] for place in range(len(wanted))]
 
-    def _push_moved(self, task: Task, delay_sec: float, again: str) -> Pushed:
+    def _push_moved(self, task: Task, delay_sec: float, again: Again) -> Pushed:
         """A task that went on to another shard comes again: there while it is pending, at home once it has ended."""
         home, found = self._home(task.host), self._where(task.id)
         if found is not None and found[0] != home:

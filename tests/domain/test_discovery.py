@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feedcrawl.domain.discovery import COMMON_PATHS, MAX_LINKS, feed_like_links, find_feeds, find_links
+from feedcrawl.domain.discovery import COMMON_PATHS, MAX_LINKS, feed_like_links, find_feeds
 from feedcrawl.domain.models import FeedLink
 
 URL = "https://news.example/section/page"
@@ -133,12 +133,6 @@ def test_anchors_that_look_like_feeds(href, likely):
 def test_an_anchor_with_a_feeds_type_counts_whatever_its_path():
     page = b"<base href=/b/><a type=application/rss+xml title=News href=latest>x</a>"
     assert feed_like_links(page, url=URL) == (FeedLink("https://news.example/b/latest", "application/rss+xml", "News"),)
-
-
-def test_links_of_one_relation():
-    page = b"<link rel='hub' href=https://hub.example/><link rel='self hub' href=/x><link rel=self href=/me>"
-    assert find_links(page, url=URL, rel="hub") == ("https://hub.example/", "https://news.example/x")
-    assert find_links(page, url=URL, rel="self") == ("https://news.example/x", "https://news.example/me")
 
 
 def test_common_paths_are_absolute_and_differ():

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from feedcrawl.domain import sitemaps
-from feedcrawl.domain.errors import InvalidUrl, NotASitemap
+from feedcrawl.domain.errors import NotASitemap
 from feedcrawl.domain.models import News, ParsedSitemap, SitemapRef, SitemapUrl
 
 URL = "https://news.example/sitemap.xml"
@@ -190,24 +190,6 @@ def test_nesting_beyond_the_parsers_limit_ends_the_reading():
     parsed = sitemaps.parse(deep, url=URL)
     assert [entry.loc for entry in parsed.urls] == ["https://news.example/a"]
     assert "depth" in parsed.notes[0]
-
-
-@pytest.mark.parametrize(
-    ("loc", "named_by", "speaks"),
-    [
-        ("https://www.news.example/a", frozenset(), True),
-        ("http://news.example/a", frozenset(), True),
-        ("https://other.example/a", frozenset(), False),
-        ("https://other.example/a", frozenset({"other.example"}), True),
-    ],
-)
-def test_a_sitemap_speaks_for_its_site_and_for_hosts_that_name_it(loc, named_by, speaks):
-    assert sitemaps.may_list(URL, loc, named_by=named_by) is speaks
-
-
-def test_a_location_that_is_no_url_is_refused():
-    with pytest.raises(InvalidUrl):
-        sitemaps.may_list(URL, "https://news exa<mple/")
 
 
 @given(st.binary(max_size=200).map(urlset) | st.text(max_size=100).map(str.encode) | st.binary(max_size=100))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feedcrawl.domain.tasks import LANES, PAGE_KINDS, History, Lease, Task, compact, lane_of, task_from_json
+from feedcrawl.domain.tasks import LANES, History, Lease, Task, compact, lane_of, task_from_json
 
 TASK = Task("a1", "article", "https://one.example/a", "one.example")
 WHOLE = (
@@ -65,7 +65,6 @@ def test_the_two_halves_share_no_name():
 
 def test_lanes():
     assert LANES == ("poll", "page")
-    assert {"article", "page"} == PAGE_KINDS
     assert lane_of(replace(TASK, kind="file")) == "file"
 
 

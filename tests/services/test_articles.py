@@ -183,8 +183,3 @@ def test_a_cached_page_that_is_asked_for_again_is_told_again() -> None:
     again = articles.cached_page_event("<p>é", "http://a.test/é", AT)
     assert again.id != first.id
     assert json.loads(again.data) == json.loads(first.data) | {"content_type": None}
-
-
-def test_links_that_have_a_canonical_form() -> None:
-    urls = ["http://a.test/1?utm_source=x", "mailto:a@b.test", "http://A.test/2/"]
-    assert articles.known_links(urls) == ["http://a.test/1", "http://a.test/2"]
