@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import hypothesis
 import pytest
@@ -20,6 +19,8 @@ from origin import Origin, OriginServer
 from redis_cluster import Cluster, running_cluster
 from redis_process import running_redis
 from scrapy_process import Run, run_scrapy
+
+from feedcrawl.store.connection import connect
 
 ON_CLUSTER = bool(os.environ.get("TEST_ON_CLUSTER"))
 if ON_CLUSTER:  # KEYS asks one node alone
@@ -92,12 +93,10 @@ def redis_cluster() -> Iterator[Cluster]:
 
 @pytest.fixture
 def redis_client(redis_server: str) -> Iterator[redis.Redis]:
-    """A client on an empty server; bytes that are no UTF-8 come back as they went."""
-    how: dict[str, Any] = {"decode_responses": True, "encoding_errors": "surrogateescape", "protocol": 2}
-    kind = redis.RedisCluster if ON_CLUSTER else redis.Redis
-    with kind.from_url(redis_server, **how) as client:
-        client.flushall()
-        yield client
+    """The product's client on an empty server; bytes that are no UTF-8 come back as they went."""
+    with connect(url=redis_server, data_dir=Path()) as connection:
+        connection.client.flushall()
+        yield connection.client
 
 
 @pytest.fixture

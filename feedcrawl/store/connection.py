@@ -20,6 +20,7 @@ import redis
 from redis import exceptions
 from redis.backoff import NoBackoff
 from redis.cluster import ClusterPipeline, RedisCluster
+from redis.connection import ConnectionInterface, PythonRespSerializer
 from redis.retry import Retry
 
 from feedcrawl.store.embedded import EmbeddedServer, EmbeddedSocket, ServerRefused, attach, detach
@@ -149,17 +150,30 @@ def _options(given: Mapping[str, Any]) -> dict[str, Any]:
     return {**_DEFAULTS, **passed, **_FIXED, "retry": Retry(NoBackoff(), 0)}
 
 
+def _keep_surrogates(connection: ConnectionInterface) -> None:
+    """Has redis-py pack commands, where hiredis would: that one refuses what is no UTF-8, though it has read it."""
+    packer = PythonRespSerializer(6000, connection.encoder.encode)  # type: ignore[attr-defined]
+    connection._command_packer = packer  # type: ignore[attr-defined]  # noqa: SLF001 - a cluster takes no packer
+
+
+def _opened(connection: ConnectionInterface) -> None:
+    connection.on_connect()  # type: ignore[no-untyped-call]
+    _keep_surrogates(connection)
+
+
 def _client(url: str | None, given: Mapping[str, Any]) -> redis.Redis:
     kind = given.get("redis_cls", redis.Redis)
     made = pkgutil.resolve_name(kind) if isinstance(kind, str) else kind
-    client: redis.Redis = made.from_url(url, **_options(given)) if url else made(**_options(given))
+    options = _options(given) | {"redis_connect_func": _opened}
+    client: redis.Redis = made.from_url(url, **options) if url else made(**options)
     return client
 
 
 def _cluster(url: str | None, given: Mapping[str, Any]) -> RedisCluster:
     """The client of the whole cluster of which a node was named."""
+    options = _options(given) | {"redis_connect_func": _keep_surrogates}
     try:
-        return RedisCluster.from_url(url, **_options(given)) if url else RedisCluster(**_options(given))
+        return RedisCluster.from_url(url, **options) if url else RedisCluster(**options)
     except (exceptions.RedisError, exceptions.RedisClusterException, TypeError, ValueError) as error:
         detail = (
             f"the server is part of a Redis Cluster that cannot be used ({error}): name one of its nodes in REDIS_URL "
@@ -225,7 +239,9 @@ def _nodes(client: redis.Redis | RedisCluster, *, all_of_them: bool = False) -> 
 
 
 def _embedded(server: EmbeddedServer, given: Mapping[str, Any]) -> Connection:
-    pool = redis.ConnectionPool(connection_class=EmbeddedSocket, server=server, **_options(given))
+    pool = redis.ConnectionPool(
+        connection_class=EmbeddedSocket, server=server, redis_connect_func=_opened, **_options(given)
+    )
     return Connection(redis.Redis(connection_pool=pool), server)
 
 
