@@ -87,7 +87,10 @@ def _index(wired: Wiring, opts: Namespace, since: date | None, until: date | Non
     from feedcrawl.services import archive, exports  # noqa: PLC0415 - see the package
 
     if opts.format or opts.every_version:
-        raise UsageError("an index has one form, and every capture is in it", print_help=False)
+        raise UsageError(
+            "a CDXJ index has one form, and every capture is in it: leave --format and --every-version out",
+            print_help=False,
+        )
 
     def write(out: BinaryIO) -> int:
         with closing(archive.opened(wired.config.data_dir)) as store:

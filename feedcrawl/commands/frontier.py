@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from feedcrawl.wiring import Wiring
 
 ACTIONS = ("figures", "urls", "hosts", "host")
+PART = 1000
+"""Keys that are looked at together where conditions may rule most of them out."""
 
 
 class Command(OnStores, ScrapyCommand):
@@ -35,14 +37,20 @@ class Command(OnStores, ScrapyCommand):
 
     def add_options(self, parser: ArgumentParser) -> None:
         """The conditions of `urls`."""
+        from feedcrawl.domain.tasks import Kind  # noqa: PLC0415 - see the package
+
         super().add_options(parser)
         parser.add_argument("--host", help="urls: of this host")
-        parser.add_argument("--source", help="urls: of this source")
-        parser.add_argument("--status", help="urls: pending, fetching, fetched or dead")
-        parser.add_argument("--kind", help="urls: feed, sitemap, article, archive or page")
-        parser.add_argument("--limit", type=int, default=50, help="urls, hosts: about so many (default 50)")
-        parser.add_argument("--cursor", type=int, default=0, help="urls: go on where an earlier call ended")
-        parser.add_argument("--json", action="store_true", help="for programs")
+        parser.add_argument("--source", metavar="NAME", help="urls: of this source")
+        parser.add_argument("--status", metavar="NAME", help="urls: pending, fetching, fetched or dead")
+        parser.add_argument("--kind", metavar="NAME", help=f"urls: {', '.join(get_args(Kind))}")
+        parser.add_argument(
+            "--limit", metavar="N", type=int, default=50, help="urls, hosts: about so many (%(default)s)"
+        )
+        parser.add_argument(
+            "--cursor", metavar="N", type=int, default=0, help="urls: go on where an earlier call ended"
+        )
+        parser.add_argument("--json", action="store_true", help="a JSON object, or an array of hosts")
 
     def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
         """One of the actions."""
@@ -62,7 +70,9 @@ class Command(OnStores, ScrapyCommand):
             return DONE if all(host.tasks for host in hosts) else UNUSABLE
         else:
             wanted = work.Wanted(opts.host, opts.source, opts.status, opts.kind)
-            _show_urls(*work.urls(wired.frontier, wanted, cursor=opts.cursor, limit=opts.limit), as_json=opts.json)
+            part = PART if wanted != work.Wanted() else min(PART, opts.limit * 2)
+            found = work.urls(wired.frontier, wanted, cursor=opts.cursor, limit=opts.limit, part=part)
+            _show_urls(*found, as_json=opts.json)
         return DONE
 
 

@@ -31,7 +31,9 @@ class Command(OnStores, ScrapyCommand):
     def add_options(self, parser: ArgumentParser) -> None:
         """--limit and --json."""
         super().add_options(parser)
-        parser.add_argument("--limit", type=int, default=20, help="joins listed, newest first (default: %(default)s)")
+        parser.add_argument(
+            "--limit", metavar="N", type=int, default=20, help="joins listed, newest first (%(default)s)"
+        )
         parser.add_argument("--json", action="store_true", help="a JSON array, or the object of the one named")
 
     def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:

@@ -35,7 +35,9 @@ class Command(OnStores, ScrapyCommand):
         """--format."""
         super().add_options(parser)
         forms = ("opml", "text", "csv", "json")
-        parser.add_argument("--format", choices=forms, help="default: by the name of the file, else opml")
+        parser.add_argument(
+            "--format", choices=forms, metavar="NAME", help="default: by the name of the file, else opml"
+        )
 
     def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
         """All feeds, by URL."""

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 class Command(OnStores, ScrapyCommand):
     """Any number may run: one sends, the others wait to take its place."""
 
+    def syntax(self) -> str:
+        """How it is called."""
+        return "[--once | --status]"
+
     def short_desc(self) -> str:
         """For `scrapy`."""
         return "Send events on to Kafka (FEEDCRAWL_KAFKA_BOOTSTRAP), or tell how far behind that is"

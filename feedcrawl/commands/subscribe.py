@@ -41,7 +41,9 @@ class Command(OnStores, ScrapyCommand):
     def add_options(self, parser: ArgumentParser) -> None:
         """--category, --pick, --set, --backfill, --as-is."""
         super().add_options(parser)
-        parser.add_argument("--category", default="", help="categories of what is named, comma separated")
+        parser.add_argument(
+            "--category", metavar="NAME[,NAME…]", default="", help="categories of what is named, comma separated"
+        )
         parser.add_argument("--pick", default="", metavar="N|all", help="which of the feeds that a page offers")
         parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="an override; may repeat")
         parser.add_argument("--backfill", action="store_true", help="read the archives of these feeds too, once")

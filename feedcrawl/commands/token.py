@@ -36,9 +36,12 @@ class Command(OnStores, ScrapyCommand):
         """--scope, --json."""
         super().add_options(parser)
         parser.add_argument(
-            "--scope", default="read", help="create: read (default), write or admin; each has the former"
+            "--scope",
+            metavar="NAME",
+            default="read",
+            help="create: read, write or admin, each with the former (%(default)s)",
         )
-        parser.add_argument("--json", action="store_true", help="for programs")
+        parser.add_argument("--json", action="store_true", help="create: a JSON object; list: one in each line")
 
     def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
         """One of the actions."""

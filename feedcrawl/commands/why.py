@@ -37,7 +37,7 @@ class Command(OnStores, ScrapyCommand):
         """--lines, --diff."""
         super().add_options(parser)
         parser.add_argument("--diff", action="store_true", help="what its publisher rewrote since the version before")
-        parser.add_argument("--lines", type=int, default=10, help="lines of its journal (default: %(default)s)")
+        parser.add_argument("--lines", metavar="N", type=int, default=10, help="lines of its journal (%(default)s)")
 
     def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
         """The stored decision and the journal."""

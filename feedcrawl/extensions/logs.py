@@ -39,8 +39,8 @@ _START_UP = frozenset({
 """Loggers that say what a crawl is made of: of use to whoever changes the program, at DEBUG."""
 _OBJECTS = ("spider", "crawler", "response", "request")
 """Extras that Scrapy adds, which are live objects."""
-_OF_EVERY_RECORD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
-"""What is no extra; the last ones are left by other handlers' formatters and by later Pythons."""
+_OF_EVERY_RECORD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
+"""What is no extra; the last ones are left by other handlers' formatters, later Pythons and uvicorn."""
 _JSON = json.JSONEncoder(ensure_ascii=False, default=str)
 _PLAIN = re.compile(r"[^\s\"'=\\]+")
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")

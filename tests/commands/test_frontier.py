@@ -88,6 +88,13 @@ def test_hosts(call: Call, frontier: Frontier) -> None:
     assert ["www.a.test", "4"] in [line.split() for line in call("frontier", "hosts", "--limit", "1")[1].splitlines()]
 
 
+def test_a_limit_without_conditions_is_kept_to_about(call: Call, frontier: Frontier) -> None:
+    frontier.push(Task(f"c{n}", "article", f"http://c.test/{n}", "c.test") for n in range(900))
+    said = json.loads(call("frontier", "urls", "--json", "--limit", "5")[1])
+    assert 5 <= len(said["urls"]) < 60
+    assert said["cursor"]
+
+
 @pytest.mark.parametrize("arguments", [["host"], ["figures", "x"], ["nothing"]])
 def test_what_it_does_not_know(call: Call, arguments: list[str]) -> None:
     with pytest.raises(UsageError, match="say `figures`"):

@@ -92,6 +92,11 @@ def test_objects_of_scrapy_stay_out() -> None:
     assert json.loads(formatted("x", {"spider": "feeds"}, "json"))["spider"] == "feeds"
 
 
+@pytest.mark.parametrize("form", ["console", "json"])
+def test_what_a_server_says_for_terminals_is_not_said_twice(form: str) -> None:
+    assert "32m" not in formatted("Running", {"color_message": "\x1b[32mRunning"}, form)
+
+
 def test_an_error_that_explains_itself_has_no_traceback() -> None:
     error = StoreUnavailable("unreachable", "it is away")
     line = formatted("Error processing", exc_info=(StoreUnavailable, error, None))
