@@ -188,10 +188,7 @@ def is_cluster(client: Client) -> bool:
 
 
 def in_order(pipe: Pipeline) -> None:
-    """What was queued on a pipeline happens before what is queued next.
-
-    On one server it does so anyway; the nodes of a cluster work side by side, so there it is sent now.
-    """
+    """What was queued on a pipeline happens before what is queued next, on a cluster's nodes too."""
     if isinstance(pipe, ClusterPipeline):
         pipe.execute()
 
