@@ -14,8 +14,7 @@ from scrapy.spidermiddlewares.httperror import HttpError
 from scrapy.utils.request import request_from_dict
 
 from feedcrawl import wiring
-from feedcrawl.domain.outage import AGAIN_SEC
-from feedcrawl.domain.robots_access import RETRY_SEC
+from feedcrawl.domain.outcome import PAUSES_SEC, retry_wait_sec
 from feedcrawl.exceptions import HopElsewhere
 from feedcrawl.services.requests import task_to_request_dict
 from feedcrawl.store.connection import StoreUnavailable
@@ -77,12 +76,11 @@ class PlainPages:
             leases.done(lease, status="dead", reason=reason, dead_letter=outcome.dead_letter, http_status=status)
 
     def _give_back(self, lease: Lease, request: Request, outcome: Outcome, status: int | None) -> None:
-        wait = self._wired.config.retry_base_sec * 2**lease.history.attempts
-        wait = max(wait, {"robots_unavailable": RETRY_SEC, "own_outage": AGAIN_SEC}.get(outcome.reason, 0))
+        wait = retry_wait_sec(self._wired.config.retry_base_sec, lease.history.attempts)
         self._wired.leases.give_back(
             lease,
             reason=outcome.reason,
-            delay_sec=max(wait, request.meta.get("retry_after_sec") or 0),
+            delay_sec=max(wait, PAUSES_SEC.get(outcome.reason, 0), request.meta.get("retry_after_sec") or 0),
             counted=outcome.fate == "retry",
             site_wide=outcome.kind == "unreachable",
             http_status=status,

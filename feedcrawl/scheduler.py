@@ -17,6 +17,7 @@ from scrapy.utils.asyncio import call_later, create_looping_call
 from scrapy_redis.scheduler import Scheduler
 
 from feedcrawl import wiring
+from feedcrawl.domain.outcome import retry_wait_sec
 from feedcrawl.domain.tasks import FILE_LANE, LANES, Lease, own_lane
 from feedcrawl.plain import PlainPages
 from feedcrawl.services.readiness import FINAL
@@ -281,7 +282,7 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
             return None
         except Exception:
             logger.exception("task_unusable", extra={"task": lease.id, "url": lease.task.url})
-            wait = self._config.retry_base_sec * 2**lease.history.attempts
+            wait = retry_wait_sec(self._config.retry_base_sec, lease.history.attempts)
             self.leases.abandon(lease, reason="task_unusable", counted=True, delay_sec=wait)
             return None
         return request

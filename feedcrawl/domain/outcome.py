@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Final, Literal
+
+from feedcrawl.domain.outage import AGAIN_SEC
+from feedcrawl.domain.robots_access import RETRY_SEC
 
 Kind = Literal[
     "fetched",  # an answer to work with
@@ -22,7 +25,7 @@ Signal = Literal["ok", "site", "soft", "throttled"]
 Fate = Literal[
     "done",  # the task has ended well
     "follow",  # the same task goes on with the redirect's target
-    "retry",  # again after `retry_delay_ms`, which counts as an attempt
+    "retry",  # again after `retry_wait_sec`, which counts as an attempt
     "give_back",  # again when the host may be asked, without an attempt
     "reschedule",  # the poll has failed; the cadence says when to come again
     "dead",  # never again by itself
@@ -31,8 +34,9 @@ Failure = Literal["FAIL_BAD_HTML", "FAIL_HTTP", "FAIL_TIMEOUT", "FAIL_PARSE", "F
 
 Fault = Literal["none", "publisher", "ours"]
 
-RETRY_BASE_MS = 2_000
 WELL: tuple[Kind, ...] = ("fetched", "not_modified", "redirect")
+PAUSES_SEC: Final = {"robots_unavailable": RETRY_SEC, "own_outage": AGAIN_SEC}
+"""How long a task waits at least that was postponed for a reason which outlasts its host's turn."""
 OURS = frozenset({"own_outage", "store_lost"})
 RECURRING = frozenset({"feed", "sitemap", "websub"})
 """Kinds of task that are never removed: a failure reschedules them."""
@@ -165,9 +169,9 @@ def probe_signal(result: int | str) -> Signal:
     return "ok" if answered and by_status(int(result)).signal != "site" else "site"
 
 
-def retry_delay_ms(attempts: int) -> int:
-    """Milliseconds before the next try after `attempts` (from 1) failed ones: 2 s, 4 s, 8 s …"""
-    return RETRY_BASE_MS << (max(attempts, 1) - 1)
+def retry_wait_sec(base_sec: float, attempts: int) -> float:
+    """Seconds until the next try, where `attempts` had failed before this one did: the base, then twice as long, …"""
+    return base_sec * 2.0**attempts
 
 
 def given_up(outcome: Outcome) -> Outcome:

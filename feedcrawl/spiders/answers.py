@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from feedcrawl import wiring
-from feedcrawl.domain.outage import AGAIN_SEC
-from feedcrawl.domain.outcome import judge
-from feedcrawl.domain.robots_access import RETRY_SEC
+from feedcrawl.domain.conditional import Validators
+from feedcrawl.domain.hints import max_age_sec
+from feedcrawl.domain.outcome import PAUSES_SEC, judge, retry_wait_sec
 from feedcrawl.exceptions import HopElsewhere
 from feedcrawl.parsing import Failed
 from feedcrawl.store.disk import DiskUnavailable
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
     from feedcrawl.domain.outcome import Outcome
     from feedcrawl.domain.tasks import Lease
+    from feedcrawl.items import FeedPoll
     from feedcrawl.parsing import Done
+    from feedcrawl.services.sitemaps import SitemapPoll
     from feedcrawl.store.frontier import Returned
 
 T = TypeVar("T")
@@ -73,7 +75,7 @@ class Answers:
         if isinstance(error, HopElsewhere):
             return self._elsewhere(request, error)
         if outcome.kind == "postponed":
-            wait = {"robots_unavailable": RETRY_SEC, "own_outage": AGAIN_SEC}.get(outcome.reason, 1.0)
+            wait = PAUSES_SEC.get(outcome.reason, 1.0)
             self.leases.give_back(request.meta["lease"], reason=outcome.reason, delay_sec=wait)
             return None
         return request, outcome
@@ -84,7 +86,7 @@ class Answers:
         if outcome.fate == "retry":
             assert self.crawler.stats is not None
             self.crawler.stats.inc_value("feedcrawl/retries")
-        wait = self.wired.config.retry_base_sec * 2**lease.history.attempts
+        wait = retry_wait_sec(self.wired.config.retry_base_sec, lease.history.attempts)
         return self.leases.give_back(
             lease,
             reason=outcome.reason,
@@ -123,6 +125,19 @@ def lasts(request: Request) -> bool:
 def was_redirected(request: Request) -> bool:
     """Whether there was any, on this host or from another."""
     return "redirect_urls" in request.meta or "redirect_chain" in request.meta["lease"].task.payload
+
+
+def result_of(outcome: Outcome) -> str:
+    """What a poll came to, as the journal tells it."""
+    return outcome.kind if outcome.kind in ("fetched", "not_modified") else outcome.reason
+
+
+def note_headers(poll: FeedPoll | SitemapPoll, response: Response) -> None:
+    """What an answer says of the polls to come: for how long it is fresh, its validators, when to ask again."""
+    said = ((name.decode("latin-1"), values) for name, values in response.headers.items())
+    poll.max_age_sec = max_age_sec({name: values[-1].decode("latin-1") for name, values in said if values})
+    poll.retry_after_sec = cast("Request", response.request).meta.get("retry_after_sec")
+    poll.validators = Validators.received(response.headers.get("ETag"), response.headers.get("Last-Modified"))
 
 
 def content_type(response: Response | None) -> str | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from scrapy import Request
 
-from feedcrawl.domain import hints, hubs
+from feedcrawl.domain import hubs
 from feedcrawl.domain.conditional import Validators
 from feedcrawl.domain.reading import How, read_feed
 from feedcrawl.domain.validators import Question
@@ -25,6 +25,8 @@ from feedcrawl.spiders.answers import (
     Answers,
     content_type,
     lasts,
+    note_headers,
+    result_of,
     was_redirected,
 )
 
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
-    from feedcrawl.domain.outcome import Outcome
     from feedcrawl.domain.subscription import Feed
     from feedcrawl.domain.tasks import Lease
     from feedcrawl.domain.whereabouts import Search
@@ -102,11 +103,8 @@ class FeedTasks(Answers):
     async def parse(self, response: Response) -> AsyncIterator[FeedPoll]:
         """The answer as an item, parsed in a child if there is something new to parse."""
         request = cast("Request", response.request)
-        poll = self._poll(request, response.status, _result(request.meta["outcome"]))
-        said = ((name.decode("latin-1"), values) for name, values in response.headers.items())
-        poll.max_age_sec = hints.max_age_sec({name: values[-1].decode("latin-1") for name, values in said if values})
-        poll.retry_after_sec = request.meta.get("retry_after_sec")
-        poll.validators = Validators.received(response.headers.get("ETag"), response.headers.get("Last-Modified"))
+        poll = self._poll(request, response.status, result_of(request.meta["outcome"]))
+        note_headers(poll, response)
         poll.final_url = response.url
         poll.moved_to = response.url if was_redirected(request) and lasts(request) else None
         if poll.result == "not_modified" and self._asks_whole(request, poll):
@@ -244,7 +242,3 @@ class FeedTasks(Answers):
 def _reads_all(poll: FeedPoll) -> bool:
     """Whether a document is read though it is known: for its archives, or to see whether it is the feed."""
     return poll.feed.wants_archives or "search" in poll.lease.task.payload
-
-
-def _result(outcome: Outcome) -> str:
-    return {"fetched": "fetched", "not_modified": "not_modified"}.get(outcome.kind, outcome.reason)

@@ -12,6 +12,7 @@ from scrapy.http import TextResponse
 from scrapy.utils.asyncio import sleep
 
 from feedcrawl import rendering, wiring
+from feedcrawl.domain.outcome import retry_wait_sec
 from feedcrawl.domain.render_rules import wants_rendering
 
 if TYPE_CHECKING:
@@ -104,6 +105,6 @@ class Renders:
         if reason not in TRANSIENT or (reason != "render_busy" and lease.history.attempts + 1 >= config.max_attempts):
             article.detail = f"{article.detail}; {detail}".removeprefix("; ") if article.extraction is None else ""
             return False
-        delay = BUSY_SEC if reason == "render_busy" else config.retry_base_sec * 2**lease.history.attempts
+        delay = BUSY_SEC if reason == "render_busy" else retry_wait_sec(config.retry_base_sec, lease.history.attempts)
         self._wired.leases.give_back(lease, reason=reason, delay_sec=delay, counted=reason != "render_busy")
         return True

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, cast
 from scrapy import Request
 
 from feedcrawl import robots
-from feedcrawl.domain import hints
 from feedcrawl.domain.conditional import Validators
 from feedcrawl.domain.sitemap_news import News, read_news
 from feedcrawl.domain.urls import hostname
@@ -20,7 +19,7 @@ from feedcrawl.parsing import Done
 from feedcrawl.services import sitemaps, watching
 from feedcrawl.services.sitemaps import Commits, SitemapPoll
 from feedcrawl.services.sources import keeps_trailing_slash
-from feedcrawl.spiders.answers import NOT_REDIRECTS, PARSE_WALL_SEC, Answers
+from feedcrawl.spiders.answers import NOT_REDIRECTS, PARSE_WALL_SEC, Answers, note_headers, result_of
 from feedcrawl.store.connection import map_redis_errors
 
 if TYPE_CHECKING:
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
-    from feedcrawl.domain.outcome import Outcome
     from feedcrawl.domain.sitemap_state import Watched
     from feedcrawl.domain.tasks import Lease
     from feedcrawl.store.sitemaps import Known
@@ -91,11 +89,8 @@ class SitemapTasks(Answers):
     async def parse(self, response: Response) -> None:
         """What the answer brings, committed."""
         request = cast("Request", response.request)
-        poll = self._poll(request, response.status, _result(request.meta["outcome"]))
-        pairs = ((name.decode("latin-1").lower(), values) for name, values in response.headers.items())
-        poll.max_age_sec = hints.max_age_sec({name: values[-1].decode("latin-1") for name, values in pairs if values})
-        poll.retry_after_sec = request.meta.get("retry_after_sec")
-        poll.validators = Validators.received(response.headers.get("ETag"), response.headers.get("Last-Modified"))
+        poll = self._poll(request, response.status, result_of(request.meta["outcome"]))
+        note_headers(poll, response)
         if poll.result == "fetched":
             poll.body_bytes = len(response.body)
             poll.body_hash = hashlib.sha256(response.body).hexdigest()
@@ -226,7 +221,3 @@ class SitemapTasks(Answers):
             signal=meta.get("signal"),
             keep_trailing_slash=keeps_trailing_slash(self.wired.sources, watched.sitemap.source),
         )
-
-
-def _result(outcome: Outcome) -> str:
-    return {"fetched": "fetched", "not_modified": "not_modified"}.get(outcome.kind, outcome.reason)

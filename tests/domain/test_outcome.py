@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from feedcrawl.domain.outcome import FAILURES, Outcome, fault, given_up, judge, probe_signal, retry_delay_ms
+from feedcrawl.domain.outcome import FAILURES, Outcome, fault, given_up, judge, probe_signal, retry_wait_sec
 
 ARTICLE_LIKE = ("article", "page", "archive")
 FEED_LIKE = ("feed", "sitemap", "websub")
@@ -121,7 +121,7 @@ def test_what_a_probe_says(result, expected):
 
 
 def test_retries():
-    assert [retry_delay_ms(attempts) for attempts in (0, 1, 2, 3, 4)] == [2_000, 2_000, 4_000, 8_000, 16_000]
+    assert [retry_wait_sec(1.5, attempts) for attempts in (0, 1, 2, 3)] == [1.5, 3, 6, 12]
 
 
 def test_what_is_given_up_is_dead():
