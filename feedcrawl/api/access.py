@@ -12,7 +12,6 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Final
-from urllib.parse import urlsplit
 
 from fastapi import Depends, Request
 from fastapi.concurrency import run_in_threadpool
@@ -31,7 +30,8 @@ LOCAL: Final = "local"
 """The actor that whoever is on this machine is, where he shows no token."""
 COOKIE: Final = "feedcrawl_token"
 SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
-_FORWARDED: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host")
+_FORWARDED: Final = ("forwarded", "via", "x-real-ip", "x-forwarded-")
+"""How the names of headers begin that a proxy adds."""
 _HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(?::[0-9]{1,5})?")
 """A Host header: what is none may be read as another by whoever forgives it."""
 _BEARER: Final = HTTPBearer(auto_error=False, description="A token of `scrapy token create`")
@@ -110,7 +110,7 @@ def _is_local(request: Request) -> bool:
 
     A page of the web whose name has been made to lead here has that name as Host.
     """
-    if any(name in request.headers for name in _FORWARDED):
+    if any(name.startswith(_FORWARDED) for name in request.headers):
         return False
     client = request.client
     asked = _HOST.fullmatch(request.headers.get("host", ""))
@@ -124,9 +124,13 @@ def check_origin(request: Request) -> None:
     """
     origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
     own = request.headers.get("host", "").lower()
-    is_own = urlsplit(origin).netloc.lower() == own if origin is not None else site in ("same-origin", "none")
+    is_own = _host_of(origin) == own != "" if origin is not None else site in ("same-origin", "none")
     if not is_own and (origin is not None or site is not None or _has_cookie_alone(request)):
         raise Refusal("cross_site", "what changes something must come from this origin, or with a token in its header")
+
+
+def _host_of(origin: str) -> str:
+    return origin.partition("://")[2].lower()
 
 
 def _has_cookie_alone(request: Request) -> bool:

@@ -11,7 +11,7 @@ from feedcrawl.api import problems
 from feedcrawl.api.etags import ETags
 from feedcrawl.api.idempotency import Idempotency
 from feedcrawl.api.limits import Limits, Rates
-from feedcrawl.api.requests import Requests
+from feedcrawl.api.requests import Heads, Requests
 from feedcrawl.api.routes import (
     articles,
     collections,
@@ -59,7 +59,7 @@ TAGS = {
     "health": "Whether it lives and can work, in figures",
     "push": "Callbacks of hubs (WebSub)",
 }
-LAYERS = (Requests, ETags, Limits, Idempotency)
+LAYERS = (Heads, Requests, ETags, Limits, Idempotency)
 """What a request passes before its route, the outermost first."""
 
 

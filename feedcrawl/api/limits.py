@@ -111,7 +111,7 @@ async def _bounded(request: Request) -> Receive:
         return request.receive
     if request.headers.get("content-encoding", "identity").lower() != "identity":
         raise Refusal("bad_encoding", "send the body as it is, without a content encoding")
-    is_json = "json" in request.headers.get("content-type", "").partition(";")[0]
+    is_json = "json" in request.headers.get("content-type", "").partition(";")[0].lower()
     body = await _read(request, await _limit(request, is_json=is_json))
     if is_json and body:
         _check_json(body)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import re
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from fastapi import Query
 from fastapi.responses import JSONResponse
-from pydantic import BeforeValidator
+from pydantic import AfterValidator, BeforeValidator
 
 from feedcrawl.domain.errors import Refusal
 
@@ -31,7 +32,16 @@ def _as_text(value: Any) -> Any:
     return value
 
 
-Moment = Annotated[datetime, BeforeValidator(_as_text)]
+def _in_utc(moment: datetime) -> datetime:
+    """OverflowError is no ValueError: the first and the last day have no UTC in every zone."""
+    try:
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except OverflowError:
+        raise ValueError("a moment lies between the years 1 and 9999 of UTC") from None
+
+
+Moment = Annotated[datetime, BeforeValidator(_as_text), AfterValidator(_in_utc)]
+"""In UTC, which is meant where no zone is named."""
 Cursor = Annotated[str | None, Query(max_length=200, description="`next` of the page before")]
 Limit = Annotated[int, Query(ge=1, le=MAX_LIMIT, description="at most so many")]
 
@@ -48,7 +58,8 @@ def place_of(cursor: str | None) -> Place | None:
     try:
         score, name = json.loads(base64.b64decode(cursor + "=" * (-len(cursor) % 4), b"-_", validate=True))
         place = float(score), str(name)
-        if cursor_of(place) != cursor:
+        place[1].encode()  # half of a surrogate pair is no text
+        if cursor_of(place) != cursor or not math.isfinite(place[0]):
             raise ValueError  # noqa: TRY301 - one answer for whatever is wrong
     except (ValueError, TypeError, RecursionError, OverflowError):
         raise Refusal("bad_cursor", "cursor is `next` of a page, as it was given") from None

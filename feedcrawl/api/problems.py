@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.store.connection import StoreUnavailable
@@ -124,15 +125,28 @@ def install(app: FastAPI) -> None:
         return problem("invalid_input", detail, HTTPStatus.UNPROCESSABLE_ENTITY, errors=faults[:MAX_FAULTS])
 
     @app.exception_handler(HTTPException)
-    def other(_: Request, error: HTTPException) -> JSONResponse:
-        code = HTTPStatus(error.status_code).name.lower()
-        return problem(code, str(error.detail), error.status_code, error.headers)
+    def other(request: Request, error: HTTPException) -> JSONResponse:
+        code, headers = HTTPStatus(error.status_code).name.lower(), dict(error.headers or {})
+        if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+            headers["Allow"] = ", ".join(_allowed(request))  # the framework names those of one route of the path
+        return problem(code, str(error.detail), error.status_code, headers)
 
     @app.exception_handler(Exception)
     def failed(request: Request, _: Exception) -> JSONResponse:
         detail = "the request failed here; the log has more under its request id"
         known = getattr(request.state, "request_id", "")
         return problem("internal_error", detail, HTTPStatus.INTERNAL_SERVER_ERROR, {"X-Request-ID": known})
+
+
+def _allowed(request: Request) -> list[str]:
+    """What the path of a request takes; HEAD wherever GET is taken."""
+    routes = request.app.routes
+    taken = {
+        method
+        for method in ("GET", "POST", "PUT", "PATCH", "DELETE")
+        if any(route.matches({**request.scope, "method": method})[0] is Match.FULL for route in routes)
+    }
+    return sorted({*taken, "HEAD"} if "GET" in taken else taken)
 
 
 _PROBLEM: dict[str, Any] = {

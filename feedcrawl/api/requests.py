@@ -44,6 +44,7 @@ class Requests:
                 headers = MutableHeaders(scope=message)
                 headers["X-Request-ID"] = name
                 headers.setdefault("X-Content-Type-Options", "nosniff")
+                headers.setdefault("Cache-Control", "no-store")  # else browsers keep a 404 or a 308
             await send(message)
 
         try:
@@ -56,6 +57,30 @@ def _said(scope: Scope, status: int, took_sec: float) -> dict[str, Any]:
     route = getattr(scope.get("route"), "path", None)
     said = {"method": scope["method"], "route": route, "http_status": status, "seconds": round(took_sec, 4)}
     return said | {"actor": scope["state"].get("actor")}
+
+
+class Heads:
+    """HEAD is answered as GET is, but for the content (RFC 9110 section 9.3.2)."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes it on as a GET, whose answer ends where its content begins."""
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self._app(scope, receive, send)
+            return
+        is_over = False
+
+        async def head(message: Message) -> None:
+            nonlocal is_over
+            if is_over:
+                return  # the rest of a stream, which the server's http.disconnect ends
+            if message["type"] == "http.response.body":
+                is_over, message = True, {"type": message["type"]}
+            await send(message)
+
+        await self._app({**scope, "method": "GET"}, receive, head)
 
 
 class WithRequestId(logging.Filter):

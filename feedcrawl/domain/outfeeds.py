@@ -27,7 +27,10 @@ _NOBODY: Final = "unknown"
 
 @dataclass(frozen=True, slots=True)
 class OutFeed:
-    """A collection, and where it is found: this page of it, the next, the hub that pushes it, the page for people."""
+    """A collection, and where it is found: this page of it, the next, the hub that pushes it, the page for people.
+
+    `id` is that of all its pages (RFC 5005 section 3); where it has one alone, that page's URL.
+    """
 
     title: str
     self_url: str
@@ -35,6 +38,7 @@ class OutFeed:
     home_url: str | None = None
     next_url: str | None = None
     hub_url: str | None = None
+    id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,7 @@ def _moment(text: str | None) -> datetime | None:
 def atom(feed: OutFeed, entries: Sequence[OutEntry]) -> bytes:
     """An Atom document. An entry's id is that of its article, and stays whatever becomes of its URL."""
     root = etree.Element(f"{{{_ATOM}}}feed", nsmap={None: _ATOM})  # type: ignore[dict-item]
-    _text(root, "id", iri(feed.self_url))
+    _text(root, "id", iri(feed.id or feed.self_url))
     _text(root, "title", feed.title)
     _text(root, "updated", _rfc3339(max((entry.updated for entry in entries), default=feed.updated)))
     _text(root, "generator", "feedcrawl")

@@ -84,7 +84,7 @@ def _read(place: Place | None, shards: int) -> tuple[int, int, str]:
     if place is None:
         return 0, 0, ""
     cursor, _, last = place[1].partition(":")
-    if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 21 and 0 <= place[0] < shards):
+    if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 20 and 0 <= place[0] < shards):
         raise Refusal("bad_cursor", "cursor is `next` of a page, as it was given")
     return int(place[0]), int(cursor), last
 

@@ -7,8 +7,9 @@ from heapq import nlargest
 from itertools import count
 from math import inf
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.figures import DIMENSIONS
 from feedcrawl.store.connection import map_redis_errors
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from feedcrawl.domain.figures import Figures, HostFigures
     from feedcrawl.domain.tasks import History, Task
     from feedcrawl.store.frontier import Frontier
+
+MAX_CURSOR: Final = 1 << 63
+"""SCAN's are far below it, and Redis takes none above 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +57,10 @@ def urls(
 
     It goes through the frontier as SCAN does: each part costs the server as much as any other, what was there all the
     time comes at least once, and what is found together is answered together. With `parts` it looks at no more than so
-    many, of about `part` keys each, and may have found fewer.
+    many, of about `part` keys each, and may have found fewer. Refusal (`bad_cursor`) for one that SCAN never gives.
     """
+    if not 0 <= cursor < MAX_CURSOR:
+        raise Refusal("bad_cursor", "cursor is `next` of a page, as it was given")
     found: list[tuple[Task, History]] = []
     for _ in range(parts) if parts else count():
         with map_redis_errors():

@@ -128,6 +128,9 @@ def test_whoever_is_on_this_machine_needs_none(local: Callers, host: str) -> Non
         {"X-Forwarded-For": "203.0.113.7"},  # a proxy of this machine: who knows for whom
         {"X-Forwarded-Host": "api.example"},
         {"Forwarded": "for=203.0.113.7"},
+        {"X-Real-IP": "203.0.113.7"},
+        {"Via": "1.1 proxy"},
+        {"X-Forwarded-Proto": "https"},
     ],
 )
 def test_what_comes_from_elsewhere_through_this_machine_does(local: Callers, headers: dict[str, str]) -> None:
@@ -162,6 +165,8 @@ ELSEWHERE = [
     {"Sec-Fetch-Site": "cross-site"},
     {"Sec-Fetch-Site": "same-site"},
     {"Sec-Fetch-Site": "same-origin", "Origin": "https://evil.example"},
+    {"Origin": "http://["},
+    {"Origin": "https://", "Host": ""},
 ]
 
 

@@ -11,11 +11,13 @@ import redis
 from api import free_port, serving
 from documents import paragraphs
 from jsonschema import Draft202012Validator
+from lxml import etree
 from stories import Reader, wired_to
 
 from feedcrawl.api.routes import collections as route
 from feedcrawl.domain.feeds import parse
 from feedcrawl.domain.urls import url_uid
+from feedcrawl.services import tokens
 
 HUB = "https://hub.example/"
 
@@ -154,6 +156,17 @@ def test_what_a_caller_writes_stays_a_value(client: httpx.Client) -> None:
     assert set(answer.links) == {"self", "hub"}
     assert b"<script" not in answer.content
     assert parse(answer.content, url=str(answer.url)).self_url == answer.links["self"]["url"]
+
+
+def test_all_pages_are_of_one_feed_which_is_its_callers(reader: Reader, client: httpx.Client) -> None:
+    token, _ = tokens.create(reader.wired.tokens, "bob", "read", reader.wired.now())
+    own, page, bobs = (
+        client.get(f"/collections/default.atom{query}", headers=headers)
+        for query, headers in (("", {}), ("?limit=1", {}), ("", {"Authorization": f"Bearer {token}"}))
+    )
+    ids = [etree.fromstring(each.content).findtext("{*}id") for each in (own, page, bobs)]
+    assert ids[0] == ids[1] == f"{client.base_url}/collections/default.atom#local"
+    assert ids[2] == f"{client.base_url}/collections/default.atom#bob"
 
 
 def test_others_reach_it_at_its_public_address(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> None:

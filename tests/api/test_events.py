@@ -7,6 +7,7 @@ import httpx
 import pytest
 import redis
 from api import free_port, serving
+from callers import callers
 from scrapy.settings import Settings
 
 from feedcrawl.api.routes import events as route
@@ -109,3 +110,18 @@ def test_so_many_streams_are_open_at_a_time(
                 return
         time.sleep(0.05)
     pytest.fail("a stream that has ended counts on")
+
+
+def test_a_stream_ends_with_its_token(
+    redis_server: str, redis_client: redis.Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(route, "LOOK_SEC", 0.05)
+    with callers(redis_server, tmp_path, API_HOST="0.0.0.0") as public:
+        client = public.having("read")
+        with client.stream("GET", "/events", headers={"Accept": "text/event-stream"}) as answer:
+            lines = answer.iter_lines()
+            assert next(lines) == ": alive"
+            (token,) = public.wired.tokens.all()
+            public.wired.tokens.drop(token.id)
+            tell(public.wired, "a")
+            assert not [line for line in lines if line.startswith("data")][1:]

@@ -107,6 +107,13 @@ BODIES: list[tuple[bytes, int, str]] = [
 ]
 
 
+@pytest.mark.parametrize("kind", ["Application/JSON", "application/JSON; charset=utf-8", "text/Json"])
+def test_a_type_is_json_however_it_is_spelled(public: Callers, kind: str) -> None:
+    body = b'{"url": "https://a.example/", "url": "https://b.example/"}'
+    answer = public.having("write").post("/feeds", content=body, headers={"Content-Type": kind})
+    assert code(answer) == (400, "bad_json")
+
+
 @pytest.mark.parametrize(("body", "status", "reason"), BODIES)
 def test_what_cannot_be_meant_is_refused_fast(public: Callers, body: bytes, status: int, reason: str) -> None:
     client = public.having("write")

@@ -81,3 +81,41 @@ def test_a_failure_of_ours_is_a_problem_without_details(local: Callers, monkeypa
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.headers["x-request-id"] == "one"
     assert "secret" not in answer.text
+
+
+@pytest.mark.parametrize("path", ["/", "/healthz", "/feeds", "/articles/0", "/events", "/opml", "/openapi.json"])
+def test_head_is_get_without_the_content(local: Callers, path: str) -> None:
+    client = local.client()
+    got, asked = client.get(path), client.head(path)
+    assert (asked.status_code, asked.content) == (got.status_code, b"")
+    if path != "/":  # its figures are of now
+        assert asked.headers.get("etag") == got.headers.get("etag")
+        assert asked.headers["content-length"] == got.headers["content-length"]
+    assert client.get("/healthz").json() == {"status": "ok"}  # by the same connection
+
+
+def test_head_of_a_stream_ends_it(local: Callers) -> None:
+    client = local.client()
+    for _ in range(3):
+        answer = client.head("/events", headers={"Accept": "text/event-stream"})
+        assert (answer.status_code, answer.content) == (200, b"")
+    assert client.get("/healthz").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("PUT", "/feeds", "GET, HEAD, POST"),
+        ("FOO", "/feeds/0b5bca8e-6b5a-4b0e-9f4f-0d1a2b3c4d5e", "DELETE, GET, HEAD, PATCH"),
+        ("GET", "/dlq/replay", "POST"),
+        ("POST", "/", "GET, HEAD"),
+    ],
+)
+def test_a_method_that_is_not_taken_is_told_which_are(local: Callers, method: str, path: str, allowed: str) -> None:
+    answer = local.client().request(method, path)
+    assert (answer.status_code, answer.headers["allow"]) == (405, allowed)
+
+
+@pytest.mark.parametrize("path", ["/articles/0000000000000000", "/none", "/feeds?limit=0"])
+def test_nobody_keeps_a_refusal(local: Callers, path: str) -> None:
+    assert local.client().get(path).headers["cache-control"] == "no-store"

@@ -62,6 +62,7 @@ def test_an_atom_feed_has_what_the_format_asks_for() -> None:
         for name in ("id", "title", "updated", "author/a:name"):
             assert entry.findtext(f"a:{name}", namespaces=names)
         assert len(entry.findall("a:link[@rel='alternate']", names)) == 1
+    assert etree.fromstring(atom(replace(FEED, id="urn:a"), [])).findtext("a:id", namespaces=names) == "urn:a"
     empty = etree.fromstring(atom(FEED, []))
     assert empty.findtext("a:updated", namespaces=names) == "2026-11-28T00:33:05Z"
 

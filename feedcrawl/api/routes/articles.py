@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request
@@ -51,7 +50,7 @@ def list_articles(
     Where few are meant a page may have fewer than `limit`, or none, and yet not be the last: go on while `next` is
     given.
     """
-    wanted = Wanted(None if since is None else _unix(since), feed, host, language, category)
+    wanted = Wanted(None if since is None else since.timestamp(), feed, host, language, category)
     found = wired.catalogue.page(wanted, wired.now(), before=place_of(cursor), limit=limit)
     return shown(request, {"articles": found.articles}, found.next)
 
@@ -63,7 +62,3 @@ def get_article(uid: Uid, request: Request, wired: Wired) -> Response:
     if found.winner is not None:
         return RedirectResponse(request.url_for("get_article", uid=found.winner).path, 308)
     return JSONResponse(found.article)
-
-
-def _unix(moment: datetime) -> float:
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

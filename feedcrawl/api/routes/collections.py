@@ -134,11 +134,12 @@ def _articles(page: Page) -> list[dict[str, Any]]:
 
 
 def _described(request: Request, wired: Wiring, name: str, page: Page) -> tuple[OutFeed, dict[str, str]]:
-    """The feed that a page of a collection is, and the same links as a header."""
+    """The feed that a page of a collection is, the same on each page, and the same links as a header."""
     base = wired.config.public_url or str(request.base_url)
     here = iri(base.rstrip("/") + address(request))
     following = iri(base.rstrip("/") + address(request, cursor=cursor_of(page.next))) if page.next else None
     updated = datetime.fromtimestamp(page.held[0].since if page.held else 0, UTC)
-    feed = OutFeed(name, here, updated, next_url=following, hub_url=wired.config.hub_url)
+    whole = iri(f"{base.rstrip('/')}{request.url.path}#{request.state.actor}")
+    feed = OutFeed(name, here, updated, id=whole, next_url=following, hub_url=wired.config.hub_url)
     links = {"self": here, "next": following, "hub": wired.config.hub_url}
     return feed, {"Link": ", ".join(f'<{url}>; rel="{rel}"' for rel, url in links.items() if url)}

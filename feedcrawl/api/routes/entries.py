@@ -13,7 +13,7 @@ from feedcrawl.api import problems, schemas
 from feedcrawl.api.access import needs
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.paging import Cursor, Limit, Moment, place_of, shown
-from feedcrawl.api.routes.feeds import ENTRIES, since_of
+from feedcrawl.api.routes.feeds import ENTRIES
 from feedcrawl.services import entries
 
 router = APIRouter(prefix="/entries", tags=["entries"], dependencies=[Depends(needs("read"))])
@@ -28,9 +28,7 @@ def list_entries(
     request: Request,
     wired: Wired,
     *,
-    since: Annotated[
-        Moment | None, Query(description="that came then or later (RFC 3339); default: a day ago")
-    ] = None,
+    since: Annotated[Moment | None, Query(description="that came then or later (RFC 3339); default: a day ago")] = None,
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> Response:
@@ -39,7 +37,7 @@ def list_entries(
     A page may have fewer than `limit`, or none, and yet not be the last: go on while `next` is given. To follow what
     comes on any machine read `/events`.
     """
-    moment = wired.now() - DEFAULT_AGE if since is None else since_of(since)
+    moment = wired.now() - DEFAULT_AGE if since is None else since
     found, following = entries.page(wired.entry_lines, moment, after=place_of(cursor), limit=limit)
     return shown(request, {"entries": found}, following)
 

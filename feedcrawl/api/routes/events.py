@@ -10,9 +10,10 @@ from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response, StreamingResponse
 
-from feedcrawl.api.access import needs
+from feedcrawl.api.access import caller_of, needs
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.problems import RETRY_SEC, ComeAgain
+from feedcrawl.domain.errors import Refusal
 from feedcrawl.services import events
 from feedcrawl.store.connection import StoreUnavailable
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from starlette.datastructures import State
 
-    from feedcrawl.store.streams import Events
+    from feedcrawl.wiring import Wiring
 
 router = APIRouter(tags=["events"], dependencies=[Depends(needs("read"))])
 
@@ -64,7 +65,7 @@ async def read_events(
     if request.app.state.streams >= MAX_STREAMS:
         raise ComeAgain("too_many_streams", f"{MAX_STREAMS} streams are open: read pages instead", RETRY_SEC)
     page = await run_in_threadpool(events.read, wired.events, last_event_id or after, BATCH, wanted)
-    following = _counted(request.app.state, _follow(wired.events, page, wanted))
+    following = _counted(request.app.state, _follow(request, wired, page, wanted))
     return StreamingResponse(following, media_type=SSE, headers={"Cache-Control": "no-store"})
 
 
@@ -77,8 +78,8 @@ async def _counted(state: State, stream: AsyncIterator[bytes]) -> AsyncIterator[
         state.streams -= 1
 
 
-async def _follow(stored: Events, page: events.Page, types: list[str]) -> AsyncIterator[bytes]:
-    """This page, and each that comes after it."""
+async def _follow(request: Request, wired: Wiring, page: events.Page, types: list[str]) -> AsyncIterator[bytes]:
+    """This page, and each that comes after it, until the token is revoked."""
     silent_sec = ALIVE_SEC
     while True:
         for each in page.events:
@@ -91,7 +92,10 @@ async def _follow(stored: Events, page: events.Page, types: list[str]) -> AsyncI
         if len(page.events) < BATCH:
             await asyncio.sleep(LOOK_SEC)
         try:
-            page = await run_in_threadpool(events.read, stored, page.cursor, BATCH, types)
+            await run_in_threadpool(caller_of, request, wired)
+            page = await run_in_threadpool(events.read, wired.events, page.cursor, BATCH, types)
+        except Refusal:
+            return
         except StoreUnavailable:
             page = events.Page((), page.cursor)
 

@@ -218,7 +218,7 @@ def list_entries_of_feed(
     A page may have fewer than `limit`, or none, and yet not be the last: go on while `next` is given.
     """
     feed = listing.one(wired.registry, str(feed_id))
-    place, moment = place_of(cursor), since_of(since)
+    place, moment = place_of(cursor), since or datetime.min.replace(tzinfo=UTC)
     found, following = entries.page(wired.entry_lines, moment, feed_id=feed.id, after=place, limit=limit)
     return shown(request, {"entries": found}, following)
 
@@ -245,13 +245,6 @@ def why(feed_id: FeedId, wired: Wired) -> Response:
 def list_fetches(feed_id: FeedId, wired: Wired) -> Response:
     """What its last polls came to, the last first. `fetch_id` leads to the bytes: `GET /raw/{fetch_id}`."""
     return JSONResponse({"fetches": _journal(wired, listing.one(wired.registry, str(feed_id)))})
-
-
-def since_of(moment: datetime | None) -> datetime:
-    """A moment that was named, in UTC where no zone is; without one the beginning."""
-    if moment is None:
-        return datetime.min.replace(tzinfo=UTC)
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _public(wired: Wiring, feed: Feed) -> dict[str, Any]:
