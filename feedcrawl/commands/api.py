@@ -35,6 +35,7 @@ class Command(OnStores, ScrapyCommand):
             import uvicorn  # noqa: PLC0415
 
             from feedcrawl.api.app import create_app  # noqa: PLC0415
+            from feedcrawl.api.connections import Connection  # noqa: PLC0415
             from feedcrawl.api.requests import WithRequestId  # noqa: PLC0415
         except ModuleNotFoundError as error:
             say("api", f"{error.name} is not installed: pip install 'feedcrawl[api]'")
@@ -52,6 +53,8 @@ class Command(OnStores, ScrapyCommand):
             create_app(wired),
             host=wired.config.api_host,
             port=wired.config.api_port,
+            http=Connection,
+            ws="none",
             log_config=None,
             access_log=False,
             server_header=False,

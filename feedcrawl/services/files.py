@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from feedcrawl.domain import files
+from feedcrawl.domain.files import Wish
 from feedcrawl.items import Article, Entry, FeedPoll
 from feedcrawl.services.articles import asked_url
 from feedcrawl.services.polling import rfc3339
@@ -14,11 +15,10 @@ from feedcrawl.store.connection import map_redis_errors
 from feedcrawl.store.disk import DiskUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from datetime import datetime
 
     from feedcrawl.config import Config
-    from feedcrawl.domain.files import Wish
     from feedcrawl.domain.tasks import Task
     from feedcrawl.services.leases import Leases
     from feedcrawl.store.articles import Articles
@@ -78,6 +78,18 @@ class FileService:
             for file_id, found in known.items() if uid else ():
                 self._relink(str(uid), wishes[file_id].url, found)
 
+    # --- for readers ---
+
+    def told(self, records: Sequence[Record]) -> list[Record]:
+        """Records of lines, with what has become since of the files that they call pending; StoreUnavailable."""
+        waiting = {link["url"]: Wish(link["url"], link["role"]).id for each in records for link in _pending(each)}
+        if not waiting:
+            return list(records)
+        with map_redis_errors():
+            known = self._files.load(list(waiting.values()))
+        ended = {url: known[file_id] for url, file_id in waiting.items() if file_id in known}
+        return [_with_files(each, ended) for each in records]
+
     # --- the end of a file ---
 
     def keep(self, body: bytes, kind: str, extension: str) -> dict[str, Any]:
@@ -120,16 +132,25 @@ class FileService:
 
 def resolved(records: Iterable[Record], lines: NdjsonFile) -> Iterator[Record]:
     """Records of lines, their pending files as the lines of `files/` have them; about 500 bytes for each of those."""
-    ended = {each["url"]: each for day in lines.days() for each in lines.read(day)}
     names = files.state("pending").keys()
+    ended = (each for day in lines.days() for each in lines.read(day))
+    known = {each["url"]: {name: each[name] for name in names} for each in ended}
     for record in records:
-        links = record.get("files")
-        if not links or not ended:
-            yield record
-            continue
-        known = [ended.get(each["url"]) if each["status"] == "pending" else None for each in links]
-        found = [{name: each[name] for name in names} if each else {} for each in known]
-        yield {**record, "files": [{**link, **said} for link, said in zip(links, found, strict=True)]}
+        yield _with_files(record, known)
+
+
+def _pending(record: Record) -> list[Record]:
+    return [link for link in record.get("files") or () if link["status"] == "pending"]
+
+
+def _with_files(record: Record, known: Mapping[str, Record]) -> Record:
+    """The record, those of its pending files that have ended as they are known by URL."""
+    if not _pending(record):
+        return record
+    links = [
+        {**link, **known.get(link["url"], {})} if link["status"] == "pending" else link for link in record["files"]
+    ]
+    return {**record, "files": links}
 
 
 def _records(item: FeedPoll | Article) -> list[Entry] | list[Article]:

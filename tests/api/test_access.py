@@ -9,6 +9,7 @@ import pytest
 import redis
 from callers import Callers, callers
 
+from feedcrawl.api import app
 from feedcrawl.api.access import COOKIE
 from feedcrawl.domain.tokens import token_text
 
@@ -93,6 +94,25 @@ def test_no_route_is_open_by_mistake(public: Callers) -> None:
             assert answer.status_code == 401, (method, path)
             asked += 1
     assert asked > 30
+
+
+OPEN = {"/healthz", "/readyz", "/websub/{token}", "/login", "/logout", "/dashboard/style.css", "/dashboard/icon.svg"}
+
+
+def test_each_route_is_open_by_name_or_asks_who_comes(public: Callers) -> None:
+    """Pages too, which no document lists; what changes something asks for more than `read`."""
+    stranger, reader = public.client(), public.having("read")
+    routers = (*app.OPEN, *app.ROUTERS, *app.PAGES)
+    routes = [(method, each.path) for router in routers for each in router.routes for method in each.methods]  # type: ignore[attr-defined]
+    assert len(routes) > 55
+    for method, path in routes:
+        at = re.sub(r"\{(\w+).*?\}", lambda name: "0" * 16 if name[1] == "uid" else FEED, path)
+        if path in OPEN:
+            continue
+        answer = stranger.request(method, at)
+        assert answer.status_code == 401 or answer.headers["location"].startswith("/login"), (method, path)
+        if method != "GET":
+            assert reader.request(method, at).status_code == 403, (method, path)
 
 
 def test_supervisors_and_hubs_need_none(public: Callers) -> None:

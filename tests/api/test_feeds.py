@@ -11,8 +11,10 @@ from callers import Callers, callers
 from jsonschema import Draft202012Validator
 
 from feedcrawl.api import schemas
+from feedcrawl.domain.files import Wish, state
 from feedcrawl.domain.lists import read_list
 from feedcrawl.services import subscriptions
+from feedcrawl.services.polling import rfc3339
 
 URL = "https://news.example/feed.xml"
 NONE = "0b5bca8e-6b5a-4b0e-9f4f-0d1a2b3c4d5e"
@@ -255,3 +257,15 @@ def test_a_list_has_an_end(redis_server: str, redis_client: redis.Redis, tmp_pat
         lines = "".join(f"http://{number % 99}.example/{number}\n" for number in range(10_050))
         came = local.client().post("/opml", content=lines, timeout=60).json()
         assert (len(came["ids"]), came["left_out"]) == (10_000, 50)
+
+
+def test_entries_say_what_has_become_of_their_files(local: Callers, client: httpx.Client) -> None:
+    url, feed_id = "http://files.example/a.mp3", client.post("/feeds", json={"url": URL}).json()["id"]
+    link = {"url": url, "role": "enclosure", **state("pending")}
+    at = local.wired.now()
+    line = {"type": "entry", "feed_id": feed_id, "entry_uid": "e1", "last_seen": rfc3339(at), "files": [link]}
+    local.wired.entry_lines.append(at.date(), line)
+    local.wired.files.end(Wish(url, "enclosure").task(), state("failed", reason="http_404"), at)
+    pages = [client.get(path).json()["entries"] for path in ("/entries", f"/feeds/{feed_id}/entries")]
+    for said in (*pages, [client.get("/entries/e1").json()]):
+        assert said[0]["files"] == [{**link, **state("failed", reason="http_404")}]

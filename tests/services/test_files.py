@@ -155,3 +155,14 @@ def test_lines_are_completed_by_what_came_later(tmp_path: Path) -> None:
     found = list(resolved(records, lines))
     assert found[0]["files"] == [{**pending, **state("stored", sha256="ab")}, failed]
     assert found[1:] == records[1:]
+
+
+def test_readers_are_told_what_has_become_of_a_file(wired: Wired) -> None:
+    link = {"url": URL, "role": "enclosure", **state("pending")}
+    ended = {"url": URL, "role": "enclosure", **state("failed", reason="bad_type")}
+    records: list[dict[str, Any]] = [{"entry_uid": "1", "files": [link, ended]}, {"entry_uid": "2"}, {"files": []}]
+    assert wired.files.told(records) == records
+    wired.files.end(Wish(URL, "enclosure").task(), FAILED, NOW)
+    found = wired.files.told(records)
+    assert found == [{"entry_uid": "1", "files": [{**link, **FAILED}, ended]}, *records[1:]]
+    assert wired.files.told(records[1:]) == records[1:]

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import uvicorn
 
 from feedcrawl.api.app import create_app
+from feedcrawl.api.connections import Connection
 from feedcrawl.wiring import Wiring
 
 
@@ -24,7 +25,7 @@ def free_port() -> int:
 @contextlib.contextmanager
 def serving(wired: Wiring, port: int) -> Iterator[str]:
     """The URL at which the API answers."""
-    config = uvicorn.Config(create_app(wired), port=port, log_config=None, ws="none", lifespan="off")
+    config = uvicorn.Config(create_app(wired), port=port, http=Connection, log_config=None, ws="none", lifespan="off")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, name="api", daemon=True)
     thread.start()

@@ -39,7 +39,7 @@ def list_entries(
     """
     moment = wired.now() - DEFAULT_AGE if since is None else since
     found, following = entries.page(wired.entry_lines, moment, after=place_of(cursor), limit=limit)
-    return shown(request, {"entries": found}, following)
+    return shown(request, {"entries": wired.files.told(found)}, following)
 
 
 @router.get(
@@ -59,7 +59,7 @@ def get_entry(
 ) -> Response:
     """The last version of an entry that this machine's disk has. Two feeds may both have an entry of one uid."""
     feed = None if feed_id is None else str(feed_id)
-    found = entries.find(wired.entry_lines, wired.entries, entry_uid, feed)
+    found = wired.files.told(entries.find(wired.entry_lines, wired.entries, entry_uid, feed))
     if len(found) == 1:
         return JSONResponse(found[0])
     return JSONResponse({"entry_uid": entry_uid, "choices": found}, 300)

@@ -1,0 +1,77 @@
+"""Whoever opens connections and says little keeps nobody out."""
+
+import contextlib
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+import redis
+from callers import Callers, callers
+
+from feedcrawl.api import connections
+from feedcrawl.store.keys import EVENTS
+
+HEAD = b"GET /healthz HTTP/1.1\r\nHost: a\r\n"
+
+
+@pytest.fixture
+def local(
+    redis_server: str, redis_client: redis.Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callers]:
+    monkeypatch.setattr(connections, "HEAD_SEC", 0.4)
+    with callers(redis_server, tmp_path) as made:
+        yield made
+
+
+def opened(local: Callers) -> socket.socket:
+    to = urlsplit(local.url)
+    return socket.create_connection((to.hostname, to.port), timeout=10)
+
+
+def is_over(connection: socket.socket) -> bool:
+    try:
+        return connection.recv(1) == b""
+    except ConnectionError:
+        return True
+
+
+@pytest.mark.parametrize("said", [b"", b"G", HEAD])
+def test_a_head_that_does_not_come_is_not_waited_for(local: Callers, said: bytes) -> None:
+    with opened(local) as connection:
+        connection.sendall(said)
+        began = time.monotonic()
+        assert is_over(connection)
+        assert time.monotonic() - began < 5
+
+
+def test_nor_one_that_drips(local: Callers) -> None:
+    with opened(local) as connection:
+        with contextlib.suppress(ConnectionError):
+            for taken in range(100):
+                connection.sendall(b"X" if taken else b"G")
+                time.sleep(0.05)
+        assert taken < 90
+
+
+def test_nor_the_head_of_a_later_request(local: Callers) -> None:
+    with opened(local) as connection:
+        connection.sendall(HEAD + b"\r\n")
+        answer = b""
+        while not answer.endswith(b"}"):
+            answer += connection.recv(65_536)
+        connection.sendall(b"GET /h")
+        began = time.monotonic()
+        assert is_over(connection)
+        assert time.monotonic() - began < 5
+
+
+def test_an_answer_may_take_longer(local: Callers) -> None:
+    with local.client().stream("GET", "/events", headers={"Accept": "text/event-stream"}) as answer:
+        lines = answer.iter_lines()
+        assert next(lines) == ": alive"
+        time.sleep(0.6)
+        local.wired.client.xadd(EVENTS, {"type": "x", "data": "{}"})
+        assert next(line for line in lines if line.startswith("id: "))
