@@ -15,11 +15,11 @@ from urllib.parse import quote, urljoin, urlsplit
 
 import nh3
 from lxml import etree
-from lxml import html as lxml_html
 
 from feedcrawl.domain.addresses import is_literal, is_public
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.images import UNWRITABLE, image_source, is_pixel
+from feedcrawl.domain.markup import parse_html
 from feedcrawl.domain.urls import hostname
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 200
 MAX_URL_LENGTH = 4096
-MAX_ATTRIBUTES = 500
 
 _TAGS = {
     "a", "abbr", "b", "bdi", "blockquote", "br", "caption", "cite", "code", "col", "colgroup", "dd", "del",
@@ -53,13 +52,6 @@ _DROPPED_WITH_CONTENT = {
 }  # fmt: skip
 _LINK_ATTRIBUTES = {"rel": "noopener noreferrer", "target": "_blank", "referrerpolicy": "no-referrer"}
 _URL_ATTRIBUTES = ("href", "src", "cite")
-_CONTROL = bytes({*range(0x20), 0x7F} - set(b"\t\n\r"))
-_EARLY_END = re.compile(rb"</(?:body|html)\s*>", re.IGNORECASE)
-_HUGE_TAG = re.compile(rb"<[a-zA-Z][^<>]{4096,}")
-# Every element is of one class: lxml.html asks a function of Python for the class of each, a tenth of the work.
-_CLASSES = etree.ElementDefaultClassLookup(
-    element=lxml_html.HtmlElement, comment=lxml_html.HtmlComment, pi=lxml_html.HtmlProcessingInstruction
-)
 _OVERRIDES = dict.fromkeys((0x202D, 0x202E))  # make text read as another; no language needs them (UAX 9, 2.2)
 _URL_NOISE = re.compile(r"[\x00-\x20\x7f-\xa0\u200b-\u200f\u2028\u2029\ufeff]+")
 
@@ -113,41 +105,6 @@ def _host_of(url: str) -> str | None:
         return hostname(url)
     except InvalidUrl:
         return None
-
-
-def parse_html(html: str) -> HtmlElement | None:
-    """The document that hostile markup means, read within limits; None where nothing is left of it.
-
-    What follows the end of the body belongs to it (WHATWG HTML 13.2.6.4.22), which libxml2 does not know. Control
-    characters that no HTML may hold are gone, as are comments, processing instructions and the attributes of
-    tags that have thousands of them (libxml2 compares each with each).
-    """
-    text = html.encode(errors="ignore").translate(None, _CONTROL)
-    for no_character in (b"\xef\xbf\xbe", b"\xef\xbf\xbf"):
-        text = text.replace(no_character, b"")
-    text = _HUGE_TAG.sub(_tame, _EARLY_END.sub(b"", text))
-    if not text.strip():
-        return None
-    parser = lxml_html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
-    parser.set_element_class_lookup(_CLASSES)
-    try:
-        tree = lxml_html.document_fromstring(text, parser=parser)
-    except (etree.LxmlError, ValueError):
-        return None
-    _empty_sources(tree)
-    return tree
-
-
-def _empty_sources(tree: HtmlElement) -> None:
-    """Put beside a `source` what follows it: it has no end tag (WHATWG HTML 13.1.2), which libxml2 does not know."""
-    for source in list(tree.iter("source")):
-        for child in reversed(source):
-            source.addnext(child)
-
-
-def _tame(tag: re.Match[bytes]) -> bytes:
-    text = tag[0]
-    return text if text.count(b"=") + text.count(b" ") < MAX_ATTRIBUTES * 8 else text[: text.find(b" ")]
 
 
 def _parse_fragment(html: str) -> HtmlElement | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
-from feedcrawl.domain.sanitize import parse_html
+from feedcrawl.domain.markup import parse_html
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,7 +1,7 @@
 import pytest
 
 from feedcrawl.domain.images import image_source, is_pixel, show_images
-from feedcrawl.domain.sanitize import parse_html
+from feedcrawl.domain.markup import parse_html
 
 DATA = "data:image/gif;base64,R0lGODlhAQABAAAAACw="
 

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from feedcrawl.domain.sanitize import MAX_DEPTH, clean_html, parse_html, safe_url
+from feedcrawl.domain.markup import parse_html
+from feedcrawl.domain.sanitize import MAX_DEPTH, clean_html, safe_url
 
 BASE = "https://news.example/2026/a.html"
 LINK = 'rel="noopener noreferrer" target="_blank" referrerpolicy="no-referrer"'

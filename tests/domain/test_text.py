@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feedcrawl.domain.sanitize import parse_html
+from feedcrawl.domain.markup import parse_html
 from feedcrawl.domain.text import canonical_text, fold, plain_text, words
 
 BLOCKS = [

@@ -32,7 +32,7 @@ from feedcrawl.domain.extraction.prose import find_root, trim, whole_articles
 from feedcrawl.domain.extraction.rules import select_body
 from feedcrawl.domain.extraction.structured import body_of, text_at
 from feedcrawl.domain.extraction.titles import title_element
-from feedcrawl.domain.sanitize import parse_html
+from feedcrawl.domain.markup import parse_html
 from feedcrawl.domain.text import canonical_text
 
 if TYPE_CHECKING:

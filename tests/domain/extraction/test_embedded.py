@@ -4,7 +4,7 @@ import pytest
 
 from feedcrawl.domain.extraction import extract
 from feedcrawl.domain.extraction.embedded import embedded_html
-from feedcrawl.domain.sanitize import parse_html
+from feedcrawl.domain.markup import parse_html
 
 LINES = [f"Paragraph number {n} tells in a sentence what the harbour master said on day {n}." for n in range(9)]
 STORY = "".join(f"<p>{line}</p>" for line in LINES)

@@ -2,8 +2,8 @@ import pytest
 
 from feedcrawl.domain.extraction.fields import find_canonical, find_image, find_language, find_site_name, find_tags
 from feedcrawl.domain.extraction.page import read_page
+from feedcrawl.domain.markup import parse_html
 from feedcrawl.domain.models import FeedContent
-from feedcrawl.domain.sanitize import parse_html
 
 URL = "https://www.d.example/2026/story?utm_source=x"
 

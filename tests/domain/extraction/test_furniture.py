@@ -3,7 +3,7 @@ import re
 import pytest
 
 from feedcrawl.domain.extraction.furniture import clear_away, is_hidden
-from feedcrawl.domain.sanitize import parse_html
+from feedcrawl.domain.markup import parse_html
 from feedcrawl.domain.text import canonical_text
 
 STORY = "".join(

@@ -11,7 +11,7 @@ from feedcrawl.domain.extraction.polish import (
     mark_figures,
 )
 from feedcrawl.domain.extraction.weights import weigh
-from feedcrawl.domain.sanitize import parse_html
+from feedcrawl.domain.markup import parse_html
 from feedcrawl.domain.text import canonical_text
 
 LINES = [f"Line number {n} tells something of its own, namely the figure {n * n}." for n in range(8)]

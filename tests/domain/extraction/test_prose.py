@@ -1,7 +1,7 @@
 import pytest
 
 from feedcrawl.domain.extraction.prose import find_root, trim, whole_articles
-from feedcrawl.domain.sanitize import parse_html
+from feedcrawl.domain.markup import parse_html
 from feedcrawl.domain.text import canonical_text
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from feedcrawl.domain.extraction.structured import article_of, body_of, read_things, text_at
-from feedcrawl.domain.sanitize import parse_html
+from feedcrawl.domain.markup import parse_html
 
 URL = "https://news.example/a/story"
 
