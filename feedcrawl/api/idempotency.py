@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from feedcrawl.store.answers import Answers
 
 MAX_CHARS: Final = 255
+MAX_BYTES: Final = 256 << 10
+"""Of an answer that is kept. Those to long lists are larger: what was queued or subscribed once is told so again."""
 _KEPT_HEADERS: Final = ("content-type", "location", "etag", "link")
 _NOT_KEPT: Final = frozenset({401, 403, 408, 409, 413, 429})
 """Answers that say nothing of what the request would have come to; nor do those of 500 and above."""
@@ -71,6 +73,7 @@ class Idempotency:
                 await self._app(request.scope, receive, answer)
             finally:
                 await run_in_threadpool(_keep, answers, name, answer.record(mark))
+            await answer.end()
 
 
 async def _name(request: Request) -> str | None:
@@ -104,27 +107,38 @@ def _keep(answers: Answers, name: str, record: str | None) -> None:
         with map_redis_errors():
             answers.forget(name) if record is None else answers.keep(name, record)
     except StoreUnavailable:
-        return  # the answer is out; its key is free in a minute
+        return  # it is answered all the same; its key is free in a minute
 
 
 class _Answer:
-    """Sends an answer on, and remembers it."""
+    """Sends an answer on, and remembers it. Its end waits until it is kept: whoever has heard it may ask again."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
         self._start: Message | None = None
         self._body = bytearray()
+        self._last: Message | None = None
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self._start = message
         else:
             self._body += message.get("body", b"")
+            if not message.get("more_body"):
+                self._last = message
+                return
         await self._send(message)
+
+    async def end(self) -> None:
+        """Sends what was held back."""
+        if self._last is not None:
+            await self._send(self._last)
 
     def record(self, mark: str) -> str | None:
         """What is kept of it; None where it is not to be repeated."""
         if self._start is None or self._start["status"] >= 500 or self._start["status"] in _NOT_KEPT:
+            return None
+        if len(self._body) > MAX_BYTES:
             return None
         given = Headers(raw=self._start["headers"])
         headers = {name: given[name] for name in _KEPT_HEADERS if name in given}

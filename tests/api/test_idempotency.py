@@ -9,6 +9,7 @@ import pytest
 import redis
 from callers import Callers, callers
 
+from feedcrawl.api import idempotency
 from feedcrawl.store.answers import Answers
 
 KEY = {"Idempotency-Key": "8c1e-first"}
@@ -106,3 +107,13 @@ def test_others_methods_have_none(public: Callers) -> None:
     client = public.having("write")
     assert client.get("/feeds", headers=KEY).status_code == 200
     assert not public.wired.client.keys("fc:*answer:*")
+
+
+def test_no_answer_fills_the_store(public: Callers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(idempotency, "MAX_BYTES", 1000)
+    client = public.having("write")
+    for count, kept in ((20, None), (1, "true")):
+        body = {"urls": [f"https://a.example/{number}" for number in range(count)]}
+        said = {"Idempotency-Key": f"of-{count}"}
+        first, second = (client.post("/frontier/urls", json=body, headers=said) for _ in range(2))
+        assert (first.status_code, second.status_code, second.headers.get("idempotency-replayed")) == (202, 202, kept)
