@@ -25,6 +25,7 @@ from origin import document
 from world import World, entry, events, good_page
 
 from feedcrawl.domain.urls import url_uid
+from feedcrawl.services.subscriptions import poll_task
 from feedcrawl.store.connection import connect
 from feedcrawl.store.frontier import Frontier, FrontierPolicy
 from feedcrawl.store.registry import Registry
@@ -249,8 +250,17 @@ class Campaign:
         self.world.until(lambda: all(map(is_gone, self.world.started)))
         listed = self.world.folder / "unheard.txt"
         listed.write_text("".join(f"{feed} kept\n" for feed in self._unheard()))
+        self._hasten()
         self.world.crawl("rest", *([f"feeds={listed}"] if listed.stat().st_size else []))
         self.world.crawl("again", "now=1")
+
+    def _hasten(self) -> None:
+        """Asks for what waits ever longer because workers died with it: 8 leases after three deaths, 64 after four."""
+        with self.world.wired() as wired:
+            feeds = [poll_task(feed.subscription) for feed in wired.registry.all() if feed.polls.last_fetch_at is None]
+            found = [wired.frontier.find(url_uid(url)) for url in self.urls]
+            pages = [each[0] for each in found if each is not None and each[1].status == "pending"]
+            wired.frontier.push([*feeds, *pages], again="operator")
 
     def _unheard(self) -> list[str]:
         """Feeds whose workers died before they had subscribed them: a command that did not end is given again."""
