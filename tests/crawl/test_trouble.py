@@ -195,6 +195,8 @@ def test_an_emptied_server_ends_the_crawl_and_is_refused_until_it_is_restored(wo
     settings = {"FEEDCRAWL_HOST_DELAY_SEC": "0.4"}
     worker = world.start(*arguments, command=("-c", WATCHFUL), **settings)
     world.until((world.data / "subscriptions.ndjson").exists)
+    stored_before = len(logged(world, "article_stored"))
+    world.until(lambda: len(logged(world, "article_stored")) > stored_before)  # and none is on its way
     with world.client() as client:
         client.flushall()
     assert worker.wait(timeout=20) == 1, world.logs()[-3000:]
