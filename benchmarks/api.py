@@ -33,11 +33,11 @@ from urllib.request import urlopen
 from scrapy.settings import Settings
 
 from feedcrawl import settings as project
-from feedcrawl.domain.states import media_id, new_media, started, succeeded
-from feedcrawl.domain.subscription import PollRecord, Subscription
+from feedcrawl.domain.articles.media import media_id, new_media, started, succeeded
+from feedcrawl.domain.subscriptions.records import PollRecord, Subscription
 from feedcrawl.domain.urls import url_uid
-from feedcrawl.services import articles
-from feedcrawl.services.polling import rfc3339
+from feedcrawl.services.articles import tasks as articles
+from feedcrawl.services.subscriptions.polling import rfc3339
 from feedcrawl.wiring import Wiring
 
 if TYPE_CHECKING:

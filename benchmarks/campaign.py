@@ -7,7 +7,7 @@ the way of a poll or an article, or at any moment; two workers one after the oth
 that sleeps through its lease (SIGSTOP), wakes and dies; one asked to end (SIGTERM). Leases last two seconds, so that
 the next worker takes over what the last one had in hand. When all is worked off, each feed is asked once more, and
 every page that was served is looked for in the frontier, in Redis, on the disk and among the events.
-`tests/crawls/test_campaign.py` does the same at every step once.
+`tests/whole_crawls/test_campaign.py` does the same at every step once.
 """
 
 from __future__ import annotations

@@ -28,20 +28,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from feedcrawl.domain.cadence import CadencePolicy
-from feedcrawl.domain.conditional import Validators
+from feedcrawl.domain.cadence.tempo import demand, foretold
+from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.models import ParsedEntry, ParsedFeed, PublisherHints
-from feedcrawl.domain.tempo import demand, foretold
 from feedcrawl.items import FeedPoll
-from feedcrawl.services import catch_up, journal, polling, subscriptions
-from feedcrawl.services.tempo import Tempo
-from feedcrawl.store.frontier import Ending, Frontier, FrontierPolicy
-from feedcrawl.store.registry import Registry
+from feedcrawl.services.subscriptions import catch_up, journal, polling, registering
+from feedcrawl.services.subscriptions.tempo import Tempo
+from feedcrawl.store.frontier.queue import Ending, Frontier, FrontierPolicy
+from feedcrawl.store.subscriptions.registry import Registry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from feedcrawl.domain.subscription import Feed
-    from feedcrawl.domain.tasks import Lease
+    from feedcrawl.domain.frontier.tasks import Lease
+    from feedcrawl.domain.subscriptions.records import Feed
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "site"))
 
@@ -104,8 +104,8 @@ class World:
         weights = [1 / rank for rank in range(1, options.hosts + 1)]
         hosts = self.chance.choices(range(options.hosts), weights, k=options.feeds)
         for number, host in enumerate(hosts):
-            wish = subscriptions.Wish(f"http://site-{host}.test/feed-{number}")
-            feed_id, _ = subscriptions.subscribe(self.registry, self.frontier, wish, self.moment())
+            wish = registering.Wish(f"http://site-{host}.test/feed-{number}")
+            feed_id, _ = registering.subscribe(self.registry, self.frontier, wish, self.moment())
             self.publishers[feed_id] = publisher(self.chance, self.end)
 
     def moment(self) -> datetime:

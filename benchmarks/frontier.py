@@ -31,15 +31,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import redis
 
-from feedcrawl.domain.tasks import Task, lane_of
-from feedcrawl.store import keys
-from feedcrawl.store.frontier import Ending, Frontier, FrontierPolicy
-from feedcrawl.store.shards import Shards
+from feedcrawl.domain.frontier.tasks import Task, lane_of
+from feedcrawl.store.frontier.queue import Ending, Frontier, FrontierPolicy
+from feedcrawl.store.frontier.shards import Shards
+from feedcrawl.store.redis import keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from feedcrawl.domain.tasks import Lease
+    from feedcrawl.domain.frontier.tasks import Lease
 
     Client = redis.Redis | redis.RedisCluster
 
@@ -199,7 +199,7 @@ class Bench:
             self._frontier.done(lease, signal="ok")
 
     def together(self, leases: Sequence[Lease]) -> None:
-        """Ends a batch in one round trip, as `services/endings.py` does."""
+        """Ends a batch in one round trip, as `services/frontier/batched_ends.py` does."""
         self._frontier.end(Ending(lease, signal="ok") for lease in leases)
 
     def nothing(self, calls: int) -> Cost:

@@ -41,7 +41,7 @@ from scrapy.http import Request, Response
 from scrapy.utils.project import get_project_settings
 
 from feedcrawl import wiring
-from feedcrawl.domain.conditional import Validators
+from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.extensions import logs
 from feedcrawl.spiders.feeds import FeedsSpider
 
@@ -62,7 +62,7 @@ ALIKE: dict[str, Any] = {
     "CONCURRENT_REQUESTS": 64,
     "CONCURRENT_REQUESTS_PER_DOMAIN": 64,
     "CONCURRENT_ITEMS": 4,
-    "TWISTED_DNS_RESOLVER": "feedcrawl.resolver.PublicResolver",
+    "TWISTED_DNS_RESOLVER": "feedcrawl.crawl.resolver.PublicResolver",
     "DNSCACHE_ENABLED": False,
     "LOG_LEVEL": "INFO",
 }

@@ -22,7 +22,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from feedcrawl.store.raw import Exchange, RawStore
+from feedcrawl.store.disk.raw import Exchange, RawStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

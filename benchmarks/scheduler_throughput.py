@@ -33,8 +33,8 @@ from scrapy.crawler import CrawlerProcess
 from scrapy.http import Request, Response
 
 from feedcrawl import wiring
-from feedcrawl.domain.tasks import Lease, Task
-from feedcrawl.store.frontier import Frontier, FrontierPolicy
+from feedcrawl.domain.frontier.tasks import Lease, Task
+from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -60,7 +60,7 @@ SETTINGS: dict[str, Any] = {
     "LOG_LEVEL": "ERROR",
 }
 FRONTIER_SETTINGS: dict[str, Any] = {
-    "SCHEDULER": "feedcrawl.scheduler.FrontierScheduler",
+    "SCHEDULER": "feedcrawl.crawl.scheduler.FrontierScheduler",
     "FEEDCRAWL_HOST_DELAY_SEC": 0,
     "FEEDCRAWL_HOST_CONCURRENCY": PER_HOST,
     "FEEDCRAWL_LINGER_SEC": 0.1,

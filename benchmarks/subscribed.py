@@ -19,23 +19,23 @@ from typing import TYPE_CHECKING, Any
 from frontier import HEAD, POLICY, Bench, row, store
 
 from feedcrawl.domain.cadence import CadencePolicy
-from feedcrawl.domain.conditional import Validators
-from feedcrawl.domain.subscription import PollRecord, Subscription, dump
+from feedcrawl.domain.http.conditional import Validators
+from feedcrawl.domain.subscriptions.records import PollRecord, Subscription, dump
 from feedcrawl.domain.urls import hostname
 from feedcrawl.items import FeedPoll
-from feedcrawl.services import journal, polling
-from feedcrawl.services.subscriptions import poll_task
-from feedcrawl.store import keys
-from feedcrawl.store.frontier import Ending, Frontier
-from feedcrawl.store.registry import Registry
+from feedcrawl.services.subscriptions import journal, polling
+from feedcrawl.services.subscriptions.registering import poll_task
+from feedcrawl.store.frontier.queue import Ending, Frontier
+from feedcrawl.store.redis import keys
+from feedcrawl.store.subscriptions.registry import Registry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import redis
 
-    from feedcrawl.domain.subscription import Feed
-    from feedcrawl.domain.tasks import Lease
+    from feedcrawl.domain.frontier.tasks import Lease
+    from feedcrawl.domain.subscriptions.records import Feed
 
 BATCH = 16
 CHUNK = 1600

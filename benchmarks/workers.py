@@ -26,7 +26,7 @@ from polls import SITE, Polls, Watch, environment, fetch, product_settings
 from scrapy import signals
 from scrapy.crawler import CrawlerProcess
 
-from feedcrawl.domain.tasks import LANES
+from feedcrawl.domain.frontier.tasks import LANES
 from feedcrawl.spiders.feeds import FeedsSpider
 
 if TYPE_CHECKING:

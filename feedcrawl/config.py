@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, get_type_hints
 
+from feedcrawl.domain.articles.files import patterns
 from feedcrawl.domain.errors import Refusal
-from feedcrawl.domain.files import patterns
 from feedcrawl.settings import check_names, own_settings
 
 if TYPE_CHECKING:

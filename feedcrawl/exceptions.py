@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import DropItem, IgnoreRequest
 
 if TYPE_CHECKING:
-    from feedcrawl.domain.redirects import Hop
-    from feedcrawl.domain.tasks import Lease
+    from feedcrawl.domain.frontier.tasks import Lease
+    from feedcrawl.domain.http.redirects import Hop
 
 
 class LeaseLost(DropItem):
@@ -35,7 +35,7 @@ class AddressRefused(IgnoreRequest):
 
 
 class RedirectRefused(IgnoreRequest):
-    """A redirect that is not followed; `reason` as in `domain/redirects.py`."""
+    """A redirect that is not followed; `reason` as in `domain/http/redirects.py`."""
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(f"{reason}: {detail}")

@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from feedcrawl.domain.cadence import Decision
-    from feedcrawl.domain.conditional import Validators
-    from feedcrawl.domain.hubs import Topic
-    from feedcrawl.domain.identity import Identified
+    from feedcrawl.domain.entries.identity import Identified
+    from feedcrawl.domain.entries.recognition import Sighting
+    from feedcrawl.domain.frontier.tasks import Lease
+    from feedcrawl.domain.http.conditional import Validators
+    from feedcrawl.domain.http.validators import Kind
     from feedcrawl.domain.models import Extraction, ParsedFeed, PublisherHints
-    from feedcrawl.domain.paging import Step, Walk
-    from feedcrawl.domain.recognition import Sighting
-    from feedcrawl.domain.subscription import Feed
-    from feedcrawl.domain.tasks import Lease
-    from feedcrawl.domain.validators import Kind
-    from feedcrawl.domain.websub import Push
-    from feedcrawl.services.joins import Known, Winner
+    from feedcrawl.domain.push.leases import Push
+    from feedcrawl.domain.push.protocol import Topic
+    from feedcrawl.domain.subscriptions.archives import Step, Walk
+    from feedcrawl.domain.subscriptions.records import Feed
+    from feedcrawl.services.articles.joins import Known, Winner
 
 
 @dataclass

@@ -44,7 +44,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 PARSERS = (
-    "feedcrawl.domain.reading",
+    "feedcrawl.domain.entries.reading",
     "feedcrawl.domain.sitemaps",
     "feedcrawl.domain.extraction",
     "readability",  # these two are imported by the extraction when a page first needs them: once for all children

@@ -274,12 +274,12 @@ BOT_NAME = "feedcrawl"
 SPIDER_MODULES = ["feedcrawl.spiders"]
 NEWSPIDER_MODULE = "feedcrawl.spiders"
 COMMANDS_MODULE = "feedcrawl.commands"
-ADDONS = {"feedcrawl.addon.Addon": 0}  # derives Scrapy's settings from ours and refuses unsafe ones
+ADDONS = {"feedcrawl.crawl.addon.Addon": 0}  # derives Scrapy's settings from ours and refuses unsafe ones
 
 TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
-SCHEDULER = "feedcrawl.scheduler.FrontierScheduler"
+SCHEDULER = "feedcrawl.crawl.scheduler.FrontierScheduler"
 SCHEDULER_PERSIST = True  # default False: a worker that closes would delete what all share
-TWISTED_DNS_RESOLVER = "feedcrawl.resolver.PublicResolver"
+TWISTED_DNS_RESOLVER = "feedcrawl.crawl.resolver.PublicResolver"
 DNS_TIMEOUT = 10  # default 60
 DNSCACHE_ENABLED = False  # default True: Scrapy caches for ever; the resolver keeps answers for at most a minute
 
@@ -290,8 +290,8 @@ CONCURRENT_ITEMS = 4  # default 100: Scrapy starts this many tasks for each resp
 ROBOTSTXT_OBEY = True  # by middlewares/robots.py
 
 DOWNLOAD_HANDLERS = {
-    "http": "feedcrawl.handlers.LimitedDownloadHandler",  # bounds header sections
-    "https": "feedcrawl.handlers.LimitedDownloadHandler",
+    "http": "feedcrawl.crawl.download.LimitedDownloadHandler",  # bounds header sections
+    "https": "feedcrawl.crawl.download.LimitedDownloadHandler",
     **dict.fromkeys(("file", "data", "s3", "ftp")),  # http and https only
 }
 DOWNLOAD_MAXSIZE = 10 << 20  # default 1 GiB; each kind of request carries its own
@@ -359,9 +359,9 @@ EXTENSIONS: dict[str, int | None] = {
     "feedcrawl.extensions.shutdown.Shutdown": 900,
 }
 FEED_EXPORTERS = {
-    "json": "feedcrawl.exporters.JsonExporter",
-    "jsonlines": "feedcrawl.exporters.JsonLinesExporter",
-    "jsonl": "feedcrawl.exporters.JsonLinesExporter",
-    "csv": "feedcrawl.exporters.CsvExporter",
-    "xml": "feedcrawl.exporters.XmlExporter",
+    "json": "feedcrawl.crawl.exporters.JsonExporter",
+    "jsonlines": "feedcrawl.crawl.exporters.JsonLinesExporter",
+    "jsonl": "feedcrawl.crawl.exporters.JsonLinesExporter",
+    "csv": "feedcrawl.crawl.exporters.CsvExporter",
+    "xml": "feedcrawl.crawl.exporters.XmlExporter",
 }

@@ -11,44 +11,44 @@ from weakref import WeakKeyDictionary
 from scrapy_redis.connection import SETTINGS_PARAMS_MAP
 
 from feedcrawl.config import Config
-from feedcrawl.domain.cadence_values import CadencePolicy
-from feedcrawl.domain.similarity import Rule
+from feedcrawl.domain.articles.similarity import Rule
+from feedcrawl.domain.cadence.values import CadencePolicy
 from feedcrawl.parsing import ParserPool
-from feedcrawl.services.catalogue import Catalogue
-from feedcrawl.services.collections import CollectionService
-from feedcrawl.services.files import FileService
-from feedcrawl.services.gate import Gate
-from feedcrawl.services.joins import Joins, Policy
-from feedcrawl.services.leases import Leases
-from feedcrawl.services.media import MediaService
-from feedcrawl.services.merges import Merges
-from feedcrawl.services.readiness import Readiness
-from feedcrawl.services.sources import Sources, all_of, load
-from feedcrawl.services.submissions import Submissions
-from feedcrawl.services.tempo import Tempo
-from feedcrawl.services.websub import WebSub
-from feedcrawl.store.answers import Answers
-from feedcrawl.store.articles import Articles, Lives
-from feedcrawl.store.collections import Collections
-from feedcrawl.store.connection import Client, Connection, connect, map_redis_errors
-from feedcrawl.store.dead_letters import DeadLetters
-from feedcrawl.store.entries import Entries
-from feedcrawl.store.files import FOLDER, FileContents, Files
-from feedcrawl.store.frontier import Frontier, FrontierPolicy
-from feedcrawl.store.generation import Generation
-from feedcrawl.store.hosts import Hosts
-from feedcrawl.store.media import MediaRecords
-from feedcrawl.store.ndjson import NdjsonFile
-from feedcrawl.store.registry import Registry
-from feedcrawl.store.series import Series
-from feedcrawl.store.shards import Shards, agree
-from feedcrawl.store.site_runs import SiteRuns
-from feedcrawl.store.sitemaps import Sitemaps
-from feedcrawl.store.sources import SaidSources
-from feedcrawl.store.stories import Stories
-from feedcrawl.store.streams import Events
-from feedcrawl.store.tokens import Tokens
-from feedcrawl.store.websub import Pushes
+from feedcrawl.services.articles.catalogue import Catalogue
+from feedcrawl.services.articles.collections import CollectionService
+from feedcrawl.services.articles.files import FileService
+from feedcrawl.services.articles.joins import Joins, Policy
+from feedcrawl.services.articles.media import MediaService
+from feedcrawl.services.articles.merges import Merges
+from feedcrawl.services.articles.submissions import Submissions
+from feedcrawl.services.frontier.leases import Leases
+from feedcrawl.services.operations.readiness import Readiness
+from feedcrawl.services.operations.url_gate import Gate
+from feedcrawl.services.push.websub import WebSub
+from feedcrawl.services.sites.sources import Sources, all_of, load
+from feedcrawl.services.subscriptions.tempo import Tempo
+from feedcrawl.store.articles.collections import Collections
+from feedcrawl.store.articles.files import FOLDER, FileContents, Files
+from feedcrawl.store.articles.media import MediaRecords
+from feedcrawl.store.articles.records import Articles, Lives
+from feedcrawl.store.articles.stories import Stories
+from feedcrawl.store.disk.ndjson import NdjsonFile
+from feedcrawl.store.frontier.dead_letters import DeadLetters
+from feedcrawl.store.frontier.hosts import Hosts
+from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
+from feedcrawl.store.frontier.shards import Shards, agree
+from feedcrawl.store.operations.answers import Answers
+from feedcrawl.store.operations.series import Series
+from feedcrawl.store.operations.streams import Events
+from feedcrawl.store.operations.tokens import Tokens
+from feedcrawl.store.push.websub import Pushes
+from feedcrawl.store.redis.connection import Client, Connection, connect, map_redis_errors
+from feedcrawl.store.redis.generation import Generation
+from feedcrawl.store.sites.site_runs import SiteRuns
+from feedcrawl.store.sites.sitemaps import Sitemaps
+from feedcrawl.store.sites.sources import SaidSources
+from feedcrawl.store.subscriptions.entries import Entries
+from feedcrawl.store.subscriptions.registry import Registry
 from feedcrawl.telemetry.tracing import tracer_for
 
 if TYPE_CHECKING:

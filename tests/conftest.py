@@ -20,7 +20,7 @@ from redis_cluster import Cluster, running_cluster
 from redis_process import running_redis
 from scrapy_process import Run, run_scrapy
 
-from feedcrawl.store.connection import connect
+from feedcrawl.store.redis.connection import connect
 
 ON_CLUSTER = bool(os.environ.get("TEST_ON_CLUSTER"))
 if ON_CLUSTER:  # KEYS asks one node alone

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from feedcrawl.commands.fixture import found_in
-from feedcrawl.services import fixtures
+from feedcrawl.services.archive import fixtures
 
 PAGES = Path(__file__).parent / "pages"
 REPOSITORY = Path(__file__).parents[1]

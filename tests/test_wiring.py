@@ -8,9 +8,9 @@ from scrapy.settings import Settings
 
 from feedcrawl import wiring
 from feedcrawl.config import ConfigError
-from feedcrawl.domain.cadence_values import CadencePolicy
+from feedcrawl.domain.cadence.values import CadencePolicy
 from feedcrawl.settings import from_environment
-from feedcrawl.store.connection import ServerRefused
+from feedcrawl.store.redis.connection import ServerRefused
 from feedcrawl.wiring import Wiring
 
 

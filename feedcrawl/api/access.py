@@ -18,8 +18,8 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.security import APIKeyCookie, HTTPBearer
 
 from feedcrawl.domain.errors import Refusal
-from feedcrawl.domain.tokens import SCOPES, Scope, granted
-from feedcrawl.services import tokens
+from feedcrawl.domain.operations.tokens import SCOPES, Scope, granted
+from feedcrawl.services.operations import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -12,22 +12,20 @@ from feedcrawl.api.etags import ETags
 from feedcrawl.api.idempotency import Idempotency
 from feedcrawl.api.limits import Limits, Rates
 from feedcrawl.api.requests import Heads, Requests
-from feedcrawl.api.routes import (
+from feedcrawl.api.routes.dashboard import login, reference, views
+from feedcrawl.api.routes.machine import (
     articles,
     collections,
-    dashboard,
     dlq,
     entries,
     events,
     feeds,
     frontier,
     health,
-    login,
     media,
     metrics,
     opml,
     raw,
-    reference,
     sources,
     websub,
 )
@@ -42,7 +40,7 @@ ROUTERS = (
     *(sources.router, frontier.router, dlq.router, opml.router, metrics.router),
 )
 """Each of their routes asks for a scope (`access.needs`)."""
-PAGES = (dashboard.router, login.router, reference.router)
+PAGES = (views.router, login.router, reference.router)
 """For people; they answer errors with pages."""
 TAGS = {
     "feeds": "Who is polled, how it fares, and why it is polled when it is",

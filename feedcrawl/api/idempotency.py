@@ -18,12 +18,12 @@ from starlette.responses import Response
 from feedcrawl.api.access import identify
 from feedcrawl.api.problems import ComeAgain, problem, refused
 from feedcrawl.domain.errors import Refusal
-from feedcrawl.store.connection import StoreUnavailable, map_redis_errors
+from feedcrawl.store.redis.connection import StoreUnavailable, map_redis_errors
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from feedcrawl.store.answers import Answers
+    from feedcrawl.store.operations.answers import Answers
 
 MAX_CHARS: Final = 255
 MAX_BYTES: Final = 256 << 10

@@ -18,8 +18,8 @@ from starlette.requests import Request
 from feedcrawl.api.access import SAFE_METHODS, identify
 from feedcrawl.api.problems import ComeAgain, problem, refused
 from feedcrawl.domain.errors import Refusal
-from feedcrawl.domain.quota import admit
-from feedcrawl.store.connection import StoreUnavailable
+from feedcrawl.domain.operations.quota import admit
+from feedcrawl.store.redis.connection import StoreUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

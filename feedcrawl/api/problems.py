@@ -12,8 +12,8 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
 from feedcrawl.domain.errors import Refusal
-from feedcrawl.store.connection import StoreUnavailable
-from feedcrawl.store.disk import DiskUnavailable
+from feedcrawl.store.disk.files import DiskUnavailable
+from feedcrawl.store.redis.connection import StoreUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -31,8 +31,8 @@ class OnStores:
 
     def run(self, args: list[str], opts: Namespace) -> None:
         """Opens the stores, answers, closes them."""
-        from feedcrawl.ending import EXPLAINED, FAILED, explained  # noqa: PLC0415 - see the module
-        from feedcrawl.store.connection import map_redis_errors  # noqa: PLC0415
+        from feedcrawl.commands.exit_status import EXPLAINED, FAILED, explained  # noqa: PLC0415 - see the module
+        from feedcrawl.store.redis.connection import map_redis_errors  # noqa: PLC0415
         from feedcrawl.wiring import Wiring  # noqa: PLC0415
 
         assert self.settings is not None

@@ -29,7 +29,7 @@ class Command(OnStores, ScrapyCommand):
 
     def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:  # noqa: ARG002 - no arguments
         """Serves; the stores are open before anyone is listened to."""
-        from feedcrawl.ending import DONE, UNUSABLE, say  # noqa: PLC0415 - see the package
+        from feedcrawl.commands.exit_status import DONE, UNUSABLE, say  # noqa: PLC0415 - see the package
 
         try:
             import uvicorn  # noqa: PLC0415

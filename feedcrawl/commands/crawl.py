@@ -29,8 +29,8 @@ class Command(crawl.Command):
 
     def process_options(self, args: list[str], opts: Namespace) -> None:
         """Reads the command line, and the settings: one that cannot be used ends the program with a sentence."""
+        from feedcrawl.commands.exit_status import explained  # noqa: PLC0415 - see the package
         from feedcrawl.config import Config  # noqa: PLC0415
-        from feedcrawl.ending import explained  # noqa: PLC0415 - see the package
         from feedcrawl.extensions import logs  # noqa: PLC0415
 
         super().process_options(args, opts)
@@ -45,7 +45,7 @@ class Command(crawl.Command):
 
     def run(self, args: list[str], opts: Namespace) -> None:
         """Crawls, and sets the exit status."""
-        from feedcrawl.ending import UNUSABLE, Ending, say  # noqa: PLC0415 - see the package
+        from feedcrawl.commands.exit_status import UNUSABLE, Ending, say  # noqa: PLC0415 - see the package
 
         if len(args) != 1:
             raise UsageError("name one spider: `scrapy list` tells which there are", print_help=False)
@@ -99,7 +99,7 @@ def unknown_argument(spider: type[Spider], given: dict[str, str]) -> str | None:
 
 
 def _status(error: BaseException) -> int:
-    from feedcrawl.ending import EXPLAINED, FAILED, explained  # noqa: PLC0415 - see the package
+    from feedcrawl.commands.exit_status import EXPLAINED, FAILED, explained  # noqa: PLC0415 - see the package
 
     if isinstance(error, EXPLAINED):
         logger.debug("crawl_not_started", exc_info=error)
@@ -117,7 +117,7 @@ def _abandon(task: Task[None]) -> None:
 
 
 def _unwritable(error: BaseException) -> int:
-    from feedcrawl.ending import FAILED, say  # noqa: PLC0415 - see the package
+    from feedcrawl.commands.exit_status import FAILED, say  # noqa: PLC0415 - see the package
 
     say("crawl", f"the log file cannot be written: {error}")
     return FAILED

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterable
 
-    from feedcrawl.domain.dead_letters import Letter, Wanted
+    from feedcrawl.domain.frontier.dead_letters import Letter, Wanted
     from feedcrawl.wiring import Wiring
 
 ACTIONS = ("list", "show", "replay", "drop")
@@ -47,9 +47,9 @@ class Command(OnStores, ScrapyCommand):
 
     def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
         """One of the actions."""
-        from feedcrawl.domain.dead_letters import Wanted  # noqa: PLC0415 - see the package
-        from feedcrawl.ending import DONE, UNUSABLE, say  # noqa: PLC0415
-        from feedcrawl.services import dead_letters  # noqa: PLC0415
+        from feedcrawl.commands.exit_status import DONE, UNUSABLE, say  # noqa: PLC0415
+        from feedcrawl.domain.frontier.dead_letters import Wanted  # noqa: PLC0415 - see the package
+        from feedcrawl.services.operations import dead_letters  # noqa: PLC0415
 
         if not args or args[0] not in ACTIONS:
             raise UsageError(f"say what to do: {', '.join(ACTIONS)}", print_help=False)
@@ -73,7 +73,7 @@ class Command(OnStores, ScrapyCommand):
 
 
 def _wanted(names: list[str], opts: Namespace) -> Wanted:
-    from feedcrawl.domain.dead_letters import Wanted, age_sec  # noqa: PLC0415 - see the package
+    from feedcrawl.domain.frontier.dead_letters import Wanted, age_sec  # noqa: PLC0415 - see the package
 
     now = time.time()
     return Wanted(
@@ -123,7 +123,7 @@ def _line(letter: Letter) -> str:
 
 def _pretty(letter: Letter) -> str:
     """All that it says, a field a line; what its task carried as JSON of its own."""
-    from feedcrawl.domain.dead_letters import payload_of  # noqa: PLC0415 - see the package
+    from feedcrawl.domain.frontier.dead_letters import payload_of  # noqa: PLC0415 - see the package
 
     said = dict(letter.said) or {"text": letter.text}
     return json.dumps(said | ({"payload": payload_of(said)} if "payload" in said else {}), indent=2) + "\n"

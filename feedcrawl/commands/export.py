@@ -48,8 +48,8 @@ class Command(OnStores, ScrapyCommand):
 
     def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
         """Writes them; how many goes to standard error."""
-        from feedcrawl.ending import DONE, say  # noqa: PLC0415 - see the package
-        from feedcrawl.services import exports  # noqa: PLC0415
+        from feedcrawl.commands.exit_status import DONE, say  # noqa: PLC0415 - see the package
+        from feedcrawl.services.archive import exports  # noqa: PLC0415
 
         if len(args) != 1 or args[0] not in (*KINDS, INDEX):
             raise UsageError(f"say what to export: {', '.join(KINDS)} or {INDEX}", print_help=False)
@@ -73,7 +73,8 @@ class Command(OnStores, ScrapyCommand):
 
 def _records(wired: Wiring, kind: str, opts: Namespace, since: date | None, until: date | None) -> Write:
     """What writes the records of the days."""
-    from feedcrawl.services import exports, files  # noqa: PLC0415 - see the package
+    from feedcrawl.services.archive import exports  # noqa: PLC0415 - see the package
+    from feedcrawl.services.articles import files  # noqa: PLC0415 - see the package
 
     form = _format(opts.format, opts.output)
     lines = wired.article_lines if kind == "articles" else wired.entry_lines
@@ -84,7 +85,7 @@ def _records(wired: Wiring, kind: str, opts: Namespace, since: date | None, unti
 
 def _index(wired: Wiring, opts: Namespace, since: date | None, until: date | None) -> Write:
     """What writes the index of the days."""
-    from feedcrawl.services import archive, exports  # noqa: PLC0415 - see the package
+    from feedcrawl.services.archive import capture, exports  # noqa: PLC0415 - see the package
 
     if opts.format or opts.every_version:
         raise UsageError(
@@ -93,7 +94,7 @@ def _index(wired: Wiring, opts: Namespace, since: date | None, until: date | Non
         )
 
     def write(out: BinaryIO) -> int:
-        with closing(archive.opened(wired.config.data_dir)) as store:
+        with closing(capture.opened(wired.config.data_dir)) as store:
             return exports.write_lines(exports.replay_index(store, since, until), out)
 
     return write

@@ -10,7 +10,7 @@ from scrapy.exceptions import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from feedcrawl.domain.subscription import Feed, Subscription
+    from feedcrawl.domain.subscriptions.records import Feed, Subscription
     from feedcrawl.wiring import Wiring
 
 HELP = """
@@ -22,13 +22,13 @@ HELP = """
 
 def act(wired: Wiring, action: str, args: Sequence[str]) -> int:
     """Does it and says where the feed is, or why it cannot be done."""
+    from feedcrawl.commands.exit_status import DONE, UNUSABLE, say  # noqa: PLC0415
     from feedcrawl.domain.errors import Refusal  # noqa: PLC0415 - see the package
-    from feedcrawl.ending import DONE, UNUSABLE, say  # noqa: PLC0415
-    from feedcrawl.services import subscriptions  # noqa: PLC0415
+    from feedcrawl.services.subscriptions import registering  # noqa: PLC0415
 
     if not args or (action == "move") != (len(args) == 2 and action == "move"):
         raise UsageError(f"`scrapy feeds {action}` takes a feed and what to do:{HELP}", print_help=False)
-    feed = subscriptions.find(wired.registry, args[0])
+    feed = registering.find(wired.registry, args[0])
     if feed is None:
         say("feeds", f"{args[0]} is not subscribed; `scrapy feeds` lists what is")
         return UNUSABLE
@@ -42,21 +42,21 @@ def act(wired: Wiring, action: str, args: Sequence[str]) -> int:
 
 
 def _move(wired: Wiring, feed: Feed, args: Sequence[str]) -> Subscription:
-    from feedcrawl.services import subscriptions  # noqa: PLC0415 - see the package
+    from feedcrawl.services.subscriptions import registering  # noqa: PLC0415 - see the package
 
-    return subscriptions.move_to(wired.registry, wired.frontier, feed, args[0], wired.now())
+    return registering.move_to(wired.registry, wired.frontier, feed, args[0], wired.now())
 
 
 def _undo(wired: Wiring, feed: Feed, _args: Sequence[str]) -> Subscription:
-    from feedcrawl.services import subscriptions  # noqa: PLC0415 - see the package
+    from feedcrawl.services.subscriptions import registering  # noqa: PLC0415 - see the package
 
-    return subscriptions.undo_move(wired.registry, wired.frontier, feed, wired.now())
+    return registering.undo_move(wired.registry, wired.frontier, feed, wired.now())
 
 
 def _set(wired: Wiring, feed: Feed, args: Sequence[str]) -> Subscription:
-    from feedcrawl.services import subscriptions  # noqa: PLC0415 - see the package
+    from feedcrawl.services.subscriptions import registering  # noqa: PLC0415 - see the package
 
-    return subscriptions.override(wired.registry, wired.frontier, feed, args)
+    return registering.override(wired.registry, wired.frontier, feed, args)
 
 
 ACTIONS: dict[str, Callable[[Wiring, Feed, Sequence[str]], Subscription]] = {
@@ -68,9 +68,9 @@ ACTIONS: dict[str, Callable[[Wiring, Feed, Sequence[str]], Subscription]] = {
 
 def budget(wired: Wiring) -> int:
     """What the feeds ask for, the tempo that follows from the budget, and the delay that it buys."""
-    from feedcrawl.domain.reasons import duration  # noqa: PLC0415 - see the package
-    from feedcrawl.domain.tempo import foretold, tempo_for  # noqa: PLC0415
-    from feedcrawl.ending import DONE  # noqa: PLC0415
+    from feedcrawl.commands.exit_status import DONE  # noqa: PLC0415
+    from feedcrawl.domain.cadence.reasons import duration  # noqa: PLC0415 - see the package
+    from feedcrawl.domain.cadence.tempo import foretold, tempo_for  # noqa: PLC0415
 
     registry, limit = wired.registry, wired.config.polls_per_hour
     asked = registry.demand()

@@ -41,17 +41,17 @@ class Command(OnStores, ScrapyCommand):
     def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
         """Those named, or all by URL; or what the first word says."""
         from feedcrawl.commands import feed_actions  # noqa: PLC0415 - see the package
-        from feedcrawl.ending import DONE, UNUSABLE, say  # noqa: PLC0415
-        from feedcrawl.services import subscriptions  # noqa: PLC0415
+        from feedcrawl.commands.exit_status import DONE, UNUSABLE, say  # noqa: PLC0415
+        from feedcrawl.services.subscriptions import registering  # noqa: PLC0415
 
         if opts.budget:
             return feed_actions.budget(wired)
         if args and args[0] in feed_actions.ACTIONS:
             return feed_actions.act(wired, args[0], args[1:])
-        named = [(name, subscriptions.find(wired.registry, name)) for name in args]
+        named = [(name, registering.find(wired.registry, name)) for name in args]
         feeds = [feed for _, feed in named if feed is not None]
         if not args:
-            batches = subscriptions.batches(wired.registry, [], 500)
+            batches = registering.batches(wired.registry, [], 500)
             feeds = sorted((feed for batch in batches for feed in batch), key=lambda feed: feed.subscription.url)
         bounds = {
             "min_interval_sec": wired.config.min_interval_sec,

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from feedcrawl.config import Config
-    from feedcrawl.services.fixtures import Page
-    from feedcrawl.store.raw_index import RawRef
+    from feedcrawl.services.archive.fixtures import Page
+    from feedcrawl.store.disk.raw_index import RawRef
 
 _FETCH_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 SHOWN = 100
@@ -64,8 +64,8 @@ class Command(ScrapyCommand):
 
     def run(self, args: list[str], opts: Namespace) -> None:
         """Checks, or saves one page."""
+        from feedcrawl.commands.exit_status import EXPLAINED, explained  # noqa: PLC0415
         from feedcrawl.config import Config  # noqa: PLC0415 - see the package
-        from feedcrawl.ending import EXPLAINED, explained  # noqa: PLC0415
 
         if len(args) != 1:
             raise UsageError("name one URL or fetch id to save it, or --check and a directory", print_help=False)
@@ -84,9 +84,9 @@ class Command(ScrapyCommand):
 
     def _fetch(self, url: str, directory: Path) -> None:
         """Through the guard, robots.txt and limits of `scrapy fetch`."""
+        from feedcrawl.commands.exit_status import FAILED, say  # noqa: PLC0415
         from feedcrawl.domain.errors import Refusal  # noqa: PLC0415 - see the package
         from feedcrawl.domain.urls import resolve  # noqa: PLC0415
-        from feedcrawl.ending import FAILED, say  # noqa: PLC0415
 
         if _FETCH_ID.fullmatch(url):
             raise Refusal("no_fetch", f"the archive of this data directory has no fetch {url} that is whole")
@@ -114,7 +114,7 @@ class Fetcher(Spider):
 
     def parse(self, response: Response, **_: Any) -> None:
         """Keeps what came."""
-        from feedcrawl.services.fixtures import Page  # noqa: PLC0415 - see the package
+        from feedcrawl.services.archive.fixtures import Page  # noqa: PLC0415 - see the package
 
         headers = {
             name.decode("latin-1").lower(): values[0].decode("latin-1") for name, values in response.headers.items()
@@ -125,26 +125,26 @@ class Fetcher(Spider):
 
 def archived(config: Config, wanted: str) -> Page | None:
     """The newest whole capture of a URL, or a fetch by its id, with what its feed said; None if there is none."""
-    from feedcrawl.services import archive, fixtures  # noqa: PLC0415 - see the package
-    from feedcrawl.services.replay import said_of  # noqa: PLC0415
-    from feedcrawl.store.ndjson import NdjsonFile  # noqa: PLC0415
+    from feedcrawl.services.archive import capture, fixtures  # noqa: PLC0415 - see the package
+    from feedcrawl.services.archive.replay import said_of  # noqa: PLC0415
+    from feedcrawl.store.disk.ndjson import NdjsonFile  # noqa: PLC0415
 
     def meant(ref: RawRef) -> bool:
-        return archive.is_whole(ref) and ref.uid is not None and wanted in (ref.url, ref.fetch_id)
+        return capture.is_whole(ref) and ref.uid is not None and wanted in (ref.url, ref.fetch_id)
 
-    with closing(archive.opened(config.data_dir)) as store:
+    with closing(capture.opened(config.data_dir)) as store:
         ref = max(filter(meant, store.refs()), key=lambda each: each.fetched_at, default=None)
         if ref is None or ref.uid is None:
             return None
-        document = archive.document(store, ref, limit_bytes=config.max_article_bytes)
+        document = capture.document(store, ref, limit_bytes=config.max_article_bytes)
     said = said_of(NdjsonFile(config.data_dir / "entries"), ref.fetched_at.date(), {ref.uid})
     return fixtures.page_of(document, fixtures.feed_of(said.get(ref.uid, {})))
 
 
 def save(page: Page, directory: Path) -> int:
     """Writes the test case, and says where, and what it expects."""
-    from feedcrawl.ending import DONE  # noqa: PLC0415 - see the package
-    from feedcrawl.services import fixtures  # noqa: PLC0415
+    from feedcrawl.commands.exit_status import DONE  # noqa: PLC0415 - see the package
+    from feedcrawl.services.archive import fixtures  # noqa: PLC0415
 
     article = found_in(page)
     folder = fixtures.save(directory, page, article)
@@ -155,8 +155,8 @@ def save(page: Page, directory: Path) -> int:
 
 def check(directory: Path, *, accept: bool) -> int:
     """Tells of each case what differs, and how many do."""
-    from feedcrawl.ending import DONE, FAILED  # noqa: PLC0415 - see the package
-    from feedcrawl.services import fixtures  # noqa: PLC0415
+    from feedcrawl.commands.exit_status import DONE, FAILED  # noqa: PLC0415 - see the package
+    from feedcrawl.services.archive import fixtures  # noqa: PLC0415
 
     folders, different = fixtures.folders(directory), 0
     for folder in folders:
@@ -174,8 +174,8 @@ def check(directory: Path, *, accept: bool) -> int:
 
 def found_in(page: Page) -> Mapping[str, Any]:
     """What today's extraction makes of a page."""
-    from feedcrawl.inspection import page_text  # noqa: PLC0415 - see the package
-    from feedcrawl.services import fixtures  # noqa: PLC0415
+    from feedcrawl.commands.inspection import page_text  # noqa: PLC0415 - see the package
+    from feedcrawl.services.archive import fixtures  # noqa: PLC0415
 
     return fixtures.expected(page, page_text(page.url, page.headers, page.body))
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterable, Sequence
 
-    from feedcrawl.domain.figures import Figures, HostFigures, Lateness
-    from feedcrawl.domain.tasks import History, Task
+    from feedcrawl.domain.frontier.figures import Figures, HostFigures, Lateness
+    from feedcrawl.domain.frontier.tasks import History, Task
     from feedcrawl.wiring import Wiring
 
 ACTIONS = ("figures", "urls", "hosts", "host")
@@ -37,7 +37,7 @@ class Command(OnStores, ScrapyCommand):
 
     def add_options(self, parser: ArgumentParser) -> None:
         """The conditions of `urls`."""
-        from feedcrawl.domain.tasks import Kind  # noqa: PLC0415 - see the package
+        from feedcrawl.domain.frontier.tasks import Kind  # noqa: PLC0415 - see the package
 
         super().add_options(parser)
         parser.add_argument("--host", help="urls: of this host")
@@ -54,8 +54,8 @@ class Command(OnStores, ScrapyCommand):
 
     def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
         """One of the actions."""
-        from feedcrawl.ending import DONE, UNUSABLE  # noqa: PLC0415 - see the package
-        from feedcrawl.services import work  # noqa: PLC0415
+        from feedcrawl.commands.exit_status import DONE, UNUSABLE  # noqa: PLC0415 - see the package
+        from feedcrawl.services.frontier import listing  # noqa: PLC0415
 
         action, names = (args[0], args[1:]) if args else ("figures", [])
         if action not in ACTIONS or bool(names) != (action == "host"):
@@ -63,21 +63,21 @@ class Command(OnStores, ScrapyCommand):
         if action == "figures":
             _show_figures(wired.frontier.figures(), as_json=opts.json)
         elif action == "hosts":
-            _show_hosts(work.busiest(wired.frontier, opts.limit), as_json=opts.json)
+            _show_hosts(listing.busiest(wired.frontier, opts.limit), as_json=opts.json)
         elif action == "host":
             hosts = [wired.frontier.host(name.lower()) for name in names]
             _explain(hosts, as_json=opts.json)
             return DONE if all(host.tasks for host in hosts) else UNUSABLE
         else:
-            wanted = work.Wanted(opts.host, opts.source, opts.status, opts.kind)
-            part = PART if wanted != work.Wanted() else min(PART, opts.limit * 2)
-            found = work.urls(wired.frontier, wanted, cursor=opts.cursor, limit=opts.limit, part=part)
+            wanted = listing.Wanted(opts.host, opts.source, opts.status, opts.kind)
+            part = PART if wanted != listing.Wanted() else min(PART, opts.limit * 2)
+            found = listing.urls(wired.frontier, wanted, cursor=opts.cursor, limit=opts.limit, part=part)
             _show_urls(*found, as_json=opts.json)
         return DONE
 
 
 def _show_figures(figures: Figures, *, as_json: bool) -> None:
-    from feedcrawl.services.work import figures_record  # noqa: PLC0415 - see the package
+    from feedcrawl.services.frontier.listing import figures_record  # noqa: PLC0415 - see the package
 
     if as_json:
         _write(figures_record(figures))
@@ -106,8 +106,8 @@ def _show_hosts(found: Sequence[tuple[str, int]], *, as_json: bool) -> None:
 
 
 def _explain(hosts: Sequence[HostFigures], *, as_json: bool) -> None:
-    from feedcrawl.domain.figures import WHY  # noqa: PLC0415 - see the package
-    from feedcrawl.services.work import host_record, paced_record  # noqa: PLC0415
+    from feedcrawl.domain.frontier.figures import WHY  # noqa: PLC0415 - see the package
+    from feedcrawl.services.frontier.listing import host_record, paced_record  # noqa: PLC0415
 
     if as_json:
         _write([host_record(host) for host in hosts])
@@ -120,7 +120,7 @@ def _explain(hosts: Sequence[HostFigures], *, as_json: bool) -> None:
 
 
 def _show_urls(cursor: int, found: Iterable[tuple[Task, History]], *, as_json: bool) -> None:
-    from feedcrawl.services.work import task_record  # noqa: PLC0415 - see the package
+    from feedcrawl.services.frontier.listing import task_record  # noqa: PLC0415 - see the package
 
     rows = [task_record(*each) for each in found]
     if as_json:

@@ -38,8 +38,8 @@ class Command(OnStores, ScrapyCommand):
 
     def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
         """What the first argument says."""
+        from feedcrawl.commands.exit_status import DONE  # noqa: PLC0415
         from feedcrawl.commands.feeds import array  # noqa: PLC0415 - see the package
-        from feedcrawl.ending import DONE  # noqa: PLC0415
 
         match args:
             case [] | ["list"]:

@@ -41,13 +41,13 @@ class Command(OnStores, ScrapyCommand):
 
     def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
         """All feeds, by URL."""
-        from feedcrawl.ending import DONE, UNUSABLE, say  # noqa: PLC0415 - see the package
-        from feedcrawl.services import subscriptions  # noqa: PLC0415
+        from feedcrawl.commands.exit_status import DONE, UNUSABLE, say  # noqa: PLC0415 - see the package
+        from feedcrawl.services.subscriptions import registering  # noqa: PLC0415
 
         if len(args) > 1:
             raise UsageError("name one file, or none for standard output", print_help=False)
         form = opts.format or SUFFIXES.get(Path(args[0] if args else "").suffix.lower(), "opml")
-        document = subscriptions.exported(wired.registry, form)
+        document = registering.exported(wired.registry, form)
         if not args or args[0] == "-":
             sys.stdout.buffer.write(document)
             return DONE

@@ -48,6 +48,6 @@ class Reader(Spider):
 
     def parse(self, response: Response, **kwargs: Any) -> Iterator[dict[str, Any]]:  # noqa: ARG002 - Scrapy's signature
         """A feed's entries, else a page's article; what is neither says why."""
-        from feedcrawl.inspection import read  # noqa: PLC0415 - see the package
+        from feedcrawl.commands.inspection import read  # noqa: PLC0415 - see the package
 
         yield from read(response)

@@ -20,7 +20,7 @@ from feedcrawl.commands import OnStores
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from feedcrawl.services.relay import Relay
+    from feedcrawl.services.operations.relay import Relay
     from feedcrawl.wiring import Wiring
 
 
@@ -43,7 +43,7 @@ class Command(OnStores, ScrapyCommand):
 
     def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
         """Relays until SIGTERM or Ctrl-C."""
-        from feedcrawl.ending import DONE, FAILED  # noqa: PLC0415 - see the package
+        from feedcrawl.commands.exit_status import DONE, FAILED  # noqa: PLC0415 - see the package
         from feedcrawl.extensions import logs  # noqa: PLC0415
 
         if args:
@@ -60,13 +60,13 @@ class Command(OnStores, ScrapyCommand):
 
 
 def _relay(wired: Wiring) -> Relay:
-    from feedcrawl.services.relay import Relay  # noqa: PLC0415 - see the package
+    from feedcrawl.services.operations.relay import Relay  # noqa: PLC0415 - see the package
 
     config = wired.config
     if not config.kafka_bootstrap:
         raise ValueError("FEEDCRAWL_KAFKA_BOOTSTRAP names no brokers: set it to host:port, several comma separated")
     try:
-        from feedcrawl.kafka import Brokers, access_of  # noqa: PLC0415
+        from feedcrawl.services.operations.kafka import Brokers, access_of  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise ValueError(f"{error.name} is not installed: pip install 'feedcrawl[kafka]'") from error
     topics = {"webpage_fetched": config.kafka_webpage_topic, "new_entry": config.kafka_entry_topic}
@@ -82,7 +82,7 @@ async def _run(relay: Relay, *, once: bool) -> bool:
 
 
 def _status(wired: Wiring) -> dict[str, float | None]:
-    from feedcrawl.services.relay import backlog  # noqa: PLC0415 - see the package
+    from feedcrawl.services.operations.relay import backlog  # noqa: PLC0415 - see the package
 
     found = backlog(wired.events)
     if found is None:

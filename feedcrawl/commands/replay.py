@@ -17,7 +17,7 @@ from feedcrawl.commands import OnStores, printable
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from feedcrawl.domain.replays import Replayed, Wanted
+    from feedcrawl.domain.articles.replays import Replayed, Wanted
     from feedcrawl.wiring import Wiring
 
 SHOWN = 80
@@ -50,7 +50,7 @@ class Command(OnStores, ScrapyCommand):
 
     def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
         """Replays, and tells."""
-        from feedcrawl.ending import DONE, UNUSABLE, say  # noqa: PLC0415 - see the package
+        from feedcrawl.commands.exit_status import DONE, UNUSABLE, say  # noqa: PLC0415 - see the package
 
         if args:
             raise UsageError("conditions are options: --url URL, --since DAY, …", print_help=False)
@@ -61,8 +61,8 @@ class Command(OnStores, ScrapyCommand):
 
 
 async def _replay(wired: Wiring, wanted: Wanted, feed_id: str | None, opts: Namespace) -> Counter[str]:
-    from feedcrawl.inspection import page_text  # noqa: PLC0415 - see the package
-    from feedcrawl.services.replay import Replay  # noqa: PLC0415
+    from feedcrawl.commands.inspection import page_text  # noqa: PLC0415 - see the package
+    from feedcrawl.services.archive.replay import Replay  # noqa: PLC0415
 
     counts: Counter[str] = Counter()
     try:
@@ -95,7 +95,7 @@ def _brief(value: Any) -> str:
 
 
 def _wanted(opts: Namespace) -> Wanted:
-    from feedcrawl.domain.replays import Wanted, moment  # noqa: PLC0415 - see the package
+    from feedcrawl.domain.articles.replays import Wanted, moment  # noqa: PLC0415 - see the package
 
     return Wanted(
         since=moment(opts.since) if opts.since else None,
@@ -108,11 +108,11 @@ def _wanted(opts: Namespace) -> Wanted:
 
 def _feed_id(wired: Wiring, name: str | None) -> str | None:
     """The feed's id; what is not subscribed (any more) can be named by id alone."""
-    from feedcrawl.services import subscriptions  # noqa: PLC0415 - see the package
+    from feedcrawl.services.subscriptions import registering  # noqa: PLC0415 - see the package
 
     if name is None:
         return None
-    feed = subscriptions.find(wired.registry, name)
+    feed = registering.find(wired.registry, name)
     return name if feed is None else feed.id
 
 

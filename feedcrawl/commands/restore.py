@@ -36,8 +36,8 @@ class Command(OnStores, ScrapyCommand):
 
     def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
         """Restores, and takes the server for the right one from now on."""
-        from feedcrawl.ending import DONE  # noqa: PLC0415 - see the package
-        from feedcrawl.services import snapshots  # noqa: PLC0415
+        from feedcrawl.commands.exit_status import DONE  # noqa: PLC0415 - see the package
+        from feedcrawl.services.operations import snapshots  # noqa: PLC0415
 
         if args:
             raise UsageError("it takes no name: what is restored is the data directory's", print_help=False)

@@ -27,6 +27,6 @@ class Command(shell.Command):
 
     def update_vars(self, vars: dict[str, Any]) -> None:  # noqa: A002 - Scrapy's signature
         """Adds the helpers."""
-        from feedcrawl.inspection import entries, extract  # noqa: PLC0415 - see the package
+        from feedcrawl.commands.inspection import entries, extract  # noqa: PLC0415 - see the package
 
         vars.update(extract=extract, entries=entries)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from scrapy.settings import Settings
 
-    from feedcrawl.domain.feed_choice import Candidate
-    from feedcrawl.services.subscriptions import Wish
+    from feedcrawl.domain.discovery.choice import Candidate
+    from feedcrawl.services.subscriptions.registering import Wish
     from feedcrawl.spiders.discover import Looked
     from feedcrawl.wiring import Wiring
 
@@ -51,34 +51,34 @@ class Command(OnStores, ScrapyCommand):
 
     def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
         """Subscribes to each; a line for each feed, and for each name that is of no use."""
-        from feedcrawl.ending import DONE, UNUSABLE, say  # noqa: PLC0415 - see the package
-        from feedcrawl.services import subscriptions  # noqa: PLC0415
+        from feedcrawl.commands.exit_status import DONE, UNUSABLE, say  # noqa: PLC0415 - see the package
+        from feedcrawl.services.subscriptions import registering  # noqa: PLC0415
 
         if not args:
             raise UsageError("name a feed's URL, a page, or a file with a list of them", print_help=False)
         if opts.pick not in ("", "all") and not opts.pick.isdecimal():
             raise UsageError("--pick takes a number of the list, or all", print_help=False)
         categories = tuple(filter(None, (each.strip() for each in opts.category.split(","))))
-        names = [name for each in args for name in subscriptions.split_names(each)]
-        wishes, refused = subscriptions.read_wishes(names, categories)
+        names = [name for each in args for name in registering.split_names(each)]
+        wishes, refused = registering.read_wishes(names, categories)
         pages = [] if opts.as_is else [wish for wish in wishes if wish.url in names]
         choosing = Choosing(opts.pick)
         wishes = choosing.settle(wishes, self._look(wired, pages))
         if opts.set:
-            wishes = subscriptions.with_overrides(wishes, opts.set)
+            wishes = registering.with_overrides(wishes, opts.set)
         if opts.backfill:
-            wishes = subscriptions.with_archives(wishes)
+            wishes = registering.with_archives(wishes)
         ids = []
         for first in range(0, len(wishes), BATCH):
-            found, bad = subscriptions.subscribe_all(
+            found, bad = registering.subscribe_all(
                 wired.registry, wired.frontier, wishes[first : first + BATCH], wired.now()
             )
             refused += bad
             ids += found
             feeds = wired.registry.load(found)
             if opts.backfill:
-                due = subscriptions.want_archives(wired.registry, list(feeds.values()))
-                subscriptions.poll_now(wired.frontier, due)
+                due = registering.want_archives(wired.registry, list(feeds.values()))
+                registering.poll_now(wired.frontier, due)
             for feed in feeds.values():
                 sys.stdout.write(f"{feed.id}  {feed.subscription.url}\n")
         for each in refused:
@@ -91,16 +91,16 @@ class Command(OnStores, ScrapyCommand):
         """What the addresses are, by the URL of the wish; those that are subscribed already are not looked at."""
         from feedcrawl.domain.errors import InvalidUrl  # noqa: PLC0415 - see the package
         from feedcrawl.domain.urls import resolve  # noqa: PLC0415
-        from feedcrawl.services import subscriptions  # noqa: PLC0415
+        from feedcrawl.services.subscriptions import registering  # noqa: PLC0415
         from feedcrawl.spiders.discover import Looked  # noqa: PLC0415
 
         urls: dict[str, str] = {}
         for wish in wishes:
             try:
-                url = resolve(subscriptions.with_scheme(wish.url))
+                url = resolve(registering.with_scheme(wish.url))
             except InvalidUrl:  # subscribing says why
                 continue
-            if subscriptions.find(wired.registry, url) is None:
+            if registering.find(wired.registry, url) is None:
                 urls[wish.url] = url
         assert self.settings is not None
         looked = look(self.settings, list(dict.fromkeys(urls.values()))) if urls else {}
@@ -124,9 +124,9 @@ class Choosing:
     def _settle(self, wish: Wish, seen: Looked) -> list[Wish]:
         from dataclasses import replace  # noqa: PLC0415 - see the package
 
-        from feedcrawl.domain.feed_choice import choose  # noqa: PLC0415
-        from feedcrawl.ending import say  # noqa: PLC0415
-        from feedcrawl.services.discovery import may_become_a_feed  # noqa: PLC0415
+        from feedcrawl.commands.exit_status import say  # noqa: PLC0415
+        from feedcrawl.domain.discovery.choice import choose  # noqa: PLC0415
+        from feedcrawl.services.subscriptions.discovery import may_become_a_feed  # noqa: PLC0415
 
         if seen.is_feed or seen.is_list:  # a list gives way to its feeds when it is polled
             return [wish]

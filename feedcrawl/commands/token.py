@@ -54,9 +54,9 @@ class Command(OnStores, ScrapyCommand):
 
 
 def _create(wired: Wiring, actor: str, scope: str, *, as_json: bool) -> int:
+    from feedcrawl.commands.exit_status import DONE, UNUSABLE, say  # noqa: PLC0415
     from feedcrawl.domain.errors import Refusal  # noqa: PLC0415 - see the package
-    from feedcrawl.ending import DONE, UNUSABLE, say  # noqa: PLC0415
-    from feedcrawl.services import tokens  # noqa: PLC0415
+    from feedcrawl.services.operations import tokens  # noqa: PLC0415
 
     try:
         text, token = tokens.create(wired.tokens, actor, scope, wired.now())
@@ -76,7 +76,7 @@ def _create(wired: Wiring, actor: str, scope: str, *, as_json: bool) -> int:
 
 
 def _list(wired: Wiring, *, as_json: bool) -> int:
-    from feedcrawl.ending import DONE  # noqa: PLC0415 - see the package
+    from feedcrawl.commands.exit_status import DONE  # noqa: PLC0415 - see the package
 
     said = [(token.id, token.actor, token.scope, token.created_at) for token in wired.tokens.all()]
     names = ("id", "actor", "scope", "created_at")
@@ -91,7 +91,7 @@ def _row(said: Sequence[str]) -> str:
 
 
 def _revoke(wired: Wiring, token_id: str) -> int:
-    from feedcrawl.ending import DONE, UNUSABLE, say  # noqa: PLC0415 - see the package
+    from feedcrawl.commands.exit_status import DONE, UNUSABLE, say  # noqa: PLC0415 - see the package
 
     token = wired.tokens.drop(token_id)
     if token is None:

@@ -29,17 +29,17 @@ class Command(OnStores, ScrapyCommand):
 
     def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:  # noqa: ARG002 - no options
         """Unsubscribes from each."""
-        from feedcrawl.ending import DONE, UNUSABLE, say  # noqa: PLC0415 - see the package
-        from feedcrawl.services import subscriptions  # noqa: PLC0415
+        from feedcrawl.commands.exit_status import DONE, UNUSABLE, say  # noqa: PLC0415 - see the package
+        from feedcrawl.services.subscriptions import registering  # noqa: PLC0415
 
         if not args:
             raise UsageError("name feeds by URL or id: `scrapy feeds` lists them", print_help=False)
         status = UNUSABLE
         for name in args:
-            feed = subscriptions.find(wired.registry, name)
+            feed = registering.find(wired.registry, name)
             if feed is None:
                 say("unsubscribe", f"{name} is not subscribed; `scrapy feeds` lists what is")
-            elif subscriptions.unsubscribe(wired.registry, wired.frontier, feed.id):
+            elif registering.unsubscribe(wired.registry, wired.frontier, feed.id):
                 sys.stdout.write(f"{feed.id}  {feed.subscription.url}\n")
                 status = DONE
         return status

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterable, Iterator, Mapping
 
-    from feedcrawl.domain.subscription import Feed
+    from feedcrawl.domain.subscriptions.records import Feed
     from feedcrawl.wiring import Wiring
 
 
@@ -41,13 +41,13 @@ class Command(OnStores, ScrapyCommand):
 
     def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
         """The stored decision and the journal."""
-        from feedcrawl.ending import UNUSABLE, say  # noqa: PLC0415 - see the package
-        from feedcrawl.services import subscriptions  # noqa: PLC0415
-        from feedcrawl.services.explanations import explained  # noqa: PLC0415
+        from feedcrawl.commands.exit_status import UNUSABLE, say  # noqa: PLC0415 - see the package
+        from feedcrawl.services.subscriptions import registering  # noqa: PLC0415
+        from feedcrawl.services.subscriptions.explanations import explained  # noqa: PLC0415
 
         if len(args) != 1:
             raise UsageError("name one feed by URL or id: `scrapy feeds` lists them", print_help=False)
-        feed = subscriptions.find(wired.registry, args[0])
+        feed = registering.find(wired.registry, args[0])
         if feed is None:
             say("why", f"{args[0]} is not subscribed; `scrapy feeds` lists what is")
             return UNUSABLE
@@ -59,7 +59,7 @@ class Command(OnStores, ScrapyCommand):
 
 
 def _show(lines: Iterable[str]) -> int:
-    from feedcrawl.ending import DONE  # noqa: PLC0415 - see the package
+    from feedcrawl.commands.exit_status import DONE  # noqa: PLC0415 - see the package
 
     for line in lines:
         sys.stdout.write("".join(each if each.isprintable() else " " for each in line) + "\n")
@@ -68,7 +68,7 @@ def _show(lines: Iterable[str]) -> int:
 
 def decision(said: Mapping[str, Any]) -> Iterator[str]:
     """The feed, its next poll, and each rule that spoke with the wait that it asked for."""
-    from feedcrawl.domain.reasons import duration  # noqa: PLC0415 - see the package
+    from feedcrawl.domain.cadence.reasons import duration  # noqa: PLC0415 - see the package
 
     yield f"{said['title'] or 'feed'}  {said['url']}  {said['id']}"
     if said["last_fetch_at"] is None:
@@ -113,8 +113,8 @@ def fetch(line: dict[str, Any]) -> str:
 
 def diff(wired: Wiring, feed: Feed) -> Iterator[str]:
     """What the newest version of a feed in the archive says otherwise than the one before, entry by entry."""
-    from feedcrawl.domain.rewrites import rewrites  # noqa: PLC0415 - see the package
-    from feedcrawl.services.versions import last_versions  # noqa: PLC0415
+    from feedcrawl.domain.entries.rewrites import rewrites  # noqa: PLC0415 - see the package
+    from feedcrawl.services.archive.versions import last_versions  # noqa: PLC0415
 
     found = last_versions(wired.config.data_dir, feed.id, limit=wired.config.max_feed_bytes)
     if len(found) < 2:

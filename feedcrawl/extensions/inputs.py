@@ -13,11 +13,12 @@ from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.asyncio import create_looping_call, sleep
 
 from feedcrawl import wiring
-from feedcrawl.services import dead_letters, sources
-from feedcrawl.services.articles import cached_page_event, page_key
-from feedcrawl.services.inputs import Inputs
-from feedcrawl.store.connection import StoreUnavailable
-from feedcrawl.store.disk import DiskUnavailable
+from feedcrawl.services.articles.tasks import cached_page_event, page_key
+from feedcrawl.services.operations import dead_letters
+from feedcrawl.services.operations.inputs import Inputs
+from feedcrawl.services.sites import sources
+from feedcrawl.store.disk.files import DiskUnavailable
+from feedcrawl.store.redis.connection import StoreUnavailable
 
 if TYPE_CHECKING:
     from scrapy import Spider

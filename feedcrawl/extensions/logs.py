@@ -21,8 +21,8 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.log import TopLevelFormatter, get_scrapy_root_handler
 
 from feedcrawl.domain.errors import Refusal
-from feedcrawl.store.connection import StoreUnavailable
-from feedcrawl.store.disk import DiskUnavailable
+from feedcrawl.store.disk.files import DiskUnavailable
+from feedcrawl.store.redis.connection import StoreUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,8 +13,8 @@ from scrapy.exceptions import NotConfigured
 from feedcrawl import wiring
 from feedcrawl.items import FeedPoll
 from feedcrawl.parsing import Failed
-from feedcrawl.services.measures import Fleet
-from feedcrawl.services.polling import interval_ratio
+from feedcrawl.services.operations.measures import Fleet
+from feedcrawl.services.subscriptions.polling import interval_ratio
 from feedcrawl.telemetry import names
 from feedcrawl.telemetry.metrics import Endpoint, Histograms, StatsCounters
 

@@ -16,8 +16,8 @@ from scrapy import signals
 from scrapy.utils.asyncio import create_looping_call
 
 from feedcrawl import wiring
-from feedcrawl.domain.reasons import duration
-from feedcrawl.store.connection import StoreUnavailable, map_redis_errors
+from feedcrawl.domain.cadence.reasons import duration
+from feedcrawl.store.redis.connection import StoreUnavailable, map_redis_errors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

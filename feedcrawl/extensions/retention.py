@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Self
 from scrapy import signals
 
 from feedcrawl import wiring
-from feedcrawl.services import retention
-from feedcrawl.store.disk import DiskUnavailable
+from feedcrawl.services.archive import retention
+from feedcrawl.store.disk.files import DiskUnavailable
 
 if TYPE_CHECKING:
     from scrapy import Spider

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 from scrapy import signals
 
 from feedcrawl import wiring
-from feedcrawl.store.connection import StoreUnavailable
-from feedcrawl.store.disk import DiskUnavailable
+from feedcrawl.store.disk.files import DiskUnavailable
+from feedcrawl.store.redis.connection import StoreUnavailable
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

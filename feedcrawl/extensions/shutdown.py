@@ -11,7 +11,7 @@ from scrapy.utils.asyncio import create_looping_call
 from twisted.internet import tcp
 
 from feedcrawl import wiring
-from feedcrawl.domain.outcome import judge
+from feedcrawl.domain.frontier.outcome import judge
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Self
 from scrapy import signals
 
 from feedcrawl import wiring
-from feedcrawl.services import snapshots
-from feedcrawl.store.connection import ServerRefused, StoreUnavailable
-from feedcrawl.store.disk import DiskUnavailable
+from feedcrawl.services.operations import snapshots
+from feedcrawl.store.disk.files import DiskUnavailable
+from feedcrawl.store.redis.connection import ServerRefused, StoreUnavailable
 
 if TYPE_CHECKING:
     from scrapy import Spider

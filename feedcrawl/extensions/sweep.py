@@ -13,9 +13,9 @@ from scrapy import signals
 from scrapy.exceptions import DontCloseSpider
 
 from feedcrawl import wiring
-from feedcrawl.services import catch_up
-from feedcrawl.services.sweeper import PAGE, Sweeper
-from feedcrawl.store.connection import StoreUnavailable
+from feedcrawl.services.operations.sweeper import PAGE, Sweeper
+from feedcrawl.services.subscriptions import catch_up
+from feedcrawl.store.redis.connection import StoreUnavailable
 
 if TYPE_CHECKING:
     from scrapy import Spider

@@ -11,7 +11,7 @@ from scrapy import signals
 from scrapy.utils.asyncio import create_looping_call
 
 from feedcrawl import wiring
-from feedcrawl.store.disk import DiskUnavailable, sweep
+from feedcrawl.store.disk.files import DiskUnavailable, sweep
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -8,15 +8,15 @@ from scrapy import Request
 from scrapy.utils.asyncio import sleep
 
 from feedcrawl import wiring
-from feedcrawl.domain.outcome import probe_signal
+from feedcrawl.crawl.failures import failure_name
+from feedcrawl.domain.frontier.outcome import probe_signal
 from feedcrawl.domain.urls import origin
 from feedcrawl.exceptions import CircuitOpen
-from feedcrawl.failures import failure_name
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from feedcrawl.services.leases import Leases
+    from feedcrawl.services.frontier.leases import Leases
 
 
 class CircuitMiddleware:

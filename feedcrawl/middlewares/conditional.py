@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from scrapy import Request
 
-    from feedcrawl.domain.conditional import Validators
+    from feedcrawl.domain.http.conditional import Validators
 
 
 class ConditionalMiddleware:

@@ -8,7 +8,7 @@ from scrapy.exceptions import ResponseDataLossError
 from scrapy.http import TextResponse
 from scrapy.responsetypes import responsetypes
 
-from feedcrawl.domain.codings import Undecodable, decode, names
+from feedcrawl.domain.http.codings import Undecodable, decode, names
 from feedcrawl.exceptions import BodyRefused
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from feedcrawl.services.leases import Leases
+    from feedcrawl.services.frontier.leases import Leases
 
 
 class LeaseMiddleware:

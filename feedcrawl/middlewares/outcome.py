@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Self
 
 from feedcrawl import wiring
-from feedcrawl.verdict import Verdicts
+from feedcrawl.crawl.verdict import Verdicts
 
 if TYPE_CHECKING:
     from scrapy import Request

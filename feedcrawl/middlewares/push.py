@@ -9,7 +9,7 @@ from scrapy.http import Response
 if TYPE_CHECKING:
     from scrapy import Request
 
-    from feedcrawl.store.websub import Pushed
+    from feedcrawl.store.push.websub import Pushed
 
 
 class PushMiddleware:

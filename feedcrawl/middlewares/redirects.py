@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain.redirects import REDIRECTS, Refused, next_hop
+from feedcrawl.domain.http.redirects import REDIRECTS, Refused, next_hop
 from feedcrawl.exceptions import HopElsewhere, RedirectRefused
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from feedcrawl.domain.redirects import Hop
+    from feedcrawl.domain.http.redirects import Hop
 
 __all__ = ["HopElsewhere", "RedirectMiddleware", "RedirectRefused"]
 

@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Final, Self
 
 from scrapy.utils.asyncio import sleep
 
-from feedcrawl import robots, wiring
+from feedcrawl import wiring
+from feedcrawl.crawl import robots_gate
 from feedcrawl.exceptions import CrawlDelayLearned
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
-    from feedcrawl.robots import RobotsGate
-    from feedcrawl.services.leases import Leases
+    from feedcrawl.crawl.robots_gate import RobotsGate
+    from feedcrawl.services.frontier.leases import Leases
 
 
 NEAR_SEC: Final = 2.0
@@ -33,7 +34,7 @@ class RobotsMiddleware:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Shares the crawler's gate and leases."""
-        return cls(robots.of(crawler), wiring.of(crawler).leases)
+        return cls(robots_gate.of(crawler), wiring.of(crawler).leases)
 
     async def process_request(self, request: Request) -> None:
         """Waits for the host's robots.txt if it is not known, which takes the request's turn, and then for the next.

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Self
 from feedcrawl import wiring
 from feedcrawl.exceptions import LeaseLost
 from feedcrawl.items import Article
-from feedcrawl.services import publication
+from feedcrawl.services.articles import publication
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from feedcrawl.services.leases import Leases
+    from feedcrawl.services.frontier.leases import Leases
 
 
 class CanonicalizePipeline:

@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Any, Self
 
 from feedcrawl import wiring
 from feedcrawl.domain import cadence
-from feedcrawl.domain.tempo import demand
+from feedcrawl.domain.cadence.tempo import demand
 from feedcrawl.exceptions import LeaseLost
 from feedcrawl.items import Article, FeedPoll
-from feedcrawl.services import backfill, journal, polling, subscriptions, tallies
-from feedcrawl.store.connection import map_redis_errors
+from feedcrawl.services.operations import tallies
+from feedcrawl.services.subscriptions import backfill, journal, polling, registering
+from feedcrawl.store.redis.connection import map_redis_errors
 from feedcrawl.telemetry.tracing import traced
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.statscollectors import StatsCollector
 
-    from feedcrawl.domain.tasks import Lease
+    from feedcrawl.domain.frontier.tasks import Lease
     from feedcrawl.wiring import Wiring
 
 logger = logging.getLogger(__name__)
@@ -78,7 +79,7 @@ class CommitPipeline:
         poll.decision = polling.decide(poll, policy, random.uniform(-1, 1))  # noqa: S311 - jitter
         self._wired.tracer.note(poll.lease, decision=poll.decision.reason, wait_sec=poll.decision.interval_sec)
         poll.demand = demand(policy.tempo, poll.decision.interval_sec)
-        moved = subscriptions.move(registry, poll)
+        moved = registering.move(registry, poll)
         before, record = poll.feed.polls, polling.poll_record(poll)
         commands = registry.commit(poll.feed.id, record, journal.journal_line(poll))
         commands += registry.demand_changed(poll.feed.id, poll.demand - poll.feed.polls.demand)

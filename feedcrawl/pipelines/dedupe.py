@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from feedcrawl import wiring
 from feedcrawl.items import Article, FeedPoll
-from feedcrawl.services import lineage
-from feedcrawl.store.connection import map_redis_errors
+from feedcrawl.services.subscriptions import lineage
+from feedcrawl.store.redis.connection import map_redis_errors
 from feedcrawl.telemetry.tracing import traced
 
 if TYPE_CHECKING:

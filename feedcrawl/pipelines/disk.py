@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Self
 from feedcrawl import wiring
 from feedcrawl.exceptions import LeaseLost
 from feedcrawl.items import Article, FeedPoll
-from feedcrawl.services import publication
+from feedcrawl.services.articles import publication
 from feedcrawl.telemetry.tracing import traced
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from feedcrawl.store.ndjson import NdjsonFile
+    from feedcrawl.store.disk.ndjson import NdjsonFile
     from feedcrawl.wiring import Wiring
 
 

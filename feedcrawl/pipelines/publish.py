@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 from feedcrawl import wiring
-from feedcrawl.domain.traces import traceparent
+from feedcrawl.domain.frontier.traces import traceparent
 from feedcrawl.exceptions import LeaseLost
 from feedcrawl.items import Article, FeedPoll
-from feedcrawl.services import articles, lineage, polling, publication
-from feedcrawl.store.connection import in_order, map_redis_errors
+from feedcrawl.services.articles import publication, tasks
+from feedcrawl.services.subscriptions import lineage, polling
+from feedcrawl.store.redis.connection import in_order, map_redis_errors
 from feedcrawl.telemetry.tracing import traced
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from feedcrawl.domain.events import Event
+    from feedcrawl.domain.operations.events import Event
     from feedcrawl.wiring import Wiring
 
 PRUNE_EVERY = 100
@@ -69,9 +70,9 @@ class PublishPipeline:
     def _cache(self, article: Article) -> bool:
         if not article.html or not self._wired.config.page_cache_ttl_sec:
             return False
-        self._wired.articles.cache_page(articles.page_key(article.url), article.html)
+        self._wired.articles.cache_page(tasks.page_key(article.url), article.html)
         return True
 
     def _article(self, item: Article, *, cached: bool) -> list[Event]:
-        page = [articles.webpage_event(item, cached=cached)] if item.html else []
+        page = [tasks.webpage_event(item, cached=cached)] if item.html else []
         return page + publication.told(item, self._wired.joins)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from feedcrawl import wiring
 from feedcrawl.items import Article, FeedPoll
-from feedcrawl.services import backfill, polling, publication
-from feedcrawl.store.connection import map_redis_errors
+from feedcrawl.services.articles import publication
+from feedcrawl.services.subscriptions import backfill, polling
+from feedcrawl.store.redis.connection import map_redis_errors
 from feedcrawl.telemetry.tracing import traced
 
 if TYPE_CHECKING:

@@ -11,15 +11,15 @@ from scrapy import Spider, signals
 from scrapy.exceptions import StopDownload
 
 from feedcrawl import wiring
-from feedcrawl.domain.files import may_be, media_type
-from feedcrawl.domain.tasks import FILE_LANE, LANES
-from feedcrawl.spiders.archives import ArchiveTasks
-from feedcrawl.spiders.files import FileTasks
-from feedcrawl.spiders.hubs import HubTasks
-from feedcrawl.spiders.pages import ArticleTasks
-from feedcrawl.spiders.polls import FeedTasks
-from feedcrawl.spiders.sitemap_tasks import SitemapTasks
-from feedcrawl.store.connection import StoreUnavailable, map_redis_errors
+from feedcrawl.domain.articles.files import may_be, media_type
+from feedcrawl.domain.frontier.tasks import FILE_LANE, LANES
+from feedcrawl.handlers.archive import ArchiveTasks
+from feedcrawl.handlers.article import ArticleTasks
+from feedcrawl.handlers.feed import FeedTasks
+from feedcrawl.handlers.file import FileTasks
+from feedcrawl.handlers.sitemap import SitemapTasks
+from feedcrawl.handlers.websub import HubTasks
+from feedcrawl.store.redis.connection import StoreUnavailable, map_redis_errors
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from feedcrawl.domain.tasks import Lease
+    from feedcrawl.domain.frontier.tasks import Lease
     from feedcrawl.items import FeedPoll
-    from feedcrawl.services.leases import Leases
+    from feedcrawl.services.frontier.leases import Leases
     from feedcrawl.wiring import Wiring
 
 logger = logging.getLogger(__name__)

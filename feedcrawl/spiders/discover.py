@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Request, Spider
 from scrapy.exceptions import IgnoreRequest
 
-from feedcrawl import robots, wiring
-from feedcrawl.domain import feed_choice
-from feedcrawl.domain.discovery import feed_like_links, find_feeds
-from feedcrawl.domain.feed_choice import Candidate
-from feedcrawl.domain.lists import read_list
+from feedcrawl import wiring
+from feedcrawl.crawl import robots_gate
+from feedcrawl.crawl.failures import failure_name
+from feedcrawl.domain.discovery import choice, feed_like_links, find_feeds
+from feedcrawl.domain.discovery.choice import Candidate
+from feedcrawl.domain.subscriptions.lists import read_list
 from feedcrawl.exceptions import RobotsBlocked, RobotsUnavailable
-from feedcrawl.failures import failure_name
+from feedcrawl.handlers.base import FEED_HEADERS, PARSE_WALL_SEC, content_type
 from feedcrawl.parsing import Done
-from feedcrawl.services.discovery import Moves, is_elsewhere, stage
-from feedcrawl.services.subscriptions import LISTS
-from feedcrawl.spiders.answers import FEED_HEADERS, PARSE_WALL_SEC, content_type
+from feedcrawl.services.subscriptions.discovery import Moves, is_elsewhere, stage
+from feedcrawl.services.subscriptions.registering import LISTS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Sequence
@@ -66,12 +66,12 @@ async def unfold(crawler: Crawler, poll: FeedPoll, response: Response | None) ->
 
 async def _leave_page(crawler: Crawler, moves: Moves, poll: FeedPoll, response: Response) -> bool:
     try:
-        await robots.of(crawler).check(response.url, "visit")
+        await robots_gate.of(crawler).check(response.url, "visit")
     except (RobotsBlocked, RobotsUnavailable):
         poll.detail = "a page, no feed; its robots.txt does not let its feeds be looked for"
         return False
     parsers = wiring.of(crawler).parsers
-    named = feed_choice.places(await _links(parsers, find_feeds, response), response.url)
+    named = choice.places(await _links(parsers, find_feeds, response), response.url)
     places = named
     if not named and poll.feed.polls.last_fetch_at is None:  # guessed once, not at each poll of a page
         places = await _guesses(parsers, response)
@@ -87,14 +87,14 @@ async def _leave_page(crawler: Crawler, moves: Moves, poll: FeedPoll, response: 
 
 
 async def _guesses(parsers: ParserPool, response: Response) -> tuple[str, ...]:
-    likely = feed_choice.places(await _links(parsers, feed_like_links, response), response.url)
-    return tuple(dict.fromkeys((*feed_choice.guesses(response.url), *likely)))[: feed_choice.MAX_PLACES]
+    likely = choice.places(await _links(parsers, feed_like_links, response), response.url)
+    return tuple(dict.fromkeys((*choice.guesses(response.url), *likely)))[: choice.MAX_PLACES]
 
 
 async def announced(parsers: ParserPool, response: Response) -> tuple[str, ...]:
     """The addresses of feeds that a page names, else those of its links that look like feeds."""
     for find in (find_feeds, feed_like_links):
-        if places := feed_choice.places(await _links(parsers, find, response), response.url):
+        if places := choice.places(await _links(parsers, find, response), response.url):
             return places
     return ()
 
@@ -168,15 +168,15 @@ class DiscoverSpider(Spider):
     async def _behind(self, page: Response) -> tuple[Candidate, ...]:
         """The feeds that a page announces, else the first of the usual addresses, else those that its links name."""
         named = await _links(self._parsers, find_feeds, page)
-        found = await self._feeds(feed_choice.places(named, page.url))
+        found = await self._feeds(choice.places(named, page.url))
         if not found:
-            found = await self._feeds(feed_choice.guesses(page.url), enough=1)
+            found = await self._feeds(choice.guesses(page.url), enough=1)
         if not found:
             likely = await _links(self._parsers, feed_like_links, page)
-            found = await self._feeds(feed_choice.places(likely, page.url))
+            found = await self._feeds(choice.places(likely, page.url))
         return tuple(found)
 
-    async def _feeds(self, urls: Iterable[str], enough: int = feed_choice.MAX_PLACES) -> list[Candidate]:
+    async def _feeds(self, urls: Iterable[str], enough: int = choice.MAX_PLACES) -> list[Candidate]:
         found: list[Candidate] = []
         for url in urls:
             answer = await self._fetch(url)
@@ -200,7 +200,7 @@ class DiscoverSpider(Spider):
 
     async def _read(self, response: Response) -> Candidate | tuple[str, str]:
         read = await self._parsers.run(
-            feed_choice.read_candidate,
+            choice.read_candidate,
             response.body,
             url=response.url,
             content_type=content_type(response),

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import CloseSpider
 
-from feedcrawl.services import sources, subscriptions
-from feedcrawl.spiders import discover, lists
+from feedcrawl.handlers import lists
+from feedcrawl.services.sites import sources
+from feedcrawl.services.subscriptions import registering
+from feedcrawl.spiders import discover
 from feedcrawl.spiders.base import FrontierSpider
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ class FeedsSpider(FrontierSpider):
         self, feeds: str = "", category: str = "", now: str = "", backfill: str = "", forever: str = "", **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
-        self.feeds = subscriptions.split_names(feeds)
+        self.feeds = registering.split_names(feeds)
         self.categories = tuple(filter(None, (each.strip() for each in category.split(","))))
         self.now = switch("now", now)
         self.backfill = switch("backfill", backfill)
@@ -43,9 +45,9 @@ class FeedsSpider(FrontierSpider):
     async def begin(self) -> None:
         """Subscribes to what was asked for; the frontier does the rest."""
         await sources.sync(self.wired.sources, self.wired)
-        wishes, refused = subscriptions.read_wishes(self.feeds, self.categories)
+        wishes, refused = registering.read_wishes(self.feeds, self.categories)
         lists.tell(refused)
-        ids = await lists.subscribe(self.wired, subscriptions.with_archives(wishes) if self.backfill else wishes)
+        ids = await lists.subscribe(self.wired, registering.with_archives(wishes) if self.backfill else wishes)
         if self.feeds and not ids:
             assert self.crawler.stats is not None
             self.crawler.stats.set_value(NO_USABLE_ARGUMENT, value=True)
@@ -69,9 +71,9 @@ class FeedsSpider(FrontierSpider):
         """What the arguments say of these feeds, or of all if none is named."""
         if not (self.now or self.backfill):
             return
-        for feeds in subscriptions.batches(self.wired.registry, ids, lists.BATCH):
-            due = subscriptions.want_archives(self.wired.registry, feeds) if self.backfill else []
-            subscriptions.poll_now(self.wired.frontier, feeds if self.now else due)
+        for feeds in registering.batches(self.wired.registry, ids, lists.BATCH):
+            due = registering.want_archives(self.wired.registry, feeds) if self.backfill else []
+            registering.poll_now(self.wired.frontier, feeds if self.now else due)
             await asyncio.sleep(0)
 
 

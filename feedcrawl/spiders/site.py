@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import Request, signals
 
-from feedcrawl.domain.site_links import read_links
+from feedcrawl.domain.sites.links import read_links
 from feedcrawl.domain.urls import same_site
+from feedcrawl.handlers.base import PARSE_WALL_SEC
 from feedcrawl.parsing import Done
-from feedcrawl.services import sites, sources
-from feedcrawl.services.requests import request_to_task
-from feedcrawl.services.sites import SiteRun
-from feedcrawl.spiders.answers import PARSE_WALL_SEC
+from feedcrawl.services.frontier.requests import request_to_task
+from feedcrawl.services.sites import crawling, sources
+from feedcrawl.services.sites.crawling import SiteRun
 from feedcrawl.spiders.base import FrontierSpider
-from feedcrawl.store.connection import StoreUnavailable
+from feedcrawl.store.redis.connection import StoreUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from feedcrawl.domain.sources import Source
-    from feedcrawl.domain.tasks import Task
+    from feedcrawl.domain.frontier.tasks import Task
+    from feedcrawl.domain.sites.sources import Source
 
 
 class SiteSpider(FrontierSpider):
@@ -76,9 +76,9 @@ class SiteSpider(FrontierSpider):
             )
             return
         found, submissions = read.value, self.wired.submissions
-        articles = sites.submitted(found.articles, self.site, response.url, depth)
+        articles = crawling.submitted(found.articles, self.site, response.url, depth)
         new = await submissions.submit(articles, self.site.categories)
-        new += await submissions.submit(sites.external(found.external, self.site, response.url, depth), ())
+        new += await submissions.submit(crawling.external(found.external, self.site, response.url, depth), ())
         followed = self.run.follow(self._pages(found.listings, depth + 1))
         self._tell(response.url, depth, new, followed)
 

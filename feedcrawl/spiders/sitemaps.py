@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import CloseSpider
 
-from feedcrawl.services import sources, subscriptions, watching
-from feedcrawl.spiders import lists
+from feedcrawl.handlers import lists
+from feedcrawl.services.sites import sources, watching
+from feedcrawl.services.subscriptions import registering
 from feedcrawl.spiders.base import FrontierSpider
 from feedcrawl.spiders.feeds import NO_USABLE_ARGUMENT, switch
-from feedcrawl.store.connection import map_redis_errors
+from feedcrawl.store.redis.connection import map_redis_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +29,7 @@ class SitemapsSpider(FrontierSpider):
 
     def __init__(self, sitemaps: str = "", category: str = "", now: str = "", forever: str = "", **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.sitemaps = subscriptions.split_names(sitemaps)
+        self.sitemaps = registering.split_names(sitemaps)
         self.categories = tuple(filter(None, (each.strip() for each in category.split(","))))
         self.now = switch("now", now)
         self.forever = switch("forever", forever)
@@ -36,7 +37,7 @@ class SitemapsSpider(FrontierSpider):
     async def begin(self) -> None:
         """Watches what was asked for; the frontier does the rest."""
         await sources.sync(self.wired.sources, self.wired)
-        wishes, refused = subscriptions.read_wishes(self.sitemaps, self.categories)
+        wishes, refused = registering.read_wishes(self.sitemaps, self.categories)
         lists.tell(refused)
         ids = await self._watch(wishes)
         if self.sitemaps and not ids:
@@ -48,7 +49,7 @@ class SitemapsSpider(FrontierSpider):
         if not self.sitemaps and not self.wired.sitemaps.count():
             self.logger.warning("no_sitemaps", extra={"detail": "no sitemap is watched: -a sitemaps=URL, or a source"})
 
-    async def _watch(self, wishes: Sequence[subscriptions.Wish]) -> list[str]:
+    async def _watch(self, wishes: Sequence[registering.Wish]) -> list[str]:
         ids: dict[str, None] = {}
         for first in range(0, len(wishes), lists.BATCH):
             wanted, refused = watching.wished(wishes[first : first + lists.BATCH], self.wired.now())

@@ -19,14 +19,14 @@ from opentelemetry.trace import Span, SpanKind, StatusCode, get_current_span, se
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from feedcrawl import __version__
-from feedcrawl.domain.traces import TRACE, traceparent
+from feedcrawl.domain.frontier.traces import TRACE, traceparent
 
 if TYPE_CHECKING:
     import logging
     from collections.abc import Callable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
-    from feedcrawl.domain.tasks import Lease
+    from feedcrawl.domain.frontier.tasks import Lease
 
 _W3C: Final = TraceContextTextMapPropagator()
 _HEADER: Final = "traceparent"

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
-    from feedcrawl.domain.tasks import Lease
+    from feedcrawl.domain.frontier.tasks import Lease
 
 Step = TypeVar("Step", bound="Callable[..., Any]")
 _NOTHING: Final = nullcontext()

@@ -17,9 +17,9 @@ from documents import paragraphs
 from stories import Reader, wired_to
 
 from feedcrawl.api import limits
-from feedcrawl.domain.states import media_id
+from feedcrawl.domain.articles.media import media_id
 from feedcrawl.domain.urls import url_uid
-from feedcrawl.services import tokens
+from feedcrawl.services.operations import tokens
 from feedcrawl.wiring import Wiring
 
 A = "http://a.paper.test/1"

@@ -11,7 +11,7 @@ from callers import Callers, callers
 
 from feedcrawl.api import app
 from feedcrawl.api.access import COOKIE
-from feedcrawl.domain.tokens import token_text
+from feedcrawl.domain.operations.tokens import token_text
 
 FEED = "0b5bca8e-6b5a-4b0e-9f4f-0d1a2b3c4d5e"
 

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from stories import Reader, wired_to
 
 from feedcrawl.api import schemas
-from feedcrawl.api.routes import articles as route
+from feedcrawl.api.routes.machine import articles as route
 from feedcrawl.domain.urls import url_uid
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>"

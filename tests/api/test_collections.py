@@ -14,10 +14,10 @@ from jsonschema import Draft202012Validator
 from lxml import etree
 from stories import Reader, wired_to
 
-from feedcrawl.api.routes import collections as route
+from feedcrawl.api.routes.machine import collections as route
 from feedcrawl.domain.feeds import parse
 from feedcrawl.domain.urls import url_uid
-from feedcrawl.services import tokens
+from feedcrawl.services.operations import tokens
 
 HUB = "https://hub.example/"
 

@@ -12,7 +12,7 @@ import redis
 from callers import Callers, callers
 
 from feedcrawl.api import connections
-from feedcrawl.store.keys import EVENTS
+from feedcrawl.store.redis.keys import EVENTS
 
 HEAD = b"GET /healthz HTTP/1.1\r\nHost: a\r\n"
 

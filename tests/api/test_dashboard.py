@@ -17,9 +17,9 @@ from redis_process import running_redis
 from scrapy.settings import Settings
 
 from feedcrawl.api.access import COOKIE
-from feedcrawl.services import tokens
+from feedcrawl.services.operations import tokens
 from feedcrawl.settings import from_environment
-from feedcrawl.store import keys
+from feedcrawl.store.redis import keys
 from feedcrawl.wiring import Wiring
 
 PATHS = ("/", "/dashboard/feeds", "/dashboard/articles", "/dashboard/frontier", "/dashboard/dlq")

@@ -17,8 +17,8 @@ from redis_process import running_redis
 from scrapy.settings import Settings
 
 from feedcrawl.api.access import COOKIE
-from feedcrawl.browser import NAMES
-from feedcrawl.services import tokens
+from feedcrawl.rendering.browser import NAMES
+from feedcrawl.services.operations import tokens
 from feedcrawl.settings import from_environment
 from feedcrawl.wiring import Wiring
 

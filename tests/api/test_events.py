@@ -10,10 +10,10 @@ from api import free_port, serving
 from callers import callers
 from scrapy.settings import Settings
 
-from feedcrawl.api.routes import events as route
-from feedcrawl.domain.events import event
+from feedcrawl.api.routes.machine import events as route
+from feedcrawl.domain.operations.events import event
 from feedcrawl.settings import from_environment
-from feedcrawl.store.keys import EVENTS
+from feedcrawl.store.redis.keys import EVENTS
 from feedcrawl.wiring import Wiring
 
 

@@ -11,10 +11,10 @@ from callers import Callers, callers
 from jsonschema import Draft202012Validator
 
 from feedcrawl.api import schemas
-from feedcrawl.domain.files import Wish, state
-from feedcrawl.domain.lists import read_list
-from feedcrawl.services import subscriptions
-from feedcrawl.services.polling import rfc3339
+from feedcrawl.domain.articles.files import Wish, state
+from feedcrawl.domain.subscriptions.lists import read_list
+from feedcrawl.services.subscriptions import registering
+from feedcrawl.services.subscriptions.polling import rfc3339
 
 URL = "https://news.example/feed.xml"
 NONE = "0b5bca8e-6b5a-4b0e-9f4f-0d1a2b3c4d5e"
@@ -231,7 +231,7 @@ def test_a_list_is_no_operators(local: Callers, client: httpx.Client) -> None:
     came = client.post("/opml", content=listed).json()
     (feed_id,) = came["ids"]
     said = local.wired.registry.load([feed_id])[feed_id].subscription
-    assert (said.fixed_interval_sec, said.priority) == (None, subscriptions.DEFAULT_PRIORITY)
+    assert (said.fixed_interval_sec, said.priority) == (None, registering.DEFAULT_PRIORITY)
     assert [each["code"] for each in came["refused"]] == ["address_refused", "url_malformed"]
 
 

@@ -11,7 +11,7 @@ import redis
 from callers import Callers, callers
 
 from feedcrawl.domain.urls import url_uid
-from feedcrawl.store.keys import DEAD_LETTERS
+from feedcrawl.store.redis.keys import DEAD_LETTERS
 
 A, B = "https://a.example/1", "https://b.example/2"
 

@@ -10,7 +10,7 @@ import redis
 from callers import Callers, callers
 
 from feedcrawl.api import idempotency
-from feedcrawl.store.answers import Answers
+from feedcrawl.store.operations.answers import Answers
 
 KEY = {"Idempotency-Key": "8c1e-first"}
 FEED = {"url": "https://news.example/feed"}

@@ -10,8 +10,8 @@ from documents import paragraphs
 from jsonschema import Draft202012Validator
 from stories import Reader, wired_to
 
-from feedcrawl.api.routes import media as route
-from feedcrawl.domain.states import media_id
+from feedcrawl.api.routes.machine import media as route
+from feedcrawl.domain.articles.media import media_id
 from feedcrawl.domain.urls import url_uid
 
 TEXT = "\n".join(paragraphs("story", count=5))

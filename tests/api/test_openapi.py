@@ -12,7 +12,7 @@ from api import free_port, serving
 from documents import paragraphs
 from stories import Reader, wired_to
 
-from feedcrawl.services import tokens
+from feedcrawl.services.operations import tokens
 
 EXAMPLES = 15
 # What a check asks for that the API has reasons not to give:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from feedcrawl.api import pages
-from feedcrawl.api.routes.login import own_path
+from feedcrawl.api.routes.dashboard.login import own_path
 from feedcrawl.domain.sanitize import clean_html
 
 NOW = datetime(2026, 11, 28, 6, tzinfo=UTC)

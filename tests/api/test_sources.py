@@ -9,8 +9,8 @@ import pytest
 import redis
 from callers import Callers, callers
 
-from feedcrawl.domain.sources import Source
-from feedcrawl.services import sources
+from feedcrawl.domain.sites.sources import Source
+from feedcrawl.services.sites import sources
 
 NEWS = {"base_url": "https://news.example/", "feed_urls": ["https://news.example/feed"], "delay_sec": 5.0}
 

@@ -14,11 +14,11 @@ from api import free_port, serving
 from hub import signature
 from scrapy.settings import Settings
 
-from feedcrawl.domain.hubs import Topic, token_of
-from feedcrawl.services.subscriptions import Wish, subscribe, unsubscribe
-from feedcrawl.services.websub import MAX_BYTES
+from feedcrawl.domain.push.protocol import Topic, token_of
+from feedcrawl.services.push.websub import MAX_BYTES
+from feedcrawl.services.subscriptions.registering import Wish, subscribe, unsubscribe
 from feedcrawl.settings import from_environment
-from feedcrawl.store.websub import Delivery
+from feedcrawl.store.push.websub import Delivery
 from feedcrawl.wiring import Wiring
 
 TOPIC = "http://news.test/feed"

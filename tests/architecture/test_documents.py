@@ -27,7 +27,7 @@ WORKPLACE = re.compile(
 
 def texts(root: Path) -> Iterator[tuple[str, str]]:
     """Name and text of what the repository holds, this test left out."""
-    top = [path for path in root.iterdir() if path.is_file()]
+    top = [path for path in root.iterdir() if path.is_file() and path.name != ".git"]
     inside = [path for folder in FOLDERS for path in (root / folder).rglob("*")]
     for path in sorted({*top, *inside}):
         if path.is_file() and path.suffix in TEXTS and "__pycache__" not in path.parts and path != Path(__file__):

@@ -12,9 +12,9 @@ import pytest
 # `module::function` of each broad except that does not raise again, and why nothing narrower will do there.
 BROAD_EXCEPTS: dict[str, str] = {
     "feedcrawl/parsing.py::_call": "whatever a document provokes in a child process is the outcome of that document",
-    "feedcrawl/scheduler.py::_build": "a spider builds the request; one bad task must not stop the others",
+    "feedcrawl/crawl/scheduler.py::_build": "a spider builds the request; one bad task must not stop the others",
     "feedcrawl/middlewares/circuit.py::_probe": "whatever a probe fails with, the host has not answered",
-    "feedcrawl/robots.py::_fetch": "whatever the request fails with, there is no robots.txt to read",
+    "feedcrawl/crawl/robots_gate.py::_fetch": "whatever the request fails with, there is no robots.txt to read",
     "feedcrawl/spiders/discover.py::_fetch": "whatever the request fails with, there is no feed to see; it has a name",
 }
 
@@ -135,9 +135,9 @@ def literals(tree: ast.Module) -> Iterator[ast.Constant]:
 def test_redis_keys_are_named_in_one_place(modules, root: Path) -> None:
     # The domain knows no Redis; there such a string is the prefix of an XML name.
     found = [
-        f"{module.at(node)} {node.value[:40]!r}: ask feedcrawl/store/keys.py for the key"
+        f"{module.at(node)} {node.value[:40]!r}: ask feedcrawl/store/redis/keys.py for the key"
         for module in modules
-        if not module.in_domain and module.name != "feedcrawl/store/keys.py"
+        if not module.in_domain and module.name != "feedcrawl/store/redis/keys.py"
         for node in literals(module.tree)
         if REDIS_KEY.match(node.value)
     ]
@@ -145,7 +145,7 @@ def test_redis_keys_are_named_in_one_place(modules, root: Path) -> None:
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             if re.search(r"""["'](rss|fc):""", line.partition("--")[0]):
                 found.append(
-                    f"{path.relative_to(root)}:{number}: pass the key in KEYS, made by feedcrawl/store/keys.py"
+                    f"{path.relative_to(root)}:{number}: pass the key in KEYS, made by feedcrawl/store/redis/keys.py"
                 )
     assert not found, "\n".join(found)
 
@@ -220,11 +220,11 @@ def decides(module) -> bool:
 
 
 def mirrors(module, root: Path) -> bool:
-    """Whether tests stand where the module does: under its name, the one that it was split from, or its package's."""
+    """True if tests stand under the module's name, that of the module it was split from, or its topic's."""
     path = Path(module.name).relative_to("feedcrawl")
-    package = path.parent if path.parent != Path("domain") else None
+    packages = [folder for folder in path.parents if len(folder.parts) >= 2]
     own = [] if path.stem == "__init__" else [path.stem.lstrip("_"), path.stem.lstrip("_").partition("_")[0]]
-    stems = [path.parent / stem for stem in own] + ([package] if package else [])
+    stems = [path.parent / stem for stem in own] + packages
     return any(
         (root / "tests" / stem).is_dir() or any((root / "tests" / stem.parent).glob(f"test_{stem.name}*.py"))
         for stem in stems

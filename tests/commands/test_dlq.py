@@ -6,7 +6,7 @@ import pytest
 import redis
 from scrapy.exceptions import UsageError
 
-from feedcrawl.store.keys import DEAD_LETTERS
+from feedcrawl.store.redis.keys import DEAD_LETTERS
 
 Call = Callable[..., tuple[int, str, str]]
 

@@ -13,9 +13,9 @@ from pyarrow import parquet
 from scrapy.exceptions import UsageError
 from warcio.archiveiterator import ArchiveIterator
 
-from feedcrawl.services import exports
-from feedcrawl.store.ndjson import NdjsonFile
-from feedcrawl.store.raw import Captured, Exchange, RawRef, RawStore
+from feedcrawl.services.archive import exports
+from feedcrawl.store.disk.ndjson import NdjsonFile
+from feedcrawl.store.disk.raw import Captured, Exchange, RawRef, RawStore
 
 Call = Callable[..., tuple[int, str, str]]
 DAYS = [date(2026, 11, number) for number in (26, 27, 28)]

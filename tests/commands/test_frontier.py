@@ -5,9 +5,9 @@ import pytest
 import redis
 from scrapy.exceptions import UsageError
 
-from feedcrawl.domain.figures import WHY
-from feedcrawl.domain.tasks import Task
-from feedcrawl.store.frontier import Frontier, FrontierPolicy
+from feedcrawl.domain.frontier.figures import WHY
+from feedcrawl.domain.frontier.tasks import Task
+from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
 
 Call = Callable[..., tuple[int, str, str]]
 

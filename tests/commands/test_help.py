@@ -9,7 +9,7 @@ import pytest
 from scrapy.settings import Settings
 
 from feedcrawl import commands
-from feedcrawl.domain.tasks import Kind
+from feedcrawl.domain.frontier.tasks import Kind
 
 SCRAPYS = {"crawl", "fetch", "parse", "shell"}
 NAMES = sorted({each.name for each in iter_modules(commands.__path__)} - SCRAPYS - {"feed_actions"})

@@ -12,10 +12,10 @@ import redis
 from kafka_cluster import Kafka
 from scrapy_process import REPOSITORY, clean_environment
 
-from feedcrawl.domain.events import Event
-from feedcrawl.services.relay import GROUP
-from feedcrawl.store import keys
-from feedcrawl.store.streams import Events
+from feedcrawl.domain.operations.events import Event
+from feedcrawl.services.operations.relay import GROUP
+from feedcrawl.store.operations.streams import Events
+from feedcrawl.store.redis import keys
 
 Call = Callable[..., tuple[int, str, str]]
 MANY = 10_000

@@ -12,10 +12,10 @@ import redis
 from redis_cluster import Cluster
 from scrapy.exceptions import UsageError
 
-from feedcrawl.domain.lists import read_list
-from feedcrawl.domain.subscription import PollRecord, Subscription
-from feedcrawl.store.raw import Exchange, RawStore
-from feedcrawl.store.registry import Registry
+from feedcrawl.domain.subscriptions.lists import read_list
+from feedcrawl.domain.subscriptions.records import PollRecord, Subscription
+from feedcrawl.store.disk.raw import Exchange, RawStore
+from feedcrawl.store.subscriptions.registry import Registry
 
 Call = Callable[..., tuple[int, str, str]]
 

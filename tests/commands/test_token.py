@@ -5,8 +5,8 @@ import pytest
 import redis
 from scrapy.exceptions import UsageError
 
-from feedcrawl.domain.tokens import token_digest
-from feedcrawl.store.keys import TOKENS
+from feedcrawl.domain.operations.tokens import token_digest
+from feedcrawl.store.redis.keys import TOKENS
 
 Call = Callable[..., tuple[int, str, str]]
 

@@ -16,8 +16,8 @@ import pytest
 from lxml import html as lxml_html
 from xss import payloads
 
-from feedcrawl.browser import NAMES
 from feedcrawl.domain.sanitize import clean_html
+from feedcrawl.rendering.browser import NAMES
 
 BASE = "https://news.example/2026/a.html"
 PAYLOADS = payloads()

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from scrapy import Request
 
-from feedcrawl.domain.tasks import History, Lease, Task
+from feedcrawl.domain.frontier.tasks import History, Lease, Task
 from feedcrawl.extensions import shutdown
 from feedcrawl.extensions.shutdown import Shutdown
 

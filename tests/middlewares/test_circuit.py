@@ -6,7 +6,7 @@ from scrapy import Request
 from scrapy.http import Response
 from twisted.internet import error as net
 
-from feedcrawl.domain.tasks import History, Lease, Task
+from feedcrawl.domain.frontier.tasks import History, Lease, Task
 from feedcrawl.exceptions import CircuitOpen
 from feedcrawl.middlewares.circuit import CircuitMiddleware
 

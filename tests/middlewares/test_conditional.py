@@ -1,6 +1,6 @@
 from scrapy import Request
 
-from feedcrawl.domain.conditional import Validators
+from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.middlewares.conditional import ConditionalMiddleware
 
 BOTH = Validators('W/"a\x80"', "Fri, 27 Nov 2026 12:00:00 GMT")

@@ -6,9 +6,9 @@ import pytest
 from scrapy import Request
 from scrapy.http import Response
 
-from feedcrawl.domain.tasks import History, Lease, Task
+from feedcrawl.domain.frontier.tasks import History, Lease, Task
 from feedcrawl.middlewares.leases import LeaseMiddleware
-from feedcrawl.store.connection import StoreUnavailable
+from feedcrawl.store.redis.connection import StoreUnavailable
 
 URL = "http://a.test/"
 

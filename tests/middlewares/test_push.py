@@ -1,7 +1,7 @@
 from scrapy import Request
 
 from feedcrawl.middlewares.push import PushMiddleware
-from feedcrawl.store.websub import Delivery, Pushed
+from feedcrawl.store.push.websub import Delivery, Pushed
 
 URL = "http://a.test/feed"
 

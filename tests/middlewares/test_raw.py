@@ -18,8 +18,8 @@ from scrapy.utils.test import get_crawler
 from warcio.archiveiterator import ArchiveIterator
 
 from feedcrawl.middlewares.raw import RawCaptureMiddleware, exchange
-from feedcrawl.store.disk import DiskUnavailable
-from feedcrawl.store.raw import Captured, RawStore
+from feedcrawl.store.disk.files import DiskUnavailable
+from feedcrawl.store.disk.raw import Captured, RawStore
 
 AT = datetime(2026, 11, 27, tzinfo=UTC)
 META = {"raw": {"feed_id": "f"}, "fetch_id": str(UUID(int=1))}

@@ -13,8 +13,9 @@ from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 from twisted.internet import error as net
 
-from feedcrawl.domain.robots_access import RETRY_SEC
-from feedcrawl.domain.tasks import LANES, History, Lease, Task
+from feedcrawl.crawl.robots_gate import RobotsGate
+from feedcrawl.domain.frontier.tasks import LANES, History, Lease, Task
+from feedcrawl.domain.http.robots_access import RETRY_SEC
 from feedcrawl.exceptions import (
     AddressRefused,
     CrawlDelayLearned,
@@ -24,10 +25,9 @@ from feedcrawl.exceptions import (
     RobotsUnavailable,
 )
 from feedcrawl.middlewares.robots import RobotsMiddleware
-from feedcrawl.robots import RobotsGate
-from feedcrawl.services.leases import Leases
-from feedcrawl.store.frontier import Frontier, FrontierPolicy
-from feedcrawl.store.hosts import Hosts
+from feedcrawl.services.frontier.leases import Leases
+from feedcrawl.store.frontier.hosts import Hosts
+from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
 
 START = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
 RULES = b"User-agent: *\nDisallow: /private\n\nUser-agent: feedcrawl\nDisallow: /ours\n"

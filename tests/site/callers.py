@@ -11,7 +11,7 @@ import httpx
 from api import free_port, serving
 from scrapy.settings import Settings
 
-from feedcrawl.services import tokens
+from feedcrawl.services.operations import tokens
 from feedcrawl.settings import from_environment
 from feedcrawl.wiring import Wiring
 

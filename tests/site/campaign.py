@@ -25,10 +25,10 @@ from origin import document
 from world import World, entry, events, good_page
 
 from feedcrawl.domain.urls import url_uid
-from feedcrawl.services.subscriptions import poll_task
-from feedcrawl.store.connection import connect
-from feedcrawl.store.frontier import Frontier, FrontierPolicy
-from feedcrawl.store.registry import Registry
+from feedcrawl.services.subscriptions.registering import poll_task
+from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
+from feedcrawl.store.redis.connection import connect
+from feedcrawl.store.subscriptions.registry import Registry
 
 LEASE_SEC = 2.0
 FAULTS = Path(__file__).with_name("faults.py")

@@ -17,22 +17,22 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from feedcrawl import parsing
+from feedcrawl.crawl.download import LimitedProtocol
+from feedcrawl.domain.entries.reading import read_feed
 from feedcrawl.domain.extraction import extract
-from feedcrawl.domain.reading import read_feed
-from feedcrawl.domain.tasks import Lease, Task
-from feedcrawl.handlers import LimitedProtocol
+from feedcrawl.domain.frontier.tasks import Lease, Task
 from feedcrawl.parsing import ParserPool
 from feedcrawl.pipelines.commit import CommitPipeline
 from feedcrawl.pipelines.dedupe import DedupePipeline
 from feedcrawl.pipelines.disk import DiskPipeline
 from feedcrawl.pipelines.publish import PublishPipeline
 from feedcrawl.pipelines.store import StorePipeline
-from feedcrawl.services.endings import Endings
-from feedcrawl.services.leases import Leases
-from feedcrawl.services.websub import WebSub
-from feedcrawl.store import ndjson, raw
-from feedcrawl.store.frontier import Ending
-from feedcrawl.store.websub import Pushes
+from feedcrawl.services.frontier.batched_ends import Endings
+from feedcrawl.services.frontier.leases import Leases
+from feedcrawl.services.push.websub import WebSub
+from feedcrawl.store.disk import ndjson, raw
+from feedcrawl.store.frontier.queue import Ending
+from feedcrawl.store.push.websub import Pushes
 
 PARSES = {"poll": read_feed, "article": extract}
 

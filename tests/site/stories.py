@@ -12,15 +12,15 @@ from typing import Any
 from scrapy.settings import Settings
 
 from feedcrawl import settings as project
+from feedcrawl.domain.frontier.tasks import Lease
 from feedcrawl.domain.models import Extraction
-from feedcrawl.domain.tasks import Lease
 from feedcrawl.items import Article
 from feedcrawl.pipelines.canonicalize import CanonicalizePipeline
 from feedcrawl.pipelines.dedupe import DedupePipeline
 from feedcrawl.pipelines.disk import DiskPipeline
 from feedcrawl.pipelines.publish import PublishPipeline
 from feedcrawl.pipelines.store import StorePipeline
-from feedcrawl.services.articles import article_task, asked_url
+from feedcrawl.services.articles.tasks import article_task, asked_url
 from feedcrawl.wiring import Wiring
 
 START = datetime(2026, 11, 28, 12, tzinfo=UTC)

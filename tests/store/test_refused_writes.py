@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 import redis
 
-from feedcrawl.domain.tasks import Lease, Task
-from feedcrawl.store.connection import StoreUnavailable, map_redis_errors
-from feedcrawl.store.frontier import Frontier, FrontierPolicy
+from feedcrawl.domain.frontier.tasks import Lease, Task
+from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
+from feedcrawl.store.redis.connection import StoreUnavailable, map_redis_errors
 
 Step = Callable[[Frontier, Lease], Any]
 STEPS: dict[str, Step] = {

@@ -9,8 +9,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ParentBased, Sampler
 from opentelemetry.trace import StatusCode
 
-from feedcrawl.domain.tasks import History, Lease, Task
-from feedcrawl.domain.traces import traceparent
+from feedcrawl.domain.frontier.tasks import History, Lease, Task
+from feedcrawl.domain.frontier.traces import traceparent
 from feedcrawl.telemetry.spans import Spans, exporting, log_ids
 from feedcrawl.telemetry.tracing import Untraced, traced, tracer_for
 

@@ -14,7 +14,7 @@ from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 
 from feedcrawl import __version__
-from feedcrawl.domain.reasons import duration, in_words
+from feedcrawl.domain.cadence.reasons import duration, in_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

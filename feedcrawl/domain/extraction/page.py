@@ -12,10 +12,10 @@ from urllib.parse import urljoin
 from w3lib.encoding import html_to_unicode
 
 from feedcrawl.domain.errors import NoArticle
+from feedcrawl.domain.extraction.bodies.weights import weigh
 from feedcrawl.domain.extraction.structured import Thing, article_of, read_things
-from feedcrawl.domain.extraction.weights import weigh
+from feedcrawl.domain.http.sniffing import is_no_text, kind_of
 from feedcrawl.domain.markup import parse_html
-from feedcrawl.domain.sniffing import is_no_text, kind_of
 from feedcrawl.domain.text import canonical_text, fold
 
 if TYPE_CHECKING:

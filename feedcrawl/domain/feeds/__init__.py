@@ -18,6 +18,6 @@ Codes of NotAFeed: `empty` `html` `soft_404` `login_page` `challenge_page` `site
 
 from __future__ import annotations
 
-from feedcrawl.domain.feeds.document import parse
+from feedcrawl.domain.feeds.formats.document import parse
 
 __all__ = ["parse"]

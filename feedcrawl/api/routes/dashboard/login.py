@@ -1,0 +1,66 @@
+"""Logging in to the dashboard with a token, which the browser keeps in a cookie, and out again."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import RedirectResponse, Response
+
+from feedcrawl.api import pages
+from feedcrawl.api.access import COOKIE, check_origin
+from feedcrawl.api.dependencies import Wired
+from feedcrawl.api.pages.route import Form, PageRoute, context
+from feedcrawl.services.operations import tokens
+from feedcrawl.wiring import Wiring
+
+COOKIE_SEC = 30 * 86_400
+UNKNOWN = "There is no such token, or not any more."
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
+
+
+def own_path(text: str) -> str:
+    """A path of this server that a form names; the first page for anything that leads elsewhere."""
+    leads_away = not text.startswith("/") or text.startswith(("//", "/\\")) or not text.isprintable()
+    return "/" if leads_away else text
+
+
+@router.get("/login")
+def ask(request: Request, wired: Wired, asked: Annotated[str, Query(alias="next", max_length=2000)] = "/") -> Response:
+    """Asks for a token."""
+    values = {"next": own_path(asked), "refused": ""}
+    return pages.render("login.html", context(request, wired, None, "/login") | values)
+
+
+@router.post("/login")
+def log_in(request: Request, wired: Wired, form: Form) -> Response:
+    """Keeps the token in a cookie that scripts cannot read and other sites do not send."""
+    check_origin(request)
+    text, back = form.get("token", "").strip(), own_path(form.get("next", "/"))
+    if tokens.find(wired.tokens, text) is None:
+        values = {"next": back, "refused": UNKNOWN}
+        return pages.render("login.html", context(request, wired, None, "/login") | values, HTTPStatus.UNAUTHORIZED)
+    answer = RedirectResponse(back, 303, pages.HEADERS)
+    secure = _is_secure(request, wired)
+    answer.set_cookie(COOKIE, text, max_age=COOKIE_SEC, httponly=True, samesite="strict", secure=secure)
+    return answer
+
+
+@router.post("/logout")
+def log_out(request: Request, wired: Wired) -> Response:
+    """Forgets the cookie; the token itself stays valid elsewhere."""
+    check_origin(request)
+    answer = RedirectResponse("/login", 303, pages.HEADERS)
+    answer.delete_cookie(COOKIE, httponly=True, samesite="strict", secure=_is_secure(request, wired))
+    return answer
+
+
+def _is_secure(request: Request, wired: Wiring) -> bool:
+    """Whether browsers reach this server over TLS, be it through a proxy."""
+    public = wired.config.public_url or ""
+    by_name = public.startswith("https://") and request.headers.get("host") == public.removeprefix("https://").strip(
+        "/"
+    )
+    return request.url.scheme == "https" or by_name

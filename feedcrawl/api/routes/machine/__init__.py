@@ -1,0 +1,1 @@
+"""Routes that programs call: resources, events, metrics and health."""

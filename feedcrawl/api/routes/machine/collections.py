@@ -1,0 +1,145 @@
+"""The caller's collections: made, filled, dropped; read as a list, as Atom and as JSON Feed. Others' are not there."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastapi import APIRouter, Depends, Path, Request
+from fastapi.responses import JSONResponse, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from feedcrawl.api import schemas
+from feedcrawl.api.access import Caller, needs
+from feedcrawl.api.dependencies import Wired
+from feedcrawl.api.paging import Cursor, Limit, address, cursor_of, place_of, shown
+from feedcrawl.api.problems import answers
+from feedcrawl.api.routes.machine.articles import OUTLINED, Uid
+from feedcrawl.domain.articles.outfeeds import ATOM_TYPE, JSON_TYPE, OutFeed, atom, entry_of, iri, json_feed
+from feedcrawl.services.articles.collections import NAME
+from feedcrawl.services.subscriptions.polling import rfc3339
+
+if TYPE_CHECKING:
+    from feedcrawl.services.articles.collections import Held, Page
+    from feedcrawl.wiring import Wiring
+
+router = APIRouter(prefix="/collections", tags=["collections"])
+
+Reader = Annotated[Caller, Depends(needs("read"))]
+Writer = Annotated[Caller, Depends(needs("write"))]
+Name = Annotated[str, Path(pattern=f"^{NAME.pattern}$", description="name of a collection", examples=["default"])]
+_COLLECTION = schemas.fields(
+    name={"type": "string"},
+    articles={"type": "integer", "minimum": 0, "description": "How many it holds"},
+    created_at={"type": ["string", "null"], "format": "date-time", "description": "null for the default one"},
+)
+_ALL = schemas.answer("Collections", schemas.fields(collections={"type": "array", "items": _COLLECTION}))
+_SHOWN_OF_MEDIA = ("media_id", "uid", "requested_url", "processing_status")
+_HELD = schemas.fields(
+    **schemas.only("media", _SHOWN_OF_MEDIA)["properties"],
+    held_since={"type": "string", "format": "date-time"},
+    article={"oneOf": [OUTLINED, {"type": "null"}], "description": "Without its text; null until it is read"},
+)
+_PAGE = schemas.answer("What it holds", schemas.page_of("held", _HELD))
+
+
+class NewCollection(BaseModel):
+    """A collection to make."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra={"examples": [{"name": "later"}]})
+
+    name: str = Field(pattern=f"^{NAME.pattern}$")
+
+
+@router.get("", operation_id="list_collections", responses={200: _ALL})
+def list_collections(wired: Wired, caller: Reader) -> Response:
+    """The caller's collections. Each caller has one of the name `default`."""
+    return JSONResponse({"collections": wired.shelves.all(caller.actor)})
+
+
+@router.post(
+    "",
+    status_code=201,
+    operation_id="make_collection",
+    responses={201: schemas.answer("Made", _COLLECTION), **answers(409)},
+)
+def make_collection(body: NewCollection, wired: Wired, caller: Writer) -> Response:
+    """Makes a collection; 409 where there is one of this name."""
+    made = wired.shelves.make(caller.actor, body.name, wired.now())
+    return JSONResponse(made, 201, {"Location": f"{router.prefix}/{body.name}"})
+
+
+@router.delete("/{name}", status_code=204, operation_id="drop_collection", responses=answers(404, 409))
+def drop_collection(name: Name, wired: Wired, caller: Writer) -> None:
+    """Drops a collection. Articles that are in no other live on for their time."""
+    wired.shelves.drop(caller.actor, name)
+
+
+@router.put("/{name}/articles/{uid}", status_code=204, operation_id="hold_article", responses=answers(404))
+def hold_article(name: Name, uid: Uid, wired: Wired, caller: Writer) -> None:
+    """Puts a stored article into a collection. `POST /media/from_url` does so with a page that is not stored yet."""
+    wired.media.hold(uid, caller.actor, name, wired.now())
+
+
+@router.delete("/{name}/articles/{uid}", status_code=204, operation_id="let_article_go", responses=answers(404))
+def let_article_go(name: Name, uid: Uid, wired: Wired, caller: Writer) -> None:
+    """Takes an article, or a page that is not read yet, out of a collection."""
+    wired.shelves.take_out(caller.actor, name, uid)
+
+
+@router.get(
+    "/{name}.atom",
+    operation_id="collection_as_atom",
+    responses={200: schemas.document("Atom 1.0", ATOM_TYPE), **answers(404)},
+)
+def collection_as_atom(
+    name: Name, request: Request, wired: Wired, caller: Reader, *, cursor: Cursor = None, limit: Limit = 50
+) -> Response:
+    """A collection as an Atom feed with the whole articles, the last that came first. It has what has been read."""
+    page = wired.shelves.page(caller.actor, name, before=place_of(cursor), limit=limit, html=True)
+    feed, links = _described(request, wired, name, page)
+    return Response(atom(feed, list(map(entry_of, _articles(page)))), headers=links, media_type=ATOM_TYPE)
+
+
+@router.get(
+    "/{name}.json",
+    operation_id="collection_as_json_feed",
+    responses={200: schemas.document("JSON Feed 1.1", JSON_TYPE), **answers(404)},
+)
+def collection_as_json_feed(
+    name: Name, request: Request, wired: Wired, caller: Reader, *, cursor: Cursor = None, limit: Limit = 50
+) -> Response:
+    """The same as a JSON Feed."""
+    page = wired.shelves.page(caller.actor, name, before=place_of(cursor), limit=limit, html=True)
+    feed, links = _described(request, wired, name, page)
+    return Response(json_feed(feed, list(map(entry_of, _articles(page)))), headers=links, media_type=JSON_TYPE)
+
+
+@router.get("/{name}", operation_id="get_collection", responses={200: _PAGE, **answers(404)})
+def get_collection(
+    name: Name, request: Request, wired: Wired, caller: Reader, *, cursor: Cursor = None, limit: Limit = 50
+) -> Response:
+    """What a collection holds, read or not, the last that came first; articles without their text."""
+    page = wired.shelves.page(caller.actor, name, before=place_of(cursor), limit=limit)
+    return shown(request, {"held": list(map(_held, page.held))}, page.next)
+
+
+def _held(held: Held) -> dict[str, Any]:
+    said = {name: getattr(held.media, name) for name in _SHOWN_OF_MEDIA}
+    return {**said, "held_since": rfc3339(datetime.fromtimestamp(held.since, UTC)), "article": held.article}
+
+
+def _articles(page: Page) -> list[dict[str, Any]]:
+    return [held.article for held in page.held if held.article is not None]
+
+
+def _described(request: Request, wired: Wiring, name: str, page: Page) -> tuple[OutFeed, dict[str, str]]:
+    """The feed that a page of a collection is, the same on each page, and the same links as a header."""
+    base = wired.config.public_url or str(request.base_url)
+    here = iri(base.rstrip("/") + address(request))
+    following = iri(base.rstrip("/") + address(request, cursor=cursor_of(page.next))) if page.next else None
+    updated = datetime.fromtimestamp(page.held[0].since if page.held else 0, UTC)
+    whole = iri(f"{base.rstrip('/')}{request.url.path}#{request.state.actor}")
+    feed = OutFeed(name, here, updated, id=whole, next_url=following, hub_url=wired.config.hub_url)
+    links = {"self": here, "next": following, "hub": wired.config.hub_url}
+    return feed, {"Link": ", ".join(f'<{url}>; rel="{rel}"' for rel, url in links.items() if url)}

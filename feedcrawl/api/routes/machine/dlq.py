@@ -1,0 +1,109 @@
+"""Dead letters: the URLs that were given up, to be looked at, tried again, or dropped."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import JSONResponse, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from feedcrawl.api import schemas
+from feedcrawl.api.access import needs
+from feedcrawl.api.dependencies import Wired
+from feedcrawl.api.paging import Cursor, place_of, shown
+from feedcrawl.domain.errors import Refusal
+from feedcrawl.domain.frontier.dead_letters import Letter, Wanted, age_sec
+from feedcrawl.domain.urls import MAX_URL_LENGTH
+from feedcrawl.services.operations import dead_letters, overview
+
+router = APIRouter(prefix="/dlq", tags=["dead letters"], dependencies=[Depends(needs("read"))])
+
+WRITES = [Depends(needs("write"))]
+Reason = Annotated[str | None, Query(max_length=100, description="given up for it: http_404, total_timeout, …")]
+Age = Annotated[str | None, Query(pattern=r"^[0-9]{1,6}(\.[0-9]{1,6})?[smhd]$", description="90s, 15m, 12h, 7d")]
+_PAGE = schemas.fields(
+    letters={"type": "array", "items": {"type": "object"}},
+    count={"type": "integer", "description": "How many there are in all"},
+    next={"type": ["string", "null"]},
+)
+_REPLAYED = schemas.fields(replayed={"type": "integer"}, refused={"type": "integer"})
+
+
+class Which(BaseModel):
+    """Which letters are meant: all that is given must hold. `all` says that nothing need be given."""
+
+    model_config = ConfigDict(
+        extra="forbid", strict=True, json_schema_extra={"examples": [{"reason": "http_503", "newer_than": "12h"}]}
+    )
+
+    reason: str | None = Field(None, max_length=100)
+    host: str | None = Field(None, max_length=253)
+    older_than: str | None = Field(None, max_length=20, description="90s, 15m, 12h, 7d")
+    newer_than: str | None = Field(None, max_length=20)
+    names: list[Annotated[str, Field(max_length=MAX_URL_LENGTH)]] = Field(
+        [], max_length=1000, description="URLs or uids"
+    )
+    all: bool = False
+    limit: int = Field(dead_letters.NO_LIMIT, ge=1, description="at most so many, oldest first")
+
+    def wanted(self, now: float) -> Wanted:
+        """The conditions; Refusal (`say_which` `bad_age`)."""
+        found = _wanted(now, self.reason, self.host, self.older_than, self.newer_than)
+        found = Wanted(found.reason, found.host, found.before, found.after, frozenset(self.names))
+        if found == Wanted() and not self.all:
+            raise Refusal("say_which", 'give a condition, or {"all": true} for every letter')
+        return found
+
+
+@router.get("", operation_id="list_dead_letters", responses={200: schemas.answer("Letters", _PAGE)})
+def list_dead_letters(
+    request: Request,
+    wired: Wired,
+    *,
+    reason: Reason = None,
+    host: Annotated[str | None, Query(max_length=253)] = None,
+    older_than: Age = None,
+    newer_than: Age = None,
+    cursor: Cursor = None,
+) -> Response:
+    """Letters, the last first, up to 50; go on while `next` is given."""
+    wanted, place = _wanted(wired.now().timestamp(), reason, host, older_than, newer_than), place_of(cursor)
+    if place is not None and not 0 <= place[0] < float(2**53):
+        raise Refusal("bad_cursor", "cursor is `next` of a page, as it was given")
+    found = overview.letters(wired, wanted, None if place is None else int(place[0]))
+    after = (float(found.before), "") if found.before else None
+    return shown(request, {"letters": list(map(_public, found.letters)), "count": found.count}, after)
+
+
+@router.post(
+    "/replay",
+    operation_id="replay_dead_letters",
+    dependencies=WRITES,
+    responses={200: schemas.answer("How many are tried again, and how many cannot be", _REPLAYED)},
+)
+def replay_dead_letters(body: Which, wired: Wired) -> Response:
+    """Has letters tried again, with all that their tasks carried."""
+    came = dead_letters.replay(wired, body.wanted(wired.now().timestamp()), body.limit)
+    return JSONResponse({"replayed": came.replayed, "refused": came.refused})
+
+
+@router.post(
+    "/drop",
+    operation_id="drop_dead_letters",
+    dependencies=WRITES,
+    responses={200: schemas.answer("How many were dropped", schemas.fields(dropped={"type": "integer"}))},
+)
+def drop_dead_letters(body: Which, wired: Wired) -> Response:
+    """Forgets letters."""
+    return JSONResponse({"dropped": dead_letters.drop(wired, body.wanted(wired.now().timestamp()), body.limit)})
+
+
+def _wanted(now: float, reason: str | None, host: str | None, older: str | None, newer: str | None) -> Wanted:
+    before = now - age_sec(older) if older else None
+    return Wanted(reason or None, host.lower() if host else None, before, now - age_sec(newer) if newer else None)
+
+
+def _public(letter: Letter) -> dict[str, Any]:
+    """What it says; what is no JSON object as text."""
+    return dict(letter.said) or {"item": letter.text}

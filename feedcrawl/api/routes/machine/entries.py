@@ -1,0 +1,65 @@
+"""Entries of all feeds: what came since, and one by its uid."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi.responses import JSONResponse, Response
+
+from feedcrawl.api import problems, schemas
+from feedcrawl.api.access import needs
+from feedcrawl.api.dependencies import Wired
+from feedcrawl.api.paging import Cursor, Limit, Moment, place_of, shown
+from feedcrawl.api.routes.machine.feeds import ENTRIES
+from feedcrawl.services.subscriptions import stored_entries
+
+router = APIRouter(prefix="/entries", tags=["entries"], dependencies=[Depends(needs("read"))])
+
+DEFAULT_AGE = timedelta(days=1)
+_ENTRY = schemas.published("entry")
+_CHOICE = schemas.fields(entry_uid={"type": "string"}, choices={"type": "array", "items": _ENTRY})
+
+
+@router.get("", operation_id="list_entries", responses={200: ENTRIES})
+def list_entries(
+    request: Request,
+    wired: Wired,
+    *,
+    since: Annotated[Moment | None, Query(description="that came then or later (RFC 3339); default: a day ago")] = None,
+    cursor: Cursor = None,
+    limit: Limit = 50,
+) -> Response:
+    """Entries of all feeds as they came, each version of one again, from this machine's disk.
+
+    A page may have fewer than `limit`, or none, and yet not be the last: go on while `next` is given. To follow what
+    comes on any machine read `/events`.
+    """
+    moment = wired.now() - DEFAULT_AGE if since is None else since
+    found, following = stored_entries.page(wired.entry_lines, moment, after=place_of(cursor), limit=limit)
+    return shown(request, {"entries": wired.files.told(found)}, following)
+
+
+@router.get(
+    "/{entry_uid:path}",
+    operation_id="get_entry",
+    responses={
+        200: schemas.answer("The entry", _ENTRY),
+        300: schemas.answer("Several feeds have an entry of this uid: name one as `feed_id`", _CHOICE),
+        **problems.answers(404),
+    },
+)
+def get_entry(
+    entry_uid: Annotated[str, Path(min_length=1, max_length=512, examples=["urn:uuid:60a76c80"])],
+    wired: Wired,
+    *,
+    feed_id: Annotated[UUID | None, Query(description="finds it however old it is")] = None,
+) -> Response:
+    """The last version of an entry that this machine's disk has. Two feeds may both have an entry of one uid."""
+    feed = None if feed_id is None else str(feed_id)
+    found = wired.files.told(stored_entries.find(wired.entry_lines, wired.entries, entry_uid, feed))
+    if len(found) == 1:
+        return JSONResponse(found[0])
+    return JSONResponse({"entry_uid": entry_uid, "choices": found}, 300)

@@ -1,0 +1,258 @@
+"""Subscribed feeds: who is polled, how it fares, why it is polled when it is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi.responses import JSONResponse, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from feedcrawl.api import problems, schemas
+from feedcrawl.api.access import needs
+from feedcrawl.api.dependencies import Wired
+from feedcrawl.api.paging import Cursor, Limit, Moment, place_of, shown
+from feedcrawl.domain.subscriptions.listed import MAX_CATEGORIES, MAX_CATEGORY, categories_of
+from feedcrawl.domain.subscriptions.statistics import figures_of
+from feedcrawl.domain.urls import MAX_URL_LENGTH
+from feedcrawl.services.operations import imports
+from feedcrawl.services.subscriptions import listing, registering, stored_entries
+from feedcrawl.services.subscriptions.explanations import explained
+from feedcrawl.services.subscriptions.registering import DEFAULT_PRIORITY, Wish, with_scheme
+from feedcrawl.store.redis.connection import map_redis_errors
+
+if TYPE_CHECKING:
+    from feedcrawl.domain.subscriptions.records import Feed
+    from feedcrawl.wiring import Wiring
+
+router = APIRouter(prefix="/feeds", tags=["feeds"], dependencies=[Depends(needs("read"))])
+
+WRITES = [Depends(needs("write"))]
+FeedId = Annotated[UUID, Path(description="id of a feed", examples=["0b5bca8e-6b5a-4b0e-9f4f-0d1a2b3c4d5e"])]
+Categories = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=MAX_CATEGORY)]], Field(max_length=MAX_CATEGORIES)
+]
+Interval = Annotated[float | None, Field(gt=0, le=10**9, allow_inf_nan=False, description="seconds")]
+MISSING = problems.answers(404)
+
+_FIGURES = schemas.fields(
+    fetch_count={"type": "integer"},
+    success_rate={"type": ["number", "null"]},
+    not_modified_rate={"type": ["number", "null"]},
+    error_code_counts={"type": "object", "additionalProperties": {"type": "integer"}},
+    retry_count={"type": "integer"},
+    bytes_in={"type": "integer", "description": "Decoded bodies"},
+    average_latency_sec={"type": ["number", "null"]},
+    new_entries={"type": "array", "items": {"type": "integer"}, "description": "Of each poll, the last first"},
+)
+_FEED = schemas.published("feed")
+_ONE = schemas.published("feed", figures={**_FIGURES, "description": "Over the polls that its journal has"})
+_TAKEN = schemas.fields(id={"type": "string", "format": "uuid"}, next_at={"type": ["string", "null"]})
+ENTRIES = schemas.answer("Entries", schemas.page_of("entries", schemas.published("entry")))
+
+
+class Decided(BaseModel):
+    """What may be decided of a feed besides; `null` leaves a figure to the settings."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    title: str | None = Field(None, max_length=1000)
+    priority: int | None = Field(None, ge=1, le=10)
+    min_interval_sec: Interval = None
+    max_interval_sec: Interval = None
+    initial_interval_sec: Interval = None
+    fixed_interval_sec: Interval = Field(None, description="in place of the cadence")
+    push_only: bool | None = Field(None, description="polled at its longest interval only")
+    no_discovery: bool | None = Field(None, description="stays where it is whatever answers there")
+
+    def said(self) -> dict[str, Any]:
+        """Fields of a Subscription, those that were given."""
+        said = self.model_dump(include=set(Decided.model_fields), exclude_unset=True)
+        defaults = {"priority": DEFAULT_PRIORITY, "push_only": False, "no_discovery": False}
+        return {name: defaults.get(name) if value is None else value for name, value in said.items()}
+
+
+class NewFeed(Decided):
+    """A feed, or a page that offers feeds."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"url": "https://news.example.com/feed.xml", "categories": ["villages"]}]}
+    )
+
+    url: str = Field(min_length=1, max_length=MAX_URL_LENGTH, description="of the feed, or of a page that has one")
+    categories: Categories = []
+    backfill: bool = Field(default=False, description="read its archives too, once")
+
+
+class Changes(Decided):
+    """What shall be otherwise; what is not named stays. Another `url` is the same feed elsewhere."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"fixed_interval_sec": 3600, "categories": ["villages"]}]}
+    )
+
+    url: str | None = Field(None, min_length=1, max_length=MAX_URL_LENGTH)
+    categories: Categories | None = None
+
+
+@router.get(
+    "",
+    operation_id="list_feeds",
+    responses={200: schemas.answer("Feeds", schemas.page_of("feeds", _FEED))},
+)
+def list_feeds(
+    request: Request,
+    wired: Wired,
+    *,
+    category: Annotated[str | None, Query(max_length=MAX_CATEGORY)] = None,
+    source: Annotated[str | None, Query(max_length=100, description="name of a source")] = None,
+    host: Annotated[str | None, Query(max_length=253)] = None,
+    failing: Annotated[bool | None, Query(description="whose last poll failed, or did not")] = None,
+    cursor: Cursor = None,
+    limit: Limit = 50,
+) -> Response:
+    """Feeds in no order; each that is there all the while comes at least once.
+
+    Where few are meant a page may have fewer than `limit`, or none, and yet not be the last: go on while `next` is
+    given.
+    """
+    wanted = listing.Wanted(category or None, source or None, host or None, failing)
+    found, following = listing.page(wired.registry, wanted, place_of(cursor), limit)
+    return shown(request, {"feeds": [_public(wired, feed) for feed in found]}, following)
+
+
+@router.post(
+    "",
+    status_code=201,
+    operation_id="subscribe",
+    dependencies=WRITES,
+    responses={
+        201: schemas.answer("Subscribed, and due at once", _FEED),
+        200: schemas.answer("It is subscribed already, however its URL is spelled", _FEED),
+        **problems.answers(409),
+    },
+)
+def subscribe(body: NewFeed, request: Request, wired: Wired) -> Response:
+    """Subscribes once. The feed is due at once; the crawl asks it, for the API itself asks nobody.
+
+    A page may be named instead: at its first poll the subscription moves to the feed that the page offers, best first.
+    `GET /feeds/{id}` then has that feed's `url` and the `page`, and `stats.last_result` tells how the first poll went;
+    each step stands in `/feeds/{id}/fetches`.
+    """
+    imports.check_room(wired)
+    said = {**body.said(), **({"backfill": True} if body.backfill else {})}
+    title = said.pop("title", None)
+    wish = Wish(wired.gate.passed(with_scheme(body.url)), categories_of(body.categories), title, said)
+    wish = replace(wish, request_id=request.state.request_id)
+    feed_id, is_new = registering.subscribe(wired.registry, wired.frontier, wish, wired.now())
+    feed = listing.one(wired.registry, feed_id)
+    headers = {"Location": f"{router.prefix}/{feed_id}"}
+    return JSONResponse(_public(wired, feed), 201 if is_new else 200, headers)
+
+
+@router.get("/{feed_id}", operation_id="get_feed", responses={200: schemas.answer("The feed", _ONE), **MISSING})
+def get_feed(feed_id: FeedId, wired: Wired) -> Response:
+    """A feed: its schedule, what its publisher and its server ask for, how its last polls went."""
+    feed = listing.one(wired.registry, str(feed_id))
+    return JSONResponse(_public(wired, feed) | {"figures": figures_of(_journal(wired, feed))})
+
+
+@router.patch(
+    "/{feed_id}",
+    operation_id="change_feed",
+    dependencies=WRITES,
+    responses={200: schemas.answer("As it is now", _FEED), **problems.answers(404, 409)},
+)
+def change_feed(feed_id: FeedId, body: Changes, wired: Wired) -> Response:
+    """Says something else of a feed, and has it polled at once."""
+    feed = listing.one(wired.registry, str(feed_id))
+    said = body.said()
+    if body.categories is not None:
+        said["categories"] = categories_of(body.categories)
+    if body.url is not None:
+        url = wired.gate.passed(with_scheme(body.url))
+        home = registering.move_to(wired.registry, wired.frontier, feed, url, wired.now())
+        feed = replace(feed, subscription=home)
+    if said:
+        registering.change(wired.registry, wired.frontier, feed, said)
+    return JSONResponse(_public(wired, listing.one(wired.registry, feed.id)))
+
+
+@router.delete(
+    "/{feed_id}", status_code=204, operation_id="unsubscribe", dependencies=WRITES, responses=problems.answers(404)
+)
+def unsubscribe(feed_id: FeedId, wired: Wired) -> None:
+    """Has a feed polled no more; what it brought stays."""
+    feed = listing.one(wired.registry, str(feed_id))
+    registering.unsubscribe(wired.registry, wired.frontier, feed.id)
+
+
+@router.post(
+    "/{feed_id}/refetch",
+    status_code=202,
+    operation_id="refetch",
+    dependencies=WRITES,
+    responses={202: schemas.answer("It is due", _TAKEN), **MISSING},
+)
+def refetch(feed_id: FeedId, wired: Wired) -> Response:
+    """Has a feed polled now, whatever its schedule says; its host's pace holds."""
+    feed = listing.one(wired.registry, str(feed_id))
+    registering.poll_now(wired.frontier, [feed])
+    return JSONResponse({"id": feed.id, "next_at": feed.polls.next_at}, 202)
+
+
+@router.get("/{feed_id}/entries", operation_id="list_entries_of_feed", responses={200: ENTRIES, **MISSING})
+def list_entries_of_feed(
+    feed_id: FeedId,
+    request: Request,
+    wired: Wired,
+    *,
+    since: Annotated[Moment | None, Query(description="that came then or later (RFC 3339); default: all")] = None,
+    cursor: Cursor = None,
+    limit: Limit = 50,
+) -> Response:
+    """A feed's entries as they came, each version of one again, from this machine's disk.
+
+    A page may have fewer than `limit`, or none, and yet not be the last: go on while `next` is given.
+    """
+    feed = listing.one(wired.registry, str(feed_id))
+    place, moment = place_of(cursor), since or datetime.min.replace(tzinfo=UTC)
+    found, following = stored_entries.page(wired.entry_lines, moment, feed_id=feed.id, after=place, limit=limit)
+    return shown(request, {"entries": wired.files.told(found)}, following)
+
+
+@router.get("/{feed_id}/why", operation_id="why", responses={200: schemas.answer("Why", {"type": "object"}), **MISSING})
+def why(feed_id: FeedId, wired: Wired) -> Response:
+    """When it is polled next, each rule that spoke with the wait that it asked for, and how its hub stands."""
+    feed = listing.one(wired.registry, str(feed_id))
+    with map_redis_errors():
+        push = wired.pushes.find(feed.id)
+    return JSONResponse(explained(feed, push, wired.now()))
+
+
+@router.get(
+    "/{feed_id}/fetches",
+    operation_id="list_fetches",
+    responses={
+        200: schemas.answer(
+            "Its journal", schemas.fields(fetches={"type": "array", "items": schemas.published("journal_line")})
+        ),
+        **MISSING,
+    },
+)
+def list_fetches(feed_id: FeedId, wired: Wired) -> Response:
+    """What its last polls came to, the last first. `fetch_id` leads to the bytes: `GET /raw/{fetch_id}`."""
+    return JSONResponse({"fetches": _journal(wired, listing.one(wired.registry, str(feed_id)))})
+
+
+def _public(wired: Wiring, feed: Feed) -> dict[str, Any]:
+    config = wired.config
+    return feed.public(min_interval_sec=config.min_interval_sec, max_interval_sec=config.max_interval_sec)
+
+
+def _journal(wired: Wiring, feed: Feed) -> list[dict[str, Any]]:
+    with map_redis_errors():
+        return wired.registry.journal(feed.id)

@@ -1,0 +1,155 @@
+"""The frontier: what lies ahead in figures, its tasks, its hosts, and pages that callers have fetched."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import JSONResponse, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from feedcrawl.api import problems, schemas
+from feedcrawl.api.access import needs
+from feedcrawl.api.dependencies import Wired
+from feedcrawl.api.paging import Cursor, Limit, place_of, shown
+from feedcrawl.domain.errors import Refusal
+from feedcrawl.domain.frontier.figures import WHY
+from feedcrawl.domain.frontier.tasks import Kind
+from feedcrawl.domain.http.encodings import decode
+from feedcrawl.domain.subscriptions.listed import MAX_CATEGORY
+from feedcrawl.domain.urls import MAX_URL_LENGTH
+from feedcrawl.services.frontier import listing
+from feedcrawl.services.operations import imports
+from feedcrawl.store.redis.connection import map_redis_errors
+
+router = APIRouter(prefix="/frontier", tags=["frontier"], dependencies=[Depends(needs("read"))])
+
+PARTS, PART = 100, 200
+"""Of the frontier that one page goes through, and keys in each: a page with rare conditions then ends early."""
+Status = Literal["pending", "fetching", "fetched", "dead", "quarantined"]
+_TASK = schemas.fields(
+    **{name: {"type": "string"} for name in ("id", "status", "kind", "url", "host", "origin")},
+    **{name: {"type": "integer"} for name in ("priority", "attempts", "deaths")},
+    **{name: {"type": ["string", "null"]} for name in ("source", "reason", "last_error")},
+)
+_URLS = schemas.answer("Tasks", schemas.page_of("urls", _TASK))
+_IMPORTED: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "url": {"type": "string"},
+        "uid": {"type": ["string", "null"], "description": "that its article will have, if no other is its canonical"},
+        "answer": {
+            "enum": ["queued", "again", "raised", "pending", "leased", "known", "refused"],
+            "description": "new; queued anew; waits, now sooner; waits; under way; fetched lately; cannot be fetched",
+        },
+        "code": {"type": "string"},
+        "detail": {"type": "string"},
+    },
+    "required": ["url", "uid", "answer"],
+    "additionalProperties": False,
+}
+
+
+class Urls(BaseModel):
+    """Pages to fetch as articles."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        json_schema_extra={"examples": [{"urls": ["https://news.example.com/bridge"], "category": "villages"}]},
+    )
+
+    urls: list[Annotated[str, Field(min_length=1, max_length=MAX_URL_LENGTH)]] = Field(
+        min_length=1, max_length=imports.MAX_URLS
+    )
+    category: str | None = Field(None, min_length=1, max_length=MAX_CATEGORY)
+    priority: int = Field(5, ge=1, le=10)
+    again: bool = Field(default=False, description="fetch those too that were fetched lately")
+
+
+@router.get("", operation_id="frontier_figures", responses={200: schemas.answer("Figures", {"type": "object"})})
+def frontier_figures(wired: Wired) -> Response:
+    """Tasks by what they are, where their hosts stand, and how late tasks were taken."""
+    with map_redis_errors():
+        figures = wired.frontier.figures()
+    return JSONResponse(listing.figures_record(figures) | {"due": figures.due})
+
+
+@router.get("/urls", operation_id="list_urls", responses={200: _URLS})
+def list_urls(
+    request: Request,
+    wired: Wired,
+    *,
+    host: Annotated[str | None, Query(max_length=253)] = None,
+    source: Annotated[str | None, Query(max_length=100)] = None,
+    status: Annotated[Status | None, Query()] = None,
+    kind: Annotated[Kind | None, Query()] = None,
+    text: Annotated[str | None, Query(max_length=200, description="a part of the URL")] = None,
+    cursor: Cursor = None,
+    limit: Limit = 50,
+) -> Response:
+    """Tasks in no order, as SCAN goes through them: a page may have more than `limit`, or none and yet not be the last.
+
+    Go on while `next` is given.
+    """
+    place = place_of(cursor) or (0.0, "0")
+    if not (place[1].isascii() and place[1].isdigit() and len(place[1]) < 40):
+        raise Refusal("bad_cursor", "cursor is `next` of a page, as it was given")
+    wanted = listing.Wanted(host and host.lower(), source, status, kind, text)
+    following, found = listing.urls(wired.frontier, wanted, cursor=int(place[1]), limit=limit, parts=PARTS, part=PART)
+    after = (0.0, str(following)) if following else None
+    return shown(request, {"urls": [listing.task_record(*each) for each in found]}, after)
+
+
+@router.post(
+    "/urls",
+    status_code=202,
+    operation_id="import_urls",
+    dependencies=[Depends(needs("write"))],
+    responses={
+        202: schemas.answer("What became of each", schemas.fields(urls={"type": "array", "items": _IMPORTED})),
+        **problems.answers(413),
+    },
+)
+def import_urls(body: Urls, wired: Wired) -> Response:
+    """Has pages fetched as articles. Each is judged by itself: one that is refused stops no other."""
+    wanted = imports.Wanted(body.category, body.priority, body.again)
+    return JSONResponse({"urls": imports.queue_urls(wired, body.urls, wanted)}, 202)
+
+
+@router.post(
+    "/urls/file",
+    status_code=202,
+    operation_id="import_file_of_urls",
+    dependencies=[Depends(needs("write"))],
+    responses={
+        202: schemas.answer("What became of each", schemas.fields(urls={"type": "array", "items": _IMPORTED})),
+        **problems.answers(413),
+    },
+    openapi_extra={"requestBody": {"required": True, "content": {"text/plain": {"schema": {"type": "string"}}}}},
+)
+async def import_file_of_urls(
+    request: Request,
+    wired: Wired,
+    *,
+    category: Annotated[str | None, Query(min_length=1, max_length=MAX_CATEGORY)] = None,
+    priority: Annotated[int, Query(ge=1, le=10)] = 5,
+    again: Annotated[bool, Query(description="fetch those too that were fetched lately")] = False,
+) -> Response:
+    """The same with a file: a URL a line; empty lines and those that begin with `#` say nothing."""
+    lines = imports.lines_of(decode(await request.body()).text)
+    wanted = imports.Wanted(category, priority, again)
+    return JSONResponse({"urls": await run_in_threadpool(imports.queue_urls, wired, lines, wanted)}, 202)
+
+
+@router.get(
+    "/hosts/{host}",
+    operation_id="get_host",
+    responses={200: schemas.answer("Pace and circuit", {"type": "object"})},
+)
+def get_host(host: Annotated[str, Path(min_length=1, max_length=253)], wired: Wired) -> Response:
+    """A host's pace and circuit, those of its registered domain, and what its tasks wait for."""
+    with map_redis_errors():
+        found = wired.frontier.host(host.lower())
+    return JSONResponse(listing.host_record(found) | {"because": WHY[found.waits_for]})

@@ -1,0 +1,89 @@
+"""Pages that callers want: named by their URL, followed by their record, tried again where they failed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Depends, Path, Request
+from fastapi.responses import JSONResponse, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from feedcrawl.api import schemas
+from feedcrawl.api.access import Caller, needs
+from feedcrawl.api.dependencies import Wired
+from feedcrawl.api.problems import answers
+from feedcrawl.domain.urls import MAX_URL_LENGTH
+from feedcrawl.store.articles.collections import DEFAULT
+
+if TYPE_CHECKING:
+    from feedcrawl.domain.articles.media import Media
+
+router = APIRouter(prefix="/media", tags=["media"])
+
+MediaId = Annotated[UUID, Path(description="media_id of a record")]
+Writer = Annotated[Caller, Depends(needs("write"))]
+_RECORD = schemas.answer("The record", schemas.fields(data=schemas.published("media")))
+_TAKEN = {
+    **schemas.only("media", ["media_id", "duplicate", "processing_status"])["properties"],
+    "ingest_enqueued": {"type": "boolean", "description": "Whether the crawl has it to fetch"},
+}
+_TAKEN_ANSWER = schemas.answer("Taken; the crawl does the rest", schemas.fields(data=schemas.fields(**_TAKEN)))
+
+
+class FromUrl(BaseModel):
+    """A page, and which of the caller's collections shall hold it."""
+
+    model_config = ConfigDict(
+        extra="forbid", strict=True, json_schema_extra={"examples": [{"url": "https://news.example.com/bridge"}]}
+    )
+
+    url: str = Field(min_length=1, max_length=MAX_URL_LENGTH, description="http or https, absolute")
+    collection: str = Field(DEFAULT, min_length=1, max_length=64)
+
+
+@router.post(
+    "/from_url", status_code=202, operation_id="media_from_url", responses={202: _TAKEN_ANSWER, **answers(404)}
+)
+def media_from_url(body: FromUrl, request: Request, wired: Wired, caller: Writer) -> Response:
+    """Has a page fetched as an article, and kept in a collection of the caller's.
+
+    The answer comes at once; follow `GET /media/{media_id}`. What is stored already is ready at once, what has failed
+    is tried again. `duplicate`: the URL is known to lead to another article, whose record this is.
+    """
+    url, request_id = wired.gate.passed(body.url), getattr(request.state, "request_id", None)
+    made = wired.media.submit(url, caller.actor, wired.now(), collection=body.collection, request_id=request_id)
+    return _taken(made.media, duplicate=made.duplicate, enqueued=made.enqueued)
+
+
+@router.get(
+    "/{media_id:uuid}",
+    operation_id="get_media",
+    responses={200: _RECORD, **answers(404)},
+    dependencies=[Depends(needs("read"))],
+)
+def get_media(media_id: MediaId, wired: Wired) -> Response:
+    """What became of a page, with its text once it is read. A `duplicate` is the article of `duplicate_of`."""
+    return JSONResponse({"data": wired.media.get(str(media_id))})
+
+
+@router.post(
+    "/{media_id:uuid}/retry",
+    status_code=202,
+    operation_id="retry_media",
+    responses={202: _TAKEN_ANSWER, **answers(404, 409)},
+    dependencies=[Depends(needs("write"))],
+)
+def retry_media(media_id: MediaId, wired: Wired) -> Response:
+    """Another round of attempts for what has failed or still waits; 409 for anything else."""
+    return _taken(wired.media.retry(str(media_id), wired.now()), duplicate=False, enqueued=True)
+
+
+def _taken(media: Media, *, duplicate: bool, enqueued: bool) -> Response:
+    data = {
+        "media_id": media.media_id,
+        "duplicate": duplicate,
+        "processing_status": media.processing_status,
+        "ingest_enqueued": enqueued,
+    }
+    return JSONResponse({"data": data}, 202)

@@ -1,0 +1,36 @@
+"""What Prometheus asks for: the fleet's figures, those that Redis knows."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import Response
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+
+from feedcrawl.api import schemas
+from feedcrawl.api.access import needs
+from feedcrawl.api.dependencies import Wired
+from feedcrawl.services.operations.measures import Fleet
+
+router = APIRouter(tags=["health"])
+
+_reader = needs("read")
+
+
+async def _allowed(request: Request, wired: Wired) -> None:
+    """Whoever has a token, or anybody where FEEDCRAWL_API_OPEN_METRICS says so."""
+    if not wired.config.api_open_metrics:
+        await _reader(request, None, None)
+
+
+@router.get(
+    "/metrics",
+    operation_id="metrics",
+    dependencies=[Depends(_allowed)],
+    responses={200: schemas.document("Text format of Prometheus", CONTENT_TYPE_LATEST)},
+)
+def metrics(wired: Wired) -> Response:
+    """Figures of the whole fleet, the same at each process. A worker's own are at its FEEDCRAWL_METRICS_PORT."""
+    registry = CollectorRegistry()
+    registry.register(Fleet(wired))
+    return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)

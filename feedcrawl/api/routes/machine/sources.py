@@ -1,0 +1,92 @@
+"""Sources: sites with settings of their own; those of the operator's file to read, others to say and to forget."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Depends, Path
+from fastapi.responses import JSONResponse, Response
+
+from feedcrawl.api import problems, schemas
+from feedcrawl.api.access import needs
+from feedcrawl.api.dependencies import Wired
+from feedcrawl.domain.errors import Refusal
+from feedcrawl.domain.sites.source_records import source_record
+from feedcrawl.domain.sites.sources import MAX_NAME
+from feedcrawl.services.sites import sources
+from feedcrawl.wiring import Wiring
+
+router = APIRouter(prefix="/sources", tags=["sources"], dependencies=[Depends(needs("read"))])
+
+ADMIN = [Depends(needs("admin"))]
+Name = Annotated[str, Path(min_length=1, max_length=MAX_NAME, examples=["news"])]
+_EXAMPLE = {"base_url": "https://news.example.com/", "feed_url": "https://news.example.com/feed.xml", "priority": 7}
+Entry = Annotated[dict[str, Any], Body(description="The fields of docs/sources.md", examples=[_EXAMPLE])]
+_SOURCE: dict[str, Any] = {
+    "type": "object",
+    "description": "The fields of docs/sources.md, and whether the file has it",
+}
+_ONE = schemas.answer("The source", _SOURCE)
+
+
+@router.get(
+    "",
+    operation_id="list_sources",
+    responses={200: schemas.answer("Sources", schemas.fields(sources={"type": "array", "items": _SOURCE}))},
+)
+def list_sources(wired: Wired) -> Response:
+    """All sources. Those with `in_file` are changed in the file that FEEDCRAWL_SOURCES names."""
+    return JSONResponse({"sources": [_public(wired, name) for name in _all(wired)]})
+
+
+@router.get("/{name}", operation_id="get_source", responses={200: _ONE, **problems.answers(404)})
+def get_source(name: Name, wired: Wired) -> Response:
+    """A source with the fields that it was given."""
+    return JSONResponse(_public(wired, name))
+
+
+@router.put(
+    "/{name}",
+    operation_id="put_source",
+    dependencies=ADMIN,
+    responses={200: _ONE, 201: schemas.answer("It is new", _SOURCE), **problems.answers(409)},
+)
+async def put_source(name: Name, entry: Entry, wired: Wired) -> Response:
+    """Says a source. Its feeds are subscribed and its hosts paced at once; running crawls follow within a minute."""
+    said = {**entry, "name": entry.get("name", name)}
+    if said["name"] != name:
+        raise Refusal("bad_sources", "the name in the body is not the one in the path")
+    for url in _urls(said):
+        wired.gate.passed(url)
+    _, is_new = await sources.put(wired, wired.said_sources, wired.file_sources, said)
+    return JSONResponse(_public(wired, name), 201 if is_new else 200)
+
+
+@router.delete(
+    "/{name}",
+    status_code=204,
+    operation_id="drop_source",
+    dependencies=ADMIN,
+    responses=problems.answers(404, 409),
+)
+def drop_source(name: Name, wired: Wired) -> None:
+    """Forgets a source. Its feeds stay subscribed until they are unsubscribed."""
+    sources.drop(wired.said_sources, wired.file_sources, name)
+
+
+def _all(wired: Wiring) -> sources.Sources:
+    return sources.all_of(wired.config.sources, wired.said_sources)
+
+
+def _public(wired: Wiring, name: str) -> dict[str, Any]:
+    found = _all(wired).get(name)
+    if found is None:
+        raise Refusal("no_such_source", f"there is no source {name!r}")
+    return source_record(found) | {"in_file": name in wired.file_sources}
+
+
+def _urls(said: dict[str, Any]) -> list[str]:
+    """The URLs that it names; what is no text `read_source` refuses."""
+    named = (said.get(field) for field in ("base_url", "feed_url", "feed_urls", "sitemap_url", "sitemap_urls"))
+    listed = (each if isinstance(each, list) else [each] for each in named)
+    return [url for urls in listed for url in urls if isinstance(url, str)]

@@ -1,0 +1,70 @@
+"""A response read as a crawl would read it, for the shell and for `scrapy parse`: here and now, in no child process."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from scrapy.http import Headers, TextResponse
+from scrapy.responsetypes import responsetypes
+
+from feedcrawl.domain import extraction, feeds
+from feedcrawl.domain.errors import NoArticle, NotAFeed
+from feedcrawl.domain.http.sniffing import kind_of
+from feedcrawl.domain.sites.sources import selectors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from scrapy.http import Response
+
+    from feedcrawl.domain.models import Extraction, ParsedEntry
+
+
+def entries(response: Response) -> tuple[ParsedEntry, ...]:
+    """The entries of a feed, as published; NotAFeed says what it is instead."""
+    declared = response.headers.get("Content-Type")
+    content_type = declared.decode("latin-1") if declared else None
+    return feeds.parse(response.body, url=response.url, content_type=content_type).entries
+
+
+def extract(response: Response, rules: Mapping[str, Any] | None = None) -> Extraction:
+    """The article of a page; NoArticle says why there is none.
+
+    `rules` are what a source's `selectors` would be: `{"body": "div.story", "title": ["h1", "//h2"]}`. ValueError says
+    which cannot be used.
+    """
+    looks_like_text = kind_of(response.body) is None
+    html = response.text if looks_like_text and isinstance(response, TextResponse) else response.body
+    try:
+        chosen = selectors(rules) if rules else None
+    except ValueError as error:
+        raise ValueError(f"rules must be {error}") from None
+    return extraction.extract(html, url=response.url, rules=chosen)
+
+
+def page_text(url: str, headers: Mapping[str, str], body: bytes) -> str | None:
+    """The text of a page as a crawl would have it, by its headers and itself; None if it is no text."""
+    if kind_of(body) is not None:
+        return None
+    fields = Headers(headers)
+    kind = responsetypes.from_args(headers=fields, url=url, body=body)
+    return kind(url, headers=fields, body=body).text if issubclass(kind, TextResponse) else None
+
+
+def read(response: Response) -> Iterator[dict[str, Any]]:
+    """What a document holds: entries of a feed, or an article, or the reasons why it has neither."""
+    try:
+        found = entries(response)
+    except NotAFeed as refused:
+        yield _page(response, str(refused))
+    else:
+        for entry in found:
+            yield {"type": "entry", **asdict(entry)}
+
+
+def _page(response: Response, no_feed: str) -> dict[str, Any]:
+    try:
+        return {"type": "article", **asdict(extract(response))}
+    except NoArticle as refused:
+        return {"type": "failure", "url": response.url, "not_a_feed": no_feed, "no_article": str(refused)}

@@ -1,0 +1,109 @@
+"""Scrapy's HTTP/1.1 download handler with a limit on what comes before a body, and no body of two lengths.
+
+Scrapy limits bodies (DOWNLOAD_MAXSIZE) and Twisted each header line (16 KiB), nobody their number: a server that sends
+short lines for ever fills the memory until the time-out. Where two headers say differently how long a body is, Twisted
+believes one of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from scrapy.core.downloader.handlers.http11 import (
+    HTTP11DownloadHandler,
+    _LenientHTTP11ClientFactory,
+    _LenientHTTP11ClientProtocol,
+    _LenientHTTPClientParser,
+)
+from twisted.web._newclient import HEADER, STATUS, ParseError
+
+from feedcrawl.domain.http.framing import ambiguous
+from feedcrawl.rendering import renderer
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.http import Request, Response
+
+MAX_HEADER_BYTES: Final = 64 << 10
+
+
+class StrictParser(_LenientHTTPClientParser):
+    """Refuses a body whose end two headers tell differently: ParseError, and the connection is closed.
+
+    It is closed too behind a body that goes on after its end, and behind an answer that has none and brings one.
+    """
+
+    def allHeadersReceived(self) -> None:  # noqa: N802 - Twisted's interface
+        """Looks at the headers by which a body is framed; answers without one have none that count."""
+        code = self.response.code
+        if code >= 200 and code not in self.NO_BODY_CODES and self.request.method != b"HEAD":
+            lengths, codings = (
+                self.connHeaders.getRawHeaders(name, []) for name in (b"Content-Length", b"Transfer-Encoding")
+            )
+            if (wrong := ambiguous(lengths, codings)) is not None:
+                raise ParseError(wrong, b", ".join((*lengths, *codings)))  # type: ignore[no-untyped-call]
+        super().allHeadersReceived()  # type: ignore[no-untyped-call]
+
+    def _finished(self, rest: bytes) -> None:
+        if rest:  # more came than the response has: whatever it is, it is not the answer to the next request
+            self.request.persistent = False
+        super()._finished(rest)  # type: ignore[no-untyped-call]
+
+
+class LimitedProtocol(_LenientHTTP11ClientProtocol):
+    """Aborts the connection when status line and headers, informational responses included, pass MAX_HEADER_BYTES.
+
+    Responses are read by `StrictParser`.
+    """
+
+    _header_bytes = 0
+
+    def request(self, request: Any) -> Any:
+        """Counts anew for each response of the connection."""
+        self._header_bytes = 0
+        answered = super().request(request)
+        assert self._parser is not None
+        self._parser.__class__ = StrictParser  # as Scrapy's protocol itself does: neither class has state of its own
+        return answered
+
+    def dataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's interface
+        """Counts what has not led to a body yet; the piece in which the body begins is at most one read."""
+        super().dataReceived(data)  # type: ignore[no-untyped-call]
+        if self._parser is None or self._parser.state not in {STATUS, HEADER}:
+            return
+        self._header_bytes += len(data)
+        if self._header_bytes > MAX_HEADER_BYTES and self.transport:
+            self.transport.abortConnection()
+
+
+class _LimitedFactory(_LenientHTTP11ClientFactory):
+    def buildProtocol(self, addr: object) -> LimitedProtocol:  # noqa: ARG002, N802
+        return LimitedProtocol(self._quiescentCallback)  # type: ignore[no-untyped-call]
+
+
+class LimitedHeaders:
+    """What makes a handler that is an HTTP11DownloadHandler, scrapy-playwright's too, keep the limit."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)  # type: ignore[call-arg]
+        self._pool: Any
+        self._pool._factory = _LimitedFactory  # noqa: SLF001 - as Scrapy's handler itself does
+
+
+class LimitedDownloadHandler(LimitedHeaders, HTTP11DownloadHandler):
+    """For DOWNLOAD_HANDLERS, `http` and `https`. Requests with `meta["playwright"]` go to the browser."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._of = crawler
+
+    async def download_request(self, request: Request) -> Response:
+        """The answer, or the page as it is once its scripts have run."""
+        if request.meta.get("playwright"):
+            return await renderer.of(self._of).download(request)
+        return await super().download_request(request)
+
+    async def close(self) -> None:
+        """Ends the browser too, if one was started."""
+        await super().close()
+        await renderer.end(self._of)

@@ -1,0 +1,83 @@
+"""Names what went wrong with a download: exceptions of Scrapy, Twisted and ours, as keys of `outcome.FAILURES`."""
+
+from __future__ import annotations
+
+import ssl
+
+from OpenSSL import SSL
+from scrapy import exceptions as scrapy_errors
+from service_identity import CertificateError, VerificationError
+from twisted.internet import error as net
+from twisted.internet.defer import CancelledError
+from twisted.web import _newclient, http  # Twisted has no public names for some
+from twisted.web.error import SchemeNotSupported
+from twisted.web.http_headers import InvalidHeaderName
+
+from feedcrawl import exceptions as ours
+from feedcrawl.domain.errors import InvalidUrl
+from feedcrawl.store.disk.files import DiskUnavailable
+from feedcrawl.store.redis.connection import StoreUnavailable
+
+_BY_CLASS: tuple[tuple[type[BaseException], str], ...] = (
+    (ours.AddressRefused, "address_refused"),
+    (ours.RobotsBlocked, "robots_blocked"),
+    (ours.RobotsUnavailable, "robots_unavailable"),
+    (ours.RobotsElsewhere, "robots_elsewhere"),
+    (ours.CircuitOpen, "circuit_open"),
+    (ours.CrawlDelayLearned, "crawl_delay"),
+    (StoreUnavailable, "store_lost"),
+    (DiskUnavailable, "store_lost"),
+    (scrapy_errors.CannotResolveHostError, "dns"),
+    (net.DNSLookupError, "dns"),
+    (net.UnknownHostError, "dns"),
+    (scrapy_errors.DownloadConnectionRefusedError, "refused"),
+    (net.ConnectionRefusedError, "refused"),
+    (scrapy_errors.ResponseDataLossError, "truncated"),
+    (http.PotentialDataLoss, "truncated"),
+    (http._DataLoss, "truncated"),  # noqa: SLF001
+    (scrapy_errors.DownloadCancelledError, "too_large"),
+    (scrapy_errors.UnsupportedURLSchemeError, "invalid_url"),
+    (SchemeNotSupported, "invalid_url"),
+    (InvalidUrl, "invalid_url"),
+    (UnicodeError, "invalid_url"),  # a host name that IDNA has no form for
+    (scrapy_errors.NotSupported, "unsupported_type"),
+    (VerificationError, "tls"),
+    (CertificateError, "tls"),
+    (net.CertificateError, "tls"),
+    (net.VerifyError, "tls"),
+    (net.SSLError, "tls"),
+    (SSL.Error, "tls"),
+    (ssl.SSLError, "tls"),
+    (net.TimeoutError, "connect_timeout"),
+    (net.TCPTimedOutError, "connect_timeout"),
+    (net.ConnectingCancelledError, "connect_timeout"),
+    (CancelledError, "total_timeout"),  # but for Scrapy's limit of size, below, only a time limit cancels a download
+    (_newclient.ParseError, "protocol"),
+    (http._MalformedChunkedDataError, "protocol"),  # noqa: SLF001
+    (InvalidHeaderName, "protocol"),
+    (net.ConnectionClosed, "connection_lost"),
+    (_newclient.ConnectionAborted, "connection_lost"),
+    (_newclient.RequestNotSent, "connection_lost"),
+    (net.ConnectError, "unreachable"),
+)
+
+
+def failure_name(error: BaseException) -> str:
+    """The failure's name, by its class and by what caused it; `download_failed` for what nobody foresaw."""
+    reason = getattr(error, "reason", None)
+    if isinstance(error, (ours.RedirectRefused, ours.BodyRefused)):
+        return str(reason)
+    if isinstance(error, scrapy_errors.DownloadTimeoutError):
+        return "connect_timeout" if isinstance(error.__cause__, net.TimeoutError) else "total_timeout"
+    for kind, name in _BY_CLASS:
+        if isinstance(error, kind):
+            return name
+    names = [failure_name(cause) for cause in _causes(error)]
+    unnamed = "connection_lost" if isinstance(error, _newclient._WrapperException) else "download_failed"  # noqa: SLF001
+    return next((name for name in names if name != "download_failed"), unnamed)
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    if isinstance(error, _newclient._WrapperException):  # noqa: SLF001 - ResponseFailed and its like
+        return [failure.value for failure in error.reasons]
+    return [error.__cause__] if error.__cause__ is not None else []

@@ -1,0 +1,266 @@
+"""The address guard: the resolver decides which addresses are dialled.
+
+Twisted asks the reactor's name resolver for every connection, for names and literals alike, and dials what it answers.
+So this is the one place that sees every hop and every kind of request, and nothing can change between check and dial.
+"""
+
+# ruff: noqa: N802, N803 - Twisted's interfaces have names of their own style
+
+from __future__ import annotations
+
+import logging
+import socket
+from collections import OrderedDict
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from twisted.internet.address import IPv4Address, IPv6Address
+from twisted.internet.interfaces import IHostnameResolver, IHostResolution, IResolutionReceiver
+from zope.interface import implementer  # type: ignore[import-untyped]
+
+from feedcrawl.domain.addresses import is_literal, is_name_refused, is_opened, is_public, parse_networks
+from feedcrawl.domain.http.hosts_file import host_key, parse_hosts
+from feedcrawl.exceptions import AddressRefused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+
+    from feedcrawl.domain.addresses import Network
+
+logger = logging.getLogger(__name__)
+
+CACHE_SEC = 60.0
+CACHE_NAMES = 10_000
+
+
+@contextmanager
+def _naming(setting: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{setting}: {error}") from error
+
+
+@implementer(IHostResolution)
+class _Resolution:
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def cancel(self) -> None:
+        """Nothing to stop: an answer that comes too late is dropped."""
+
+
+class _RefusedAddress(IPv4Address):
+    """An answer that nobody can dial: whoever reads the address gets the refusal.
+
+    An empty answer would become a DNS failure, which counts against the host and is tried again. An exception at this
+    point passes Twisted and Scrapy as it is.
+    """
+
+    def __init__(self, refusal: AddressRefused) -> None:
+        self._refusal = refusal
+
+    @property
+    def host(self) -> NoReturn:  # type: ignore[override]
+        raise self._refusal
+
+
+@implementer(IResolutionReceiver)
+class _Answers:
+    """Collects the answers of one lookup and gives them on once: when they are complete, or none when it takes long."""
+
+    def __init__(self, done: Callable[[tuple[str, ...]], None]) -> None:
+        self._done: Callable[[tuple[str, ...]], None] | None = done
+        self._found: dict[str, None] = {}
+
+    def resolutionBegan(self, resolutionInProgress: Any) -> None:
+        pass
+
+    def addressResolved(self, address: object) -> None:
+        if isinstance(address, IPv4Address | IPv6Address):
+            self._found[address.host] = None
+
+    def resolutionComplete(self) -> None:
+        self._finish(tuple(self._found))
+
+    def give_up(self) -> None:
+        self._finish(())
+
+    def _finish(self, found: tuple[str, ...]) -> None:
+        done, self._done = self._done, None
+        if done:
+            done(found)
+
+
+class HostsFile:
+    """The names of a hosts(5) file, read again when it changes.
+
+    At first OSError or ValueError tell that it cannot be read; later its last good content holds.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._state = self._stat()
+        self._names: Mapping[str, tuple[str, ...]] = parse_hosts(path.read_text())
+
+    def get(self, host: str) -> tuple[str, ...] | None:
+        """The addresses of a name as `host_key` writes it."""
+        try:
+            self._refresh()
+        except (OSError, ValueError) as error:
+            logger.warning("hosts file %s cannot be read, its last content holds: %s", self._path, error)
+        return self._names.get(host)
+
+    def _refresh(self) -> None:
+        state = self._stat()
+        if state != self._state:
+            self._state = state
+            self._names = parse_hosts(self._path.read_text())
+
+    def _stat(self) -> tuple[int, int, int]:
+        status = self._path.stat()
+        return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+class _Cache:
+    """Answers that were judged and found good, for a minute at most: long enough for a poll, too short to matter."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self._answers: OrderedDict[str, tuple[float, tuple[str, ...]]] = OrderedDict()
+
+    def get(self, host: str) -> tuple[str, ...] | None:
+        until, addresses = self._answers.get(host, (0.0, ()))
+        return addresses if until > self._now() else None
+
+    def put(self, host: str, addresses: tuple[str, ...]) -> None:
+        self._answers[host] = (self._now() + CACHE_SEC, addresses)
+        self._answers.move_to_end(host)
+        if len(self._answers) > CACHE_NAMES:
+            self._answers.popitem(last=False)
+
+
+@implementer(IHostnameResolver)
+class PublicResolver:
+    """Resolves names to public addresses, and to those of the networks that the operator opened; else AddressRefused.
+
+    One answer that may not be dialled refuses the name: whoever gives one good and one bad answer hopes for the second.
+    Names of the hosts file are never looked up in DNS; others are unless they can only be internal. `timeout_sec`
+    limits one lookup.
+    """
+
+    def __init__(
+        self,
+        reactor: Any,
+        *,
+        opened: Sequence[Network] = (),
+        hosts: HostsFile | None = None,
+        timeout_sec: float = 60.0,
+    ) -> None:
+        self._reactor = reactor
+        self._lookup = reactor.nameResolver
+        self._opened = tuple(opened)
+        self._hosts = hosts
+        self._timeout_sec = timeout_sec
+        self._cache = _Cache(reactor.seconds)
+        self._knows_own = not _can_bind("192.0.2.1")
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, reactor: Any) -> Self:
+        """Reads FEEDCRAWL_ALLOW_NETWORKS, FEEDCRAWL_HOSTS_FILE and DNS_TIMEOUT (seconds).
+
+        ValueError names the setting that is wrong. `crawler` is Scrapy's process, which has
+        settings and nothing else of a crawler.
+        """
+        settings = crawler.settings
+        with _naming("FEEDCRAWL_ALLOW_NETWORKS"):
+            opened = parse_networks(",".join(settings.getlist("FEEDCRAWL_ALLOW_NETWORKS")))
+        with _naming("FEEDCRAWL_HOSTS_FILE"):
+            path = settings.get("FEEDCRAWL_HOSTS_FILE")
+            hosts = HostsFile(Path(path)) if path else None
+        return cls(reactor, opened=opened, hosts=hosts, timeout_sec=settings.getfloat("DNS_TIMEOUT"))
+
+    def install_on_reactor(self) -> None:
+        """Called by Scrapy: from now on every connection asks here."""
+        self._reactor.installNameResolver(self)
+
+    def resolveHostName(
+        self,
+        resolutionReceiver: Any,
+        hostName: str,
+        portNumber: int = 0,
+        addressTypes: Sequence[type] | None = None,
+        transportSemantics: str = "TCP",  # noqa: ARG002 - part of the interface
+    ) -> _Resolution:
+        """Answers the addresses of a name, all of them allowed; none when there are none (IHostnameResolver).
+
+        A refusal is an answer that raises AddressRefused when it is read. Callers that ask for certain types of address
+        (Twisted's older interface) do not expect that, and get no answer.
+        """
+        resolution = _Resolution(hostName)
+        resolutionReceiver.resolutionBegan(resolution)
+
+        def answer(addresses: tuple[str, ...], refusal: AddressRefused | None) -> None:
+            found = [_RefusedAddress(refusal)] if refusal else [_address(ip, portNumber) for ip in addresses]
+            for address in found:
+                if addressTypes is None or type(address) in addressTypes:
+                    resolutionReceiver.addressResolved(address)
+            resolutionReceiver.resolutionComplete()
+
+        self._resolve(host_key(hostName), answer)
+        return resolution
+
+    def _resolve(self, host: str, answer: Callable[[tuple[str, ...], AddressRefused | None], None]) -> None:
+        known = (self._hosts and self._hosts.get(host)) or ((host,) if is_literal(host) else ())
+        if known:
+            answer(known, self._refusal(host, known))
+        elif is_name_refused(host):
+            answer((), AddressRefused(f"{host} can only be an internal name; FEEDCRAWL_HOSTS_FILE may name it"))
+        elif cached := self._cache.get(host):
+            answer(cached, None)
+        else:
+            self._ask(host, answer)
+
+    def _ask(self, host: str, answer: Callable[[tuple[str, ...], AddressRefused | None], None]) -> None:
+        def judge(addresses: tuple[str, ...]) -> None:
+            if timeout.active():
+                timeout.cancel()
+            refusal = self._refusal(host, addresses)
+            if addresses and not refusal:
+                self._cache.put(host, addresses)
+            answer(addresses, refusal)
+
+        answers = _Answers(judge)
+        timeout = self._reactor.callLater(self._timeout_sec, answers.give_up)
+        self._lookup.resolveHostName(answers, host)
+
+    def _refusal(self, host: str, addresses: Sequence[str]) -> AddressRefused | None:
+        refused = [ip for ip in addresses if not self._may_dial(ip)]
+        if not refused:
+            return None
+        where = host if refused == [host] else f"{host} is {', '.join(refused)}, which"
+        return AddressRefused(f"{where} is not public; FEEDCRAWL_ALLOW_NETWORKS opens ranges")
+
+    def _may_dial(self, ip: str) -> bool:
+        """A public address of this machine is not public from here: it reaches what listens behind its firewall."""
+        if is_opened(ip, self._opened):
+            return True
+        return is_public(ip) and not (self._knows_own and _can_bind(ip))
+
+
+def _address(ip: str, port: int) -> IPv4Address | IPv6Address:
+    return IPv6Address("TCP", ip, port) if ":" in ip else IPv4Address("TCP", ip, port)
+
+
+def _can_bind(ip: str) -> bool:
+    """Whether an address is one of this machine's: no other can be bound (where net.ipv4.ip_nonlocal_bind is off)."""
+    try:
+        with socket.socket(socket.AF_INET6 if ":" in ip else socket.AF_INET) as probe:
+            probe.bind((ip, 0))
+    except OSError:
+        return False
+    return True

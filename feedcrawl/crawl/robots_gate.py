@@ -1,0 +1,263 @@
+"""robots.txt as this crawler knows it: asked once per host for the whole fleet, remembered per worker."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Literal
+from weakref import WeakKeyDictionary
+
+from scrapy import Request
+from scrapy.utils.asyncio import sleep
+
+from feedcrawl import wiring
+from feedcrawl.crawl.failures import failure_name
+from feedcrawl.domain import robots
+from feedcrawl.domain.frontier import pacing
+from feedcrawl.domain.frontier.tasks import Lease
+from feedcrawl.domain.http.redirects import REDIRECTS, Refused, next_hop
+from feedcrawl.domain.http.robots_access import MAX_BYTES, RETRY_SEC, access
+from feedcrawl.domain.urls import hostname, origin
+from feedcrawl.exceptions import RedirectRefused, RobotsBlocked, RobotsElsewhere, RobotsUnavailable
+from feedcrawl.store.frontier.hosts import RobotsRecord
+from feedcrawl.store.redis.connection import map_redis_errors
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Coroutine
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from feedcrawl.wiring import Wiring
+
+logger = logging.getLogger(__name__)
+
+REMEMBERED = 2000
+"""Hosts whose rules a worker keeps parsed."""
+
+PATIENCE_SEC = 30.0
+"""How long a turn at a host is waited for that is not the task's own."""
+
+_NEVER_READ = frozenset({"redirect_loop", "too_many_redirects", "bad_redirect", "address_refused"})
+"""Failures that waiting does not mend: there is no robots.txt, and the page is judged by its own address."""
+
+Turn = Lease | Literal["visit"] | None
+"""In whose turn a host is asked: that of a task there, one that is waited for, or none (where Scrapy paces)."""
+Known = tuple[RobotsRecord, robots.RobotsRules | None]
+
+
+class RobotsGate:
+    """Answers whether a URL may be asked; fetches what is not known, one request per host however many ask."""
+
+    def __init__(self, crawler: Crawler, wired: Wiring) -> None:
+        self._crawler = crawler
+        self._hosts = wired.hosts
+        self._frontier = wired.frontier
+        self._leases = wired.leases
+        self._config = wired.config
+        self._now = wired.now
+        self._agent = str(crawler.settings["USER_AGENT"])
+        self._known: OrderedDict[str, Known] = OrderedDict()
+        self._paced: dict[str, float] = {}
+        self._just_paced: set[str] = set()
+        self._asking: dict[str, asyncio.Future[Known]] = {}
+        self._visiting: dict[str, asyncio.Future[Known]] = {}
+        assert crawler.stats is not None
+        self._stats = crawler.stats
+
+    async def check(self, url: str, turn: Turn = None) -> bool:
+        """Whether it had to be asked for first, so that the turn at hand is used up.
+
+        Raises RobotsBlocked, or RobotsUnavailable and RobotsElsewhere where the URL may not be asked yet.
+        """
+        (record, rules), asked = await self._rules(origin(url), turn)
+        now = self._now().timestamp()
+        verdict = access(
+            record.status,
+            failing_sec=now - record.failing_since if record.failing_since else 0,
+            grace_sec=self._config.robots_grace_sec,
+            on_error=self._config.robots_on_error,
+        )
+        if verdict == "wait":
+            raise RobotsUnavailable(record.status or "unreachable")
+        if verdict == "disallow" or (rules is not None and not rules.allowed(url, self._agent)):
+            self._stats.inc_value("feedcrawl/robots_blocked")
+            raise RobotsBlocked(f"robots_blocked: {url}")
+        if record.failing_since:
+            self._stats.inc_value("feedcrawl/robots_allowed_on_error")
+            logger.info("robots_allowed_on_error", extra={"url": url, "http_status": record.status})
+        return asked
+
+    def has_just_paced(self, url: str) -> bool:
+        """Whether the host's delay was lengthened since this was last asked: the turn at hand came too soon."""
+        host = hostname(url)
+        if host not in self._just_paced:
+            return False
+        self._just_paced.remove(host)
+        return True
+
+    def known(self, url: str) -> bool | None:
+        """What robots.txt says of a URL, if it is known without asking the host; None if not."""
+        found = self._recall(origin(url))
+        return None if found is None else found[1] is None or found[1].allowed(url, self._agent)
+
+    def sitemaps(self, url: str) -> tuple[str, ...] | None:
+        """The sitemaps that the robots.txt of a URL's host names; None if that is not known without asking.
+
+        One that has failed for longer than the grace names none.
+        """
+        found = self._recall(origin(url))
+        if found is None:
+            return None
+        since, rules = found[0].failing_since, found[1]
+        if since and self._now().timestamp() - since < self._config.robots_grace_sec:
+            return None
+        return rules.sitemaps if rules is not None else ()
+
+    async def ask(self, url: str) -> None:
+        """Asks for the robots.txt of a URL's host, if it is not known; what came of it is then remembered."""
+        await self._rules(origin(url), "visit")
+
+    def _recall(self, site: str) -> Known | None:
+        found = self._known.get(site)
+        if found is None or not self._fresh(found[0]):
+            with map_redis_errors():
+                record = self._hosts.robots(site)
+            if record is None or not self._fresh(record):
+                return None
+            found = self._remember(site, record)
+        return found
+
+    async def _rules(self, site: str, turn: Turn) -> tuple[Known, bool]:
+        """What is known of a site, and whether that took a request.
+
+        Nobody holds a turn while he waits for another host's: two hosts whose robots.txt lead to each other would wait
+        for ever. What a page has begun in its own turn goes on without it there, and the page comes again.
+        """
+        known = self._recall(site)
+        if known is not None:
+            self._known.move_to_end(site)
+            return known, False
+        if turn == "visit":
+            with suppress(RobotsElsewhere):
+                if site in self._asking:
+                    return await asyncio.shield(self._asking[site]), True
+            return await asyncio.shield(self._begun(self._visiting, site, "visit", f"{site}/robots.txt")), True
+        if site in self._visiting:
+            raise RobotsElsewhere(site)
+        return await asyncio.shield(self._begun(self._asking, site, turn, f"{site}/robots.txt")), True
+
+    def _begun(
+        self, under_way: dict[str, asyncio.Future[Known]], site: str, turn: Turn, url: str, chain: tuple[str, ...] = ()
+    ) -> asyncio.Future[Known]:
+        if site not in under_way:
+            under_way[site] = asyncio.ensure_future(self._learn(site, turn, url, chain))
+            under_way[site].add_done_callback(
+                lambda ended: (under_way.pop(site), ended.cancelled() or ended.exception())
+            )
+        return under_way[site]
+
+    async def _learn(self, site: str, turn: Turn, url: str, chain: tuple[str, ...]) -> Known:
+        with map_redis_errors():
+            before = self._hosts.robots(site)
+        try:
+            record = await self._fetch(site, before, self._follow(url, turn, chain))
+        except RobotsElsewhere as hop:
+            self._begun(self._visiting, site, "visit", hop.url, hop.chain)
+            raise
+        with map_redis_errors():
+            self._hosts.save_robots(site, record)
+        return self._remember(site, record)
+
+    def _remember(self, site: str, record: RobotsRecord) -> Known:
+        rules = robots.parse(record.body.encode("utf-8", "surrogateescape")) if 200 <= record.status < 300 else None
+        if rules is not None:
+            self._pace(site, rules)
+        self._known[site] = (record, rules)
+        while len(self._known) > REMEMBERED:
+            self._known.popitem(last=False)
+        return self._known[site]
+
+    async def _fetch(
+        self, site: str, before: RobotsRecord | None, answer: Coroutine[None, None, Response]
+    ) -> RobotsRecord:
+        try:
+            response = await answer
+            status, body = int(response.status), response.body[:MAX_BYTES]
+        except RobotsElsewhere:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever failed, there is no robots.txt to read
+            name = failure_name(error)
+            status, body = (310 if name in _NEVER_READ else 0), b""
+            logger.info("robots_failed", extra={"host": hostname(site), "reason": name})
+        self._stats.inc_value("feedcrawl/robots_fetched")
+        now = self._now().timestamp()
+        fails = access(status, failing_sec=0, grace_sec=1, on_error="allow") == "wait"
+        since = (before.failing_since if before and before.failing_since else now) if fails else 0.0
+        text = body.decode("utf-8", "surrogateescape") if 200 <= status < 300 else ""
+        return RobotsRecord(text, status, now, since)
+
+    async def _follow(self, url: str, turn: Turn, chain: tuple[str, ...]) -> Response:
+        """The answer of a URL, or of where it leads: under a task's turn as far as its host, RobotsElsewhere beyond."""
+        while True:
+            async with self._turn(url, turn, is_first=not chain):
+                response = await self._download(url)
+            if response.status not in REDIRECTS:
+                return response
+            where = response.headers.get("Location")
+            hop = next_hop(url, response.status, where, chain, limit=self._config.max_redirects)
+            if isinstance(hop, Refused):
+                raise RedirectRefused(hop.reason, f"{hop.detail or len(chain) + 1} at {url}")
+            chain, url = (*chain, url), hop.url
+            if isinstance(turn, Lease) and not hop.same_host:
+                raise RobotsElsewhere(url, chain)
+
+    @asynccontextmanager
+    async def _turn(self, url: str, turn: Turn, *, is_first: bool) -> AsyncIterator[None]:
+        if turn == "visit":
+            async with self._leases.visit(url, patience_sec=PATIENCE_SEC):
+                yield
+            return
+        if isinstance(turn, Lease) and not is_first:
+            await sleep(self._leases.turn(turn) or 0)
+        yield
+
+    async def _download(self, url: str) -> Response:
+        assert self._crawler.engine is not None
+        meta = {
+            "dont_obey_robotstxt": True,
+            "download_timeout": self._config.robots_timeout_sec,
+            "handle_httpstatus_all": True,
+        }
+        return await self._crawler.engine.download_async(Request(url, meta=meta, dont_filter=True))
+
+    def _fresh(self, record: RobotsRecord) -> bool:
+        life = RETRY_SEC if record.failing_since else self._config.robots_ttl_sec
+        return self._now().timestamp() - record.fetched_at < life
+
+    def _pace(self, site: str, rules: robots.RobotsRules) -> None:
+        asked = rules.crawl_delay(self._agent)
+        if not asked:
+            return
+        if asked > self._config.max_crawl_delay_sec:
+            logger.info("crawl_delay_cut", extra={"host": hostname(site), "asked_sec": asked})
+        asked = min(asked, self._config.max_crawl_delay_sec)
+        host, default_ms = hostname(site), round(self._config.host_delay_sec * 1000)
+        delay_sec = pacing.base_delay(asked, None, default_ms) / 1000
+        with map_redis_errors():
+            self._frontier.pace(host, delay_sec=delay_sec)
+        if delay_sec > self._paced.get(host, default_ms / 1000):
+            self._just_paced.add(host)
+        self._paced[host] = delay_sec
+
+
+_by_crawler: WeakKeyDictionary[Crawler, RobotsGate] = WeakKeyDictionary()
+
+
+def of(crawler: Crawler) -> RobotsGate:
+    """The gate that all components of a crawler share."""
+    if crawler not in _by_crawler:
+        _by_crawler[crawler] = RobotsGate(crawler, wiring.of(crawler))
+    return _by_crawler[crawler]

@@ -1,0 +1,384 @@
+"""Scrapy's scheduler on the frontier: takes leases, never holds a slot for a host that waits, wakes the engine in time.
+
+The engine asks again after each response and otherwise every five seconds, and a scheduler method that raises hangs
+the spider or ends it with status 0. So a timer of our own takes what has come due and hands it to `engine.crawl`, and
+errors of the store become a pause.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import time
+from collections import deque
+from typing import TYPE_CHECKING, Any, Self
+
+from scrapy.utils.asyncio import call_later, create_looping_call
+from scrapy_redis.scheduler import Scheduler
+
+from feedcrawl import wiring
+from feedcrawl.crawl.plain_pages import PlainPages
+from feedcrawl.domain.frontier.outcome import retry_wait_sec
+from feedcrawl.domain.frontier.tasks import FILE_LANE, LANES, Lease, own_lane
+from feedcrawl.services.frontier.requests import request_to_task
+from feedcrawl.services.operations.readiness import FINAL
+from feedcrawl.store.disk.files import DiskUnavailable
+from feedcrawl.store.redis.connection import StoreUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+    from scrapy.utils.asyncio import CallLaterResult
+
+    from feedcrawl.services.operations.readiness import Trouble
+    from feedcrawl.wiring import Wiring
+
+logger = logging.getLogger(__name__)
+
+IDLE_SEC = 1.0
+"""Longest time between two looks at the frontier: other programs and workers add tasks too."""
+FRESH_SEC = 0.25
+"""How long an answer of the frontier counts as the present state when the engine asks whether to go on."""
+ANOTHERS_SEC = 60.0
+"""How long beyond the linger time a task that is another spider's is left to it."""
+COLLECT_AFTER = (5_000, 20, 20)
+"""New objects until the garbage collector looks at them, and how often it does until it looks at older ones too."""
+UNRETURNED = "feedcrawl/scheduler/unreturned"
+"""Stat: tasks whose return the frontier could not be told of until the end."""
+FILES = 4
+"""Media files in hand from which on no more are taken: the body of each is in memory."""
+READY = "frontier_ready"
+"""Marks a request whose turn has come, on its way through `engine.crawl` back to us."""
+
+
+class FrontierScheduler(Scheduler):  # type: ignore[misc]
+    """A scheduler whose queue is the frontier.
+
+    A spider may define `request_for(lease) -> Request` for the tasks that it takes, `lanes` (which tasks it takes), and
+    `forever` (it does not end when nothing is due). Requests that a spider yields without a lease become tasks.
+    """
+
+    def __init__(self, crawler: Crawler, wired: Wiring) -> None:
+        super().__init__(server=wired.client, persist=True)
+        self._crawler = crawler
+        self._config = wired.config
+        self._readiness = wired.readiness
+        self.leases = wired.leases
+        self._tracer = wired.tracer
+        self._pages = PlainPages(crawler)
+        self._ready: deque[Request] = deque()
+        self._waiting_turn: dict[str, CallLaterResult] = {}
+        self._unpushed: list[Request] = []
+        self._timer: CallLaterResult | None = None
+        self._timer_at = float("inf")
+        self._taken_at = float("-inf")
+        self._due_at: float | None = None
+        self._blocked = 0
+        self._away_since: float | None = None
+        self._away_for: Trouble | None = None
+        self._closing = False
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Connects at once, so that a server that may not be used stops the start."""
+        wired = wiring.of(crawler)
+        scheduler = cls(crawler, wired)
+        wired.generation.settle()
+        scheduler.stats = crawler.stats
+        return scheduler
+
+    def open(self, spider: Spider) -> None:
+        """Starts the heartbeat; nothing is taken before the engine asks."""
+        self.spider = spider
+        lanes = getattr(spider, "lanes", LANES if hasattr(spider, "request_for") else ())
+        self._lanes = (*lanes, own_lane(spider.name))
+        self.leases.on_change = self._wake_in
+        self._heartbeat = create_looping_call(self._beat)
+        self._heartbeat.start(self._config.lease_sec / 3, now=False)
+        _spare_collections()
+
+    def close(self, reason: str) -> None:
+        """Gives back what is held. Runs after the pipelines are closed; shared keys are never deleted."""
+        self._closing = True
+        self._heartbeat.stop()
+        for timer in (self._timer, *self._waiting_turn.values()):
+            if timer is not None:
+                timer.cancel()
+        self._ready.clear()
+        self._waiting_turn.clear()
+        returned = self.leases.give_all_back(f"closing: {reason}")
+        if self.leases.abandoned:
+            self.stats.set_value(UNRETURNED, self.leases.abandoned)
+        if returned:
+            logger.info("leases_given_back", extra={"count": returned, "reason": reason})
+
+    def flush(self) -> None:
+        """Nothing to flush: what other workers share is not one worker's to delete."""
+
+    def __len__(self) -> int:
+        return len(self._ready) + len(self._waiting_turn) + len(self._unpushed)
+
+    def enqueue_request(self, request: Request) -> bool:
+        """Takes in what comes from the engine; False if it is dropped.
+
+        A request whose turn has come goes to the downloader. One with a lease is a continuation (a redirect on the
+        same host): it waits for the host's turn. Any other is a new task; while the store is away it is kept.
+        """
+        lease: Lease | None = request.meta.get("lease")
+        if lease is None:
+            return self._push(request)
+        if not self.leases.holds(lease):
+            return False
+        if request.meta.pop(READY, False):
+            self._ready.append(request)
+            return True
+        return self._wait_turn(request, lease)
+
+    def next_request(self) -> Request | None:
+        """The next request that may be sent now."""
+        if not self._ready and not self._closing and time.monotonic() >= self._not_before():
+            self._take()
+        while self._ready:
+            request = self._ready.popleft()
+            if self._is_ours(request.meta["lease"]):
+                self._count("dequeued")
+                return request
+        return None
+
+    def has_pending_requests(self) -> bool:
+        """Whether there is work for this worker now or within the linger time."""
+        if self._closing:
+            return False
+        waiting = len(self) or self.leases.abandoned or self._away_since is not None
+        if waiting or getattr(self.spider, "forever", False):
+            return True
+        if self.leases.way.is_silent and self.leases.way.lasts_sec > self._config.linger_sec:
+            return False  # what there is waits in the frontier for a worker that reaches the web
+        now = time.monotonic()
+        if now - self._taken_at > FRESH_SEC or self._timer_at <= now:
+            self._take()
+            if self._ready:
+                self._wake_in(0)
+                return True
+        due = self._due_at is not None and self._due_at <= time.monotonic() + self._config.linger_sec
+        if due or self._blocked > 0 or self._away_since is not None:
+            return True
+        return not self._readiness.same_server()  # in one that was emptied nothing is due either
+
+    def _is_ours(self, lease: Lease) -> bool:
+        """False for what went to another worker while this one slept: its host has no turn for us."""
+        try:
+            if self.leases.confirms(lease):
+                return True
+            self._lost(lease.id)
+        except StoreUnavailable as error:
+            self.leases.abandon(lease, reason="store_lost")
+            self._pause(error)
+        return False
+
+    def _push(self, request: Request) -> bool:
+        if self._unpushed:  # while some wait the store is not asked for each: that may take as long as its time limit
+            self._unpushed.append(request)
+            return True
+        try:
+            task = request_to_task(request.to_dict(spider=self.spider), self.spider.name)
+            answer = self.leases.push([task], again="queue_again" if request.dont_filter else "")[0]
+        except StoreUnavailable as error:
+            self._unpushed.append(request)
+            self._pause(error)
+            return True
+        except (TypeError, ValueError) as error:
+            refused = {"url": request.url, "detail": str(error)}
+            logger.error("request_unusable", extra=refused)  # noqa: TRY400 - the error says what cannot travel
+            self._count("unusable")
+            return False
+        self._count("enqueued")
+        return answer in ("queued", "again", "raised")
+
+    def _wait_turn(self, request: Request, lease: Lease) -> bool:
+        goes_on = getattr(self.spider, "goes_on", None)
+        try:
+            if goes_on is not None and not goes_on(request, lease):
+                return False
+            wait = self.leases.turn(lease)
+        except StoreUnavailable as error:
+            self.leases.abandon(lease, reason="store_lost")
+            self._pause(error)
+            return False
+        if wait is None:
+            return False
+        request.meta[READY] = True
+        self._waiting_turn[lease.id] = call_later(wait, self._turn_has_come, request, lease)
+        return True
+
+    def _turn_has_come(self, request: Request, lease: Lease) -> None:
+        self._waiting_turn.pop(lease.id, None)
+        assert self._crawler.engine is not None
+        self._crawler.engine.crawl(request)
+
+    def _not_before(self) -> float:
+        """When it is worth asking the frontier again: something comes due, may have come up, or it is time to look."""
+        return min(self._due_at or float("inf"), self._timer_at, self._taken_at + IDLE_SEC)
+
+    def _take(self) -> None:
+        if (trouble := self._readiness.trouble) is not None:
+            self._pause(trouble)
+            return
+        self.leases.give_back_abandoned()
+        way = self.leases.way
+        if (rest := way.wait_sec()) > 0:
+            self._taken_at = time.monotonic()
+            self._due_at = self._taken_at + rest
+            self._wake_in(rest)
+            return
+        try:
+            taken = self.leases.take(1 if way.is_silent else self._config.take_batch, self._lanes_now())
+            way.tried()
+            self._admit(taken.leases)
+        except StoreUnavailable as error:
+            self._pause(error)
+            return
+        self._resume()
+        now = self._taken_at = time.monotonic()
+        self._due_at = None if taken.wait_sec is None else now + taken.wait_sec
+        self._blocked = taken.blocked
+        for gone in taken.given_up:
+            logger.error("task_given_up", extra={"task": gone.id, "outcome": gone.outcome, "reason": gone.reason})
+        self._wake_in(max(min(self._due_at or float("inf"), now + IDLE_SEC) - now, 0.001))
+
+    def _lanes_now(self) -> tuple[str, ...]:
+        if FILE_LANE in self._lanes and self.leases.count("file") >= FILES:
+            return tuple(lane for lane in self._lanes if lane != FILE_LANE)
+        return self._lanes
+
+    def _admit(self, leases: Sequence[Lease]) -> None:
+        """Turns leases into requests; one bad record costs its task an attempt and stops no other."""
+        prepare = getattr(self.spider, "prepare", None)
+        if prepare is not None and leases:
+            try:
+                prepare(leases)
+            except StoreUnavailable:
+                for lease in leases:
+                    self.leases.abandon(lease, reason="store_lost")
+                raise
+        for lease in leases:
+            request = self._build(lease)
+            if request is not None:
+                request.meta["lease"] = lease
+                self._ready.append(request)
+
+    def _build(self, lease: Lease) -> Request | None:
+        build = self._pages.request if lease.task.kind == "page" else getattr(self.spider, "request_for", None)
+        if build is None or lease.task.payload.get("spider", self.spider.name) != self.spider.name:
+            self.leases.abandon(lease, reason="another_spider", delay_sec=self._config.linger_sec + ANOTHERS_SEC)
+            return None
+        try:
+            with self._tracer.span("decision", lease, reason=lease.history.reason, priority=lease.task.priority):
+                request: Request | None = build(lease)
+        except StoreUnavailable:
+            self.leases.abandon(lease, reason="store_lost")
+            return None
+        except Exception:
+            logger.exception("task_unusable", extra={"task": lease.id, "url": lease.task.url})
+            wait = retry_wait_sec(self._config.retry_base_sec, lease.history.attempts)
+            self.leases.abandon(lease, reason="task_unusable", counted=True, delay_sec=wait)
+            return None
+        return request
+
+    def _wake_in(self, seconds: float) -> None:
+        """Looks at the frontier after this time, unless that happens sooner anyway."""
+        at = time.monotonic() + seconds
+        if self._closing or at >= self._timer_at:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer_at = at
+        self._timer = call_later(seconds, self._wake)
+
+    def _wake(self) -> None:
+        self._timer, self._timer_at = None, float("inf")
+        engine = self._crawler.engine
+        if self._closing or engine is None:
+            return
+        if engine.needs_backout():
+            self._taken_at = float("-inf")  # every slot is busy: the engine asks by itself after the next response
+            return
+        self._take()
+        ready, self._ready = list(self._ready), deque()
+        for request in ready:
+            request.meta[READY] = True
+            engine.crawl(request)
+        if not ready and engine._slot is not None:  # noqa: SLF001 - Scrapy has no public way to make it look for idleness
+            engine._slot.nextcall.schedule()  # noqa: SLF001
+
+    def _beat(self) -> None:
+        try:
+            lost = self.leases.heartbeat()
+        except StoreUnavailable as error:
+            self._pause(error)
+            return
+        for task_id in lost:
+            self._lost(task_id)
+
+    def _lost(self, task_id: str) -> None:
+        logger.warning("lease_lost", extra={"task": task_id})
+        self._count("lease_lost")
+
+    def _pause(self, trouble: Trouble) -> None:
+        """Nothing is taken until it has passed; what does not within the outage limit, or never, ends the crawl."""
+        now, code, what = time.monotonic(), trouble.code, _what(trouble)
+        if self._away_since is None:
+            self._away_since = now
+        if self._away_for is None or code != self._away_for.code:
+            self._away_for = trouble
+            self._count(f"paused/{code}")
+            logger.error(f"{what}_away", extra={"reason": code, "detail": trouble.detail})  # noqa: G004 - two events
+        self._taken_at, self._due_at = now, now + IDLE_SEC
+        if code in FINAL:
+            self.leases.lose_all()  # what is under way must not be written to a server that knows nothing of it
+        if code in FINAL or now - self._away_since > self._config.redis_outage_sec:
+            self._fail(f"{what}_away")
+        self._wake_in(IDLE_SEC)
+
+    def _resume(self) -> None:
+        if self._away_since is not None and self._away_for is not None:
+            away_sec = round(time.monotonic() - self._away_since, 1)
+            logger.info(f"{_what(self._away_for)}_back", extra={"away_sec": away_sec, "reason": self._away_for.code})  # noqa: G004
+            self._away_since = self._away_for = None
+            unpushed, self._unpushed = self._unpushed, []
+            for request in unpushed:
+                self._push(request)  # where that fails again, this one and the rest are kept as before
+
+    def _fail(self, reason: str) -> None:
+        if self._closing or self._crawler.engine is None:
+            return
+        self._closing = True
+        self._count("failed")
+        call_later(0, self._close_spider, reason)
+
+    def _close_spider(self, reason: str) -> Any:
+        from scrapy.utils.defer import _schedule_coro  # noqa: PLC0415
+
+        assert self._crawler.engine is not None
+        return _schedule_coro(self._crawler.engine.close_spider_async(reason=reason))
+
+    def _count(self, what: str) -> None:
+        assert self.stats is not None
+        self.stats.inc_value(f"feedcrawl/scheduler/{what}")
+
+
+def _what(trouble: Trouble) -> str:
+    return "disk" if isinstance(trouble, DiskUnavailable) else "store"
+
+
+def _spare_collections() -> None:
+    """Takes what the program is made of out of the garbage collector's sight, and lets it look less often.
+
+    A full collection visits every object that there is: 100 ms in which the event loop stands still, and a quarter of
+    a poll's processor time altogether. What a crawl makes on its way is mostly freed by its reference counts.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*COLLECT_AFTER)

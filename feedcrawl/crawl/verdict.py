@@ -1,0 +1,132 @@
+"""What an answer or a failure of a leased request means, told to the frontier once.
+
+Answers and failures of downloads come by the outcome middleware; what a middleware raises over an answer (a redirect to
+another host, a body that cannot be decoded) reaches only the errback, which asks here too.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from feedcrawl.crawl.failures import failure_name
+from feedcrawl.domain.frontier.outage import OF_THE_WAY
+from feedcrawl.domain.frontier.outcome import REDIRECT, fault, judge
+from feedcrawl.domain.http.hints import retry_after_sec
+from feedcrawl.domain.urls import site_of
+from feedcrawl.exceptions import HopElsewhere, RobotsUnavailable
+from feedcrawl.store.redis.connection import StoreUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from scrapy import Request
+    from scrapy.http import Response
+    from scrapy.statscollectors import StatsCollector
+
+    from feedcrawl.domain.frontier.outcome import Outcome
+    from feedcrawl.domain.frontier.tasks import Lease
+    from feedcrawl.services.frontier.leases import Leases
+    from feedcrawl.store.frontier.queue import Signal
+
+logger = logging.getLogger(__name__)
+
+
+class Verdicts:
+    """Leaves `meta["outcome"]` on a request and frees the host's slot with what was learnt of the host."""
+
+    def __init__(self, leases: Leases, stats: StatsCollector, now: Callable[[], datetime]) -> None:
+        self._leases = leases
+        self._stats = stats
+        self._now = now
+
+    def answered(self, request: Request, response: Response) -> None:
+        """Judges an answer by its status. A 304 is told with the commit that follows at once (`meta["signal"]`)."""
+        lease = request.meta["lease"]
+        self._turned(self._leases.way.answered(lease.task.host))
+        outcome = judge(response.status, task_kind=lease.task.kind)
+        retry_after = response.headers.get("Retry-After")
+        wait = retry_after_sec(retry_after.decode("latin-1"), now=self._now()) if retry_after else None
+        request.meta["retry_after_sec"] = wait
+        if outcome.kind == "not_modified":
+            self._note(request, outcome)
+            request.meta["signal"] = _signal(outcome)
+            return
+        self._tell(request, outcome, _signal(outcome), wait if response.status in (429, 503) else None)
+
+    def failed(self, request: Request, error: BaseException) -> Outcome:
+        """Judges a failure, once; answers the outcome."""
+        if "outcome" in request.meta:
+            known: Outcome = request.meta["outcome"]
+            return known
+        lease = request.meta["lease"]
+        kind = lease.task.kind
+        cause = error.failure if isinstance(error, RobotsUnavailable) else failure_name(error)
+        if isinstance(error, HopElsewhere):
+            self._turned(self._leases.way.answered(lease.task.host))
+            outcome, signal = REDIRECT, _signal(REDIRECT)
+        elif self._is_own_outage(lease, cause):
+            outcome, signal = judge("own_outage", task_kind=kind), "none"
+        elif isinstance(error, RobotsUnavailable):
+            outcome = judge("robots_unavailable", task_kind=kind)
+            signal = _signal(judge(cause, task_kind=kind))
+        else:
+            outcome = judge(cause, task_kind=kind)
+            signal = "site" if outcome.reason == "circuit_open" else _signal(outcome)
+        self._tell(request, outcome, signal, None)
+        return outcome
+
+    def _is_own_outage(self, lease: Lease, cause: int | str) -> bool:
+        """Whether a failure is our own. That of a probe is no news of our way: its host was away before."""
+        way = self._leases.way
+        if cause in OF_THE_WAY and not lease.probe:
+            self._turned(way.failed(lease.task))
+        return way.since is not None and (cause in OF_THE_WAY or cause == "circuit_open")
+
+    def _turned(self, change: str | None) -> None:
+        """Says that our own outage has begun or ended, and takes back what was counted before it was known."""
+        if change is None:
+            return
+        self._stats.inc_value(f"feedcrawl/own_outage/{change}")
+        way = self._leases.way
+        if change == "ended":
+            logger.info("own_outage_over", extra={"hosts": way.asked, "hosts_failing": len(way.failing)})
+            return
+        logger.warning("own_outage", extra={"hosts": way.asked, "hosts_failing": len(way.failing)})
+        try:
+            self._leases.forgive(way.failing)
+        except StoreUnavailable as error:
+            logger.warning("failures_not_forgiven", extra={"reason": error.code})
+
+    def _note(self, request: Request, outcome: Outcome) -> None:
+        request.meta["outcome"] = outcome
+        self._stats.inc_value(f"feedcrawl/outcome/{outcome.reason or outcome.kind}")
+        kind = request.meta["lease"].task.kind
+        self._stats.inc_value(f"feedcrawl/fetches/{kind}/{outcome.kind}/{fault(outcome)}")
+
+    def _tell(self, request: Request, outcome: Outcome, signal: Signal, wait: float | None) -> None:
+        self._note(request, outcome)
+        lease = request.meta["lease"]
+        try:
+            released = self._leases.release(lease, signal, wait_sec=wait)
+        except StoreUnavailable as error:
+            logger.warning("slot_not_released", extra={"url": request.url, "reason": error.code})
+            return
+        if released.before != released.after != "lost":
+            told = {"host": lease.task.host, "next_turn_sec": round(released.wait_sec, 1)}
+            self._circuit("circuit", released.after, told)
+        if released.domain_before != released.domain_after:
+            self._circuit("domain_circuit", released.domain_after, {"domain": site_of(lease.task.host)})
+
+    def _circuit(self, what: str, state: str, told: dict[str, Any]) -> None:
+        self._stats.inc_value(f"feedcrawl/{what}/{state}")
+        event = f"{what}_{state}"
+        logger.log(logging.WARNING if state == "open" else logging.INFO, event, extra=told)
+
+
+def _signal(outcome: Outcome) -> Signal:
+    """What the answer says of its host: a refusal (4xx) shows that it lives, but is no good answer."""
+    if outcome.signal == "ok" and outcome.kind not in ("fetched", "not_modified", "redirect"):
+        return "answered"
+    return outcome.signal or "none"

@@ -1,0 +1,1 @@
+"""Formats and rules of the raw archive: WARC records, CDXJ lines, retention, generation ids."""

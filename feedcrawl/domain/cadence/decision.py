@@ -1,0 +1,123 @@
+"""When to poll a feed again, and why.
+
+A policy proposes a wait ("baseline", "learned"); an error asks for more patience; the publisher's hints are floors;
+jitter spreads the load; a skip window is left on its far side. Retry-After ends the decision at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.cadence import baseline, learned
+from feedcrawl.domain.cadence.floors import floors, heard, retry_after
+from feedcrawl.domain.cadence.skip_windows import after_skip_window
+from feedcrawl.domain.cadence.values import (
+    DAY_SEC,
+    CadencePolicy,
+    Candidate,
+    Decision,
+    Observation,
+    PollState,
+    Proposal,
+)
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+POLICIES = {"baseline": baseline.propose, "learned": learned.propose}
+
+
+def next_poll(state: PollState, seen: Observation, *, now: datetime, policy: CadencePolicy, jitter: float) -> Decision:
+    """When to come again after a poll at `now` (UTC) that showed `seen`, with the reason and every candidate.
+
+    `jitter` in [-1, 1] is drawn by the caller; 0 means none. It never takes a wait below a floor, out of the policy's
+    limits or into a skip window. Retry-After on 429 and 503 is kept as said: no floor, jitter or skip window changes
+    it. A failed poll leaves what was learnt as it is, and its back-off never shortens the interval.
+    """
+    asked = retry_after(seen)
+    if asked is not None:
+        return decided(failed(state), now, asked.wait_sec, asked.rule, (asked,))
+    if seen.succeeded:
+        proposal = POLICIES[policy.name](heard(state, seen), seen, now, policy)
+    else:
+        proposal = backed_off(failed(state), seen, policy)
+    return held(proposal, now, jitter)
+
+
+def failed(state: PollState) -> PollState:
+    """The state after one more failure in a row."""
+    return replace(state, errors=state.errors + 1)
+
+
+def backed_off(state: PollState, seen: Observation, policy: CadencePolicy) -> Proposal:
+    """The wait after a failure: the interval doubled for each failure in a row, up to a cap, never shortened.
+
+    429 and 503 are capped at `backoff_cap_sec`; everything else at a day.
+    """
+    interval = policy.tempo * (policy.initial_interval_sec if state.interval_sec is None else state.interval_sec)
+    cap = policy.backoff_cap_sec if seen.status in (429, 503) else DAY_SEC
+    longest = max(interval, cap)
+    # Far beyond any cap; a power of a thousand failures would overflow.
+    wait = min(interval * policy.backoff_base ** min(state.errors, 64), longest)
+    candidates = (Candidate("interval", interval), Candidate("error-backoff", wait))
+    return Proposal(state, "error-backoff", wait, candidates, interval, longest, wait * policy.jitter_ratio)
+
+
+def held(proposal: Proposal, now: datetime, jitter: float) -> Decision:
+    """The decision that a proposal becomes under the publisher's floors, jitter and skip windows."""
+    asked = floors(proposal.state)
+    floor = max(asked, key=lambda one: one.wait_sec, default=Candidate("", 0.0))
+    reason, wait = proposal.reason, proposal.wait_sec
+    candidates = proposal.candidates + asked
+    if floor.wait_sec > wait:
+        reason, wait = f"{reason}+{floor.rule}", floor.wait_sec
+    drawn = shifted(proposal, max(wait, floor.wait_sec), floor.wait_sec, jitter)
+    if drawn != wait:
+        candidates += (Candidate("jitter", drawn),)
+    at = now + timedelta(seconds=drawn)
+    open_at = after_skip_window(at, proposal.state.hints)
+    if open_at != at:
+        drawn = (open_at - now).total_seconds()
+        reason, candidates = f"{proposal.reason}+skip-window", (*candidates, Candidate("skip-window", drawn))
+    return decided(proposal.state, now, drawn, reason, candidates)
+
+
+def shifted(proposal: Proposal, wait_sec: float, floor_sec: float, jitter: float) -> float:
+    """The wait with jitter, inside the policy's limits and never below the publisher's floor."""
+    draw = abs(jitter) if proposal.late_only else jitter
+    moved = wait_sec + proposal.spread_sec * min(max(draw, -1.0), 1.0)
+    within = min(max(moved, proposal.earliest_sec), max(proposal.latest_sec, wait_sec))
+    return max(within, floor_sec)
+
+
+def at_least(decision: Decision, asked: Candidate, now: datetime) -> Decision:
+    """The decision under one more floor, of which its caller knows: no wait is made shorter by it."""
+    candidates = (*decision.candidates, asked)
+    if asked.wait_sec <= decision.interval_sec:
+        return replace(decision, candidates=candidates)
+    return decided(decision.state, now, asked.wait_sec, f"{decision.reason}+{asked.rule}", candidates)
+
+
+def once_answered(decision: Decision, status: int | None) -> float | None:
+    """The wait after a poll that its host failed, for when the host answers again before: the same without back-off.
+
+    None where the wait is not a back-off, or not one from the host's failure (`status` None: no answer; 5xx).
+    """
+    if not decision.reason.startswith("error-backoff") or (status is not None and status < 500):
+        return None
+    wait = max(one.wait_sec for one in decision.candidates if one.rule not in ("error-backoff", "jitter"))
+    return wait if wait < decision.interval_sec else None
+
+
+def fixed(decision: Decision, rule: Candidate, now: datetime) -> Decision:
+    """The decision that an operator has made instead; what was learnt goes on."""
+    return decided(decision.state, now, rule.wait_sec, rule.rule, (*decision.candidates, rule))
+
+
+def decided(
+    state: PollState, now: datetime, wait_sec: float, reason: str, candidates: tuple[Candidate, ...]
+) -> Decision:
+    """A decision, with its time."""
+    return Decision(state, wait_sec, now + timedelta(seconds=wait_sec), reason, candidates)

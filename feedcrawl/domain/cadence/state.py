@@ -1,0 +1,155 @@
+"""PollState as a JSON string of at most 1 KB, in which it is kept between polls."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from feedcrawl.domain.cadence.arrivals import SMALLEST_WINDOW, Arrivals
+from feedcrawl.domain.cadence.skip_windows import DAYS, HOURS
+from feedcrawl.domain.cadence.values import PollState
+from feedcrawl.domain.cadence.week import CELLS, DIGITS, Week
+from feedcrawl.domain.models import PublisherHints
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+T = TypeVar("T")
+
+_JSON = json.JSONEncoder(separators=(",", ":"))
+_WEEK = re.compile(f"[{re.escape(DIGITS)}]{{{CELLS}}}")
+
+
+def to_json(state: PollState) -> str:
+    """The state as compact JSON; what is not known is left out."""
+    hints = state.hints
+    fields = {
+        "interval": rounded(state.interval_sec),
+        "ewma": rounded(state.ewma_sec),
+        "last_arrival": rounded(state.last_arrival),
+        "errors": state.errors,
+        "max_age": rounded(state.max_age_sec),
+        "ttl": hints.ttl_minutes,
+        "skip_hours": mask(HOURS, hints.skip_hours),
+        "skip_days": mask(DAYS, hints.skip_days),
+        "period": hints.update_period_sec,
+        "arrivals": None if state.arrivals is None else written(state.arrivals),
+    }
+    return _JSON.encode({name: value for name, value in fields.items() if value is not None})
+
+
+def from_json(text: str) -> PollState:
+    """The state that `to_json` wrote, of this or another version.
+
+    Unknown fields are ignored; what is missing or of another type gets its default. ValueError if it is no JSON.
+    """
+    loaded = json.loads(text)
+    fields: dict[str, Any] = loaded if isinstance(loaded, dict) else {}
+    return PollState(
+        interval_sec=number(fields, "interval"),
+        ewma_sec=number(fields, "ewma"),
+        last_arrival=number(fields, "last_arrival"),
+        errors=int(number(fields, "errors") or 0),
+        hints=read_hints(fields),
+        max_age_sec=number(fields, "max_age"),
+        arrivals=read_arrivals(fields.get("arrivals")),
+    )
+
+
+def written(known: Arrivals) -> dict[str, Any]:
+    """What is known of a feed's arrivals, under short names."""
+    week = known.week
+    return {
+        "at": round(known.at),
+        "n": [round(count, 4) for count in known.counts],
+        "t": [round(time) for time in known.exposure],
+        "e": round(known.entries, 4),
+        "new": round(known.newest),
+        "ago": [round(known.newest - time) for time in known.recent],
+        "per": known.period,
+        "win": known.window,
+        "week": week.counts,
+        "shape": week.shape,
+        "since": round(week.since),
+        "weeks": round(week.weeks, 4),
+        "drawn": round(week.drawn),
+    }
+
+
+def read_arrivals(fields: object) -> Arrivals | None:
+    """What `written` wrote; None, as of a new feed, if any of it is missing or makes no sense."""
+    if not isinstance(fields, dict):
+        return None
+    at, newest, since = number(fields, "at"), number(fields, "new"), number(fields, "since")
+    counts, exposure, ago = numbers(fields, "n"), numbers(fields, "t"), numbers(fields, "ago")
+    week, shape = digits(fields, "week"), digits(fields, "shape")
+    if at is None or newest is None or since is None or not (week and shape) or not len(counts) == len(exposure) == 4:
+        return None
+    return Arrivals(
+        at=at,
+        counts=counts,
+        exposure=exposure,
+        entries=number(fields, "e") or 0.0,
+        newest=newest,
+        recent=tuple(newest - one for one in ago),
+        period=int(number(fields, "per") or 0),
+        window=int(number(fields, "win") or SMALLEST_WINDOW),
+        week=Week(since, number(fields, "weeks") or 0.0, week, shape, number(fields, "drawn") or 0.0),
+    )
+
+
+def read_hints(fields: Mapping[str, Any]) -> PublisherHints:
+    """The publisher's hints among the fields."""
+    ttl, period = number(fields, "ttl"), number(fields, "period")
+    return PublisherHints(
+        ttl_minutes=None if ttl is None else int(ttl),
+        skip_hours=unmasked(HOURS, number(fields, "skip_hours")),
+        skip_days=unmasked(DAYS, number(fields, "skip_days")),
+        update_period_sec=None if period is None else int(period),
+    )
+
+
+def number(fields: Mapping[str, Any], name: str) -> float | None:
+    """A finite number, or None."""
+    return finite(fields.get(name))
+
+
+def finite(value: object) -> float | None:
+    """The value if it is a finite number, or None."""
+    return float(value) if isinstance(value, (int, float)) and math.isfinite(value) else None
+
+
+def mask(every: Sequence[T], chosen: frozenset[T]) -> int | None:
+    """The chosen ones as bits, the first one lowest; None if there are none."""
+    return sum(1 << place for place, one in enumerate(every) if one in chosen) or None if chosen else None
+
+
+def unmasked(every: Sequence[T], bits: float | None) -> frozenset[T]:
+    """What `mask` wrote."""
+    return frozenset(one for place, one in enumerate(every) if int(bits) >> place & 1) if bits else frozenset()
+
+
+def numbers(fields: Mapping[str, Any], name: str) -> tuple[float, ...]:
+    """A list of finite numbers; empty if it holds anything else."""
+    values = [finite(value) for value in listed(fields, name)]
+    found = tuple(value for value in values if value is not None)
+    return found if len(found) == len(values) else ()
+
+
+def digits(fields: Mapping[str, Any], name: str) -> str:
+    """The digits of a week; empty if they are not that."""
+    text = fields.get(name)
+    return text if isinstance(text, str) and _WEEK.fullmatch(text) else ""
+
+
+def listed(fields: Mapping[str, Any], name: str) -> list[Any]:
+    """A list, empty if there is none."""
+    value = fields.get(name)
+    return value if isinstance(value, list) else []
+
+
+def rounded(value: float | None) -> float | None:
+    """The value to the millisecond, which is all that a schedule needs; what is not finite is unknown."""
+    return None if value is None or not math.isfinite(value) else round(value, 3)

@@ -1,0 +1,163 @@
+"""Which feeds a page announces, and where to look when it announces none.
+
+Tags are read from the text as the tokenizer of browsers reads them (WHATWG HTML section 13.2.5), without building a
+tree: a `<link>` counts wherever it stands, but not inside a comment, a script or an attribute, and cost is linear
+whatever the nesting.
+"""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from typing import TYPE_CHECKING, Final
+
+from feedcrawl.domain.errors import InvalidUrl
+from feedcrawl.domain.http.encodings import decode
+from feedcrawl.domain.models import FeedLink
+from feedcrawl.domain.urls import resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+# Where sites keep feeds that they do not announce, the likely ones first.
+COMMON_PATHS: Final = ("/feed", "/rss", "/atom.xml", "/feed.xml", "/rss.xml", "/index.xml", "/feed.json", "/index.rdf")
+MAX_LINKS: Final = 200  # of one page
+MAX_PAGE_LINKS: Final = 5000  # anchors of one page
+MAX_TITLE: Final = 1000  # characters
+
+_FEED_TYPE = re.compile(r"(?:application|text)/(?:x-)?(?:rss|atom|rdf)(?:\+xml)?|application/feed\+json")
+_GENERIC_TYPES = frozenset({"application/xml", "text/xml", "application/json"})
+# WordPress announces its own API with the type that JSON Feed 1.0 had; what it names is a record, not a feed.
+_API = re.compile(r"/wp-json/|[?&]rest_route=")
+_FEED_LIKE = re.compile(
+    r"/(?:feeds?|rss2?|atom)/?(?:\?|$)"
+    r"|\.(?:rss|atom|rdf)(?:\?|$)"
+    r"|/[\w.-]*(?:feed|rss|atom)[\w.-]*\.(?:xml|json|php)(?:\?|$)"
+    r"|/feeds?/[\w./-]+\.xml(?:\?|$)"
+    r"|[?&](?:feed|format|type)=(?:rss2?|atom|rdf)(?:&|$)",
+    re.IGNORECASE,
+)
+_FEED_SCHEME = re.compile(r"\Afeed:(?://|(?=https?:))", re.IGNORECASE)  # feed://host/path and feed:https://host/path
+
+_ATTRIBUTE = r"""[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^\s>"'][^\s>]*+)?)?"""
+_TOKEN = re.compile(
+    r"<!--(?:-?>|.*?--!?>|.*\Z)"
+    r"|<(?:[!?]|/(?![a-z]))[^>]*+(?:>|\Z)"
+    rf"|<(?P<name>/?[a-z][^\s/>]*+)(?P<attributes>(?:[\s/]++|{_ATTRIBUTE})*+)(?:>|\Z)",
+    re.IGNORECASE | re.DOTALL,
+)
+_NAMED = re.compile(_ATTRIBUTE, re.DOTALL)
+_RAW_TEXT = frozenset({"script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes"})
+_REFERENCE = re.compile(r"&(?:#\w{1,8}|\w{1,32});")
+_META_CHARSET = re.compile(rb"<meta\s[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
+
+
+def find_feeds(html: bytes, *, url: str) -> tuple[FeedLink, ...]:
+    """The feeds that a page names by `<link rel="alternate">` with a feed's type, or by `rel="feed"`.
+
+    Absolute http(s) URLs in document order, each once, resolved against `<base>` (WHATWG HTML section 4.6.7.1, "rel
+    alternate"; RSS Advisory Board, "RSS Autodiscovery"). `type` is None where the page gives none.
+    """
+    return _unique(_announced(html, url))
+
+
+def feed_like_links(html: bytes, *, url: str) -> tuple[FeedLink, ...]:
+    """Anchors whose type or path looks like a feed's: candidates to fetch where a page announces none."""
+    base, tags = _page(html, url, "a")
+    likely = ((tag, href) for tag in tags if (href := _href(tag, base)))
+    return _unique(
+        FeedLink(href, _type(tag), tag.get("title", "")[:MAX_TITLE].strip() or None)
+        for tag, href in likely
+        if _FEED_TYPE.fullmatch(_type(tag) or "") or _FEED_LIKE.search(href.partition("//")[2])
+    )
+
+
+def page_links(html: bytes, *, url: str) -> tuple[str, ...]:
+    """The web URLs that a page's anchors lead to, absolute, in document order, each once."""
+    base, tags = _page(html, url, "a")
+    return tuple(dict.fromkeys(href for tag in tags if (href := _href(tag, base))))[:MAX_PAGE_LINKS]
+
+
+def _announced(html: bytes, url: str) -> Iterator[FeedLink]:
+    base, tags = _page(html, url, "link")
+    for tag in tags:
+        href = _href(tag, base)
+        if href and _names_a_feed(_rels(tag), _type(tag), href):
+            yield FeedLink(href, _type(tag), tag.get("title", "")[:MAX_TITLE].strip() or None)
+
+
+def _names_a_feed(rels: frozenset[str], kind: str | None, href: str) -> bool:
+    if "feed" in rels:
+        return True
+    if "alternate" not in rels or "stylesheet" in rels or not kind:
+        return False
+    return bool(_FEED_TYPE.fullmatch(kind)) or (kind in _GENERIC_TYPES and not _API.search(href))
+
+
+def _unique(links: Iterable[FeedLink]) -> tuple[FeedLink, ...]:
+    found: dict[str, FeedLink] = {}
+    for link in links:
+        found.setdefault(link.url, link)
+    return tuple(found.values())[:MAX_LINKS]
+
+
+def _page(html: bytes, url: str, name: str) -> tuple[str, list[dict[str, str]]]:
+    """The URL that links are relative to, and the attributes of each start tag of that name."""
+    charset = _META_CHARSET.search(html, 0, 4096)
+    text = decode(html, f"charset={charset[1].decode('ascii')}" if charset else None).text
+    tags = list(_tags(text, {name, "base"}))
+    base = next((attributes["href"] for found, attributes in tags if found == "base" and "href" in attributes), "")
+    return _resolved(base, url) or url, [attributes for found, attributes in tags if found == name]
+
+
+def _tags(text: str, names: set[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Start tags of these names with their attributes; what is raw text to a browser holds none."""
+    position = 0
+    while token := _TOKEN.search(text, position):
+        position = token.end()
+        name = (token["name"] or "").lower()
+        if name in _RAW_TEXT:
+            position = _raw_text_end(text, name, position)
+        elif name in names:
+            yield name, _attributes(token["attributes"])
+
+
+def _raw_text_end(text: str, name: str, start: int) -> int:
+    end = re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE).search(text, start)
+    return end.start() if end else len(text)
+
+
+def _attributes(text: str) -> dict[str, str]:
+    """Names in lower case and values, the first of a name; references count with their semicolon only, as in URLs."""
+    found: dict[str, str] = {}
+    for attribute in _NAMED.findall(text):
+        name, _, value = attribute.partition("=")
+        value = value.strip()
+        bare = value[1:].removesuffix(value[0]) if value[:1] in {'"', "'"} else value
+        found.setdefault(name.strip().lower(), _REFERENCE.sub(lambda reference: unescape(reference[0]), bare))
+    return found
+
+
+def _rels(tag: dict[str, str]) -> frozenset[str]:
+    return frozenset(tag.get("rel", "").lower().split())
+
+
+def _type(tag: dict[str, str]) -> str | None:
+    return tag.get("type", "").partition(";")[0].strip().lower()[:100] or None
+
+
+def _href(tag: dict[str, str], base: str) -> str | None:
+    return _resolved(tag.get("href", ""), base)
+
+
+def _resolved(href: str, base: str) -> str | None:
+    """The web URL that an attribute means, None for empty ones, other schemes, and what may not be fetched."""
+    href = re.sub(r"[\t\r\n]", "", _FEED_SCHEME.sub(_web_scheme, href.strip(), count=1))
+    try:
+        return resolve(href, base) if href else None
+    except InvalidUrl:
+        return None
+
+
+def _web_scheme(scheme: re.Match[str]) -> str:
+    return "http://" if scheme[0].endswith("//") else ""

@@ -1,0 +1,1 @@
+"""Rules about feed entries: identity, recognition, edits, redaction."""

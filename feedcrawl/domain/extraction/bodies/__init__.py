@@ -1,0 +1,1 @@
+"""Candidates for an article's body, and the choice between them."""

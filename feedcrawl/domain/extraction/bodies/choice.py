@@ -1,0 +1,136 @@
+"""Which candidate is the article: rungs are climbed until the evidence suffices, and the choice says why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.extraction.bodies.leads import squeezed
+from feedcrawl.domain.extraction.bodies.polish import agreement, grams
+from feedcrawl.domain.extraction.bodies.rungs import (
+    Candidate,
+    by_embedded,
+    by_feed,
+    by_prose,
+    by_readability,
+    by_rules,
+    by_structured_data,
+    by_trafilatura,
+)
+from feedcrawl.domain.extraction.structured import body_of, text_at
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from feedcrawl.domain.extraction.bodies.polish import Grams
+    from feedcrawl.domain.extraction.page import Page
+    from feedcrawl.domain.models import FeedContent, SourceRules
+
+AGREED = 0.6
+ENOUGH = 500
+SHOWN = 60  # a page whose text is made by scripts shows a word or two without them
+_MOST_LINKS = 0.5
+_PART_SHARED, _PART_LONGER = 0.92, 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The winner and the reason it won."""
+
+    winner: Candidate
+    reason: str
+
+
+def choose(page: Page, rules: SourceRules, feed: FeedContent | None) -> Choice | None:
+    """The best candidate for the page's article, None where no rung found any.
+
+    The source's selectors win wherever they find text: they were made for this page. Our own rung, which knows the
+    furniture of news pages, has won where its text is long, or long enough and as the page says of itself.
+    Otherwise readability is asked: if the two agree, ours stands for a page that declares itself an article, and
+    readability, the more inclusive, for others. If not, all candidates vote, each for those that agree with it.
+    """
+    ruled = by_rules(page, rules)
+    if ruled:
+        return Choice(ruled, "the source's selectors")
+    best = _climb(page, feed)
+    if best is None or len(best.winner.text) < SHOWN:
+        best = _shown_later(best, by_embedded(page))
+    return _fuller(best, by_feed(feed))
+
+
+def _climb(page: Page, feed: FeedContent | None) -> Choice | None:
+    prose = by_prose(page)
+    if prose and _is_sound(prose, page, feed):
+        return Choice(prose, "long, few links, and begins as the page says")
+    other = by_readability(page)
+    first, second = (prose, other) if page.is_declared else (other, prose)
+    if first and second and agreement(first.grams, second.grams) >= AGREED:
+        if first.rung == "readability" and _is_part_of(first, second):
+            return Choice(second, f"has all that {first.rung} has, and more")
+        return Choice(first, f"{second.rung} agrees")
+    found = [first, second, by_structured_data(page), by_trafilatura(page)]
+    return vote([candidate for candidate in found if candidate])
+
+
+def _shown_later(best: Choice | None, embedded: Candidate | None) -> Choice | None:
+    """What the page's scripts would show, where that is clearly more than what stands on it."""
+    if embedded is None or len(embedded.text) < ENOUGH:
+        return best
+    return Choice(embedded, "the page has no text of its own, and carries one for its scripts")
+
+
+def _fuller(best: Choice | None, carried: Candidate | None) -> Choice | None:
+    """The feed's content where the page has none, or only the beginning of it."""
+    if carried is None:
+        return best
+    if best is None:
+        return Choice(carried, "the page has no text")
+    page_grams, feed_grams = best.winner.grams, carried.grams
+    shared = (page_grams & feed_grams).total()
+    if feed_grams.total() > 2 * page_grams.total() and shared > 0.5 * page_grams.total():
+        return Choice(carried, "the page has only a part of what the feed carries")
+    return best
+
+
+def _is_sound(candidate: Candidate, page: Page, feed: FeedContent | None) -> bool:
+    if len(candidate.text) < ENOUGH or candidate.density > _MOST_LINKS:
+        return False
+    text = squeezed(candidate.text)
+    if len(text) > 4 * ENOUGH or agreement(candidate.grams, grams(body_of(page.article))) >= AGREED:
+        return True
+    metas = (page.meta("og:description"), page.meta("description"), text_at(page.article, "description"))
+    said = [squeezed(words, 30) for words in (*metas, feed and feed.summary) if words and len(words) > 40]
+    return any(beginning in text for beginning in said)
+
+
+def _is_part_of(part: Candidate, whole: Candidate) -> bool:
+    """Whether a candidate lies within another that is clearly longer."""
+    ours, theirs = part.grams, whole.grams
+    return _share(ours, theirs) >= _PART_SHARED and _share(theirs, ours) < _PART_LONGER
+
+
+def _share(ours: Grams, theirs: Grams) -> float:
+    """How much of a text is in another, 0 … 1."""
+    return (ours & theirs).total() / max(1, ours.total())
+
+
+def vote(candidates: list[Candidate]) -> Choice | None:
+    """The candidate that the others agree with most; the earlier rung of equals.
+
+    Where none agree, each may have found a fragment: then the one that has most of what the others found.
+    """
+    if not candidates:
+        return None
+    winner, support = _elect(candidates, agreement)
+    if support >= AGREED:
+        return Choice(winner, f"support {support} of {len(candidates) - 1}")
+    winner, _ = _elect([c for c in candidates if c.density <= _MOST_LINKS] or candidates, lambda a, b: _share(b, a))
+    return Choice(winner, "none agree, and it has most of what the others have")
+
+
+def _elect(candidates: list[Candidate], measure: Callable[[Grams, Grams], float]) -> tuple[Candidate, float]:
+    """The candidate that the others speak for most, and how much they do."""
+    votes = [candidate.grams for candidate in candidates]
+    support = [round(sum(measure(ours, theirs) for theirs in votes if theirs is not ours), 1) for ours in votes]
+    best = max(range(len(candidates)), key=support.__getitem__)
+    return candidates[best], support[best]

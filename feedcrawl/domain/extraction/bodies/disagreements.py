@@ -1,0 +1,55 @@
+"""Where a page, its structured data and the feed contradict each other: notes for whoever doubts a field."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.dates import parse_date
+from feedcrawl.domain.extraction.fields.sites import key, site_keys, without_site
+from feedcrawl.domain.extraction.structured import text_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from feedcrawl.domain.extraction.page import Page
+    from feedcrawl.domain.models import FeedContent
+
+MAX_LENGTH = 200
+TOLERANCE = timedelta(days=1)  # what a zone that is not stated may shift a date by
+
+
+def disagreements(
+    page: Page, feed: FeedContent | None, title: str | None, published: datetime | None
+) -> tuple[str, ...]:
+    """Notes like "title: the feed has 'Another headline'": what a source says otherwise than the chosen value.
+
+    Titles that differ in typography or by a site's name agree, and so do those of which one contains the other;
+    dates agree within a day.
+    """
+    return (*_other_titles(page, feed, key(title or "")), *_other_dates(page, feed, published))
+
+
+def _other_titles(page: Page, feed: FeedContent | None, chosen: str) -> Iterator[str]:
+    sites = site_keys(page) if chosen else set()
+    sources = {
+        "JSON-LD": text_at(page.article, "headline"),
+        "OpenGraph": page.meta("og:title"),
+        "the feed": feed.title if feed else None,
+    }
+    for name, text in sources.items():
+        said = key(without_site((text or "")[:MAX_LENGTH], sites))
+        if said and chosen and said not in chosen and chosen not in said:
+            yield f"title: {name} has {(text or '')[:MAX_LENGTH]!r}"
+
+
+def _other_dates(page: Page, feed: FeedContent | None, chosen: datetime | None) -> Iterator[str]:
+    sources = {
+        "JSON-LD": parse_date(text_at(page.article, "datePublished") or ""),
+        "OpenGraph": parse_date(page.meta("article:published_time") or ""),
+        "the feed": feed.published if feed else None,
+    }
+    for name, moment in sources.items():
+        if moment and chosen and abs(moment - chosen) > TOLERANCE:
+            yield f"published: {name} has {moment.isoformat()}"

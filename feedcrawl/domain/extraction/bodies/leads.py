@@ -1,0 +1,128 @@
+"""The standfirst: the sentences under a headline that belong to the article and stand outside of its body."""
+
+from __future__ import annotations
+
+import re
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.extraction.bodies.weights import INLINE, names
+from feedcrawl.domain.extraction.page import text_of
+from feedcrawl.domain.extraction.structured import text_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lxml.html import HtmlElement
+
+    from feedcrawl.domain.extraction.bodies.weights import Weights
+    from feedcrawl.domain.extraction.page import Page
+
+_NAMES = re.compile(
+    r"lead|lede|standfirst|intro(?!duc)|dek(?![a-z])|deck(?![a-z])|sub-?title|sub-?head|subline|excerpt|summary"
+    r"|abstract|teaser|chapo|entradilla|sommario|ingress|vorspann|preamble|bajada|copete|perex|synopsis|epigraph",
+    re.IGNORECASE,
+)
+_KEY_LENGTH = 30
+_MIN_START, _START = 3, 8
+_MIN_KEY_LENGTH = 20
+_DATELINE_LENGTH = 30
+_MOST_DIGITS = 0.15
+_MOST_LINES = 3
+_MIN_LENGTH, _MAX_LENGTH = 40, 1200
+_PLACES = ("p", "div", "h2", "h3", "h4", "span", "strong", "b", "em", "section")
+_SENTENCE_ENDS = (".", "!", "?", "…", "»", "”", "“", '"', "。", "؟", "।")
+_ELSEWHERE = frozenset({"figure", "figcaption", "a", "li"})
+
+
+def described_lead(page: Page) -> str | None:
+    """The paragraph that begins as the page's description does; it may still be cut short there."""
+    keys = set(_description_keys(page))
+    starts = {key[:size] for key in keys for size in range(_MIN_START, _START + 1)}
+    for element in page.tree.iter(*_PLACES) if keys else ():
+        for text in (element.text, element.tail if element.tag in INLINE else None):
+            start = squeezed(text or "", _KEY_LENGTH)
+            if start[:_START] in starts and any(key.startswith(start) or start.startswith(key) for key in keys):
+                lead = _lead_at(element, keys)
+                if lead:
+                    return lead
+    return None
+
+
+def named_lead(body: HtmlElement, root: HtmlElement, weights: Weights) -> str | None:
+    """The first paragraph between the page's h1 and the article's root that is named a lead or stands in its header."""
+    above = set(root.iterancestors())
+    headline, lead = None, None
+    for element in body.iter():
+        if element is root:
+            break
+        if element.tag == "h1":
+            headline, lead = element, None
+        elif headline is not None and lead is None and element not in above and _is_lead(element, headline, weights):
+            lead = _with_kin(element)
+    return lead
+
+
+def plain_lead(root: HtmlElement, weights: Weights) -> str | None:
+    """The first sentence that stands by itself in the article element before its root."""
+    article = next((kin for kin in root.iterancestors("article", "main")), None)
+    above = set(root.iterancestors())
+    for element in article.iter() if article is not None else ():
+        if element is root:
+            break
+        if element.tag in {"p", "div"} and element not in above and _is_line(element, weights):
+            text = text_of(element)
+            if text.endswith(_SENTENCE_ENDS):
+                return text
+    return None
+
+
+def squeezed(text: str, most: int | None = None) -> str:
+    """The letters and digits of a text alone, in lower case, for comparing texts that differ in typography."""
+    letters = re.sub(r"\W+", "", text[: 3 * most] if most else text).lower()
+    return letters[:most] if most else letters
+
+
+def _description_keys(page: Page) -> Iterator[str]:
+    metas = (page.meta(name) for name in ("og:description", "description", "twitter:description"))
+    for text in (*metas, text_at(page.article, "description")):
+        key = squeezed(text or "", _KEY_LENGTH)
+        if text and len(text) > _MIN_LENGTH and len(key) >= _MIN_KEY_LENGTH:
+            yield key
+
+
+def _lead_at(element: HtmlElement, keys: set[str]) -> str | None:
+    while element.tag in INLINE and element.getparent() is not None:
+        element = element.getparent()
+    if element.tag in _ELSEWHERE or any(kin.tag in _ELSEWHERE for kin in element.iterancestors()):
+        return None
+    text = _with_kin(element)
+    beginning = squeezed(text, _KEY_LENGTH + _DATELINE_LENGTH)
+    return text if any(key in beginning for key in keys) and _MIN_LENGTH < len(text) < _MAX_LENGTH else None
+
+
+def _with_kin(element: HtmlElement) -> str:
+    """The lines of a standfirst: its paragraphs look alike. A long run of such is no standfirst but the text."""
+    looks = element.tag, element.get("class")
+    kin = takewhile(lambda kin: (kin.tag, kin.get("class")) == looks, element.itersiblings())
+    lines = [element, *kin] if looks[0] == "p" and looks[1] else [element]
+    return "\n".join(map(text_of, lines if len(lines) <= _MOST_LINES else lines[:1]))
+
+
+def _is_lead(element: HtmlElement, headline: HtmlElement, weights: Weights) -> bool:
+    if element.tag not in {"p", "h2", "h3", "div"} or not _is_line(element, weights):
+        return False
+    parent = element.getparent()
+    if _NAMES.search(f"{names(element)} {names(parent) if parent is not None else ''}"):
+        return True
+    return any(kin.tag == "header" and kin in set(headline.iterancestors()) for kin in element.iterancestors())
+
+
+def _is_line(element: HtmlElement, weights: Weights) -> bool:
+    """Whether an element holds a line of plain words: no links, no caption, no date."""
+    weight = weights.get(element)
+    if weight is None or weight.text != weight.total or weight.linked or not 50 <= weight.text <= 800:
+        return False
+    text = text_of(element)
+    digits = sum(map(str.isdigit, text))
+    return digits <= _MOST_DIGITS * len(text) and not any(kin.tag in _ELSEWHERE for kin in element.iterancestors())

@@ -1,0 +1,188 @@
+"""Finishing touches on an article's body: figures, repeated headline, lines that nobody else has seen."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from lxml.html import Element
+
+from feedcrawl.domain.extraction.bodies.leads import squeezed
+from feedcrawl.domain.extraction.bodies.weights import HEADINGS, INLINE, names
+from feedcrawl.domain.text import BLOCKS, canonical_text, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from lxml.html import HtmlElement
+
+    from feedcrawl.domain.extraction.bodies.weights import Weights
+
+Grams = Counter[tuple[str, ...]]
+
+_GRAM = 4
+_FIGURE_TEXT = 500
+_PICTURE_NAMES = re.compile(
+    r"im(?:g|age)|photo|foto|pic(?:ture)?(?![a-z])|picbox|bild|media(?!wiki)|figure|illustration|visuel|thumb|caption",
+    re.IGNORECASE,
+)
+_CALLS = (
+    r"\b(?:follow|join|like|add|find) (?:us|.{2,40}) (?:on|at|as) (?:our )?(?:a preferred|twitter|x\b|facebook|google)",
+    r"\b(?:follow|join|like|find) (?:us|.{2,40}) (?:on|at) (?:our )?(?:instagram|whatsapp|telegram|linkedin|youtube)",
+    r"\bsign up (?:for|to)\b|\bsubscribe (?:to|now|here|for)\b|\bnewsletter\b|\bclick here\b",
+    r"\bdownload (?:our|the) .{0,30}\bapp\b",
+    r"^\W*(?:read|see|watch|listen)(?: (?:more|also|next|now|on))?:",
+    r"^\W*(?:read (?:more|also|next)|also read|related)\b",
+    r"^\W*(?:lesen sie (?:auch|hier|mehr)|mehr zum thema|lesetipp|auch interessant)\b",
+    r"^\W*(?:lire aussi|à lire|lee también|leia também|leggi anche|lees ook|les også|läs mer)\b",
+    r"\bgot a (?:story|tip|news tip)\?|\bget in touch (?:with|by)\b|^our standards\b",
+    r"^for more (?:stories|news|articles|on)\b",
+    r"unterstützen sie uns|jetzt abonnieren|whatsapp-kanal",
+)
+_CALL = re.compile("|".join(_CALLS), re.IGNORECASE)
+# What publishers say of an article within it: placeholders of embedded media, commissions, rights, the part not shown.
+_NOTICES = (
+    r"^(?=.*\bextern\w* (?:inhalt|content|inhoud|contenu|contenido))(?=.*(?:angezeigt|anzeigen|laden|redakt|cookie))",
+    r"^(?=.*\baffiliate.?links?\b)(?=.*(?:provision|commission|kommission|gekennzeichnet|marked|\bwe\b|\bour\b))",
+    r"\bwe (?:may|might|could|can|will)? ?(?:earn|receive|get) (?:a |an )?(?:small |affiliate )?commissions?\b",
+    r"\bthis (?:content|video|embed) (?:is|could) not (?:be )?(?:available|loaded|shown)\b",
+    r"^il vous reste [\d.,]+ ?% de cet article",
+    r"^© ?\S.{0,100}$|^copyright (?:©|\(c\)|\d{4})",
+    r"^(?:additional )?reporting by .{3,200}\bediting by\b|^with (?:additional )?report(?:s|ing) (?:from|by)\b",
+    r"^this (?:article|story|post) (?:was |has been )?(?:\w+ly |first )?(?:translated|appeared|published)\b",
+    r"^dieser (?:artikel|text|beitrag) (?:ist|wurde|erschien) (?:zuerst|zunächst|ursprünglich)\b",
+    r"^dies ist eine (?:\w+ )?übersetzung\b",
+    r"^.{0,300}\S\s© ?\S.{1,60}[^.!?]$",
+)
+_NOTICE = re.compile("|".join(_NOTICES), re.IGNORECASE)
+_QUOTE_NAMES = re.compile(r"quot(?:e|ation)|zitat|citation|citazione|cita(?![a-z])|citat(?![a-z])", re.IGNORECASE)
+_PULLED, _REPEATED = 100, 0.6
+_CALL_LENGTH, _NOTICE_LENGTH = 350, 500
+_HEADLINE = 15
+_NO_FIGURES = frozenset({"article", "main", "section", "p", "li", "td", "body"})
+_WITNESS_COVERED, _BODY_COVERED, _LINE_SEEN = 0.85, 0.7, 0.4
+
+
+def mark_figures(root: HtmlElement, weights: Weights) -> None:
+    """Make a `figure` of each box that has a picture, a name that says so, and little text."""
+    for image in list(root.iter("img", "picture")):
+        outermost = None
+        for box in image.iterancestors():
+            weight = weights.get(box)
+            if box is root or weight is None or weight.total >= _FIGURE_TEXT or box.tag in _NO_FIGURES:
+                break
+            if outermost is not None and outermost.tag == "figure" and weight.prose > weights[outermost].prose:
+                break
+            if box.tag == "figure" or _PICTURE_NAMES.search(names(box)):
+                outermost = box
+        if outermost is not None:
+            outermost.tag = "figure"
+
+
+def drop_calls(root: HtmlElement) -> None:
+    """Take out the lines that ask the reader to follow, to subscribe, or to read something else, and notices."""
+    for line in list(_lines(root)):
+        text = canonical_text(line)
+        if line.getparent() is None or len(text) >= _NOTICE_LENGTH:
+            continue
+        if _NOTICE.search(text) or (len(text) < _CALL_LENGTH and _is_set_off(line, text) and _CALL.search(text)):
+            line.drop_tree()
+
+
+def drop_repeats(root: HtmlElement) -> None:
+    """Take out the quotations whose words stand in the article's own text too: they are set large for the eye."""
+    boxes = {box for box in root.iter() if box is not root and _is_quotation(box)}
+    quoted = {box: grams(canonical_text(box)) for box in boxes if boxes.isdisjoint(box.iterancestors())}
+    own = grams(canonical_text(root)) if quoted else Counter()
+    for said in quoted.values():
+        own -= said
+    for box, said in quoted.items():
+        if _GRAM < said.total() < _PULLED and (said & own).total() > _REPEATED * said.total():
+            box.drop_tree()
+
+
+def _is_quotation(box: HtmlElement) -> bool:
+    return box.tag == "blockquote" or (box.tag in BLOCKS and _QUOTE_NAMES.search(names(box)) is not None)
+
+
+def _is_set_off(line: HtmlElement, text: str) -> bool:
+    """Whether a line consists of emphasis or has a link: it speaks for the publisher, not in the story."""
+    if next(line.iter("a"), None) is not None:
+        return True
+    marked = sum(len(canonical_text(part)) for part in line if part.tag in {"em", "i", "strong", "b", "mark", "small"})
+    return marked > 0.8 * len(text)
+
+
+def drop_headline(root: HtmlElement, titles: Iterable[str | None]) -> None:
+    """Take out the heading that repeats the article's title."""
+    known = {squeezed(title) for title in titles if title}
+    for heading in root.iter("h1", "h2"):
+        said = squeezed("".join(map(str, heading.itertext())))
+        # A page's title goes on with the name of the site.
+        if heading is not root and any(
+            title == said or (len(said) >= _HEADLINE and title.startswith(said)) for title in known
+        ):
+            heading.drop_tree()
+            return
+
+
+def has_lead(root: HtmlElement, lead: str) -> bool:
+    """Whether an article has its standfirst already."""
+    return squeezed(lead, 60) in squeezed("".join(map(str, root.itertext())))
+
+
+def add_lead(root: HtmlElement, lead: str | None) -> None:
+    """Put the standfirst in front, unless the article has it."""
+    if lead and not has_lead(root, lead):
+        for line in reversed(lead.splitlines()):
+            paragraph = Element("p")
+            paragraph.text, paragraph.tail, root.text = line, root.text, None
+            root.insert(0, paragraph)
+
+
+def corroborate(root: HtmlElement, witness: str) -> bool:
+    """Take out the lines that the witness, another account of the same body, does not have.
+
+    Only where the two agree on the whole: most of the witness is here, and most of what is here is the witness's.
+    Short lines and the first one stay. Answers whether it could judge.
+    """
+    theirs = grams(witness)
+    ours = grams(canonical_text(root))
+    common = (theirs & ours).total()
+    if not common or common < _WITNESS_COVERED * theirs.total() or common < _BODY_COVERED * ours.total():
+        return False
+    lines = list(_lines(root))[1:]
+    kept = False
+    for line in reversed(lines):
+        said = grams(canonical_text(line))
+        if line.tag in HEADINGS and kept:
+            continue
+        unseen = said.total() >= _GRAM and (said & theirs).total() < _LINE_SEEN * said.total()
+        kept = not unseen
+        if unseen:
+            line.drop_tree()
+    return True
+
+
+def grams(text: str) -> Grams:
+    """The multiset of runs of four words; a shorter text is one run."""
+    found = words(text)
+    return (
+        Counter(tuple(found[at : at + _GRAM]) for at in range(max(1, len(found) - _GRAM + 1))) if found else Counter()
+    )
+
+
+def agreement(left: Grams, right: Grams) -> float:
+    """How far two texts are the same: F1 of their runs of words, 0 … 1."""
+    size = left.total() + right.total()
+    return 2 * (left & right).total() / size if size else 0.0
+
+
+def _lines(root: HtmlElement) -> Iterator[HtmlElement]:
+    """Blocks without blocks in them."""
+    for element in root.iter():
+        if element is root or element.tag in INLINE or not isinstance(element.tag, str):
+            continue
+        if element.tag in HEADINGS or not any(inner.tag in BLOCKS for inner in element.iterdescendants()):
+            yield element

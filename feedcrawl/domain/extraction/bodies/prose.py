@@ -1,0 +1,187 @@
+"""The rung that is ours: the smallest part of the page that holds its prose, without what interrupts it.
+
+Each line is worth its text less what its links and its existence cost; an element is worth the sum of its lines,
+where furniture among them counts a fifth. The article's root is the most valuable element that no single part of it
+can stand for (after Pasternack and Roth, "Extracting article text from the web with maximum subsequence segmentation",
+2009, on trees instead of sequences). Parts that the page names as its article are believed with less.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.extraction.bodies.furniture import BODY
+from feedcrawl.domain.extraction.bodies.weights import HEADINGS, INLINE, Weight, Weights, names, weigh
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+_LINK_COST = 1.5
+_LINE_COST = 30
+_DISCOUNT = 0.2
+_TEASER_PROSE = 600
+_TEASER_VALUE = -50.0
+
+_MIN_PROSE = 40.0
+_WHOLE_SHARE = 0.88
+_NAMED_SHARE = 0.7
+_LIST_SHARE = 0.98
+_RIVAL_SHARE = 0.15
+_LISTS = frozenset({"table", "tbody", "tr", "ul", "ol", "dl", "li", "blockquote"})
+
+_MOST_LINKS = {"p": 0.8, "ul": 0.6, "ol": 0.6, "dl": 0.6, "table": 0.6}
+_MOST_LINKS_ELSEWHERE = 0.5
+_KEPT_WITH_PARENT = frozenset({"tr", "td", "th", "tbody", "thead", "tfoot", "br", "hr", "li", "dt", "dd", "blockquote"})
+
+
+def whole_articles(tree: HtmlElement) -> set[HtmlElement]:
+    """The article elements of a page, not yet cleared, that have a headline of their own."""
+    return {article for article in tree.iter("article") if article.find(".//h1") is not None}
+
+
+def find_root(body: HtmlElement, wholes: set[HtmlElement]) -> tuple[HtmlElement, Weights]:
+    """The element of a cleared page that holds its article, and the weights of the page's elements."""
+    weights = weigh(body)
+    _value(body, weights)
+    root = max((e for e in weights if e.tag not in INLINE), key=lambda element: weights[element].value, default=body)
+    root = _first_article(root, wholes, weights)
+    root = _named_part(root, weights)
+    return _single_part(root, weights), weights
+
+
+def trim(root: HtmlElement, weights: Weights) -> None:
+    """Take out of an article what consists of links: lists of other articles, teasers, share bars.
+
+    Where the prose itself is full of links, as in encyclopedias, lists may be too.
+    """
+    usual = _usual_density(root, weights)
+    for element in list(root.iter()):
+        weight = weights.get(element)
+        if element is root or weight is None or not weight.total or element.getparent() is None:
+            continue
+        if element.tag not in INLINE and element.tag not in _KEPT_WITH_PARENT and _is_links(element, weight, usual):
+            element.drop_tree()
+
+
+def _value(body: HtmlElement, weights: Weights) -> None:
+    for element in reversed(weights):
+        weight = weights[element]
+        tag = element.tag
+        if tag not in INLINE:
+            weight.value += _line_value(tag, weight)
+            _judge_teaser(tag, weight)
+        elif tag == "a" and weight.value > 0:
+            weight.value = -_LINK_COST * weight.total
+            weight.headlines += any(True for _ in element.iter(*HEADINGS))
+        parent = weights.get(element.getparent()) if element is not body else None
+        if parent is not None:
+            parent.value += weight.value if weight.value > 0 else _DISCOUNT * weight.value
+            parent.headlines += weight.headlines
+
+
+def _line_value(tag: str, weight: Weight) -> float:
+    """What an element's own line is worth."""
+    size = weight.text + weight.link
+    if not size or tag in HEADINGS:
+        return 0
+    if weight.link > weight.text:
+        return -_LINK_COST * weight.link - 10
+    if tag == "li":
+        return weight.text - _LINK_COST * weight.link - (_LINE_COST if size > 60 else 0)
+    if size < 25:
+        return -_LINK_COST * weight.link - (10 if weight.link else 5)
+    return weight.text - _LINK_COST * weight.link - _LINE_COST
+
+
+def _judge_teaser(tag: str, weight: Weight) -> None:
+    """A headline that is a link, with a few lines under it, tells of another article."""
+    if tag in HEADINGS and tag != "h1" and weight.link > weight.text:
+        weight.headlines = 1
+    if weight.headlines == 1 and weight.prose < _TEASER_PROSE:
+        weight.value = min(weight.value, _TEASER_VALUE)
+
+
+def _first_article(root: HtmlElement, wholes: set[HtmlElement], weights: Weights) -> HtmlElement:
+    """Of several whole articles under each other (endless scrolling) the first."""
+    articles = [
+        article
+        for article in root.iter("article")
+        if article is not root and article in wholes and weights[article].value > _RIVAL_SHARE * weights[root].value
+    ]
+    inner = set(articles)
+    outermost = [article for article in articles if inner.isdisjoint(article.iterancestors())]
+    return outermost[0] if len(outermost) > 1 else root
+
+
+def _named_part(root: HtmlElement, weights: Weights) -> HtmlElement:
+    """The innermost part that the page itself names as its article, if it is the only one so named."""
+    named = {e: name for e in root.iter() if e is not root and weights[e].value > 0 and (name := _body_name(e))}
+    worth: dict[str, float] = {}
+    for element, name in named.items():
+        if not any(named.get(kin) == name for kin in element.iterancestors()):
+            worth[name] = worth.get(name, 0) + weights[element].value
+    for element, name in named.items():
+        value = weights[element].value
+        alone = worth[name] <= (1 + _RIVAL_SHARE) * value
+        among = _body_name(element.getparent()) == name and _is_among_prose(element, weights)
+        if alone and not among and value >= _NAMED_SHARE * weights[root].value and root in element.iterancestors():
+            root = element
+    return root
+
+
+def _body_name(element: HtmlElement) -> str | None:
+    """By which name an element is said to be the article, None if it is not."""
+    if element.tag in {"article", "main"}:
+        return f"{element.tag} {element.get('class')}"
+    if element.get("itemprop") == "articleBody":
+        return "articleBody"
+    role = element.get("role")
+    if role in {"article", "main"}:
+        return str(role)
+    match = BODY.search(names(element))
+    return str(match[0]).lower() if match else None
+
+
+def _single_part(root: HtmlElement, weights: Weights) -> HtmlElement:
+    """Down to the element that no single child can stand for."""
+    while True:
+        children = [child for child in root if child.tag not in INLINE and child.tag != "p"]
+        best = max(children, key=lambda child: weights[child].value, default=None)
+        if best is None:
+            return root
+        share = _LIST_SHARE if best.tag in _LISTS else _WHOLE_SHARE
+        if weights[best].value < share * weights[root].value or _has_twin(best, children, weights):
+            return root
+        if _is_among_prose(best, weights):
+            return root
+        root = best
+
+
+def _is_among_prose(element: HtmlElement, weights: Weights) -> bool:
+    """Whether paragraphs that look like its own stand beside an element: it is a part of the article only."""
+    parent = element.getparent()
+    beside = [kin for kin in parent if kin.tag == "p" and weights[kin].value > _MIN_PROSE] if parent is not None else []
+    return bool(beside) and not {p.get("class") for p in beside}.isdisjoint(p.get("class") for p in element.iter("p"))
+
+
+def _has_twin(best: HtmlElement, children: list[HtmlElement], weights: Weights) -> bool:
+    """Whether another child looks the same and has text too: the article goes on in it."""
+    looks = best.tag, best.get("class")
+    return best.get("class") is not None and any(
+        (child.tag, child.get("class")) == looks and weights[child].value > 0 for child in children if child is not best
+    )
+
+
+def _usual_density(root: HtmlElement, weights: Weights) -> float:
+    paragraphs = [weights[p] for p in root.iter("p") if p in weights and weights[p].text > 60]
+    total = sum(weight.text + weight.link for weight in paragraphs)
+    return sum(weight.link for weight in paragraphs) / total if total else 0.0
+
+
+def _is_links(element: HtmlElement, weight: Weight, usual: float) -> bool:
+    tag = element.tag
+    if tag in HEADINGS:
+        return weight.density > _MOST_LINKS_ELSEWHERE
+    if weight.density > _MOST_LINKS.get(tag, _MOST_LINKS_ELSEWHERE) + usual:
+        return True
+    return tag not in _MOST_LINKS and weight.headlines > 0 and weight.value < 0

@@ -1,0 +1,188 @@
+"""The rungs of the ladder: each makes one candidate for the article's body, or none.
+
+Libraries are imported where they are used: a program that only reads feeds need not wait for them, and the child
+processes that extract articles load them beforehand.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lxml import etree
+from lxml.html import Element
+
+from feedcrawl.domain.extraction.bodies.furniture import clear_away
+from feedcrawl.domain.extraction.bodies.leads import described_lead, named_lead, plain_lead
+from feedcrawl.domain.extraction.bodies.polish import (
+    Grams,
+    add_lead,
+    corroborate,
+    drop_calls,
+    drop_headline,
+    drop_repeats,
+    grams,
+    has_lead,
+    mark_figures,
+)
+from feedcrawl.domain.extraction.bodies.prose import find_root, trim, whole_articles
+from feedcrawl.domain.extraction.embedded import embedded_html
+from feedcrawl.domain.extraction.fields.titles import title_element
+from feedcrawl.domain.extraction.page import text_of
+from feedcrawl.domain.extraction.rules import select_body
+from feedcrawl.domain.extraction.structured import body_of, text_at
+from feedcrawl.domain.markup import parse_html
+from feedcrawl.domain.text import canonical_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from lxml.html import HtmlElement
+
+    from feedcrawl.domain.extraction.page import Page
+    from feedcrawl.domain.models import FeedContent, SourceRules
+
+MIN_WITNESS = 200
+MOST_CHILDREN = 400
+_UNREAD = ("head", "script", "style", "svg", "template")
+_MEASURED = frozenset({"table", "ul", "div", "aside", "header", "footer", "section"})
+_BROKEN = (
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    RecursionError,
+    etree.LxmlError,
+)  # met in libraries on hostile pages
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A body that one rung found: its name, its markup, its canonical text, the share of the text that is links."""
+
+    rung: str
+    body: HtmlElement
+    text: str
+    density: float = 0.0
+
+    @property
+    def grams(self) -> Grams:
+        """The runs of words in its text."""
+        return grams(self.text)
+
+
+def by_rules(page: Page, rules: SourceRules) -> Candidate | None:
+    """What the source's selectors name as the article."""
+    body = select_body(page.tree, rules.body, rules.remove) if rules.body else None
+    return _candidate("rules", body) if body is not None else None
+
+
+def by_prose(page: Page) -> Candidate | None:
+    """The part of the page that holds its prose, with its standfirst, held against the structured data."""
+    lead = described_lead(page)
+    tree = deepcopy(page.tree)
+    wholes = whole_articles(tree)
+    body = clear_away(tree)
+    root, weights = find_root(body, wholes)
+    if lead is None or has_lead(root, lead):
+        lead = named_lead(body, root, weights) or (None if lead else plain_lead(root, weights))
+    headlines = [text_of(heading) for heading in body.iter("h1")]
+    mark_figures(root, weights)
+    trim(root, weights)
+    drop_calls(root)
+    drop_repeats(root)
+    drop_headline(root, [*_titles(page), *headlines])
+    if page.is_declared:
+        add_lead(root, lead)
+    witness = body_of(page.article)
+    if len(witness) > MIN_WITNESS:
+        corroborate(root, witness)
+    # A page that declares itself an article has captions that its publisher keeps apart from the text.
+    return _candidate("prose", root, captions=not page.is_declared)
+
+
+def by_structured_data(page: Page) -> Candidate | None:
+    """The `articleBody` of the page's structured data, as paragraphs."""
+    text = body_of(page.article)
+    body = Element("div")
+    for line in text.splitlines():
+        etree.SubElement(body, "p").text = line
+    return _candidate("structured", body) if text else None
+
+
+def by_readability(page: Page) -> Candidate | None:
+    """What readability-lxml takes for the article."""
+    if _is_wide(page):
+        return None
+    from readability import Document  # noqa: PLC0415
+    from readability.readability import Unparseable  # noqa: PLC0415
+
+    tree = deepcopy(page.tree)
+    etree.strip_elements(tree, *_UNREAD, with_tail=False)  # a third of its time goes into taking them out itself
+    try:
+        summary = Document(tree).summary(html_partial=True)
+    except (Unparseable, *_BROKEN):
+        return None
+    return by_markup("readability", summary, titles=_titles(page))
+
+
+def _is_wide(page: Page) -> bool:
+    """Whether readability, which trafilatura asks too, would compare hundreds of empty boxes."""
+    return any(
+        len(parent) > MOST_CHILDREN
+        and sum(child.tag in _MEASURED and not text_of(child) for child in parent) > MOST_CHILDREN
+        for parent in page.tree.iter()
+    )
+
+
+def by_trafilatura(page: Page) -> Candidate | None:
+    """What trafilatura takes for the article."""
+    if _is_wide(page):
+        return None
+    from trafilatura.core import extract  # noqa: PLC0415
+
+    try:
+        html = extract(
+            deepcopy(page.tree),
+            url=page.url,
+            output_format="html",
+            include_comments=False,
+            include_links=True,
+            include_images=True,
+            include_formatting=True,
+        )
+    except _BROKEN:
+        return None
+    return by_markup("trafilatura", html, titles=_titles(page))
+
+
+def by_embedded(page: Page) -> Candidate | None:
+    """What the page's scripts would show."""
+    return by_markup("embedded", embedded_html(page.tree), titles=_titles(page))
+
+
+def by_feed(feed: FeedContent | None) -> Candidate | None:
+    """What the feed carries of the article."""
+    return by_markup("feed", feed.content or feed.summary) if feed else None
+
+
+def by_markup(rung: str, html: str | None, *, titles: Iterable[str | None] = ()) -> Candidate | None:
+    """The candidate of a piece of HTML, if there is any text in it; a heading that is one of the titles is none."""
+    document = parse_html(f"<body><div>{html}</div>") if html else None
+    if document is None:
+        return None
+    drop_headline(document, titles)
+    return _candidate(rung, document)
+
+
+def _titles(page: Page) -> tuple[str | None, ...]:
+    return page.meta("og:title"), text_at(page.article, "headline"), title_element(page)
+
+
+def _candidate(rung: str, body: HtmlElement, *, captions: bool = True) -> Candidate | None:
+    text = canonical_text(body, captions=captions)
+    if not text:
+        return None
+    linked = sum(len(text_of(link)) for link in body.iter("a"))
+    return Candidate(rung, body, text, min(1.0, linked / len(text)))

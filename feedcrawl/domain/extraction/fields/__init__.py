@@ -1,0 +1,1 @@
+"""An article's metadata: title, authors, dates, site name."""

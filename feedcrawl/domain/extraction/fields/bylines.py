@@ -1,0 +1,137 @@
+"""Bylines: the authors as readers see them, in elements that are named for it or in the lines under the headline."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.extraction.bodies.furniture import is_hidden
+from feedcrawl.domain.extraction.bodies.leads import squeezed
+from feedcrawl.domain.extraction.bodies.weights import names
+from feedcrawl.domain.extraction.fields.persons import MAX_NAME_WORDS, is_person, split_names
+from feedcrawl.domain.extraction.page import text_of
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+    from feedcrawl.domain.extraction.page import Page
+
+MAX_AUTHORS = 20
+MAX_BYLINE_LENGTH = 160
+MAX_ELEMENTS = 300
+MAX_LINES = 8  # under the headline; below them other articles have their bylines
+_BYLINE = re.compile(
+    r"(?<![A-Za-z])(?:by-?lines?|authors?|autor(?:en|in|es)?|auteurs?|autore|author-?name|writer|journalist|contributors?"
+    r"|attribution|firma)(?![A-Za-z])"
+    r"|[a-z]Author(?:Name|List)?(?![a-z])|author(?:Name|_name)|[a-z]Byline",
+)
+_ELSEWHERE = frozenset({"nav", "aside", "footer", "figure", "figcaption", "blockquote", "form"})
+_ELSEWHERE_NAMES = re.compile(
+    r"comment|related|recommend|teaser|sidebar|quote|promo|nav(?![a-z])|popular", re.IGNORECASE
+)
+_SIGNED = re.compile(r"^\W*(?:(?:written|reported|posted|story|words)\s+)?(?:by|von|por|par|di|door|av|af)[:\s]+", re.I)
+_SIGNATURE_ENDS = re.compile(r"\s*[@(]|\s\d|\s(?:at|on|am|in)\s")
+_BARE = re.compile(r"^(by|von|por|par|di|door|av|af):?\n", re.IGNORECASE | re.MULTILINE)
+_PARTS = re.compile(r"\s*[|•·]\s*")
+_AUTHOR_PAGE = re.compile(
+    r"/(?:authors?|autor(?:en|es|a)?|auteurs?|autori|profiles?|profil|people|persons?|staff|reporters?|journalists?"
+    r"|contributors?|columnists?|redaktion|team|profils|by)/[^/?#]+/?(?:[?#]|$)|/(?:author|autor)[-_=]",
+    re.IGNORECASE,
+)
+
+
+def marked_byline(page: Page) -> list[str]:
+    """The names in the first place that is marked as a byline, and in those beside it."""
+    around = {kin for h1 in page.tree.iter("h1") for kin in h1.iterancestors()}
+    marked = [
+        element
+        for element in page.tree.iter()
+        if element not in around and _is_marked(element) and _is_box(element) and not _is_elsewhere(element, around)
+    ]
+    outer = {parent for element in marked for parent in element.iterancestors()}
+    for element in sorted(marked, key=lambda element: element in outer):
+        found = _names_in(element)
+        if found:
+            beside = _beside(element, marked)
+            return [name for other in beside for name in _names_in(other)] if len(beside) < MAX_AUTHORS else found
+    return []
+
+
+def _beside(element: HtmlElement, marked: list[HtmlElement]) -> list[HtmlElement]:
+    """The marked elements of the same list, itself included: those with a link if it has one."""
+    parent, is_linked = element.getparent(), bool(_linked_names(element))
+    alike = (other for other in marked if other.getparent() is parent and other.tag == element.tag)
+    return [other for other in alike if not is_linked or _linked_names(other)]
+
+
+def _is_marked(element: HtmlElement) -> bool:
+    attributes = element.attrib
+    if not attributes or not isinstance(element.tag, str) or element.tag in {"script", "style", "meta", "link", "body"}:
+        return False
+    return (
+        "author" in attributes.get("rel", "").split()
+        or "author" in attributes.get("itemprop", "").split()
+        or _BYLINE.search(names(element)) is not None
+    )
+
+
+def _is_box(element: HtmlElement) -> bool:
+    """Whether an element is small enough to be a byline, biography included."""
+    return next(islice(element.iter(), MAX_ELEMENTS, None), None) is None
+
+
+def _is_elsewhere(element: HtmlElement, around: set[HtmlElement]) -> bool:
+    """Whether an element is hidden, or in a part of the page that is not the article's; what is `around` an h1 is."""
+    return is_hidden(element) or any(
+        is_hidden(kin)
+        or kin.tag in _ELSEWHERE
+        or (kin not in around and kin.tag != "body" and _ELSEWHERE_NAMES.search(names(kin)))
+        for kin in element.iterancestors()
+    )
+
+
+def _names_in(element: HtmlElement) -> list[str]:
+    """The names in a byline: its links, which lead to the authors' pages, or else its text."""
+    named = element.find(".//*[@itemprop='name']")
+    linked = _linked_names(element)
+    whole = text_of(named if named is not None else element)
+    # Links that make up the byline are its names; of links among other things the first is the author's.
+    rest = len(squeezed(whole)) - sum(len(squeezed(text)) for text in linked)
+    texts = linked if rest <= MAX_NAME_WORDS * len(linked) else linked[:1]
+    texts = texts or ([whole] if len(whole) <= MAX_BYLINE_LENGTH else [])
+    stated = "author" in f"{element.get('rel')} {element.get('itemprop')}" or _SIGNED.match(whole)
+    return [name for text in texts for name in split_names(text) if stated or name[:1].upper() == name[:1]]
+
+
+def _linked_names(element: HtmlElement) -> list[str]:
+    return [text for link in element.iter("a") if any(split_names(text := text_of(link)))]
+
+
+def plain_byline(page: Page) -> list[str]:
+    """The names in the first of the lines under the headline that is "By Ann Lee", or has links to authors' pages."""
+    lines = _lines_under_headline(page)
+    links = (link for link in page.tree.iter("a") if lines and _AUTHOR_PAGE.search(link.get("href") or ""))
+    authors = dict.fromkeys(filter(is_person, map(text_of, links)))
+    for line in lines:
+        linked = [name for name in authors if name in line]
+        signed = _signatories(line)
+        if linked or signed:
+            return linked if len(linked) >= len(signed) else signed
+    return []
+
+
+def _lines_under_headline(page: Page) -> list[str]:
+    """Lines, and parts of lines between bars and bullets; a mere "By" has been joined with the line after it."""
+    headings = [text for h1 in page.tree.iter("h1") if (text := text_of(h1))]
+    lines = page.lines if headings else []
+    at = next((lines.index(heading) + 1 for heading in headings if heading in lines), len(lines))
+    below = _BARE.sub(r"\1 ", "\n".join(lines[at : at + 2 * MAX_LINES])).splitlines()
+    short = (line for line in below[:MAX_LINES] if len(line) <= MAX_BYLINE_LENGTH)
+    return [part for line in short for part in _PARTS.split(line.removeprefix("- "))]
+
+
+def _signatories(line: str) -> list[str]:
+    signed = _SIGNED.match(line)
+    text = _SIGNATURE_ENDS.split(line[signed.end() :])[0] if signed else ""
+    return [name for name in split_names(text) if is_person(name)]

@@ -1,0 +1,138 @@
+"""The title of an article, without the name of its site."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from feedcrawl.domain.extraction.fields.sites import SEPARATOR, key, site_keys, without_site
+from feedcrawl.domain.extraction.page import text_of
+from feedcrawl.domain.extraction.structured import text_at
+from feedcrawl.domain.text import fold, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from feedcrawl.domain.extraction.page import Page
+    from feedcrawl.domain.models import FeedContent
+
+MAX_LENGTH = 500
+_MIN_CORE_LENGTH = 8  # letters; it is chance if another text goes on from a shorter one
+_MIN_NAME_LENGTH = 4
+_MIN_WORDS = 4
+_CARDS = ("twitter:title", "parsely-title", "dc.title", "dc:title", "dcterms.title", "title")
+
+
+class Statement(NamedTuple):
+    """What one source calls the article, and how much it counts."""
+
+    text: str
+    weight: float
+
+
+def find_title(page: Page, feed: FeedContent | None) -> str | None:
+    """The headline that most of the page's statements agree upon.
+
+    Structured data, OpenGraph, the feed, the h1, the title element and the Twitter card each have a weight.
+    """
+    sites = site_keys(page)
+    stated = [statement for statement in _statements(page, feed, sites) if statement.text]
+    sites |= _signatures([text for text, _ in stated], sites)
+    said = [Statement(without_site(text, sites), weight) for text, weight in stated]
+    is_alone = len(said) == 1 and title_element(page).startswith(stated[0].text)
+    return unsigned(said[0].text) if is_alone else elect(said)
+
+
+def unsigned(title: str) -> str:
+    """A title element without the few words after its last separator: a site's name that nothing else vouches for."""
+    cuts = list(SEPARATOR.finditer(title))
+    if not cuts:
+        return title
+    start, rest = title[: cuts[-1].start()], title[cuts[-1].end() :]
+    return start if len(start.split()) >= _MIN_WORDS and len(rest.split()) < _MIN_WORDS else title
+
+
+def elect(said: list[Statement]) -> str | None:
+    """The text with the most weight behind it; the first of equals, in its first spelling.
+
+    Texts that differ in typography only are the same. A statement that stands alone counts for the one that it goes
+    on from ("Headline - section") or was cut from ("Headl...").
+    """
+    votes: dict[str, float] = {}
+    for text, weight in said:
+        meant = key(_meant(text, [other for other, _ in said]))
+        votes[meant] = votes.get(meant, 0) + weight
+    return max((text for text, _ in said if text), key=lambda text: votes.get(key(text), 0), default=None)
+
+
+def _meant(text: str, said: list[str]) -> str:
+    if [key(other) for other in said].count(key(text)) > 1:
+        return text
+    return _core(text, said) or next((other for other in said if _is_cut(text, other)), text)
+
+
+def _core(text: str, said: list[str]) -> str | None:
+    """The longest of the statements after which a text has a separator and more."""
+    beginnings = {key(text[: cut.start()]) for cut in SEPARATOR.finditer(text)}
+    cores = [other for other in said if key(other) in beginnings and len(key(other)) >= _MIN_CORE_LENGTH]
+    return max(cores, key=len, default=None)
+
+
+def _is_cut(text: str, whole: str) -> bool:
+    """Whether a text is the beginning of another: shortened, or ended by an unescaped quotation mark."""
+    beginning = text.rstrip(" .…")
+    shortened = beginning != text or whole[len(beginning) :].lstrip().startswith('"')
+    start = key(beginning)
+    return shortened and len(beginning) < len(whole) and len(start) >= _MIN_CORE_LENGTH and key(whole).startswith(start)
+
+
+def _signatures(said: list[str], sites: set[str]) -> set[str]:
+    """The keys of what statements add to others, where it has a name of the site in it: "The Daily, Germany"."""
+    known = [name for name in sites if len(name) >= _MIN_NAME_LENGTH]
+    rests = [key(text)[len(key(core)) :] for text in said if (core := _core(text, said))]
+    return {rest for rest in rests if any(name in rest for name in known)}
+
+
+def _statements(page: Page, feed: FeedContent | None, sites: set[str]) -> Iterator[Statement]:
+    carried = feed.title if feed else None
+    found = (text_at(page.article, "headline"), page.meta("og:title"), carried, title_element(page), page.meta(*_CARDS))
+    structured, graph, carried, whole, card = ((text or "")[:MAX_LENGTH] for text in found)
+    yield Statement(structured, 1.0)
+    yield Statement(graph, 1.1)
+    yield Statement(carried, 0.8)
+    yield Statement(_own_heading(page, f"{structured} {graph} {whole} {card} {carried}", sites)[:MAX_LENGTH], 0.45)
+    yield Statement(card, 0.1 if structured or graph else 0.7)
+    editors = _unlike(structured, graph, whole, sites)
+    yield Statement(editors, 1.2) if editors else Statement(whole, 0.6)
+
+
+def _unlike(structured: str, graph: str, whole: str, sites: set[str]) -> str | None:
+    """Of two differing headlines the one that the title element does not repeat.
+
+    Title elements are written for search engines; the headline that keeps clear of them is the editors' own.
+    """
+    left, right, searched = (key(without_site(text, sites)) for text in (structured, graph, whole))
+    if not left or not right or left == right or searched not in {left, right}:
+        return None
+    return graph if searched == left else structured
+
+
+def _own_heading(page: Page, stated: str, sites: set[str]) -> str:
+    """The h1 that the page's statements speak of: sites put their own name, or another article, into h1 too."""
+    headings = [text for h1 in page.tree.iter("h1") if (text := text_of(h1)) and key(text) not in sites]
+    about = set(words(stated))
+    if about:
+        headings = [text for text in headings if _shared(text, about) >= 0.5]
+    return max(headings, key=lambda text: key(text) in key(stated), default="")
+
+
+def _shared(text: str, about: set[str]) -> float:
+    own = set(words(text))
+    return len(own & about) / len(own) if own else 0.0
+
+
+def title_element(page: Page) -> str:
+    """The text of the title element (that of the head: drawings have titles too)."""
+    title = page.tree.find(".//head/title")
+    if title is None:
+        title = page.tree.find(".//title")
+    return fold(title.text or "") if title is not None else ""

@@ -1,0 +1,102 @@
+"""The article on a page: a ladder of extractors and a scorer that picks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.dates import parse_date
+from feedcrawl.domain.errors import NoArticle
+from feedcrawl.domain.extraction.bodies.choice import Choice, choose
+from feedcrawl.domain.extraction.bodies.disagreements import disagreements
+from feedcrawl.domain.extraction.fields.authors import find_authors
+from feedcrawl.domain.extraction.fields.metadata import (
+    find_canonical,
+    find_image,
+    find_language,
+    find_site_name,
+    find_tags,
+)
+from feedcrawl.domain.extraction.fields.moments import find_modified, find_published
+from feedcrawl.domain.extraction.fields.persons import split_names
+from feedcrawl.domain.extraction.fields.titles import find_title
+from feedcrawl.domain.extraction.page import Page, read_page
+from feedcrawl.domain.extraction.rules import select_text
+from feedcrawl.domain.extraction.walls.recognition import is_paid, refuse_walls
+from feedcrawl.domain.models import Extraction, SourceRules
+from feedcrawl.domain.sanitize import clean_tree
+
+if TYPE_CHECKING:
+    from feedcrawl.domain.models import FeedContent
+
+MIN_ABSTRACT_LENGTH = 40
+_NO_RULES = SourceRules()
+
+
+def extract(
+    html: bytes | str,
+    *,
+    url: str,
+    rules: SourceRules | None = None,
+    feed: FeedContent | None = None,
+    image_proxy: str | None = None,
+) -> Extraction:
+    """The article of a page fetched from `url`.
+
+    `rules` are the selectors of the page's source, `feed` what a feed said of the article, `image_proxy` what the
+    addresses of images in `html` are appended to. Raises NoArticle with
+    FAIL_BAD_HTML (too short, or no HTML), FAIL_PARSE (cannot be read) or FAIL_EMPTY (no article: a wall, a challenge, a
+    soft 404, an index, no text); its detail begins with the kind of page.
+    """
+    rules = rules or _NO_RULES
+    page = read_page(html, url)
+    choice = choose(page, rules, feed)
+    if choice is None:
+        refuse_walls(page, "")
+        raise NoArticle("FAIL_EMPTY", "no_text: no extractor found any")
+    if choice.winner.rung not in {"rules", "feed"}:
+        refuse_walls(page, choice.winner.text, choice.winner.density)
+    return _ruled(_extraction(page, choice, feed, image_proxy), page, rules)
+
+
+def _extraction(page: Page, choice: Choice, feed: FeedContent | None, image_proxy: str | None) -> Extraction:
+    winner = choice.winner
+    image = find_image(page, winner.body, feed)
+    title, published = find_title(page, feed), find_published(page, feed)
+    paid = ("paid",) if is_paid(page) else ()
+    return Extraction(
+        title=title,
+        text=winner.text,
+        html=clean_tree(winner.body, base_url=page.base, image_proxy=image_proxy),
+        abstract=_abstract(winner.text),
+        image=image,
+        authors=find_authors(page, feed),
+        published=published,
+        modified=find_modified(page, feed),
+        language=find_language(page, feed),
+        site_name=find_site_name(page),
+        canonical_url=find_canonical(page),
+        extractor=winner.rung,
+        raw_len=page.raw_len,
+        text_len=len(winner.text),
+        tags=find_tags(page, feed),
+        notes=(f"{winner.rung}: {choice.reason}", *paid, *disagreements(page, feed, title, published)),
+    )
+
+
+def _ruled(extraction: Extraction, page: Page, rules: SourceRules) -> Extraction:
+    """The extraction with the fields that the source's rules find."""
+    titles = select_text(page.tree, rules.title)
+    moments = [moment for text in select_text(page.tree, rules.published) if (moment := parse_date(text))]
+    authors = tuple(name for text in select_text(page.tree, rules.author) for name in split_names(text))
+    return replace(
+        extraction,
+        title=titles[0] if titles else extraction.title,
+        published=moments[0] if moments else extraction.published,
+        authors=authors or extraction.authors,
+    )
+
+
+def _abstract(text: str) -> str | None:
+    """The first paragraph of more than 40 characters."""
+    return next((line for line in text.splitlines() if len(line) > MIN_ABSTRACT_LENGTH), None)

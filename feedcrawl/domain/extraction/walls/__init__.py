@@ -1,0 +1,1 @@
+"""Recognition of pages that stand in place of the article: paywalls, challenges, consent."""

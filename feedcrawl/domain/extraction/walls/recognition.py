@@ -1,0 +1,102 @@
+"""Pages that answer 200 and hold no article: walls, challenges, soft 404s, teasers, indexes.
+
+Most of them are short. A long text is an article even if it speaks of cookies, unless it speaks of nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from feedcrawl.domain.errors import NoArticle
+from feedcrawl.domain.extraction.fields.titles import title_element
+from feedcrawl.domain.extraction.page import text_of
+from feedcrawl.domain.extraction.structured import values
+from feedcrawl.domain.extraction.walls.words import WALL_WORDS
+from feedcrawl.domain.text import words
+
+if TYPE_CHECKING:
+    from feedcrawl.domain.extraction.page import Page
+
+MIN_WORDS = 3
+MIN_UNSPACED_LENGTH = 20  # some scripts do not part words
+WALL_LENGTH = 700
+TEASER_LENGTH = 400
+_INDEX_LINKS = 20
+_INDEX_WORDS = 4
+_INDEX_LENGTH = 1500
+
+_DECLARED_LENGTH = 200
+_CONSENT_LENGTH, _CONSENT_PHRASES, _CONSENT_DENSITY = 4000, 3, 1 / 500
+_OF_ARTICLES = frozenset({"javascript", "consent", "paywall"})  # walls that stand before an article of that page
+
+
+def refuse_walls(page: Page, text: str, density: float = 0.0) -> None:
+    """Raise NoArticle if what was found on a page is no article; its detail begins with the kind of page.
+
+    `density` is the share of the text that is links.
+    """
+    kind = wall_kind(page, text) if len(text) < WALL_LENGTH else _long_wall_kind(page, text)
+    if kind:
+        raise NoArticle("FAIL_EMPTY", f"{kind}: {text[:120]!r}")
+    if _says_nothing(text):
+        raise NoArticle("FAIL_EMPTY", f"no_text: fewer than {MIN_WORDS} words: {text!r}")
+    if not page.is_declared and _is_index(page, text, density):
+        raise NoArticle("FAIL_EMPTY", f"index: links to other pages around {len(text)} characters of text")
+
+
+def wall_kind(page: Page, text: str) -> str | None:
+    """What kind of wall a page with a short text is, None if it is none.
+
+    News may be short too and speak of what was not found: a page that declares an article is only held to be a wall
+    that stands before articles, unless it has next to no text.
+    """
+    said = f"{title_element(page)}\n{_everything(page) if _says_nothing(text) else text}"
+    is_article = page.is_declared and len(text) >= _DECLARED_LENGTH
+    possible = _OF_ARTICLES if is_article else WALL_WORDS.keys()
+    kind = next((kind for kind, phrases in WALL_WORDS.items() if kind in possible and phrases.search(said)), None)
+    if kind == "paywall" and len(text) >= TEASER_LENGTH:
+        return None
+    if kind is None and len(text) < TEASER_LENGTH and is_paid(page):
+        return "teaser"
+    return kind
+
+
+def _long_wall_kind(page: Page, text: str) -> str | None:
+    """Consent is asked for at length: a text that is full of it is a wall."""
+    if page.is_declared or len(text) > _CONSENT_LENGTH:
+        return None
+    found = [match[0].lower() for match in WALL_WORDS["consent"].finditer(f"{title_element(page)}\n{text}")]
+    is_full = len(set(found)) >= _CONSENT_PHRASES and len(found) >= _CONSENT_DENSITY * len(text)
+    return "consent" if is_full else None
+
+
+def is_paid(page: Page) -> bool:
+    """Whether the page says that its article is not free (https://schema.org/isAccessibleForFree)."""
+    free = [str(value).lower() for value in values(page.article.get("isAccessibleForFree"))]
+    return (bool(free) and free[0] in {"false", "no", "0"}) or page.meta("article:content_tier") in {
+        "locked",
+        "metered",
+    }
+
+
+def _says_nothing(text: str) -> bool:
+    return len(words(text)) < MIN_WORDS and len(text) < MIN_UNSPACED_LENGTH
+
+
+def _everything(page: Page) -> str:
+    """What a page without text shows, its advice to those without scripts included."""
+    hints = " ".join(str(text) for hint in page.tree.iter("noscript") for text in hint.itertext())
+    shown = "\n".join(page.lines)
+    return f"{shown[:WALL_LENGTH]}\n{hints[:WALL_LENGTH]}"
+
+
+def _is_index(page: Page, text: str, density: float) -> bool:
+    """Whether the headlines that lead elsewhere outweigh the text; on a front page the sooner."""
+    own_length = len(text) * (1 - density)
+    if own_length > _INDEX_LENGTH:
+        return False
+    links = [said for link in page.tree.iter("a") if len(words(said := text_of(link))) >= _INDEX_WORDS]
+    parts = urlsplit(page.url)
+    is_front = parts.path in {"", "/"} and not parts.query
+    return len(links) >= _INDEX_LINKS and sum(map(len, links)) > (2 if is_front else 10) * own_length

@@ -1,0 +1,1 @@
+"""Fields of a feed and of its entries, read from elements of any dialect."""

@@ -1,0 +1,111 @@
+"""One entry of a feed: RSS `item`, Atom `entry`, CDF `Item`, with the modules that publishers mix in."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lxml import etree
+
+from feedcrawl.domain.dates import parse_date
+from feedcrawl.domain.feeds.fields import places
+from feedcrawl.domain.feeds.fields.markup import first_image
+from feedcrawl.domain.feeds.fields.persons import read_persons
+from feedcrawl.domain.feeds.fields.readers import read_body, read_date, read_language, read_title
+from feedcrawl.domain.feeds.formats.node import join
+from feedcrawl.domain.feeds.formats.reading import MAX_ID, MAX_NAME
+from feedcrawl.domain.models import Link, ParsedEntry
+
+if TYPE_CHECKING:
+    from feedcrawl.domain.feeds.formats.node import Node
+    from feedcrawl.domain.feeds.formats.reading import Reading
+    from feedcrawl.domain.models import Person
+
+_TITLES = ("title", "dc:title", "itunes:title", "media:title")
+_SUMMARIES = ("description", "summary", "abstract")
+_OTHER_SUMMARIES = ("dc:description", "itunes:summary", "media:description")
+_CONTENTS = ("content:encoded", "content", "xhtml:body", "body", "fullitem")
+_PUBLISHED = ("pubdate", "published", "issued", "dcterms:issued", "dc:date", "created", "dcterms:created")
+_UPDATED = ("updated", "modified", "dcterms:modified", "dc:date")
+
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+
+
+def read_entry(node: Node, reading: Reading) -> ParsedEntry:
+    """The entry that an element holds."""
+    links = places.read_links(node, reading)
+    link = _page(node, links, reading)
+    summary, content = _bodies(node)
+    return ParsedEntry(
+        native_id=_native_id(node, reading),
+        link=link,
+        links=reading.few(_with_page(links, link), "links_truncated"),
+        title=read_title(node.all(*_TITLES), reading),
+        summary=summary,
+        content=content,
+        authors=reading.few(_authors(node, reading), "authors_truncated"),
+        categories=reading.few(places.read_categories(node, reading), "categories_truncated"),
+        enclosures=reading.few(places.read_enclosures(node, reading), "enclosures_truncated"),
+        published=read_date(node, *_PUBLISHED),
+        updated=read_date(node, *_UPDATED) or parse_date(node.attribute("lastmod") or ""),
+        published_raw=reading.capped(node.value(*_PUBLISHED), MAX_NAME, "date_truncated"),
+        image=places.read_image(node, reading) or reading.link(first_image(content or summary), node.base),
+        comments_url=_comments(node, links, reading),
+        language=read_language(node),
+        raw=etree.tostring(node.element, encoding="utf-8", with_tail=False),
+    )
+
+
+def _native_id(node: Node, reading: Reading) -> str | None:
+    """The publisher's own identifier, as written."""
+    text = node.value("guid") or _atom_id(node, reading) or node.attribute("about") or node.value("dc:identifier")
+    return reading.capped(text, MAX_ID, "id_truncated")
+
+
+def _atom_id(node: Node, reading: Reading) -> str | None:
+    """The `id`; a relative one is resolved if the publisher gave a base, never against a URL that may change."""
+    child = node.first("id")
+    text = child.text() if child else ""
+    if child and text and child.base != reading.url and not _SCHEME.match(text):
+        return join(child.base, text)
+    return text or None
+
+
+def _page(node: Node, links: list[Link], reading: Reading) -> str | None:
+    """The page of the entry: its link, else an identifier that is a URL and does not deny being one, else `HREF`."""
+    if page := places.alternate(links):
+        return page
+    own = node.first("guid", "id")
+    if own and (own.attribute("ispermalink") or "true").lower() != "false" and _SCHEME.match(own.text()):
+        return reading.link(own.text(), own.base)
+    return reading.link(node.attribute("href"), node.base)
+
+
+def _with_page(links: list[Link], page: str | None) -> list[Link]:
+    """The links, with the page of the entry among them."""
+    known = page is None or any(link.href == page for link in links)
+    return links if known else [*links, Link(page or "", "alternate")]
+
+
+def _bodies(node: Node) -> tuple[str | None, str | None]:
+    """Summary and content; where an entry has both a description and a summary, the second is its content."""
+    texts = [text for child in node.in_order(*_SUMMARIES) if (text := read_body([child]))]
+    summary = texts[0] if texts else read_body(node.all(*_OTHER_SUMMARIES))
+    second = next((text for text in texts[1:] if text != summary), None)
+    return summary, read_body(node.all(*_CONTENTS)) or second
+
+
+def _authors(node: Node, reading: Reading) -> list[Person]:
+    """The authors, else the podcast's, else those of the source that the entry was copied from (RFC 4287 4.2.1)."""
+    source = node.first("source")
+    return (
+        read_persons(node, reading, "author", "dc:creator", "dc:author")
+        or read_persons(node, reading, "itunes:author")
+        or (read_persons(source, reading, "author") if source else [])
+    )
+
+
+def _comments(node: Node, links: list[Link], reading: Reading) -> str | None:
+    """The page of comments: RSS `comments`, else Atom `rel=replies` (RFC 4685 section 4)."""
+    child = node.first("comments")
+    return (reading.link(child.text(), child.base) if child else None) or places.related(links, "replies")

@@ -1,0 +1,117 @@
+"""Text and HTML inside feeds: what an element says, in which form, with absolute links."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import html
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.feeds.formats.inner import inner_html
+from feedcrawl.domain.feeds.formats.names import ATOM_SPACES, space_of
+from feedcrawl.domain.feeds.formats.node import join
+from feedcrawl.domain.text import fold
+
+if TYPE_CHECKING:
+    from feedcrawl.domain.feeds.formats.node import Node
+
+_LONGEST_PLAIN = 10_000  # characters with markup: far more than a title may have, and few enough for any pattern
+_ANY_TAG = re.compile(r"<!--.*?-->|</?[a-zA-Z](?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+>|</?[a-zA-Z][^<>]*+>", re.DOTALL)
+# In vocabularies that do not say whether a title is HTML, only what can hardly be meant literally counts as a tag.
+_LIKELY_TAG = re.compile(
+    r"</?(?:a|abbr|b|big|blockquote|br|cite|code|del|div|em|font|h[1-6]|i|img|ins|nobr|p|q|s|small|span|strike|strong|sub"
+    r"|sup|tt|u|wbr)(?:\s[^<>]*)?/?>",
+    re.IGNORECASE,
+)
+_TAG = re.compile(r"<[a-z][^<>]*>", re.IGNORECASE)
+_LINK_ATTRIBUTE = re.compile(
+    r"(\s(?:href|src|action|cite|poster|longdesc|background|data)\s*=\s*)(?:\"([^\"<>]*)\"|'([^'<>]*)'|([^\s\"'<>]+))",
+    re.IGNORECASE,
+)
+_IMAGE = re.compile(r"<img\s[^<>]*>", re.IGNORECASE)
+_SOURCE = re.compile(r"\ssrc\s*=\s*[\"']([^\"'<>]+)[\"']", re.IGNORECASE)
+_PIXEL = re.compile(r"\s(?:width|height)\s*=\s*[\"']?[01](?:px)?[\"'\s/>]", re.IGNORECASE)
+_HAS_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:|#", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text construct; `kind` is "text", "html", or "guess" where the vocabulary does not say."""
+
+    value: str
+    kind: str
+
+
+def read(node: Node) -> Text:
+    """The text construct that an element is (RFC 4287 section 3.1, Atom 0.3 section 3.1, RSS)."""
+    kind = _kind(node)
+    if len(node.element):
+        return Text(inner_html(node.element, escaped=kind != "html"), "html")
+    value = (node.element.text or "").strip()
+    if kind == "base64":
+        return _decoded(value)
+    return Text(html.escape(value, quote=False), "html") if kind == "xml" else Text(value, kind)
+
+
+def plain(text: Text) -> str:
+    """The text as one reads it: one line, no markup, no characters that hide or turn it.
+
+    Text that shows tags stays escaped, so that they do not become tags for whoever takes titles as HTML.
+    """
+    value = text.value[:_LONGEST_PLAIN]
+    if text.kind == "text":
+        return fold(value)
+    tags = _ANY_TAG if text.kind == "html" else _LIKELY_TAG
+    shown = html.unescape(tags.sub("", value))
+    return fold(html.escape(shown, quote=False) if _ANY_TAG.search(shown) else shown)
+
+
+def absolute(text: Text, base: str) -> str:
+    """The HTML with its relative links made absolute; plain text as it is."""
+    if text.kind == "text" or "=" not in text.value or "<" not in text.value:
+        return text.value
+    return _TAG.sub(lambda tag: _LINK_ATTRIBUTE.sub(lambda match: _absolute_attribute(match, base), tag[0]), text.value)
+
+
+def first_image(markup: str | None) -> str | None:
+    """The source of the first picture in HTML; one of 0 or 1 pixel counts readers and shows nothing."""
+    for image in _IMAGE.finditer(markup or ""):
+        source = _SOURCE.search(image[0])
+        if source and not _PIXEL.search(image[0]):
+            return html.unescape(source[1])
+    return None
+
+
+def _absolute_attribute(match: re.Match[str], base: str) -> str:
+    reference = next(group for group in match.groups()[1:] if group is not None)
+    if not reference.strip() or _HAS_SCHEME.match(reference.strip()):
+        return match[0]
+    quote = "'" if match[3] is not None else '"'
+    return f"{match[1]}{quote}{join(base, html.unescape(reference)).replace('&', '&amp;')}{quote}"
+
+
+def _kind(node: Node) -> str:
+    """How the text inside an element is written: "text", "html", "xml", "base64" or "guess"."""
+    declared = (node.element.get("type") or "").strip().lower()
+    if (node.element.get("mode") or "").lower() == "base64":
+        return "base64"
+    atom = space_of(str(node.element.tag)) in ATOM_SPACES
+    if declared in {"text", "text/plain"} or (atom and not declared):
+        return "text"
+    if declared.endswith(("xhtml", "+xml", "/xml")):
+        return "xml"
+    if declared.endswith("html"):
+        return "html"
+    if atom and "/" in declared and not declared.startswith("text/"):
+        return "base64"
+    return "guess"
+
+
+def _decoded(value: str) -> Text:
+    """What base64 hides, if it is text (RFC 4287 section 4.1.3.3)."""
+    try:
+        return Text(base64.b64decode(value, validate=False).decode("utf-8").strip(), "html")
+    except (binascii.Error, UnicodeDecodeError, ValueError):
+        return Text(value, "text")

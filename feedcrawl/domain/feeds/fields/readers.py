@@ -1,0 +1,45 @@
+"""Fields that feeds and entries have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from feedcrawl.domain.dates import parse_date
+from feedcrawl.domain.feeds.fields import markup
+from feedcrawl.domain.feeds.formats.reading import MAX_TITLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from feedcrawl.domain.feeds.formats.node import Node
+    from feedcrawl.domain.feeds.formats.reading import Reading
+
+MAX_LANGUAGE: Final = 64  # characters; BCP 47 section 4.4.1 asks for 35
+
+
+def read_title(nodes: Iterable[Node], reading: Reading) -> str | None:
+    """The first title there is, as plain text."""
+    titles = (markup.plain(markup.read(node)) for node in nodes)
+    return reading.capped(next(filter(None, titles), None), MAX_TITLE, "title_truncated")
+
+
+def read_body(nodes: Iterable[Node]) -> str | None:
+    """The first text there is, with absolute links."""
+    return next(filter(None, (markup.absolute(markup.read(node), node.base) for node in nodes)), None)
+
+
+def read_date(node: Node, *names: str) -> datetime | None:
+    """The date of the first of these children that can be read; of several of one name the last corrects the others."""
+    texts = (child.text() for name in names for child in reversed(list(node.all(name))))
+    return next(filter(None, map(parse_date, texts)), None)
+
+
+def read_language(node: Node) -> str | None:
+    """The language tag in force, with hyphens (BCP 47)."""
+    text = node.value("language", "dc:language") or node.lang or _language_of_texts(node)
+    return text.replace("_", "-")[:MAX_LANGUAGE] if text else None
+
+
+def _language_of_texts(node: Node) -> str | None:
+    return next((child.lang for child in node.all("content", "summary", "title") if child.lang), None)

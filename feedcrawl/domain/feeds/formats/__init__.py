@@ -1,0 +1,1 @@
+"""Dialects of feeds: recognition, repair and reading of their documents."""

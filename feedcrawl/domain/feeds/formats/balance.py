@@ -1,0 +1,112 @@
+"""Elements that were not closed, or closed in the wrong place: the text with every element where it belongs."""
+
+from __future__ import annotations
+
+import re
+from xml.sax.saxutils import escape
+
+from feedcrawl.domain.feeds.formats.repair import NAME
+
+_TOKEN = re.compile(
+    rf"<!\[CDATA\[(?P<cdata>.*?)(?:\]\]>|\Z)|<!--.*?(?:-->|\Z)|<\?.*?(?:\?>|\Z)|<![A-Za-z][^<>]*>"
+    rf"|</\s*(?P<end>{NAME})[^<>]*>|<(?P<start>{NAME})(?P<attributes>(?:[^<>\"']++|\"[^\"<]*\"|'[^'<]*')*+|[^<>]*+)>"
+    rf"|(?P<text>[^<]++|<)",
+    re.DOTALL,
+)
+_ATTRIBUTE = re.compile(rf"({NAME})\s*=\s*(?:\"([^\"<]*)\"|'([^'<]*)'|([^\s\"'<>=]+))")
+_ENTRIES = frozenset({"item", "entry"})
+_HOLDERS = frozenset({"channel", "feed", "items", "rss", "rdf"})
+# They hold text alone: what begins inside one shows that its end was forgotten.
+_TEXT_ONLY = (
+    "copyright docs generator guid id language lastbuilddate link managingeditor pubdate published ttl updated url"
+)
+_LEAVES = frozenset(_TEXT_ONLY.split())
+_MAX_DEPTH = 200
+
+
+def balance(text: str) -> tuple[str, list[str]]:
+    """The text with every element closed, stray end tags dropped, and an entry never inside another one.
+
+    Ends with the root element; what comes after it (a second root, junk) is dropped.
+    """
+    writer = _Balancer()
+    for match in _TOKEN.finditer(text):
+        writer.take(match)
+        if writer.closed:
+            break
+    return writer.finish(), list(writer.codes)
+
+
+class _Balancer:
+    """Writes tokens as well-formed XML and keeps the open elements."""
+
+    def __init__(self) -> None:
+        self.codes: dict[str, None] = {}
+        self.closed = False
+        self._open: list[str] = []
+        self._out: list[str] = []
+
+    def take(self, match: re.Match[str]) -> None:
+        """Write one token."""
+        if match["start"]:
+            self._start(match["start"], match["attributes"])
+        elif match["end"]:
+            self._end(match["end"])
+        elif match["cdata"] is not None and self._open:
+            self._out.append(escape(match["cdata"]))
+        elif match["text"] and self._open:
+            self._out.append(match["text"].replace("<", "&lt;").replace("]]>", "]]&gt;"))
+
+    def finish(self) -> str:
+        """All that was written, with what is open closed."""
+        if self._open:
+            self.codes["truncated"] = None
+        while self._open:
+            self._out.append(f"</{self._open.pop()}>")
+        return "".join(self._out)
+
+    def _start(self, name: str, attributes: str) -> None:
+        if self._open and _local(self._open[-1]) in _LEAVES:
+            self._close_to(self._open[-1])
+            self.codes["unclosed_element"] = None
+        if _local(name) in _ENTRIES:
+            self._leave_for_entry()
+        if len(self._open) >= _MAX_DEPTH:
+            self.codes["too_deep"] = None
+            return
+        empty = attributes.rstrip().endswith("/")
+        self._out.append(f"<{name}{_attributes(attributes)}{'/' * empty}>")
+        if not empty:
+            self._open.append(name)
+
+    def _leave_for_entry(self) -> None:
+        """Close what is open between the innermost holder of entries and the next entry."""
+        while any(_local(name) in _HOLDERS for name in self._open) and _local(self._open[-1]) not in _HOLDERS:
+            self._out.append(f"</{self._open.pop()}>")
+            self.codes["unclosed_element"] = None
+
+    def _end(self, name: str) -> None:
+        if name in self._open:
+            self._close_to(name)
+            self.closed = not self._open
+        else:
+            self.codes["stray_end_tag"] = None
+
+    def _close_to(self, name: str) -> None:
+        """Close the innermost open element of this name and all inside it."""
+        while (last := self._open.pop()) != name:
+            self.codes["unclosed_element"] = None
+            self._out.append(f"</{last}>")
+        self._out.append(f"</{name}>")
+
+
+def _local(name: str) -> str:
+    return name.rpartition(":")[2].lower()
+
+
+def _attributes(text: str) -> str:
+    """The attributes that can be read, each once, in double quotes."""
+    found: dict[str, str] = {}
+    for match in _ATTRIBUTE.finditer(text):
+        found.setdefault(match[1], next(group for group in match.groups()[1:] if group is not None))
+    return "".join(f' {name}="{value.replace(chr(34), "&quot;")}"' for name, value in found.items())

@@ -1,0 +1,68 @@
+"""One feed document, from bytes to ParsedFeed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.errors import NotAFeed
+from feedcrawl.domain.feeds.fields.channel import read_channel
+from feedcrawl.domain.feeds.fields.entry import read_entry
+from feedcrawl.domain.feeds.formats import dialects, jsonfeed, lenient, xmltree
+from feedcrawl.domain.feeds.formats.foreign import binary, refusal
+from feedcrawl.domain.feeds.formats.node import Node
+from feedcrawl.domain.feeds.formats.reading import Reading
+from feedcrawl.domain.feeds.formats.repair import has_root
+from feedcrawl.domain.http.encodings import decode
+
+if TYPE_CHECKING:
+    from feedcrawl.domain.models import ParsedFeed
+
+_FEED_TYPE = re.compile(r"xml|rss|rdf|atom|json|cdf", re.IGNORECASE)
+
+
+def parse(body: bytes, *, url: str, content_type: str | None = None) -> ParsedFeed:
+    """The feed that `body`, fetched from `url`, holds: RSS 0.90 … 2.0, RSS 1.0, Atom 0.3 and 1.0, JSON Feed, CDF.
+
+    The body decides the format, not the content type, of which only the charset counts. All links are absolute; texts
+    of entries are HTML as published, not sanitised. Malformed documents are mended where that is possible; what was
+    mended or cut is in `notes`. Raises NotAFeed with the code of what it was instead.
+    """
+    if refused := binary(body):
+        raise refused
+    decoded = decode(body, content_type)
+    text = decoded.text.lstrip("\ufeff \t\r\n\0")
+    if not text:
+        raise NotAFeed("empty", "the document has no text")
+    reading = Reading(url, decoded.notes)
+    if content_type and not _FEED_TYPE.search(content_type):
+        reading.note("wrong_content_type")
+    feed = _json(text, reading) if text[0] in "{[" else _xml(text, reading)
+    return replace(feed, encoding=decoded.encoding, notes=reading.notes)
+
+
+def _json(text: str, reading: Reading) -> ParsedFeed:
+    """A JSON Feed, or a document of XML behind junk that begins as JSON does."""
+    try:
+        return jsonfeed.read(text, reading)
+    except NotAFeed as refused:
+        if refused.code == "bad_json" and has_root(text):
+            return _xml(text, reading)
+        raise
+
+
+def _xml(text: str, reading: Reading) -> ParsedFeed:
+    root = xmltree.load(text, reading)
+    kind = None if root is None else dialects.format_of(root)
+    if root is None or kind is None:
+        refused = refusal(text)
+        found = lenient.read(text, reading) if refused.code == "xml" else None
+        if found is None:
+            raise refused
+        return found
+    top = Node(root, reading.url)
+    channel = top.first("channel") or top
+    entries = [Node(element, channel.base, channel.lang) for element in dialects.entry_elements(root, reading)]
+    feed = read_channel(channel, top, reading)
+    return replace(feed, format=kind, entries=tuple(read_entry(entry, reading) for entry in entries))

@@ -1,0 +1,73 @@
+"""What a document is that is no feed."""
+
+from __future__ import annotations
+
+import re
+
+from feedcrawl.domain.errors import NotAFeed
+from feedcrawl.domain.http.sniffing import kind_of
+
+# Pages that ask for a proof of not being a robot, by who makes them.
+_CHALLENGES = {
+    "Cloudflare": r"cf[-_]chl|challenge-platform|Just a moment\.\.\.|cf-browser-verification",
+    "DataDome": r"captcha-delivery\.com|datadome",
+    "Imperva": r"_Incapsula_Resource|incapsula incident",
+    "Akamai": r"_abck|errors\.edgesuite\.net",
+    "HUMAN": r"px-captcha|perimeterx",
+    "AWS": r"awswaf|aws-waf-token",
+    "Sucuri": r"sucuri_cloudproxy|sucuri website firewall",
+    "Anubis": r"anubis_challenge|making sure you(?:&#39;|')re not a bot",
+    "a captcha service": r"g-recaptcha|h-captcha|hcaptcha\.com|cf-turnstile",
+}
+_CHALLENGE = re.compile(
+    "|".join(f"(?P<m{n}>{pattern})" for n, pattern in enumerate(_CHALLENGES.values())), re.IGNORECASE
+)
+_LONGEST_CHALLENGE = 40_000  # characters; longer pages have content, and a captcha in their comment form
+_LOGIN = re.compile(r"<input[^<>]{0,300}\btype\s*=\s*[\"']?password", re.IGNORECASE)
+_HTML = re.compile(r"<!doctype\s+html|<html[\s>]|<head[\s>]|<body[\s>]", re.IGNORECASE)
+# What a page says that should have been answered with 404, in its title or first heading.
+_NOT_FOUND = re.compile(
+    r"<(title|h1)\b[^<>]{0,300}>[^<]{0,100}"
+    r"(?:\b404\b|\bnot found\b"
+    r"|(?:can ?no|can['\u2019])t be found|does ?n[o'\u2019]t exist|no longer (?:exists|available)"
+    r"|nicht gefunden|introuvable|no encontrad[ao]|non trovat[ao]|não encontrad[ao]|niet gevonden|nie znaleziono)",
+    re.IGNORECASE,
+)
+_ELEMENT = re.compile(r"<(?![?!])([\w:.-]+)")
+_LISTS = {
+    "urlset": ("sitemap", "a sitemap; subscribe to it as one"),
+    "sitemapindex": ("sitemap", "an index of sitemaps; subscribe to it as one"),
+    "opml": ("opml", "a list of feeds; import it instead"),
+}
+_LOOKED_AT = 100_000
+
+
+def binary(body: bytes) -> NotAFeed | None:
+    """The refusal of a file of another kind, which its first bytes give away."""
+    kind = kind_of(body)
+    return NotAFeed("binary", f"{kind} where a feed was expected") if kind else None
+
+
+def refusal(text: str) -> NotAFeed:
+    """The refusal that names what `text` is: a page, login or challenge, XML of another kind, plain text."""
+    head = text[:_LOOKED_AT]
+    first = _ELEMENT.search(head)
+    name = first[1].rpartition(":")[2].lower() if first else ""
+    if name in _LISTS:
+        return NotAFeed(*_LISTS[name])
+    if _HTML.search(head):
+        return _page(head)
+    if first:
+        return NotAFeed("xml", f"markup whose first element is <{first[1][:80]}>, not rss, rdf:RDF, feed or channel")
+    return NotAFeed("text", f"plain text that begins with {head[:60]!r}")
+
+
+def _page(text: str) -> NotAFeed:
+    if challenge := _CHALLENGE.search(text) if len(text) <= _LONGEST_CHALLENGE else None:
+        maker = list(_CHALLENGES)[int((challenge.lastgroup or "m0")[1:])]
+        return NotAFeed("challenge_page", f"a page of {maker} that asks for a proof of not being a robot")
+    if _LOGIN.search(text):
+        return NotAFeed("login_page", "a page that asks for a password")
+    if _NOT_FOUND.search(text):
+        return NotAFeed("soft_404", "a page that says that there is nothing here, with a status that says there is")
+    return NotAFeed("html", "a web page; its feed may be named in it")

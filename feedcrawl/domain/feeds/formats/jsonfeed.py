@@ -1,0 +1,125 @@
+"""JSON Feed 1.0 and 1.1 (https://www.jsonfeed.org/version/1.1/)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from feedcrawl.domain.dates import parse_date
+from feedcrawl.domain.errors import NotAFeed
+from feedcrawl.domain.feeds.fields.places import number
+from feedcrawl.domain.feeds.formats.reading import MAX_ENTRIES, MAX_ID, MAX_NAME, MAX_TITLE
+from feedcrawl.domain.models import Enclosure, Link, Paging, ParsedEntry, ParsedFeed, Person
+from feedcrawl.domain.text import fold
+
+if TYPE_CHECKING:
+    from feedcrawl.domain.feeds.formats.reading import Reading
+
+_Object = dict[str, Any]
+
+
+def read(text: str, reading: Reading) -> ParsedFeed:
+    """The feed in a JSON document; raises NotAFeed (`bad_json`, `json`)."""
+    feed = _load(text)
+    version = _text(feed.get("version")) or ""
+    items = feed.get("items")
+    if "jsonfeed.org" not in version and not (isinstance(items, list) and _text(feed.get("title"))):
+        raise NotAFeed(
+            "json", f"JSON without a jsonfeed.org version; its keys: {', '.join(map(str, list(feed)[:8]))[:200]}"
+        )
+    entries = [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+    if len(entries) > MAX_ENTRIES:
+        reading.note("entries_truncated")
+    authors = _persons(feed, reading)
+    home = _text(feed.get("home_page_url"))
+    return ParsedFeed(
+        format="json1.0" if version.rstrip("/").endswith("/1") else "json1.1",
+        title=_title(feed, reading),
+        link=reading.link(home, reading.url),
+        description=_text(feed.get("description")),
+        language=_text(feed.get("language")),
+        image=reading.link(_text(feed.get("icon")) or _text(feed.get("favicon")), reading.url),
+        authors=authors,
+        self_url=reading.link(_text(feed.get("feed_url")), reading.url),
+        hubs=tuple(
+            url for hub in _objects(feed.get("hubs")) if (url := reading.link(_text(hub.get("url")), reading.url))
+        ),
+        entries=tuple(_entry(item, authors, reading) for item in entries[:MAX_ENTRIES]),
+        paging=Paging(next=reading.link(_text(feed.get("next_url")), reading.url)),
+    )
+
+
+def _load(text: str) -> _Object:
+    """The outermost object. A constant stands for numbers of absurd length: nothing here needs one."""
+    try:
+        value = json.loads(text, parse_int=lambda digits: int(digits) if len(digits) < 20 else None, parse_constant=str)
+    except (ValueError, RecursionError) as error:
+        raise NotAFeed("bad_json", f"begins as JSON and is none: {error!s:.120}") from None
+    if not isinstance(value, dict):
+        raise NotAFeed("json", f"JSON, but a {type(value).__name__} where a feed is an object")
+    return value
+
+
+def _entry(item: _Object, authors: tuple[Person, ...], reading: Reading) -> ParsedEntry:
+    link = reading.link(_text(item.get("url")) or _text(item.get("external_url")), reading.url)
+    external = reading.link(_text(item.get("external_url")), reading.url)
+    links = [Link(link, "alternate")] if link else []
+    published_raw = _text(item.get("date_published"))
+    return ParsedEntry(
+        native_id=reading.capped(_text(item.get("id")), MAX_ID, "id_truncated"),
+        link=link,
+        links=tuple(links + ([Link(external, "related")] if external and external != link else [])),
+        title=_title(item, reading),
+        summary=_text(item.get("summary")),
+        content=_text(item.get("content_html")) or _text(item.get("content_text")),
+        authors=_persons(item, reading) or authors,  # "If not specified in an item, then the top-level authors" are
+        categories=reading.few(_tags(item, reading), "categories_truncated"),
+        enclosures=reading.few(_attachments(item, reading), "enclosures_truncated"),
+        published=parse_date(published_raw or ""),
+        updated=parse_date(_text(item.get("date_modified")) or ""),
+        published_raw=published_raw,
+        image=reading.link(_text(item.get("image")) or _text(item.get("banner_image")), reading.url),
+        language=_text(item.get("language")),
+        raw=json.dumps(item, ensure_ascii=False).encode("utf-8", "replace"),
+    )
+
+
+def _text(value: object) -> str | None:
+    """A string, or a number as one; None for everything else and for empty strings."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        value = str(value)
+    return value.strip() or None if isinstance(value, str) else None
+
+
+def _title(holder: _Object, reading: Reading) -> str | None:
+    return reading.capped(fold(_text(holder.get("title")) or ""), MAX_TITLE, "title_truncated")
+
+
+def _objects(value: object) -> list[_Object]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _persons(holder: _Object, reading: Reading) -> tuple[Person, ...]:
+    """`author` of 1.0 and `authors` of 1.1, each person once."""
+    found: dict[Person, None] = {}
+    for person in (*_objects([holder.get("author")]), *_objects(holder.get("authors"))):
+        name = reading.capped(_text(person.get("name")), MAX_NAME, "author_truncated")
+        uri = reading.link(_text(person.get("url")), reading.url)
+        if name or uri:
+            found[Person(name=name, uri=uri)] = None
+    return reading.few(list(found), "authors_truncated")
+
+
+def _tags(item: _Object, reading: Reading) -> list[str]:
+    tags = item.get("tags")
+    texts = map(_text, tags) if isinstance(tags, list) else ()
+    return [tag for text in texts if (tag := reading.capped(text, MAX_NAME, "category_truncated"))]
+
+
+def _attachments(item: _Object, reading: Reading) -> list[Enclosure]:
+    found = []
+    for attachment in _objects(item.get("attachments")):
+        if url := reading.link(_text(attachment.get("url")), reading.url):
+            size = number((_text(attachment.get("size_in_bytes")) or "").partition(".")[0])
+            found.append(Enclosure(url, _text(attachment.get("mime_type")), size))
+    return found

@@ -1,0 +1,95 @@
+"""An element of a feed with its children by name, its base URL and its language."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urljoin
+
+from lxml import etree
+
+from feedcrawl.domain.feeds.formats.inner import attributes_of, inner_html
+from feedcrawl.domain.feeds.formats.names import name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from lxml.etree import _Element
+
+MAX_REFERENCE: Final = 8_000  # characters, more than any URL may have
+_BASE = "{http://www.w3.org/XML/1998/namespace}base"
+_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
+_GROUPS = frozenset({"media:group", "media:content"})  # what they hold describes the entry too
+
+
+class Node:
+    """One element, read-only. `base` and `lang` are those in force inside it (XML Base, XML 1.0 section 2.12)."""
+
+    __slots__ = ("_children", "base", "element", "lang", "name")
+
+    def __init__(self, element: _Element, base: str, lang: str | None = None) -> None:
+        self.element = element
+        self.name = name_of(str(element.tag))
+        self.base = join(base, element.get(_BASE))
+        self.lang = element.get(_LANG, lang)
+        self._children: dict[str, list[_Element]] = {}
+        if len(element):
+            self._file(element.iterchildren(etree.Element))
+            groups = [group for name in _GROUPS for group in self._children.get(name, ())]
+            for group in groups:
+                self._file(group.iterdescendants(etree.Element))
+
+    def _file(self, elements: Iterable[_Element]) -> None:
+        for element in elements:
+            self._children.setdefault(name_of(str(element.tag)), []).append(element)
+
+    def all(self, *names: str) -> Iterator[Node]:
+        """The children of these names: all of the first name, then all of the second, …"""
+        for name in names:
+            for element in self._children.get(name, ()):
+                yield Node(element, self.base, self.lang)
+
+    def in_order(self, *names: str) -> Iterator[Node]:
+        """The children of these names as they follow each other."""
+        present = [name for name in names if name in self._children]
+        if len(present) == 1:
+            yield from self.all(*present)
+        elif present:
+            for child in self.element.iterchildren(etree.Element):
+                if name_of(str(child.tag)) in present:
+                    yield Node(child, self.base, self.lang)
+
+    def first(self, *names: str) -> Node | None:
+        """The first of `all`."""
+        return next(self.all(*names), None)
+
+    def has(self, *names: str) -> bool:
+        """Whether there is a child of one of these names."""
+        return any(name in self._children for name in names)
+
+    def attribute(self, *names: str) -> str | None:
+        """The first filled attribute of these names, in any case and namespace."""
+        for name in names:
+            if value := self.element.get(name):
+                return str(value).strip()
+        for key, value in attributes_of(self.element):
+            if value and str(key).rpartition("}")[2].lower() in names:
+                return value.strip()
+        return None
+
+    def text(self) -> str:
+        """The element's text, trimmed; markup inside it counts as text, as if it had been escaped."""
+        return inner_html(self.element) if len(self.element) else (self.element.text or "").strip()
+
+    def value(self, *names: str) -> str | None:
+        """The text of the first child of these names that has any."""
+        return next((text for child in self.all(*names) if (text := child.text())), None)
+
+
+def join(base: str, reference: str | None) -> str:
+    """`base` itself, or what a reference is to it (RFC 3986); one too long or unreadable changes nothing."""
+    if not reference or not reference.strip() or len(reference) > MAX_REFERENCE:
+        return base
+    try:
+        return urljoin(base, reference.strip())
+    except ValueError:
+        return base

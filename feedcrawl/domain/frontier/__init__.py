@@ -1,0 +1,1 @@
+"""Rules of the frontier: tasks, priorities, outcomes, dead letters, shards."""

@@ -1,0 +1,141 @@
+"""Dead letters: URLs that were given up, each with what is needed to try it again, and which of them are meant."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, get_args
+
+from feedcrawl.domain.errors import InvalidUrl, Refusal
+from feedcrawl.domain.frontier.tasks import Kind, Origin, Task
+from feedcrawl.domain.urls import hostname, resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_ID: Final[dict[Kind, re.Pattern[str]]] = {
+    "article": re.compile(r"[0-9a-f]{16}"),
+    "page": re.compile(r"page:.+"),
+    "archive": re.compile(r"archive:.+"),
+    "file": re.compile(r"file:[0-9a-f]{32}"),
+}
+_UNTOLD: Final = frozenset({"lease_expired", "callback_failed", "pipeline_failed", "task_unusable"})
+"""Reasons for which the frontier gives a task up by itself: its worker has died, or has let go of it."""
+_UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """A dead letter: its text as it stands in the list, and what it says. One that is no JSON object says nothing."""
+
+    text: str
+    said: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The URL, or what stood in the queue instead of one."""
+        return str(self.said.get("url") or self.said.get("item") or self.text)
+
+    @property
+    def reason(self) -> str:
+        """The reason code."""
+        return str(self.said.get("reason") or "")
+
+    @property
+    def host(self) -> str:
+        """The hostname; empty where there is none."""
+        try:
+            return hostname(self.name)
+        except InvalidUrl:
+            return ""
+
+    @property
+    def at(self) -> float:
+        """Unix time; 0 where it is not said."""
+        at = self.said.get("at")
+        return float(at) if isinstance(at, (int, float)) else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which letters are meant: all conditions that are given must hold. Times are Unix times, `names` uids or URLs."""
+
+    reason: str | None = None
+    host: str | None = None
+    before: float | None = None
+    after: float | None = None
+    names: frozenset[str] = frozenset()
+
+    def matches(self, letter: Letter) -> bool:
+        """Whether a letter is meant."""
+        return (
+            (self.reason is None or letter.reason == self.reason)
+            and (self.host is None or letter.host == self.host)
+            and (self.before is None or letter.at < self.before)
+            and (self.after is None or letter.at > self.after)
+            and (not self.names or not self.names.isdisjoint({letter.name, str(letter.said.get("uid"))}))
+        )
+
+
+def read_letter(text: str) -> Letter:
+    """The letter that an element of the list is."""
+    try:
+        said = json.loads(text)
+    except (ValueError, RecursionError):
+        said = None
+    return Letter(text, said if isinstance(said, dict) else {})
+
+
+def is_untold(letter: Letter) -> bool:
+    """Whether nobody but the letter tells that an article or a media file has ended."""
+    return letter.reason in _UNTOLD and letter.said.get("kind") in ("article", "file")
+
+
+def age_sec(text: str) -> float:
+    """`90s`, `15m`, `12h`, `7d` as seconds; Refusal (`bad_age`) for anything else."""
+    found = re.fullmatch(r"(\d{1,6}(?:\.\d+)?)([smhd])", text.strip())
+    if found is None:
+        raise Refusal("bad_age", f"{text!r} is no age: write 90s, 15m, 12h or 7d")
+    return float(found[1]) * _UNITS[found[2]]
+
+
+def task_of(said: Mapping[str, Any], priority: int) -> Task | None:
+    """The task that a letter was, as it was first asked for; None where the letter does not say enough to be sure."""
+    uid = said.get("uid")
+    kind = next((each for each, form in _ID.items() if said.get("kind") == each and form.fullmatch(str(uid))), None)
+    if kind is None or not isinstance(uid, str):
+        return None
+    payload = payload_of(said)
+    chain = payload.pop("redirect_chain", None)
+    payload.pop("temporary", None)
+    url = resolve(str(chain[0] if isinstance(chain, list) and chain else said.get("url")))
+    origin: Origin = said["origin"] if said.get("origin") in get_args(Origin) else "queue"
+    depth = said.get("depth", 0)
+    return Task(
+        id=uid,
+        kind=kind,
+        url=url,
+        host=hostname(url),
+        priority=priority,
+        origin=origin,
+        parent=_text(said.get("parent")),
+        depth=depth if type(depth) is int and depth >= 0 else 0,
+        source=_text(said.get("source")),
+        category=_text(said.get("category")),
+        payload=payload,
+    )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def payload_of(said: Mapping[str, Any]) -> dict[str, Any]:
+    """What the task carried, which the letter keeps as JSON text; empty where it is none."""
+    text = said.get("payload")
+    try:
+        payload = json.loads(text) if isinstance(text, str) else None
+    except (ValueError, RecursionError):
+        return {}
+    return payload if isinstance(payload, dict) else {}

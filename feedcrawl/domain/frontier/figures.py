@@ -1,0 +1,178 @@
+"""What the frontier holds, in figures: tasks by what they are, where their hosts stand, how late they were taken."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+
+from feedcrawl.domain.frontier import pacing
+from feedcrawl.domain.frontier.tasks import POLL_KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Dimension = Literal["status", "kind", "origin", "source"]
+DIMENSIONS: tuple[Dimension, ...] = ("status", "kind", "origin", "source")
+
+_POLLS = frozenset(f"pending:{kind}" for kind in POLL_KINDS)
+Key = tuple[str, str, str, str]
+WHY: Final = {
+    None: "it may be asked now",
+    "pace": "its delay, or a Retry-After",
+    "answer_awaited": "an answer is being read, or its probe is under way",
+    "circuit_open": "it failed as a whole: it is tried again when the wait is over",
+    "domain_pace": "the delay that all hosts of its domain share",
+    "domain_answer_awaited": "as many answers of its domain are open as may be",
+    "domain_circuit_open": "hosts of its domain failed together: one is tried when the wait is over",
+}
+"""`HostFigures.waits_for` in words."""
+K = TypeVar("K")
+
+
+@dataclass(frozen=True, slots=True)
+class Lateness:
+    """How long tasks of a lane had been due when they were taken.
+
+    `buckets` are (upper bound in seconds, how many were later than the bound before and not later than this one);
+    `total_sec` is the sum of all.
+    """
+
+    buckets: tuple[tuple[float, int], ...] = ()
+    total_sec: float = 0.0
+
+    @property
+    def count(self) -> int:
+        """Tasks taken."""
+        return sum(number for _, number in self.buckets)
+
+    def within(self, share: float) -> float | None:
+        """The upper bound in seconds of the bucket in which this share of the takes ends; None if there were none."""
+        left = share * self.count
+        for bound, number in self.buckets:
+            left -= number
+            if left <= 0 < number:
+                return bound
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """One shard's figures, or with `+` those of several.
+
+    `tasks` by (status, kind, origin, source): `pending` ones now, ended ones since the beginning. `leased` are those of
+    the pending that a worker holds. `places` by (lane, place): hosts that are `ready`, `waiting` for their turn or
+    `blocked` by an answer that is being read (one for all that wait for a domain), and tasks that are `delayed`.
+    """
+
+    tasks: Mapping[Key, int] = field(default_factory=dict)
+    leased: int = 0
+    places: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    lateness: Mapping[str, Lateness] = field(default_factory=dict)
+
+    @property
+    def due(self) -> int:
+        """Polls whose time has come, those in hand too."""
+        polls = sum(number for name, number in self.by("status", "kind").items() if name in _POLLS)
+        return max(0, polls - self.places.get(("poll", "delayed"), 0))
+
+    def by(self, *dimensions: Dimension) -> dict[str, int]:
+        """Tasks by some of what they are counted by, joined with colons: `by("status", "kind")` has `pending:feed`."""
+        chosen = [DIMENSIONS.index(name) for name in dimensions]
+        found: Counter[str] = Counter()
+        for key, number in self.tasks.items():
+            found[":".join(key[each] for each in chosen)] += number
+        return dict(found)
+
+    def __add__(self, other: Figures) -> Figures:
+        lanes = {**self.lateness, **other.lateness}
+        return Figures(
+            _sum(self.tasks, other.tasks),
+            self.leased + other.leased,
+            _sum(self.places, other.places),
+            {lane: _later(self.lateness.get(lane), other.lateness.get(lane)) for lane in lanes},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class HostFigures:
+    """A host, or a registered domain, as the frontier sees it; times in seconds.
+
+    `delay_sec` is the one in force, `doublings` how often 429 doubled it; `wait_sec` the time until it may be asked.
+    `tasks` are what is pending (None of a domain: its hosts count theirs).
+    """
+
+    name: str
+    tasks: int | None
+    busy: int
+    concurrency: int
+    delay_sec: float
+    doublings: int
+    circuit: str
+    failures: int
+    wait_sec: float
+    domain: HostFigures | None = None
+
+    @property
+    def waits_for(self) -> str | None:
+        """Why it is not asked now, as a reason code; None if it may be."""
+        reasons = {
+            "circuit_open": self.circuit == "open" and self.wait_sec > 0,
+            "answer_awaited": self.busy >= (self.concurrency if self.circuit == "closed" else 1),
+            "pace": self.wait_sec > 0,
+        }
+        own = next((reason for reason, holds in reasons.items() if holds), None)
+        its = self.domain.waits_for if self.domain is not None else None
+        return own or (f"domain_{its}" if its else None)
+
+
+def figures_from(
+    counts: Mapping[str, str],
+    late: Mapping[str, str] | None = None,
+    leased: int = 0,
+    places: Mapping[tuple[str, str], int] | None = None,
+) -> Figures:
+    """From the hashes that the scripts keep: `status:kind:origin:source` and `lane:bound`, `lane:sum`."""
+    tasks: Counter[Key] = Counter()
+    for name, number in counts.items():
+        status, kind, origin, source = (*name.split(":", 3), "", "")[:4]
+        tasks[status, kind, origin, source] += int(number)
+    lanes = {name.partition(":")[0] for name in late or {}}
+    return Figures(dict(tasks), leased, dict(places or {}), {lane: _lateness(lane, late or {}) for lane in lanes})
+
+
+def host_figures(
+    name: str, record: Mapping[str, Any], now_ms: int, *, delay_sec: float, concurrency: int
+) -> HostFigures:
+    """From the record of a host or a domain at `now_ms` of the frontier's clock; the policy's delay and concurrency."""
+    pace = pacing.Pace(doublings=int(record.get("doublings", 0)))
+    delay = round(float(record.get("delay", 1000 * delay_sec)))
+    return HostFigures(
+        name=name,
+        tasks=None if "at" in record or "front" in record else int(record.get("tasks", 0)),
+        busy=int(record.get("busy", 0)),
+        concurrency=int(record.get("concurrency", concurrency)),
+        delay_sec=pacing.effective_delay(pace, delay) / 1000,
+        doublings=pace.doublings,
+        circuit=str(record.get("state", "closed")),
+        failures=int(record.get("failures", 0)),
+        wait_sec=max(0.0, float(record.get("next_at", 0)) - now_ms) / 1000,
+    )
+
+
+def _lateness(lane: str, late: Mapping[str, str]) -> Lateness:
+    found = {name.partition(":")[2]: int(number) for name, number in late.items() if name.startswith(f"{lane}:")}
+    total = found.pop("sum", 0)
+    return Lateness(tuple(sorted((float(bound), number) for bound, number in found.items())), total / 1000)
+
+
+def _sum(left: Mapping[K, int], right: Mapping[K, int]) -> dict[K, int]:
+    return {key: left.get(key, 0) + right.get(key, 0) for key in {**left, **right}}
+
+
+def _later(left: Lateness | None, right: Lateness | None) -> Lateness:
+    sides = [each for each in (left, right) if each is not None]
+    buckets: Counter[float] = Counter()
+    for each in sides:
+        buckets.update(dict(each.buckets))
+    return Lateness(tuple(sorted(buckets.items())), sum(each.total_sec for each in sides))

@@ -1,0 +1,1 @@
+"""Rules of HTTP messages: validators, hints, redirects, codings, encodings, robots access."""

@@ -1,0 +1,201 @@
+"""Bytes to text: which encoding a document is written in, whatever it and its server say.
+
+Byte-order mark, then the pattern of UTF-16 and UTF-32, then strict UTF-8, then HTTP, then the prolog, then detection.
+Declarations lie or are missing; valid UTF-8 with a multi-byte character in it hardly ever is anything else.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import dataclass, replace
+
+import chardet
+
+from feedcrawl.domain.http.letters import ARABIC, CYRILLIC, LATIN, codec_by_letters, cyrillic
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+# `<` and the character after it without a mark (XML 1.0 appendix F); EBCDIC shows `<?xm`.
+_WIDE = (
+    (re.compile(rb"\s*\x00{3}[<\[{]\x00{3}[^\x00]", re.DOTALL), "utf-32-be"),
+    (re.compile(rb"[<\[{]\x00{3}[^\x00]\x00{3}", re.DOTALL), "utf-32-le"),
+    (re.compile(rb"(?:\x00\s)*\x00[<\[{]\x00[^\x00]", re.DOTALL), "utf-16-be"),
+    (re.compile(rb"(?:\s\x00)*[<\[{]\x00[^\x00]\x00", re.DOTALL), "utf-16-le"),
+    (re.compile(rb"\x4c\x6f\xa7\x94"), "cp037"),
+)
+
+# The text codecs that documents are read with. Others that Python knows (utf-7, idna, rot13, bz2, punycode …) either
+# hide markup from whoever looks at the bytes or are no encodings of text.
+_NAMES = """
+    ascii utf-8 utf-16 utf-16-le utf-16-be utf-32 utf-32-le utf-32-be
+    latin-1 iso8859-2 iso8859-3 iso8859-4 iso8859-5 iso8859-6 iso8859-7 iso8859-8 iso8859-9 iso8859-10 iso8859-11
+    iso8859-13 iso8859-14 iso8859-15 iso8859-16 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258
+    koi8-r koi8-u koi8-t kz1048 ptcp154 tis-620 cp874 mac-roman mac-cyrillic mac-latin2 mac-greek mac-turkish
+    mac-iceland cp437 cp737 cp775 cp850 cp852 cp855 cp857 cp858 cp860 cp861 cp862 cp863 cp864 cp865 cp866 cp869
+    cp720 cp1125 cp856 cp1006 hp-roman8 cp037 cp273 cp424 cp500 cp875 cp1026 cp1140
+    big5 big5hkscs cp950 gb2312 gbk gb18030 hz euc-jp euc-jis-2004 euc-jisx0213 shift-jis cp932 shift-jis-2004
+    shift-jisx0213 iso2022-jp iso2022-jp-1 iso2022-jp-2 iso2022-jp-3 iso2022-jp-2004 iso2022-jp-ext iso2022-kr
+    euc-kr cp949 johab
+"""
+_ALLOWED = frozenset(codecs.lookup(name).name for name in _NAMES.split())
+# What is declared and what is meant (WHATWG Encoding, section 4.2): the larger set that vendors really write.
+_SUPERSETS = {
+    "ascii": "cp1252", "iso8859-1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "tis-620": "cp874",
+    "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949", "big5": "big5hkscs",
+    "koi8-r": "koi8-u",
+}  # fmt: skip
+_LATIN = frozenset(
+    {"ascii", "utf-8", "iso8859-1", "cp1252", "iso8859-2", "cp1250", "iso8859-9", "cp1254", "iso8859-15"}
+)
+# GB 2312 is declared and its superset written so often that the label has come to mean that.
+_LABELS = {
+    "gb2312": "gb18030",
+    "sjis": "cp932",
+    "cp31j": "cp932",
+    "ms932": "cp932",
+    "utf8mb4": "utf-8",
+    "unicode": "utf-16",
+    "mac-roman": "mac_roman",
+}
+
+_CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE | re.ASCII)
+_PROLOG = re.compile(rb"\s*<\?xml[^>]{0,200}?\sencoding\s*=\s*[\"']\s*([\w.:-]+)", re.IGNORECASE)
+_EBCDIC_PROLOG = re.compile(r"<\?xml[^>]{0,200}?\sencoding\s*=\s*[\"']\s*([\w.:-]+)", re.IGNORECASE)
+_ESCAPES = re.compile(rb"\x1b[$(]|~\{")
+_TELLING = re.compile(rb"[\x80-\xff\x1b]|~\{")
+_LONGEST_TYPE = 256
+_SAMPLE_BYTES = 65_536
+_TOLERATED = 0.01  # share of characters that may be broken in text whose encoding is declared
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """Text, the name of the encoding it came in, and what was forgiven."""
+
+    text: str
+    encoding: str
+    notes: tuple[str, ...] = ()
+
+
+def decode(body: bytes, content_type: str | None = None) -> Decoded:
+    """The text of a document, without byte-order mark; never fails.
+
+    `encoding` is the declared name where the declaration holds, else the codec's. Notes: `encoding_lied` (declared one
+    thing, was another), `encoding_unknown` (declared no encoding of text), `encoding_detected` (nothing usable was
+    declared), `bad_bytes` (some were replaced).
+    """
+    for mark, name in _BOMS:
+        if body.startswith(mark):
+            return _forgiving(body[len(mark) :], name)
+    declared = _declared(body, content_type)
+    for pattern, name in _WIDE:
+        if pattern.match(body):
+            return _wide(body, name, declared)
+    found = _utf8(body, declared) or _by_declaration(body, declared) or _detected(body, declared)
+    unknown = len(declared) < len(set(_labels(body, content_type)))
+    return replace(found, notes=(*found.notes, "encoding_unknown")) if unknown else found
+
+
+def codec_of(label: str | None) -> str | None:
+    """The codec that an encoding label means, by Python's name; None for unknown ones and for those not allowed."""
+    name = (label or "").strip().lower().removeprefix("x-").removesuffix("-i").replace("windows-", "cp")
+    try:
+        codec = codecs.lookup(_LABELS.get(name, name)).name
+    except (LookupError, ValueError):
+        return None
+    return codec if codec in _ALLOWED else None
+
+
+def _declared(body: bytes, content_type: str | None) -> dict[str, str]:
+    """Declared labels and their codecs, HTTP before prolog."""
+    codecs_of = {label: codec_of(label) for label in _labels(body, content_type)}
+    return {_LABELS.get(label, label): codec for label, codec in codecs_of.items() if codec}
+
+
+def _labels(body: bytes, content_type: str | None) -> list[str]:
+    """The labels of HTTP and prolog.
+
+    What is text by its type and names no charset is ASCII (RFC 2046 section 4.1.2), which is believed only of what is.
+    """
+    kind = (content_type or "")[:_LONGEST_TYPE]
+    http, prolog = _CHARSET.search(kind), _PROLOG.search(body, 0, 2048)
+    named = (
+        http[1] if http and codec_of(http[1]) else "us-ascii" if kind.startswith("text/") and body.isascii() else None
+    )
+    labels = (named or (http and http[1]), prolog and prolog[1].decode("ascii", "replace"))
+    return [label.lower() for label in labels if label]
+
+
+def _forgiving(body: bytes, codec: str, *notes: str) -> Decoded:
+    text = body.decode(codec, "replace")
+    bad = ("bad_bytes",) if "\ufffd" in text and not _survives(body, codec) else ()
+    return Decoded(text, codec, notes + bad)
+
+
+def _survives(body: bytes, codec: str) -> bool:
+    try:
+        body.decode(codec)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _wide(body: bytes, codec: str, declared: dict[str, str]) -> Decoded:
+    """A document in units of two or four bytes, or in EBCDIC, which its first characters gave away."""
+    prolog = _EBCDIC_PROLOG.match(body[:512].decode(codec, "replace"))
+    stated = codec_of(prolog[1]) if prolog else None
+    if codec == "cp037" and stated and _survives(body, stated):
+        return Decoded(body.decode(stated), stated)
+    lied = any(not name.startswith(codec[:6]) for name in [stated, *declared.values()] if name)
+    return _forgiving(body, codec, *(("encoding_lied",) if lied else ()))
+
+
+def _utf8(body: bytes, declared: dict[str, str]) -> Decoded | None:
+    """UTF-8, but for a character cut off at the end and rare slips in a document that says nothing else."""
+    label, codec = next(iter(declared.items()), ("utf-8", "utf-8"))
+    if body.isascii():
+        return None if _ESCAPES.search(body) else Decoded(body.decode("ascii"), label)
+    try:
+        text = codecs.getincrementaldecoder("utf-8")().decode(body)
+    except UnicodeDecodeError:
+        text = body.decode("utf-8", "replace")
+        bad, wide = text.count("\ufffd"), sum(char > "\x7f" for char in text)
+        if "utf-8" in (declared.values() or ("utf-8",)) and bad * 20 < wide:
+            return Decoded(text, "utf-8", ("bad_bytes",))
+        return None
+    return Decoded(text, "utf-8", ("encoding_lied",) if codec != "utf-8" else ())
+
+
+def _by_declaration(body: bytes, declared: dict[str, str]) -> Decoded | None:
+    """The first declared encoding that the bytes are valid in, or nearly so for the sets of many bytes."""
+    for label, codec in declared.items():
+        meant = _SUPERSETS.get(codec, codec)
+        if meant.startswith(("utf-", "ascii")):
+            continue
+        text = body.decode(meant, "replace")
+        bad = text.count("\ufffd")
+        if bad <= _TOLERATED * len(text):
+            return Decoded(text, label, ("bad_bytes",) if bad else ())
+    return None
+
+
+def _detected(body: bytes, declared: dict[str, str]) -> Decoded:
+    """What chardet says, which knows scripts well; the Latin sets are told apart by their letters."""
+    first = _TELLING.search(body)
+    start = first.start() if first else 0
+    sample = body[max(0, start - 1024) : start + _SAMPLE_BYTES]
+    name = (chardet.detect(sample)["encoding"] or "").lower()
+    codec = codec_of(name)
+    meant = _SUPERSETS.get(codec or "", codec or "cp1252")
+    if codec is None or codec in _LATIN:
+        name = meant = codec_by_letters(sample, LATIN + ARABIC)
+    elif codec in CYRILLIC and (other := codec_by_letters(sample, cyrillic(meant) + ARABIC)) != meant:
+        name = meant = other
+    found = _forgiving(body, meant, "encoding_lied" if declared else "encoding_detected")
+    return replace(found, encoding=name)

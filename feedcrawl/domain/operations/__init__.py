@@ -1,0 +1,1 @@
+"""Rules for operators and consumers: tokens, events, Kafka messages, tables, statistics."""

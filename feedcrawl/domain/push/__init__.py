@@ -1,0 +1,1 @@
+"""Rules of WebSub: subscription leases and the protocol's messages."""

@@ -1,0 +1,240 @@
+"""Sitemaps: XML, text and their index (sitemaps.org protocol 0.9), with Google's news and image extensions.
+
+Read as a stream, one `<url>` at a time, so that memory follows the answer and not the document. Namespaces are not
+looked at, since many sitemaps declare a wrong one or none.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from dataclasses import replace
+from html.entities import name2codepoint
+from io import BytesIO
+from itertools import islice
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from lxml import etree
+
+from feedcrawl.domain.dates import parse_date
+from feedcrawl.domain.errors import InvalidUrl, NotASitemap
+from feedcrawl.domain.models import News, ParsedSitemap, SitemapRef, SitemapUrl
+from feedcrawl.domain.sitemaps.gunzip import gunzip
+from feedcrawl.domain.urls import MAX_URL_LENGTH, resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+# The protocol allows 50 MB and 50 000 entries a file. Twice as many URLs are read, since lists that outgrew the limit
+# are still served whole; an index never gets near it.
+MAX_BYTES: Final = 50 * 1024 * 1024
+MAX_URLS: Final = 100_000
+MAX_SITEMAPS: Final = 50_000
+MAX_IMAGES: Final = 1000  # of one URL (Google, "Image sitemaps")
+MAX_TEXT: Final = 1000  # characters of a title or a name
+MAX_EVENTS: Final = 4_000_000  # starts and ends of elements; an honest sitemap of 100 000 URLs has a quarter of it
+
+COMMON_PATHS: Final = ("/sitemap.xml", "/sitemap_index.xml", "/news-sitemap.xml", "/sitemap-news.xml")
+
+_KINDS = {"urlset": "urlset", "sitemapindex": "index"}
+_OTHER_ROOTS = {"rss": "feed", "feed": "feed", "rdf": "feed", "html": "html"}
+_FREQUENCIES = frozenset({"always", "hourly", "daily", "weekly", "monthly", "yearly", "never"})
+_WEB = ("http://", "https://")
+
+_START = re.compile(rb"<\?xml\s|<(?:\w+:)?(?:urlset|sitemapindex)[\s>]", re.IGNORECASE)
+_HTML = re.compile(rb"<!doctype\s+html|<html[\s>]", re.IGNORECASE)
+_UNDEFINED = re.compile(r"&\w+;")
+_LOOSE = re.compile(rb"<!\[CDATA\[(?:.*?\]\]>|.*)|<(?![\w:/!?])|&(?!#)(?:(\w+);)?", re.DOTALL)
+
+_Item = TypeVar("_Item", SitemapUrl, SitemapRef)
+
+
+def parse(body: bytes, *, url: str) -> ParsedSitemap:
+    """The sitemap in `body`, served at `url`; raises NotASitemap with what it was instead.
+
+    A `loc` is absolute and as published: whoever fetches it resolves it (`urls.resolve`). Entries without a web
+    URL are left out; notes say so, as of everything else that was cut or forgiven.
+    """
+    content, notes = gunzip(body, limit_bytes=MAX_BYTES)
+    if not content.strip(b"\0 \t\r\n"):
+        raise NotASitemap("empty", "nothing but white space")
+    if len(content) > MAX_BYTES:
+        content, notes = content[:MAX_BYTES], (*notes, f"cut at {MAX_BYTES} bytes")
+    return _admitted(_text_list(content) or _xml(content), url, notes)
+
+
+def _admitted(found: ParsedSitemap, url: str, notes: tuple[str, ...]) -> ParsedSitemap:
+    """What was found, with absolute URLs."""
+    urls = tuple(_with_locs(found.urls, url))
+    sitemaps = tuple(_with_locs(found.sitemaps, url))
+    dropped = len(found.urls) + len(found.sitemaps) - len(urls) - len(sitemaps)
+    if dropped:
+        notes = (*notes, f"{dropped} entries without a web URL left out")
+    return replace(found, urls=urls, sitemaps=sitemaps, notes=found.notes + notes)
+
+
+def _with_locs(items: Iterable[_Item], url: str) -> Iterator[_Item]:
+    for item in items:
+        if loc := _absolute(item.loc, url):
+            yield item if loc == item.loc else replace(item, loc=loc)
+
+
+def _absolute(loc: str, url: str) -> str | None:
+    """A web URL as published, a relative one made absolute; None for other schemes and what is too long.
+
+    What an entity of the document's own would have said is not known, so a relative URL with one is none.
+    """
+    if not loc or len(loc) > MAX_URL_LENGTH:
+        return None
+    if loc[:8].lower().startswith(_WEB):
+        return loc
+    if _UNDEFINED.search(loc):
+        return None
+    try:
+        return resolve(loc, url)
+    except InvalidUrl:
+        return None
+
+
+def _text_list(content: bytes) -> ParsedSitemap | None:
+    """The list of URLs that `content` is, or None; stray words in it are passed over."""
+    if not content[:4096].decode("utf-8-sig", "replace").lstrip().lower().startswith(_WEB):
+        return None
+    words = content.decode("utf-8-sig", "replace").split()
+    locs = [word for word in words if word[:8].lower().startswith(_WEB)]
+    if 2 * len(locs) < len(words):
+        raise NotASitemap("text", "more words than URLs")
+    notes = ("over_limit: not read to its end",) if len(locs) > MAX_URLS else ()
+    return ParsedSitemap("text", urls=tuple(map(SitemapUrl, locs[:MAX_URLS])), notes=notes)
+
+
+def _xml(content: bytes) -> ParsedSitemap:
+    """The urlset or index that `content` is; no DTD, entity or network, and depth and text as libxml2 bounds them."""
+    wide = content.startswith((b"\xff\xfe", b"\xfe\xff"))
+    if wide:
+        content = content.decode("utf-16", "replace").encode()
+    events = etree.iterparse(
+        BytesIO(_mended(content)),
+        events=("start", "end"),
+        recover=True,
+        resolve_entities=False,
+        load_dtd=False,
+        no_network=True,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
+        encoding="utf-8" if wide else None,
+    )
+    with suppress(etree.XMLSyntaxError):
+        for _, root in events:
+            return _read(events, _kind(root))
+    raise NotASitemap("html" if _HTML.search(content[:4096]) else "not_xml", "no element that could be read")
+
+
+def _mended(content: bytes) -> bytes:
+    """`content` from its first tag on, its markup such that the parser's recovery has less to lose.
+
+    After an error libxml2 drops every named entity, and a bare `&` is an error that many sitemaps make. So names become
+    numbers, a `&` that begins none becomes one, and a `<` that opens nothing goes, as recovery would have it.
+    """
+    start = _START.search(content[:65536])
+    return _LOOSE.sub(_mend, content[start.start() :] if start else content)
+
+
+def _mend(match: re.Match[bytes]) -> bytes:
+    text = match[0]
+    if text.startswith(b"<"):
+        return text if len(text) > 1 else b""
+    code = name2codepoint.get((match[1] or b"").decode("ascii", "ignore"))
+    return b"&#%d;" % code if code else b"&#38;" + text[1:]
+
+
+def _read(events: etree.iterparse, kind: str) -> ParsedSitemap:
+    if kind == "index":
+        refs = tuple(map(_sitemap_ref, islice(_elements(events, "sitemap"), MAX_SITEMAPS)))
+        return ParsedSitemap(kind, sitemaps=refs, notes=_faults(events))
+    urls = tuple(map(_sitemap_url, islice(_elements(events, "url"), MAX_URLS)))
+    return ParsedSitemap(kind, urls=urls, notes=_faults(events))
+
+
+def _kind(root: etree._Element) -> str:
+    name = _name(root)
+    if name not in _KINDS:
+        raise NotASitemap(_OTHER_ROOTS.get(name, "other_xml"), f"<{name[:80]}> instead of <urlset> or <sitemapindex>")
+    return _KINDS[name]
+
+
+def _faults(events: etree.iterparse) -> tuple[str, ...]:
+    """What the parser forgave, and whether it was stopped."""
+    more = any(event == "start" for event, _ in islice(events, 2))
+    unread = ("over_limit: not read to its end",) if more else ()
+    fault = next(iter(events.error_log), None)
+    return (f"not well-formed: {fault.message.splitlines()[0][:200]} (line {fault.line})", *unread) if fault else unread
+
+
+def _elements(events: Iterable[tuple[str, etree._Element]], name: str) -> Iterator[etree._Element]:
+    """Finished elements of one name, each freed with everything before it once it was looked at."""
+    for event, element in islice(events, MAX_EVENTS):
+        if event == "end" and _name(element) == name:
+            yield element
+            element.clear()
+            parent = element.getparent()
+            while parent is not None and element.getprevious() is not None:
+                del parent[0]
+
+
+def _sitemap_ref(element: etree._Element) -> SitemapRef:
+    texts = _texts(element)
+    return SitemapRef(texts.get("loc", ""), parse_date(texts.get("lastmod", "")))
+
+
+def _sitemap_url(element: etree._Element) -> SitemapUrl:
+    texts = _texts(element)
+    changefreq = texts.get("changefreq", "").lower()
+    return SitemapUrl(
+        loc=texts.get("loc", ""),
+        lastmod=parse_date(texts.get("lastmod", "")),
+        changefreq=changefreq if changefreq in _FREQUENCIES else None,
+        priority=_priority(texts.get("priority", "")),
+        news=next((_news(child) for child in element if _name(child) == "news"), None),
+        images=tuple(islice(_images(element), MAX_IMAGES)),
+    )
+
+
+def _news(element: etree._Element) -> News:
+    texts = _texts(element)
+    publication = next((_texts(child) for child in element if _name(child) == "publication"), texts)
+    return News(
+        publication=publication.get("name", "")[:MAX_TEXT] or None,
+        language=publication.get("language") or None,
+        published=parse_date(texts.get("publication_date", "")),
+        title=texts.get("title", "")[:MAX_TEXT] or None,
+    )
+
+
+def _images(element: etree._Element) -> Iterator[str]:
+    for image in element:
+        if _name(image) == "image" and (loc := _texts(image).get("loc")):
+            yield loc
+
+
+def _priority(text: str) -> float | None:
+    """A number from 0.0 to 1.0 as the protocol writes it, None for anything else."""
+    if not text.replace(".", "", 1).isdecimal() or not text.isascii():
+        return None
+    priority = float(text)
+    return priority if priority <= 1 else None
+
+
+def _texts(element: etree._Element) -> dict[str, str]:
+    """Local names of the children and their text, the first of a name."""
+    texts: dict[str, str] = {}
+    for child in element:
+        texts.setdefault(_name(child), "".join(map(str, child.itertext())).strip()[: MAX_URL_LENGTH + 1])
+    return texts
+
+
+def _name(element: etree._Element) -> str:
+    """The lower-case name without namespace, or without prefix where that was never declared; "" for an entity."""
+    tag = element.tag
+    return tag.rpartition("}")[2].rpartition(":")[2].lower() if isinstance(tag, str) else ""

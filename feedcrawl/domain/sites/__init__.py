@@ -1,0 +1,1 @@
+"""Rules about sites: sources with their settings, links worth following."""

@@ -1,0 +1,1 @@
+"""Rules about subscribed feeds: records, health, moves, lists, archives."""

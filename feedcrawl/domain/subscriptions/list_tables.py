@@ -1,0 +1,112 @@
+"""Lists of feeds as tables: CSV with a header (RFC 4180), and JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from feedcrawl.domain.errors import Refusal
+from feedcrawl.domain.subscriptions.listed import ListedFeed, categories_of, letters, overrides_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+COLUMNS: Final = (
+    "url", "title", "categories", "site_url", "priority", "min_interval_sec", "max_interval_sec",
+    "initial_interval_sec", "fixed_interval_sec", "backfill", "push_only", "no_discovery",
+)  # fmt: skip
+
+_URL: Final = ("url", "xmlurl", "feedurl", "feed", "link")
+_TITLE: Final = ("title", "name", "text")
+_CATEGORIES: Final = ("categories", "category", "folder", "folders", "tags")
+_SITE: Final = ("siteurl", "htmlurl", "site", "website")
+# What a spreadsheet takes for a formula (OWASP, "CSV Injection"); titles come from the web.
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+_GUARDED = re.compile(r"''*[=+\-@\t\r]")
+
+
+def csv_delimiter(text: str) -> str | None:
+    """The delimiter of a table whose first line names a column of URLs; None for any other text."""
+    header = text.lstrip().partition("\n")[0][:10_000]
+    if "://" in header:
+        return None
+    for delimiter in ",;\t":
+        if any(letters(cell) in _URL for cell in header.split(delimiter)):
+            return delimiter
+    return None
+
+
+def read_csv(text: str, delimiter: str) -> Iterator[ListedFeed]:
+    """A feed a row; columns in any order, those that are not known are left aside."""
+    rows = csv.reader(io.StringIO(text.lstrip(), newline=""), delimiter=delimiter, skipinitialspace=True)
+    try:
+        names = [letters(name) for name in next(rows)]
+        for row in rows:
+            cells = {name: _unguarded(cell.strip()) for name, cell in zip(names, row, strict=False) if cell.strip()}
+            yield from _feed(cells)
+    except csv.Error as error:
+        raise Refusal("not_a_list", f"the CSV cannot be read: {error}") from None
+
+
+def read_json(text: str) -> Iterator[ListedFeed]:
+    """An array of URLs or of objects with a URL, or an object that has it as `feeds`."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        raise Refusal("not_a_list", f"it begins like JSON and is none: {text[:60]!r}") from None
+    listed = found.get("feeds") if isinstance(found, dict) else found
+    if not isinstance(listed, list):
+        raise Refusal("not_a_list", "JSON without a list of feeds: an array, or an object that has it as `feeds`")
+    for each in listed:
+        if isinstance(each, str):
+            yield from _feed({"url": each})
+        elif isinstance(each, dict):
+            yield from _feed({letters(str(name)): value for name, value in each.items()})
+
+
+def write_csv(feeds: Iterable[ListedFeed]) -> bytes:
+    """A table that spreadsheets open and `read_csv` reads."""
+    out = io.StringIO(newline="")
+    rows = csv.writer(out)
+    rows.writerow(COLUMNS)
+    for feed in feeds:
+        record = _record(feed)
+        record["categories"] = ",".join(feed.categories)
+        rows.writerow([_guarded(record.get(name, "")) for name in COLUMNS])
+    return out.getvalue().encode("utf-8", "replace")
+
+
+def write_json(feeds: Iterable[ListedFeed]) -> bytes:
+    """An array of objects, one a line."""
+    lines = [json.dumps(_record(feed), ensure_ascii=False) for feed in feeds]
+    return ("[" + ",\n".join(lines) + "]\n").encode("utf-8", "replace")
+
+
+def _record(feed: ListedFeed) -> dict[str, Any]:
+    said = {"url": feed.url, "title": feed.title, "categories": list(feed.categories), "site_url": feed.site_url}
+    return {name: value for name, value in (said | feed.overrides.said()).items() if value}
+
+
+def _feed(values: Mapping[str, Any]) -> Iterator[ListedFeed]:
+    url = _first(values, _URL)
+    if url:
+        categories = next((values[name] for name in _CATEGORIES if values.get(name)), ())
+        names = categories.split(",") if isinstance(categories, str) else categories
+        listed = categories_of(map(str, names)) if isinstance(names, (list, tuple)) else ()
+        yield ListedFeed(url, listed, _first(values, _TITLE), _first(values, _SITE), overrides_of(values))
+
+
+def _first(values: Mapping[str, Any], names: Iterable[str]) -> str | None:
+    return next((text for name in names if (text := str(values.get(name) or "").strip())), None)
+
+
+def _guarded(value: object) -> str:
+    text = str(value)
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def _unguarded(text: str) -> str:
+    return text[1:] if _GUARDED.match(text) else text

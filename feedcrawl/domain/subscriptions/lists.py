@@ -1,0 +1,153 @@
+"""Lists of feeds: OPML, broken or not, plain text, CSV and JSON; read, and written for other programs."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from lxml import etree
+
+from feedcrawl.domain.errors import Refusal
+from feedcrawl.domain.feeds.formats import xmltree
+from feedcrawl.domain.feeds.formats.inner import attributes_of
+from feedcrawl.domain.feeds.formats.reading import Reading
+from feedcrawl.domain.http.encodings import decode
+from feedcrawl.domain.subscriptions.list_tables import csv_delimiter, read_csv, read_json, write_csv, write_json
+from feedcrawl.domain.subscriptions.listed import FeedList, ListedFeed, categories_of, letters, overrides_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+MAX_FEEDS: Final = 10_000
+NAMESPACE: Final = "https://feedcrawl.readthedocs.io/opml"  # of what OPML has no attribute for (OPML 2.0, "Extending")
+
+_OPML = re.compile(r"<(?:opml|outline)[\s>/]", re.IGNORECASE)
+_WORD = re.compile(r'"([^"]*)"|(#.*)|(\S+)')
+_URL_LIKE = re.compile(r"(?:https?|feed):|[^\s/]+\.[^\s]", re.IGNORECASE)
+# What XML 1.0 has no form for (section 2.2); lxml refuses to write it.
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def read_list(body: bytes, *, limit: int | None = MAX_FEEDS) -> FeedList:
+    """The feeds that a document lists, at most `limit`; Refusal (`not_a_list`, `empty_list`) if it is none.
+
+    OPML 1.0 and 2.0 (opml.org/spec2.opml) in any encoding, also where its XML is broken; folders and the `category`
+    attribute become categories. JSON and CSV with a header as in `list_tables`. Anything else is text: a URL a line,
+    after which categories may stand, in quotes if they have spaces; `#` begins a comment.
+    """
+    text = decode(body).text.lstrip("\ufeff \t\r\n\0")
+    found = list(_feeds(text))
+    if not found:
+        raise Refusal("empty_list", "no feed is in the list")
+    kept = found if limit is None else found[:limit]
+    return FeedList(tuple(kept), len(found) - len(kept))
+
+
+def _feeds(text: str) -> Iterator[ListedFeed]:
+    if _OPML.search(text, 0, 100_000):
+        return _opml(text)
+    if text[:1] in {"{", "["}:
+        return read_json(text)
+    delimiter = csv_delimiter(text)
+    return read_csv(text, delimiter) if delimiter else _text(text)
+
+
+def write_opml(feeds: Iterable[ListedFeed], title: str = "Feeds") -> bytes:
+    """An OPML 2.0 document: each feed in the folder of its first category, all its categories in `category`."""
+    root = etree.Element("opml", {"version": "2.0"}, nsmap={"feedcrawl": NAMESPACE})
+    etree.SubElement(etree.SubElement(root, "head"), "title").text = _writable(title)
+    body = etree.SubElement(root, "body")
+    folders: dict[str, etree._Element] = {}
+    for feed in feeds:
+        above = body
+        if feed.categories:
+            name = _writable(feed.categories[0])
+            above = folders.get(name, body)
+            if above is body:
+                above = folders[name] = etree.SubElement(body, "outline", text=name, title=name)
+        etree.SubElement(above, "outline", _attributes(feed))
+    return etree.tostring(root, xml_declaration=True, encoding="utf-8", pretty_print=True)
+
+
+def write_text(feeds: Iterable[ListedFeed]) -> bytes:
+    """A URL a line with its categories; titles and overrides have no place there."""
+    lines = (" ".join([feed.url, *map(_quoted, feed.categories)]) for feed in feeds)
+    return "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
+
+
+FORMS: Final[dict[str, Callable[[Iterable[ListedFeed]], bytes]]] = {
+    "opml": write_opml,
+    "text": write_text,
+    "csv": write_csv,
+    "json": write_json,
+}
+"""What a list can be written as."""
+
+
+def _quoted(category: str) -> str:
+    plain = category.replace('"', "'")
+    return f'"{plain}"' if re.search(r"\s|^#", plain) else plain
+
+
+def _attributes(feed: ListedFeed) -> dict[str, str]:
+    said = {
+        "type": "rss",  # whatever the format is: "rss" is what readers look for (OPML 2.0, subscription lists)
+        "text": feed.title or feed.url,
+        "title": feed.title,
+        "xmlUrl": feed.url,
+        "htmlUrl": feed.site_url,
+        "category": ",".join(feed.categories),
+        **{f"{{{NAMESPACE}}}{_camel(name)}": str(value).lower() for name, value in feed.overrides.said().items()},
+    }
+    return {name: _writable(value) for name, value in said.items() if value}
+
+
+def _opml(text: str) -> Iterator[ListedFeed]:
+    root = xmltree.load(text, Reading(""))
+    if root is None:
+        return
+    folders: list[str] = []
+    for event, element in etree.iterwalk(root, events=("start", "end")):
+        if not isinstance(element.tag, str) or etree.QName(element).localname.lower() != "outline":
+            continue
+        named = sorted(attributes_of(element), key=_is_plain)  # others' namespaces first: OPML's own names win
+        said = {letters(name): value.strip() for name, value in named}
+        url, name = said.get("xmlurl"), said.get("text") or said.get("title")
+        if event == "end":
+            folders.pop()
+            continue
+        folders.append("" if url else name or "")
+        if url:
+            categories = categories_of([*folders, *(said.get("category") or "").split(",")])
+            title, site = said.get("title") or name, said.get("htmlurl") or None
+            yield ListedFeed(url, categories, title if title and title != url else None, site, overrides_of(said))
+
+
+def _is_plain(attribute: tuple[str, str]) -> bool:
+    return not {"}", ":"} & set(attribute[0])
+
+
+def _text(text: str) -> Iterator[ListedFeed]:
+    lines = [words for line in text.splitlines() if (words := _words(line))]
+    if lines and (text[0] == "<" or not any(_URL_LIKE.match(words[0]) for words in lines)):
+        raise Refusal("not_a_list", f"neither OPML, JSON, CSV nor a URL a line; it begins with {text[:60]!r}")
+    for url, *categories in lines:
+        yield ListedFeed(url, categories_of(categories))
+
+
+def _words(line: str) -> list[str]:
+    words: list[str] = []
+    for quoted, comment, word in _WORD.findall(line):
+        if comment:
+            break
+        words.append(quoted or word)
+    return words
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(map(str.capitalize, rest))
+
+
+def _writable(text: str) -> str:
+    return _FORBIDDEN.sub("", text)

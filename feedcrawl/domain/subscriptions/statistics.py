@@ -1,0 +1,41 @@
+"""The last polls of a feed in figures, from its journal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+from feedcrawl.domain.operations.tallies import GOOD_POLLS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_NO_POLLS: Final = frozenset({"push", "moved", "archives"})
+"""Lines of a journal that tell of something else."""
+
+
+def figures_of(journal: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Counts and shares over the polls that the journal still has; a share of none is null.
+
+    `retry_count` are polls after one that failed, `bytes_in` decoded bodies, `average_latency_sec` is over those polls
+    that took any time.
+    """
+    polls = [line for line in journal if line.get("result") not in _NO_POLLS]
+    results = Counter(str(line.get("result")) for line in polls)
+    good = sum(results[each] for each in GOOD_POLLS)
+    took = [float(line["duration_sec"]) for line in polls if line.get("duration_sec")]
+    return {
+        "fetch_count": len(polls),
+        "success_rate": _share(good, len(polls)),
+        "not_modified_rate": _share(results["not_modified"], len(polls)),
+        "error_code_counts": {code: number for code, number in sorted(results.items()) if code not in GOOD_POLLS},
+        "retry_count": sum(earlier.get("result") not in GOOD_POLLS for _, earlier in pairwise(polls)),
+        "bytes_in": sum(int(line.get("bytes", 0)) for line in polls),
+        "average_latency_sec": round(sum(took) / len(took), 3) if took else None,
+        "new_entries": [int(line.get("new", 0)) for line in polls],
+    }
+
+
+def _share(part: int, whole: int) -> float | None:
+    return round(part / whole, 4) if whole else None

@@ -1,0 +1,131 @@
+"""Tasks of kind `archive`: one document of a feed's archives, one item; the task then goes on to the next."""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import TYPE_CHECKING, cast
+
+from scrapy import Request
+
+from feedcrawl.domain.entries.reading import How, read_feed
+from feedcrawl.domain.subscriptions.archives import walk_from
+from feedcrawl.handlers.base import FEED_HEADERS, NOT_REDIRECTS, PARSE_WALL_SEC, Answers, content_type
+from feedcrawl.items import FeedPoll
+from feedcrawl.parsing import Done
+from feedcrawl.services.sites.sources import keeps_trailing_slash
+from feedcrawl.services.subscriptions import backfill
+from feedcrawl.store.redis.connection import map_redis_errors
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+    from feedcrawl.domain.frontier.outcome import Outcome
+    from feedcrawl.domain.frontier.tasks import Lease
+    from feedcrawl.domain.subscriptions.records import Feed
+
+logger = logging.getLogger(__name__)
+
+
+class ArchiveTasks(Answers):
+    """Documents of archives. They are fetched once and whole: nothing conditional, and no cadence hears of them."""
+
+    _feeds: dict[str, Feed]
+
+    def prepare(self, leases: Sequence[Lease]) -> None:
+        """Loads the feeds of a batch."""
+        with map_redis_errors():
+            self._feeds = self.wired.registry.load([backfill.feed_id_of(lease) for lease in leases])
+
+    def request(self, lease: Lease) -> Request | None:
+        """The request of one document."""
+        feed = self._feeds.get(backfill.feed_id_of(lease))
+        if feed is None:  # unsubscribed while its task was under way
+            self.leases.done(lease, status="dead", reason="unsubscribed")
+            return None
+        config = self.wired.config
+        meta = {
+            "feed": feed,
+            "raw": {"feed_id": feed.id},
+            "dont_obey_robotstxt": True,  # part of a feed that is subscribed
+            "download_timeout": config.fetch_timeout_sec,
+            "download_maxsize": config.max_feed_bytes,
+            "handle_httpstatus_list": NOT_REDIRECTS,
+            "started": time.monotonic(),
+        }
+        url = lease.task.url
+        return Request(url, self.parse, "GET", FEED_HEADERS, meta=meta, errback=self.failed, dont_filter=True)
+
+    async def parse(self, response: Response) -> AsyncIterator[FeedPoll]:
+        """The document as an item, parsed in a child."""
+        request = cast("Request", response.request)
+        outcome: Outcome = request.meta["outcome"]
+        if outcome.kind != "fetched":
+            self._fail(request, outcome, http_status=response.status)
+            return
+        poll = self._poll(request, response)
+        read = await self.read(
+            poll.lease,
+            read_feed,
+            response.body,
+            url=response.url,
+            content_type=content_type(response),
+            feed_id=poll.feed.id,
+            how=How(redact_emails=self.wired.config.redact_emails),
+            wall_sec=PARSE_WALL_SEC,
+        )
+        if not isinstance(read, Done):
+            self._end(request, read.code, detail=read.detail, http_status=response.status, dead_letter=True)
+            return
+        poll.parsed, poll.identified = read.value.parsed, read.value.identified
+        backfill.look_on(poll, limit=self.wired.config.max_archive_pages)
+        yield poll
+
+    async def failed(self, failure: Failure) -> None:
+        """A document without an answer."""
+        settled = self.settled(failure)
+        if settled is not None:
+            self._fail(*settled, detail=failure.getErrorMessage())
+
+    def _fail(self, request: Request, outcome: Outcome, *, http_status: int | None = None, detail: str = "") -> None:
+        """Given back, or the end of the walk."""
+        lease: Lease = request.meta["lease"]
+        last = lease.history.attempts + 1 >= self.wired.config.max_attempts
+        if outcome.fate == "dead" or (outcome.fate == "retry" and last):
+            self._end(request, outcome.reason, detail=detail, http_status=http_status, dead_letter=outcome.dead_letter)
+        else:
+            self.give_back(request, outcome, http_status)
+
+    def _end(self, request: Request, reason: str, *, detail: str, http_status: int | None, dead_letter: bool) -> None:
+        lease, feed = request.meta["lease"], request.meta["feed"]
+        line = backfill.journal_line(feed, walk_from(lease.task.payload), reason, self.wired.now(), detail)
+        self.leases.done(
+            lease,
+            status="dead",
+            reason=reason,
+            commit=self.wired.registry.note(feed.id, line),
+            dead_letter=dead_letter,
+            http_status=http_status,
+        )
+        logger.warning("archives_failed", extra={"feed_id": feed.id, "url": request.url, "reason": reason})
+
+    def _poll(self, request: Request, response: Response) -> FeedPoll:
+        meta = request.meta
+        feed: Feed = meta["feed"]
+        return FeedPoll(
+            lease=meta["lease"],
+            feed=feed,
+            poll_id=f"{feed.id}@{request.url}",
+            at=self.wired.now(),
+            status=response.status,
+            result="fetched",
+            fetch_id=meta.get("fetch_id"),
+            raw_ref=meta.get("raw_ref"),
+            final_url=response.url,
+            body_bytes=len(response.body),
+            duration_sec=round(time.monotonic() - meta["started"], 3),
+            keep_trailing_slash=keeps_trailing_slash(self.wired.sources, feed.subscription.source),
+        )

@@ -1,0 +1,242 @@
+"""Tasks of kind `article`: one page, one item, be it an article or the failure that it ends in."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+from scrapy import Request
+from scrapy.http import TextResponse
+
+from feedcrawl.crawl import robots_gate
+from feedcrawl.domain import extraction
+from feedcrawl.domain.articles.canonical import canonical_url
+from feedcrawl.domain.http.conditional import Validators
+from feedcrawl.domain.http.sniffing import is_no_text, kind_of
+from feedcrawl.domain.urls import hostname, resolve
+from feedcrawl.handlers.base import NOT_REDIRECTS, PARSE_WALL_SEC, Answers, content_type
+from feedcrawl.handlers.rendered import Renders
+from feedcrawl.items import Article
+from feedcrawl.parsing import Done
+from feedcrawl.services.articles import publication
+from feedcrawl.services.articles.tasks import asked_url, keeps_slash, merged_event, uid_of
+from feedcrawl.services.sites.sources import rules_of
+from feedcrawl.services.subscriptions.polling import feed_content
+from feedcrawl.store.redis.connection import map_redis_errors
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator, Sequence
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+    from feedcrawl.domain.frontier.outcome import Outcome
+    from feedcrawl.domain.frontier.tasks import Lease
+    from feedcrawl.domain.models import Extraction
+    from feedcrawl.services.articles.media import Prepared
+
+logger = logging.getLogger(__name__)
+
+HEADERS = {"Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.5"}
+
+
+class ArticleTasks(Answers):
+    """Pages."""
+
+    _owners: dict[str, str]
+    _prepared: Prepared
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._renders = Renders(crawler, self._extract)
+
+    def prepare(self, leases: Sequence[Lease]) -> None:
+        """Loads which of these articles another URL has brought already, and are still there."""
+        self._prepared = self.wired.media.prepare(leases, self.wired.now())
+        first = [lease for lease in leases if not lease.history.again]
+        uids = {uid for lease in first for uid in (lease.id, _uid_now(lease))}
+        with map_redis_errors():
+            owners = self.wired.articles.owners(list(uids))
+            stored = self.wired.articles.stored(list(owners))
+        self._owners = {uid: owner for uid, owner in owners.items() if uid in stored}
+
+    def request(self, lease: Lease) -> Request | None:
+        """The request of a page; none for an article that is stored under its canonical URL already."""
+        for uid in (lease.id, _uid_now(lease)):  # the second after a redirect to another host
+            if self._owners.get(uid, lease.id) != lease.id:
+                self._merge_unfetched(lease, uid)
+                return None
+        if (media := self._prepared.done.get(lease.id)) is not None:
+            patch = {"url": asked_url(lease.task), "content_hash": media.content_hash}
+            self.leases.done(lease, status="fetched", reason="already_stored", patch=patch)
+            return None
+        config, history = self.wired.config, lease.history
+        meta = {
+            "started_at": self.wired.now(),
+            "apart": self._prepared.apart.get(lease.id, frozenset()),
+            "validators": Validators(history.etag, history.last_modified) if history.again == "edited" else None,
+            "raw": {"uid": lease.id},
+            "html_only": True,
+            "download_timeout": config.article_timeout_sec,
+            "download_maxsize": config.max_article_bytes,
+            "handle_httpstatus_list": NOT_REDIRECTS,
+        }
+        logger.info("article_fetching", extra={"uid": lease.id, "url": lease.task.url})
+        return Request(lease.task.url, self.parse, "GET", HEADERS, meta=meta, errback=self.failed, dont_filter=True)
+
+    def goes_on(self, request: Request, lease: Lease) -> bool:
+        """A redirect to what another URL has brought already ends here, unfetched."""
+        uid = uid_of(request.url, keep_trailing_slash=keeps_slash(lease.task))
+        if lease.history.again or uid == lease.id:
+            return True
+        with map_redis_errors():
+            owner = self.wired.articles.owners([uid]).get(uid, lease.id)
+        if owner == lease.id:
+            return True
+        self._merge_unfetched(lease, uid)
+        return False
+
+    async def parse(self, response: Response) -> AsyncIterator[Article]:
+        """The page extracted in a child, or the failure that it is."""
+        request = cast("Request", response.request)
+        outcome: Outcome = request.meta["outcome"]
+        if outcome.kind == "not_modified":
+            self.leases.done(request.meta["lease"], reason="not_modified", signal=request.meta.get("signal"))
+            return
+        if outcome.kind != "fetched":
+            for item in self._unfetched(request, outcome, response):
+                yield item
+            return
+        article = self._article(request, response)
+        kind = _no_page(response)
+        if kind is not None:
+            _refuse(article, "FAIL_BAD_HTML", "unsupported_type", f"the type is {content_type(response)}, it is {kind}")
+        elif isinstance(response, TextResponse):
+            await self._extract(article, response)
+            if not await self._renders.improve(article, response):
+                return
+            if article.extraction is not None and self._belongs_elsewhere(article, response.url):
+                return
+        yield article
+
+    async def failed(self, failure: Failure) -> AsyncIterator[Article]:
+        """A page without an answer: given back, retried, or the failure that it ends in."""
+        settled = self.settled(failure)
+        if settled is not None:
+            request, outcome = settled
+            for item in self._unfetched(request, outcome, None, failure.getErrorMessage()):
+                yield item
+
+    async def _extract(self, article: Article, response: TextResponse) -> None:
+        article.html = response.text
+        if len(article.html) < self.wired.config.min_html_chars:
+            _refuse(article, "FAIL_BAD_HTML", "too_short", f"{len(article.html)} characters")
+            return
+        outcome = await self.read(
+            article.lease,
+            extraction.extract,
+            article.html,
+            url=response.url,
+            rules=rules_of(self.wired.sources, article.lease.task.source),
+            feed=feed_content(article.lease.task.payload),
+            image_proxy=self.wired.config.image_proxy,
+            wall_sec=PARSE_WALL_SEC,
+        )
+        if isinstance(outcome, Done):
+            article.extraction = _apart(outcome.value, response)
+        else:
+            _refuse(article, *publication.failure_of(outcome.code), outcome.detail)
+
+    def _belongs_elsewhere(self, article: Article, fetched: str) -> bool:
+        """Whether robots.txt of the host that the page names as its own has yet to be asked: the task goes there.
+
+        What it forbids is not stored either, by whatever mobile or mirror host it was reached.
+        """
+        assert article.extraction is not None
+        keep = keeps_slash(article.lease.task)
+        canonical = canonical_url(article.url, fetched, article.extraction.canonical_url, keep_trailing_slash=keep)
+        if hostname(canonical) == hostname(fetched):
+            return False
+        allowed = robots_gate.of(self.crawler).known(canonical)
+        if allowed is None:
+            published = resolve(article.extraction.canonical_url or canonical, fetched)  # not the canonical form of it
+            task = article.lease.task
+            chain = [*task.payload.get("redirect_chain", ()), fetched]
+            payload = {**task.payload, "redirect_chain": chain}
+            patch = {"url": published, "host": hostname(published), "payload": payload}
+            self.leases.give_back(article.lease, reason="robots_of_canonical", patch=patch)
+            return True
+        if not allowed:
+            article.extraction = None
+            _refuse(article, "FAIL_HTTP", "robots_blocked", f"robots.txt forbids {canonical}, which it stands for")
+            article.dead_letter = False
+        return False
+
+    def _merge_unfetched(self, lease: Lease, winner: str) -> None:
+        store, task, url = self.wired.articles, lease.task, asked_url(lease.task)
+        with map_redis_errors(), self.wired.client.pipeline(transaction=False) as pipe:
+            wanted = store.wanted(lease.id, winner)
+            store.sighting(pipe, winner, url)
+            store.attempted(pipe, [lease.id], self.wired.now().timestamp())
+            store.categorize(pipe, winner, wanted | ({task.category} if task.category else set()))
+            if winner != lease.id:
+                store.join(pipe, lease.id, winner)
+                self.wired.events.add(pipe, [merged_event(lease.id, winner, url, task.url)])
+            self.wired.media.finish_unfetched(pipe, lease.id, winner, self.wired.now())
+            pipe.execute()
+            for edited in self.wired.joins.edited_as_well(task, winner):
+                self.leases.push([edited], again="edited")
+        self.leases.done(lease, status="fetched", reason="already_stored", patch={"url": url})
+
+    def _unfetched(
+        self, request: Request, outcome: Outcome, response: Response | None, detail: str = ""
+    ) -> Iterator[Article]:
+        ending = self.ending(request, outcome, response.status if response is not None else None)
+        if ending != "given_back":
+            article = self._article(request, response)
+            _refuse(article, outcome.failure or "FAIL_HTTP", outcome.reason, detail)
+            article.dead_letter, article.ended = outcome.dead_letter, ending == "ended"
+            yield article
+
+    def _article(self, request: Request, response: Response | None) -> Article:
+        lease: Lease = request.meta["lease"]
+        url = asked_url(lease.task)
+        article = Article(lease, url, self.wired.now(), "success", fetch_id=request.meta.get("fetch_id"))
+        article.started_at = request.meta.get("started_at")
+        if response is not None:
+            article.final_url, article.http_status = response.url, response.status
+            article.content_type = content_type(response)
+            article.validators = Validators.received(
+                response.headers.get("ETag"), response.headers.get("Last-Modified")
+            )
+        return article
+
+
+def _uid_now(lease: Lease) -> str:
+    """The uid of what the task asks for, which may have been redirected to another host since it was made."""
+    return uid_of(lease.task.url, keep_trailing_slash=keeps_slash(lease.task))
+
+
+def _no_page(response: Response) -> str | None:
+    """What an answer is that is no page, by its type or, whatever that is, by its bytes; None for one that may be."""
+    if not isinstance(response, TextResponse) or "download_stopped" in response.flags:
+        return "none that is read"
+    return kind_of(response.body) or ("bytes that are no text" if is_no_text(response.text) else None)
+
+
+def _apart(extraction: Extraction, response: TextResponse) -> Extraction:
+    """The extraction; where an operator has undone a join with the URL that the page names as its own, without that."""
+    request, named = cast("Request", response.request), extraction.canonical_url
+    apart: frozenset[str] = request.meta.get("apart", frozenset())
+    if named is None or not apart:
+        return extraction
+    keep = keeps_slash(request.meta["lease"].task)
+    there = uid_of(canonical_url(named, named, None, keep_trailing_slash=keep), keep_trailing_slash=keep)
+    return replace(extraction, canonical_url=None) if there in apart else extraction
+
+
+def _refuse(article: Article, code: str, reason: str, detail: str) -> None:
+    article.status, article.code, article.reason, article.detail = "failure", code, reason, detail
+    article.dead_letter = True

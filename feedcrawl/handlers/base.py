@@ -1,0 +1,146 @@
+"""What the handlers of tasks share: judging failures, and handing tasks on that were nobody's fault to lose."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+
+from feedcrawl import wiring
+from feedcrawl.crawl.verdict import Verdicts
+from feedcrawl.domain.frontier.outcome import PAUSES_SEC, judge, retry_wait_sec
+from feedcrawl.domain.http.conditional import Validators
+from feedcrawl.domain.http.hints import max_age_sec
+from feedcrawl.exceptions import HopElsewhere
+from feedcrawl.parsing import Failed
+from feedcrawl.store.disk.files import DiskUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+    from feedcrawl.domain.frontier.outcome import Outcome
+    from feedcrawl.domain.frontier.tasks import Lease
+    from feedcrawl.items import FeedPoll
+    from feedcrawl.parsing import Done
+    from feedcrawl.services.sites.sitemaps import SitemapPoll
+    from feedcrawl.store.frontier.queue import Returned
+
+T = TypeVar("T")
+
+NOT_REDIRECTS = [status for status in range(100, 600) if status not in (301, 302, 303, 307, 308)]
+"""Statuses that come to the callback: every answer is judged there, redirects by their own middleware."""
+FEED_HEADERS = {
+    "Accept": "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, "
+    "application/xml;q=0.8, text/xml;q=0.8, application/json;q=0.7, */*;q=0.5"
+}
+PARSE_WALL_SEC = 20.0
+PERMANENT = frozenset({301, 308})
+
+
+class Answers:
+    """Base of the handlers."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        assert crawler.stats is not None
+        self.crawler = crawler
+        self.wired = wiring.of(crawler)
+        self.leases = self.wired.leases
+        self.verdicts = Verdicts(self.leases, crawler.stats, self.wired.now)
+
+    def goes_on(self, request: Request, lease: Lease) -> bool:  # noqa: ARG002 - for subclasses
+        """Whether a redirect on the same host is followed."""
+        return True
+
+    async def read(self, lease: Lease, function: Callable[..., T], /, *args: Any, **kwargs: Any) -> Done[T] | Failed:
+        """A document as a child reads it, a step of its task."""
+        with self.wired.tracer.span("parse", lease, function=function.__name__):
+            read = await self.wired.parsers.run(function, *args, **kwargs)
+            failed = read.code if isinstance(read, Failed) else None
+            self.wired.tracer.note(None, child_sec=round(read.seconds, 6), failed=failed)
+        return read
+
+    def settled(self, failure: Failure) -> tuple[Request, Outcome] | None:
+        """The failed request and its outcome; None if the task went on elsewhere or back, and nothing is left to do.
+
+        A disk that is away raises again: the task is given back where that is handled, and the run has failed.
+        """
+        request, error = cast("Request", failure.request), failure.value  # type: ignore[attr-defined]
+        assert error is not None
+        outcome = self.verdicts.failed(request, error)
+        if isinstance(error, DiskUnavailable):
+            raise error
+        if isinstance(error, HopElsewhere):
+            return self._elsewhere(request, error)
+        if outcome.kind == "postponed":
+            wait = PAUSES_SEC.get(outcome.reason, 1.0)
+            self.leases.give_back(request.meta["lease"], reason=outcome.reason, delay_sec=wait)
+            return None
+        return request, outcome
+
+    def give_back(self, request: Request, outcome: Outcome, http_status: int | None) -> Returned:
+        """Returns a task that may do better later: after a wait that doubles, or the one that was asked for."""
+        lease: Lease = request.meta["lease"]
+        if outcome.fate == "retry":
+            assert self.crawler.stats is not None
+            self.crawler.stats.inc_value("feedcrawl/retries")
+        wait = retry_wait_sec(self.wired.config.retry_base_sec, lease.history.attempts)
+        return self.leases.give_back(
+            lease,
+            reason=outcome.reason,
+            delay_sec=max(wait, request.meta.get("retry_after_sec") or 0),
+            counted=outcome.fate == "retry",
+            site_wide=outcome.kind == "unreachable",
+            http_status=http_status,
+        )
+
+    def ending(
+        self, request: Request, outcome: Outcome, http_status: int | None
+    ) -> Literal["dead", "ended", "given_back"]:
+        """What becomes of a task that brought nothing: `dead` is left to the caller, `ended` it is already."""
+        lease: Lease = request.meta["lease"]
+        last = lease.history.attempts + 1 >= self.wired.config.max_attempts
+        if outcome.fate == "dead" or (outcome.fate == "retry" and last):
+            return "dead"
+        return "ended" if self.give_back(request, outcome, http_status) == "dead" else "given_back"
+
+    def _elsewhere(self, request: Request, error: HopElsewhere) -> tuple[Request, Outcome] | None:
+        """Hands a task that was redirected to another host back with its new target, so that its rules apply."""
+        lease: Lease = request.meta["lease"]
+        permanent = error.hop.permanent and lasts(request)
+        limit = self.wired.config.max_redirects
+        if self.leases.redirect(lease, error.hop.url, error.chain, limit=limit, permanent=permanent):
+            return None
+        return request, judge("too_many_redirects", task_kind=lease.task.kind)
+
+
+def lasts(request: Request) -> bool:
+    """Whether each redirect that led to a request was permanent; so it is where there was none."""
+    payload = request.meta["lease"].task.payload
+    return not payload.get("temporary") and set(request.meta.get("redirect_statuses", ())) <= PERMANENT
+
+
+def was_redirected(request: Request) -> bool:
+    """Whether there was any, on this host or from another."""
+    return "redirect_urls" in request.meta or "redirect_chain" in request.meta["lease"].task.payload
+
+
+def result_of(outcome: Outcome) -> str:
+    """What a poll came to, as the journal tells it."""
+    return outcome.kind if outcome.kind in ("fetched", "not_modified") else outcome.reason
+
+
+def note_headers(poll: FeedPoll | SitemapPoll, response: Response) -> None:
+    """What an answer says of the polls to come: for how long it is fresh, its validators, when to ask again."""
+    said = ((name.decode("latin-1"), values) for name, values in response.headers.items())
+    poll.max_age_sec = max_age_sec({name: values[-1].decode("latin-1") for name, values in said if values})
+    poll.retry_after_sec = cast("Request", response.request).meta.get("retry_after_sec")
+    poll.validators = Validators.received(response.headers.get("ETag"), response.headers.get("Last-Modified"))
+
+
+def content_type(response: Response | None) -> str | None:
+    """The declared type of a body."""
+    declared = response.headers.get("Content-Type") if response is not None else None
+    return declared.decode("latin-1") if declared else None

@@ -1,0 +1,244 @@
+"""Tasks of kind `feed`: one conditional request, one item."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+from scrapy import Request
+
+from feedcrawl.domain.entries.reading import How, read_feed
+from feedcrawl.domain.http.conditional import Validators
+from feedcrawl.domain.http.validators import Question
+from feedcrawl.domain.push import protocol
+from feedcrawl.handlers.base import (
+    FEED_HEADERS,
+    NOT_REDIRECTS,
+    PARSE_WALL_SEC,
+    Answers,
+    content_type,
+    lasts,
+    note_headers,
+    result_of,
+    was_redirected,
+)
+from feedcrawl.items import FeedPoll
+from feedcrawl.parsing import Done
+from feedcrawl.services.sites.sources import keeps_trailing_slash
+from feedcrawl.services.subscriptions import backfill, polling, whereabouts
+from feedcrawl.spiders import discover
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+    from feedcrawl.domain.frontier.tasks import Lease
+    from feedcrawl.domain.subscriptions.records import Feed
+    from feedcrawl.domain.subscriptions.search import Search
+    from feedcrawl.store.push.websub import Pushed
+
+
+class FeedTasks(Answers):
+    """Polls. `unfold` is asked what to do with a document that is no feed; True if nothing is left to do."""
+
+    _feeds: dict[str, Feed]
+    _pushes: dict[str, Pushed]
+
+    def __init__(self, crawler: Crawler, unfold: Callable[[FeedPoll, Response | None], Awaitable[bool]]) -> None:
+        super().__init__(crawler)
+        self._unfold = unfold
+
+    def prepare(self, leases: Sequence[Lease]) -> None:
+        """Loads the feeds of a batch."""
+        ids = [lease.id.removeprefix("feed:") for lease in leases]
+        self._feeds = self.wired.registry.load(ids)
+        self._pushes = self.wired.pushes.load(ids) if self.wired.websub.on else {}
+
+    def request(self, lease: Lease) -> Request | None:
+        """The conditional request of a poll."""
+        feed = self._feeds.get(lease.id.removeprefix("feed:"))
+        if feed is None:  # unsubscribed while its task was under way
+            self.leases.done(lease, status="dead", reason="unsubscribed")
+            return None
+        config, payload, pushed = self.wired.config, lease.task.payload, self._pushes.get(feed.id)
+        if pushed is not None and pushed.delivery is not None and lease.task.url == feed.subscription.url:
+            return self._delivery(lease, feed, pushed)
+        whole = feed.wants_archives or "whole" in payload or "search" in payload
+        asked = Question("plain", Validators()) if whole else polling.question(feed, self.wired.now())
+        meta = {
+            "feed": feed,
+            "asked": asked.kind,
+            "validators": asked.validators,
+            "raw": {"feed_id": feed.id, "previous": feed.polls.raw},
+            # A subscription is an operator's word, a guess is ours; robots.txt speaks of crawling.
+            "dont_obey_robotstxt": not (feed.is_guess or "search" in payload),
+            "download_timeout": config.fetch_timeout_sec,
+            "download_maxsize": config.max_feed_bytes,
+            "handle_httpstatus_list": NOT_REDIRECTS,
+            "started": time.monotonic(),
+            "push": pushed.push if pushed is not None else None,
+        }
+        url = lease.task.url
+        return Request(url, self.parse, "GET", FEED_HEADERS, meta=meta, errback=self.failed, dont_filter=True)
+
+    def _delivery(self, lease: Lease, feed: Feed, pushed: Pushed) -> Request:
+        """What the feed's hub has pushed, in place of an answer: nobody is asked, and the host's turn is free again."""
+        self.leases.release(lease, "none")
+        meta = {"feed": feed, "asked": "plain", "delivery": pushed, "started": time.monotonic(), "push": pushed.push}
+        return Request(lease.task.url, self.pushed, meta=meta, errback=self.failed, dont_filter=True)
+
+    async def pushed(self, response: Response) -> AsyncIterator[FeedPoll]:
+        """A hub's delivery as an item; what is read of it is what a poll would have brought."""
+        request = cast("Request", response.request)
+        poll = self._poll(request, None, "fetched")
+        poll.pushed, poll.waiting, poll.body_bytes = True, request.meta["delivery"].waiting, len(response.body)
+        await self._read(poll, response)
+        yield poll
+
+    async def parse(self, response: Response) -> AsyncIterator[FeedPoll]:
+        """The answer as an item, parsed in a child if there is something new to parse."""
+        request = cast("Request", response.request)
+        poll = self._poll(request, response.status, result_of(request.meta["outcome"]))
+        note_headers(poll, response)
+        poll.final_url = response.url
+        poll.moved_to = response.url if was_redirected(request) and lasts(request) else None
+        if poll.result == "not_modified" and self._asks_whole(request, poll):
+            return
+        if poll.result == "fetched":
+            poll.body_bytes = len(response.body)
+            poll.body_hash = hashlib.sha256(response.body).hexdigest()
+            if poll.body_hash == poll.feed.polls.body_hash and not _reads_all(poll):
+                poll.result, poll.digest = "unchanged", poll.feed.polls.digest
+            else:
+                await self._read(poll, response)
+        if not await self._goes_on(poll, response):
+            self._look_for_hub(poll, response)
+            yield poll
+
+    def _look_for_hub(self, poll: FeedPoll, response: Response) -> None:
+        """Notes the hub that the feed names in its Link headers or in its document."""
+        if not self.wired.websub.on or poll.failed:
+            return
+        links = [value.decode("latin-1") for value in response.headers.getlist("Link")]
+        named, own = (poll.parsed.hubs, poll.parsed.self_url) if poll.parsed is not None else ((), None)
+        poll.topic = protocol.topic_of(links, named, own, url=response.url)
+
+    async def failed(self, failure: Failure) -> AsyncIterator[FeedPoll]:
+        """A poll without an answer."""
+        settled = self.settled(failure)
+        if settled is not None:
+            request, outcome = settled
+            poll = self._poll(request, None, outcome.reason)
+            poll.detail = failure.getErrorMessage()
+            if not await self._goes_on(poll, None):
+                yield poll
+
+    async def _goes_on(self, poll: FeedPoll, response: Response | None) -> bool:
+        """Whether the task went on to another address, where the feed may be."""
+        search = whereabouts.search_of(poll)
+        if search is not None:
+            return await self._searched(poll, response, search)
+        if not poll.failed:
+            return False
+        begun = whereabouts.begin(poll)
+        if begun is None:
+            return not poll.feed.subscription.no_discovery and await self._unfold(poll, response)
+        poll.searched = True
+        if begun.at_page and poll.result in discover.PAGES and response is not None:
+            named = await discover.announced(self.wired.parsers, response)
+            begun = replace(begun, at_page=False, places=named) if named else begun
+        return self._moves_on(poll, begun)
+
+    async def _searched(self, poll: FeedPoll, response: Response | None, search: Search) -> bool:
+        poll.searched = True
+        if search.at_page:
+            named = await discover.announced(self.wired.parsers, response) if response is not None else ()
+            if self._moves_on(poll, replace(search, at_page=False, places=named)):
+                return True
+        elif poll.parsed is not None and whereabouts.recognises(poll, poll.identified, self.wired.entries):
+            poll.found_at = poll.lease.task.url
+            return False
+        elif self._moves_on(poll, search):
+            return True
+        whereabouts.ended(poll, search)
+        return False
+
+    def _moves_on(self, poll: FeedPoll, search: Search) -> bool:
+        onward = whereabouts.patch(poll, search)
+        if onward is not None:
+            self.leases.give_back(poll.lease, reason="searched", patch=onward)
+        return onward is not None
+
+    def _asks_whole(self, request: Request, poll: FeedPoll) -> bool:
+        """Whether a 304 is no answer: to no question, or to a version that was replaced. It is asked again, once."""
+        sent = "If-None-Match" in request.headers or "If-Modified-Since" in request.headers
+        why = "unasked" if not sent else "deaf" if poll.asked == "test" else None
+        if why is None:
+            return False
+        payload = poll.lease.task.payload
+        if "whole" in payload:
+            poll.result, poll.detail = "unasked_304", "304 twice, though no validator was sent"
+            return False
+        assert self.crawler.stats is not None
+        self.crawler.stats.inc_value(f"feedcrawl/validators/{why}")
+        self.leases.give_back(poll.lease, reason=f"{why}_304", patch={"payload": {**payload, "whole": why}})
+        return True
+
+    async def _read(self, poll: FeedPoll, response: Response) -> None:
+        read = await self.read(
+            poll.lease,
+            read_feed,
+            response.body,
+            url=response.url,
+            content_type=content_type(response),
+            feed_id=poll.feed.id,
+            how=How(
+                known=None if poll.pushed or _reads_all(poll) else poll.feed.polls.digest,
+                redact_emails=self.wired.config.redact_emails,
+            ),
+            wall_sec=PARSE_WALL_SEC,
+        )
+        if (
+            isinstance(read, Done)
+            and not poll.pushed
+            and read.value.digest == poll.feed.polls.digest
+            and not read.value.identified
+        ):
+            poll.result, poll.digest, poll.hints = "unchanged", read.value.digest, read.value.parsed.hints
+        elif isinstance(read, Done):
+            poll.parsed, poll.hints = read.value.parsed, read.value.parsed.hints
+            poll.identified, poll.digest = read.value.identified, read.value.digest
+            if poll.feed.wants_archives and not poll.pushed:
+                backfill.look_on(poll, limit=self.wired.config.max_archive_pages)
+        else:
+            poll.result, poll.detail = read.code, read.detail
+
+    def _poll(self, request: Request, status: int | None, result: str) -> FeedPoll:
+        meta = request.meta
+        feed: Feed = meta["feed"]
+        scheduled = feed.polls.next_at or feed.subscription.added_at
+        return FeedPoll(
+            lease=meta["lease"],
+            feed=feed,
+            poll_id=f"{feed.id}@{scheduled}",
+            at=self.wired.now(),
+            status=status,
+            result=result,
+            fetch_id=meta.get("fetch_id"),
+            raw_ref=meta.get("raw_ref"),
+            duration_sec=round(time.monotonic() - meta["started"], 3),
+            signal=meta.get("signal"),
+            asked=meta["asked"],
+            push=meta["push"],
+            keep_trailing_slash=keeps_trailing_slash(self.wired.sources, feed.subscription.source),
+        )
+
+
+def _reads_all(poll: FeedPoll) -> bool:
+    """Whether a document is read though it is known: for its archives, or to see whether it is the feed."""
+    return poll.feed.wants_archives or "search" in poll.lease.task.payload

@@ -1,0 +1,98 @@
+"""Tasks of kind `file`: one media file, kept or refused. No failure of one touches what names it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, cast
+
+from scrapy import Request
+
+from feedcrawl.domain.articles import files
+from feedcrawl.domain.errors import Refusal
+from feedcrawl.handlers.base import NOT_REDIRECTS, Answers, content_type
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+    from feedcrawl.domain.frontier.outcome import Outcome
+    from feedcrawl.domain.frontier.tasks import Lease
+
+logger = logging.getLogger(__name__)
+
+
+class FileTasks(Answers):
+    """A file is asked for like a page: its host's turn, circuit and robots.txt and the address guard hold."""
+
+    def prepare(self, leases: Sequence[Lease]) -> None:
+        """Nothing is needed."""
+
+    def request(self, lease: Lease) -> Request:
+        """The request of a file, bounded by size, and by type once its headers are there."""
+        config, types = self.wired.config, self.wired.files.types
+        meta = {
+            "file_types": types,
+            "download_timeout": config.article_timeout_sec,
+            "download_maxsize": config.media_max_bytes,
+            "handle_httpstatus_list": NOT_REDIRECTS,
+        }
+        headers = {"Accept": f"{', '.join(types)}, */*;q=0.1"}
+        return Request(lease.task.url, self.parse, "GET", headers, meta=meta, errback=self.failed, dont_filter=True)
+
+    async def parse(self, response: Response) -> None:
+        """Keeps the body if it is of a type that is taken: on the disk, then what is known of it, then the end."""
+        request, declared = cast("Request", response.request), files.media_type(content_type(response))
+        outcome: Outcome = request.meta["outcome"]
+        if outcome.kind != "fetched":
+            self._unfetched(request, outcome, response.status)
+            return
+        try:
+            kind, extension = files.judge(declared, response.body[: files.HEAD_BYTES], self.wired.files.types)
+        except Refusal as refusal:
+            self._refuse(request, refusal.code, response.status, refusal.detail)
+            return
+        lease: Lease = request.meta["lease"]
+        file = await asyncio.to_thread(self.wired.files.keep, response.body, kind, extension)
+        if self.leases.confirms(lease):
+            self.wired.files.end(lease.task, file, self.wired.now())
+            self.leases.done(lease, reason="stored", http_status=response.status)
+            self._count("stored")
+            self._count("bytes", len(response.body))
+            logger.info("file_stored", extra={"url": request.url, "host": lease.task.host, **file})
+
+    async def failed(self, failure: Failure) -> None:
+        """A file without an answer."""
+        settled = self.settled(failure)
+        if settled is not None:
+            self._unfetched(*settled, None, failure.getErrorMessage())
+
+    def _unfetched(self, request: Request, outcome: Outcome, http_status: int | None, detail: str = "") -> None:
+        if outcome.kind == "not_modified":  # to no question
+            self._refuse(request, outcome.reason, http_status)
+            return
+        ending = self.ending(request, outcome, http_status)
+        if ending == "dead":
+            self._refuse(request, outcome.reason, http_status, detail, dead_letter=outcome.dead_letter)
+        elif ending == "ended":
+            self._tell(request, outcome.reason, detail)
+
+    def _refuse(
+        self, request: Request, reason: str, http_status: int | None, detail: str = "", *, dead_letter: bool = True
+    ) -> None:
+        self._tell(request, reason, detail)
+        ending = {"status": "dead", "reason": reason, "dead_letter": dead_letter, "http_status": http_status}
+        self.leases.done(request.meta["lease"], **ending, patch={"last_error": reason})
+
+    def _tell(self, request: Request, reason: str, detail: str) -> None:
+        task = request.meta["lease"].task
+        self.wired.files.end(task, files.state("failed", reason=reason), self.wired.now())
+        self._count(f"failed/{reason}")
+        said = {"url": request.url, "host": task.host, "reason": reason, "detail": detail[:200]}
+        logger.info("file_refused", extra=said)
+
+    def _count(self, what: str, by: int = 1) -> None:
+        assert self.crawler.stats is not None
+        self.crawler.stats.inc_value(f"feedcrawl/files/{what}", by)

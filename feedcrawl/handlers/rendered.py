@@ -1,0 +1,111 @@
+"""Pages that show nothing without their scripts: asked once more, by a browser, before they are given up."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+from scrapy import Request
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import TextResponse
+from scrapy.utils.asyncio import sleep
+
+from feedcrawl import wiring
+from feedcrawl.domain.articles.rendering import wants_rendering
+from feedcrawl.domain.frontier.outcome import retry_wait_sec
+from feedcrawl.rendering import renderer
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from scrapy.crawler import Crawler
+
+    from feedcrawl.domain.sites.sources import Render
+    from feedcrawl.items import Article
+
+logger = logging.getLogger(__name__)
+
+TRANSIENT = frozenset({"render_busy", "render_timeout", "render_failed"})
+"""Failures after which another try may do better. After any other the plain page stands as it is."""
+BUSY_SEC = 10.0
+STEP_SEC = 1.0
+
+
+class Renders:
+    """Renders what is worth it. `extract` reads the article of a page into an item, or what it is refused with."""
+
+    def __init__(self, crawler: Crawler, extract: Callable[[Article, TextResponse], Awaitable[None]]) -> None:
+        self._crawler = crawler
+        self._wired = wiring.of(crawler)
+        self._extract = extract
+
+    async def improve(self, article: Article, plain: TextResponse) -> bool:
+        """Replaces what the plain page gave where the rendered one gives more.
+
+        False if the task went back to the frontier, and there is nothing to store. The raw bytes that are kept, status
+        and validators are those of the plain page.
+        """
+        if not self._wanted(article) or renderer.of(self._crawler).missing:
+            return True
+        try:
+            shown = await self._shown(article, plain.url)
+        except IgnoreRequest as failure:
+            return not self._gives_back(article, str(getattr(failure, "reason", "render_failed")), str(failure))
+        if shown is not None and isinstance(shown, TextResponse):
+            found = replace(
+                article,
+                status="success",
+                code=None,
+                reason="",
+                detail="",
+                extraction=None,
+                rendered=True,
+                dead_letter=False,
+            )
+            await self._extract(found, shown)
+            if found.extraction is not None:
+                vars(article).update(vars(found))
+        return True
+
+    def _wanted(self, article: Article) -> bool:
+        source = self._wired.sources.get(article.lease.task.source or "")
+        mode = cast("Render", (source and source.render) or self._wired.config.render)
+        found = article.extraction
+        return wants_rendering(
+            mode,
+            article.html or "",
+            refusal=None if found is not None else f"{article.code}: {article.detail}",
+            feed_text=found.text_len if found is not None and found.extractor == "feed" else None,
+        )
+
+    async def _shown(self, article: Article, url: str) -> object:
+        """The rendered page, asked for in the host's next turn; None if the lease was lost meanwhile."""
+        wait = self._wired.leases.turn(article.lease)
+        if wait is None:
+            return None
+        engine = self._crawler.engine
+        assert engine is not None
+        while wait > 0 and engine.running:
+            await sleep(min(wait, STEP_SEC))
+            wait -= STEP_SEC
+        if not engine.running:
+            raise renderer.RenderFailed("shutdown")
+        meta = {"playwright": True, "download_maxsize": self._wired.config.max_article_bytes}
+        logger.info("article_rendering", extra={"uid": article.lease.id, "url": url})
+        return await engine.download_async(Request(url, meta=meta, dont_filter=True))
+
+    def _gives_back(self, article: Article, reason: str, detail: str) -> bool:
+        """Whether the task is tried again later. If not, the plain page stands, and tells what was tried."""
+        lease, config = article.lease, self._wired.config
+        assert self._crawler.engine is not None
+        logger.info("render_failed", extra={"uid": lease.id, "url": article.url, "reason": reason, "detail": detail})
+        if not self._crawler.engine.running:
+            self._wired.leases.give_back(lease, reason="shutdown")
+            return True
+        if reason not in TRANSIENT or (reason != "render_busy" and lease.history.attempts + 1 >= config.max_attempts):
+            article.detail = f"{article.detail}; {detail}".removeprefix("; ") if article.extraction is None else ""
+            return False
+        delay = BUSY_SEC if reason == "render_busy" else retry_wait_sec(config.retry_base_sec, lease.history.attempts)
+        self._wired.leases.give_back(lease, reason=reason, delay_sec=delay, counted=reason != "render_busy")
+        return True

@@ -1,0 +1,223 @@
+"""Tasks of kind `sitemap`: one conditional request, read in a child; what is new in it becomes tasks."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import random
+import re
+import time
+from typing import TYPE_CHECKING, Any, cast
+
+from scrapy import Request
+
+from feedcrawl.crawl import robots_gate
+from feedcrawl.domain.http.conditional import Validators
+from feedcrawl.domain.sitemaps.news import News, read_news
+from feedcrawl.domain.urls import hostname
+from feedcrawl.handlers.base import NOT_REDIRECTS, PARSE_WALL_SEC, Answers, note_headers, result_of
+from feedcrawl.parsing import Done
+from feedcrawl.services.sites import sitemaps, watching
+from feedcrawl.services.sites.sitemaps import Commits, SitemapPoll
+from feedcrawl.services.sites.sources import keeps_trailing_slash
+from feedcrawl.store.redis.connection import map_redis_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+    from feedcrawl.domain.frontier.tasks import Lease
+    from feedcrawl.domain.sitemaps.state import Watched
+    from feedcrawl.store.sites.sitemaps import Known
+
+logger = logging.getLogger(__name__)
+
+HEADERS = {"Accept": "application/xml, text/xml;q=0.9, text/plain;q=0.8, */*;q=0.5"}
+FILE = re.compile(r"\.(?:xml|txt|gz)(?:\?|$)")
+"""How an address ends that was meant to be a sitemap's, and not that of a page of its site."""
+LOOKS = 3
+"""How often one document is read at most, each time with more known of the hosts that it names."""
+ERRORS_WORTH_AN_ALARM = 10
+
+
+class SitemapTasks(Answers):
+    """Polls of sitemaps. What hosts of other sites say of one is asked after its poll, and counts at the next."""
+
+    _watched: dict[str, Watched]
+    _today: dict[str, int]
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        wired = self.wired
+        self._store = wired.sitemaps
+        self._commits = Commits(wired.client, wired.sitemaps, wired.submissions, wired.leases)
+
+    def prepare(self, leases: Sequence[Lease]) -> None:
+        """Loads the sitemaps of a batch, and how much their sites have brought today."""
+        with map_redis_errors():
+            self._watched = self._store.load([lease.id.removeprefix("sitemap:") for lease in leases])
+            sites = {sitemaps.site_of(each.sitemap) for each in self._watched.values()}
+            self._today = self._store.today(list(sites), sitemaps.day_of(self.wired.now()))
+
+    def request(self, lease: Lease) -> Request | None:
+        """The conditional request of a poll; unconditional where something was left over from the last.
+
+        None until tomorrow where the site has brought all that it may today: nothing could be taken from it.
+        """
+        watched = self._watched.get(lease.id.removeprefix("sitemap:"))
+        if watched is None:  # forgotten while its task was under way
+            self.leases.done(lease, status="dead", reason="forgotten")
+            return None
+        config, record = self.wired.config, watched.record
+        if record.kind != "index" and self._today[sitemaps.site_of(watched.sitemap)] >= config.sitemap_urls_per_day:
+            self.leases.give_back(lease, reason="site_is_full", delay_sec=sitemaps.until_tomorrow(self.wired.now()))
+            return None
+        meta = {
+            "watched": watched,
+            "validators": None if record.waiting else Validators(record.etag, record.last_modified),
+            "dont_obey_robotstxt": True,  # robots.txt names sitemaps for crawlers to read
+            "download_timeout": config.sitemap_timeout_sec,
+            "download_maxsize": config.max_sitemap_bytes,
+            "handle_httpstatus_list": NOT_REDIRECTS,
+            "started": time.monotonic(),
+        }
+        return Request(lease.task.url, self.parse, "GET", HEADERS, meta=meta, errback=self.failed, dont_filter=True)
+
+    async def parse(self, response: Response) -> None:
+        """What the answer brings, committed."""
+        request = cast("Request", response.request)
+        poll = self._poll(request, response.status, result_of(request.meta["outcome"]))
+        note_headers(poll, response)
+        if poll.result == "fetched":
+            poll.body_bytes = len(response.body)
+            poll.body_hash = hashlib.sha256(response.body).hexdigest()
+            record = poll.watched.record
+            if poll.body_hash == record.body_hash and not record.waiting:
+                poll.result = "unchanged"
+            else:
+                await self._read(poll, response)
+        if poll.failed and await self._gives_way(poll):
+            return
+        await self._commit(poll)
+        await self._ask_foreign(poll)
+
+    async def failed(self, failure: Failure) -> None:
+        """A poll without an answer."""
+        settled = self.settled(failure)
+        if settled is not None:
+            request, outcome = settled
+            poll = self._poll(request, None, outcome.reason)
+            poll.detail = failure.getErrorMessage()
+            await self._commit(poll)
+
+    async def _read(self, poll: SitemapPoll, response: Response) -> None:
+        with map_redis_errors():
+            known = self._store.known(poll.sitemap, sitemaps.site_of(poll.sitemap), sitemaps.day_of(poll.at))
+        hosts: dict[str, bool] = {}
+        for _ in range(LOOKS):
+            await self._look(poll, response, known, hosts)
+            asked = self._named_by(poll)
+            if not asked:
+                return
+            hosts |= asked
+
+    async def _look(self, poll: SitemapPoll, response: Response, known: Known, hosts: dict[str, bool]) -> None:
+        terms = sitemaps.terms_for(poll.watched, known, self.wired.config, poll.at, hosts)
+        read = await self.read(
+            poll.lease, read_news, response.body, url=response.url, terms=terms, wall_sec=PARSE_WALL_SEC
+        )
+        if isinstance(read, Done):
+            poll.news = read.value
+        else:
+            poll.news, poll.result, poll.detail = None, read.code, read.detail
+
+    def _named_by(self, poll: SitemapPoll) -> dict[str, bool]:
+        """Of the hosts in question, those whose robots.txt is known, and whether it names the sitemap."""
+        gate = robots_gate.of(self.crawler)
+        foreign = poll.news.foreign if poll.news is not None else ()
+        named = {hostname(site): gate.sitemaps(site) for site in foreign}
+        return {host: sitemaps.names_it(poll.sitemap, urls) for host, urls in named.items() if urls is not None}
+
+    async def _ask_foreign(self, poll: SitemapPoll) -> None:
+        """Asks the hosts that are not known yet, and polls again if one of them names the sitemap."""
+        if poll.news is None or not poll.news.foreign:
+            return
+        for site in poll.news.foreign:
+            await robots_gate.of(self.crawler).ask(site)
+        if any(self._named_by(poll).values()):
+            self.leases.push([watching.sitemap_task(poll.sitemap)], again="operator")
+
+    async def _gives_way(self, poll: SitemapPoll) -> bool:
+        """Whether what never was a sitemap gave way: a page of a site to its sitemaps, a wrong guess to nothing."""
+        said = poll.sitemap
+        if poll.watched.record.last_success_at is not None or said.depth:
+            return False
+        if not said.guess and poll.result == "html" and not FILE.search(said.url):
+            gate = robots_gate.of(self.crawler)
+            await gate.ask(said.url)
+            found = watching.of_site(said, gate.sitemaps(said.url) or (), poll.at)
+            watching.watch(self._store, self.wired.frontier, found)
+            logger.info("sitemaps_of_site", extra={"url": said.url, "tried": [each.url for each in found]})
+        elif not (said.guess and poll.status is not None and poll.status < 500 and poll.status != 429):
+            return False
+        watching.forget(self._store, self.wired.frontier, said)
+        self.leases.done(poll.lease, status="dead", reason="no_sitemap")
+        return True
+
+    async def _commit(self, poll: SitemapPoll) -> None:
+        tracer = self.wired.tracer
+        with tracer.span("commit", poll.lease):
+            tracer.note(poll.lease, poll_id=poll.poll_id, result=poll.result, new=len(poll.found))
+            await self._end(poll)
+
+    async def _end(self, poll: SitemapPoll) -> None:
+        wired = self.wired
+        policy = sitemaps.policy_for(poll.watched, wired.cadence, wired.config, poll.at)
+        poll.decision = sitemaps.decide(poll, policy, random.uniform(-1, 1))  # noqa: S311 - jitter
+        await self._commits.commit(poll)
+        assert self.crawler.stats is not None
+        self.crawler.stats.inc_value(f"feedcrawl/sitemaps/{'failed' if poll.failed else poll.result}")
+        if poll.news is not None and poll.news.kind != "index":
+            self.crawler.stats.inc_value("feedcrawl/sitemaps/urls_new", len(poll.found))
+        self._log(poll)
+
+    def _log(self, poll: SitemapPoll) -> None:
+        decision, news = poll.decision, poll.news or News("")
+        assert decision is not None
+        details: dict[str, Any] = {
+            "sitemap_id": poll.watched.id,
+            "url": poll.sitemap.url,
+            "host": poll.lease.task.host,
+            "poll_id": poll.poll_id,
+            "http_status": poll.status,
+            "reason": decision.reason,
+            "result": poll.result,
+            "new": len(news.found),
+            "interval_after": round(decision.interval_sec, 1),
+        }
+        if not poll.failed:
+            counts = {"urls": news.urls, "old": news.old, "refused": news.refused, "waiting": news.waiting}
+            logger.info("sitemap_polled", extra=details | counts)
+        elif decision.state.errors >= ERRORS_WORTH_AN_ALARM:
+            logger.error("sitemap_keeps_failing", extra=details | {"errors": decision.state.errors})
+        else:
+            logger.warning("sitemap_failed", extra=details | {"detail": poll.detail[:200]})
+
+    def _poll(self, request: Request, status: int | None, result: str) -> SitemapPoll:
+        meta = request.meta
+        watched: Watched = meta["watched"]
+        scheduled = watched.record.next_at or watched.sitemap.added_at
+        return SitemapPoll(
+            lease=meta["lease"],
+            watched=watched,
+            poll_id=f"{watched.id}@{scheduled}",
+            at=self.wired.now(),
+            status=status,
+            result=result,
+            duration_sec=round(time.monotonic() - meta["started"], 3),
+            signal=meta.get("signal"),
+            keep_trailing_slash=keeps_trailing_slash(self.wired.sources, watched.sitemap.source),
+        )

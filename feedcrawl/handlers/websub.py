@@ -1,0 +1,90 @@
+"""Tasks of kind `websub`: asks a feed's hub for a push subscription, and for its renewal."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, cast
+
+from scrapy import Request
+
+from feedcrawl.domain.push.protocol import Topic
+from feedcrawl.handlers.base import Answers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+    from feedcrawl.domain.frontier.tasks import Lease
+    from feedcrawl.domain.push.leases import Push
+
+logger = logging.getLogger(__name__)
+
+HEADERS = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "*/*"}
+MAX_ANSWER_BYTES = 1 << 20
+
+
+class HubTasks(Answers):
+    """A hub is asked like any other host: its turn, its circuit and the address guard hold. Redirects are no answer."""
+
+    _pushes: dict[str, Push]
+    _feeds: frozenset[str]
+
+    def prepare(self, leases: Sequence[Lease]) -> None:
+        """Loads what is known of the hubs of a batch."""
+        ids = [_feed_id(lease) for lease in leases]
+        self._pushes = self.wired.pushes.all_of(ids)
+        self._feeds = frozenset(self.wired.registry.load(ids))
+
+    def request(self, lease: Lease) -> Request | None:
+        """The form to a hub; None where it is not time yet, or push is off."""
+        feed_id, push = _feed_id(lease), self._pushes.get(_feed_id(lease))
+        if not self.wired.websub.on or feed_id not in self._feeds:
+            self.wired.pushes.forget(feed_id)
+            self.leases.done(lease, status="dead", reason="push_off" if feed_id in self._feeds else "unsubscribed")
+            return None
+        topic = Topic(lease.task.url, lease.task.payload["topic"])
+        wait = self.wired.websub.look(feed_id, push, topic)
+        if wait > 0:
+            self.leases.done(lease, status="pending", reason="waits", delay_sec=wait)
+            return None
+        meta = {
+            "dont_obey_robotstxt": True,  # the feed names its hub for subscribers to ask
+            "download_timeout": self.wired.config.fetch_timeout_sec,
+            "download_maxsize": MAX_ANSWER_BYTES,
+            "handle_httpstatus_all": True,
+        }
+        form = self.wired.websub.ask(feed_id, topic)
+        return Request(topic.hub, self.parse, "POST", HEADERS, form, meta=meta, errback=self.failed, dont_filter=True)
+
+    async def parse(self, response: Response) -> None:
+        """What the hub said at once: 2xx, and it will verify, or has done so."""
+        request = cast("Request", response.request)
+        if 200 <= response.status < 300:
+            feed_id = _feed_id(request.meta["lease"])
+            logger.info("push_asked", extra={"feed_id": feed_id, "url": request.url})
+            self._again(request, "asked", self.wired.websub.wait(feed_id))
+        else:
+            self._failed(request, "hub_redirects" if response.status < 400 else f"http_{response.status}")
+
+    async def failed(self, failure: Failure) -> None:
+        """A hub that did not answer."""
+        settled = self.settled(failure)
+        if settled is not None:
+            request, outcome = settled
+            self._failed(request, outcome.reason)
+
+    def _failed(self, request: Request, reason: str) -> None:
+        asked_for = request.meta.get("retry_after_sec") or 0.0
+        wait = self.wired.websub.fail(_feed_id(request.meta["lease"]), reason, at_least_sec=asked_for)
+        self._again(request, reason, wait)
+
+    def _again(self, request: Request, reason: str, wait: float) -> None:
+        assert self.crawler.stats is not None
+        self.crawler.stats.inc_value(f"feedcrawl/hubs/{reason}")
+        self.leases.done(request.meta["lease"], status="pending", reason=reason, delay_sec=wait)
+
+
+def _feed_id(lease: Lease) -> str:
+    return lease.id.removeprefix("websub:")

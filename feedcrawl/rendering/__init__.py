@@ -1,0 +1,1 @@
+"""Pages that need a browser: the renderer, the browser's life, its guarded network."""

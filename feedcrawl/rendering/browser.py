@@ -1,0 +1,218 @@
+"""A Chromium that reaches nothing but its proxy, started when a page needs it and ended as one process group."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ctypes
+import logging
+import os
+import shutil
+import signal
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from scrapy.exceptions import NotSupported
+
+from feedcrawl.rendering.egress import Egress, guarded_addresses
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from playwright.async_api import Browser, BrowserContext, Playwright
+
+    from feedcrawl.domain.addresses import Network
+
+logger = logging.getLogger(__name__)
+
+NAMES: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+LAUNCH_SEC: Final = 20.0
+STOP_SEC: Final = 5.0
+
+_PROXY: Final = "egress.invalid"
+"""The one name that the browser can resolve; no address is exempt, loopback included."""
+
+_FLAGS: Final = (
+    "--proxy-bypass-list=<-loopback>",  # loopback through the proxy too: it goes round one by default
+    "--disable-quic",  # UDP goes round a proxy
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--block-new-web-contents",  # window.open
+    "--no-first-run",
+    "--no-pings",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-domain-reliability",
+    "--disable-sync",
+    "--disable-extensions",
+    "--disable-gpu",
+    "--disable-breakpad",
+    "--dns-prefetch-disable",
+    "--blink-settings=imagesEnabled=false",
+    "--js-flags=--max-old-space-size=512",  # MiB of one page's scripts
+)
+
+
+class NoBrowser(Exception):
+    """There is no Chromium here; the text says what was looked for."""
+
+
+def find_browser(configured: Path | None) -> Path | None:
+    """The Chromium that is configured, or the first on PATH; None where there is none."""
+    if configured is not None:
+        return configured
+    found = next(filter(None, map(shutil.which, NAMES)), None)
+    return Path(found) if found else None
+
+
+def own_browser(expected: Path) -> Path | None:
+    """Playwright's own Chromium, or the lesser one without a window, where either was installed."""
+    if expected.exists():
+        return expected
+    root = next((parent.parent for parent in expected.parents if parent.name.startswith("chromium")), None)
+    shells = root.glob("chromium_headless_shell-*/*/*headless*shell*") if root else iter(())
+    return max((path for path in shells if os.access(path, os.X_OK) and path.is_file()), default=None)
+
+
+class GuardedBrowser:
+    """A provider of scrapy-playwright's: one driver, one browser and one proxy, which begin and end together.
+
+    `opened` and `denied_ports` are the rules of the guard; `refused` is told of each connection that it refuses.
+    """
+
+    def __init__(
+        self,
+        executable: Path | None,
+        *,
+        opened: tuple[Network, ...],
+        denied_ports: frozenset[int],
+        refused: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._executable = executable
+        self._server = ""
+        self._egress = Egress(guarded_addresses, opened=opened, denied_ports=denied_ports, refused=refused)
+        self._home = tempfile.TemporaryDirectory(prefix="feedcrawl-browser-", ignore_cleanup_errors=True)
+        self._playwright: Playwright | None = None
+        self._browser: Browser | None = None
+        self._pid: int | None = None
+        self._crash_handlers: set[int] = set()
+
+    async def start(self) -> None:
+        """The proxy, the driver and the browser. NoBrowser where there is none, Playwright's Error where it fails."""
+        from playwright.async_api import async_playwright  # noqa: PLC0415 - 0.3 s that most crawls need not spend
+
+        _adopt_orphans()
+        try:
+            self._server = f"http://{_PROXY}:{await self._egress.start()}"
+            self._playwright = await async_playwright().start()
+            self._browser = await self._launch(self._playwright)
+        except BaseException:
+            await self.close()
+            raise
+
+    async def _launch(self, playwright: Playwright) -> Browser:
+        path = self._executable or own_browser(Path(playwright.chromium.executable_path))
+        if path is None or not path.exists():
+            raise NoBrowser(f"{path} is not there" if path else f"none of {', '.join(NAMES)} is on PATH")
+        root, before = os.geteuid() == 0, _crash_handlers()
+        browser = await playwright.chromium.launch(
+            executable_path=path,
+            args=[*_FLAGS, f"--host-resolver-rules=MAP {_PROXY} 127.0.0.1 , MAP * ~NOTFOUND"],
+            chromium_sandbox=not root,  # Chromium's needs a user other than root
+            proxy={"server": self._server},
+            env={"PATH": os.defpath, "HOME": self._home.name, "LANG": "C.UTF-8"},  # ours may hold secrets
+            handle_sigint=False,
+            handle_sigterm=False,
+            handle_sighup=False,
+            timeout=LAUNCH_SEC * 1000,
+        )
+        session = await browser.new_browser_cdp_session()
+        processes = (await session.send("SystemInfo.getProcessInfo"))["processInfo"]
+        self._pid = next(each["id"] for each in processes if each["type"] == "browser")
+        self._crash_handlers = _crash_handlers() - before
+        logger.info("browser_started", extra={"version": browser.version, "sandbox": not root})
+        return browser
+
+    def admit(self, name: str, url: str) -> dict[str, str]:
+        """Lets a page out; the proxy of its context (as Playwright takes it)."""
+        return {"server": self._server, "username": name, "password": self._egress.admit(name, url)}
+
+    def dismiss(self, name: str) -> None:
+        """That page is done."""
+        self._egress.dismiss(name)
+
+    async def launch_browser(self) -> Browser:
+        """The browser, which has been started."""
+        assert self._browser is not None
+        return self._browser
+
+    async def launch_persistent_context(self, context_kwargs: dict[str, object]) -> BrowserContext:  # noqa: ARG002
+        """Refused: what one page leaves is not for the next."""
+        raise NotSupported("pages share no profile")
+
+    @property
+    def usable(self) -> bool:
+        """Whether the browser is there and has not ended."""
+        return self._pid is not None and self._browser is not None and self._browser.is_connected()
+
+    def kill(self) -> None:
+        """Ends the browser and all its children at once: it leads a process group of its own."""
+        if self._pid is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._pid, signal.SIGKILL)
+
+    async def close(self) -> None:
+        """Ends the browser, by force where it does not end by itself, then the driver and the proxy."""
+        if self._browser is not None and self._browser.is_connected():
+            await within(STOP_SEC, self._browser.close())
+        self.kill()
+        if self._playwright is not None:
+            await within(STOP_SEC, self._playwright.stop())
+        if self._pid is not None:
+            await within(STOP_SEC, _reap(-self._pid, *self._crash_handlers))
+            self._pid = None
+        await self._egress.close()
+        self._home.cleanup()
+
+
+def _adopt_orphans() -> None:
+    """Makes this process the parent of what its children leave behind (prctl(2), PR_SET_CHILD_SUBREAPER).
+
+    Chromium does not wait for its children, and in many containers nobody else does. Other systems have an init.
+    """
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+
+
+def _crash_handlers() -> set[int]:
+    """Crash handlers of browsers that have come to this process: they leave the browser's group, and end after it."""
+    found: set[str] = set()
+    for listed in Path("/proc/self/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            found.update(pid for pid in listed.read_text().split() if _name(pid).startswith("chrome_crashpad"))
+    return set(map(int, found))
+
+
+def _name(pid: str) -> str:
+    try:
+        return Path("/proc", pid, "comm").read_text()
+    except OSError:
+        return ""
+
+
+async def _reap(*ending: int) -> None:
+    """Waits for processes that have come to us and are about to end: pids, or groups as negative numbers."""
+    for each in ending:
+        with contextlib.suppress(ChildProcessError):
+            while (ended := os.waitpid(each, os.WNOHANG)[0]) == 0 or each < 0:
+                await asyncio.sleep(0 if ended else 0.01)
+
+
+async def within(seconds: float, ending: Awaitable[None]) -> None:
+    """An end that is waited for, but not for ever: a driver that has died answers no more."""
+    from playwright.async_api import Error  # noqa: PLC0415
+
+    with contextlib.suppress(Error, OSError, TimeoutError):
+        async with asyncio.timeout(seconds):
+            await ending

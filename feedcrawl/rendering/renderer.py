@@ -1,0 +1,316 @@
+"""Pages as they are once their scripts have run: scrapy-playwright's handler, with limits on everything.
+
+A browser is started when a page needs it, serves a number of pages, and ends when it is idle; at the hard limit it is
+killed with all its children. Requests with `meta["playwright"]` come here, from whichever spider.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
+
+from scrapy.exceptions import IgnoreRequest
+
+from feedcrawl import wiring
+from feedcrawl.domain.addresses import DENIED_PORTS, parse_networks, parse_ports
+from feedcrawl.domain.articles.rendering import may_load
+from feedcrawl.rendering.browser import STOP_SEC, GuardedBrowser, NoBrowser, find_browser, within
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+    from playwright.async_api import Page, Route
+    from playwright.async_api import Request as Wanted
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+logger = logging.getLogger(__name__)
+
+HARD_SEC: Final = 10.0
+"""How long after the time limit of a page the browser is killed."""
+SETTLE_SEC: Final = 5.0
+"""How long scripts may go on loading once the document is there."""
+IDLE_SEC: Final = 60.0
+PAGES_OF_A_BROWSER: Final = 100
+LOOK_SEC: Final = 0.25
+"""Scrapy tells nobody that it has begun to stop."""
+BAD_STARTS: Final = 3
+"""Starts in a row that fail before it is taken that there is no browser."""
+WAITING: Final = 16
+"""Pages that may wait for their turn in the browser; more than that would hold up the crawl."""
+
+
+class RenderFailed(IgnoreRequest):
+    """A page that could not be rendered. `reason`: `no_browser`, `render_busy`, `render_timeout`, `render_moved`,
+    `render_too_large` or `render_failed`.
+    """
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason = reason
+        self.detail = detail
+
+
+class _Run:
+    """One browser from its start to its end, and the handler that drives it."""
+
+    def __init__(self, crawler: Crawler, browser: GuardedBrowser, navigation_sec: float) -> None:
+        from scrapy_playwright.handler import ScrapyPlaywrightDownloadHandler  # noqa: PLC0415 - starts slowly
+
+        logging.getLogger("scrapy-playwright").setLevel(logging.ERROR)  # failures are told below, in a line each
+        self.browser = browser
+        self.handler: Any = ScrapyPlaywrightDownloadHandler(crawler)
+        self.handler.browser_provider = browser
+        self.handler.process_request_headers = None  # the browser's own; the user agent is the context's
+        self.handler.config.navigation_timeout_ms = navigation_sec * 1000
+        self.handler.config.target_closed_max_retries = 0
+        self.handler.config.restart_disconnected_browser = False
+        self.open = self.served = 0
+
+    async def page(self, request: Request) -> Response:
+        """The page, in a context of its own: what one page leaves is not for the next."""
+        name = f"page-{self.served}"
+        context = {**request.meta["playwright_context_kwargs"], "proxy": self.browser.admit(name, request.url)}
+        own = {"playwright_context": name, "playwright_context_kwargs": context}
+        asked = request.replace(meta={**request.meta, **own})
+        try:
+            return await self.handler.download_request(asked)  # type: ignore[no-any-return]
+        except asyncio.CancelledError:
+            self.browser.kill()  # what hangs does not close
+            raise
+        finally:
+            self.browser.dismiss(name)
+            if name in self.handler.context_wrappers:
+                await within(STOP_SEC, self.handler.context_wrappers[name].context.close())
+
+    async def close(self) -> None:
+        """Ends the browser."""
+        await self.browser.close()
+        self.handler.browser_provider = None  # its own end would wait for a browser that has ended
+        vars(self.handler).pop("browser", None)
+        self.handler.context_wrappers.clear()
+        await self.handler.close()
+
+
+class Renderer:
+    """What renders the pages of a crawler, a few at a time."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._config = wiring.of(crawler).config
+        self._slots = asyncio.Semaphore(self._config.render_pages)
+        self._starting = asyncio.Lock()
+        self._waiting = 0
+        self._run: _Run | None = None
+        self._missing: str | None = None
+        self._bad_starts = 0
+        self._idle: asyncio.TimerHandle | None = None
+        self._ending: set[asyncio.Task[None]] = set()
+        assert crawler.stats is not None
+        self._stats = crawler.stats
+
+    @property
+    def missing(self) -> bool:
+        """Whether it is known that there is no browser here."""
+        return self._missing is not None
+
+    async def download(self, request: Request) -> Response:
+        """The page with its scripts run, as a response with `playwright` among its flags. RenderFailed."""
+        if self._waiting >= WAITING:
+            raise RenderFailed("render_busy", f"{self._waiting} pages wait for the browser")
+        self._waiting += 1
+        try:
+            await self._slots.acquire()
+        finally:
+            self._waiting -= 1
+        try:
+            return await self._rendered(request)
+        except RenderFailed as failure:
+            self._stats.inc_value(f"feedcrawl/render/{failure.reason}")
+            raise
+        finally:
+            self._slots.release()
+
+    async def close(self) -> None:
+        """Ends whatever browser there is."""
+        self._retire(self._run)
+        await asyncio.gather(*self._ending)
+
+    async def _rendered(self, request: Request) -> Response:
+        run = await self._current()
+        try:
+            return await self._page(run, request)
+        except RenderFailed as failure:
+            if failure.reason == "render_timeout" or run.browser.usable:
+                raise
+        return await self._page(await self._current(), request)  # the browser ended over another page
+
+    async def _page(self, run: _Run, request: Request) -> Response:
+        from playwright.async_api import Error, TimeoutError as Expired  # noqa: I001, PLC0415
+
+        run.open += 1
+        run.served += 1
+        try:
+            async with asyncio.timeout(self._config.render_timeout_sec + HARD_SEC) as limit:
+                drain = asyncio.ensure_future(self._drain(limit))
+                try:
+                    response = await run.page(self._prepared(request))
+                finally:
+                    drain.cancel()
+        except TimeoutError:
+            logger.warning("browser_killed", extra={"url": request.url, "pages": run.open})
+            raise RenderFailed("render_timeout", "the hard limit was reached") from None
+        except Expired as error:
+            raise RenderFailed("render_timeout", _first_line(error)) from None
+        except (Error, RuntimeError) as error:  # scrapy-playwright raises the latter for a download
+            raise RenderFailed("render_failed", _first_line(error)) from None
+        finally:
+            run.open -= 1
+            self._after(run)
+        if not may_load(response.url, "document", asked=request.url):
+            raise RenderFailed("render_moved", response.url)
+        self._stats.inc_value("feedcrawl/render/pages")
+        return response
+
+    async def _drain(self, limit: asyncio.Timeout) -> None:
+        """A crawl that stops waits for its pages as long as for any request."""
+        while self._crawler.engine is None or self._crawler.engine.running:
+            await asyncio.sleep(LOOK_SEC)
+        ends = asyncio.get_running_loop().time() + self._config.drain_sec
+        limit.reschedule(min(limit.when() or ends, ends))
+
+    def _prepared(self, request: Request) -> Request:
+        own = {
+            "download_maxsize": request.meta.get("download_maxsize") or self._config.max_article_bytes,
+            "playwright_context_kwargs": {
+                "user_agent": str(self._crawler.settings["USER_AGENT"]),
+                "service_workers": "block",
+                "accept_downloads": False,
+            },
+            "playwright_page_goto_kwargs": {"wait_until": "domcontentloaded"},
+            "playwright_page_init_callback": _confine,
+        }
+        return request.replace(meta={**request.meta, **own})
+
+    async def _current(self) -> _Run:
+        """The browser in use, a new one if there is none or it has served enough. RenderFailed without any."""
+        async with self._starting:
+            if self._idle is not None:
+                self._idle.cancel()
+            if self._run is not None and (self._run.served >= PAGES_OF_A_BROWSER or not self._run.browser.usable):
+                self._retire(self._run)
+            if self._run is None:
+                self._run = await self._start()
+            return self._run
+
+    async def _start(self) -> _Run:
+        if self._missing is not None:
+            raise RenderFailed("no_browser", self._missing)
+        from playwright.async_api import Error  # noqa: PLC0415 - known to be installed, and slow to import
+
+        config = self._config
+        browser = GuardedBrowser(
+            find_browser(config.browser),
+            opened=parse_networks(config.allow_networks),
+            denied_ports=DENIED_PORTS | parse_ports(config.deny_ports),
+            refused=lambda: self._stats.inc_value("feedcrawl/render/address_refused"),
+        )
+        try:
+            await browser.start()
+        except NoBrowser as error:
+            self._missing = str(error)
+            logger.warning("no_browser", extra={"detail": f"{error}; pages that need one stay as they are"})
+            raise RenderFailed("no_browser", self._missing) from None
+        except (Error, OSError) as error:
+            self._bad_starts += 1
+            if self._bad_starts == BAD_STARTS:
+                self._missing = _first_line(error)
+                logger.warning("browser_broken", extra={"detail": self._missing})
+            raise RenderFailed("render_failed", _first_line(error)) from None
+        self._bad_starts = 0
+        self._stats.inc_value("feedcrawl/render/browsers")
+        return _Run(self._crawler, browser, config.render_timeout_sec)
+
+    def _after(self, run: _Run) -> None:
+        """Ends a browser that is no longer in use and, some time later, one that nobody has wanted since."""
+        if run is not self._run:
+            if not run.open:
+                self._later(run.close())
+        elif not run.browser.usable:
+            self._retire(run)
+        elif not run.open:
+            if self._idle is not None:
+                self._idle.cancel()
+            self._idle = asyncio.get_running_loop().call_later(IDLE_SEC, self._retire, run)
+
+    def _retire(self, run: _Run | None) -> None:
+        """No more pages for this browser; it ends with the last that it has."""
+        if self._idle is not None:
+            self._idle.cancel()
+        if run is None or run is not self._run:
+            return
+        self._run = None
+        if not run.open:
+            self._later(run.close())
+
+    def _later(self, ending: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(ending)
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
+
+
+async def _confine(page: Page, request: Request) -> None:
+    """A page loads what it needs for its text, stays where it is, opens no other, and is read once it has settled."""
+    read = page.content
+
+    async def judge(route: Route, wanted: Wanted) -> None:
+        moves = wanted.is_navigation_request()
+        framed = moves and wanted.frame.parent_frame is not None
+        if may_load(wanted.url, "frame" if framed else wanted.resource_type, asked=request.url if moves else None):
+            await route.fallback()
+        else:
+            await route.abort("aborted")  # any other reason shows an error in place of the page
+
+    async def settled() -> str:
+        await _settle(page, request.meta["download_maxsize"])
+        return await read()
+
+    page.on("popup", lambda popup: popup.close())
+    await page.route("**", judge)
+    # As a page method it would be followed by a wait for `load`, which a page may keep from ever coming.
+    page.content = settled  # type: ignore[assignment, method-assign]
+
+
+async def _settle(page: Page, limit: int) -> None:
+    """Waits until nothing is loaded any more, or long enough. RenderFailed for more than `limit` characters."""
+    from playwright.async_api import TimeoutError as Expired  # noqa: PLC0415
+
+    with contextlib.suppress(Expired):
+        await page.wait_for_load_state("networkidle", timeout=SETTLE_SEC * 1000)
+    size = await page.evaluate("document.documentElement ? document.documentElement.outerHTML.length : 0")
+    if size > limit:
+        raise RenderFailed("render_too_large", f"{size} characters")
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).partition("\n")[0][:200]
+
+
+_by_crawler: WeakKeyDictionary[Crawler, Renderer] = WeakKeyDictionary()
+
+
+def of(crawler: Crawler) -> Renderer:
+    """The renderer that all components of a crawler share."""
+    if crawler not in _by_crawler:
+        _by_crawler[crawler] = Renderer(crawler)
+    return _by_crawler[crawler]
+
+
+async def end(crawler: Crawler) -> None:
+    """Ends the browser of a crawler, if it ever wanted one."""
+    if crawler in _by_crawler:
+        await _by_crawler[crawler].close()

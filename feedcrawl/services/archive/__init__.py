@@ -1,0 +1,1 @@
+"""Use cases of the raw archive: capture, replay, fixtures, exports, retention."""

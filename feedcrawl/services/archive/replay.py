@@ -1,0 +1,319 @@
+"""Articles read again from the archive, by the extraction and the rules of today, without asking anyone.
+
+The newest whole capture of each article is read, if the stored article comes of it. What is stored now is known from
+Redis, or where that has it no longer from `articles/`; what its feed said of it from `entries/`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from feedcrawl.domain import extraction
+from feedcrawl.domain.articles.replays import Replayed, Wanted, differences, outcome, outline, version
+from feedcrawl.domain.frontier.tasks import History, Lease
+from feedcrawl.domain.http.codings import Undecodable
+from feedcrawl.domain.urls import url_uid
+from feedcrawl.items import Article
+from feedcrawl.parsing import Done
+from feedcrawl.services.archive import capture as archive
+from feedcrawl.services.articles import publication
+from feedcrawl.services.articles.tasks import article_events, article_task
+from feedcrawl.services.sites.sources import rules_of, source_of
+from feedcrawl.services.subscriptions.polling import evidence, feed_content, rfc3339
+from feedcrawl.store.disk.files import DiskUnavailable
+from feedcrawl.store.disk.raw import RawElsewhere
+from feedcrawl.store.redis.connection import in_order, map_redis_errors
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+    from datetime import date, datetime
+
+    from feedcrawl.config import Config
+    from feedcrawl.domain.articles.replays import Outcome
+    from feedcrawl.domain.frontier.tasks import Task
+    from feedcrawl.domain.models import Extraction
+    from feedcrawl.domain.operations.events import Event
+    from feedcrawl.parsing import Failed, ParserPool
+    from feedcrawl.services.archive.capture import Document
+    from feedcrawl.services.articles.files import FileService
+    from feedcrawl.services.articles.joins import Joins
+    from feedcrawl.services.articles.media import MediaService
+    from feedcrawl.services.sites.sources import Sources
+    from feedcrawl.store.articles.records import Articles
+    from feedcrawl.store.disk.ndjson import NdjsonFile
+    from feedcrawl.store.disk.raw import RawStore
+    from feedcrawl.store.disk.raw_index import RawRef
+    from feedcrawl.store.frontier.queue import Frontier
+    from feedcrawl.store.operations.streams import Events
+    from feedcrawl.store.redis.connection import Client
+
+WALL_SEC: Final = 20.0
+_AHEAD: Final = 2
+"""Pages in hand for each child."""
+_TEXT_TOO_SHORT: Final = "FAIL_BAD_HTML"
+
+
+class Stores(Protocol):
+    """What a replay works with."""
+
+    @property
+    def config(self) -> Config: ...  # noqa: D102 - as in Wiring
+    @property
+    def client(self) -> Client: ...  # noqa: D102
+    @property
+    def frontier(self) -> Frontier: ...  # noqa: D102
+    @property
+    def sources(self) -> Sources: ...  # noqa: D102
+    @property
+    def articles(self) -> Articles: ...  # noqa: D102
+    @property
+    def joins(self) -> Joins: ...  # noqa: D102
+    @property
+    def media(self) -> MediaService: ...  # noqa: D102
+    @property
+    def files(self) -> FileService: ...  # noqa: D102
+    @property
+    def events(self) -> Events: ...  # noqa: D102
+    @property
+    def entry_lines(self) -> NdjsonFile: ...  # noqa: D102
+    @property
+    def article_lines(self) -> NdjsonFile: ...  # noqa: D102
+    @property
+    def parsers(self) -> ParserPool: ...  # noqa: D102
+    @staticmethod
+    def now() -> datetime: ...  # noqa: D102
+
+
+@dataclass(frozen=True, slots=True)
+class _Capture:
+    """A capture to be read: the outline of what is stored of it, what its entry said, and its task in the frontier."""
+
+    ref: RawRef
+    before: dict[str, Any] | None
+    said: dict[str, Any]
+    task: Task | None
+    waits: bool
+    """Whether its URL is about to be fetched again."""
+
+
+class Replay:
+    """One replay. `page_text` makes the text of a page of its URL, headers and body as a crawl does, None of no text.
+
+    May raise StoreUnavailable, and DiskUnavailable for anything but a damaged record.
+    """
+
+    def __init__(self, stores: Stores, page_text: Callable[[str, Mapping[str, str], bytes], str | None]) -> None:
+        self._stores = stores
+        self._page_text = page_text
+
+    async def run(self, wanted: Wanted, *, feed_id: str | None = None, write: bool = False) -> AsyncIterator[Replayed]:
+        """What came of each capture, oldest first; with `write` what differs is stored and told of."""
+        store = archive.opened(self._stores.config.data_dir)
+        pending: deque[asyncio.Task[Replayed]] = deque()
+        try:
+            for capture in self._captures(store, wanted, feed_id):
+                pending.append(asyncio.ensure_future(self._one(capture, store, write=write)))
+                if len(pending) >= _AHEAD * self._stores.config.parsers:
+                    yield await pending.popleft()
+            while pending:
+                yield await pending.popleft()
+        finally:
+            for task in pending:
+                task.cancel()
+            await asyncio.gather(*pending, return_exceptions=True)
+            store.close()
+
+    # --- what is read ---
+
+    def _captures(self, store: RawStore, wanted: Wanted, feed_id: str | None) -> Iterator[_Capture | Replayed]:
+        days = [None] if wanted.since is None else _days(wanted.since.date(), self._stores.now().date())
+        found = _newest((ref for day in days for ref in store.refs(day)), wanted)
+        lines, current = self._lines(found)
+        for day in sorted({ref.fetched_at.date() for ref in found}):
+            of_day = [ref for ref in found if ref.fetched_at.date() == day]
+            entries = said_of(self._stores.entry_lines, day, {ref.uid for ref in of_day if ref.uid})
+            for ref in of_day:
+                said, line = entries.get(ref.uid or "", {}), lines.get(ref.fetch_id)
+                capture = self._capture(ref, line, said)
+                if feed_id is not None and feed_id not in (said.get("feed_id"), (line or {}).get("feed_id")):
+                    continue
+                if line is not None and current[line["uid"]] != ref.fetch_id:
+                    capture = _skipped(ref, "superseded")
+                yield capture
+
+    def _lines(self, refs: Sequence[RawRef]) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
+        """The newest line of each capture, and of which capture the newest line of each article is."""
+        lines: dict[str, dict[str, Any]] = {}
+        current: dict[str, str] = {}
+        ids = {ref.fetch_id for ref in refs}
+        for day in _days(refs[0].fetched_at.date(), self._stores.now().date()) if refs else ():
+            for line in self._stores.article_lines.read(day):
+                fetch_id, uid = str(line.get("fetch_id")), str(line.get("uid"))
+                if fetch_id in ids:
+                    lines[fetch_id] = outline(line)
+                if fetch_id in ids or uid in current:
+                    current[uid] = fetch_id
+        return lines, current
+
+    def _capture(self, ref: RawRef, line: dict[str, Any] | None, said: dict[str, Any]) -> _Capture | Replayed:
+        assert ref.uid is not None
+        with map_redis_errors():
+            uid = line["uid"] if line else self._stores.articles.winner_of(ref.uid) or ref.uid
+            stored = self._stores.articles.record(uid)
+            known = self._stores.frontier.find(ref.uid)
+        before = outline(stored) if stored else line
+        if before is not None and "failure" not in before and before["fetch_id"] != ref.fetch_id:
+            return _skipped(ref, "superseded")
+        if before is not None and before.get("rendered"):
+            return _skipped(ref, "rendered")
+        task, history = known or (None, History(status=""))
+        return _Capture(ref, before, said, task, history.status in ("pending", "fetching"))
+
+    # --- one of them ---
+
+    async def _one(self, capture: _Capture | Replayed, store: RawStore, *, write: bool) -> Replayed:
+        if isinstance(capture, Replayed):
+            return capture
+        try:
+            document = archive.document(store, capture.ref, limit_bytes=self._stores.config.max_article_bytes)
+        except RawElsewhere:
+            return _skipped(capture.ref, "elsewhere")
+        except Undecodable as refusal:
+            return _skipped(capture.ref, refusal.code)
+        except DiskUnavailable as error:
+            if error.reason != "damaged":
+                raise
+            return _skipped(capture.ref, "damaged")
+        article = self._article(capture, document)
+        await self._extract(article, document)
+        return self._settled(capture, article, write=write)
+
+    def _article(self, capture: _Capture, document: Document) -> Article:
+        """The item that a crawl would make of it."""
+        ref, before, known = capture.ref, capture.before or {}, capture.task
+        assert ref.uid is not None
+        url = before.get("url") or (known.url if known else ref.url)
+        payload = {**capture.said, "categories": before.get("categories", [])}
+        payload.update({name: before[name] for name in ("feed_id", "entry_uid") if before.get(name)})
+        category = before.get("category") or (known.category if known else None)
+        keep = url_uid(url) != ref.uid == url_uid(url, keep_trailing_slash=True)
+        task = article_task(url, category=category, keep_trailing_slash=keep, payload=payload)
+        source = (known.source if known else None) or source_of(self._stores.sources, url)
+        lease = Lease(replace(task, id=ref.uid, source=source), History(), "")
+        article = Article(lease, url, ref.fetched_at, "success", fetch_id=ref.fetch_id)
+        article.final_url, article.http_status, article.content_type = ref.url, ref.status, document.content_type
+        return article
+
+    async def _extract(self, article: Article, document: Document) -> None:
+        html = self._page_text(document.ref.url, document.headers, document.body)
+        task = article.lease.task
+        if html is None or len(html) < self._stores.config.min_html_chars:
+            detail = "no text" if html is None else f"{len(html)} characters"
+            article.status, article.code, article.detail = "failure", _TEXT_TOO_SHORT, detail
+            article.reason = "unsupported_type" if html is None else "too_short"
+            return
+        answer: Done[Extraction] | Failed = await self._stores.parsers.run(
+            extraction.extract,
+            html,
+            url=document.ref.url,
+            rules=rules_of(self._stores.sources, task.source),
+            feed=feed_content(task.payload),
+            image_proxy=self._stores.config.image_proxy,
+            wall_sec=WALL_SEC,
+        )
+        if isinstance(answer, Done):
+            article.extraction = answer.value
+        else:
+            article.status, article.detail = "failure", answer.detail
+            article.code, article.reason = publication.failure_of(answer.code)
+
+    def _settled(self, capture: _Capture, article: Article, *, write: bool) -> Replayed:
+        before = capture.before
+        publication.name(article)
+        if before is not None and "failure" not in before:  # it stays the article that it is
+            article.uid, article.canonical_url = before["uid"], before["canonical_url"]
+        after = outline(publication.record(article)) if article.extraction is not None else (article.code or "")
+        found = outcome(before, after)
+        said = _replayed(capture.ref, article.uid, found, reason=_why(before, article, found))
+        if found == "changed" and not isinstance(after, str):
+            said = replace(said, changes=differences(before or {}, after))
+        if not write or found not in ("changed", "gained", "fails_otherwise"):
+            return said
+        if capture.waits:
+            return replace(said, reason="fetched_soon")
+        return replace(said, written=self._write(article, after, before if found == "changed" else None))
+
+    def _write(self, article: Article, after: dict[str, Any] | str, known: dict[str, Any] | None) -> bool:
+        """Stores and tells as the pipelines do, in their order. False if a `known` article is another task's by now."""
+        stores = self._stores
+        article.started_at = stores.now()
+        with map_redis_errors():
+            stores.joins.settle(article)
+            if known and article.merged_into is not None:
+                return False
+            times = {name: known[name] for name in ("fetched_ts", "fetched_at")} if known else {}
+            stores.files.attach(article)
+            article.record = publication.record(article) | times
+            if article.extraction is not None and article.merged_into is None:
+                stores.article_lines.append(article.started_at.date(), {"type": "article", **article.record})
+            article.writes = stores.client.pipeline(transaction=False)
+            publication.queue(article, stores.articles, stores.joins)
+            in_order(article.writes)
+            stores.events.add(article.writes, self._told(article, after, known=bool(known)))
+            in_order(article.writes)
+            stores.media.finish(article.writes, article, article.started_at)
+            article.writes.execute()
+            stores.files.ask(article)
+        return True
+
+    def _told(self, article: Article, after: dict[str, Any] | str, *, known: bool) -> list[Event]:
+        """The events; an update's id names more than its text, which need not be what differs."""
+        if not known or isinstance(after, str):
+            return publication.told(article, self._stores.joins)
+        updates = article_events(article.record, updated=True)
+        return [replace(each, id=f"{each.type}:{version(article.uid, after)}") for each in updates]
+
+
+def _why(before: dict[str, Any] | None, article: Article, found: Outcome) -> str:
+    if article.extraction is None:
+        return f"{article.code}: {article.detail}"
+    return f"was {before['failure']}" if found == "gained" and before is not None else ""
+
+
+def said_of(entries: NdjsonFile, day: date, uids: set[str]) -> dict[str, dict[str, Any]]:
+    """What entries of a day, or of the one before, say of these articles."""
+    lines = (line for each in (day - timedelta(1), day) for line in entries.read(each))
+    return {line["article_uid"]: evidence(line) for line in lines if line.get("article_uid") in uids}
+
+
+def _newest(refs: Iterator[RawRef], wanted: Wanted) -> list[RawRef]:
+    """Of each article the newest whole capture, where that is meant; oldest first."""
+    newest: dict[str, RawRef] = {}
+    for ref in refs:
+        if ref.uid and archive.is_whole(ref):
+            other = newest.get(ref.uid)
+            if other is None or (ref.fetched_at, ref.fetch_id) > (other.fetched_at, other.fetch_id):
+                newest[ref.uid] = ref
+    chosen = (
+        ref
+        for ref in newest.values()
+        if wanted.includes(fetched_at=ref.fetched_at, host=ref.host, uid=ref.uid, url=ref.url)
+    )
+    return sorted(chosen, key=lambda ref: (ref.fetched_at, ref.fetch_id))
+
+
+def _days(first: date, last: date) -> Iterator[date]:
+    for number in range((last - first).days + 1):
+        yield first + timedelta(number)
+
+
+def _replayed(ref: RawRef, uid: str, found: Outcome, **details: Any) -> Replayed:
+    return Replayed(ref.fetch_id, uid, ref.url, rfc3339(ref.fetched_at), found, **details)
+
+
+def _skipped(ref: RawRef, reason: str) -> Replayed:
+    return _replayed(ref, ref.uid or "", "skipped", reason=reason)

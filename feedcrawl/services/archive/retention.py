@@ -1,0 +1,156 @@
+"""Removes what is older than it shall be kept: archive, articles and entries on the disk, each by days of its own.
+
+Safe to interrupt anywhere and to repeat. One process of a data directory does it at a time, once a day.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import time
+from dataclasses import dataclass
+from datetime import date
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from feedcrawl.domain.archive.retention import Capture, first_kept, needed
+from feedcrawl.domain.articles.files import unnamed
+from feedcrawl.store.articles.files import FOLDER, FileContents
+from feedcrawl.store.disk import raw_files
+from feedcrawl.store.disk.files import map_disk_errors, open_beneath
+from feedcrawl.store.disk.ndjson import NdjsonFile
+from feedcrawl.store.disk.raw_index import RawIndex
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from feedcrawl.config import Config
+    from feedcrawl.store.disk.raw_index import RawRef
+
+    Stop = Callable[[], bool]
+
+T = TypeVar("T")
+
+EVERY_SEC: Final = 86_400.0
+MARKER: Final = "retention"
+"""A file whose time is that of the last pass."""
+
+
+@dataclass(slots=True)
+class Removed:
+    """What a pass came to; `reduced` are files of the archive of which a part had to stay."""
+
+    days: int = 0
+    files: int = 0
+    reduced: int = 0
+    freed_bytes: int = 0
+
+
+def apply(config: Config, today: date, stop: Stop = lambda: False) -> Removed | None:
+    """One pass if one is due, None if not; ends early where `stop` says so. Raises DiskUnavailable."""
+    if config.keep_raw_days is config.keep_articles_days is config.keep_entries_days is None:
+        return None
+    with _turn(config.data_dir) as turn:
+        if turn is None:
+            return None
+        removed = Removed()
+        for name, keep_days in (("articles", config.keep_articles_days), ("entries", config.keep_entries_days)):
+            if keep_days is not None:
+                removed.days += NdjsonFile(config.data_dir / name).drop_before(first_kept(today, keep_days))
+        if config.keep_articles_days is not None or config.keep_entries_days is not None:
+            _files(config.data_dir, today, removed, stop)
+        if config.keep_raw_days is not None:
+            _raw(config.data_dir / "raw", first_kept(today, config.keep_raw_days), removed, stop)
+        if not stop():
+            os.utime(turn)
+    return removed
+
+
+@contextlib.contextmanager
+def _turn(data_dir: Path) -> Iterator[int | None]:
+    """The marker, locked, if a pass is due and nobody else is at it."""
+    with map_disk_errors(data_dir / MARKER):
+        new = not (data_dir / MARKER).exists()
+        fd = open_beneath(data_dir, MARKER, os.O_RDWR | os.O_CREAT)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            due = new or time.time() - os.fstat(fd).st_mtime >= EVERY_SEC
+            if new:
+                os.utime(fd, (0, 0))  # one that is interrupted is due again
+            yield fd if due else None
+        except BlockingIOError:
+            yield None
+        finally:
+            os.close(fd)
+
+
+def _files(data_dir: Path, today: date, removed: Removed, stop: Stop) -> None:
+    """Media files that no line names any more. What was used within a day stays: its record may be under way."""
+    lines, contents = NdjsonFile(data_dir / FOLDER), FileContents(data_dir)
+    if not (data_dir / FOLDER).is_dir():
+        return
+    links = [
+        (each["url"], each["sha256"])
+        for kind in ("articles", "entries")
+        for record in _until(stop, _lines(NdjsonFile(data_dir / kind)))
+        for each in record.get("files", ())
+    ]
+    named, kept = {url for url, _ in links}, {sha256 for _, sha256 in links}
+    kept |= {line["sha256"] for line in _until(stop, _lines(lines)) if line["url"] in named}
+    for present in contents.present():
+        for name in unnamed(present, kept, time.time() - EVERY_SEC):
+            if stop():  # also where not all was read: then nothing may go
+                return
+            removed.freed_bytes += contents.drop(name)
+            removed.files += 1
+    for day in lines.days():
+        if day < first_kept(today, 1) and not any(line["url"] in named for line in _until(stop, lines.read(day))):
+            if stop():
+                return
+            lines.drop(day)
+
+
+def _lines(lines: NdjsonFile) -> Iterator[dict[str, Any]]:
+    return (record for day in lines.days() for record in lines.read(day))
+
+
+def _raw(directory: Path, kept_since: date, removed: Removed, stop: Stop) -> None:
+    old = raw_files.old_files(directory, kept_since)
+    index = RawIndex(directory)
+    stays = needed(map(_capture, _until(stop, index.refs())), kept_since) if old else set()
+    for day, names in groupby(old, key=lambda name: name.partition("/")[0]):
+        refs: dict[str, list[RawRef]] = {}
+        for ref in index.refs(date.fromisoformat(day)):
+            refs.setdefault(ref.file, []).append(ref)
+        for name in names:
+            if stop():  # also where not all was read: then nothing may go
+                return
+            _file(directory, name, refs, stays, removed)
+    raw_files.drop_empty_days(directory, kept_since)
+
+
+def _file(directory: Path, name: str, by_file: Mapping[str, list[RawRef]], stays: set[str], removed: Removed) -> None:
+    refs = by_file.get(name, [])
+    kept = [ref for ref in refs if ref.fetch_id in stays]
+    there = {ref.fetch_id for ref in by_file.get(raw_files.kept_name(name), ())}  # a kill came before the last step
+    if all(ref.fetch_id in there for ref in kept) or not (directory / name).is_file():
+        removed.freed_bytes += raw_files.drop(directory, name)
+        removed.files += 1
+    elif len(kept) < len(refs) and not name.partition("/")[2].startswith(raw_files.KEPT):
+        removed.freed_bytes += raw_files.keep_part(directory, name, min(ref.offset for ref in refs), kept)
+        removed.reduced += 1
+
+
+def _capture(ref: RawRef) -> Capture:
+    return Capture(ref.fetched_at, ref.fetch_id, ref.feed_id, ref.refers_to.fetch_id if ref.refers_to else None)
+
+
+def _until(stop: Stop, found: Iterator[T]) -> Iterator[T]:
+    for number, each in enumerate(found):
+        if number % 1000 == 0:
+            if stop():
+                return
+            time.sleep(0.001)  # the crawl's thread comes first
+        yield each

@@ -1,0 +1,61 @@
+"""The versions of a feed that its archive holds, read again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain import feeds
+from feedcrawl.domain.errors import NotAFeed
+from feedcrawl.domain.http.codings import Undecodable
+from feedcrawl.services.archive import capture
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+    from pathlib import Path
+
+    from feedcrawl.domain.models import ParsedFeed
+    from feedcrawl.store.disk.raw import RawStore
+    from feedcrawl.store.disk.raw_index import RawRef
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A document of a feed, and when it was fetched."""
+
+    at: datetime
+    parsed: ParsedFeed
+
+
+def last_versions(data_dir: Path, feed_id: str, *, limit: int) -> list[Version]:
+    """The newest two documents of a feed that differ and can be read, newest first; `limit` bytes decoded, each.
+
+    Raises DiskUnavailable, RawElsewhere where another machine has the file.
+    """
+    store = capture.opened(data_dir)
+    try:
+        return list(islice(_versions(store, feed_id, limit), 2))
+    finally:
+        store.close()
+
+
+def _versions(store: RawStore, feed_id: str, limit: int) -> Iterator[Version]:
+    of_feed = (ref for ref in store.refs() if ref.feed_id == feed_id and capture.is_whole(ref))
+    seen: set[str] = set()
+    for ref in sorted(of_feed, key=lambda each: each.fetched_at, reverse=True):
+        if ref.payload_digest in seen:
+            continue
+        seen.add(ref.payload_digest)
+        parsed = _parsed(store, ref, limit)
+        if parsed is not None:
+            yield Version(ref.fetched_at, parsed)
+
+
+def _parsed(store: RawStore, ref: RawRef, limit: int) -> ParsedFeed | None:
+    try:
+        found = capture.document(store, ref, limit_bytes=limit)
+        return feeds.parse(found.body, url=ref.url, content_type=found.content_type)
+    except (Undecodable, NotAFeed):
+        return None

@@ -1,0 +1,1 @@
+"""Use cases of articles: publication, merges, page records, media files, collections."""

@@ -1,0 +1,103 @@
+"""The stored articles, for readers: one by its uid, or the newest of those that are meant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from feedcrawl.domain.articles.query import FIELDS, OUTLINE
+from feedcrawl.domain.errors import Refusal
+from feedcrawl.services.articles.tasks import record_of
+from feedcrawl.store.redis.connection import map_redis_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from feedcrawl.domain.articles.query import Wanted
+    from feedcrawl.store.articles.records import Articles
+
+Place = tuple[float, str]
+"""Where a page ends: the time and name of its last one."""
+_CHUNK: Final = 200
+"""Articles that are looked at together where only some are meant."""
+_CHUNK_COST: Final = 20
+_BUDGET: Final = 1000
+"""What one call may cost where few are meant, in records read: some 30 ms. A page then ends early."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a uid leads to: an article, or the uid of the article that it has joined."""
+
+    article: dict[str, Any] | None = None
+    winner: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Articles without their text, the last that was fetched first. More come after `next`; None: there are no more."""
+
+    articles: tuple[dict[str, Any], ...]
+    next: Place | None
+
+
+class Catalogue:
+    """Every method may raise StoreUnavailable."""
+
+    def __init__(self, articles: Articles) -> None:
+        self._articles = articles
+
+    def get(self, uid: str) -> Found:
+        """An article in the shape of docs/data-format.md, with its other URLs as `sightings`, or where it has gone.
+
+        Refusal: `article_unknown`, or `article_failed` for a URL that has ended without one.
+        """
+        with map_redis_errors():
+            winner, fields, sightings = self._articles.found(uid)
+        if winner is not None:
+            return Found(winner=winner)
+        if not fields:
+            raise Refusal("article_unknown", f"no article {uid[:32]!r} is stored: they stay for some days")
+        record = record_of(fields)
+        if record["status"] != "success":
+            raise Refusal(
+                "article_failed", f"{record['url']} ended as {record['failure']} ({record['failure_reason']})"
+            )
+        return Found({**record, "sightings": sorted(sightings)})
+
+    def page(self, wanted: Wanted, now: datetime, *, before: Place | None = None, limit: int = 50) -> Page:
+        """At most so many of the articles that are meant, after a place.
+
+        Where few are meant a page may have fewer, or none, and yet not be the last: a call looks at so many alone.
+        """
+        oldest = now.timestamp() - self._articles.life_sec
+        since, budget = max(oldest, wanted.since or 0.0), _BUDGET
+        is_all = wanted.category is None and not wanted.is_of_record
+        size, chosen = limit + 1 if is_all else _CHUNK, list[Place]()
+        with map_redis_errors():
+            while budget > 0:
+                found = self._articles.newest(size, before=before, since=since)
+                meant, cost = self._meant([uid for uid, _ in found], wanted)
+                budget -= cost + _CHUNK_COST
+                chosen += [(at, uid) for uid, at in found if uid in meant]
+                if len(chosen) > limit:
+                    return Page(self._outlines(chosen[:limit]), chosen[limit - 1])
+                if len(found) < size:
+                    return Page(self._outlines(chosen), None)
+                before = found[-1][1], found[-1][0]
+            return Page(self._outlines(chosen), before)
+
+    def _meant(self, uids: Sequence[str], wanted: Wanted) -> tuple[set[str], int]:
+        """Those that are meant, and how many records were read for it."""
+        if wanted.category is not None and uids:
+            inside = self._articles.in_category(wanted.category, uids)
+            uids = [uid for uid, there in zip(uids, inside, strict=True) if there]
+        if not wanted.is_of_record:
+            return set(uids), 0
+        records = self._articles.outlines(uids, FIELDS)
+        return {uid for uid, record in zip(uids, records, strict=True) if wanted.matches(record)}, len(uids)
+
+    def _outlines(self, chosen: Sequence[Place]) -> tuple[dict[str, Any], ...]:
+        found = self._articles.outlines([uid for _, uid in chosen], OUTLINE)
+        return tuple(record_of(fields) for fields in found if fields)

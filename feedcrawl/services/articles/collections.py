@@ -1,0 +1,170 @@
+"""Collections as their actors use them: made, filled, read, dropped. What is another's is as if it were not there."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from feedcrawl.domain.articles.media import media_id
+from feedcrawl.domain.articles.query import OUTLINE
+from feedcrawl.domain.errors import Refusal
+from feedcrawl.services.articles.tasks import record_of
+from feedcrawl.services.subscriptions.polling import rfc3339
+from feedcrawl.store.articles.collections import DEFAULT, PAGE, full_name
+from feedcrawl.store.redis.connection import map_redis_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from feedcrawl.domain.articles.media import Media
+    from feedcrawl.store.articles.collections import Collections
+    from feedcrawl.store.articles.media import MediaRecords
+    from feedcrawl.store.articles.records import Articles
+    from feedcrawl.store.redis.connection import Client
+
+Place = tuple[float, str]
+"""Where a page ends: when its last one came, and which that is."""
+MAX_COLLECTIONS: Final = 1000
+NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+_HTML: Final = "content_html"
+
+
+class UnknownCollection(Refusal):
+    """A collection that the actor does not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a collection holds; `article` is there once it is read, and stays when the article's own time is over."""
+
+    media: Media
+    since: float
+    article: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What a collection holds, the last that came first. More comes after `next`; None: there is no more."""
+
+    held: tuple[Held, ...]
+    next: Place | None
+
+
+def own_collection(store: Collections, actor: str, name: str) -> str:
+    """The full name of a collection that the actor has; UnknownCollection."""
+    if not store.knows(actor, name):
+        raise UnknownCollection("collection_unknown", f"there is no collection {name[:80]!r}: make it first")
+    return full_name(actor, name)
+
+
+class CollectionService:
+    """Every method may raise StoreUnavailable, and those that name a collection UnknownCollection."""
+
+    def __init__(self, client: Client, stores: tuple[Articles, MediaRecords, Collections]) -> None:
+        self._client = client
+        self._articles, self._records, self._collections = stores
+
+    def all(self, actor: str) -> list[dict[str, Any]]:
+        """The actor's collections by name, the default one first: `name`, `articles` held, `created_at`."""
+        with map_redis_errors():
+            made = {DEFAULT: None} | dict(sorted(self._collections.listed(actor).items()))
+            sizes = self._collections.sizes([full_name(actor, name) for name in made])
+        return [
+            {"name": name, "articles": size, "created_at": at}
+            for (name, at), size in zip(made.items(), sizes, strict=True)
+        ]
+
+    def make(self, actor: str, name: str, now: datetime) -> dict[str, Any]:
+        """A new collection; Refusal (`bad_collection_name` `collection_exists` `too_many_collections`)."""
+        if not NAME.fullmatch(name):
+            raise Refusal(
+                "bad_collection_name", "a name has 1 to 64 of a-z, 0-9, _ and -, and begins with none of both"
+            )
+        at = rfc3339(now)
+        with map_redis_errors():
+            if len(self._collections.listed(actor)) >= MAX_COLLECTIONS:
+                raise Refusal("too_many_collections", f"an actor may have {MAX_COLLECTIONS}: drop one first")
+            if name == DEFAULT or not self._collections.make(actor, name, at):
+                raise Refusal("collection_exists", f"there is a collection {name!r} already")
+        return {"name": name, "articles": 0, "created_at": at}
+
+    def drop(self, actor: str, name: str) -> None:
+        """Lets go of a collection and of what it holds; Refusal (`collection_is_default`)."""
+        with map_redis_errors():
+            full = own_collection(self._collections, actor, name)
+            if name == DEFAULT:
+                raise Refusal("collection_is_default", "the default collection stays: take its articles out instead")
+            self._collections.forget(actor, name)
+            while held := self._collections.members(full, PAGE):
+                self._let_go(full, held)
+
+    def take_out(self, actor: str, name: str, uid: str) -> None:
+        """Lets go of one article; Refusal (`article_not_held`)."""
+        with map_redis_errors():
+            full, wanted = own_collection(self._collections, actor, name), media_id(uid)
+            if not self._collections.holds(full, wanted):
+                raise Refusal("article_not_held", f"{name} does not hold the article {uid[:32]!r}")
+            self._let_go(full, [wanted])
+
+    def page(self, actor: str, name: str, *, before: Place | None = None, limit: int = 50, html: bool = False) -> Page:
+        """At most so many of what a collection holds, after a place; each article as in a list, or with its HTML."""
+        with map_redis_errors():
+            full = own_collection(self._collections, actor, name)
+            found = self._collections.page(full, limit + 1, before)
+            is_last, found = len(found) <= limit, found[:limit]
+            records = self._records.get_all([each for each, _ in found])
+            media = [each for each in records if each is not None]
+            articles = dict(zip([each.media_id for each in media], self._read(media, html=html), strict=True))
+        held = tuple(
+            Held(each, at, articles[each.media_id])
+            for each, (_, at) in zip(records, found, strict=True)
+            if each is not None
+        )
+        return Page(held, None if is_last else (found[-1][1], found[-1][0]))
+
+    def _read(self, media: Sequence[Media], *, html: bool) -> list[dict[str, Any] | None]:
+        """The version of each article that its record speaks of, be it what is kept of it."""
+        names = (*OUTLINE, _HTML) if html else OUTLINE
+        stored = self._articles.outlines([each.uid for each in media], names)
+        current = [
+            each.content_hash is not None and fields.get("content_hash") == each.content_hash
+            for each, fields in zip(media, stored, strict=True)
+        ]
+        lacking = [each for each, is_there in zip(media, current, strict=True) if not is_there]
+        kept = iter(self._records.kept(lacking) if lacking else ())
+        return [
+            record_of(fields) if is_there else _with_html(*next(kept), html=html)
+            for fields, is_there in zip(stored, current, strict=True)
+        ]
+
+    def _let_go(self, collection: str, media_ids: Sequence[str]) -> None:
+        """Detaches records; those that nobody holds any more live for their time. Who holds one meanwhile keeps it."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for each in media_ids:
+                self._collections.detach(pipe, [collection], each)
+            pipe.execute()
+        free = self._unheld(media_ids)
+        with self._client.pipeline(transaction=False) as pipe:
+            for each in free:
+                self._records.release(pipe, each)
+            pipe.execute()
+        taken = set(free) - set(self._unheld(free))
+        with self._client.pipeline(transaction=False) as pipe:
+            for media in self._records.get_all(sorted(taken)):
+                if media is not None:
+                    self._records.hold(pipe, media)
+            pipe.execute()
+
+    def _unheld(self, media_ids: Sequence[str]) -> list[str]:
+        with self._client.pipeline(transaction=False) as pipe:
+            for each in media_ids:
+                self._collections.ask_holders(pipe, each)
+            return [each for each, holders in zip(media_ids, pipe.execute(), strict=True) if not holders]
+
+
+def _with_html(article: dict[str, Any] | None, parts: Sequence[dict[str, Any]], *, html: bool) -> dict[str, Any] | None:
+    if article is None or not html:
+        return article
+    return {**article, _HTML: parts[0]["html_sanitized"] if parts else None}

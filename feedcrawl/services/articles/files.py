@@ -1,0 +1,166 @@
+"""Media files of entries and articles: what a record says of them, their tasks, and what comes of these."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from feedcrawl.domain.articles import files
+from feedcrawl.domain.articles.files import Wish
+from feedcrawl.items import Article, Entry, FeedPoll
+from feedcrawl.services.articles.tasks import asked_url
+from feedcrawl.services.subscriptions.polling import rfc3339
+from feedcrawl.store.disk.files import DiskUnavailable
+from feedcrawl.store.redis.connection import map_redis_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from datetime import datetime
+
+    from feedcrawl.config import Config
+    from feedcrawl.domain.frontier.tasks import Task
+    from feedcrawl.services.frontier.leases import Leases
+    from feedcrawl.store.articles.files import FileContents, Files
+    from feedcrawl.store.articles.records import Articles
+    from feedcrawl.store.disk.ndjson import NdjsonFile
+
+Record = Mapping[str, Any]
+_TRIES: Final = 5
+
+
+class FileService:
+    """Off unless FEEDCRAWL_MEDIA_FILES says so: nothing is then read, asked for or written.
+
+    What a record says of a file that is still to be fetched is `pending`. In an article's HASH it is put right when the
+    file has ended; for lines on the disk the line of the file in `files/` says it.
+    """
+
+    def __init__(
+        self, config: Config, stores: tuple[Files, Articles, NdjsonFile], leases: Leases, contents: FileContents
+    ) -> None:
+        self.on = config.media_files
+        self.types = files.patterns(config.media_types)
+        self._files, self._articles, self._lines = stores
+        self._leases = leases
+        self._contents = contents
+
+    # --- on the way of an item ---
+
+    def attach(self, item: FeedPoll | Article) -> None:
+        """Says of each file that an item names what is known of it. May raise StoreUnavailable."""
+        if not self.on:
+            return
+        wished = [(record, _wishes(record)) for record in _records(item)]
+        known = self._known(wish.id for _, wishes in wished for wish in wishes)
+        for record, wishes in wished:
+            record.files = [files.link(wish, known.get(wish.id)) for wish in wishes]
+
+    def ask(self, item: FeedPoll | Article) -> None:
+        """Queues what an item waits for, once the item itself is there. May raise StoreUnavailable.
+
+        What ended meanwhile is put right at once; what is not known any more, though its task has ended, comes again.
+        """
+        pending = [each for record in _records(item) for each in record.files if each["status"] == "pending"]
+        if not pending:
+            return
+        wishes = {wish.id: wish for each in pending for wish in files.wishes([each["url"]], each["role"])}
+        uid = item.uid if isinstance(item, Article) else None
+        with map_redis_errors():
+            for file_id in wishes if uid else ():
+                self._files.refer(file_id, str(uid))
+            pushed = self._leases.push([wish.task() for wish in wishes.values()])
+            ended = [wish for wish, answer in zip(wishes.values(), pushed, strict=True) if answer == "known"]
+            known = self._known(wish.id for wish in ended)
+            gone = [wish.task() for wish in ended if wish.id not in known]
+            if gone:
+                self._leases.push(gone, again="queue_again")
+            for file_id, found in known.items() if uid else ():
+                self._relink(str(uid), wishes[file_id].url, found)
+
+    # --- for readers ---
+
+    def told(self, records: Sequence[Record]) -> list[Record]:
+        """Records of lines, with what has become since of the files that they call pending; StoreUnavailable."""
+        waiting = {link["url"]: Wish(link["url"], link["role"]).id for each in records for link in _pending(each)}
+        if not waiting:
+            return list(records)
+        with map_redis_errors():
+            known = self._files.load(list(waiting.values()))
+        ended = {url: known[file_id] for url, file_id in waiting.items() if file_id in known}
+        return [_with_files(each, ended) for each in records]
+
+    # --- the end of a file ---
+
+    def keep(self, body: bytes, kind: str, extension: str) -> dict[str, Any]:
+        """Writes a body, for a thread; what is then known of the file. Raises DiskUnavailable."""
+        sha256, name = self._contents.keep(body, extension)
+        where = {"path": f"files/{name}", "machine": self._files.machine}
+        return files.state("stored", sha256=sha256, content_type=kind, size_bytes=len(body), **where)
+
+    def end(self, task: Task, found: dict[str, Any], at: datetime) -> None:
+        """Tells the disk, Redis and the articles that wait for it what has become of a file. Safe to repeat."""
+        url = asked_url(task)
+        self._lines.append(at.date(), {"type": "file", "url": url, **found, "ended_at": rfc3339(at)})
+        with map_redis_errors():
+            self._files.save(task.id, found)
+            for uid in self._files.referrers(task.id):
+                self._relink(uid, url, found)
+
+    def _known(self, ids: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """What is known of files; content that was here and is gone is unknown."""
+        with map_redis_errors():
+            found = self._files.load(list(dict.fromkeys(ids)))
+        return {file_id: known for file_id, known in found.items() if self._is_there(known)}
+
+    def _is_there(self, known: Record) -> bool:
+        if known["status"] != "stored" or known["machine"] != self._files.machine:
+            return True
+        try:
+            return self._contents.touch(known["path"].removeprefix("files/"))
+        except DiskUnavailable:  # the file's own task will say so: an article does not fail for it
+            return False
+
+    def _relink(self, uid: str, url: str, found: Record) -> None:
+        """Puts right what an article's HASH says of a file, unless it names that no more."""
+        for _ in range(_TRIES):  # others may put another of its files right
+            text = self._articles.files(uid)
+            links = [{**each, **found} if each["url"] == url else each for each in json.loads(text or "[]")]
+            if not text or self._articles.relink(uid, text, json.dumps(links, ensure_ascii=False)):
+                return
+
+
+def resolved(records: Iterable[Record], lines: NdjsonFile) -> Iterator[Record]:
+    """Records of lines, their pending files as the lines of `files/` have them; about 500 bytes for each of those."""
+    names = files.state("pending").keys()
+    ended = (each for day in lines.days() for each in lines.read(day))
+    known = {each["url"]: {name: each[name] for name in names} for each in ended}
+    for record in records:
+        yield _with_files(record, known)
+
+
+def _pending(record: Record) -> list[Record]:
+    return [link for link in record.get("files") or () if link["status"] == "pending"]
+
+
+def _with_files(record: Record, known: Mapping[str, Record]) -> Record:
+    """The record, those of its pending files that have ended as they are known by URL."""
+    if not _pending(record):
+        return record
+    links = [
+        {**link, **known.get(link["url"], {})} if link["status"] == "pending" else link for link in record["files"]
+    ]
+    return {**record, "files": links}
+
+
+def _records(item: FeedPoll | Article) -> list[Entry] | list[Article]:
+    if isinstance(item, FeedPoll):
+        return [*item.new, *item.changed]
+    return [item] if item.status == "success" and item.merged_into is None else []
+
+
+def _wishes(record: Entry | Article) -> list[Wish]:
+    if isinstance(record, Entry):
+        return files.wishes((each["url"] for each in record.enclosures), "enclosure")
+    image = record.extraction.image if record.extraction is not None else None
+    return files.wishes([image] if image else [], "image")

@@ -1,0 +1,262 @@
+"""Media records: asked for by an actor, kept through fetch and extraction, and told of afterwards.
+
+A route, a command and the crawl call the same functions. The record of an article has an id that follows from its uid,
+so that nothing has to be looked up to write it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from feedcrawl.domain.articles import media as states
+from feedcrawl.domain.articles.media import Media, media_id, new_media
+from feedcrawl.domain.errors import Refusal
+from feedcrawl.services.articles.collections import own_collection
+from feedcrawl.services.articles.joins import losers_of
+from feedcrawl.services.articles.tasks import article_task, record_of
+from feedcrawl.services.subscriptions.polling import rfc3339
+from feedcrawl.store.articles.collections import DEFAULT
+from feedcrawl.store.redis.connection import map_redis_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from feedcrawl.domain.frontier.tasks import Lease
+    from feedcrawl.items import Article
+    from feedcrawl.services.frontier.leases import Leases
+    from feedcrawl.store.articles.collections import Collections
+    from feedcrawl.store.articles.media import MediaRecords
+    from feedcrawl.store.articles.records import Articles
+    from feedcrawl.store.articles.stories import Stories
+    from feedcrawl.store.redis.connection import Client, Pipeline
+
+WAITING: Final = frozenset({"pending", "extracting"})
+"""States of records that a task is to bring on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """What came of a URL that an actor named. `duplicate`: another URL has brought its article already."""
+
+    media: Media
+    duplicate: bool
+    enqueued: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What is known of the tasks of a batch: those that only lack their end, and whom each uid stays apart from."""
+
+    done: Mapping[str, Media]
+    apart: Mapping[str, frozenset[str]]
+
+
+class UnknownMedia(Refusal):
+    """A media_id of which no record is kept."""
+
+
+class MediaService:
+    """Every method may raise StoreUnavailable."""
+
+    def __init__(
+        self,
+        client: Client,
+        stores: tuple[Articles, Stories, MediaRecords, Collections],
+        leases: Leases,
+    ) -> None:
+        self._client = client
+        self._articles, self._stories, self._records, self._collections = stores
+        self._leases = leases
+
+    # --- for actors ---
+
+    def submit(
+        self, url: str, actor: str, now: datetime, *, collection: str = DEFAULT, request_id: str | None = None
+    ) -> Submission:
+        """The record of a URL, in a collection of the actor's, and its task.
+
+        The same URL has the same record, whoever names it; where it has joined another article, that one is given.
+        Naming it again mends a record whose task was given up: pushing what waits or is worked on changes nothing. What
+        has failed is tried again, and an article whose text is no longer kept is fetched anew. InvalidUrl if it cannot
+        be fetched, UnknownCollection.
+        """
+        task = article_task(url)
+        with map_redis_errors():
+            place = own_collection(self._collections, actor, collection)
+            winner = self._winner_of(task.id)
+            media = new_media(winner or task.id, task.url, rfc3339(now), request_id)
+            media, is_there = self._held(media, place, now)
+        if media.processing_status == "failed":
+            return Submission(self._retried(media, now), duplicate=winner is not None, enqueued=True)
+        enqueued = not is_there
+        if enqueued:
+            self._fetch(media)
+        return Submission(media, duplicate=winner is not None, enqueued=enqueued)
+
+    def hold(self, uid: str, actor: str, collection: str, now: datetime) -> Media:
+        """Puts an article that is stored into a collection; Refusal (`article_unknown`), UnknownCollection."""
+        with map_redis_errors():
+            place = own_collection(self._collections, actor, collection)
+            uid = self._winner_of(uid) or uid
+            article = self._article(uid)
+            if article is None:
+                raise Refusal("article_unknown", f"no article {uid[:32]!r} is stored: name its URL to have it fetched")
+            return self._held(new_media(uid, article["canonical_url"], rfc3339(now)), place, now)[0]
+
+    def retry(self, wanted: str, now: datetime) -> Media:
+        """Another round of attempts for what has failed; UnknownMedia, or IllegalTransition for other records."""
+        return self._retried(self._found(wanted), now)
+
+    def get(self, wanted: str) -> dict[str, Any]:
+        """The record with its fragments, in the shape of docs/data-format.md; UnknownMedia if there is none."""
+        media = self._found(wanted)
+        with map_redis_errors():
+            parts = self._records.fragments(media) or self._fragments(media)
+        return states.public(media, parts)
+
+    # --- for the crawl ---
+
+    def prepare(self, leases: Sequence[Lease], now: datetime) -> Prepared:
+        """Marks the records of a batch that wait as being worked on; one round trip, two where there are any."""
+        ids = [lease.id for lease in leases]
+        with map_redis_errors(), self._client.pipeline(transaction=False) as pipe:
+            for uid in ids:
+                self._records.ask(pipe, media_id(uid))
+                self._stories.ask_apart(pipe, uid)
+            replies = pipe.execute()
+        records = dict(zip(ids, map(self._records.read, replies[::2]), strict=True))
+        apart = {uid: frozenset(others) for uid, others in zip(ids, replies[1::2], strict=True) if others}
+        self._start([(lease, media) for lease in leases if (media := records[lease.id])], now)
+        done = {lease.id: media for lease in leases if (media := records[lease.id]) and _only_ends(lease, media)}
+        return Prepared(done, apart)
+
+    def finish(self, pipe: Pipeline, article: Article, now: datetime | None = None) -> None:
+        """Queues what an article, or the failure of its URL, makes of its records. Comes after all else of it.
+
+        `now` is given where that is not the time of its fetch.
+        """
+        known, at = article.known, rfc3339(now or article.at)
+        own = known.asked if article.extraction is None else known.own
+        if article.extraction is None:
+            media = self._started(article, own or new_media(article.lease.id, article.url, at))
+            code, reason = article.code or "FAIL_PARSE", article.reason
+            self._records.write(pipe, states.failed(media, at, code=code, reason=reason, detail=article.detail))
+        elif article.merged_into is None:
+            media = self._started(article, own or new_media(article.uid, article.url, at))
+            values = {"canonical_url": article.canonical_url, "content_hash": article.content_hash}
+            media = states.succeeded(media, at, **values)
+            self._records.write(pipe, media)
+            if known.own_in or known.asked_in:
+                self._records.keep(pipe, media, article.record)
+        for uid in losers_of(article):
+            loser = known.asked if uid == article.lease.id else known.own
+            if loser is not None:
+                winner = media_id(article.merged_into or article.uid)
+                self._records.write(pipe, states.joined(self._started(article, loser), at, winner))
+        if article.merged_into is not None and (known.asked_in or known.own_in):
+            self._keep(pipe, article.merged_into)
+
+    def finish_unfetched(self, pipe: Pipeline, uid: str, winner: str, now: datetime) -> None:
+        """Queues what becomes of a record whose article another URL has brought; who holds it holds the winner."""
+        with self._client.pipeline(transaction=False) as asking:
+            self._records.ask(asking, media_id(uid))
+            self._collections.ask_holders(asking, media_id(uid))
+            reply, holders = asking.execute()
+        media, at = self._records.read(reply), rfc3339(now)
+        if media is None:
+            return
+        article = self._article(winner)
+        if uid != winner:
+            self._records.write(pipe, states.joined(media, at, media_id(winner)))
+            if holders:
+                self._records.hold(
+                    pipe, new_media(winner, article["canonical_url"] if article else media.requested_url, at)
+                )
+                self._collections.attach(pipe, holders, media_id(winner), now.timestamp())
+                self._collections.detach(pipe, holders, media_id(uid))
+                self._keep(pipe, winner)
+        elif article is not None and media.processing_status in WAITING:
+            values = {name: article[name] for name in ("canonical_url", "content_hash")}
+            media = states.succeeded(states.started(media, at), at, **values)
+            self._records.write(pipe, media)
+            self._records.keep(pipe, media, article)
+
+    def _start(self, found: Sequence[tuple[Lease, Media]], now: datetime) -> None:
+        waiting = [(lease, media) for lease, media in found if media.processing_status in WAITING]
+        if waiting:
+            with map_redis_errors(), self._client.pipeline(transaction=False) as pipe:
+                for lease, media in waiting:
+                    begun = states.started(media, rfc3339(now), attempts=lease.history.attempts)
+                    self._records.write(pipe, begun)
+                pipe.execute()
+
+    @staticmethod
+    def _started(article: Article, media: Media) -> Media:
+        at = rfc3339(article.started_at or article.at)
+        return states.started(media, at, attempts=article.lease.history.attempts)
+
+    def _held(self, media: Media, collection: str, now: datetime) -> tuple[Media, bool]:
+        """The record that is there or is made, held by a collection; and whether what it stands for can be read."""
+        with self._client.pipeline(transaction=False) as pipe:
+            self._records.hold(pipe, media)
+            self._collections.attach(pipe, [collection], media.media_id, now.timestamp())
+            self._keep(pipe, media.uid)
+            pipe.execute()
+        media = self._records.get(media.media_id) or media
+        return media, media.processing_status == "ready_for_reading" and bool(self._records.fragments(media))
+
+    def _winner_of(self, uid: str) -> str | None:
+        """The article that a uid has joined in the end."""
+        chain = [uid]
+        while (winner := self._articles.winner_of(chain[-1])) is not None and winner not in chain:
+            chain.append(winner)
+        return chain[-1] if len(chain) > 1 else None
+
+    def _retried(self, media: Media, now: datetime) -> Media:
+        media = states.retried(media, rfc3339(now))
+        with map_redis_errors(), self._client.pipeline(transaction=False) as pipe:
+            self._records.write(pipe, media)
+            pipe.execute()
+        self._leases.push([article_task(media.requested_url)], again="retry")
+        return media
+
+    def _fetch(self, media: Media) -> None:
+        asked = {"request_id": media.request_id} if media.request_id else {}
+        task = article_task(media.requested_url, payload=asked)
+        if self._leases.push([task]) == ["known"]:  # it ended before there were records, or its text is gone
+            self._leases.push([task], again="operator")
+
+    def _keep(self, pipe: Pipeline, uid: str) -> None:
+        """Queues that the version of an article that is there stays readable when its HASH has expired."""
+        media, article = self._records.get(media_id(uid)), self._article(uid)
+        if media is not None and article is not None and article["content_hash"] == media.content_hash:
+            self._records.keep(pipe, media, article)
+
+    def _found(self, wanted: str) -> Media:
+        with map_redis_errors():
+            media = self._records.get(wanted)
+        if media is None:
+            raise UnknownMedia("media_unknown", f"no record of {wanted[:80]!r} is kept")
+        return media
+
+    def _fragments(self, media: Media) -> list[dict[str, Any]]:
+        """Those of the article as it is stored now; none where that is another version or gone."""
+        article = self._article(media.uid)
+        if article is None or article["content_hash"] != media.content_hash:
+            return []
+        return states.fragments(article["content_html"], article["clean_text"])
+
+    def _article(self, uid: str) -> dict[str, Any] | None:
+        """The article that is stored; None where there is none."""
+        record = record_of(self._articles.record(uid))
+        return record if record.get("status") == "success" else None
+
+
+def _only_ends(lease: Lease, media: Media) -> bool:
+    """Whether a task that nobody has asked for again has left all it had to, but for its end."""
+    discovered = lease.history.discovered_at
+    if lease.history.again or discovered is None:
+        return False
+    return states.already_done(media, rfc3339(datetime.fromtimestamp(discovered / 1000, UTC)))

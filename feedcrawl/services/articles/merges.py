@@ -1,0 +1,126 @@
+"""Joins looked at and undone: which articles became one, why, and each its own again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from feedcrawl.domain.articles import media as states
+from feedcrawl.domain.articles.media import media_id, new_media
+from feedcrawl.domain.errors import Refusal
+from feedcrawl.services.articles.tasks import article_events, article_task, hash_fields, uid_of, unmerged_event
+from feedcrawl.services.subscriptions.polling import rfc3339
+from feedcrawl.store.redis.connection import in_order, map_redis_errors
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from feedcrawl.domain.operations.events import Event
+    from feedcrawl.services.frontier.leases import Leases
+    from feedcrawl.store.articles.collections import Collections
+    from feedcrawl.store.articles.media import MediaRecords
+    from feedcrawl.store.articles.records import Articles
+    from feedcrawl.store.articles.stories import Stories
+    from feedcrawl.store.disk.ndjson import NdjsonFile
+    from feedcrawl.store.operations.streams import Events
+    from feedcrawl.store.redis.connection import Client, Pipeline
+
+Outcome = Literal["restored", "queued"]
+"""The article is there as it was read | it is fetched again, for its own text was never kept or no longer is."""
+
+
+class UnknownMerge(Refusal):
+    """A uid or URL that has joined nothing that is remembered."""
+
+
+class Merges:
+    """Every method may raise StoreUnavailable; `undo` DiskUnavailable too."""
+
+    def __init__(
+        self,
+        client: Client,
+        stores: tuple[Articles, Stories, MediaRecords, Collections],
+        outlets: tuple[NdjsonFile, Events],
+        leases: Leases,
+    ) -> None:
+        self._client = client
+        self._articles, self._stories, self._media, self._collections = stores
+        self._lines, self._events = outlets
+        self._leases = leases
+
+    def last(self, limit: int) -> list[dict[str, Any]]:
+        """The last joins, newest first, in the shape of docs/data-format.md."""
+        with map_redis_errors():
+            return self._stories.joins(limit)
+
+    def find(self, wanted: str) -> dict[str, Any]:
+        """The join of a uid, or of a URL; UnknownMerge if there is none."""
+        uid = uid_of(wanted) if "/" in wanted else wanted
+        with map_redis_errors():
+            found = self._stories.find(uid)
+        if found is None:
+            raise UnknownMerge("no_merge", f"{wanted} has joined no other article within the last 30 days")
+        return found
+
+    def undo(self, wanted: str, now: datetime) -> tuple[dict[str, Any], Outcome]:
+        """Parts two articles for good: the join, and what became of its loser. Repeating what was cut short mends it.
+
+        First the pair is marked, so that nothing joins it again; then comes the line on the disk, then all that others
+        read, its events and last its media record; the join itself goes at the end.
+        """
+        join = self.find(wanted)
+        with map_redis_errors(), self._client.pipeline(transaction=False) as pipe:
+            self._stories.part(pipe, join["uid"], join["winner"])
+            pipe.execute()
+            record = self._stories.record(join["uid"])
+        if record is not None:
+            self._lines.append(now.date(), {"type": "article", **record})
+        else:
+            self._leases.push([article_task(join["url"], category=_first(join))], again="operator")
+        with map_redis_errors():
+            kept = self._articles.wanted(join["winner"])
+            with self._client.pipeline(transaction=False) as pipe:
+                self._unjoin(pipe, join, [name for name in join["lacked"] if name not in kept])
+                if record is not None:
+                    self._articles.write(pipe, join["uid"], hash_fields(record))
+                    self._articles.index(pipe, join["uid"], join["categories"], record["fetched_ts"])
+                in_order(pipe)
+                self._events.add(pipe, _told(join, record))
+                in_order(pipe)
+                self._return_media(pipe, join, record, now)
+                in_order(pipe)
+                self._stories.undone(pipe, join["uid"])
+                pipe.execute()
+        return join, "queued" if record is None else "restored"
+
+    def _unjoin(self, pipe: Pipeline, join: dict[str, Any], gained: list[str]) -> None:
+        uid, asked, winner = join["uid"], join["asked"], join["winner"]
+        self._articles.unjoin(pipe, uid)
+        if asked != uid:
+            self._articles.join(pipe, asked, uid)
+        self._articles.unsight(pipe, winner, join["url"])
+        self._articles.uncategorize(pipe, winner, gained)
+
+    def _return_media(self, pipe: Pipeline, join: dict[str, Any], record: dict[str, Any] | None, now: datetime) -> None:
+        """The loser's own record again, and who had asked for it has it; nobody loses the winner by that."""
+        at, own = rfc3339(now), media_id(join["uid"])
+        media = self._media.get(own) or new_media(join["uid"], join["url"], at)
+        if join["collections"]:
+            self._media.hold(pipe, media)
+            self._collections.attach(pipe, join["collections"], own, now.timestamp())
+        if media.processing_status == "duplicate":
+            media = states.parted(media, at)
+        if record is not None:
+            values = {"canonical_url": record["canonical_url"], "content_hash": record["content_hash"]}
+            media = states.succeeded(states.started(media, at), at, **values)
+            if join["collections"]:
+                self._media.keep(pipe, media, record)
+        self._media.write(pipe, media)
+
+
+def _told(join: dict[str, Any], record: dict[str, Any] | None) -> list[Event]:
+    parted = unmerged_event(join["uid"], join["winner"], join["url"], join["canonical_url"])
+    return [parted, *([] if record is None else article_events(record, updated=False))]
+
+
+def _first(join: dict[str, Any]) -> str | None:
+    return join["categories"][0] if join["categories"] else None

@@ -1,0 +1,90 @@
+"""An article on its way out, be it out of a crawl or out of the archive: named, on record, queued, told of.
+
+A pipeline step each; `services.replay` goes through all of them at once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from feedcrawl.domain.urls import canonicalize
+from feedcrawl.services.articles import tasks
+from feedcrawl.services.subscriptions.polling import rfc3339
+
+if TYPE_CHECKING:
+    from feedcrawl.domain.operations.events import Event
+    from feedcrawl.items import Article
+    from feedcrawl.services.articles.joins import Joins
+    from feedcrawl.store.articles.records import Articles
+
+_REASONS = {"FAIL_BAD_HTML": "bad_html", "FAIL_PARSE": "parse_failed", "FAIL_EMPTY": "empty"}
+
+
+def failure_of(code: str) -> tuple[str, str]:
+    """Failure code and reason of what the extraction, or the child that ran it, came to."""
+    return code if code in _REASONS else "FAIL_PARSE", _REASONS.get(code, code)
+
+
+def name(article: Article) -> None:
+    """Gives it its canonical URL and uid, the hash of its text, and the categories that its task names."""
+    task = article.lease.task
+    keep = tasks.keeps_slash(task)
+    first = [task.category] if task.category else []
+    article.categories = list(dict.fromkeys([*first, *task.payload.get("categories", ())]))
+    if article.extraction is None:
+        article.uid, article.canonical_url = task.id, canonicalize(article.url, keep_trailing_slash=keep)
+        return
+    named = article.extraction.canonical_url
+    final = article.final_url or article.url
+    article.canonical_url, article.uid = tasks.identify(article.url, final, named, keep_trailing_slash=keep)
+    article.content_hash = tasks.content_hash(article.extraction.text)
+
+
+def record(article: Article) -> dict[str, Any]:
+    """What others read of it, in the shape of docs/data-format.md."""
+    payload = article.lease.task.payload
+    common: dict[str, Any] = {
+        "uid": article.uid,
+        "url": article.url,
+        "category": article.categories[0] if article.categories else None,
+        "categories": article.categories,
+        "canonical_url": article.canonical_url,
+        "final_url": article.final_url,
+        "fetched_ts": round(article.at.timestamp(), 3),
+        "fetched_at": rfc3339(article.at),
+        "status": article.status,
+        "http_status": article.http_status,
+        "feed_id": payload.get("feed_id"),
+        "entry_uid": payload.get("entry_uid"),
+        "fetch_id": article.fetch_id,
+    }
+    if article.extraction is not None:
+        rendered = {"rendered": True} if article.rendered else {}
+        return {**common, **tasks.success_fields(article.extraction), **rendered, "files": article.files}
+    failure = {"failure": article.code, "failure_reason": article.reason, "failure_detail": article.detail[:500]}
+    return {**common, "raw_len": len(article.html or ""), "text_len": 0, **failure}
+
+
+def queue(article: Article, store: Articles, joins: Joins) -> None:
+    """Queues on its `writes` the HASH and the indexes of an article or of its failure."""
+    pipe, at = article.writes, article.record["fetched_ts"]
+    if article.status == "failure":
+        if article.known.stored is None:  # what was read once stays
+            store.write(pipe, article.uid, tasks.hash_fields(article.record))
+        store.failure(pipe, article.uid, article.code or "FAIL_PARSE", at)
+    elif article.merged_into is None:
+        store.write(pipe, article.uid, tasks.hash_fields(article.record))
+        store.index(pipe, article.uid, article.categories, at)
+    if article.status == "success":
+        joins.write(pipe, article)
+    store.attempted(pipe, dict.fromkeys((article.lease.id, article.uid)), at)
+
+
+def told(article: Article, joins: Joins) -> list[Event]:
+    """The events of an article or of its failure."""
+    if article.status == "failure":
+        return [tasks.failure_event(article.record)]
+    events = joins.events(article)
+    if article.merged_into is None:
+        events += tasks.article_events(article.record, updated=article.updated)
+    return events

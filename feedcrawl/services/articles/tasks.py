@@ -1,0 +1,200 @@
+"""One article, from what a page yielded to what others read of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from feedcrawl.domain.articles.canonical import canonical_url
+from feedcrawl.domain.articles.query import TEXTS
+from feedcrawl.domain.errors import InvalidUrl
+from feedcrawl.domain.frontier.tasks import Task
+from feedcrawl.domain.operations.events import Event, EventType, event
+from feedcrawl.domain.urls import hostname, resolve, url_uid
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from feedcrawl.domain.models import Extraction
+    from feedcrawl.items import Article
+
+_JSON_FIELDS = frozenset({"authors", "categories", "files"})
+"""Fields that are lists: JSON text in the HASH, lists in NDJSON."""
+_NUMBERS: Mapping[str, type[int | float]] = {
+    "fetched_ts": float,
+    **dict.fromkeys(("http_status", "raw_len", "text_len"), int),
+}
+_FLAGS = frozenset({"rendered"})
+
+
+def article_task(
+    url: str, *, category: str | None = None, priority: int = 5, keep_trailing_slash: bool = False, **details: Any
+) -> Task:
+    """The task of fetching a URL as an article; InvalidUrl if it cannot be one. Its id is the article's uid so far.
+
+    That a trailing slash tells URLs of its source apart travels with the task.
+    """
+    fetched = resolve(url)
+    if keep_trailing_slash:
+        details["payload"] = {**details.get("payload", {}), "keep_trailing_slash": True}
+    return Task(
+        id=url_uid(fetched, keep_trailing_slash=keep_trailing_slash),
+        kind="article",
+        url=fetched,
+        host=hostname(fetched),
+        priority=priority,
+        category=category,
+        **details,
+    )
+
+
+def keeps_slash(task: Task) -> bool:
+    """Whether a trailing slash tells URLs of this task's source apart."""
+    return bool(task.payload.get("keep_trailing_slash"))
+
+
+def asked_url(task: Task) -> str:
+    """The URL as it was published and queued: redirects to other hosts move a task on from it."""
+    chain: list[str] = task.payload.get("redirect_chain", [])
+    return chain[0] if chain else task.url
+
+
+def identify(asked: str, final: str, named: str | None, *, keep_trailing_slash: bool = False) -> tuple[str, str]:
+    """The canonical URL of a page and its uid."""
+    canonical = canonical_url(asked, final, named, keep_trailing_slash=keep_trailing_slash)
+    return canonical, url_uid(canonical, keep_trailing_slash=keep_trailing_slash)
+
+
+def uid_of(url: str, *, keep_trailing_slash: bool = False) -> str:
+    """The uid under which a URL is known before it is fetched, also where the URL is not usable."""
+    try:
+        return url_uid(url, keep_trailing_slash=keep_trailing_slash)
+    except InvalidUrl:
+        return hashlib.sha1(url.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:16]
+
+
+def content_hash(text: str) -> str:
+    """sha256 of the clean text, 64 hex digits."""
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+
+
+def success_fields(extraction: Extraction) -> dict[str, Any]:
+    """What the extraction contributes to an article's record."""
+    return {
+        "title": extraction.title,
+        "clean_text": extraction.text,
+        "text_len": extraction.text_len,
+        "raw_len": extraction.raw_len,
+        "abstract": extraction.abstract,
+        "image": extraction.image,
+        "authors": list(extraction.authors),
+        "published": _rfc3339(extraction.published),
+        "modified": _rfc3339(extraction.modified),
+        "language": extraction.language,
+        "site_name": extraction.site_name,
+        "content_html": extraction.html,
+        "content_hash": content_hash(extraction.text),
+        "extractor": extraction.extractor,
+    }
+
+
+def hash_fields(record: Mapping[str, Any]) -> dict[str, str | int | float]:
+    """A record as the fields of a Redis HASH: no value is an empty string, lists are JSON text."""
+    fields: dict[str, str | int | float] = {}
+    for name, value in record.items():
+        if name in _JSON_FIELDS:
+            fields[name] = json.dumps(value, ensure_ascii=False)
+        elif isinstance(value, bool):
+            fields[name] = "true" if value else "false"
+        else:
+            fields[name] = "" if value is None else value
+    return fields
+
+
+def record_of(fields: Mapping[str, str]) -> dict[str, Any]:
+    """The typed record that `hash_fields` wrote, of those of its fields that are given."""
+    return {name: _typed(name, text) for name, text in fields.items()}
+
+
+def _typed(name: str, text: str) -> Any:
+    if name in _JSON_FIELDS:
+        return json.loads(text)
+    if name in _FLAGS:
+        return text == "true"
+    if text == "" and name not in TEXTS:
+        return None
+    return _NUMBERS[name](text) if name in _NUMBERS else text
+
+
+def article_events(record: Mapping[str, Any], *, updated: bool) -> list[Event]:
+    """The event for a stored article; its id names the version, so that a repetition is known as one."""
+    names = ("uid", "url", "canonical_url", "category", "categories", "title", "published", "language", "content_hash")
+    data = {name: record.get(name) for name in (*names, "text_len", "feed_id", "entry_uid", "fetch_id", "fetched_ts")}
+    kind: EventType = "article_updated" if updated else "article_ready"
+    return [event(kind, f"{record['uid']}:{record['content_hash'][:16]}", data)]
+
+
+def failure_event(record: Mapping[str, Any]) -> Event:
+    """The event for a URL that ended without an article."""
+    names = ("uid", "url", "category", "failure", "failure_reason", "failure_detail", "http_status", "fetched_ts")
+    return event("article_failed", f"{record['uid']}:{record['failure']}", {name: record.get(name) for name in names})
+
+
+def merged_event(
+    loser: str, winner: str, url: str, canonical: str, *, why: str = "redirect", similarity: float | None = None
+) -> Event:
+    """The event that tells consumers of a loser's uid where its article is; `canonical` is the winner's URL."""
+    data = {"uid": loser, "winner": winner, "url": url, "canonical_url": canonical, "why": why}
+    return event("article_merged", f"{loser}:{winner}", {**data, "similarity": similarity})
+
+
+def unmerged_event(uid: str, winner: str, url: str, canonical: str) -> Event:
+    """The event that tells consumers that a uid has an article of its own again."""
+    data = {"uid": uid, "winner": winner, "url": url, "canonical_url": canonical}
+    return event("article_unmerged", f"{uid}:{winner}", data)
+
+
+def webpage_event(page: Article, *, cached: bool) -> Event:
+    """The event for a page that was fetched, with the key under which its HTML is cached."""
+    body = (page.html or "").encode("utf-8", "replace")
+    sha256 = hashlib.sha256(body).hexdigest()
+    digest = page_key(page.url)
+    data = {
+        "type": "webpage_fetched",
+        "url": page.url,
+        "cache_key": f"webpage:{digest}" if cached else "",
+        "status_code": page.http_status,
+        "content_type": page.content_type,
+        "content_length": len(body),
+        "content_hash": sha256,
+        "fetched_at": _rfc3339(page.at),
+    }
+    return event("webpage_fetched", f"{digest[:16]}:{sha256[:16]}", data)
+
+
+def cached_page_event(html: str, url: str, at: datetime) -> Event:
+    """The event for a page that is still cached and was asked for again: told anew, under an id of its own."""
+    body = html.encode("utf-8", "replace")
+    sha256, digest = hashlib.sha256(body).hexdigest(), page_key(url)
+    data = {
+        "type": "webpage_fetched",
+        "url": url,
+        "cache_key": f"webpage:{digest}",
+        "status_code": 200,
+        "content_type": None,
+        "content_length": len(body),
+        "content_hash": sha256,
+        "fetched_at": _rfc3339(at),
+    }
+    return event("webpage_fetched", f"{digest[:16]}:{sha256[:16]}:{at.timestamp():.0f}", data)
+
+
+def page_key(url: str) -> str:
+    """sha256 of a URL as it was queued, 64 hex digits: the name of its cached page."""
+    return hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _rfc3339(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat(timespec="seconds").replace("+00:00", "Z")

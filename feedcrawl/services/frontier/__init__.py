@@ -1,0 +1,1 @@
+"""Use cases of the frontier: leases, ends of tasks, requests, listings."""

@@ -1,0 +1,132 @@
+"""What lies in the frontier, a part at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from heapq import nlargest
+from itertools import count
+from math import inf
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Final
+
+from feedcrawl.domain.errors import Refusal
+from feedcrawl.domain.frontier.figures import DIMENSIONS
+from feedcrawl.store.redis.connection import map_redis_errors
+
+if TYPE_CHECKING:
+    from feedcrawl.domain.frontier.figures import Figures, HostFigures
+    from feedcrawl.domain.frontier.tasks import History, Task
+    from feedcrawl.store.frontier.queue import Frontier
+
+MAX_CURSOR: Final = 1 << 63
+"""SCAN's are far below it, and Redis takes none above 64 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which tasks are meant: all that is given must hold; `status` is that of `History`."""
+
+    host: str | None = None
+    source: str | None = None
+    status: str | None = None
+    kind: str | None = None
+    text: str | None = None
+    """A part of the URL."""
+
+    def means(self, task: Task, history: History) -> bool:
+        """Whether a task is one of them."""
+        pairs = (
+            (self.host, task.host),
+            (self.source, task.source),
+            (self.status, history.status),
+            (self.kind, task.kind),
+        )
+        return all(wanted in (None, found) for wanted, found in pairs) and (self.text or "") in task.url
+
+
+def urls(
+    frontier: Frontier,
+    wanted: Wanted,
+    *,
+    cursor: int = 0,
+    limit: int = 50,
+    parts: int | None = None,
+    part: int = 1000,
+) -> tuple[int, list[tuple[Task, History]]]:
+    """At least `limit` of the tasks from a cursor on, and where to go on (0: these were the last).
+
+    It goes through the frontier as SCAN does: each part costs the server as much as any other, what was there all the
+    time comes at least once, and what is found together is answered together. With `parts` it looks at no more than so
+    many, of about `part` keys each, and may have found fewer. Refusal (`bad_cursor`) for one that SCAN never gives.
+    """
+    if not 0 <= cursor < MAX_CURSOR:
+        raise Refusal("bad_cursor", "cursor is `next` of a page, as it was given")
+    found: list[tuple[Task, History]] = []
+    for _ in range(parts) if parts else count():
+        with map_redis_errors():
+            cursor, some = frontier.urls(cursor, count=part)
+        found += [each for each in some if wanted.means(*each)]
+        if not cursor or len(found) >= limit:
+            break
+    return cursor, found
+
+
+def busiest(frontier: Frontier, limit: int, *, parts: int | None = None) -> list[tuple[str, int]]:
+    """The hosts with the most pending tasks; goes through all hosts, or as many as lie in so many parts."""
+    found: dict[str, int] = {}
+    cursor = 0
+    for _ in range(parts) if parts else count():
+        with map_redis_errors():
+            cursor, some = frontier.hosts(cursor)
+        found.update(some)
+        if not cursor:
+            break
+    return nlargest(limit, found.items(), key=itemgetter(1))
+
+
+def task_record(task: Task, history: History) -> dict[str, Any]:
+    """A task and what is remembered of it, as programs see both."""
+    return {
+        "id": task.id,
+        "status": history.status,
+        "kind": task.kind,
+        "priority": task.priority,
+        "url": task.url,
+        "host": task.host,
+        "origin": task.origin,
+        "source": task.source,
+        "attempts": history.attempts,
+        "deaths": history.deaths,
+        "reason": history.reason,
+        "last_error": history.last_error,
+    }
+
+
+def figures_record(figures: Figures) -> dict[str, Any]:
+    """The frontier's figures, as programs see them."""
+    return {
+        "tasks": [
+            dict(zip(DIMENSIONS, key, strict=True)) | {"tasks": number} for key, number in sorted(figures.tasks.items())
+        ],
+        "leased": figures.leased,
+        "places": [{"lane": lane, "place": place, "number": n} for (lane, place), n in figures.places.items()],
+        "lateness": {
+            lane: {
+                "buckets": [[None if bound == inf else bound, number] for bound, number in late.buckets],
+                "count": late.count,
+                "total_sec": late.total_sec,
+            }
+            for lane, late in figures.lateness.items()
+        },
+    }
+
+
+def host_record(host: HostFigures) -> dict[str, Any]:
+    """A host with its registered domain, as programs see both."""
+    return paced_record(host) | {"domain": paced_record(host.domain) if host.domain else None}
+
+
+def paced_record(host: HostFigures) -> dict[str, Any]:
+    """The pace and circuit of a host or domain; `waits_for` is a key of `figures.WHY`."""
+    names = ("name", "tasks", "busy", "concurrency", "delay_sec", "doublings", "circuit", "failures", "wait_sec")
+    return {name: getattr(host, name) for name in names} | {"waits_for": host.waits_for}

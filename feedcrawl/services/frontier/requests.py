@@ -1,0 +1,65 @@
+"""Requests of a spider as tasks of the frontier, and back: JSON values only, never code."""
+
+from __future__ import annotations
+
+import hashlib
+from base64 import b64decode, b64encode
+from typing import TYPE_CHECKING, Any
+
+from feedcrawl.domain.frontier.priority import DEFAULT, priority
+from feedcrawl.domain.frontier.tasks import Task
+from feedcrawl.domain.urls import hostname
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_KEPT = ("method", "cookies", "encoding", "flags", "cb_kwargs", "callback", "errback", "dont_filter")
+_OF_ONE_FETCH = frozenset(
+    (
+        *("lease", "outcome", "signal", "retry_after_sec", "probed", "raw_ref", "fetch_id"),
+        *("redirect_urls", "redirect_statuses", "download_slot", "download_latency"),
+    )
+)
+"""What a fetch leaves in `meta`; spiders copy it along (`meta=response.meta`), and it says nothing of the next one."""
+
+
+def request_to_task(request: Mapping[str, Any], spider: str = "") -> Task:
+    """A task of kind `page` from `Request.to_dict()`, for the spider of that name, or any that takes it.
+
+    Raises InvalidUrl, and TypeError when the task becomes JSON for values that are none.
+
+    The id is a hash of method, URL and body, so that a request yielded twice is one task. Scrapy's priority counts from
+    the default one, and each link followed takes one off.
+    """
+    url, body = request["url"], request["body"]
+    digest = hashlib.sha1(f"{request['method']} {url} ".encode() + body, usedforsecurity=False).hexdigest()
+    payload = {name: request[name] for name in _KEPT if request.get(name)}
+    payload["headers"] = {
+        _text(name): [_text(value) for value in values] for name, values in request["headers"].items()
+    }
+    if spider:
+        payload["spider"] = spider
+    if body:
+        payload["body"] = b64encode(body).decode()
+    meta = {name: value for name, value in request["meta"].items() if name not in _OF_ONE_FETCH}
+    if meta:
+        payload["meta"] = meta
+    if request["priority"]:
+        payload["priority"] = request["priority"]
+    depth = meta.get("depth", 0)
+    rank = priority(DEFAULT + request["priority"], origin="spider", depth=depth)
+    return Task(f"page:{digest[:16]}", "page", url, hostname(url), rank, "spider", depth=depth, payload=payload)
+
+
+def task_to_request_dict(task: Task) -> dict[str, Any]:
+    """What `scrapy.utils.request.request_from_dict` needs to build the request again."""
+    payload = {name: value for name, value in task.payload.items() if name in (*_KEPT, "meta", "priority")}
+    headers = {
+        name.encode("latin-1"): [v.encode("latin-1") for v in values]
+        for name, values in task.payload.get("headers", {}).items()
+    }
+    return {**payload, "url": task.url, "headers": headers, "body": b64decode(task.payload.get("body", ""))}
+
+
+def _text(value: bytes) -> str:
+    return value.decode("latin-1")

@@ -1,0 +1,1 @@
+"""Use cases of operators and consumers: readiness, statistics, relay, events, tokens, inputs."""

@@ -1,0 +1,71 @@
+"""The stream of events, read by whoever keeps the place where he was; the REST route and commands call this."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, get_args
+
+from feedcrawl.domain.errors import Refusal
+from feedcrawl.domain.operations.events import EventType
+from feedcrawl.store.redis.connection import map_redis_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from feedcrawl.store.operations.streams import Events, Told
+
+BEGINNING: Final = "0"
+NOW: Final = "now"
+MAX_EVENTS: Final = 1000
+TYPES: Final = frozenset(get_args(EventType))
+_CURSOR: Final = re.compile(r"[0-9]{1,15}(-[0-9]{1,15})?")
+_LOOKED_AT: Final = 5000
+"""Entries of the stream that one call goes through for a few of the types that are wanted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Events in order, each as its `cursor`, `type`, `id` and `data`; what comes next is after `cursor`."""
+
+    events: tuple[dict[str, Any], ...]
+    cursor: str
+
+
+def read(events: Events, after: str = BEGINNING, limit: int = 100, types: Collection[str] = ()) -> Page:
+    """At most so many events after a cursor, of these types or of all.
+
+    `after` is the cursor of an event or page, `0` for the oldest that is kept, or `now` for none of them. A page may be
+    empty though there is more: its cursor then has moved on. Refusal (`bad_cursor` `bad_limit` `unknown_type`) for what
+    cannot be meant; StoreUnavailable.
+    """
+    _check(after, limit, types)
+    with map_redis_errors():
+        if after == NOW:
+            return Page((), events.last())
+        found = events.after(after, _LOOKED_AT if types else limit)
+    chosen = [told for told in found if not types or told.fields.get("type") in types][:limit]
+    full = len(chosen) == limit
+    ends_at = chosen[-1].at if full else found[-1].at if found else after
+    return Page(tuple(map(_public, chosen)), ends_at)
+
+
+def _check(after: str, limit: int, types: Collection[str]) -> None:
+    if after != NOW and not _CURSOR.fullmatch(after):
+        raise Refusal("bad_cursor", f"after is the cursor of an event, {BEGINNING} or {NOW}, not {after[:50]!r}")
+    if not 1 <= limit <= MAX_EVENTS:
+        raise Refusal("bad_limit", f"limit is from 1 to {MAX_EVENTS}, not {limit}")
+    if unknown := sorted(set(types) - TYPES):
+        raise Refusal("unknown_type", f"{unknown[0][:50]!r} is none of {', '.join(sorted(TYPES))}")
+
+
+def _public(told: Told) -> dict[str, Any]:
+    """`data` as JSON; what another program wrote into the stream may be text."""
+    text = told.fields.get("data", "")
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        data = text
+    trace = {"traceparent": told.fields["traceparent"]} if "traceparent" in told.fields else {}
+    return {"cursor": told.at, "type": told.fields.get("type"), "id": told.fields.get("id"), "data": data, **trace}

@@ -1,0 +1,127 @@
+"""URLs and feeds that callers bring in numbers: each judged by itself, so that a bad one stops no other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from feedcrawl.domain.errors import InvalidUrl, Refusal
+from feedcrawl.domain.frontier.priority import priority
+from feedcrawl.domain.subscriptions.lists import MAX_FEEDS, read_list
+from feedcrawl.services.articles.tasks import article_task
+from feedcrawl.services.subscriptions import registering
+from feedcrawl.services.subscriptions.registering import Refused, with_scheme
+from feedcrawl.store.redis.connection import map_redis_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from feedcrawl.domain.frontier.tasks import Task
+    from feedcrawl.services.subscriptions.registering import Wish
+    from feedcrawl.wiring import Wiring
+
+MAX_URLS: Final = 10_000
+BATCH: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What shall become of URLs: the category of their articles, 1 … 10, and whether those fetched lately come too."""
+
+    category: str | None = None
+    priority: int = 5
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What a list of feeds came to; `left_out` came after the limit."""
+
+    ids: Sequence[str]
+    refused: Sequence[Refused]
+    left_out: int
+
+
+def lines_of(text: str) -> list[str]:
+    """The URLs of a text, one a line; what follows a `#` after white space, and empty lines, say nothing."""
+    lines = (line.strip().partition(" #")[0].strip() for line in text.lstrip("\ufeff").splitlines())
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def queue_urls(wired: Wiring, urls: Sequence[str], wanted: Wanted) -> list[dict[str, Any]]:
+    """Queues pages to be fetched as articles; of each, in order, what became of it.
+
+    `answer` is that of `Frontier.push` (`queued` `again` `raised` `pending` `leased` `known`), or `refused` with `code`
+    and `detail`. Refusal (`no_urls` `too_many_urls`), StoreUnavailable.
+    """
+    if not urls:
+        raise Refusal("no_urls", "name at least one URL")
+    if len(urls) > MAX_URLS:
+        raise Refusal("too_many_urls", f"one import has at most {MAX_URLS} URLs, not {len(urls)}")
+    judged = [_judged(wired, url, wanted) for url in urls]
+    tasks = list({task.id: task for _, task in judged if task is not None}.values())
+    with map_redis_errors():
+        if wanted.category:
+            with wired.client.pipeline(transaction=False) as pipe:
+                for task in tasks:
+                    wired.articles.want(pipe, task.id, [wanted.category])
+                pipe.execute()
+        pushed = wired.frontier.push(tasks, again="operator" if wanted.again else "")
+        answers = {task.id: str(answer) for task, answer in zip(tasks, pushed, strict=True)}
+        known = [uid for uid, answer in answers.items() if answer == "known"]
+        if wanted.category and known:
+            wired.articles.categorize_known(known, [wanted.category])
+    return [said if task is None else {**said, "answer": answers[task.id]} for said, task in judged]
+
+
+def _judged(wired: Wiring, url: str, wanted: Wanted) -> tuple[dict[str, Any], Task | None]:
+    rank = priority(wanted.priority, origin="manual", depth=0)
+    try:
+        task = article_task(wired.gate.passed(url), category=wanted.category, priority=rank, origin="manual")
+    except InvalidUrl as error:
+        return {"url": url, "uid": None, "answer": "refused", "code": error.code, "detail": error.detail}, None
+    return {"url": url, "uid": task.id}, task
+
+
+def import_list(wired: Wiring, body: bytes, categories: tuple[str, ...], request_id: str | None) -> Imported:
+    """Subscribes to the feeds of a list, OPML or other; the first `lists.MAX_FEEDS` of them.
+
+    Its overrides count for nothing: the list is not its operator's. Refusal: `not_a_list`, `empty_list`,
+    `too_many_feeds`.
+    """
+    found = read_list(body, limit=MAX_FEEDS)
+    check_room(wired, len(found.feeds))
+    wishes, refused = passed(wired, registering.wishes_of(found, categories))
+    wishes = [replace(wish, request_id=request_id) for wish in wishes]
+    ids: list[str] = []
+    for first in range(0, len(wishes), BATCH):
+        done, bad = registering.subscribe_all(
+            wired.registry, wired.frontier, wishes[first : first + BATCH], wired.now()
+        )
+        ids += done
+        refused += bad
+    return Imported(ids, refused, found.left_out)
+
+
+def check_room(wired: Wiring, more: int = 1) -> None:
+    """Refusal (`too_many_feeds`) where more feeds cannot be subscribed over the API."""
+    limit = wired.config.api_max_feeds
+    with map_redis_errors():
+        if limit and wired.registry.count() + more > limit:
+            raise Refusal("too_many_feeds", f"at most {limit} feeds may be subscribed here (FEEDCRAWL_API_MAX_FEEDS)")
+
+
+def passed(wired: Wiring, wishes: Iterable[Wish]) -> tuple[list[Wish], list[Refused]]:
+    """The wishes whose URL may be asked for, and the others."""
+    good, refused = [], []
+    for wish in wishes:
+        try:
+            good.append(replace(wish, url=wired.gate.passed(with_scheme(wish.url))))
+        except InvalidUrl as error:
+            refused.append(Refused(wish.url, error.code, error.detail))
+    return good, refused
+
+
+def refused_record(refused: Refused) -> Mapping[str, str]:
+    """A refused wish, as programs see it."""
+    return {"url": refused.url, "code": refused.code, "detail": refused.detail}

@@ -1,0 +1,147 @@
+"""Work that other programs bring: `crawler_queue`, and members that they add to `rss:category_links:*`."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.errors import Refusal
+from feedcrawl.domain.frontier.queue_items import QueueItem, read_item, unwrapped
+from feedcrawl.services.articles.tasks import article_task, page_key
+from feedcrawl.store.redis import keys
+from feedcrawl.store.redis.connection import map_redis_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from feedcrawl.domain.frontier.tasks import Again, Task
+    from feedcrawl.services.frontier.leases import Leases
+    from feedcrawl.store.articles.records import Articles
+    from feedcrawl.store.redis.connection import Client
+
+logger = logging.getLogger(__name__)
+
+BATCH = 100
+SEEN_LIMIT = 500_000
+"""Category links that a worker remembers, so that it does not push them anew every half minute."""
+
+
+def queue_task(item: QueueItem) -> Task:
+    """The task that an item of the queue stands for; InvalidUrl if it cannot be one."""
+    return item.task or article_task(item.url, category=item.category, priority=item.priority, origin="queue")
+
+
+class Inputs:
+    """Takes in what others brought. Every method may raise StoreUnavailable; nothing is lost by that.
+
+    An item of the queue is moved to this worker's list of taken ones, pushed into the frontier, and only then removed;
+    what a killed worker left in its list is taken up by any other. `cached(url)` is told a plain URL that was fetched
+    lately and is not fetched again: whoever queued it waits for an event.
+    """
+
+    def __init__(
+        self, client: Client, leases: Leases, articles: Articles, *, worker: str, cached: Callable[[str], None]
+    ) -> None:
+        self._client = client
+        self._leases = leases
+        self._articles = articles
+        self._taken = keys.queue_taken(worker)
+        self._cached = cached
+        self._seen: set[tuple[str, str]] = set()
+
+    def recover(self) -> int:
+        """Takes up what workers that were killed had taken; answers how many items."""
+        count = 0
+        with map_redis_errors():
+            for left in self._client.scan_iter(match=keys.QUEUES_TAKEN_PATTERN, count=1000):
+                items = self._client.lrange(left, 0, -1)
+                self._push(items)
+                for item in items:
+                    self._client.lrem(left, 1, item)
+                count += len(items)
+        return count
+
+    def from_queue(self) -> int:
+        """Takes in up to a batch of `crawler_queue`; answers how many items."""
+        with map_redis_errors():
+            with self._client.pipeline(transaction=False) as pipe:
+                for _ in range(min(BATCH, self._client.llen(keys.CRAWLER_QUEUE))):
+                    pipe.lmove(keys.CRAWLER_QUEUE, self._taken, "LEFT", "RIGHT")
+                items = [item for item in pipe.execute() if item is not None]
+            if items:
+                self._push(items)
+                with self._client.pipeline(transaction=False) as pipe:
+                    for item in items:
+                        pipe.lrem(self._taken, 1, item)
+                    pipe.execute()
+        return len(items)
+
+    def from_categories(self) -> Iterator[int]:
+        """Takes in what was added to the categories' links, a batch at a time; yields how many were new."""
+        with map_redis_errors():
+            names = sorted(self._client.scan_iter(match=keys.CATEGORY_LINKS_PATTERN, count=1000))
+        for name in names:
+            category = str(name).removeprefix(keys.category_links(""))
+            cursor = "0"
+            while True:
+                with map_redis_errors():
+                    cursor, members = self._client.sscan(name, cursor, count=BATCH)
+                    yield self._links(category, members)
+                if int(cursor) == 0:
+                    break
+
+    def _links(self, category: str, members: list[str]) -> int:
+        fresh = [member for member in members if (category, member) not in self._seen]
+        tasks = [task for member in fresh if (task := self._task(QueueItem(member, category)))]
+        if tasks:
+            tried = self._client.smismember(keys.CANONICAL_ATTEMPTED, [task.id for task in tasks])
+            tasks = [task for task, was in zip(tasks, tried, strict=True) if not was]
+        for task in tasks:
+            self._want(task, category)
+        pushed = self._leases.push(tasks) if tasks else []
+        if len(self._seen) > SEEN_LIMIT:
+            self._seen.clear()
+        self._seen.update((category, member) for member in fresh)
+        return sum(1 for answer in pushed if answer == "queued")
+
+    def _push(self, items: list[str]) -> None:
+        tasks: list[tuple[Task, float, Again]] = []
+        plain: list[str] = []
+        for text in items:
+            try:
+                item = read_item(text)
+                task = self._task(item, refuse=True)
+            except Refusal as error:
+                self._refuse(text, error)
+                continue
+            assert task is not None
+            if item.category:
+                self._want(task, item.category)
+            tasks.append((task, 0.0, item.again))
+            plain.append("" if item.again else item.url)
+        pushed = self._leases.push_each(tasks) if tasks else []
+        for url, answer in zip(plain, pushed, strict=True):
+            if url and answer == "known" and self._client.exists(keys.webpage(page_key(url))):
+                self._cached(url)
+
+    def _want(self, task: Task, category: str) -> None:
+        with self._client.pipeline(transaction=False) as pipe:
+            self._articles.want(pipe, task.id, [category])
+            pipe.execute()
+
+    def _task(self, item: QueueItem, *, refuse: bool = False) -> Task | None:
+        try:
+            return queue_task(item)
+        except Refusal as error:
+            if refuse:
+                raise
+            self._refuse(item.url, error)
+            return None
+
+    def _refuse(self, text: str, error: Refusal) -> None:
+        logger.warning("queue_item_refused", extra={"item": text[:500], "reason": error.code, "detail": error.detail})
+        item, at = unwrapped(text)[:10_000], round(time.time(), 3)
+        letter = {"item": item, "reason": error.code, "detail": error.detail, "at": at}
+        self._client.rpush(keys.DEAD_LETTERS, json.dumps(letter, ensure_ascii=False))

@@ -1,0 +1,148 @@
+"""Kafka by aiokafka: an idempotent producer, so that what it repeats by itself is there once and in order."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ssl
+from typing import TYPE_CHECKING, Any, Final
+
+from aiokafka import AIOKafkaProducer
+from aiokafka.errors import KafkaError, MessageSizeTooLargeError, RecordListTooLargeError, RecordTooLargeError
+
+from feedcrawl.domain.operations.kafka_messages import Message, Unfit
+from feedcrawl.services.operations.relay import SEND_SEC, BrokersAway
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from feedcrawl.config import Config
+
+REQUEST_MS: Final = 20_000
+"""Within `SEND_SEC`: what is not confirmed by then is not sent any more."""
+END_SEC: Final = 10.0
+_TOO_LARGE: Final = (MessageSizeTooLargeError, RecordListTooLargeError, RecordTooLargeError)
+
+
+class Brokers:
+    """A producer that is started when it is first needed, and anew after each failure."""
+
+    def __init__(self, bootstrap: str, access: Mapping[str, Any] | None = None) -> None:
+        """`access` is what `access_of` answers; without it connections are neither encrypted nor logged in."""
+        self._bootstrap = bootstrap
+        self._access = access or {}
+        self._producer: Any = None
+
+    async def send(self, messages: Sequence[Message]) -> list[Unfit | None]:
+        """Sends in order, and answers for each message None, or why it can never be sent.
+
+        Raises BrokersAway; a part may then have been sent, and nothing of the rest will be.
+        """
+        try:
+            async with asyncio.timeout(SEND_SEC):
+                return await send_all(await self._started(), messages)
+        except (KafkaError, OSError) as error:  # TimeoutError is one of the latter
+            await self.close()
+            raise BrokersAway(f"{self._bootstrap}: {str(error) or type(error).__name__}") from error
+
+    async def close(self) -> None:
+        """Ends the producer, whatever state it is in."""
+        if self._producer is None:
+            return
+        producer, self._producer = self._producer, None
+        with contextlib.suppress(KafkaError, OSError):
+            try:
+                async with asyncio.timeout(END_SEC):
+                    await producer.stop()
+            finally:
+                await producer.client.close()
+
+    async def _started(self) -> Any:
+        if self._producer is None:
+            self._producer = AIOKafkaProducer(
+                bootstrap_servers=self._bootstrap,
+                client_id="feedcrawl",
+                enable_idempotence=True,
+                request_timeout_ms=REQUEST_MS,
+                compression_type="gzip",
+                linger_ms=0,
+                **self._access,
+            )
+            await self._producer.start()
+        return self._producer
+
+
+def access_of(config: Config) -> dict[str, Any]:
+    """How brokers are reached, as aiokafka takes it.
+
+    ValueError where settings contradict each other, so that nobody believes a way to be safe that is not, and where a
+    file of certificates cannot be used.
+    """
+    security = config.kafka_security
+    files = (config.kafka_ca_file, config.kafka_cert_file, config.kafka_key_file)
+    login = (config.kafka_username, config.kafka_password)
+    tls, sasl = security.endswith("ssl"), security.startswith("sasl")
+    if not tls and any(files):
+        raise ValueError(f"FEEDCRAWL_KAFKA_SECURITY is {security}: certificates are for ssl and sasl_ssl")
+    if sasl != all(login) or sasl != any(login):
+        what = "FEEDCRAWL_KAFKA_USERNAME and FEEDCRAWL_KAFKA_PASSWORD"
+        raise ValueError(f"FEEDCRAWL_KAFKA_SECURITY is {security}: {what} are for sasl_plaintext and sasl_ssl, both")
+    said: dict[str, Any] = {"security_protocol": security.upper()}
+    if tls:
+        said["ssl_context"] = _context(*files)
+    if sasl:  # aiokafka's names are those of PLAIN, for SCRAM too
+        said["sasl_mechanism"] = config.kafka_sasl_mechanism
+        said |= dict(zip(("sasl_plain_username", "sasl_plain_password"), login, strict=True))
+    return said
+
+
+def _context(ca: Path | None, cert: Path | None, key: Path | None) -> ssl.SSLContext:
+    """Certificates of brokers are verified, and so are their names."""
+    if key is not None and cert is None:
+        raise ValueError("FEEDCRAWL_KAFKA_KEY_FILE is the key of FEEDCRAWL_KAFKA_CERT_FILE: give that too")
+    try:
+        context = ssl.create_default_context(cafile=ca)
+    except OSError as error:  # ssl.SSLError is one
+        raise ValueError(f"FEEDCRAWL_KAFKA_CA_FILE {ca} cannot be used: {error}") from error
+    if cert is not None:
+        try:
+            context.load_cert_chain(cert, key, password=_no_password)
+        except (OSError, ValueError) as error:
+            raise ValueError(f"FEEDCRAWL_KAFKA_CERT_FILE {cert} cannot be used with its key: {error}") from error
+    return context
+
+
+def _no_password() -> str:
+    """In place of OpenSSL's question on the terminal."""
+    raise ValueError("the key is encrypted: write it without a passphrase, readable for us alone")
+
+
+async def send_all(producer: Any, messages: Sequence[Message]) -> list[Unfit | None]:
+    """One batch through aiokafka's producer. Where the brokers refuse it as too large, once more, one at a time."""
+    sent = [await _queue(producer, message) for message in messages]
+    came = await asyncio.gather(*sent, return_exceptions=True)
+    if any(isinstance(each, _TOO_LARGE) for each in came) and len(messages) > 1:
+        return [end for message in messages for end in await send_all(producer, [message])]
+    return [_end(each) for each in came]
+
+
+async def _queue(producer: Any, message: Message) -> asyncio.Future[Any]:
+    headers = [("id", message.id.encode("utf-8", "surrogateescape"))]
+    if message.traceparent:
+        headers.append(("traceparent", message.traceparent.encode("utf-8", "surrogateescape")))
+    queued: asyncio.Future[Any]
+    try:
+        queued = await producer.send(message.topic, value=message.value, key=message.key, headers=headers)
+    except _TOO_LARGE as error:
+        queued = asyncio.get_running_loop().create_future()
+        queued.set_exception(error)
+    return queued
+
+
+def _end(came: object) -> Unfit | None:
+    if isinstance(came, _TOO_LARGE):
+        return Unfit("too_large", str(came)[:200])
+    if isinstance(came, BaseException):
+        raise came
+    return None

@@ -1,0 +1,136 @@
+"""What Redis says of the whole fleet, as metrics: any process may be asked, and all say the same."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from itertools import accumulate
+from typing import TYPE_CHECKING, Protocol
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+from prometheus_client.registry import Collector
+
+from feedcrawl.store.redis import keys
+from feedcrawl.store.redis.connection import StoreUnavailable, map_redis_errors
+from feedcrawl.telemetry import names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from prometheus_client.core import Metric as Family
+
+    from feedcrawl.domain.frontier.figures import Figures, Lateness
+    from feedcrawl.store.frontier.dead_letters import DeadLetters
+    from feedcrawl.store.frontier.queue import Frontier
+    from feedcrawl.store.operations.streams import Events
+    from feedcrawl.store.redis.connection import Client
+    from feedcrawl.store.subscriptions.registry import Registry
+    from feedcrawl.telemetry.names import Metric
+
+    Values = Iterable[tuple[Sequence[str], float]]
+
+
+class Stores(Protocol):
+    """What is read; `Wiring` has all of it."""
+
+    @property
+    def client(self) -> Client:
+        """Redis."""
+
+    @property
+    def frontier(self) -> Frontier:
+        """All future work."""
+
+    @property
+    def registry(self) -> Registry:
+        """The subscribed feeds."""
+
+    @property
+    def dead_letters(self) -> DeadLetters:
+        """What was given up."""
+
+    @property
+    def events(self) -> Events:
+        """The stream."""
+
+
+class Fleet(Collector):
+    """Reads at each scrape, some ten round trips; while the server is away `store_up` is 0 and nothing else is said."""
+
+    def __init__(self, stores: Stores) -> None:
+        self._stores = stores
+
+    def describe(self) -> Iterable[Family]:
+        """Nothing: a registry must not ask the server for the names."""
+        return ()
+
+    def collect(self) -> Iterator[Family]:
+        """All of `names.FLEET`."""
+        try:
+            with map_redis_errors():
+                families = list(self._read())
+        except StoreUnavailable:
+            families = []
+        yield _gauge(names.STORE_UP, [((), float(bool(families)))])
+        yield from families
+
+    def _read(self) -> Iterator[Family]:
+        stores = self._stores
+        yield _gauge(names.FEEDS, [((), stores.registry.count())])
+        yield _gauge(names.INPUT_QUEUE, [((), stores.client.llen(keys.CRAWLER_QUEUE))])
+        yield _gauge(names.DEAD_LETTERS, [((), stores.dead_letters.count())])
+        yield from _frontier(stores.frontier.figures())
+        yield from _circuits(stores.frontier)
+        yield from _events(stores)
+
+
+def _frontier(figures: Figures) -> Iterator[Family]:
+    tasks = [(name.split(":"), number) for name, number in figures.by("status", "kind", "origin").items()]
+    ended = [(name.split(":"), number) for name, number in figures.by("status", "kind").items()]
+    yield _gauge(names.PENDING, [(parts[1:], number) for parts, number in tasks if parts[0] == "pending"])
+    yield _counter(names.ENDED, [(parts, number) for parts, number in ended if parts[0] != "pending"])
+    yield _gauge(names.LEASED, [((), figures.leased)])
+    yield _gauge(names.PLACES, figures.places.items())
+    yield _gauge(names.FEEDS_DUE, [((), figures.due)])
+    late = HistogramMetricFamily(names.LATENESS.full_name, names.LATENESS.meaning, labels=names.LATENESS.labels)
+    for lane, its in figures.lateness.items():
+        late.add_metric([lane], list(_cumulative(its)), its.total_sec)
+    yield late
+
+
+def _cumulative(late: Lateness) -> Iterator[tuple[str, float]]:
+    bounds = [bound for bound, _ in late.buckets]
+    totals = list(accumulate(number for _, number in late.buckets))
+    yield from ((str(bound), total) for bound, total in zip(bounds, totals, strict=True) if bound != float("inf"))
+    yield "+Inf", late.count
+
+
+def _circuits(frontier: Frontier) -> Iterator[Family]:
+    hosts = frontier.circuits()
+    states = Counter(host.circuit for host in hosts)
+    yield _gauge(names.CIRCUITS, [((state,), states[state]) for state in ("open", "half_open")])
+    yield _gauge(names.FAILURES, [((), max((host.failures for host in hosts), default=0))])
+    yield _gauge(names.BACKOFF, [((), max((host.wait_sec for host in hosts), default=0))])
+
+
+def _events(stores: Stores) -> Iterator[Family]:
+    backlogs, now = stores.events.backlogs(), time.time()
+    yield _gauge(names.EVENTS, [((), stores.client.xlen(keys.EVENTS))])
+    yield _gauge(names.EVENTS_LAG, [((each.group,), each.waiting) for each in backlogs if each.waiting is not None])
+    yield _gauge(names.EVENTS_PENDING, [((each.group,), each.unacknowledged) for each in backlogs])
+    behind = [((each.group,), max(0.0, now - each.oldest_at) if each.oldest_at else 0.0) for each in backlogs]
+    yield _gauge(names.EVENTS_BEHIND, behind)
+
+
+def _gauge(metric: Metric, values: Values) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(metric.full_name, metric.meaning, labels=metric.labels)
+    for labels, value in values:
+        family.add_metric(labels, value)
+    return family
+
+
+def _counter(metric: Metric, values: Values) -> CounterMetricFamily:
+    family = CounterMetricFamily(metric.full_name, metric.meaning, labels=metric.labels)
+    for labels, value in values:
+        family.add_metric(labels, value)
+    return family

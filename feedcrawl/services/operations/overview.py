@@ -1,0 +1,241 @@
+"""What the dashboard shows: each function answers one page, within a bounded number of steps whatever is subscribed."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from feedcrawl.domain.articles.query import Wanted as WantedArticles
+from feedcrawl.domain.cadence.tempo import entries_per_day
+from feedcrawl.domain.cadence.values import DAY_SEC
+from feedcrawl.domain.errors import Refusal
+from feedcrawl.domain.frontier.dead_letters import read_letter
+from feedcrawl.domain.operations.tallies import SPANS, Bar, bars, total
+from feedcrawl.services.subscriptions import registering
+from feedcrawl.store.frontier.dead_letters import PAGE
+from feedcrawl.store.redis import keys
+from feedcrawl.store.redis.connection import map_redis_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from feedcrawl.domain.frontier.dead_letters import Letter, Wanted
+    from feedcrawl.domain.frontier.figures import Figures, HostFigures
+    from feedcrawl.domain.frontier.tasks import History, Task
+    from feedcrawl.domain.push.leases import Push
+    from feedcrawl.domain.subscriptions.records import Feed
+    from feedcrawl.wiring import Wiring
+
+TOP: Final = 10
+SAMPLE: Final = 300
+"""Feeds whose interval is set against their rate: all, or so many drawn by chance."""
+FEEDS_A_PAGE: Final = 50
+LOOKED_AT: Final = 20_000
+"""Feeds that one page of the list goes through at most."""
+PARTS: Final = 100
+TASKS_A_PART: Final = 100
+"""Parts of the frontier that a page of tasks goes through at most, and keys in each: a page shows no more of one."""
+HOST_PARTS: Final = 20
+"""Parts of a thousand keys that are looked at for the hosts with most work."""
+LETTERS_A_PAGE: Final = 50
+LETTER_PAGES: Final = 20
+"""Pages of the list of dead letters that one page goes through at most."""
+LINE_BYTES: Final = 16 << 20
+"""How much of the latest lines on the disk is searched for an article's versions, or a feed's entries."""
+
+_PLAIN: Final = re.compile(r'\{"id":"([^"\\]+)","url":"[a-z]+://([^"\\]+)"')
+"""How `subscription.dump` begins: a list of all feeds by URL need not read the rest of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paced:
+    """A feed's interval in seconds against the new entries a day that it was found to bring."""
+
+    feed: Feed
+    interval_sec: float
+    per_day: float
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """The first page. `bars` are those of a span, `whole` their sum; `news` and `hosts` are the first of theirs."""
+
+    bars: Sequence[Bar]
+    whole: Bar
+    feeds: int
+    failing: int
+    figures: Figures
+    letters: int
+    news: Sequence[tuple[Feed, int]]
+    hosts: Sequence[tuple[str, int]]
+    circuits: Sequence[HostFigures]
+    paced: Sequence[Paced]
+
+
+@dataclass(frozen=True, slots=True)
+class FeedList:
+    """A page of feeds: how many are meant, how many there are in all, and whether all were looked at."""
+
+    feeds: Sequence[Feed]
+    meant: int
+    subscribed: int
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FeedPage:
+    """A feed with all that is known of it."""
+
+    feed: Feed
+    journal: Sequence[dict[str, Any]]
+    entries: int
+    push: Push | None
+    task: tuple[Task, History] | None
+    articles: Sequence[dict[str, Any]]
+    lines: Sequence[dict[str, Any]]
+    """Its latest entries, as far as they lie among this machine's latest lines."""
+    per_day: float
+
+
+@dataclass(frozen=True, slots=True)
+class Letters:
+    """A page of dead letters, how many there are in all, and the place before which there may be more; 0: none."""
+
+    letters: Sequence[Letter]
+    count: int
+    before: int
+
+
+def overview(wired: Wiring, span: str) -> Overview:
+    """The figures of a span of `tallies.SPANS`, and what is so now. StoreUnavailable."""
+    chosen, now = SPANS[span], wired.now().timestamp()
+    since, until = chosen.bounds(now)
+    with map_redis_errors():
+        found = bars(wired.series.slots(since, until), chosen, now)
+        counted = wired.series.most_news(since, now, TOP)
+        feeds = wired.registry.load([feed_id for feed_id, _ in counted])
+        return Overview(
+            bars=found,
+            whole=total(found),
+            feeds=wired.registry.count(),
+            failing=wired.registry.failing(0)[0],
+            figures=wired.frontier.figures(),
+            letters=wired.dead_letters.count(),
+            news=[(feeds[feed_id], number) for feed_id, number in counted if feed_id in feeds],
+            hosts=wired.series.most_failures(since, now, TOP),
+            circuits=circuits(wired),
+            paced=paced(wired),
+        )
+
+
+def circuits(wired: Wiring, limit: int = TOP) -> list[HostFigures]:
+    """Hosts that failed as a whole, each with its domain; those that changed last first."""
+    return [wired.frontier.host(host.name) for host in wired.frontier.circuits(limit)]
+
+
+def paced(wired: Wiring, limit: int = SAMPLE) -> list[Paced]:
+    """Interval and rate of all feeds, or of as many, drawn by chance; those of which both are known."""
+    feeds = wired.registry.load(wired.registry.some(limit)).values()
+    found = [Paced(feed, feed.polls.interval_sec or 0.0, rate(feed)) for feed in feeds]
+    return [each for each in found if each.interval_sec and each.per_day]
+
+
+def rate(feed: Feed) -> float:
+    """New entries a day, as they were learnt: from all arrivals, or else from the mean gap; 0 if nothing is known."""
+    state = feed.polls.cadence_state
+    return entries_per_day(state.arrivals) or (DAY_SEC / state.ewma_sec if state.ewma_sec else 0.0)
+
+
+def feeds(wired: Wiring, text: str = "", *, failing: bool = False, page: int = 1) -> FeedList:
+    """The feeds whose URL, title or category has a text in it, by URL; or those that fail, by how often in a row."""
+    start = (page - 1) * FEEDS_A_PAGE
+    with map_redis_errors():
+        subscribed = wired.registry.count()
+        if failing:
+            meant, ids = wired.registry.failing(start + FEEDS_A_PAGE)
+            whole = True
+        else:
+            urls = sorted(_urls(wired, text.lower()))
+            meant, ids = len(urls), [feed_id for _, feed_id in urls]
+            whole = subscribed <= LOOKED_AT
+        chosen = ids[start : start + FEEDS_A_PAGE]
+        loaded = wired.registry.load(chosen)
+    return FeedList([loaded[each] for each in chosen if each in loaded], meant, subscribed, whole)
+
+
+def _urls(wired: Wiring, text: str) -> Iterator[tuple[str, str]]:
+    """URL without its scheme, and id, of the feeds that have a text in what was said of them."""
+    looked_at, written = 0, json.dumps(text, ensure_ascii=False)[1:-1]
+    for _, ids in wired.registry.pages(4000):
+        for record in wired.registry.said(ids):
+            plain = None if text else _PLAIN.match(record)
+            if plain is not None:
+                yield plain[2], plain[1]
+            elif written in record.lower():
+                said = json.loads(record)
+                if any(text in each.lower() for each in _names(said)):
+                    yield said["url"].partition("://")[2], said["id"]
+        looked_at += len(ids)
+        if looked_at >= LOOKED_AT:
+            return
+
+
+def _names(said: dict[str, Any]) -> Iterator[str]:
+    yield said["url"]
+    yield said.get("title") or ""
+    yield from said.get("categories", ())
+
+
+def feed_page(wired: Wiring, feed_id: str) -> FeedPage:
+    """One feed; Refusal (`feed_unknown`) if there is none of this id, StoreUnavailable, DiskUnavailable."""
+    feed = registering.find(wired.registry, feed_id)
+    if feed is None:
+        raise Refusal("feed_unknown", "there is no feed of this id: it may have been unsubscribed")
+    articles = wired.catalogue.page(WantedArticles(feed_id=feed.id), wired.now(), limit=TOP).articles
+    lines = wired.entry_lines.recent(f'"feed_id":"{feed.id}"', LINE_BYTES)
+    with map_redis_errors():
+        return FeedPage(
+            feed,
+            wired.registry.journal(feed.id),
+            wired.entries.count(feed.id),
+            wired.pushes.find(feed.id),
+            wired.frontier.find(f"feed:{feed.id}"),
+            articles,
+            lines[:TOP],
+            rate(feed),
+        )
+
+
+def queued(wired: Wiring) -> int:
+    """What other programs have pushed and no worker has taken yet."""
+    return int(wired.client.llen(keys.CRAWLER_QUEUE))
+
+
+def versions(wired: Wiring, uid: str) -> list[dict[str, Any]]:
+    """What was stored of an article, newest first, as far as it lies among this machine's latest lines."""
+    found = wired.article_lines.recent(f'"uid":"{uid}"', LINE_BYTES)
+    return list({each["content_hash"]: each for each in reversed(found) if each.get("uid") == uid}.values())[::-1]
+
+
+def letters(wired: Wiring, wanted: Wanted, before: int | None = None) -> Letters:
+    """A page of the dead letters that are meant, newest first, from a place in their list backwards."""
+    found: list[Letter] = []
+    with map_redis_errors():
+        wired.frontier.deliver_dead_letters()
+        count = wired.dead_letters.count()
+        end = count if before is None else min(before, count)
+        for _ in range(LETTER_PAGES):
+            start = max(0, end - PAGE)
+            page = wired.dead_letters.page(start)[: end - start]
+            for at in range(end - 1, start - 1, -1):
+                letter = read_letter(page[at - start]) if at - start < len(page) else None
+                if letter is not None and wanted.matches(letter):
+                    found.append(letter)
+                if len(found) == LETTERS_A_PAGE:
+                    return Letters(found, count, at)
+            end = start
+            if not end:
+                break
+    return Letters(found, count, end)

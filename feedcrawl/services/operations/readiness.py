@@ -1,0 +1,89 @@
+"""Whether a crawl may go on: Redis is sound and the one that it was, and the disk takes what is to be written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from feedcrawl.store.disk.files import FILE_TOO_LARGE, PASSING, DiskUnavailable, probe
+from feedcrawl.store.redis.connection import ServerRefused, StoreUnavailable, check_server
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from feedcrawl.store.redis.connection import Client
+    from feedcrawl.store.redis.generation import Generation
+
+Trouble = StoreUnavailable | DiskUnavailable | ServerRefused
+"""What keeps a crawl from taking more work; its `code` is the reason, its `detail` says what to do."""
+
+FINAL: Final = frozenset({"emptied", "another_server"})
+"""What does not pass by waiting: whatever is written from now on would be written to the wrong place."""
+_UNSOUND: Final = frozenset({"no_aof", "evicts"})
+"""What is found at the start, and may come later. That a server does not answer, who asks it finds out by himself."""
+
+
+class Readiness:
+    """What was found last, and the ways to find it out. `look` and `same_server` never raise."""
+
+    def __init__(self, client: Client, generation: Generation, data_dir: Path, *, unsafe: bool) -> None:
+        self._client = client
+        self._generation = generation
+        self._data_dir = data_dir
+        self._unsafe = unsafe
+        self._server: ServerRefused | None = None
+        self._disk: DiskUnavailable | None = None
+
+    @property
+    def trouble(self) -> Trouble | None:
+        """Why no more work is taken now; None if it may be."""
+        return self._server or self._disk
+
+    def look(self) -> None:
+        """Asks the server, and the disk if it failed. May take as long as their time limits: a thread's work."""
+        self._look_at_server()
+        self._look_at_disk()
+
+    def same_server(self) -> bool:
+        """Whether the server still has the data that it had; one round trip."""
+        try:
+            self._generation.check()
+        except ServerRefused as refused:
+            self._server = refused
+        except (StoreUnavailable, DiskUnavailable):
+            return False
+        return self._server is None
+
+    def note(self, error: BaseException | None) -> None:
+        """Something could not be done: where it is the disk's fault nothing more is taken until that has passed."""
+        if isinstance(error, DiskUnavailable) and error.reason in PASSING:
+            self._disk = error
+
+    def _look_at_server(self) -> None:
+        try:
+            check_server(self._client, unsafe=self._unsafe)
+            self._generation.settle()
+        except ServerRefused as refused:
+            self._server = refused if refused.code in FINAL | _UNSOUND else self._server
+        except StoreUnavailable:
+            return
+        except DiskUnavailable as error:
+            self.note(error)
+        else:
+            self._server = None
+
+    def _look_at_disk(self) -> None:
+        found = self._disk
+        if found is None:
+            return
+        try:
+            probe(self._folder(found.path), beyond=found.path if found.reason == FILE_TOO_LARGE else None)
+        except DiskUnavailable as error:
+            self._disk = error
+        else:
+            if self._disk is found:  # and nothing else has failed meanwhile
+                self._disk = None
+
+    def _folder(self, path: Path) -> Path:
+        """The one of the data directory's that a file is in: they may be on disks of their own."""
+        inside = path.relative_to(self._data_dir).parts if path.is_relative_to(self._data_dir) else ()
+        return self._data_dir / inside[0] if len(inside) > 1 else self._data_dir

@@ -1,0 +1,105 @@
+"""The proof that each feed, sitemap and push lease has exactly one future: pending, or in the hands of a worker.
+
+It follows from the order of the steps; this looks whether it is so. What a kill between subscribing and queueing left,
+or a lost write, or a hand in the store, is queued again.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Final
+
+from feedcrawl.domain.push.protocol import Topic
+from feedcrawl.services.push.websub import lease_task
+from feedcrawl.services.sites.watching import sitemap_task
+from feedcrawl.services.subscriptions.registering import poll_task
+from feedcrawl.store.redis import keys
+from feedcrawl.store.redis.connection import map_redis_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from feedcrawl.domain.frontier.tasks import Task
+    from feedcrawl.wiring import Wiring
+
+logger = logging.getLogger(__name__)
+
+PAGE: Final = 250
+"""Feeds in one step of the server: about 2 ms."""
+TURN_SEC: Final = 55
+"""How long after its last page a worker is still the one that sweeps. Less than the time between two passes."""
+_MENDED: Final = frozenset({"stray", "twice", "unleased"})
+_FEED: Final = "feed:"
+_SITEMAP: Final = "sitemap:"
+_PUSH: Final = "websub:"
+
+
+class Sweeper:
+    """One pass over all that comes again in the fleet. Methods may raise StoreUnavailable; any may be repeated."""
+
+    def __init__(self, wired: Wiring, *, worker: str) -> None:
+        self._wired = wired
+        self._worker = worker
+
+    def count(self) -> int:
+        """How many there are to look at."""
+        with map_redis_errors():
+            return self._wired.registry.count() + self._wired.sitemaps.count() + self._wired.pushes.count()
+
+    def begin(self) -> bool:
+        """Whether this worker is the one that sweeps now; the next may be another after `TURN_SEC`."""
+        with map_redis_errors():
+            return bool(self._wired.client.set(keys.SWEEPER, self._worker, nx=True, ex=TURN_SEC))
+
+    def pages(self) -> Iterator[list[str]]:
+        """Looks page by page, and yields the tasks of each that have no future; ends early if another took over."""
+        wired = self._wired
+        with map_redis_errors():
+            for store, kind in ((wired.registry, _FEED), (wired.sitemaps, _SITEMAP), (wired.pushes, _PUSH)):
+                for shard, ids in store.pages(PAGE):
+                    yield self._look(shard, [f"{kind}{each}" for each in ids])
+                    if not self._goes_on():
+                        return
+            unleased, freed = wired.frontier.audit()
+        if unleased or freed:
+            logger.warning("frontier_mended", extra={"holders_without_lease": unleased, "hosts_held_by_nobody": freed})
+
+    def repair(self, suspects: Sequence[str]) -> int:
+        """Queues those of the tasks that still have no future, due at once; answers how many.
+
+        To be called a moment after they were found: meanwhile whoever was just about to queue one has done so.
+        """
+        with map_redis_errors():
+            missing = self._wired.frontier.sweep(suspects) if suspects else {}
+            tasks = [task for task in self._tasks(list(missing)) if missing[task.id] not in _MENDED]
+            for task in tasks:
+                _tell(task.id, missing[task.id], task.url)
+            self._wired.frontier.push(tasks, again="retry")
+        return len(tasks)
+
+    def _look(self, shard: int, ids: list[str]) -> list[str]:
+        found = self._wired.frontier.sweep(ids, shard=shard)
+        for each, state in found.items():
+            if state in _MENDED:
+                _tell(each, state)
+        return [each for each, state in found.items() if state not in _MENDED]
+
+    def _goes_on(self) -> bool:
+        if self._wired.client.get(keys.SWEEPER) != self._worker:
+            return False
+        return bool(self._wired.client.expire(keys.SWEEPER, TURN_SEC))
+
+    def _tasks(self, ids: Sequence[str]) -> Iterator[Task]:
+        """The tasks of those feeds, sitemaps and push leases that are still there."""
+        bare = {each: each.partition(":")[2] for each in ids}
+        feeds = self._wired.registry.load([bare[each] for each in ids if each.startswith(_FEED)])
+        yield from (poll_task(feed.subscription) for feed in feeds.values())
+        pushes = self._wired.pushes.all_of([bare[each] for each in ids if each.startswith(_PUSH)])
+        yield from (lease_task(each, Topic(push.hub, push.topic)) for each, push in pushes.items())
+        sitemaps = self._wired.sitemaps.load([bare[each] for each in ids if each.startswith(_SITEMAP)])
+        yield from (sitemap_task(watched.sitemap) for watched in sitemaps.values())
+
+
+def _tell(task: str, state: str, url: str | None = None) -> None:
+    kind, _, owner = task.partition(":")
+    logger.error(f"{kind}_without_future", extra={f"{kind}_id": owner, "reason": state, "url": url})  # noqa: G004

@@ -1,0 +1,36 @@
+"""Tokens made and recognized: the command and the API come through here."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.operations.tokens import TOKEN_BYTES, new_token, token_digest, token_text
+from feedcrawl.services.subscriptions.polling import rfc3339
+from feedcrawl.store.redis.connection import map_redis_errors
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from feedcrawl.domain.operations.tokens import Token
+    from feedcrawl.store.operations.tokens import Tokens
+
+
+def create(tokens: Tokens, actor: str, scope: str, now: datetime) -> tuple[str, Token]:
+    """A new token as its caller shows it, told this once, and what is kept of it. Refusal as of `new_token`."""
+    text = token_text(secrets.token_bytes(TOKEN_BYTES))
+    digest = token_digest(text)
+    assert digest is not None
+    token = new_token(digest, actor, scope, rfc3339(now))
+    with map_redis_errors():
+        tokens.add(token)
+    return text, token
+
+
+def find(tokens: Tokens, text: str) -> Token | None:
+    """The token that a caller shows; None for one that there is not, or not any more."""
+    digest = token_digest(text)
+    if digest is None:
+        return None
+    with map_redis_errors():
+        return tokens.find(digest)

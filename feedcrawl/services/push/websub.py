@@ -1,0 +1,231 @@
+"""Push: asking hubs, believing them or not, and what their deliveries bring (W3C WebSub).
+
+The worker asks and reads; the API process answers hubs. What one has answered with 2xx is in the store before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import random
+import secrets
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from feedcrawl.domain.errors import Refusal
+from feedcrawl.domain.frontier.tasks import Task
+from feedcrawl.domain.push import leases, protocol
+from feedcrawl.domain.urls import hostname
+from feedcrawl.services.subscriptions.journal import push_line
+from feedcrawl.services.subscriptions.polling import moment
+from feedcrawl.services.subscriptions.registering import poll_task
+from feedcrawl.store.push.websub import Delivery
+from feedcrawl.store.redis.connection import map_redis_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from feedcrawl.domain.push.leases import Push
+    from feedcrawl.domain.push.protocol import Intent, Topic
+    from feedcrawl.domain.subscriptions.records import Feed
+    from feedcrawl.items import FeedPoll
+    from feedcrawl.store.frontier.queue import Frontier
+    from feedcrawl.store.push.websub import Pushes
+    from feedcrawl.store.subscriptions.registry import Registry
+
+logger = logging.getLogger(__name__)
+
+MAX_BYTES = 5 << 20
+"""Of one delivery. Nothing is decoded before it is signed, and a feed's own limit is larger."""
+
+
+class WebSub:
+    """Methods may raise StoreUnavailable. `public_url` is where hubs reach the API; without one nothing is asked."""
+
+    def __init__(
+        self,
+        stores: tuple[Pushes, Registry, Frontier],
+        public_url: str | None,
+        *,
+        sha1: bool,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._pushes, self._registry, self._frontier = stores
+        self._public_url = public_url.rstrip("/") if public_url else None
+        self._sha1 = sha1
+        self._now = now
+
+    @property
+    def on(self) -> bool:
+        """Whether hubs can reach us."""
+        return self._public_url is not None
+
+    def ask(self, feed_id: str, topic: Topic) -> bytes:
+        """The form that asks a hub for a subscription, with a callback and a secret that only it will know."""
+        token, secret = protocol.token_of(feed_id, secrets.token_bytes(32)), secrets.token_hex(32)
+        now = self._at()
+        with map_redis_errors():
+            self._pushes.update(
+                feed_id, lambda push: leases.asked(push, topic, protocol.digest_of(token), secret, now=now)
+            )
+        form = {
+            "hub.mode": "subscribe",
+            "hub.topic": topic.topic,
+            "hub.callback": f"{self._public_url}/websub/{token}",
+            "hub.lease_seconds": str(round(protocol.ASKED_LEASE_SEC)),
+            "hub.secret": secret,
+        }
+        return urlencode(form).encode()
+
+    def look(self, feed_id: str, push: Push | None, topic: Topic) -> float:
+        """Seconds until a hub needs to be asked, 0 for now; one that was asked and did not verify has failed.
+
+        One that may still verify is asked again: the task comes back before that only where whoever asked is gone.
+        """
+        if push is None or (push.hub, push.topic) != (topic.hub, topic.topic):
+            return 0.0
+        now = self._at()
+        if push.asked is not None and now >= push.asked.until:
+            return self.fail(feed_id, "unverified")
+        return max(push.renew_at - now, 0.0)
+
+    def fail(self, feed_id: str, reason: str, *, at_least_sec: float = 0.0) -> float:
+        """Notes that a hub was asked in vain, and has its feed polled as without one; seconds until the next try."""
+        with map_redis_errors():
+            before = self._pushes.find(feed_id)
+            push = self._pushes.update(feed_id, lambda old: old and leases.failed(old, reason))
+        if push is None:
+            return 0.0
+        self._tell(feed_id, push, "push_failed", reason)
+        self._fall_back(feed_id, before)
+        return max(leases.wait_sec(push, now=self._at()) * random.uniform(1, 1.15), at_least_sec)  # noqa: S311 - jitter
+
+    def wait(self, feed_id: str) -> float:
+        """Seconds until a subscription that a hub has accepted is looked at again."""
+        with map_redis_errors():
+            push = self._pushes.find(feed_id)
+        return leases.wait_sec(push, now=self._at()) if push is not None else 0.0
+
+    def intent(self, token: str, intent: Intent) -> str:
+        """The challenge to echo to a hub that says what it intends; Refusal for one that is not believed."""
+        feed_id, digest, now = protocol.feed_of(token), protocol.digest_of(token), self._at()
+        with map_redis_errors():
+            before = self._pushes.find(feed_id) if feed_id else None
+            refused = leases.refusal(before, digest, intent, now=now)
+            if refused or feed_id is None:
+                logger.info("push_intent_refused", extra={"feed_id": feed_id, "reason": refused or "unknown_callback"})
+                raise Refusal(refused or "unknown_callback", "nothing was asked for that this could verify")
+            push = self._pushes.update(feed_id, lambda old: self._intended(old, digest, intent, now))
+        assert push is not None
+        self._tell(feed_id, push, "push_denied" if intent.mode == "denied" else "push_verified", intent.reason or "")
+        if intent.mode == "denied":
+            self._fall_back(feed_id, before)
+        return intent.challenge or ""
+
+    @staticmethod
+    def _intended(old: Push | None, digest: str, intent: Intent, now: float) -> Push | None:
+        if old is None or leases.refusal(old, digest, intent, now=now):  # another word came first
+            return None
+        if intent.mode == "denied":
+            return leases.denied(old, now=now)
+        lease = protocol.lease_sec(intent.lease)
+        assert lease is not None
+        return leases.verified(old, lease, now=now, jitter=random.uniform(-1, 1))  # noqa: S311 - jitter
+
+    def deliver(self, token: str, signatures: Sequence[str], content_type: str, body: bytes) -> str:
+        """Takes what a hub pushes; in the store, and its feed due, when this answers what became of it.
+
+        `kept` and `replayed` are read, `ping` brings a poll, all else is the reason why it counts for nothing.
+
+        Refusal for a callback that is not ours, and where too much waits to be read (`push_queue_full`). What is not
+        signed as it must be is taken for nothing, without a word to whoever sent it.
+        """
+        feed_id, now = protocol.feed_of(token), self._at()
+        with map_redis_errors():
+            push = self._pushes.find(feed_id) if feed_id else None
+            key = leases.key_of(push, protocol.digest_of(token), now=now)
+            feed = self._registry.load([feed_id]).get(feed_id) if feed_id and key else None
+            if feed_id is None or key is None or feed is None:
+                raise Refusal("unknown_callback", "there is no subscription with this callback")
+            refused = protocol.signature_refusal(key.secret, signatures, body, sha1=self._sha1)
+            if refused:
+                logger.warning("push_ignored", extra={"feed_id": feed_id, "reason": refused})
+                return refused
+            result = self._keep(feed, content_type, body) if body.strip() else self._pinged(feed, now)
+            self._pushes.update(feed_id, lambda old: old and replace(old, pushed_at=now))
+        logger.info("push_delivered", extra={"feed_id": feed_id, "result": result, "bytes": len(body)})
+        return result
+
+    def _keep(self, feed: Feed, content_type: str, body: bytes) -> str:
+        declared = content_type.replace("\n", " ")[:200]
+        kept = self._pushes.keep(feed.id, Delivery(declared, body), hashlib.sha256(body).hexdigest())
+        if kept == "full":
+            raise Refusal("push_queue_full", "earlier deliveries of this feed wait to be read")
+        if self._pushes.waiting(feed.id):  # a replay too may be of one whose poll was never queued
+            self._frontier.push([poll_task(feed.subscription)], again="push")
+        return kept
+
+    def _pinged(self, feed: Feed, now: float) -> str:
+        """Has a feed polled that is said to have news, at most once a minute."""
+        self._frontier.push([poll_task(feed.subscription)], delay_sec=self._ping(feed.id, now), again="push")
+        return "ping"
+
+    def _ping(self, feed_id: str, now: float) -> float:
+        push = self._pushes.update(feed_id, lambda old: old and replace(old, poll_due_at=leases.ping_due(old, now=now)))
+        return max(push.poll_due_at - now, 0.0) if push is not None else 0.0
+
+    def seen(self, poll: FeedPoll) -> None:
+        """What a poll shows of its feed's hub: one that is new is asked soon, one that kept something back is noted."""
+        if not self.on or poll.failed:
+            return
+        push, topic, feed_id = poll.push, poll.topic, poll.feed.id
+        with map_redis_errors():
+            if topic is not None and (push is None or (push.hub, push.topic) != (topic.hub, topic.topic)):
+                if push is not None:  # its task asks the hub before
+                    self._frontier.remove(f"websub:{feed_id}")
+                self._frontier.push([lease_task(feed_id, topic)], again="push")
+            elif push is not None and poll.new and self._missed(poll, push):
+                poll.push = self._pushes.update(feed_id, lambda old: old and replace(old, misses=old.misses + 1))
+                logger.warning("push_missed", extra={"feed_id": feed_id, "url": push.hub, "new": len(poll.new)})
+
+    @staticmethod
+    def _missed(poll: FeedPoll, push: Push) -> bool:
+        last = moment(poll.feed.polls.last_success_at)
+        dates = [moment(entry.published) for entry in poll.new]
+        return leases.missed(push, dates, last_poll=last.timestamp() if last else 0.0, now=poll.at.timestamp())
+
+    def read(self, poll: FeedPoll) -> dict[str, Any]:
+        """How the task of a delivery ends that was read: its feed is polled when it was to be; at once if in vain."""
+        feed, now = poll.feed, poll.at.timestamp()
+        with map_redis_errors():
+            self._pushes.update(feed.id, lambda old: old and leases.brought(old, len(poll.new)))
+            next_at = moment(feed.polls.next_at)
+            at_once = next_at is None or poll.waiting > 1 or poll.lease.history.again not in (None, "push")
+            wait = 0.0 if at_once or next_at is None else max(next_at.timestamp() - now, 0.0)
+            wait = self._ping(feed.id, now) if poll.failed else wait
+        line = push_line(poll, wait)
+        commit = [*self._pushes.read(feed.id), *self._registry.note(feed.id, line)]
+        return {"status": "pending", "reason": "push", "delay_sec": wait, "commit": commit}
+
+    def _tell(self, feed_id: str, push: Push, event: str, reason: str) -> None:
+        """One line for what is new; a hub that keeps failing is heard of once."""
+        level = logging.WARNING if event != "push_verified" and push.failures == 1 else logging.INFO
+        logger.log(level, event, extra={"feed_id": feed_id, "url": push.hub, "reason": reason[:200]})
+
+    def _fall_back(self, feed_id: str, before: Push | None) -> None:
+        """Has a feed polled at once that was not, since its hub was relied on."""
+        if not leases.relied_on(before, now=self._at()):
+            return
+        with map_redis_errors():
+            feeds = self._registry.load([feed_id]).values()
+            self._frontier.push([poll_task(feed.subscription) for feed in feeds], again="push")
+
+    def _at(self) -> float:
+        return self._now().timestamp()
+
+
+def lease_task(feed_id: str, topic: Topic) -> Task:
+    """The one task that is the future of a feed's push subscription."""
+    return Task(f"websub:{feed_id}", "websub", topic.hub, hostname(topic.hub), payload={"topic": topic.topic})

@@ -1,0 +1,1 @@
+"""Use cases of sites: sitemaps, sources, crawling a site without a feed."""

@@ -1,0 +1,93 @@
+"""Following a site's listing pages: which are asked for in this run, and what their links become."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.errors import InvalidUrl
+from feedcrawl.domain.frontier.priority import priority
+from feedcrawl.services.articles.tasks import article_task
+from feedcrawl.store.redis.connection import map_redis_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from feedcrawl.domain.frontier.tasks import Again, History, Task
+    from feedcrawl.domain.sites.sources import Source
+    from feedcrawl.services.frontier.leases import Leases
+    from feedcrawl.store.frontier.queue import Frontier
+    from feedcrawl.store.sites.site_runs import Run, SiteRuns
+
+
+class SiteRun:
+    """One crawl of a source. Each listing page is asked for once in it, however many pages and workers come to it."""
+
+    def __init__(self, source: Source, runs: SiteRuns, frontier: Frontier, leases: Leases, *, max_pages: int) -> None:
+        self.source = source
+        self._runs = runs
+        self._frontier = frontier
+        self._leases = leases
+        self._max_pages = max_pages
+        with map_redis_errors():
+            self._run = self._begin()
+
+    def follow(self, pages: Sequence[Task]) -> int:
+        """Pushes those of the pages that this run has not come to yet, within its cap; answers how many."""
+        with map_redis_errors():
+            known = self._frontier.histories([page.id for page in pages])
+        fresh = {page.id: page for page in pages if self._is_fresh(known.get(page.id))}
+        if not fresh:
+            return 0
+        with map_redis_errors():
+            room = self._max_pages - (self._runs.count(self.source.name, len(fresh)) - len(fresh))
+        wanted = list(fresh.values())[: max(room, 0)]
+        self._leases.push_each((page, 0.0, "queue_again" if page.id in known else "") for page in wanted)
+        return len(wanted)
+
+    def end(self) -> None:
+        """Nothing is left of the run."""
+        with map_redis_errors():
+            self._runs.end(self.source.name)
+
+    def _is_fresh(self, history: History | None) -> bool:
+        if history is None:
+            return True
+        return history.status != "pending" and (history.updated_at or 0) <= self._run.since_ms
+
+    def _begin(self) -> Run:
+        """A run that was killed at its very end has nothing left to do: what comes then is a new one."""
+        run = self._runs.join(self.source.name)
+        if run.joined and not self._frontier.counts().get("pending:page"):
+            self._runs.end(self.source.name)
+            run = self._runs.join(self.source.name)
+        return run
+
+
+def submitted(urls: Iterable[str], source: Source, parent: str, depth: int) -> Iterator[tuple[Task, Again]]:
+    """The tasks of a source's articles that a page `depth` links from the base lists."""
+    for url in urls:
+        try:
+            task = article_task(
+                url,
+                category=source.categories[0] if source.categories else None,
+                priority=priority(source.priority, origin="spider", depth=depth + 1),
+                origin="spider",
+                parent=parent,
+                depth=depth + 1,
+                source=source.name,
+                payload={"categories": list(source.categories)} if source.categories else {},
+                keep_trailing_slash=source.keep_trailing_slash,
+            )
+        except InvalidUrl:
+            continue
+        yield task, ""
+
+
+def external(urls: Iterable[str], source: Source, parent: str, depth: int) -> Iterator[tuple[Task, Again]]:
+    """The tasks of articles of other sites: what is said of the source does not hold for them."""
+    for url in urls:
+        try:
+            rank = priority(source.priority, origin="spider", depth=depth + 1)
+            yield article_task(url, priority=rank, origin="spider", parent=parent, depth=depth + 1), ""
+        except InvalidUrl:
+            continue

@@ -1,0 +1,335 @@
+"""One poll of a sitemap, from the answer to what it leaves."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from feedcrawl.domain import cadence, dates
+from feedcrawl.domain.cadence.state import to_json
+from feedcrawl.domain.errors import InvalidUrl
+from feedcrawl.domain.frontier.priority import priority
+from feedcrawl.domain.frontier.traces import TRACE, carried, trace_id
+from feedcrawl.domain.http.conditional import Validators
+from feedcrawl.domain.sitemaps import MAX_SITEMAPS
+from feedcrawl.domain.sitemaps.news import Terms
+from feedcrawl.domain.sitemaps.state import MAX_DEPTH, Sitemap, SitemapRecord, Watched
+from feedcrawl.domain.urls import canonicalize, hostname, registered_domain, resolve
+from feedcrawl.services.articles.submissions import BATCH, batches
+from feedcrawl.services.articles.tasks import article_task
+from feedcrawl.services.sites.watching import sitemap_task
+from feedcrawl.services.subscriptions.polling import moment, rfc3339, rfc3339_or_none
+from feedcrawl.services.subscriptions.registering import url_key
+from feedcrawl.store.redis.connection import map_redis_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from datetime import datetime
+
+    from feedcrawl.config import Config
+    from feedcrawl.domain.cadence import CadencePolicy, Decision
+    from feedcrawl.domain.frontier.tasks import Again, Lease, Task
+    from feedcrawl.domain.models import PublisherHints
+    from feedcrawl.domain.sitemaps.news import Found, News
+    from feedcrawl.services.articles.submissions import Submissions
+    from feedcrawl.services.frontier.leases import Leases
+    from feedcrawl.store.redis.connection import Client
+    from feedcrawl.store.sites.sitemaps import Known, Sitemaps
+
+OLDEST: Final = timedelta(days=30)
+"""How far back a date may lie that was missed because nobody looked."""
+
+
+@dataclass(repr=False)
+class SitemapPoll:
+    """One poll of one sitemap, from the answer to the commit."""
+
+    lease: Lease
+    watched: Watched
+    poll_id: str
+    at: datetime
+    status: int | None
+    result: str
+    """`fetched`, `not_modified`, `unchanged`, or the reason code of what went wrong."""
+    validators: Validators | None = None
+    body_hash: str | None = None
+    body_bytes: int = 0
+    news: News | None = None
+    retry_after_sec: float | None = None
+    max_age_sec: float | None = None
+    duration_sec: float | None = None
+    detail: str = ""
+    signal: Any = None
+    keep_trailing_slash: bool = False
+    decision: Decision | None = None
+
+    @property
+    def sitemap(self) -> Sitemap:
+        """What was polled."""
+        return self.watched.sitemap
+
+    @property
+    def failed(self) -> bool:
+        """Whether the poll brought no usable answer."""
+        return self.result not in ("fetched", "not_modified", "unchanged")
+
+    @property
+    def found(self) -> tuple[Found, ...]:
+        """The URLs, or parts of an index, that it brought."""
+        return self.news.found if self.news is not None else ()
+
+
+def site_of(sitemap: Sitemap) -> str:
+    """The registered domain whose new URLs are counted together."""
+    return registered_domain(hostname(sitemap.url))
+
+
+def day_of(at: datetime) -> str:
+    """The day (UTC) on which new URLs are counted together."""
+    return f"{at:%Y%m%d}"
+
+
+def until_tomorrow(at: datetime) -> float:
+    """Seconds until the next such day begins."""
+    tomorrow = (at + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
+    return (tomorrow - at).total_seconds()
+
+
+def terms_for(watched: Watched, known: Known, config: Config, at: datetime, hosts: Mapping[str, bool]) -> Terms:
+    """By what the news of a sitemap are told. A window that nobody looked into is as long as the pause was."""
+    since, last = at - timedelta(seconds=config.sitemap_window_sec), moment(watched.record.last_success_at)
+    if last is not None and last < since:
+        since = max(last, at - OLDEST)
+    return Terms(
+        now=at,
+        since=since,
+        limit=max(min(config.sitemap_max_new, config.sitemap_urls_per_day - known.today), 0),
+        parts=max(MAX_SITEMAPS - known.parts, 0) if watched.sitemap.depth < MAX_DEPTH else 0,
+        seen=known.seen,
+        hosts=hosts,
+    )
+
+
+def names_it(sitemap: Sitemap, named: Iterable[str]) -> bool:
+    """Whether a robots.txt that names these sitemaps names this one, or the index that it is a part of."""
+    own = {canonicalize(url) for url in (sitemap.url, sitemap.root_url) if url}
+    for url in named:
+        try:
+            if canonicalize(url) in own:
+                return True
+        except InvalidUrl:
+            continue
+    return False
+
+
+def article_tasks(poll: SitemapPoll) -> Iterator[tuple[Task, Again]]:
+    """A task for each URL found, with the reason why a known one comes again."""
+    said = poll.sitemap
+    for found in poll.found:
+        try:
+            task = article_task(
+                found.url,
+                category=said.categories[0] if said.categories else None,
+                priority=priority(said.priority, origin="sitemap"),
+                origin="sitemap",
+                parent=said.url,
+                source=said.source,
+                payload=provenance(said, found) | carried(poll.lease.task.payload),
+                keep_trailing_slash=poll.keep_trailing_slash,
+            )
+        except InvalidUrl:
+            continue
+        yield task, "edited" if found.edited else ""
+
+
+def provenance(sitemap: Sitemap, found: Found) -> dict[str, Any]:
+    """What travels with an article's task: where it was found, and what a news sitemap said of it."""
+    said = {
+        "sitemap_id": sitemap.id,
+        "title": found.title,
+        "published": rfc3339_or_none(found.published),
+        "language": found.language,
+        "categories": list(sitemap.categories),
+    }
+    return {name: value for name, value in said.items() if value}
+
+
+def parts(poll: SitemapPoll) -> Iterator[tuple[Sitemap, Again]]:
+    """The parts that an index brought, each with the reason why a known one is looked at before its time."""
+    said = poll.sitemap
+    for found in poll.found:
+        try:
+            url = resolve(found.url)
+        except InvalidUrl:
+            continue
+        root = said.root or said.id, said.root_url or said.url
+        part = replace(
+            said,
+            id=str(uuid.uuid4()),
+            url=url,
+            root=root[0],
+            root_url=root[1],
+            depth=said.depth + 1,
+            guess=False,
+            added_at=rfc3339(poll.at),
+        )
+        yield part, "edited" if found.edited else ""
+
+
+def observation(poll: SitemapPoll, hints: PublisherHints) -> cadence.Observation:
+    """What a poll showed, as the cadence sees it."""
+    new = sum(not found.edited for found in poll.found)
+    moments = sorted((found.date for found in poll.found if found.date), reverse=True)
+    return cadence.Observation(
+        status=None if poll.failed and poll.status is not None and 200 <= poll.status < 300 else poll.status,
+        new_entries=new,
+        known_entries=(poll.news.urls if poll.news else 0) - new,
+        published=tuple(date for date in moments if dates.believable(date, poll.at)),
+        first_seen=(poll.at,) * min(new, BATCH),
+        retry_after_sec=poll.retry_after_sec,
+        max_age_sec=poll.max_age_sec,
+        hints=hints,
+    )
+
+
+def policy_for(watched: Watched, policy: CadencePolicy, config: Config, at: datetime) -> CadencePolicy:
+    """The one policy with the bounds of sitemaps, or of one that has brought nothing for so long that it is retired."""
+    said, news_at = watched.sitemap, moment(watched.record.news_at)
+    if news_at is not None and at - news_at >= timedelta(seconds=config.sitemap_retire_sec):
+        slow = config.sitemap_probe_sec
+        return replace(policy, min_interval_sec=slow, initial_interval_sec=slow, max_interval_sec=slow)
+    shortest = said.min_interval_sec or config.sitemap_interval_sec
+    return replace(
+        policy,
+        min_interval_sec=shortest,
+        initial_interval_sec=shortest,
+        max_interval_sec=max(said.max_interval_sec or policy.max_interval_sec, shortest),
+    )
+
+
+def decide(poll: SitemapPoll, policy: CadencePolicy, jitter: float) -> Decision:
+    """When to poll this sitemap again, and why."""
+    state = poll.watched.record.cadence_state
+    return cadence.next_poll(state, observation(poll, state.hints), now=poll.at, policy=policy, jitter=jitter)
+
+
+def poll_record(poll: SitemapPoll) -> SitemapRecord:
+    """What the poll leaves for the next one. Validators move on only with a body that was read, or with a 304."""
+    before, decision = poll.watched.record, poll.decision
+    assert decision is not None
+    record = replace(
+        before,
+        cadence=to_json(decision.state),
+        interval_sec=round(decision.interval_sec, 3),
+        next_at=rfc3339(decision.next_at),
+        reason=decision.reason,
+        candidates=tuple((one.rule, round(one.wait_sec, 1)) for one in decision.candidates),
+        last_fetch_at=rfc3339(poll.at),
+        last_status=poll.status,
+        last_result=poll.result,
+    )
+    if poll.failed:
+        return record
+    received = poll.validators or Validators()
+    held = Validators(before.etag, before.last_modified)
+    validators = held.updated(received) if poll.result == "not_modified" else received
+    record = replace(
+        record, etag=validators.etag, last_modified=validators.last_modified, last_success_at=rfc3339(poll.at)
+    )
+    if poll.news is None:
+        return record
+    return replace(
+        record,
+        body_hash=poll.body_hash,
+        kind=poll.news.kind,
+        urls=poll.news.urls,
+        waiting=poll.news.waiting,
+        news_at=rfc3339(poll.at) if poll.found or poll.body_hash != before.body_hash else before.news_at,
+    )
+
+
+def journal_line(poll: SitemapPoll) -> dict[str, Any]:
+    """One line of a sitemap's journal."""
+    decision, news = poll.decision, poll.news
+    assert decision is not None
+    line: dict[str, Any] = {
+        "poll_id": poll.poll_id,
+        "at": rfc3339(poll.at),
+        "http_status": poll.status,
+        "result": poll.result,
+        "detail": poll.detail[:200],
+        "bytes": poll.body_bytes,
+        "duration_sec": poll.duration_sec,
+        "reason": decision.reason,
+        "interval_before_sec": poll.watched.record.interval_sec,
+        "interval_after_sec": round(decision.interval_sec, 3),
+        "next_at": rfc3339(decision.next_at),
+        "trace_id": trace_id(poll.lease.task.payload),
+    }
+    if news is not None:
+        edited = sum(found.edited for found in news.found)
+        line |= {"kind": news.kind, "urls": news.urls, "new": len(news.found) - edited, "changed": edited}
+        line |= {"old": news.old, "refused": news.refused, "waiting": news.waiting, "notes": list(news.notes[:10])}
+    return {name: value for name, value in line.items() if value not in (None, "", 0, [])}
+
+
+def back_home(task: Task, sitemap: Sitemap) -> dict[str, Any]:
+    """What takes a poll's task back from where it was redirected, as a patch."""
+    if "redirect_chain" not in task.payload:
+        return {}
+    payload = {name: value for name, value in task.payload.items() if name not in ("redirect_chain", TRACE)}
+    return {"url": sitemap.url, "host": hostname(sitemap.url), "payload": payload or None}
+
+
+class Commits:
+    """Writes what a poll brought, and ends it: tasks first, then what was seen, and last state, journal and lease.
+
+    A kill between any two steps repeats work and loses none.
+    """
+
+    def __init__(self, client: Client, store: Sitemaps, submissions: Submissions, leases: Leases) -> None:
+        self._client = client
+        self._store = store
+        self._submissions = submissions
+        self._leases = leases
+
+    async def commit(self, poll: SitemapPoll) -> None:
+        """All steps, in turns with the event loop. The poll has its decision."""
+        assert poll.decision is not None
+        if poll.news is not None:
+            if poll.news.kind == "index":
+                await self._parts(poll)
+            else:
+                await self._submissions.submit(article_tasks(poll), poll.sitemap.categories)
+            self._remember(poll, poll.news)
+        await self._leases.done_soon(
+            poll.lease,
+            status="pending",
+            reason=poll.result,
+            delay_sec=poll.decision.interval_sec,
+            recovered_sec=cadence.once_answered(poll.decision, poll.status),
+            commit=self._store.commit(poll.watched.id, poll_record(poll), journal_line(poll)),
+            signal=poll.signal,
+            patch=back_home(poll.lease.task, poll.sitemap),
+        )
+
+    async def _parts(self, poll: SitemapPoll) -> None:
+        for batch in batches(parts(poll)):
+            with map_redis_errors():
+                ids = self._store.add([(part, url_key(part.url)) for part, _ in batch])
+            tasks = [
+                (sitemap_task(replace(part, id=own)), again) for (part, again), own in zip(batch, ids, strict=True)
+            ]
+            # An index that lists itself is not made due again by that.
+            self._leases.push_each((task, 0.0, again) for task, again in tasks if task.id != poll.lease.id)
+            await asyncio.sleep(0)
+
+    def _remember(self, poll: SitemapPoll, news: News) -> None:
+        with map_redis_errors(), self._client.pipeline(transaction=False) as pipe:
+            self._store.save_seen(pipe, poll.watched.id, news.seen)
+            if news.kind != "index" and news.found:
+                self._store.count_new(pipe, site_of(poll.sitemap), day_of(poll.at), len(news.found))
+            pipe.execute()

@@ -1,0 +1,110 @@
+"""Watching sitemaps: the spider's argument, sources and indexes come through here."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from feedcrawl.domain.errors import InvalidUrl
+from feedcrawl.domain.frontier.priority import priority
+from feedcrawl.domain.frontier.tasks import Again, Task
+from feedcrawl.domain.sitemaps.state import Sitemap
+from feedcrawl.domain.urls import hostname, resolve
+from feedcrawl.services.subscriptions.polling import rfc3339
+from feedcrawl.services.subscriptions.registering import Refused, Wish, url_key, with_scheme
+from feedcrawl.store.redis.connection import map_redis_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
+
+    from feedcrawl.store.frontier.queue import Frontier
+    from feedcrawl.store.sites.sitemaps import Sitemaps
+
+MAX_NAMED: Final = 100
+"""Sitemaps that are taken from one robots.txt."""
+GUESSES: Final = ("/sitemap.xml", "/news-sitemap.xml")
+
+
+def wished(wishes: Iterable[Wish], now: datetime) -> tuple[list[Sitemap], list[Refused]]:
+    """What is to be watched for these wishes, and what was refused: a bad URL stops no other."""
+    found, refused = [], []
+    for wish in wishes:
+        try:
+            url = resolve(with_scheme(wish.url))
+        except InvalidUrl as error:
+            refused.append(Refused(wish.url, error.code, error.detail))
+        else:
+            categories = tuple(dict.fromkeys(wish.categories))
+            found.append(Sitemap(str(uuid.uuid4()), url, categories, added_at=rfc3339(now), **wish.said))
+    return found, refused
+
+
+def watch(store: Sitemaps, frontier: Frontier, wanted: Sequence[Sitemap], *, again: Again = "") -> list[str]:
+    """Watches each, once however its URL is spelled; the ids in order. What is new is due at once.
+
+    One that is watched already keeps its settings (`settle_settings`).
+    """
+    with map_redis_errors():
+        ids = store.add([(each, url_key(each.url)) for each in wanted])
+        frontier.push([sitemap_task(replace(each, id=own)) for each, own in zip(wanted, ids, strict=True)], again=again)
+    return ids
+
+
+def settle_settings(store: Sitemaps, wanted: Sequence[Sitemap], ids: Sequence[str]) -> None:
+    """Gives sitemaps that were watched already the categories that they lack, and what a source says of them."""
+    with map_redis_errors():
+        known = store.load(ids)
+        for new, own in zip(wanted, ids, strict=True):
+            old = known[own].sitemap
+            categories = tuple(dict.fromkeys((*old.categories, *new.categories)))
+            said = replace(new, id=old.id, added_at=old.added_at, root=old.root, root_url=old.root_url, depth=old.depth)
+            settled = replace(said if new.source else old, categories=categories, guess=False)
+            if settled != old:
+                store.save(settled)
+
+
+def forget(store: Sitemaps, frontier: Frontier, sitemap: Sitemap) -> bool:
+    """Forgets a sitemap and its future, and the parts that were found below it; what they brought stays."""
+    with map_redis_errors():
+        parts = store.load(list(store.tree(sitemap.id)))
+        for each in (*(part.sitemap for part in parts.values()), sitemap):
+            frontier.remove(task_id(each.id))
+            gone = store.remove(each, url_key(each.url))
+    return gone
+
+
+def sitemap_task(sitemap: Sitemap) -> Task:
+    """The one task that is a sitemap's future."""
+    return Task(
+        id=task_id(sitemap.id),
+        kind="sitemap",
+        url=sitemap.url,
+        host=hostname(sitemap.url),
+        priority=priority(sitemap.priority, origin="sitemap"),
+        origin="sitemap",
+        parent=sitemap.root_url,
+        depth=sitemap.depth,
+        source=sitemap.source,
+        category=sitemap.categories[0] if sitemap.categories else None,
+    )
+
+
+def task_id(sitemap_id: str) -> str:
+    """The id of that task."""
+    return f"sitemap:{sitemap_id}"
+
+
+def of_site(page: Sitemap, named: Sequence[str], now: datetime) -> list[Sitemap]:
+    """The sitemaps of a site of which a page was given: those that its robots.txt names, and the usual places."""
+    wanted: dict[str, Sitemap] = {}
+    guesses = [resolve(path, page.url) for path in GUESSES]
+    for url in (*named[:MAX_NAMED], *guesses):
+        try:
+            address = resolve(url, page.url)
+        except InvalidUrl:
+            continue
+        new = replace(page, id=str(uuid.uuid4()), url=address, added_at=rfc3339(now), guess=url in guesses)
+        wanted.setdefault(url_key(address), new)
+    return list(wanted.values())

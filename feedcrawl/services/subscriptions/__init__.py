@@ -1,0 +1,1 @@
+"""Use cases of subscribed feeds: registering, polling, journal, backfill, discovery."""

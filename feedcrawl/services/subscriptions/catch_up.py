@@ -1,0 +1,70 @@
+"""After hours away, of workers, network or server, most feeds are overdue: they are spread."""
+
+from __future__ import annotations
+
+import logging
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.cadence.arrivals import batch_size, expected
+from feedcrawl.domain.cadence.catch_up import Due, spread, usual_rate
+from feedcrawl.services.subscriptions.polling import moment
+from feedcrawl.services.subscriptions.registering import poll_task
+from feedcrawl.store.redis.connection import map_redis_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from feedcrawl.domain.subscriptions.records import Feed
+    from feedcrawl.store.frontier.queue import Frontier
+    from feedcrawl.store.subscriptions.registry import Registry
+
+logger = logging.getLogger(__name__)
+
+OVERDUE_SEC = 600.0
+ONCE_IN_SEC = 600
+SAMPLE, MANY = 200, 0.1
+"""Feeds that are looked at first, and the share of them that is overdue after an outage."""
+
+
+def spread_overdue(registry: Registry, frontier: Frontier, now: datetime) -> int:
+    """Spreads the feeds that are overdue by more than ten minutes, if they are many; answers how many were moved.
+
+    All feeds are read only where a sample of them says so. It is done once in ten minutes: what waits still is then
+    spread anew, so that whatever has become worth more goes first.
+    """
+    with map_redis_errors():
+        sample = list(islice(_polled(registry), SAMPLE))
+        if sum(_is_overdue(feed, now) for feed in sample) <= MANY * len(sample):
+            return 0
+        overdue: dict[str, Feed] = {}
+        intervals = []
+        for feed in _polled(registry):
+            intervals.append(feed.polls.interval_sec or 1.0)
+            if _is_overdue(feed, now):
+                overdue[feed.id] = feed
+        waits = list(spread([_due(feed, now) for feed in overdue.values()], usual_rate(intervals)))
+        if not waits or not registry.may_spread(ONCE_IN_SEC):
+            return 0
+        frontier.push_each((poll_task(overdue[each].subscription), wait, "operator") for each, wait in waits)
+    logger.info("overdue_feeds_spread", extra={"feeds": len(waits), "over_sec": round(waits[-1][1])})
+    return len(waits)
+
+
+def _polled(registry: Registry) -> Iterator[Feed]:
+    return (feed for feed in registry.all() if feed.polls.next_at is not None)
+
+
+def _is_overdue(feed: Feed, now: datetime) -> bool:
+    at = moment(feed.polls.next_at)
+    return at is not None and (now - at).total_seconds() > OVERDUE_SEC
+
+
+def _due(feed: Feed, now: datetime) -> Due:
+    """A feed with what its poll is expected to bring; no more of it than it shows at a time."""
+    known, last = feed.polls.cadence_state.arrivals, moment(feed.polls.last_fetch_at)
+    brings = 0.0
+    if known is not None and last is not None:
+        brings = min(expected(known, last.timestamp(), now.timestamp()) * batch_size(known), known.window)
+    return Due(feed.id, feed.polls.interval_sec or 1.0, brings)

@@ -1,0 +1,126 @@
+"""A page that was subscribed to gives way to its feed: the subscription moves from address to address until one is it.
+
+How far that has come is kept in the subscription, so that any worker goes on after a kill.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from feedcrawl.domain.frontier.outcome import FAILURES, STATUSES, judge
+from feedcrawl.domain.subscriptions.records import dump
+from feedcrawl.domain.urls import hostname
+from feedcrawl.services.subscriptions.polling import rfc3339
+from feedcrawl.services.subscriptions.registering import forget, url_key
+from feedcrawl.store.redis.connection import map_redis_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from feedcrawl.domain.subscriptions.records import Feed
+    from feedcrawl.items import FeedPoll
+    from feedcrawl.services.frontier.leases import Leases
+    from feedcrawl.store.frontier.queue import Frontier
+    from feedcrawl.store.subscriptions.registry import Registry
+
+Stage = Literal["none", "page", "guess"]
+_MAY_DO_BETTER = frozenset({"unreachable", "throttled", "postponed"})
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """Where subscriptions move: the stores, and the leases of this worker."""
+
+    registry: Registry
+    frontier: Frontier
+    leases: Leases
+
+    def move(self, poll: FeedPoll, places: Sequence[str]) -> str:
+        """Moves a subscription to the first of these addresses and keeps the others; answers the feed that is there.
+
+        That is another feed where one is subscribed at the address already: it gets the categories, and this one ends.
+        """
+        said, url = poll.feed.subscription, places[0]
+        page = said.page or said.url
+        moved = replace(said, url=url, page=page, untried=tuple(places[1:]))
+        with map_redis_errors():
+            holder = self.registry.claim(url_key(url), said.id)
+            if holder != said.id:
+                self._join(poll, holder, page)
+                return holder
+            commands = self.registry.moved(dump(moved), said.id)
+        self.leases.done(
+            poll.lease,
+            status="pending",
+            reason="moved",
+            signal=poll.signal,
+            patch={"url": url, "host": hostname(url), "payload": None},
+            commit=[*commands, *self.registry.note(said.id, _line(poll, f"next: {url}"))],
+        )
+        with map_redis_errors():
+            self.registry.drop_url(_left(poll.feed, url), said.id)
+        return said.id
+
+    def back(self, poll: FeedPoll) -> None:
+        """Nothing is left to try: the subscription is at its page again, and its poll has failed there."""
+        said = poll.feed.subscription
+        assert said.page is not None
+        home = replace(said, url=said.page, untried=())
+        with map_redis_errors():
+            self.registry.save(home)
+            self.registry.drop_url(_left(poll.feed, said.page), said.id)
+        poll.feed = replace(poll.feed, subscription=home)
+
+    def _join(self, poll: FeedPoll, holder: str, page: str) -> None:
+        said = poll.feed.subscription
+        other = self.registry.load([holder])[holder].subscription
+        categories = tuple(dict.fromkeys((*other.categories, *said.categories)))
+        self.registry.save(replace(other, categories=categories, backfill=other.backfill or said.backfill))
+        forget(self.registry, self.frontier, poll.feed)
+        self.registry.point(url_key(page), holder)
+        self.leases.done(poll.lease, status="dead", reason="subscribed_already")
+
+
+def stage(feed: Feed) -> Stage:
+    """Whether a feed without a good poll is at what was named (a page, perhaps), or at an address derived from it."""
+    said = feed.subscription
+    if feed.polls.last_success_at is not None:
+        return "none"
+    return "page" if said.page in (None, said.url) else "guess"
+
+
+def is_elsewhere(poll: FeedPoll) -> bool:
+    """Whether an answer shows that the feed is not here; a host that fails or asks to wait shows nothing."""
+    result = poll.status if poll.result == f"http_{poll.status}" and poll.status is not None else poll.result
+    return judge(result, task_kind="page").kind not in _MAY_DO_BETTER
+
+
+def may_become_a_feed(code: str) -> bool:
+    """Whether an address that was not seen to be a feed is worth polling: what could not be looked at."""
+    if code == "robots_blocked":  # of crawlers; a subscription is an operator's word
+        return True
+    result = int(code.removeprefix("http_")) if re.fullmatch(r"http_\d+", code) else code
+    known = result in STATUSES or result in FAILURES
+    return known and judge(result, task_kind="page").kind in {*_MAY_DO_BETTER, "unstable"}
+
+
+def _left(feed: Feed, to: str) -> str | None:
+    """The key of the address that a subscription leaves; that of its page still leads to it."""
+    said = feed.subscription
+    key = url_key(said.url)
+    return None if said.page in (None, said.url) or key == url_key(to) else key
+
+
+def _line(poll: FeedPoll, detail: str) -> dict[str, Any]:
+    moment = rfc3339(poll.at)
+    return {
+        "poll_id": f"{poll.feed.id}@{poll.feed.subscription.url}",
+        "at": moment,
+        "result": poll.result,
+        "detail": detail,
+        "reason": "initial",
+        "interval_after_sec": 0,
+        "next_at": moment,
+    } | ({"http_status": poll.status} if poll.status is not None else {})

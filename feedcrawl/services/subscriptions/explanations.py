@@ -1,0 +1,66 @@
+"""Why a feed is polled when it is: the stored decision in values and in words, for the command and the API."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from feedcrawl.domain.cadence.reasons import in_words, winner
+from feedcrawl.domain.cadence.tempo import entries_per_day
+from feedcrawl.domain.http.validators import trust_from
+from feedcrawl.domain.push.leases import relied_on, state
+from feedcrawl.services.subscriptions.polling import rfc3339
+
+if TYPE_CHECKING:
+    from feedcrawl.domain.push.leases import Push
+    from feedcrawl.domain.subscriptions.records import Feed
+
+
+def explained(feed: Feed, push: Push | None, now: datetime) -> dict[str, Any]:
+    """The next poll, each rule that spoke with the wait in seconds that it asked for, and how its hub stands."""
+    polls = feed.polls
+    per_day = entries_per_day(polls.cadence_state.arrivals)
+    return {
+        "id": feed.id,
+        "url": feed.subscription.url,
+        "title": feed.subscription.title or polls.title,
+        "next_at": polls.next_at,
+        "interval_sec": polls.interval_sec,
+        "reason": polls.reason,
+        "because": in_words(polls.reason or "") or None,
+        "candidates": candidates(feed),
+        "new_entries_per_day": per_day or None,
+        "mean_delay_sec": polls.interval_sec / 2 if per_day and polls.interval_sec else None,
+        "not_sent": list(trust_from(polls.trust).marks),
+        "possibly_missed": polls.possibly_missed,
+        "last_fetch_at": polls.last_fetch_at,
+        "last_success_at": polls.last_success_at,
+        "last_result": polls.last_result,
+        "last_status": polls.last_status,
+        "consecutive_failures": polls.cadence_state.errors,
+        "hub": None if push is None else hub(push, now),
+    }
+
+
+def candidates(feed: Feed) -> list[dict[str, Any]]:
+    """Each rule that spoke, and which of them won."""
+    won = winner(feed.polls.reason or "", feed.polls.candidates)
+    return [
+        {"rule": rule, "wait_sec": wait, "because": in_words(rule), "won": rule == won}
+        for rule, wait in feed.polls.candidates
+    ]
+
+
+def hub(push: Push, now: datetime) -> dict[str, Any]:
+    """How a feed's push subscription stands."""
+    at = now.timestamp()
+    return {
+        "url": push.hub,
+        "state": state(push, now=at),
+        "reason": push.reason or None,
+        "lease_until": rfc3339(datetime.fromtimestamp(push.current.until, UTC)) if push.current else None,
+        "pushes": push.pushes,
+        "last_push_at": rfc3339(datetime.fromtimestamp(push.pushed_at, UTC)) if push.pushed_at else None,
+        "misses": push.misses,
+        "relied_on": relied_on(push, now=at),
+    }

@@ -1,0 +1,94 @@
+"""Lines of a feed's journal: what each poll came to, and where the feed was moved."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from feedcrawl.domain.frontier.traces import trace_id
+from feedcrawl.services.subscriptions.polling import rfc3339
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from feedcrawl.domain.subscriptions.records import Feed
+    from feedcrawl.items import FeedPoll
+
+
+def journal_line(poll: FeedPoll) -> dict[str, Any]:
+    """One line of a feed's journal."""
+    decision = poll.decision
+    assert decision is not None
+    line = {
+        "poll_id": poll.poll_id,
+        "at": rfc3339(poll.at),
+        "http_status": poll.status,
+        "result": poll.result,
+        "detail": poll.detail[:200],
+        "new": len(poll.new),
+        "changed": len(poll.changed),
+        "known": poll.known,
+        "over_limit": poll.over_limit,
+        "possibly_missed": poll.possibly_missed,
+        "asked": poll.asked if poll.asked in ("probe", "test") else None,
+        "moved_from": poll.moved_from,
+        "moved_to": poll.feed.subscription.url if poll.moved_from else None,
+        "bytes": poll.body_bytes,
+        "duration_sec": poll.duration_sec,
+        "fetch_id": poll.fetch_id,
+        "reason": decision.reason,
+        "interval_before_sec": poll.feed.polls.interval_sec,
+        "interval_after_sec": round(decision.interval_sec, 3),
+        "next_at": rfc3339(decision.next_at),
+        "archives": archives(poll),
+        "trace_id": trace_id(poll.lease.task.payload),
+        "notes": list(poll.parsed.notes[:10]) if poll.parsed else [],
+    }
+    return {name: value for name, value in line.items() if value not in (None, "", 0, [])}  # `0 == False`
+
+
+def push_line(poll: FeedPoll, wait_sec: float) -> dict[str, Any]:
+    """The line of a feed's journal that its hub has pushed, and how long it is until the next poll."""
+    at = rfc3339(poll.at)
+    line = {
+        "poll_id": f"{poll.feed.id}@push:{at}",
+        "at": at,
+        "result": "push" if not poll.failed else poll.result,
+        "detail": poll.detail[:200],
+        "new": len(poll.new),
+        "changed": len(poll.changed),
+        "known": poll.known,
+        "over_limit": poll.over_limit,
+        "bytes": poll.body_bytes,
+        "duration_sec": poll.duration_sec,
+        "reason": "push",
+        "interval_after_sec": round(wait_sec, 3),
+        "next_at": rfc3339(poll.at + timedelta(seconds=wait_sec)),
+        "trace_id": trace_id(poll.lease.task.payload),
+        "notes": list(poll.parsed.notes[:10]) if poll.parsed else [],
+    }
+    return {
+        name: value for name, value in line.items() if name == "interval_after_sec" or value not in (None, "", 0, [])
+    }
+
+
+def moved_line(feed: Feed, url: str, now: datetime) -> dict[str, Any]:
+    """The line of a feed's journal that an operator has moved it."""
+    at = rfc3339(now)
+    return {
+        "poll_id": f"{feed.id}@moved:{at}",
+        "at": at,
+        "result": "moved",
+        "moved_from": feed.subscription.url,
+        "moved_to": url,
+        "reason": "initial",
+        "interval_after_sec": 0,
+        "next_at": at,
+    }
+
+
+def archives(poll: FeedPoll) -> str | None:
+    """How the walk through a feed's archives begins, or that a feed says it is complete (RFC 5005 section 2)."""
+    if poll.parsed is not None and poll.parsed.paging.complete:
+        return "complete"
+    return poll.step.reason if poll.step is not None else None

@@ -1,0 +1,86 @@
+"""Tells the entries of a poll apart by what is known of their feed, and keeps what that adds."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from feedcrawl.domain.entries.lineage import MAX_TEXT_REVISIONS, IdQuality
+from feedcrawl.domain.entries.recognition import Sighting, recognise
+from feedcrawl.items import Entry
+from feedcrawl.services.subscriptions.polling import entry_values, possibly_missed, rfc3339
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from feedcrawl.domain.entries.identity import Identified
+    from feedcrawl.domain.entries.lineage import KnownEntry
+    from feedcrawl.items import FeedPoll
+    from feedcrawl.store.redis.connection import Pipeline
+    from feedcrawl.store.subscriptions.entries import Entries
+
+
+def tell_apart(poll: FeedPoll, store: Entries) -> None:
+    """Sorts the entries of a poll into new, changed, edited and known. Two round trips; nothing is written."""
+    found = poll.identified
+    keys = list(dict.fromkeys(key for entry in found for key in entry.keys))
+    aliases, known = store.load(poll.feed.id, keys)
+    recognition = recognise(found, known, aliases, quality=_quality(poll.feed.polls.ids), now=poll.at)
+    poll.sightings = recognition.sightings
+    if poll.is_archive:  # what it says of a known entry may be older than what is known (RFC 5005 section 4)
+        poll.sightings = tuple(sighting for sighting in recognition.sightings if sighting.verdict == "new")
+    elif poll.pushed:  # hubs repeat and reorder
+        poll.sightings = tuple(_still_true(recognition.sightings, known))
+    poll.identity = asdict(recognition.quality)
+    poll.migrated, poll.over_limit = recognition.migrated, recognition.over_limit
+    by_verdict: dict[str, list[Sighting]] = {"new": [], "changed": [], "edited": [], "known": []}
+    for sighting in poll.sightings:
+        by_verdict[sighting.verdict].append(sighting)
+    poll.known = len(recognition.sightings) - len(by_verdict["new"]) - len(by_verdict["changed"])
+    poll.new = [_entry(poll, sighting) for sighting in by_verdict["new"]]
+    poll.changed = [_entry(poll, sighting) for sighting in by_verdict["changed"]]
+    poll.edited = [_entry(poll, sighting) for sighting in by_verdict["edited"]]
+    poll.possibly_missed = possibly_missed(poll)
+    said = {id(each.entry): each for each in found}
+    poll.waits = any(_waits(sighting, said[id(sighting.entry)]) for sighting in poll.sightings)
+
+
+def _still_true(sightings: Iterable[Sighting], known: Mapping[str, KnownEntry]) -> Iterator[Sighting]:
+    for each in sightings:
+        before = known.get(each.uid)
+        if before is None or not before.outdates(each.entry.updated or each.entry.published):
+            yield each
+
+
+def _waits(sighting: Sighting, said: Identified) -> bool:
+    """Whether an entry is another than was last reported, and will be reported once that is due."""
+    known = sighting.lineage
+    differs = known.differs(content_hash=said.content_hash, edited=said.edited)
+    return sighting.verdict == "known" and differs and known.revisions < MAX_TEXT_REVISIONS
+
+
+def save(poll: FeedPoll, store: Entries, pipe: Pipeline) -> None:
+    """Queues the lineages. Must come after the tasks and events of what is new: what is known is not pushed again."""
+    lineages = {sighting.uid: sighting.lineage for sighting in poll.sightings}
+    aliases = {key: sighting.uid for sighting in poll.sightings for key in sighting.aliases}
+    store.save(pipe, poll.feed.id, lineages, aliases)
+
+
+def _entry(poll: FeedPoll, sighting: Sighting) -> Entry:
+    known = sighting.lineage
+    return Entry(
+        entry_uid=known.uid,
+        feed_id=poll.feed.id,
+        feed_url=poll.feed.subscription.url,
+        first_seen=rfc3339(known.first_seen),
+        last_seen=rfc3339(known.last_seen),
+        seen_count=known.seen_count,
+        content_hash=known.content_hash,
+        revision=known.revisions + 1,
+        raw_refs=[{"fetch_id": poll.fetch_id, "offset": None, "length": None, "note": None}] if poll.fetch_id else [],
+        **entry_values(sighting.entry, keep_trailing_slash=poll.keep_trailing_slash),
+    )
+
+
+def _quality(stored: dict[str, Any] | None) -> IdQuality:
+    return IdQuality(**stored) if stored else IdQuality()

@@ -1,0 +1,96 @@
+"""The subscribed feeds, a page at a time, whatever their number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from feedcrawl.domain.errors import InvalidUrl, Refusal
+from feedcrawl.domain.urls import hostname
+from feedcrawl.store.redis.connection import map_redis_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from feedcrawl.domain.subscriptions.records import Feed
+    from feedcrawl.store.subscriptions.registry import Registry
+
+Place = tuple[float, str]
+"""Where a page ends: the shard, and in it `<cursor>:<id of the last feed>`."""
+_LOOKED_AT: Final = 2_000
+"""Feeds that one page goes through where few of them are meant: it then ends early."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which feeds are meant: all that is given must hold. `failing`: whose last poll failed, or did not."""
+
+    category: str | None = None
+    source: str | None = None
+    host: str | None = None
+    failing: bool | None = None
+
+    def means(self, feed: Feed) -> bool:
+        """Whether a feed is one of them."""
+        said = feed.subscription
+        return (
+            (self.category is None or self.category in said.categories)
+            and (self.source is None or said.source == self.source)
+            and (self.host is None or _host(said.url) == self.host.lower())
+            and (self.failing is None or self.failing is not feed.polls.is_good)
+        )
+
+
+def one(registry: Registry, feed_id: str) -> Feed:
+    """A feed by its id; Refusal (`not_subscribed`) if there is none."""
+    with map_redis_errors():
+        found = registry.load([feed_id]).get(feed_id)
+    if found is None:
+        raise Refusal("not_subscribed", "there is no feed of this id: it may have been unsubscribed")
+    return found
+
+
+def page(registry: Registry, wanted: Wanted, after: Place | None, limit: int) -> tuple[list[Feed], Place | None]:
+    """At most so many of the feeds that are meant, in no order, and the place where to go on; None: there are no more.
+
+    What is subscribed all the time comes at least once. Refusal (`bad_cursor`) for a place that is none.
+    """
+    shard, cursor, last = _read(after, registry.shards)
+    found: list[Feed] = []
+    looked_at = 0
+    with map_redis_errors():
+        while looked_at < _LOOKED_AT:
+            following, ids = registry.batch(shard, cursor, limit)
+            ids = [each for each in sorted(ids) if each > last]
+            looked_at += len(ids)
+            for feed in _in_order(registry, ids):
+                if len(found) == limit:
+                    return found, (float(shard), f"{cursor}:{last}")
+                last = feed.id
+                if wanted.means(feed):
+                    found.append(feed)
+            shard, cursor, last = (shard, following, "") if following else (shard + 1, 0, "")
+            if shard == registry.shards:
+                return found, None
+    return found, (float(shard), f"{cursor}:{last}")
+
+
+def _in_order(registry: Registry, ids: Sequence[str]) -> list[Feed]:
+    loaded = registry.load(ids) if ids else {}
+    return [loaded[each] for each in ids if each in loaded]
+
+
+def _read(place: Place | None, shards: int) -> tuple[int, int, str]:
+    if place is None:
+        return 0, 0, ""
+    cursor, _, last = place[1].partition(":")
+    if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 20 and 0 <= place[0] < shards):
+        raise Refusal("bad_cursor", "cursor is `next` of a page, as it was given")
+    return int(place[0]), int(cursor), last
+
+
+def _host(url: str) -> str | None:
+    try:
+        return hostname(url)
+    except InvalidUrl:
+        return None

@@ -1,0 +1,397 @@
+"""One poll, from the answer to what it leaves: entries told apart, tasks for what is new, the time of the next poll."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from feedcrawl.domain import cadence, dates
+from feedcrawl.domain.cadence import arrivals
+from feedcrawl.domain.cadence.state import to_json
+from feedcrawl.domain.cadence.values import DAY_SEC
+from feedcrawl.domain.errors import InvalidUrl
+from feedcrawl.domain.frontier.priority import priority
+from feedcrawl.domain.frontier.traces import TRACE, carried
+from feedcrawl.domain.http import validators
+from feedcrawl.domain.http.conditional import Validators
+from feedcrawl.domain.models import FeedContent, PublisherHints
+from feedcrawl.domain.operations.events import Event, event
+from feedcrawl.domain.push import leases
+from feedcrawl.domain.subscriptions import health
+from feedcrawl.domain.subscriptions.moves import heard, is_settled, move_from
+from feedcrawl.domain.urls import canonicalize, hostname, url_uid
+from feedcrawl.services.articles.tasks import article_task
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from feedcrawl.domain.cadence import CadencePolicy, Decision
+    from feedcrawl.domain.frontier.tasks import Again, Task
+    from feedcrawl.domain.models import ParsedEntry
+    from feedcrawl.domain.subscriptions.moves import Move
+    from feedcrawl.domain.subscriptions.records import Feed, PollRecord, Subscription
+    from feedcrawl.items import Entry, FeedPoll
+
+GONE_PROBE_SEC = 7 * 86_400.0
+"""How often a retired feed is looked for."""
+CONTENT_CHARS = 20_000
+"""How much of an entry's own content travels with its article's task, as evidence and as the last rung."""
+
+
+ON_THE_WAY = ("redirect_chain", "temporary", "whole", "search", TRACE)
+"""What a poll's task carries from one request to the next, and no further."""
+
+
+def back_home(task: Task, feed: Feed) -> dict[str, Any]:
+    """What takes a poll's task back to its feed's URL from where it was redirected or a page led it, as a patch."""
+    url = feed.subscription.url
+    if task.url == url and not any(name in task.payload for name in ON_THE_WAY):
+        return {}
+    payload = {name: value for name, value in task.payload.items() if name not in ON_THE_WAY}
+    return {"url": url, "host": hostname(url), "payload": payload or None}
+
+
+def observation(poll: FeedPoll) -> cadence.Observation:
+    """What a poll showed, as the cadence sees it."""
+    entries = poll.parsed.entries if poll.parsed else ()
+    moments = sorted((entry.published for entry in entries if entry.published), reverse=True)
+    return cadence.Observation(
+        status=None if poll.failed and poll.status is not None and 200 <= poll.status < 300 else poll.status,
+        new_entries=len(poll.new),
+        known_entries=poll.known + len(poll.changed),
+        published=tuple(moment for moment in moments if dates.believable(moment, poll.at)),
+        first_seen=(poll.at,) * len(poll.new),
+        retry_after_sec=poll.retry_after_sec,
+        max_age_sec=poll.max_age_sec,
+        hints=poll.hints or PublisherHints(),
+    )
+
+
+def possibly_missed(poll: FeedPoll) -> bool:
+    """Whether entries may have come and gone since the last poll: none of those that were shown is left."""
+    overlap = poll.known or poll.changed or poll.migrated
+    return bool(poll.new and not overlap and not (poll.is_archive or poll.pushed) and poll.feed.polls.shown)
+
+
+def policy_for(feed: Feed, policy: CadencePolicy) -> CadencePolicy:
+    """The policy with a feed's own bounds."""
+    said = feed.subscription
+    shortest = said.min_interval_sec or policy.min_interval_sec
+    longest = max(said.max_interval_sec or policy.max_interval_sec, shortest)
+    first = min(max(said.initial_interval_sec or policy.initial_interval_sec, shortest), longest)
+    return _bounded(policy, shortest, longest, first)
+
+
+@lru_cache(maxsize=1024)
+def _bounded(policy: CadencePolicy, shortest_sec: float, longest_sec: float, first_sec: float) -> CadencePolicy:
+    return replace(policy, min_interval_sec=shortest_sec, max_interval_sec=longest_sec, initial_interval_sec=first_sec)
+
+
+def decide(poll: FeedPoll, policy: CadencePolicy, jitter: float) -> Decision:
+    """When to poll this feed again, and why."""
+    said, before, own = poll.feed.subscription, poll.feed.polls, policy_for(poll.feed, policy)
+    decision = cadence.next_poll(before.cadence_state, observation(poll), now=poll.at, policy=own, jitter=jitter)
+    if not poll.failed and (said.fixed_interval_sec or said.push_only):
+        wait = ("fixed", said.fixed_interval_sec) if said.fixed_interval_sec else ("push-only", own.max_interval_sec)
+        return cadence.fixed(decision, cadence.Candidate(*wait), poll.at)
+    if not poll.failed and poll.push is not None and leases.relied_on(poll.push, now=poll.at.timestamp()):
+        wait_sec = max(leases.backup_sec(poll.push, now=poll.at.timestamp()), own.min_interval_sec)
+        return cadence.fixed(decision, cadence.Candidate("push-backup", wait_sec), poll.at)
+    for asked in patience(poll, decision):
+        decision = cadence.at_least(decision, asked, poll.at)
+    return decision
+
+
+def patience(poll: FeedPoll, decision: Decision) -> Iterator[cadence.Candidate]:
+    """The waits that a poll which failed asks for beyond the cadence's back-off, which itself never gets shorter."""
+    before = poll.feed.polls
+    yield from health.asks(health_after(poll), failed=poll.failed, probe_sec=GONE_PROBE_SEC)
+    backing_off = decision.reason.startswith("error-backoff") and (before.reason or "").startswith("error-backoff")
+    if poll.failed and backing_off and before.interval_sec:
+        yield cadence.Candidate("error-backoff", min(before.interval_sec, DAY_SEC))
+
+
+def health_after(poll: FeedPoll) -> health.Health:
+    """How the feed fares after this poll."""
+    before = health.health_from(poll.feed.polls.health)
+    return health.after(before, failed=poll.failed, status=poll.status, now=poll.at.timestamp())
+
+
+def interval_ratio(poll: FeedPoll) -> float | None:
+    """The time since the poll before as a share of the interval that was chosen; None for a feed's first."""
+    before = poll.feed.polls
+    last = moment(before.last_fetch_at)
+    return (poll.at - last).total_seconds() / before.interval_sec if last and before.interval_sec else None
+
+
+def poll_record(poll: FeedPoll) -> PollRecord:
+    """What the poll leaves for the next one. Validators move on only with a body that was read, or with a 304."""
+    decision, at = poll.decision, rfc3339(poll.at)
+    assert decision is not None
+    said: dict[str, Any] = {
+        "cadence": to_json(decision.state),
+        "interval_sec": round(decision.interval_sec, 3),
+        "next_at": rfc3339(decision.next_at),
+        "last_decision_at": at,
+        "reason": decision.reason,
+        "demand": poll.demand,
+        "candidates": tuple((one.rule, round(one.wait_sec, 1)) for one in decision.candidates),
+        "retry_after_sec": poll.retry_after_sec,
+        "last_fetch_at": at,
+        "last_status": poll.status,
+        "last_result": poll.result,
+        "new_entries_last_fetch": len(poll.new),
+        "health": health_after(poll).to_record(),
+        "searched_at": at if poll.searched else poll.feed.polls.searched_at,
+        "possibly_missed": poll.feed.polls.possibly_missed + poll.possibly_missed,
+    }
+    if not poll.failed:
+        said |= _learnt(poll) | {"last_success_at": at}
+    return replace(poll.feed.polls, **said)
+
+
+def question(feed: Feed, now: datetime) -> validators.Question:
+    """How to ask a feed: what it may have brought since its last document is only foretold where that matters."""
+    polls, at = feed.polls, now.timestamp()
+    trust = validators.trust_from(polls.trust)
+    known = polls.cadence_state.arrivals if validators.may_probe(trust, at) else None
+    expected = arrivals.expected(known, trust.whole_at, at) if known is not None else 0.0
+    return validators.question(trust, Validators(polls.etag, polls.last_modified), now=at, expected=expected)
+
+
+def trust_after(poll: FeedPoll) -> validators.Trust:
+    """What the feed's validators are worth after an answer."""
+    before, now = poll.feed.polls, poll.at.timestamp()
+    trust, held = validators.trust_from(before.trust), Validators(before.etag, before.last_modified)
+    if poll.lease.task.payload.get("whole") == "deaf":
+        trust = validators.after(trust, validators.Reply("test", held, Validators(), unmodified=True), now)
+    reply = validators.Reply(
+        poll.asked,
+        held,
+        poll.validators or Validators(),
+        unmodified=poll.result == "not_modified",
+        first=before.digest is None,
+        changed=poll.digest is not None and poll.digest != before.digest,
+        news=bool(poll.new),
+    )
+    return validators.after(trust, reply, now)
+
+
+def turns(before: PollRecord, after: PollRecord) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What an operator should know of that a poll has turned: the name of each event, and its details."""
+    old, new = health.health_from(before.health), health.health_from(after.health)
+    if new.retired and not old.retired:
+        yield "feed_retired", {"reason": "gone"}
+    if new.opened and not old.opened:
+        yield "feed_circuit_open", {"reason": "error-budget"}
+    if before.trust != after.trust:
+        marks = validators.trust_from(after.trust).marks
+        if set(marks) - set(validators.trust_from(before.trust).marks):
+            yield "validators_marked", {"reason": ", ".join(marks)}
+
+
+def move_of(poll: FeedPoll) -> Move | None:
+    """Where permanent redirects lead that a feed's entries have been found behind; what a bad poll met counts not."""
+    before = move_from(poll.feed.polls.moving)
+    if poll.failed or "search" in poll.lease.task.payload:
+        return before
+    shares = poll.parsed is None or bool(poll.known or poll.changed)
+    return heard(before, poll.moved_to if shares else None, now=poll.at)
+
+
+def new_home(poll: FeedPoll) -> Subscription | None:
+    """The subscription at the address that its feed has moved to for good; None if it stays."""
+    said, move = poll.feed.subscription, move_of(poll)
+    settled = not poll.failed and move is not None and is_settled(move, said.url, now=poll.at)
+    url = poll.found_at or (move.url if settled and move is not None else None)
+    return None if url is None or url in said.refused else moved_to(said, url)
+
+
+def moved_to(said: Subscription, url: str) -> Subscription:
+    """The subscription at another address, with those that it had before."""
+    formerly = [each for each in dict.fromkeys((*said.formerly, said.url)) if each != url]
+    return replace(said, url=url, formerly=tuple(formerly))
+
+
+def _learnt(poll: FeedPoll) -> dict[str, Any]:
+    """What an answer told, as fields of the record."""
+    before = poll.feed.polls
+    received = poll.validators or Validators()
+    held = Validators(before.etag, before.last_modified)
+    newest = held.updated(received) if poll.result == "not_modified" else received
+    move = move_of(poll)
+    said: dict[str, Any] = {
+        "etag": newest.etag,
+        "last_modified": newest.last_modified,
+        "trust": trust_after(poll).to_record(),
+        "moving": move.to_record() if move is not None and move.url != poll.feed.subscription.url else None,
+    }
+    if poll.body_hash is not None:
+        raw = poll.raw_ref.source if poll.raw_ref is not None else None
+        said |= {"body_hash": poll.body_hash, "body_bytes": poll.body_bytes, "digest": poll.digest, "raw": raw}
+    if poll.parsed is None:
+        return said
+    if poll.over_limit:  # the rest is met again only if the document is
+        said |= {"etag": None, "last_modified": None, "body_hash": None, "digest": None}
+    elif poll.waits:
+        said |= {"body_hash": None, "digest": None}
+    walks = poll.step is not None and poll.walk is not None and not poll.walk.gap
+    return {
+        **said,
+        "archives": poll.step.reason if walks and poll.step is not None else before.archives,
+        "shown": len(poll.parsed.entries),
+        "type": feed_type(poll.parsed.format),
+        "title": poll.parsed.title,
+        "site_url": poll.parsed.link,
+        "ids": poll.identity,
+    }
+
+
+def entry_tasks(poll: FeedPoll) -> Iterator[tuple[Task, Again]]:
+    """A task for the article of each new, changed or edited entry, with the reason why a known one comes again."""
+    said = poll.feed.subscription
+    new = {id(entry) for entry in poll.new}
+    for entry in (*poll.new, *poll.changed, *poll.edited):
+        if entry.link is None or entry.article_uid is None:
+            continue
+        again = {} if id(entry) in new else {"edited": True}
+        try:
+            task = article_task(
+                entry.link,
+                category=said.categories[0] if said.categories else None,
+                priority=1 if poll.is_archive else priority(said.priority, origin="feed", depth=0),
+                origin="feed",
+                parent=said.url,
+                source=said.source,
+                payload=provenance(poll, entry) | again,
+                keep_trailing_slash=poll.keep_trailing_slash,
+            )
+        except InvalidUrl:
+            continue
+        yield task, "edited" if again else ""
+
+
+def provenance(poll: FeedPoll, entry: Entry) -> dict[str, Any]:
+    """What travels with an article's task: where it was found, and what the feed said of it."""
+    said = {
+        **evidence(vars(entry)),
+        "feed_title": poll.parsed.title if poll.parsed else None,
+        "categories": list(poll.feed.subscription.categories),
+        **carried(poll.lease.task.payload),
+    }
+    return {name: value for name, value in said.items() if value}
+
+
+def evidence(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """What an entry, as its line has it too, says of its article."""
+    said = {
+        "feed_id": entry["feed_id"],
+        "entry_uid": entry["entry_uid"],
+        "title": entry["title"],
+        "summary": (entry["summary"] or "")[:CONTENT_CHARS],
+        "content": (entry["content"] or "")[:CONTENT_CHARS],
+        "authors": [author["name"] for author in entry["authors"] if author.get("name")],
+        "published": entry["published"],
+        "updated": entry["updated"],
+        "language": entry["language"],
+        "image": entry["image"],
+        "tags": entry["categories"],
+    }
+    return {name: value for name, value in said.items() if value}
+
+
+def feed_content(payload: dict[str, Any]) -> FeedContent | None:
+    """What a feed or news sitemap said of an article, out of its task's payload; None if none spoke."""
+    if "feed_id" not in payload and "sitemap_id" not in payload:
+        return None
+    return FeedContent(
+        title=payload.get("title"),
+        summary=payload.get("summary"),
+        content=payload.get("content"),
+        authors=tuple(payload.get("authors", ())),
+        published=moment(payload.get("published")),
+        updated=moment(payload.get("updated")),
+        language=payload.get("language"),
+        categories=tuple(payload.get("tags", ())),
+        image=payload.get("image"),
+    )
+
+
+def entry_events(poll: FeedPoll) -> list[Event]:
+    """new_entry and entry_updated; the id of an update names the version."""
+    at = rfc3339(poll.at)
+    events = [event("new_entry", f"{e.feed_id}:{e.entry_uid}", entry_data(e, at)) for e in poll.new]
+    return events + [
+        event("entry_updated", f"{e.feed_id}:{e.entry_uid}:{e.content_hash[:16]}", entry_data(e, at))
+        for e in poll.changed
+    ]
+
+
+def entry_data(entry: Entry, at: str) -> dict[str, Any]:
+    """The payload of an entry's event."""
+    return {
+        "entry_uid": entry.entry_uid,
+        "feed_id": entry.feed_id,
+        "published": entry.published,
+        "canonical_link": entry.canonical_link,
+        "title": entry.title,
+        "article_uid": entry.article_uid,
+        "content_hash": entry.content_hash,
+        "raw_refs": [{"fetch_id": ref["fetch_id"]} for ref in entry.raw_refs],
+        "ingested_at": at,
+    }
+
+
+def entry_values(parsed: ParsedEntry, *, keep_trailing_slash: bool = False) -> dict[str, Any]:
+    """The fields of an entry that its publisher wrote, in the shape of docs/data-format.md."""
+    canonical = canonical_or_none(parsed.link, keep_trailing_slash=keep_trailing_slash)
+    return {
+        "canonical_link": canonical,
+        "article_uid": url_uid(canonical, keep_trailing_slash=keep_trailing_slash) if canonical else None,
+        "link": parsed.link,
+        "title": parsed.title,
+        "summary": parsed.summary,
+        "content": parsed.content,
+        "authors": [asdict(author) for author in parsed.authors],
+        "categories": list(parsed.categories),
+        "enclosures": [asdict(enclosure) for enclosure in parsed.enclosures],
+        "published": rfc3339_or_none(parsed.published),
+        "updated": rfc3339_or_none(parsed.updated),
+        "published_raw": parsed.published_raw,
+        "language": parsed.language,
+        "image": parsed.image,
+        "raw": parsed.raw.decode("utf-8", "replace") if parsed.raw is not None else None,
+    }
+
+
+def canonical_or_none(url: str | None, *, keep_trailing_slash: bool = False) -> str | None:
+    """The canonical form of a link; None if it has none (another scheme, malformed)."""
+    try:
+        return canonicalize(url, keep_trailing_slash=keep_trailing_slash) if url else None
+    except InvalidUrl:
+        return None
+
+
+def feed_type(form: str) -> str:
+    """`rss`, `atom`, `json`, `cdf` out of a format such as rss2.0."""
+    return form.rstrip("0123456789.") or form
+
+
+def rfc3339(moment: datetime) -> str:
+    """A moment as RFC 3339 in UTC."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def rfc3339_or_none(moment: datetime | None) -> str | None:
+    """As `rfc3339`; None stays None, and so does a moment that cannot be said."""
+    try:
+        return None if moment is None else moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    except (OverflowError, ValueError):
+        return None
+
+
+def moment(text: str | None) -> datetime | None:
+    """The moment that `rfc3339` wrote."""
+    return datetime.fromisoformat(text) if text else None

@@ -1,0 +1,140 @@
+"""The entries that are on this machine's disk, for readers: in the order in which they came, or one by its uid."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from feedcrawl.domain.errors import Refusal
+from feedcrawl.services.subscriptions.polling import rfc3339
+from feedcrawl.store.disk.files import json_line
+from feedcrawl.store.redis.connection import map_redis_errors
+
+if TYPE_CHECKING:
+    from feedcrawl.domain.entries.lineage import KnownEntry
+    from feedcrawl.store.disk.ndjson import NdjsonFile
+    from feedcrawl.store.subscriptions.entries import Entries
+
+Place = tuple[float, str]
+"""Where a page ends: the byte in the file of a day, and the day."""
+PART_BYTES: Final = 4 << 20
+BUDGET_BYTES: Final = 64 << 20
+"""What one page reads at most where few entries are meant: it then ends early."""
+_NEAR_BYTES: Final = 64 << 10
+_DISORDER: Final = timedelta(minutes=10)
+"""What was polled then may be written as much later, after what was polled later."""
+_MAX_OFFSET: Final = 1 << 53
+RECENT_BYTES: Final = 256 << 20
+"""Among so many of the latest bytes an entry is looked for whose feed is not named."""
+
+
+def page(
+    lines: NdjsonFile, since: datetime, *, feed_id: str | None = None, after: Place | None = None, limit: int = 50
+) -> tuple[list[dict[str, Any]], Place | None]:
+    """At most so many entries that came since then, in the order of their coming, and the place where to go on.
+
+    A new version of an entry comes again. A page may have fewer, or none, and yet not be the last. None: these were
+    the last so far; later ones come after the place of the page before, or since the last one's time. Refusal
+    (`bad_cursor`), DiskUnavailable.
+    """
+    day, start = _read(after) or _beginning(lines, since)
+    days = [each for each in lines.days() if each >= day]
+    text = f'"feed_id":"{feed_id}"'.encode() if feed_id else b""
+    found: list[dict[str, Any]] = []
+    budget = BUDGET_BYTES
+    for each in days:
+        at = start if each == day else 0
+        while part := lines.part(each, at, PART_BYTES, text):
+            for end, record in part.records:
+                if _is_meant(record, feed_id, since):
+                    found.append(record)
+                if len(found) == limit:
+                    return found, (float(end), each.isoformat())
+            budget -= part.end - at
+            at = part.end
+            if budget <= 0:
+                return found, (float(at), each.isoformat())
+    return found, None
+
+
+def _beginning(lines: NdjsonFile, since: datetime) -> tuple[date, int]:
+    """The day of a moment, and the end of a line that came well before it: lines come nearly in order."""
+    day = since.astimezone(UTC).date()
+    wanted = rfc3339(since - _DISORDER) if since - datetime.min.replace(tzinfo=UTC) > _DISORDER else ""
+    low, high = 0, lines.size(day)
+    while high - low > _NEAR_BYTES:
+        middle = (low + high) // 2
+        part = lines.part(day, middle, _NEAR_BYTES)
+        end, record = next(part.records, (high, None)) if part else (high, None)
+        if record is None or str(record.get("last_seen", "")) >= wanted:
+            high = middle
+        else:
+            low = end
+    return day, low
+
+
+def _is_meant(record: dict[str, Any], feed_id: str | None, since: datetime) -> bool:
+    return (feed_id is None or record.get("feed_id") == feed_id) and str(record.get("last_seen", "")) >= rfc3339(since)
+
+
+def _read(place: Place | None) -> tuple[date, int] | None:
+    if place is None:
+        return None
+    try:
+        if not 0 <= place[0] < _MAX_OFFSET:
+            raise ValueError  # noqa: TRY301 - one answer for whatever is wrong
+        return date.fromisoformat(place[1]), int(place[0])
+    except ValueError:
+        raise Refusal("bad_cursor", "cursor is `next` of a page, as it was given") from None
+
+
+def find(lines: NdjsonFile, known: Entries, entry_uid: str, feed_id: str | None = None) -> list[dict[str, Any]]:
+    """The last version of an entry, of each feed that has it; of one feed if it is named, however old.
+
+    Counts of sightings are those of now. Refusal (`entry_unknown`) if there is none, DiskUnavailable.
+    """
+    text = json_line({"entry_uid": entry_uid}).decode()[1:-2]  # as it stands in a line, without the braces
+    records = _recent(lines, text) if feed_id is None else _of_feed(lines, known, entry_uid, feed_id, text)
+    found = {
+        str(each["feed_id"]): each
+        for each in reversed(records)
+        if each.get("entry_uid") == entry_uid and feed_id in (None, each.get("feed_id"))
+    }
+    if not found:
+        where = "among the latest entries: name its feed" if feed_id is None else "of this feed"
+        raise Refusal("entry_unknown", f"no entry of this uid is on this machine's disk {where}")
+    return [_now(each, known) for each in found.values()]
+
+
+def _recent(lines: NdjsonFile, text: str) -> list[dict[str, Any]]:
+    """The records in whose lines a text stands, newest first, of the latest bytes."""
+    found: list[dict[str, Any]] = []
+    budget = RECENT_BYTES
+    for day in reversed(lines.days()):
+        size = lines.size(day)
+        found += reversed(list(lines.with_text(day, text, max(0, size - budget))))
+        budget -= size
+        if budget <= 0:
+            break
+    return found
+
+
+def _of_feed(lines: NdjsonFile, known: Entries, entry_uid: str, feed_id: str, text: str) -> list[dict[str, Any]]:
+    """Its lines on the days on which it can have been written, newest first."""
+    lineage = _lineage(known, feed_id, entry_uid)
+    if lineage is None:
+        return []
+    days = {(lineage.revised_at or lineage.first_seen).date(), lineage.first_seen.date()}
+    return [each for day in sorted(days, reverse=True) for each in reversed(list(lines.with_text(day, text)))]
+
+
+def _lineage(known: Entries, feed_id: str, entry_uid: str) -> KnownEntry | None:
+    with map_redis_errors():
+        return known.lineage(feed_id, entry_uid)
+
+
+def _now(record: dict[str, Any], known: Entries) -> dict[str, Any]:
+    lineage = _lineage(known, str(record["feed_id"]), str(record["entry_uid"]))
+    if lineage is None:
+        return record
+    return record | {"last_seen": rfc3339(lineage.last_seen), "seen_count": lineage.seen_count}

@@ -1,0 +1,69 @@
+"""A feed that is lost is looked for by its own task, which goes from address to address and then home again.
+
+Each request has its host's turn and rules, and any worker goes on after a kill. What is found elsewhere is the feed
+if it shares entries with what is known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from feedcrawl.domain.subscriptions.search import Failing, Search, is_found, search_from, where_to_look, with_https
+from feedcrawl.domain.urls import hostname
+from feedcrawl.services.subscriptions.polling import moment
+from feedcrawl.store.redis.connection import map_redis_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from feedcrawl.domain.entries.identity import Identified
+    from feedcrawl.items import FeedPoll
+    from feedcrawl.store.subscriptions.entries import Entries
+
+
+def search_of(poll: FeedPoll) -> Search | None:
+    """The search that this poll's task is on."""
+    record = poll.lease.task.payload.get("search")
+    return search_from(record) if record else None
+
+
+def begin(poll: FeedPoll) -> Search | None:
+    """The search that a failed poll begins, if it is time for one."""
+    said, polls = poll.feed.subscription, poll.feed.polls
+    if said.no_discovery or (said.page is not None and polls.last_success_at is None):
+        return None
+    errors = polls.cadence_state.errors + 1
+    known = polls.last_success_at is not None
+    where = where_to_look(Failing(poll.result, errors, said.url, known, moment(polls.searched_at)), poll.at)
+    if where is None:
+        return None
+    begun = Search(poll.result, poll.status)
+    if where == "https":
+        return replace(begun, places=(with_https(said.url),))
+    return replace(begun, at_page=True, places=(polls.site_url,) if polls.site_url else ())
+
+
+def patch(poll: FeedPoll, search: Search) -> dict[str, Any] | None:
+    """What sends the task to the next address of a search, as fields of its record; None if none is left."""
+    if not search.places:
+        return None
+    url = search.places[0]
+    payload = {**poll.lease.task.payload, "search": replace(search, places=search.places[1:]).to_record()}
+    return {"url": url, "host": hostname(url), "payload": payload}
+
+
+def recognises(poll: FeedPoll, entries: Sequence[Identified], store: Entries) -> bool:
+    """Whether a document is the feed of this poll."""
+    keys = list(dict.fromkeys(key for entry in entries for key in entry.keys))
+    with map_redis_errors():
+        aliases, _ = store.load(poll.feed.id, keys)
+    shared = sum(any(key in aliases for key in entry.keys) for entry in entries)
+    return is_found(shared, len(entries), known=poll.feed.polls.last_success_at is not None)
+
+
+def ended(poll: FeedPoll, search: Search) -> None:
+    """The poll as it was at home: the feed was not found elsewhere."""
+    poll.result, poll.status = search.because, search.status
+    poll.parsed, poll.digest, poll.identified, poll.validators = None, None, (), None
+    poll.detail = poll.detail or "it was looked for elsewhere and not found"

@@ -1,0 +1,1 @@
+"""Articles, page records, media files and collections in Redis and on disk."""

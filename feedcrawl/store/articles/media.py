@@ -1,0 +1,104 @@
+"""Media records: what became of each article, for longer than the article itself is kept.
+
+A record that is in someone's collection stays, with the fragments of its versions and what else was last read of its
+article; others leave after their time, and all that is what the article's HASH holds.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from feedcrawl.domain.articles.media import Media, fragments, media_from
+from feedcrawl.domain.articles.query import OUTLINE
+from feedcrawl.domain.frontier.shards import shard_of
+from feedcrawl.store.redis import keys
+from feedcrawl.store.redis.connection import get_each
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from feedcrawl.store.redis.connection import Client, Pipeline
+
+_ARTICLE: Final = "article"
+"""Beside the fragments of each version, by its content hash: the article without its text."""
+
+
+class MediaRecords:
+    """Records by media_id. Methods that take a pipeline queue commands on it; writing twice is writing once."""
+
+    def __init__(self, client: Client, *, life_sec: int, shards: int = 1) -> None:
+        self._client = client
+        self._life_sec = life_sec
+        self._shards = shards
+
+    def ask(self, pipe: Pipeline, media_id: str) -> None:
+        """Asks for a record; `read` makes it of the reply."""
+        pipe.get(self._record(media_id))
+
+    @staticmethod
+    def read(reply: str | None) -> Media | None:
+        """The record in a reply."""
+        return None if reply is None else media_from(json.loads(reply))
+
+    def get(self, media_id: str) -> Media | None:
+        """One record."""
+        return self.read(self._client.get(self._record(media_id)))
+
+    def get_all(self, media_ids: Sequence[str]) -> list[Media | None]:
+        """Each record that there is, in one round trip."""
+        return [self.read(text) for text in get_each(self._client, [self._record(each) for each in media_ids])]
+
+    def create(self, media: Media) -> bool:
+        """Keeps a record unless there is one; whether it is this one."""
+        return bool(self._client.set(self._record(media.media_id), _text(media), nx=True, ex=self._life_sec))
+
+    def write(self, pipe: Pipeline, media: Media) -> None:
+        """The record as it is now; one that is held stays so."""
+        key, text = self._record(media.media_id), _text(media)
+        pipe.set(key, text, nx=True, ex=self._life_sec)
+        pipe.set(key, text, keepttl=True)
+
+    def hold(self, pipe: Pipeline, media: Media) -> None:
+        """A record stays without end, and what is kept with it; where there is none yet, this one."""
+        pipe.set(self._record(media.media_id), _text(media), nx=True)
+        pipe.persist(self._record(media.media_id))
+        pipe.persist(self._fragments(media.media_id))
+
+    def release(self, pipe: Pipeline, media_id: str) -> None:
+        """A record that nobody holds any more lives for its time again, and what is kept with it."""
+        pipe.expire(self._record(media_id), self._life_sec)
+        pipe.expire(self._fragments(media_id), self._life_sec)
+
+    def keep(self, pipe: Pipeline, media: Media, article: Mapping[str, Any]) -> None:
+        """The article of the record's version, and its fragments unless they are there: they never change."""
+        if media.content_hash is not None:
+            parts = fragments(article["content_html"], article["clean_text"])
+            outline = {name: article.get(name) for name in OUTLINE}
+            kept = self._fragments(media.media_id)
+            pipe.hsetnx(kept, media.content_hash, json.dumps(parts, ensure_ascii=False))
+            pipe.hset(kept, _ARTICLE, json.dumps(outline, ensure_ascii=False, separators=(",", ":")))
+
+    def fragments(self, media: Media) -> list[dict[str, Any]]:
+        """The kept fragments of the record's version; none where nothing was kept."""
+        if media.content_hash is None:
+            return []
+        text = self._client.hget(self._fragments(media.media_id), media.content_hash)
+        return [] if text is None else list(json.loads(text))
+
+    def kept(self, media: Sequence[Media]) -> list[tuple[dict[str, Any] | None, list[dict[str, Any]]]]:
+        """The kept article and fragments of each record's version, where they are kept; in one round trip."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for each in media:
+                pipe.hmget(self._fragments(each.media_id), _ARTICLE, each.content_hash or "")
+            return [(json.loads(about or "null"), json.loads(parts or "[]")) for about, parts in pipe.execute()]
+
+    def _record(self, media_id: str) -> str:
+        return f"{keys.shard(shard_of(media_id, self._shards))}media:{media_id}"
+
+    def _fragments(self, media_id: str) -> str:
+        return f"{keys.shard(shard_of(media_id, self._shards))}fragments:{media_id}"
+
+
+def _text(media: Media) -> str:
+    return json.dumps(media.to_record(), separators=(",", ":"), ensure_ascii=False)

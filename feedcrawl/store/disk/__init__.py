@@ -1,0 +1,1 @@
+"""Files on disk: NDJSON, the raw archive and its index."""

@@ -1,0 +1,211 @@
+"""Records as lines of JSON, one file a day: `entries/2026-11-27.ndjson`, `articles/2026-11-27.ndjson`.
+
+Any number of processes may append to one file; after a kill the last line may be torn, until the next append cuts
+it off, or a line may come twice (the last one counts).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import time
+from datetime import date
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from feedcrawl.store.disk.files import json_line, map_disk_errors, open_beneath, write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+LOCK_SEC = 0.5
+"""How long a writer waits for others before its task goes back: the event loop waits too."""
+_POLL_SEC = 0.005
+_BLOCK = 65_536
+_PART = 4 << 20
+_FILE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])\.ndjson")
+
+
+class Part(NamedTuple):
+    """Lines of a day up to the byte `end`: the wanted records, each with the byte after its line."""
+
+    end: int
+    records: Iterator[tuple[int, dict[str, Any]]]
+
+
+class NdjsonFile:
+    """The daily files of one directory. `durable` waits for the disk at each append (survives power loss, not only a
+    kill). Every method raises DiskUnavailable.
+    """
+
+    def __init__(self, directory: Path, *, durable: bool = False) -> None:
+        self._directory = directory
+        self._durable = durable
+
+    def append(self, day: date, *records: Mapping[str, object]) -> None:
+        """Append records to the file of a day (UTC), all of them or none, a line each."""
+        lines = b"".join(json_line(record) for record in records)
+        name = _name(day)
+        with map_disk_errors(self._directory / name):
+            fd = open_beneath(self._directory, name, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+            try:
+                self._append(fd, lines)
+            finally:
+                os.close(fd)
+
+    def _append(self, fd: int, lines: bytes) -> None:
+        _lock(fd)
+        size = os.fstat(fd).st_size
+        end = _whole(fd, size)
+        if end < size:
+            os.ftruncate(fd, end)
+        write_whole(fd, lines, end=end)
+        if self._durable:
+            os.fdatasync(fd)
+
+    def read(self, day: date) -> Iterator[dict[str, Any]]:
+        """The records of a day, oldest first; torn lines are left out, a day without a file has none."""
+        name = _name(day)
+        with map_disk_errors(self._directory / name):
+            try:
+                fd = open_beneath(self._directory, name, os.O_RDONLY)
+            except FileNotFoundError:
+                return
+            with os.fdopen(fd, "rb") as lines:
+                yield from (record for record in map(_parsed, lines) if record is not None)
+
+    def recent(self, text: str, limit_bytes: int) -> list[dict[str, Any]]:
+        """The records in whose lines a text stands, newest first, among the last so many bytes of all days."""
+        found: list[dict[str, Any]] = []
+        for day in reversed(self.days()):
+            tail = self._tail(day, limit_bytes)
+            limit_bytes -= len(tail)
+            records = map(_parsed, _lines_with(tail, text.encode()))
+            found += reversed([record for record in records if record is not None])
+            if limit_bytes <= 0:
+                break
+        return found
+
+    def size(self, day: date) -> int:
+        """How many bytes the file of a day has; 0 without one."""
+        path = self._directory / _name(day)
+        with map_disk_errors(path):
+            return path.stat().st_size if path.exists() else 0
+
+    def with_text(self, day: date, text: str, start: int = 0) -> Iterator[dict[str, Any]]:
+        """The records of a day, from a byte on, in whose lines a text stands, oldest first."""
+        while part := self.part(day, start, _PART, text.encode()):
+            yield from (record for _, record in part.records)
+            start = part.end
+
+    def part(self, day: date, start: int, size: int, text: bytes = b"") -> Part | None:
+        """The whole lines of a day from a byte on, about `size` bytes of them; None if there are no more so far.
+
+        Of them those records in whose lines a text stands. `start` is 0 or the end of a line.
+        """
+        block = self._block(day, start, size)
+        whole = block[: block.rfind(b"\n") + 1]
+        if not whole:
+            return self.part(day, start, 8 * size, text) if len(block) == size else None
+        return Part(start + len(whole), _numbered(whole, start, text))
+
+    def _block(self, day: date, start: int, size: int) -> bytes:
+        with map_disk_errors(self._directory / _name(day)):
+            try:
+                fd = open_beneath(self._directory, _name(day), os.O_RDONLY)
+            except FileNotFoundError:
+                return b""
+            try:
+                return os.pread(fd, size, start)
+            finally:
+                os.close(fd)
+
+    def _tail(self, day: date, limit_bytes: int) -> bytes:
+        """The end of a day's file; its first line may not be whole."""
+        with map_disk_errors(self._directory / _name(day)):
+            try:
+                fd = open_beneath(self._directory, _name(day), os.O_RDONLY)
+            except FileNotFoundError:
+                return b""
+            with os.fdopen(fd, "rb") as file:
+                file.seek(max(0, os.fstat(fd).st_size - limit_bytes))
+                return file.read(limit_bytes)
+
+    def days(self) -> list[date]:
+        """The days that have a file, oldest first."""
+        with map_disk_errors(self._directory):
+            try:
+                names = [entry.name for entry in os.scandir(self._directory)]
+            except FileNotFoundError:
+                return []
+        return sorted(date.fromisoformat(name[:10]) for name in names if _FILE.fullmatch(name))
+
+    def drop_before(self, day: date) -> int:
+        """Removes the files of earlier days; how many."""
+        old = [each for each in self.days() if each < day]
+        for each in old:
+            self.drop(each)
+        return len(old)
+
+    def drop(self, day: date) -> None:
+        """Removes the file of a day."""
+        path = self._directory / _name(day)
+        with map_disk_errors(path):
+            path.unlink(missing_ok=True)
+
+
+def _lock(fd: int) -> None:
+    """For this writer alone. One that sleeps in the middle of a line must not keep all others from their work."""
+    until = time.monotonic() + LOCK_SEC
+    while True:
+        try:
+            return fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                raise
+        time.sleep(_POLL_SEC)
+
+
+def _name(day: date) -> str:
+    return f"{day:%Y-%m-%d}.ndjson"
+
+
+def _whole(fd: int, size: int) -> int:
+    """The length without a last line that a kill has torn: readers that know no torn lines must not stop at it."""
+    end, step = size, 1
+    while end > 0:
+        start = max(0, end - step)
+        last = os.pread(fd, end - start, start).rfind(b"\n")
+        if last >= 0:
+            return start + last + 1
+        end, step = start, _BLOCK
+    return 0
+
+
+def _numbered(block: bytes, start: int, text: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The records in whose lines a text stands, each with the byte after its line."""
+    at = block.find(text) if block else -1
+    while 0 <= at < len(block):
+        end = block.find(b"\n", at) + 1
+        record = _parsed(block[block.rfind(b"\n", 0, at) + 1 : end])
+        if record is not None:
+            yield start + end, record
+        at = block.find(text, end)
+
+
+def _lines_with(block: bytes, text: bytes) -> Iterator[bytes]:
+    at = block.find(text)
+    while at >= 0:
+        end = block.find(b"\n", at)
+        yield block[block.rfind(b"\n", 0, at) + 1 : end if end >= 0 else None]
+        at = block.find(text, end) if end >= 0 else -1
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return None
+    return record if isinstance(record, dict) else None

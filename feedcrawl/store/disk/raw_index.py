@@ -1,0 +1,126 @@
+"""The index beside each WARC file: one line of JSON for each exchange, so that none needs to be looked for in a WARC,
+and none is lost when Redis is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Self
+from uuid import UUID
+
+from feedcrawl.domain.archive.warc import Captured
+from feedcrawl.store.disk.files import map_disk_errors, open_beneath
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import date
+    from pathlib import Path
+
+SUFFIX = ".index.ndjson"
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+@dataclass(frozen=True, slots=True)
+class RawRef:
+    """Where one exchange lies.
+
+    `file` is relative to the store's directory, on `machine`; the response record has `length` bytes from `offset`, the
+    request record `request_length` bytes after it. `host` is the URL's. `refers_to` is set for a revisit: the capture
+    that holds the bytes not written again.
+    """
+
+    fetch_id: str
+    feed_id: str | None
+    uid: str | None
+    host: str | None
+    url: str
+    fetched_at: datetime
+    status: int
+    machine: str
+    file: str
+    offset: int
+    length: int
+    request_length: int
+    payload_digest: str
+    truncated: str | None = None
+    refers_to: Captured | None = None
+
+    @property
+    def source(self) -> dict[str, str] | None:
+        """The last capture of a payload in full, in JSON: keep it, and name it when this URL is archived again.
+
+        None if this exchange brought none (an error, a body cut off, a 304 to a stranger): keep the one there was.
+        """
+        if self.refers_to:
+            return self.refers_to.as_json()
+        if self.truncated or not 200 <= self.status < 300:
+            return None
+        return Captured(self.fetch_id, self.url, self.fetched_at, self.payload_digest).as_json()
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values and one datetime, as they stand in the index."""
+        # Not asdict(): its deep copies are a quarter of what archiving a 304 costs.
+        known = {name: getattr(self, name) for name in _NAMES}
+        return {**known, "refers_to": self.refers_to.as_json()} if self.refers_to else known
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Self:
+        """The reference that `as_json` gave, after a journey through JSON. KeyError, TypeError or ValueError if not."""
+        known = {name: value[name] for name in _NAMES}
+        known["fetched_at"] = datetime.fromisoformat(value["fetched_at"])
+        known["refers_to"] = Captured.from_json(value["refers_to"]) if value["refers_to"] else None
+        return cls(**known)
+
+
+_NAMES = tuple(field.name for field in fields(RawRef))
+
+
+class RawIndex:
+    """The index files under one directory, read. Methods raise DiskUnavailable."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def refs(self, day: date | None = None) -> Iterator[RawRef]:
+        """Every reference of a day's files, or of all days: newest day first, and in each file oldest first."""
+        return filter(None, map(_parsed, self._lines(day)))
+
+    def find(self, fetch_id: str, day: date | None = None) -> RawRef | None:
+        """The reference of a fetch; only the files of `day` are read where it is known. ValueError if it is no UUID."""
+        # The id is the first field of a line, so that the other lines need not be parsed.
+        start = f'{{"fetch_id":"{UUID(fetch_id)}"'.encode()
+        return next(filter(None, (_parsed(line) for line in self._lines(day) if line.startswith(start))), None)
+
+    def _lines(self, day: date | None) -> Iterator[bytes]:
+        for name in self._files(day):
+            with map_disk_errors(self._directory / name):
+                try:
+                    fd = open_beneath(self._directory, name, os.O_RDONLY)
+                except FileNotFoundError:  # retention was faster
+                    continue
+                with os.fdopen(fd, "rb") as lines:
+                    yield from lines
+
+    def _files(self, day: date | None) -> list[str]:
+        days = [f"{day:%Y-%m-%d}"] if day else [name for name in self._names(self._directory) if _DAY.fullmatch(name)]
+        return [f"{at}/{name}" for at in days for name in self._names(self._directory / at) if name.endswith(SUFFIX)]
+
+    def _names(self, directory: Path) -> list[str]:
+        with map_disk_errors(directory):
+            try:
+                with os.scandir(directory) as found:
+                    return sorted((entry.name for entry in found if not entry.is_symlink()), reverse=True)
+            except FileNotFoundError:
+                return []
+
+
+def _parsed(line: bytes) -> RawRef | None:
+    """The reference of a line; None if the line was torn."""
+    try:
+        return RawRef.from_json(json.loads(line))
+    except (ValueError, TypeError, KeyError):
+        return None

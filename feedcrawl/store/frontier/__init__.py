@@ -1,0 +1,1 @@
+"""The frontier in Redis: tasks, leases, hosts, dead letters, and all Lua scripts."""

@@ -1,0 +1,57 @@
+-- Shared by all scripts of the frontier: comes after `local POLICY = {…}`, before the other parts that a script needs and
+-- its `main(now)`, which run.lua calls (store/frontier/queue.py). KEYS[1] is the shard's prefix, ARGV[1] the clock ('' = TIME).
+-- One script touches one shard's keys only, so that a cluster can spread shards (docs/decisions/0002-frontier.md).
+local P = KEYS[1]
+local LANES = {'poll', 'page'} -- and `file` for media files, `page:<spider>` for what one spider alone can read
+local HOUR = 3600000
+
+-- Milliseconds that never run backwards: where the server's clock was stepped back, the difference is added from then on.
+local function clock()
+  local raw = tonumber(ARGV[1])
+  if not raw then
+    local t = redis.call('TIME')
+    raw = t[1] * 1000 + math.floor(t[2] / 1000)
+  end
+  local stored = redis.call('GET', P .. 'clock') or '0 0'
+  local last, offset = string.match(stored, '^(%d+) (%d+)$')
+  local now = math.max(raw + offset, tonumber(last))
+  local current = string.format('%.0f %.0f', now, now - raw)
+  if current ~= stored then redis.call('SET', P .. 'clock', current) end
+  return now
+end
+
+local POLLS = {feed = true, sitemap = true, websub = true}
+
+local function lane_of(task) return task.lane or (POLLS[task.kind] and 'poll' or 'page') end
+
+local function task_key(id) return P .. 't:' .. id end
+local function queue_key(lane, host) return P .. 'q:' .. lane .. ':' .. host end
+local function host_key(host) return P .. 'h:' .. host end
+
+local function load_task(id)
+  local text = redis.call('GET', task_key(id))
+  return text and cjson.decode(text) or nil
+end
+
+local function save_task(task) redis.call('SET', task_key(task.id), cjson.encode(task)) end
+
+-- One field for all that a task is counted by.
+local function label(task) return string.format('%s:%s:%s', task.kind, task.origin or '', task.source or '') end
+
+local function count(status, what, by) redis.call('HINCRBY', P .. 'counts', status .. ':' .. what, by) end
+
+-- A pending task's record has no status: what is stored a million times says as little as it can.
+local function pending(task) return task.status == nil end
+
+local function holder_of(id)
+  local value = redis.call('HGET', P .. 'holders', id)
+  if not value then return nil end
+  local token, slot, host = string.match(value, '^(%S+) (%d) (.*)$')
+  return {token = token, slot = slot == '1', host = host}
+end
+
+local function held(id, token)
+  local holder = holder_of(id)
+  if holder and holder.token == token then return holder end
+  return nil
+end

@@ -1,0 +1,51 @@
+-- The twin of domain/frontier/pacing.py `effective_delay`.
+local function delay_of(host) return math.min(host.delay * 2 ^ host.doublings, math.max(host.delay, 120000)) end
+
+-- What nobody said of a domain makes no host of it slower.
+local function domain_delay(domain, delay)
+  if POLICY.domain_delay_stands or rawget(domain, 'delay') then return domain.delay end
+  return math.min(domain.delay, delay)
+end
+
+-- The twin of domain/frontier/pacing.py `reserve_both`: when a host may next be asked, given a turn that is taken now. The turn is
+-- its domain's too.
+local function reserve(host, domain, now)
+  local at, delay = math.max(now, host.next_at, domain and domain.next_at or 0), delay_of(host)
+  host.next_at = at + delay
+  if domain then domain.next_at = at + domain_delay(domain, delay) end
+  return at
+end
+
+-- A turn is taken, and with it a slot at the host and at its domain.
+local function occupy(host, domain, its, now)
+  reserve(host, domain, now)
+  host.busy = host.busy + 1
+  if domain then
+    domain.busy = domain.busy + 1
+    stir(its)
+  end
+end
+
+-- With one connection the delay runs from the end of an answer.
+local function rest(paced, delay, now)
+  if paced.concurrency == 1 then paced.next_at = math.max(paced.next_at, now + delay) end
+end
+
+-- Frees the slot at the host, and at its domain, once.
+local function free_slot(holder, now)
+  if not holder.slot then return end
+  local host, domain, its = touch(holder.host), domain_of(holder.host)
+  host.busy = math.max(0, host.busy - 1)
+  rest(host, delay_of(host), now)
+  if domain then
+    domain.busy = math.max(0, domain.busy - 1)
+    rest(domain, domain_delay(domain, delay_of(host)), now)
+    stir(its)
+  end
+end
+
+local function drop_lease(id, holder, now)
+  free_slot(holder, now)
+  redis.call('HDEL', P .. 'holders', id)
+  redis.call('ZREM', P .. 'leases', id)
+end

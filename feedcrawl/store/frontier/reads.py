@@ -1,0 +1,136 @@
+"""What can be seen of one shard of the frontier, without a change to it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from feedcrawl.domain.frontier.figures import Figures, HostFigures, figures_from, host_figures
+from feedcrawl.domain.frontier.tasks import LANES, History, Task, task_from_json
+from feedcrawl.domain.urls import site_of
+from feedcrawl.store.redis.connection import is_cluster
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import redis
+
+    from feedcrawl.store.frontier.scripts import FrontierPolicy
+
+PLACES = ("ready", "waiting", "blocked", "delayed")
+"""Where a lane's hosts stand, and the tasks whose time has not come."""
+
+
+class FrontierReads:
+    """The reading half of `Frontier`."""
+
+    _client: redis.Redis
+    _policy: FrontierPolicy
+    _prefix: str
+
+    def _clock_ms(self) -> int:
+        raise NotImplementedError
+
+    def find(self, task_id: str) -> tuple[Task, History] | None:
+        """A task and what is remembered of it; its status is `fetching` while a worker holds it."""
+        with self._client.pipeline(transaction=False) as pipe:
+            pipe.get(f"{self._prefix}t:{task_id}")
+            pipe.hexists(f"{self._prefix}holders", task_id)
+            text, leased = pipe.execute()
+        if text is None:
+            return None
+        task, history = task_from_json(text)
+        return task, replace(history, status="fetching") if leased else history
+
+    def histories(self, task_ids: Sequence[str]) -> dict[str, History]:
+        """What is remembered of those of the tasks that there are, in one round trip; one in hand counts as pending."""
+        texts = self._client.mget([f"{self._prefix}t:{each}" for each in task_ids]) if task_ids else []
+        return {each: task_from_json(str(text))[1] for each, text in zip(task_ids, texts, strict=True) if text}
+
+    def counts(self) -> dict[str, int]:
+        """Tasks by `status:kind` (`pending:feed`, `dead:article`, …; ended ones since the beginning) and `leased`."""
+        with self._client.pipeline(transaction=False) as pipe:
+            pipe.hgetall(f"{self._prefix}counts")
+            pipe.zcard(f"{self._prefix}leases")
+            counts, leased = pipe.execute()
+        return {**figures_from(counts).by("status", "kind"), "leased": leased}
+
+    def figures(self) -> Figures:
+        """Tasks by all that they are counted by, where their hosts stand, and how late they were taken."""
+        lanes = [*LANES, *sorted(map(str, self._client.smembers(f"{self._prefix}lanes")))]
+        sets, now = [(lane, place) for lane in lanes for place in PLACES], self._clock_ms()
+        with self._client.pipeline(transaction=False) as pipe:
+            pipe.hgetall(f"{self._prefix}counts")
+            pipe.hgetall(f"{self._prefix}late")
+            pipe.zcard(f"{self._prefix}leases")
+            for lane, place in sets:
+                pipe.zcount(f"{self._prefix}{place}:{lane}", f"({now}" if place == "delayed" else "-inf", "+inf")
+            counts, late, leased, *sizes = pipe.execute()
+        return figures_from(counts, late, leased, dict(zip(sets, sizes, strict=True)))
+
+    def host(self, name: str) -> HostFigures:
+        """A host's pace and circuit, and those of its registered domain, as they are now."""
+        domain, now = site_of(name), self._clock_ms()
+        with self._client.pipeline(transaction=False) as pipe:
+            pipe.hgetall(f"{self._prefix}h:{name}")
+            pipe.get(f"{self._prefix}d:{domain}")
+            host, wider = pipe.execute()
+        policy = self._policy
+        its = host_figures(name, host, now, delay_sec=policy.host_delay_sec, concurrency=policy.host_concurrency)
+        if domain is None:
+            return its
+        delay, concurrency = policy.domain_pace
+        wide = {"at": {}, **_domain(wider)}
+        return replace(its, domain=host_figures(domain, wide, now, delay_sec=delay, concurrency=concurrency))
+
+    def circuits(self, limit: int = 1000) -> list[HostFigures]:
+        """Hosts whose circuit is not closed, those that changed last first."""
+        names = list(map(str, self._client.zrange(f"{self._prefix}circuits", 0, limit - 1, desc=True)))
+        with self._client.pipeline(transaction=False) as pipe:
+            for name in names:
+                pipe.hgetall(f"{self._prefix}h:{name}")
+            records, now = pipe.execute(), self._clock_ms()
+        pace = {"delay_sec": self._policy.host_delay_sec, "concurrency": self._policy.host_concurrency}
+        found = (host_figures(name, record, now, **pace) for name, record in zip(names, records, strict=True))  # type: ignore[arg-type]
+        return [host for host in found if host.circuit != "closed"]
+
+    def hosts(self, cursor: int = 0, *, count: int = 1000) -> tuple[int, dict[str, int]]:
+        """Some hosts with their pending tasks, and where to go on (0: these were the last); costs as SCAN does."""
+        prefix = f"{self._prefix}h:"
+        cursor, names = self._scan(cursor, prefix, count)
+        with self._client.pipeline(transaction=False) as pipe:
+            for name in names:
+                pipe.hget(name, "tasks")
+            found = pipe.execute()
+        return cursor, {name.removeprefix(prefix): int(n) for name, n in zip(names, found, strict=True) if n}
+
+    def urls(self, cursor: int = 0, *, count: int = 1000) -> tuple[int, list[tuple[Task, History]]]:
+        """Some tasks with their history, and where to go on (0: these were the last); costs as SCAN does."""
+        prefix = f"{self._prefix}t:"
+        cursor, names = self._scan(cursor, prefix, count)
+        if not names:
+            return cursor, []
+        with self._client.pipeline(transaction=False) as pipe:
+            pipe.mget(names)
+            pipe.hmget(f"{self._prefix}holders", [name.removeprefix(prefix) for name in names])
+            texts, holders = pipe.execute()
+        found = [(*task_from_json(text), held) for text, held in zip(texts, holders, strict=True) if text]
+        return cursor, [(task, replace(old, status="fetching") if held else old) for task, old, held in found]
+
+    def _scan(self, cursor: int, prefix: str, count: int) -> tuple[int, list[str]]:
+        """Some names that begin so, and where to go on, on the node where they lie."""
+        client: Any = self._client
+        if not is_cluster(client):
+            return client.scan(cursor, match=f"{prefix}*", count=count)  # type: ignore[no-any-return]
+        node = client.get_node_from_key(prefix)
+        cursors, names = client.scan(cursor, match=f"{prefix}*", count=count, target_nodes=node)
+        return next(iter(cursors.values())), names
+
+
+def _domain(text: str | None) -> dict[str, Any]:
+    """A domain's record; most are just the time of its next turn and how many answers are open."""
+    if text and text.startswith("{"):
+        record: dict[str, Any] = json.loads(text)
+        return record
+    return dict(zip(("next_at", "busy"), map(int, (text or "0 0").split()), strict=True))

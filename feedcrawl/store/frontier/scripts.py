@@ -1,0 +1,101 @@
+"""The frontier's scripts as the server keeps them, and the figures by which they decide.
+
+A script is `policy`, `common.lua`, the parts that it needs, its own `main`, and `run.lua`, in this order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.frontier.circuit import DOMAIN_FAILURES, TOGETHER_MS
+
+if TYPE_CHECKING:
+    import redis
+    from redis.commands.core import Script
+
+SCRIPTS = {
+    "push": "hosts queues",
+    "take": "hosts queues slots ends",
+    "done": "hosts queues slots signals ends",
+    "give_back": "hosts queues slots ends",
+    "release": "hosts queues slots signals",
+    "turn": "hosts slots",
+    "visit": "hosts queues slots",
+    "heartbeat": "hosts",
+    "pace": "hosts",
+    "forgive": "hosts slots",
+    "remove": "hosts queues slots",
+    "adopt": "hosts queues",
+    "sweep": "hosts queues",
+    "audit": "hosts",
+    "now": "hosts",
+}
+"""Each with the parts that it needs besides `common`: what it does not need it need not set up at each call."""
+HOSTS_A_DOMAIN = 4
+"""Of how many of its hosts a registered domain may be asked at a time, where nothing is said of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrontierPolicy:
+    """The figures by which the frontier decides; times in seconds.
+
+    A registered domain of which nothing is said may be asked as often as `HOSTS_A_DOMAIN` of its hosts, and never less
+    often than the host whose turn it is.
+    """
+
+    lease_sec: float = 60.0
+    max_attempts: int = 4
+    host_delay_sec: float = 1.0
+    host_concurrency: int = 1
+    domain_delay_sec: float | None = None
+    domain_concurrency: int | None = None
+    remember_sec: float = 30 * 86400.0
+    circuit_failures: int = 5
+    circuit_waits_sec: tuple[float, ...] = (30.0, 60.0, 120.0, 240.0, 300.0)
+
+    @property
+    def domain_pace(self) -> tuple[float, int]:
+        """Delay and concurrency that the hosts of a registered domain share."""
+        delay, concurrency = self.domain_delay_sec, self.domain_concurrency
+        return (
+            self.host_delay_sec / HOSTS_A_DOMAIN if delay is None else delay,
+            self.host_concurrency * HOSTS_A_DOMAIN if concurrency is None else concurrency,
+        )
+
+    def lua(self) -> str:
+        """The policy as the first line of every script: parsed once by the server, not at each call."""
+        waits = ", ".join(str(_ms(wait)) for wait in self.circuit_waits_sec)
+        domain_delay, domain_concurrency = self.domain_pace
+        figures = {
+            "lease": _ms(self.lease_sec),
+            "max_attempts": self.max_attempts,
+            "delay": _ms(self.host_delay_sec),
+            "concurrency": self.host_concurrency,
+            "domain_delay": _ms(domain_delay),
+            "domain_delay_stands": str(self.domain_delay_sec is not None).lower(),
+            "domain_concurrency": domain_concurrency,
+            "domain_failures": DOMAIN_FAILURES,
+            "together": TOGETHER_MS,
+            "remember": _ms(self.remember_sec),
+            "host_ttl": 2 * 86_400_000,
+            "circuit_failures": self.circuit_failures,
+        }
+        fields = ", ".join(f"{name} = {figure}" for name, figure in figures.items())
+        return f"local POLICY = {{{fields}, circuit_waits = {{{waits}}}}}\n"
+
+
+def register(client: redis.Redis, policy: FrontierPolicy) -> dict[str, Script]:
+    """The scripts by name."""
+    folder = resources.files("feedcrawl.store.frontier") / "lua"
+
+    def text(name: str, needed: str) -> str:
+        parts = ("common", *needed.split(), name, "run")
+        return policy.lua() + "".join((folder / f"{part}.lua").read_text("utf-8") for part in parts)
+
+    return {name: client.register_script(text(name, needed)) for name, needed in SCRIPTS.items()}
+
+
+def _ms(seconds: float) -> int:
+    return round(seconds * 1000)

@@ -1,0 +1,394 @@
+"""The frontier on several shards, each with the hosts of its own registered domains (docs/decisions/0008-shards.md).
+
+A script touches one shard's keys only, so that the nodes of a Redis Cluster share the work. What concerns two shards is
+done in steps, each of which may be repeated: a kill in between repeats work and loses none.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter, defaultdict
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from feedcrawl.domain.frontier.figures import Figures
+from feedcrawl.domain.frontier.shards import shard_of_host
+from feedcrawl.domain.frontier.tasks import LANES, compact, task_from_json
+from feedcrawl.store.frontier.queue import (
+    Ending,
+    Finished,
+    Frontier,
+    FrontierPolicy,
+    GivenUp,
+    Pushed,
+    Released,
+    Returned,
+    Signal,
+    Taken,
+)
+from feedcrawl.store.redis import keys
+from feedcrawl.store.redis.connection import ServerRefused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from feedcrawl.domain.frontier.figures import HostFigures
+    from feedcrawl.domain.frontier.tasks import Again, History, Lease, Task
+    from feedcrawl.store.redis.connection import Client
+
+LOOK_SEC = 1.0
+"""Longest time between two looks at a shard: other programs and workers add tasks too."""
+_ENDED = ("attempts", "deaths", "again", "quarantined", "site_failures", "site_failed_at", "again_queued")
+_RETURNED = ("site_failures", "site_failed_at", "again_queued")
+"""What a task does not take along to another host, when its poll has ended there and when it has not."""
+
+
+def agree(client: Client, shards: int) -> None:
+    """Sees that all workers of a server divide its work alike; the first that uses it decides.
+
+    Raises ServerRefused (`shards`) for another number than the server's.
+    """
+    said = client.get(keys.SHARDS)
+    if said is None:
+        used = client.exists(f"{keys.shard()}clock", f"{keys.shard()}feeds")  # by a version that had one shard
+        client.set(keys.SHARDS, 1 if used else shards, nx=True)
+        said = client.get(keys.SHARDS)
+    if int(said) != shards:
+        detail = (
+            f"the server's work lies in {said} shard(s), and FEEDCRAWL_SHARDS says {shards}: set "
+            f"FEEDCRAWL_SHARDS={said} for every worker and command. To change the number, export the subscriptions "
+            "(`scrapy opml`), and subscribe to them on an empty server"
+        )
+        raise ServerRefused("shards", detail)
+
+
+class Shards(Frontier):
+    """The frontiers of all shards as one. Priority and order hold within a shard; shards take turns.
+
+    What it remembers of them is when each is worth asking. It may be used from two threads: at worst a shard is asked
+    `LOOK_SEC` later than it could be.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        policy: FrontierPolicy,
+        *,
+        shards: int,
+        clock: Callable[[], int] | None = None,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`clock` as in Frontier; `now` is this worker's, in seconds."""
+        self._client = client
+        self._now = now
+        self._frontiers = [Frontier(client, policy, shard=number, clock=clock) for number in range(shards)]
+        self._due: list[float | None] = [0.0] * shards
+        self._asked = [float("-inf")] * shards
+        self._blocked = [0] * shards
+        self._lanes: Sequence[str] = ()
+        self._turn = 0
+
+    def push_each(self, tasks: Iterable[tuple[Task, float, Again]]) -> list[Pushed]:
+        """As `Frontier.push_each`, one round trip (at least) for each shard that the tasks' hosts are of."""
+        wanted = list(tasks)
+        places: dict[int, list[int]] = defaultdict(list)
+        for place, (task, _, _) in enumerate(wanted):
+            places[self._home(task.host)].append(place)
+        answers: dict[int, Pushed] = {}
+        for number, own in places.items():
+            pushed = self._frontiers[number].push_each(wanted[place] for place in own)
+            answers.update(zip(own, pushed, strict=True))
+            self._expect(number, min(wanted[place][1] for place in own))
+        for place, answer in answers.items():
+            if answer == "moved":
+                answers[place] = self._push_moved(*wanted[place])
+        return [answers[place] for place in range(len(wanted))]
+
+    def _push_moved(self, task: Task, delay_sec: float, again: Again) -> Pushed:
+        """A task that went on to another shard comes again: there while it is pending, at home once it has ended."""
+        home, found = self._home(task.host), self._where(task.id)
+        if found is not None and found[0] != home:
+            number, text = found
+            old, history = task_from_json(text)
+            if history.status == "pending":
+                self._expect(number, delay_sec)
+                there = replace(task, url=old.url, host=old.host)
+                return self._frontiers[number].push([there], delay_sec=delay_sec, again=again)[0]
+            self._frontiers[home].remove(task.id)
+            self._frontiers[home].adopt(text)
+            self._frontiers[number].remove(task.id)
+        elif found is None:
+            self._frontiers[home].remove(task.id)
+        return self._frontiers[home].push([task], delay_sec=delay_sec, again=again)[0]
+
+    def take(self, wanted: int, *, lanes: Sequence[str] = LANES) -> Taken:
+        """As `Frontier.take`, of the next shard that has something: one round trip where all have.
+
+        The answer's time and number are those of all shards, as far as they are known.
+        """
+        if lanes != self._lanes:
+            self._lanes, self._due = lanes, [0.0] * len(self._frontiers)
+        now, given_up = self._now(), list[GivenUp]()
+        leases: tuple[Lease, ...] = ()
+        for number in [(self._turn + step) % len(self._frontiers) for step in range(len(self._frontiers))]:
+            if not self._worth_asking(number, now):
+                continue
+            taken = self._frontiers[number].take(wanted, lanes=lanes)
+            self._asked[number], self._blocked[number] = now, taken.blocked
+            self._due[number] = None if taken.wait_sec is None else now + taken.wait_sec
+            given_up += taken.given_up
+            if taken.leases:
+                leases, self._turn = taken.leases, number + 1
+                break
+        due = [max(0.0, at - now) for at in self._due if at is not None]
+        return Taken(leases, min(due, default=None), sum(self._blocked), tuple(given_up))
+
+    def end(self, endings: Iterable[Ending]) -> list[Finished]:
+        """As `Frontier.end`, in one step for each shard; what concerns two shards takes several (`_end_across`)."""
+        wanted = list(endings)
+        answers: dict[int, Finished] = {}
+        together: dict[int, list[int]] = defaultdict(list)
+        for place, ending in enumerate(wanted):
+            if self._goes_to(ending.lease, ending.patch if ending.status == "pending" else None) is not None:
+                answers[place] = self._reschedule_across(ending)
+            elif self._commits_to(ending) != ending.lease.shard:
+                answers[place] = self._end_across(ending)
+            else:
+                together[ending.lease.shard].append(place)
+        for number, own in together.items():
+            ended = self._frontiers[number].end(wanted[place] for place in own)
+            answers.update(zip(own, ended, strict=True))
+            self._expect(number, 0)
+        return [answers[place] for place in range(len(wanted))]
+
+    def give_back(self, lease: Lease, *, patch: Mapping[str, Any] | None = None, **reason: Any) -> Returned:
+        """As `Frontier.give_back`; a `patch` that names a host of another shard moves the task there."""
+        number = self._goes_to(lease, patch)
+        if number is None:
+            returned = self._frontiers[lease.shard].give_back(lease, patch=patch, **reason)
+            self._expect(lease.shard, 0)
+            return returned
+        record = self._held(lease)
+        if record is None:
+            return "lost"
+        record = _patched(record, patch, without=_RETURNED) | {"last_error": reason["reason"]}
+        self._frontiers[number].adopt(compact(record), delay_sec=reason.get("delay_sec", 0))
+        self._leave(Ending(lease), number)
+        return "pending"
+
+    def release(self, lease: Lease, signal: Signal, *, wait_sec: float | None = None) -> Released:
+        """As `Frontier.release`."""
+        released = self._frontiers[lease.shard].release(lease, signal, wait_sec=wait_sec)
+        self._expect(lease.shard, released.wait_sec)
+        return released
+
+    def turn(self, lease: Lease) -> float | None:
+        """As `Frontier.turn`."""
+        return self._frontiers[lease.shard].turn(lease)
+
+    def visit(self, host: str, url: str) -> Lease | float:
+        """As `Frontier.visit`."""
+        return self._frontiers[self._home(host)].visit(host, url)
+
+    def heartbeat(self, leases: Iterable[Lease]) -> set[str]:
+        """As `Frontier.heartbeat`, one round trip for each shard."""
+        by_shard: dict[int, list[Lease]] = defaultdict(list)
+        for lease in leases:
+            by_shard[lease.shard].append(lease)
+        return {lost for number, own in by_shard.items() for lost in self._frontiers[number].heartbeat(own)}
+
+    def pace(self, host: str, *, delay_sec: float | None = None, concurrency: int | None = None) -> None:
+        """As `Frontier.pace`."""
+        self._frontiers[self._home(host)].pace(host, delay_sec=delay_sec, concurrency=concurrency)
+
+    def pace_domain(self, domain: str, *, delay_sec: float | None = None, concurrency: int | None = None) -> None:
+        """As `Frontier.pace_domain`."""
+        self._frontiers[self._home(domain)].pace_domain(domain, delay_sec=delay_sec, concurrency=concurrency)
+
+    def forgive(self, hosts: Iterable[str]) -> int:
+        """As `Frontier.forgive`, one round trip (at least) for each shard."""
+        by_shard: dict[int, list[str]] = defaultdict(list)
+        for host in hosts:
+            by_shard[self._home(host)].append(host)
+        return sum(self._frontiers[number].forgive(own) for number, own in by_shard.items())
+
+    def remove(self, task_id: str) -> bool:
+        """As `Frontier.remove`, wherever the task is."""
+        removed = [frontier.remove(task_id) for frontier in self._frontiers]
+        return any(removed)
+
+    def record(self, task_id: str) -> str | None:
+        """As `Frontier.record`."""
+        found = self._where(task_id)
+        return None if found is None else found[1]
+
+    def adopt(
+        self, record: str, *, delay_sec: float = 0, polled: bool = False
+    ) -> Literal["queued", "pending", "known"]:
+        """As `Frontier.adopt`, in the shard of the task's host."""
+        number = self._home(json.loads(record)["host"])
+        self._expect(number, delay_sec)
+        return self._frontiers[number].adopt(record, delay_sec=delay_sec, polled=polled)
+
+    def find(self, task_id: str) -> tuple[Task, History] | None:
+        """As `Frontier.find`."""
+        found = self._where(task_id)
+        return None if found is None else self._frontiers[found[0]].find(task_id)
+
+    def histories(self, task_ids: Sequence[str]) -> dict[str, History]:
+        """As `Frontier.histories`, one round trip for each shard."""
+        found: dict[str, History] = {}
+        for frontier in self._frontiers:
+            own = frontier.histories(task_ids)
+            found.update({each: history for each, history in own.items() if history.status != "moved"})
+        return found
+
+    def sweep(self, task_ids: Sequence[str], *, shard: int = 0) -> dict[str, str]:
+        """As `Frontier.sweep`; other shards are asked for what is not in the first."""
+        found = self._frontiers[shard].sweep(task_ids)
+        for number, frontier in enumerate(self._frontiers):
+            missing = [each for each, state in found.items() if state in ("absent", "ended")]
+            if missing and number != shard:
+                there = frontier.sweep(missing)
+                for each in missing:
+                    if each not in there:
+                        del found[each]
+                    elif there[each] != "absent":
+                        found[each] = there[each]
+        return found
+
+    def audit(self) -> tuple[int, int]:
+        """As `Frontier.audit`, of all shards together."""
+        found = [frontier.audit() for frontier in self._frontiers]
+        return sum(unleased for unleased, _ in found), sum(freed for _, freed in found)
+
+    def counts(self) -> dict[str, int]:
+        """As `Frontier.counts`, of all shards together."""
+        total: Counter[str] = Counter()
+        for frontier in self._frontiers:
+            total.update(frontier.counts())
+        return {name: number for name, number in total.items() if not name.startswith("moved:")}
+
+    def figures(self) -> Figures:
+        """As `Frontier.figures`, of all shards together."""
+        total = sum((frontier.figures() for frontier in self._frontiers), start=Figures())
+        return replace(total, tasks={key: number for key, number in total.tasks.items() if key[0] != "moved"})
+
+    def host(self, name: str) -> HostFigures:
+        """As `Frontier.host`."""
+        return self._frontiers[self._home(name)].host(name)
+
+    def circuits(self, limit: int = 1000) -> list[HostFigures]:
+        """As `Frontier.circuits`, one shard after the other."""
+        return [host for frontier in self._frontiers for host in frontier.circuits(limit)][:limit]
+
+    def hosts(self, cursor: int = 0, *, count: int = 1000) -> tuple[int, dict[str, int]]:
+        """As `Frontier.hosts`, one shard after the other."""
+        number, own = cursor % len(self._frontiers), cursor // len(self._frontiers)
+        own, found = self._frontiers[number].hosts(own, count=count)
+        return self._cursor(number, own), found
+
+    def urls(self, cursor: int = 0, *, count: int = 1000) -> tuple[int, list[tuple[Task, History]]]:
+        """As `Frontier.urls`, one shard after the other."""
+        number, own = cursor % len(self._frontiers), cursor // len(self._frontiers)
+        own, found = self._frontiers[number].urls(own, count=count)
+        return self._cursor(number, own), [each for each in found if each[1].status != "moved"]
+
+    def _cursor(self, number: int, own: int) -> int:
+        """Where a shard goes on, or the next one begins; 0 after the last."""
+        return own * len(self._frontiers) + number if own else (number + 1) % len(self._frontiers)
+
+    def deliver_dead_letters(
+        self, limit: int = 1000, keep: int = 100_000, *, first: Callable[[list[str]], None] = lambda _: None
+    ) -> int:
+        """As `Frontier.deliver_dead_letters`, of all shards."""
+        moved = 0
+        for frontier in self._frontiers:
+            moved += frontier.deliver_dead_letters(limit - moved, keep, first=first)
+        return moved
+
+    # --- what concerns two shards ---
+
+    def _end_across(self, ending: Ending) -> Finished:
+        """Ends a task whose commands are for another shard: a feed that lives with hosts of another than its record.
+
+        They are carried out first, under a lease that was just extended; a kill then repeats the poll.
+        """
+        if self._held(ending.lease) is None:
+            return "lost"
+        self._commit(ending)
+        self._expect(ending.lease.shard, 0)
+        return self._frontiers[ending.lease.shard].end([replace(ending, commit=())])[0]
+
+    def _reschedule_across(self, ending: Ending) -> Finished:
+        """Reschedules a task whose next time is at a host of another shard; commands of its own shard come last."""
+        lease, record = ending.lease, self._held(ending.lease)
+        if record is None:
+            return "lost"
+        if self._commits_to(ending) != lease.shard:
+            self._commit(ending)
+            ending = replace(ending, commit=())
+        number = self._goes_to(lease, ending.patch)
+        assert number is not None
+        record = _patched(record, ending.patch, without=_ENDED) | {"reason": ending.reason}
+        self._frontiers[number].adopt(compact(record), delay_sec=ending.delay_sec, polled=True)
+        self._leave(ending, number)
+        return "rescheduled"
+
+    def _leave(self, ending: Ending, number: int) -> None:
+        """Ends a task here that is in another shard now; what stays keeps it from being queued here a second time."""
+        self._frontiers[ending.lease.shard].end([replace(ending, status="moved", reason=str(number), patch=None)])
+        self._expect(ending.lease.shard, 0)
+        self._expect(number, 0)
+
+    def _held(self, lease: Lease) -> dict[str, Any] | None:
+        """The record of a task that is still this worker's, its lease extended so that there is time; None if lost."""
+        frontier = self._frontiers[lease.shard]
+        text = None if frontier.heartbeat([lease]) else frontier.record(lease.id)
+        return None if text is None else dict(json.loads(text))
+
+    def _commit(self, ending: Ending) -> None:
+        with self._client.pipeline(transaction=True) as pipe:
+            for command in ending.commit:
+                pipe.execute_command(*command)  # type: ignore[no-untyped-call]
+            pipe.execute()
+
+    def _commits_to(self, ending: Ending) -> int:
+        return keys.shard_number(str(ending.commit[0][1])) if ending.commit else ending.lease.shard
+
+    def _goes_to(self, lease: Lease, patch: Mapping[str, Any] | None) -> int | None:
+        """The other shard to which a patch takes a task; None if it stays where it is."""
+        number = self._home(patch["host"]) if patch and patch.get("host") else lease.shard
+        return None if number == lease.shard else number
+
+    def _where(self, task_id: str) -> tuple[int, str] | None:
+        """The shard in which a task is, and its record; what it left elsewhere does not count."""
+        for number, frontier in enumerate(self._frontiers):
+            text = frontier.record(task_id)
+            if text is not None and json.loads(text).get("status") != "moved":
+                return number, text
+        return None
+
+    # --- when a shard is worth asking ---
+
+    def _home(self, host: str) -> int:
+        return shard_of_host(host, len(self._frontiers))
+
+    def _expect(self, number: int, seconds: float) -> None:
+        """There may be something to take after this time."""
+        at, due = self._now() + seconds, self._due[number]
+        if due is None or at < due:
+            self._due[number] = at
+
+    def _worth_asking(self, number: int, now: float) -> bool:
+        due = self._due[number]
+        return (due is not None and due <= now) or now >= self._asked[number] + LOOK_SEC
+
+
+def _patched(record: dict[str, Any], patch: Mapping[str, Any] | None, *, without: Iterable[str]) -> dict[str, Any]:
+    """A record with a patch as the scripts apply it: None removes a field, the payload is a text of its own."""
+    record = {name: value for name, value in record.items() if name not in without} | dict(patch or {})
+    if isinstance(record.get("payload"), dict):
+        record["payload"] = compact(record["payload"])
+    return {name: value for name, value in record.items() if value is not None}

@@ -1,0 +1,1 @@
+"""Tokens, event streams, series and cached responses in Redis."""

@@ -1,0 +1,141 @@
+"""Events for other programs: one Redis stream, at least once, each with an id that a repetition carries too."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from redis.exceptions import ResponseError
+
+from feedcrawl.store.redis import keys
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from feedcrawl.domain.operations.events import Event
+    from feedcrawl.store.redis.connection import Client, Pipeline
+
+TRIM_EVERY = 500
+REFUSED_KEPT: Final = 10_000
+"""Events that a relay could never send, of which the last are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One entry of the stream: where it stands, and its fields (none where it was deleted)."""
+
+    at: str
+    fields: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """What a consumer group has before it: entries not acknowledged and not yet given to it (None: the server does not
+    know), and the Unix time of the oldest of all these, None where there is none.
+    """
+
+    group: str
+    unacknowledged: int
+    waiting: int | None
+    oldest_at: float | None
+
+
+class Events:
+    """The stream `feedcrawl:events`. Methods may raise redis-py's errors."""
+
+    def __init__(self, client: Client, *, ttl_sec: int) -> None:
+        self._client = client
+        self._ttl_sec = ttl_sec
+        self._since_trim = 0
+
+    def add(self, pipe: Pipeline, events: Iterable[Event], traceparent: str | None = None) -> None:
+        """Queues events on a pipeline, in order, and the span that they come of where someone traces."""
+        trace = {"traceparent": traceparent} if traceparent else {}
+        for event in events:
+            pipe.xadd(keys.EVENTS, {"type": event.type, "id": event.id, "data": event.data, **trace})
+            self._since_trim += 1
+
+    def trim(self, *, force: bool = False) -> None:
+        """Drops events older than their life, never one that a consumer group has not been given or acknowledged."""
+        if self._since_trim < TRIM_EVERY and not force:
+            return
+        self._since_trim = 0
+        oldest = (int((time.time() - self._ttl_sec) * 1000), 0)
+        for group in self._groups():
+            oldest = min(oldest, group)
+        self._client.xtrim(keys.EVENTS, minid=f"{oldest[0]}-{oldest[1]}", approximate=True)
+
+    def after(self, last: str, limit: int) -> list[Told]:
+        """At most so many events after the one at `last`, in order; "0" is before the first."""
+        return _told(self._client.xrange(keys.EVENTS, min=f"({last}", count=limit))
+
+    def last(self) -> str:
+        """Where the newest event stands, "0" if there is none."""
+        found = self._client.xrevrange(keys.EVENTS, count=1)
+        return str(found[0][0]) if found else "0"
+
+    def open_group(self, group: str) -> None:
+        """Lets a group begin with the oldest event there is; one that is there goes on where it was."""
+        try:
+            self._client.xgroup_create(keys.EVENTS, group, id="0", mkstream=True)
+        except ResponseError as error:
+            if not str(error).startswith("BUSYGROUP"):
+                raise
+
+    def give(self, group: str, consumer: str, count: int, *, again: bool) -> list[Told]:
+        """The next events for a consumer; with `again` the oldest that it was given and has not acknowledged."""
+        found = self._client.xreadgroup(group, consumer, {keys.EVENTS: "0" if again else ">"}, count=count)
+        return _told(found[0][1]) if found else []
+
+    def acknowledge(self, group: str, told: Sequence[Told]) -> None:
+        """The group needs these no more."""
+        if told:
+            self._client.xack(keys.EVENTS, group, *(each.at for each in told))
+
+    def refuse(self, told: Told, group: str, reason: str, detail: str) -> None:
+        """Keeps for the operator an event that a group can never deal with, and why."""
+        more = {"at": told.at, "group": group, "reason": reason, "detail": detail}
+        self._client.xadd(keys.EVENTS_REFUSED, {**told.fields, **more}, maxlen=REFUSED_KEPT)
+
+    def lead(self, worker: str, sec: int) -> bool:
+        """Whether this worker is the one that relays, now and for so many seconds."""
+        if self._client.set(keys.RELAY, worker, nx=True, ex=sec):
+            return True
+        return self._client.get(keys.RELAY) == worker and bool(self._client.expire(keys.RELAY, sec))
+
+    def leave(self, worker: str) -> None:
+        """Lets another lead at once."""
+        if self._client.get(keys.RELAY) == worker:
+            self._client.delete(keys.RELAY)
+
+    def backlogs(self) -> list[Backlog]:
+        """How far behind each consumer group is."""
+        if not self._client.exists(keys.EVENTS):
+            return []
+        return [self._backlog(group) for group in self._client.xinfo_groups(keys.EVENTS)]
+
+    def _backlog(self, group: Mapping[str, Any]) -> Backlog:
+        needed = self._client.xpending(keys.EVENTS, group["name"])["min"] or f"({group['last-delivered-id']}"
+        oldest = self._client.xrange(keys.EVENTS, min=needed, count=1)
+        oldest_at = _number(oldest[0][0])[0] / 1000 if oldest else None
+        return Backlog(group["name"], group["pending"], group.get("lag"), oldest_at)
+
+    def _groups(self) -> list[tuple[int, int]]:
+        """The oldest event that each group still needs."""
+        if not self._client.exists(keys.EVENTS):
+            return []
+        needed = []
+        for group in self._client.xinfo_groups(keys.EVENTS):
+            pending = self._client.xpending(keys.EVENTS, group["name"])
+            needed.append(_number(pending["min"] or group["last-delivered-id"]))
+        return needed
+
+
+def _number(event_id: str) -> tuple[int, int]:
+    time_ms, _, sequence = event_id.partition("-")
+    return int(time_ms), int(sequence or 0)
+
+
+def _told(found: Iterable[tuple[str, Mapping[str, str] | None]]) -> list[Told]:
+    return [Told(at, fields or {}) for at, fields in found]

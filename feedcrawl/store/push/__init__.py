@@ -1,0 +1,1 @@
+"""WebSub subscriptions in Redis."""

@@ -1,0 +1,148 @@
+"""Push subscriptions of feeds, and what hubs have delivered until it is read; all of it in the feed's shard."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, NamedTuple
+
+from feedcrawl.domain.frontier.shards import shard_of
+from feedcrawl.domain.frontier.tasks import compact
+from feedcrawl.domain.push.leases import Push, push_from
+from feedcrawl.store.redis import keys
+from feedcrawl.store.redis.connection import get_each, members_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Literal
+
+    from feedcrawl.store.redis.connection import Client
+    from feedcrawl.store.subscriptions.registry import Command
+
+DELIVERIES = 4
+"""Of one feed that wait to be read; the hub is asked to come again with more."""
+LIFE_SEC = 2 * 86_400
+"""How long a delivery waits for a worker."""
+SEEN_SEC = 3_600
+"""Within which the same delivery is the same."""
+
+_SWAP = """
+if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[2])
+redis.call('SADD', KEYS[2], ARGV[3])
+return 1
+"""
+
+
+class Delivery(NamedTuple):
+    """What a hub has pushed: the declared type, and the body byte for byte."""
+
+    content_type: str
+    body: bytes
+
+
+class Pushed(NamedTuple):
+    """A feed's subscription, the oldest of its deliveries, and how many there are."""
+
+    push: Push | None
+    delivery: Delivery | None
+    waiting: int
+
+
+class Pushes:
+    """Methods may raise redis-py's errors."""
+
+    def __init__(self, client: Client, *, shards: int = 1) -> None:
+        self._client = client
+        self._shards = shards
+        self._swap = client.register_script(_SWAP)
+
+    def load(self, feed_ids: Sequence[str]) -> dict[str, Pushed]:
+        """What there is of these feeds, in one round trip."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for each in feed_ids:
+                pipe.get(self._key("push", each))
+                pipe.lindex(self._key("deliveries", each), 0)
+                pipe.llen(self._key("deliveries", each))
+            found = pipe.execute()
+        rows = zip(feed_ids, found[::3], found[1::3], found[2::3], strict=True)
+        return {each: Pushed(_push(text), _delivery(first), int(number)) for each, text, first, number in rows}
+
+    def find(self, feed_id: str) -> Push | None:
+        """A feed's subscription."""
+        return _push(self._client.get(self._key("push", feed_id)))
+
+    def update(self, feed_id: str, change: Callable[[Push | None], Push | None]) -> Push | None:
+        """Changes a subscription by a pure function of it, whoever else does meanwhile; None from it leaves it."""
+        key, listed = self._key("push", feed_id), self._list(feed_id)
+        while True:
+            text = self._client.get(key)
+            old = _push(text)
+            new = change(old)
+            if new is None or new == old:
+                return old
+            if self._swap(keys=[key, listed], args=[text or "", compact(new.to_record()), feed_id]):
+                return new
+
+    def waiting(self, feed_id: str) -> int:
+        """How many deliveries wait."""
+        return int(self._client.llen(self._key("deliveries", feed_id)))
+
+    def keep(self, feed_id: str, delivery: Delivery, digest: str) -> Literal["kept", "replayed", "full"]:
+        """Keeps a delivery until it is read; one with a `digest` that came a short while ago is the same."""
+        name, seen = self._key("deliveries", feed_id), self._key("delivered", f"{feed_id}:{digest}", of=feed_id)
+        if self._client.exists(seen):
+            return "replayed"
+        if self.waiting(feed_id) >= DELIVERIES:
+            return "full"
+        text = f"{delivery.content_type}\n".encode("utf-8", "surrogateescape") + delivery.body
+        with self._client.pipeline(transaction=True) as pipe:
+            pipe.rpush(name, text)
+            pipe.expire(name, LIFE_SEC)
+            pipe.set(seen, 1, ex=SEEN_SEC)
+            pipe.execute()
+        return "kept"
+
+    def read(self, feed_id: str) -> list[Command]:
+        """The commands that drop the oldest delivery, for the frontier to run with `done`."""
+        return [["LPOP", self._key("deliveries", feed_id)]]
+
+    def forget(self, feed_id: str) -> None:
+        """Forgets a feed's subscription and what was delivered."""
+        with self._client.pipeline(transaction=True) as pipe:
+            pipe.delete(self._key("push", feed_id), self._key("deliveries", feed_id))
+            pipe.srem(self._list(feed_id), feed_id)
+            pipe.execute()
+
+    def pages(self, size: int) -> Iterator[tuple[int, list[str]]]:
+        """The id of every feed with a subscription, in no order, about `size` at a time, with the shard they are of."""
+        return members_of(self._client, [f"{keys.shard(number)}pushes" for number in range(self._shards)], size)
+
+    def all_of(self, feed_ids: Sequence[str]) -> dict[str, Push]:
+        """The subscriptions that there are of these feeds, in one round trip."""
+        texts = get_each(self._client, [self._key("push", each) for each in feed_ids])
+        pairs = ((each, _push(text)) for each, text in zip(feed_ids, texts, strict=True))
+        return {each: push for each, push in pairs if push is not None}
+
+    def count(self) -> int:
+        """How many feeds have one."""
+        return sum(int(self._client.scard(f"{keys.shard(number)}pushes")) for number in range(self._shards))
+
+    def _list(self, feed_id: str) -> str:
+        return f"{self._prefix(feed_id)}pushes"
+
+    def _key(self, name: str, what: str, *, of: str | None = None) -> str:
+        return f"{self._prefix(of or what)}{name}:{what}"
+
+    def _prefix(self, feed_id: str) -> str:
+        return keys.shard(shard_of(feed_id, self._shards))
+
+
+def _push(text: str | None) -> Push | None:
+    return push_from(json.loads(text)) if text else None
+
+
+def _delivery(text: str | None) -> Delivery | None:
+    if text is None:
+        return None
+    content_type, _, body = text.partition("\n")
+    return Delivery(content_type, body.encode("utf-8", "surrogateescape"))

@@ -1,0 +1,1 @@
+"""The connection to Redis, the embedded server, and every key's name."""

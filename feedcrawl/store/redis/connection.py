@@ -1,0 +1,398 @@
+"""One way to a Redis: the server or cluster that REDIS_URL names, or the embedded server.
+
+    with connect(url=None, data_dir=Path("data")) as connection:
+        connection.client.get("…")
+
+What a server must be is checked once, at the start (`check_server`); what may go wrong later is one exception
+(`StoreUnavailable`), made in one place (`map_redis_errors`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import pkgutil
+import re
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, Self
+
+import redis
+from redis import exceptions
+from redis.backoff import NoBackoff
+from redis.cluster import ClusterPipeline, RedisCluster
+from redis.connection import ConnectionInterface, PythonRespSerializer
+from redis.retry import Retry
+
+from feedcrawl.store.redis.embedded import EmbeddedServer, EmbeddedSocket, ServerRefused, attach, detach
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from redis.cluster import ClusterNode
+
+# redis-py types each reply as bytes or text, awaited or not. Here they are text, at once: see `_FIXED`.
+Client = Any
+Pipeline = Any
+
+__all__ = [
+    "Connection",
+    "ServerRefused",
+    "StoreUnavailable",
+    "check_server",
+    "connect",
+    "get_each",
+    "in_order",
+    "is_cluster",
+    "map_redis_errors",
+]
+
+logger = logging.getLogger(__name__)
+
+OLDEST_VERSION = (6, 2)
+_NAMES_A_SERVER = frozenset({"host", "port", "unix_socket_path", "connection_pool"})
+_NOT_PASSED_ON = frozenset({"url", "redis_cls", "retry_on_timeout", "encoding", "decode_responses"})
+_DEFAULTS: dict[str, Any] = {
+    "socket_timeout": 5.0,
+    "socket_connect_timeout": 5.0,
+    "health_check_interval": 30,
+}
+# Not for a caller to change: surrogateescape keeps whatever other programs wrote, and gives it back as it was; a reply
+# has the same shape under every redis-py; and a command is never sent twice, for it may have been carried out.
+_FIXED: dict[str, Any] = {
+    "encoding": "utf-8",
+    "encoding_errors": "surrogateescape",
+    "decode_responses": True,
+    "protocol": 2,
+}
+
+
+class StoreUnavailable(Exception):
+    """Redis does not do now what it was asked; the same may succeed later.
+
+    Codes: `unreachable` `timeout` `loading` `busy` `out_of_memory` `disk` `read_only` `replicas` `cluster` `auth`, or
+    the code of the ServerRefused that kept the embedded server from starting again.
+    """
+
+    def __init__(self, code: str, detail: str) -> None:
+        super().__init__(code, detail)
+        self.code = code
+        self.detail = detail
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.detail}"
+
+
+class Connection:
+    """A client, and the embedded server behind it if there is one. `warnings` is what the start-up check let pass."""
+
+    def __init__(self, client: redis.Redis | RedisCluster, server: EmbeddedServer | None = None) -> None:
+        self.client = client
+        self.warnings: tuple[str, ...] = ()
+        self._server = server
+
+    @property
+    def embedded(self) -> bool:
+        """Whether this project runs the server."""
+        return self._server is not None
+
+    def revive(self) -> bool:
+        """Starts a dead embedded server again; False while it loads. `client` does so by itself when it reconnects."""
+        return self._server.ensure() if self._server else True
+
+    def close(self) -> None:
+        """Closes the client; with the last connection of the last process the embedded server ends. Safe to repeat."""
+        for node in _nodes(self.client, all_of_them=True):
+            node.close()
+            node.connection_pool.disconnect()
+        if self._server:
+            server, self._server = self._server, None
+            detach(server)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def connect(
+    *, url: str | None, data_dir: Path, unsafe: bool = False, parameters: Mapping[str, Any] | None = None
+) -> Connection:
+    """The checked connection to the server named by `url` or `parameters` (scrapy-redis's REDIS_PARAMS), else embedded.
+
+    `data_dir` is where the embedded server keeps its data. A server that is a node of a Redis Cluster leads to all of
+    them. Time limits are 5 s unless `parameters` has others; None counts as unset, so that nothing waits for ever (a
+    blocking command must stay below the limit). Raises ServerRefused.
+    """
+    given = {name: value for name, value in (parameters or {}).items() if value is not None}
+    url = url or given.get("url")
+    if url or _NAMES_A_SERVER & given.keys():
+        connection = Connection(_client(url, given))
+    else:
+        connection = _embedded(attach(data_dir), given)
+    try:
+        connection.warnings = check_server(connection.client, unsafe=unsafe)
+        if not connection.embedded and connection.client.info("cluster").get("cluster_enabled"):
+            connection.close()
+            connection.client = _cluster(url, given)
+            connection.warnings = check_server(connection.client, unsafe=unsafe)
+    except BaseException:
+        connection.close()
+        raise
+    for warning in connection.warnings:
+        logger.warning(warning)
+    return connection
+
+
+def _options(given: Mapping[str, Any]) -> dict[str, Any]:
+    passed = {name: value for name, value in given.items() if name not in _NOT_PASSED_ON}
+    return {**_DEFAULTS, **passed, **_FIXED, "retry": Retry(NoBackoff(), 0)}
+
+
+def _keep_surrogates(connection: ConnectionInterface) -> None:
+    """Has redis-py pack commands, where hiredis would: that one refuses what is no UTF-8, though it has read it."""
+    packer = PythonRespSerializer(6000, connection.encoder.encode)  # type: ignore[attr-defined]
+    connection._command_packer = packer  # type: ignore[attr-defined]  # noqa: SLF001 - a cluster takes no packer
+
+
+def _opened(connection: ConnectionInterface) -> None:
+    connection.on_connect()  # type: ignore[no-untyped-call]
+    _keep_surrogates(connection)
+
+
+def _client(url: str | None, given: Mapping[str, Any]) -> redis.Redis:
+    kind = given.get("redis_cls", redis.Redis)
+    made = pkgutil.resolve_name(kind) if isinstance(kind, str) else kind
+    options = _options(given) | {"redis_connect_func": _opened}
+    client: redis.Redis = made.from_url(url, **options) if url else made(**options)
+    return client
+
+
+def _cluster(url: str | None, given: Mapping[str, Any]) -> RedisCluster:
+    """The client of the whole cluster of which a node was named."""
+    options = _options(given) | {"redis_connect_func": _keep_surrogates}
+    try:
+        return RedisCluster.from_url(url, **options) if url else RedisCluster(**options)
+    except (exceptions.RedisError, exceptions.RedisClusterException, TypeError, ValueError) as error:
+        detail = (
+            f"the server is part of a Redis Cluster that cannot be used ({error}): name one of its nodes in REDIS_URL "
+            "by host and port, without a database, and see that its `CLUSTER INFO` says cluster_state:ok"
+        )
+        raise ServerRefused("cluster", detail) from error
+
+
+def is_cluster(client: Client) -> bool:
+    """Whether the client is one of several servers, each with keys of its own."""
+    return isinstance(client, RedisCluster)
+
+
+def in_order(pipe: Pipeline) -> None:
+    """What was queued on a pipeline happens before what is queued next, on a cluster's nodes too."""
+    if isinstance(pipe, ClusterPipeline):
+        pipe.execute()
+
+
+def get_each(client: Client, names: Sequence[str]) -> list[str | None]:
+    """The texts under these keys, in order and in one round trip, whichever nodes of a cluster they are on."""
+    if not is_cluster(client):
+        return list(client.mget(names)) if names else []
+    with client.pipeline(transaction=False) as pipe:
+        for name in names:
+            pipe.get(name)
+        return list(pipe.execute())
+
+
+def members_of(client: Client, sets: Sequence[str], size: int) -> Iterator[tuple[int, list[str]]]:
+    """The members of sets, in no order, about `size` at a time, each page with the number of its set."""
+    for number, name in enumerate(sets):
+        members = client.sscan_iter(name, count=size)
+        while page := list(islice(members, size)):
+            yield number, page
+
+
+def newest_of(
+    client: Client, sorted_set: str, limit: int, *, before: tuple[float, str] | None = None, floor: float | None = None
+) -> list[tuple[str, float]]:
+    """Members of a sorted set with their scores, the highest first, from `floor` on; of equal ones the last by name.
+
+    `before` is the score and name of the last one seen: it may have left meanwhile, or have come anew.
+    """
+    lowest = "-inf" if floor is None else floor
+    if before is None:
+        return list(client.zrevrangebyscore(sorted_set, "+inf", lowest, 0, limit, withscores=True))
+    score, name = before
+    equal = client.zcount(sorted_set, score, score)
+    found = client.zrevrangebyscore(sorted_set, score, lowest, 0, limit + equal, withscores=True)
+    return [(each, at) for each, at in found if (at, each) < (score, name)][:limit]
+
+
+def _nodes(client: redis.Redis | RedisCluster, *, all_of_them: bool = False) -> list[redis.Redis]:
+    """A client for each server that holds keys, or for replicas too."""
+    if not isinstance(client, RedisCluster):
+        return [client]
+    nodes: list[ClusterNode] = client.get_nodes() if all_of_them else client.get_primaries()  # type: ignore[no-untyped-call]
+    return [client.get_redis_connection(node) for node in nodes]
+
+
+def _embedded(server: EmbeddedServer, given: Mapping[str, Any]) -> Connection:
+    pool = redis.ConnectionPool(
+        connection_class=EmbeddedSocket, server=server, redis_connect_func=_opened, **_options(given)
+    )
+    return Connection(redis.Redis(connection_pool=pool), server)
+
+
+def check_server(client: redis.Redis | RedisCluster, *, unsafe: bool) -> tuple[str, ...]:
+    """Refuses a server, or a cluster one of whose primaries, would lose work; answers what is doubtful but let pass.
+
+    The crawl's whole state is in Redis: without an append-only file a restart loses it, and eviction loses it one key
+    at a time. `unsafe` lets both pass. Where CONFIG is forbidden (managed servers) INFO is asked, and a missing
+    append-only file is a warning, for such servers persist by means that INFO does not tell.
+
+    Raises ServerRefused (`unreachable` `auth` `too_old` `no_aof` `evicts`).
+    """
+    return tuple(chain.from_iterable(_check_node(node, unsafe=unsafe) for node in _nodes(client)))
+
+
+def _check_node(client: redis.Redis, *, unsafe: bool) -> tuple[str, ...]:
+    name = _server_name(client)
+    try:
+        info: dict[str, Any] = client.info()
+        config = _config(client)
+    except (exceptions.AuthenticationError, exceptions.AuthorizationError, exceptions.NoPermissionError) as error:
+        raise ServerRefused(
+            "auth", f"{name} refused the login ({error}): set user and password in REDIS_URL"
+        ) from error
+    except exceptions.RedisError as error:
+        if error.__cause__ and isinstance(error.__cause__, ServerRefused):
+            raise error.__cause__ from error
+        detail = (
+            f"{name} does not answer ({error}): start it, or mend REDIS_URL, or unset it to use the embedded server"
+        )
+        raise ServerRefused("unreachable", detail) from error
+    findings = [*_version(name, info), *_persistence(name, info, config), *_eviction(name, info, config)]
+    for refusal in findings:
+        if refusal.code not in {"doubt", *(("no_aof", "evicts") if unsafe else ())}:
+            raise refusal
+    return tuple(refusal.detail for refusal in findings)
+
+
+def _config(client: redis.Redis) -> dict[Any, Any] | None:
+    """The two settings that matter, or None where CONFIG is renamed or forbidden."""
+    try:
+        return {**client.config_get("appendonly"), **client.config_get("maxmemory-policy")}
+    except exceptions.ResponseError:
+        return None
+
+
+def _version(name: str, info: Mapping[str, Any]) -> Iterator[ServerRefused]:
+    version = str(info.get("redis_version", ""))
+    numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
+    if len(numbers) < len(OLDEST_VERSION):
+        yield ServerRefused("doubt", f"{name} does not tell its version; feedcrawl needs Redis or Valkey 6.2 or later")
+    elif numbers < OLDEST_VERSION:
+        yield ServerRefused("too_old", f"{name} is version {version}: upgrade it to Redis or Valkey 6.2 or later")
+
+
+def _persistence(name: str, info: Mapping[str, Any], config: Mapping[Any, Any] | None) -> Iterator[ServerRefused]:
+    known = (config or {}).get("appendonly") or {0: "no", 1: "yes"}.get(info.get("aof_enabled", -1))
+    if known == "yes":
+        return
+    if config is None or known is None:
+        detail = f"{name} hides its settings: make sure that it persists every write (an append-only file or its like)"
+        yield ServerRefused("doubt", detail)
+    else:
+        detail = (
+            f"{name} would lose the crawl's state with a restart: set `appendonly yes` (and `appendfsync everysec`)"
+        )
+        yield ServerRefused("no_aof", detail)
+
+
+def _eviction(name: str, info: Mapping[str, Any], config: Mapping[Any, Any] | None) -> Iterator[ServerRefused]:
+    policy = (config or {}).get("maxmemory-policy") or info.get("maxmemory_policy")
+    if policy is None:
+        yield ServerRefused("doubt", f"{name} hides its eviction policy: make sure that it is noeviction")
+    elif policy != "noeviction":
+        detail = (
+            f"{name} would drop the crawl's state when memory is short ({policy}): set `maxmemory-policy noeviction`"
+        )
+        yield ServerRefused("evicts", detail)
+
+
+def _server_name(client: redis.Redis) -> str:
+    """How messages call the server: never with its password."""
+    known = getattr(client, "connection_pool", None)
+    options: Mapping[str, Any] = known.connection_kwargs if known else {}
+    if path := options.get("path"):
+        return f"the server at {path}"
+    if "server" in options:
+        return f"the embedded server in {options['server'].directory}"
+    return f"the server at {options.get('host', 'localhost')}:{options.get('port', 6379)}"
+
+
+# An error reply by its first word. redis-py puts the pipeline's command before it, Redis 6 the script's place.
+_WRAPPINGS = re.compile(r"(?s)^.* caused error: |^ERR Error running script .*?: -(?=[A-Z]+ )")
+_REPLIES = {
+    "OOM": "out_of_memory",
+    "MISCONF": "disk",
+    "READONLY": "read_only",
+    "LOADING": "loading",
+    "BUSY": "busy",
+    "NOREPLICAS": "replicas",
+    "MASTERDOWN": "replicas",
+    "CLUSTERDOWN": "cluster",
+    "TRYAGAIN": "cluster",
+    "NOAUTH": "auth",
+    "WRONGPASS": "auth",
+    "NOPERM": "auth",
+}
+# What redis-py says of a cluster as a whole; anything else under the same name is a bug of whoever asks.
+_CLUSTER_TROUBLE = {
+    "Redis Cluster cannot be connected": "unreachable",
+    "All slots are not covered": "cluster",
+    "startup_nodes could not agree": "cluster",
+}
+_KINDS: tuple[tuple[type[Exception], str], ...] = (
+    (exceptions.BusyLoadingError, "loading"),
+    (exceptions.AuthenticationError, "auth"),
+    (exceptions.AuthorizationError, "auth"),
+    (exceptions.NoPermissionError, "auth"),
+    (exceptions.OutOfMemoryError, "out_of_memory"),
+    (exceptions.ReadOnlyError, "read_only"),
+    (exceptions.MasterDownError, "replicas"),
+    (exceptions.ClusterError, "cluster"),
+    (exceptions.SlotNotCoveredError, "cluster"),
+    (exceptions.TryAgainError, "cluster"),
+    (exceptions.AskError, "cluster"),
+    (exceptions.MovedError, "cluster"),
+    (exceptions.TimeoutError, "timeout"),
+    (exceptions.ConnectionError, "unreachable"),
+)
+
+
+@contextlib.contextmanager
+def map_redis_errors() -> Iterator[None]:
+    """Turns what redis-py raises for a server in trouble into StoreUnavailable, its cause chained.
+
+    Errors that are bugs (a wrong type, a missing script, bad syntax) pass as they are.
+    """
+    try:
+        yield
+    except (exceptions.RedisError, exceptions.RedisClusterException) as error:
+        if isinstance(error.__cause__, ServerRefused):
+            raise StoreUnavailable(error.__cause__.code, error.__cause__.detail) from error
+        code = _code(error)
+        if code is None:
+            raise
+        raise StoreUnavailable(code, str(error)) from error
+
+
+def _code(error: Exception) -> str | None:
+    for kind, code in _KINDS:
+        if isinstance(error, kind):
+            return code
+    if isinstance(error, exceptions.RedisClusterException):
+        return next((code for words, code in _CLUSTER_TROUBLE.items() if str(error).startswith(words)), None)
+    if isinstance(error, exceptions.ResponseError):
+        return _REPLIES.get(_WRAPPINGS.sub("", str(error)).partition(" ")[0])
+    return None

@@ -1,0 +1,94 @@
+"""The id of the server's data, in Redis and in the data directory: what tells an emptied server from a new one."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.archive.generation import standing
+from feedcrawl.store.disk.files import map_disk_errors, write_anew
+from feedcrawl.store.redis import keys
+from feedcrawl.store.redis.connection import ServerRefused, get_each, map_redis_errors
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from feedcrawl.store.redis.connection import Client
+
+_WHAT_TO_DO = (
+    "put its data back, or set REDIS_URL to the right server; or run `scrapy restore`, which subscribes anew to what "
+    "this data directory remembers; `scrapy restore --accept` takes the server as it is"
+)
+_REFUSALS = {
+    "emptied": ("emptied", "the server has lost its data since {directory} was last used with it: {todo}"),
+    "another": ("another_server", "the server is not the one that {directory} was last used with: {todo}"),
+}
+
+
+class Generation:
+    """What one data directory knows of one server. Methods raise StoreUnavailable and DiskUnavailable.
+
+    Several data directories may share a server: each keeps the id that it has seen, and a new one takes it over. The id
+    is in every shard: where a node of a cluster has lost its data the server has.
+    """
+
+    def __init__(self, client: Client, data_dir: Path, *, shards: int = 1) -> None:
+        self._client = client
+        self._names = [keys.generation(number) for number in range(shards)]
+        self._directory = data_dir
+        self._path = data_dir / "generation"
+        self._seen: str | None = None
+
+    def check(self) -> None:
+        """Raises ServerRefused (`emptied`, `another_server`) where the server is not the one that it was."""
+        self._judge(self._known(), self._in_redis())
+
+    def settle(self) -> None:
+        """As `check`; gives a new server an id, and a new directory the id that the server has had for a while.
+
+        The server first, and the directory not in the same breath: what it says must have reached the server's disk,
+        or a machine that loses power at its first start would come back with a server that seems emptied.
+        """
+        known, there = self._known(), self._in_redis()
+        self._judge(known, there)
+        if there is None:
+            self._give(secrets.token_hex(16))
+        elif self._on_disk() is None:
+            write_anew(self._path, [f"{there}\n".encode()])
+
+    def accept(self) -> None:
+        """Takes the server as it is: by the id that it has, or by the directory's own where it has none."""
+        self._give(self._known() or secrets.token_hex(16))
+        write_anew(self._path, [f"{self._seen}\n".encode()])
+
+    def _judge(self, known: str | None, there: str | None) -> None:
+        refusal = _REFUSALS.get(standing(known, there))
+        if refusal is not None:
+            if self._on_disk() is None:  # seen by this process alone so far: the next must know too
+                write_anew(self._path, [f"{known}\n".encode()])
+            code, sentence = refusal
+            raise ServerRefused(code, sentence.format(directory=self._directory, todo=_WHAT_TO_DO))
+
+    def _give(self, made: str) -> None:
+        """The server's id is the one that the first shard has, or gets now."""
+        first, *others = self._names
+        with map_redis_errors():
+            self._client.set(first, made, nx=True)
+            self._seen = self._client.get(first)
+            for name in others:
+                self._client.set(name, self._seen)
+
+    def _in_redis(self) -> str | None:
+        with map_redis_errors():
+            said = set(get_each(self._client, self._names))
+        return (said.pop() or None) if len(said) == 1 else None
+
+    def _known(self) -> str | None:
+        return self._on_disk() or self._seen
+
+    def _on_disk(self) -> str | None:
+        with map_disk_errors(self._path):
+            try:
+                return self._path.read_text("ascii", "replace").strip() or None
+            except FileNotFoundError:
+                return None

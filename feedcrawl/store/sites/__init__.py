@@ -1,0 +1,1 @@
+"""Sitemaps, sources and runs of site spiders in Redis."""

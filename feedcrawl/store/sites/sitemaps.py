@@ -1,0 +1,176 @@
+"""The sitemaps that are watched, what their polls have left, what was in them the last time, and their journals."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from feedcrawl.domain.frontier.shards import settled_id, shard_of, shard_of_host
+from feedcrawl.domain.sitemaps.state import Sitemap, SitemapRecord, Watched, dump, load_record, load_sitemap
+from feedcrawl.domain.urls import hostname
+from feedcrawl.store.redis import keys
+from feedcrawl.store.redis.connection import get_each, members_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from feedcrawl.store.redis.connection import Client, Pipeline
+
+PAGE = 500
+DAY_LIFE_SEC = 2 * 86_400
+SEEN_LIFE_SEC = 400 * 86_400
+"""What was seen outlives any pause between polls, so that a whole sitemap does not come back as new."""
+
+
+class Known(NamedTuple):
+    """What is needed to tell the news of a sitemap: its last reading, and how much of the caps is used."""
+
+    seen: bytes
+    today: int
+    parts: int
+
+
+class Sitemaps:
+    """Sitemaps by id and by the spelling-free form of their URL, each in the shard of its name.
+
+    Methods may raise redis-py's errors.
+    """
+
+    def __init__(self, client: Client, *, shards: int = 1, journal_length: int = 50) -> None:
+        self._client = client
+        self._shards = shards
+        self._journal_length = journal_length
+
+    def add(self, wanted: Sequence[tuple[Sitemap, str]]) -> list[str]:
+        """Watches each sitemap whose URL's key is not watched yet; the ids that are watched, in order.
+
+        Two round trips. Safe to repeat and to race: the key of the URL is claimed first, whoever comes second finds it,
+        and what a kill left claimed and unwritten is written. A new one gets an id that lies in the shard of its host,
+        so that a poll ends in one step.
+        """
+        if not wanted:
+            return []
+        with self._client.pipeline(transaction=False) as pipe:
+            for sitemap, url_key in wanted:
+                home = shard_of_host(hostname(sitemap.url), self._shards)
+                pipe.hsetnx(self._by_url(url_key), url_key, settled_id(sitemap.id, home, self._shards))
+                pipe.hget(self._by_url(url_key), url_key)
+            holders = list(map(str, pipe.execute()[1::2]))
+        with self._client.pipeline() as pipe:
+            for (sitemap, _), holder in zip(wanted, holders, strict=True):
+                self._save(pipe, replace(sitemap, id=holder), only_new=True)
+            pipe.execute()
+        return holders
+
+    def save(self, sitemap: Sitemap) -> None:
+        """Writes a sitemap and lists it."""
+        with self._client.pipeline() as pipe:
+            self._save(pipe, sitemap)
+            pipe.execute()
+
+    def remove(self, sitemap: Sitemap, url_key: str) -> bool:
+        """Forgets a sitemap and all that its polls have left; False if it was not there."""
+        with self._client.pipeline() as pipe:
+            for name in ("sitemap", "sitemap_polls", "sitemap_seen", "sitemap_journal"):
+                pipe.delete(self._key(name, sitemap.id))
+            pipe.hdel(self._by_url(url_key), url_key)
+            pipe.srem(self._key("sitemap_tree", sitemap.tree), sitemap.id)
+            pipe.srem(self._list(sitemap.id), sitemap.id)
+            return bool(pipe.execute()[-1])
+
+    def by_url(self, url_key: str) -> str | None:
+        """The id of the sitemap with this URL."""
+        found = self._client.hget(self._by_url(url_key), url_key)
+        return None if found is None else str(found)
+
+    def load(self, ids: Sequence[str]) -> dict[str, Watched]:
+        """The sitemaps that there are of those asked for, in one round trip."""
+        texts = get_each(self._client, [self._key(name, each) for name in ("sitemap", "sitemap_polls") for each in ids])
+        pairs = zip(ids, texts[: len(ids)], texts[len(ids) :], strict=True)
+        return {each: Watched(load_sitemap(said), load_record(polls)) for each, said, polls in pairs if said}
+
+    def all(self) -> Iterator[Watched]:
+        """Every sitemap, in no order, a page at a time."""
+        for _, page in self.pages(PAGE):
+            yield from self.load(page).values()
+
+    def pages(self, size: int) -> Iterator[tuple[int, list[str]]]:
+        """Every sitemap's id, in no order, about `size` at a time, each page with the shard that it is of."""
+        return members_of(self._client, self._lists(), size)
+
+    def said(self, ids: Sequence[str]) -> list[str]:
+        """The sitemaps that there are of those asked for, as the JSON text that is kept of each."""
+        return [text for text in get_each(self._client, [self._key("sitemap", each) for each in ids]) if text]
+
+    def count(self) -> int:
+        """How many sitemaps are watched."""
+        return sum(int(self._client.scard(name)) for name in self._lists())
+
+    def tree(self, root: str) -> set[str]:
+        """The ids of the parts that were found below a sitemap that someone named."""
+        return set(self._client.smembers(self._key("sitemap_tree", root)))
+
+    def known(self, sitemap: Sitemap, site: str, day: str) -> Known:
+        """What is needed to tell the news, in one round trip."""
+        with self._client.pipeline(transaction=False) as pipe:
+            pipe.get(self._key("sitemap_seen", sitemap.id))
+            pipe.get(self._day(site, day))
+            pipe.scard(self._key("sitemap_tree", sitemap.tree))
+            seen, today, parts = pipe.execute()
+        return Known(str(seen or "").encode("utf-8", "surrogateescape"), int(today or 0), int(parts))
+
+    def today(self, sites: Sequence[str], day: str) -> dict[str, int]:
+        """How many new URLs of these sites there were on a day, in one round trip."""
+        counts = get_each(self._client, [self._day(site, day) for site in sites])
+        return {site: int(count or 0) for site, count in zip(sites, counts, strict=True)}
+
+    def count_new(self, pipe: Pipeline, site: str, day: str, number: int) -> None:
+        """Counts new URLs of a site on a day; one poll may count twice after a kill."""
+        key = self._day(site, day)
+        pipe.incrby(key, number)
+        pipe.expire(key, DAY_LIFE_SEC)
+
+    def save_seen(self, pipe: Pipeline, sitemap_id: str, seen: bytes) -> None:
+        """Queues what was read. Must come after the tasks of what is new: what was seen is not asked for again."""
+        pipe.set(self._key("sitemap_seen", sitemap_id), seen, ex=SEEN_LIFE_SEC)
+
+    def commit(self, sitemap_id: str, record: SitemapRecord, fetch: dict[str, Any]) -> list[list[str | int]]:
+        """The commands that record a poll and its line in the journal, for the frontier to run with `done`."""
+        journal = self._key("sitemap_journal", sitemap_id)
+        line = json.dumps(fetch, separators=(",", ":"), ensure_ascii=False)
+        return [
+            ["SET", self._key("sitemap_polls", sitemap_id), dump(record)],
+            ["LPUSH", journal, line],
+            ["LTRIM", journal, 0, self._journal_length - 1],
+        ]
+
+    def journal(self, sitemap_id: str) -> list[dict[str, Any]]:
+        """The last fetches of a sitemap, newest first; one poll may stand twice after a kill, under one poll id."""
+        lines: Iterable[str] = self._client.lrange(self._key("sitemap_journal", sitemap_id), 0, -1)
+        fetches = {fetch["poll_id"]: fetch for fetch in map(json.loads, reversed(list(lines)))}
+        return list(reversed(fetches.values()))
+
+    def _save(self, pipe: Pipeline, sitemap: Sitemap, *, only_new: bool = False) -> None:
+        pipe.set(self._key("sitemap", sitemap.id), dump(sitemap), nx=only_new)
+        pipe.sadd(self._list(sitemap.id), sitemap.id)
+        if sitemap.root is not None and sitemap.root != sitemap.id:
+            pipe.sadd(self._key("sitemap_tree", sitemap.root), sitemap.id)
+
+    def _lists(self) -> list[str]:
+        return [f"{keys.shard(number)}sitemaps" for number in range(self._shards)]
+
+    def _list(self, sitemap_id: str) -> str:
+        return f"{self._prefix(sitemap_id)}sitemaps"
+
+    def _by_url(self, url_key: str) -> str:
+        return f"{self._prefix(url_key)}sitemap_by_url"
+
+    def _day(self, site: str, day: str) -> str:
+        return f"{self._prefix(site)}sitemap_day:{day}:{site}"
+
+    def _key(self, name: str, sitemap_id: str) -> str:
+        return f"{self._prefix(sitemap_id)}{name}:{sitemap_id}"
+
+    def _prefix(self, name: str) -> str:
+        return keys.shard(shard_of(name, self._shards))

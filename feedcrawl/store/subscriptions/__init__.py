@@ -1,0 +1,1 @@
+"""Subscribed feeds and their entries in Redis."""

@@ -1,0 +1,65 @@
+"""What is known of a feed's entries: their lineage by uid, and the keys under which they are met again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.entries.lineage import KnownEntry, known_from_json
+from feedcrawl.domain.frontier.shards import shard_of
+from feedcrawl.store.redis import keys
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from feedcrawl.store.redis.connection import Client, Pipeline
+
+LIFE_SEC = 400 * 86_400
+"""A feed's lineage outlives any retention of what it describes, so that a removed entry does not come back as new."""
+
+
+class Entries:
+    """Two HASHes a feed, in the feed's shard. Methods may raise redis-py's errors."""
+
+    def __init__(self, client: Client, *, shards: int = 1) -> None:
+        self._client = client
+        self._shards = shards
+
+    def load(self, feed_id: str, entry_keys: Sequence[str]) -> tuple[dict[str, str], dict[str, KnownEntry]]:
+        """Which uids these keys lead to, and the lineage of each of them."""
+        if not entry_keys:
+            return {}, {}
+        found = self._client.hmget(self._keys(feed_id), list(entry_keys))
+        uid_by_key = {key: uid for key, uid in zip(entry_keys, found, strict=True) if uid}
+        uids = list(dict.fromkeys(uid_by_key.values()))
+        texts = self._client.hmget(self._lineage(feed_id), uids) if uids else []
+        return uid_by_key, {uid: known_from_json(text) for uid, text in zip(uids, texts, strict=True) if text}
+
+    def save(
+        self, pipe: Pipeline, feed_id: str, known: Mapping[str, KnownEntry], uid_by_key: Mapping[str, str]
+    ) -> None:
+        """Queues lineages and keys on a pipeline."""
+        if known:
+            pipe.hset(self._lineage(feed_id), mapping={uid: entry.to_json() for uid, entry in known.items()})
+            pipe.expire(self._lineage(feed_id), LIFE_SEC)
+        if uid_by_key:
+            pipe.hset(self._keys(feed_id), mapping=dict(uid_by_key))
+            pipe.expire(self._keys(feed_id), LIFE_SEC)
+
+    def lineage(self, feed_id: str, uid: str) -> KnownEntry | None:
+        """The lineage of one entry."""
+        text = self._client.hget(self._lineage(feed_id), uid)
+        return known_from_json(text) if text else None
+
+    def count(self, feed_id: str) -> int:
+        """How many entries of a feed are known."""
+        return int(self._client.hlen(self._lineage(feed_id)))
+
+    def remove(self, feed_id: str) -> None:
+        """Forgets a feed's entries."""
+        self._client.delete(self._lineage(feed_id), self._keys(feed_id))
+
+    def _lineage(self, feed_id: str) -> str:
+        return f"{keys.shard(shard_of(feed_id, self._shards))}entries:{feed_id}"
+
+    def _keys(self, feed_id: str) -> str:
+        return f"{keys.shard(shard_of(feed_id, self._shards))}entry_keys:{feed_id}"

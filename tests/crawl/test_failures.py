@@ -1,0 +1,140 @@
+import importlib
+import inspect
+from collections.abc import Iterator
+
+import pytest
+from OpenSSL import SSL
+from scrapy import exceptions as scrapy_errors
+from twisted.internet import error as net
+from twisted.internet.defer import CancelledError
+from twisted.python.failure import Failure
+from twisted.web import http
+from twisted.web._newclient import ParseError, RequestTransmissionFailed, ResponseFailed, ResponseNeverReceived
+
+from feedcrawl import exceptions as ours
+from feedcrawl.crawl.failures import failure_name
+from feedcrawl.domain.frontier.outcome import FAILURES
+from feedcrawl.store.redis.connection import StoreUnavailable
+
+MODULES = (
+    "scrapy.exceptions",
+    "twisted.internet.error",
+    "twisted.web.error",
+    "twisted.web._newclient",
+    "twisted.web.client",
+    "twisted.web.http",
+    "twisted.web.http_headers",
+    "OpenSSL.SSL",
+    "service_identity",
+    "ssl",
+    "feedcrawl.exceptions",
+    "feedcrawl.store.redis.connection",
+    "feedcrawl.store.disk.files",
+    "feedcrawl.domain.errors",
+)
+
+# What has no name, and why none is needed: it does not come from a download.
+UNNAMED = {
+    "words of spiders, pipelines and add-ons to Scrapy": """
+        CloseSpider ContractFail DontCloseSpider DropItem LeaseLost NotConfigured UsageError _InvalidOutput
+    """,
+    "refused by a middleware of the operator's": "IgnoreRequest",
+    "named by what caused it, tested below": "DownloadFailedError",
+    "stopped by an operator's handler: ours keeps the answer": "StopDownload",
+    "says that nothing failed": "ResponseDone",
+    "goes on at another host": "HopElsewhere",
+    "the start fails": "ServerRefused",
+    "misuse of Twisted's reactor, timers, listeners, datagrams and processes": """
+        AlreadyCalled AlreadyCancelled AlreadyListened BindError CannotListenError ConnectInProgressError
+        InvalidAddressError MessageLengthError MulticastJoinError NoProtocol NotConnectingError NotListeningError
+        ProcessExitedAlready ReactorAlreadyInstalledError ReactorAlreadyRunning ReactorNotRestartable ReactorNotRunning
+        UnsupportedAddressFamily UnsupportedSocketType
+    """,
+    "of Twisted's web server, templates and old clients": """
+        Error ExcessiveBufferingError FlattenerError InfiniteRedirection MissingRenderMethod MissingTemplateLoader
+        PageRedirect PartialDownloadError RedirectWithNoLocation RenderError UnexposedMethodError UnfilledSlot
+        UnsupportedMethod UnsupportedSpecialHeader UnsupportedType _MultiPartParseException
+    """,
+    "this machine's trouble, not theirs: it costs an attempt, so that it ends": "OSError",
+    "a request that we made wrong": "BadHeaders ExcessWrite WrongBodyLength",
+    "no exception of its own": "Failure",
+    "what parsers say of documents, in a child": "Refusal NotAFeed NotASitemap NoArticle",
+}
+
+
+def classes() -> Iterator[type[BaseException]]:
+    for name in MODULES:
+        for kind in vars(importlib.import_module(name)).values():
+            if inspect.isclass(kind) and issubclass(kind, BaseException) and not issubclass(kind, Warning):
+                yield kind
+
+
+def bare(kind: type[BaseException]) -> BaseException:
+    """An instance without what its constructor asks for."""
+    error = kind.__new__(kind)
+    error.reasons = []
+    if issubclass(kind, (ours.RedirectRefused, ours.BodyRefused)):
+        error.reason = "too_large"
+    return error
+
+
+@pytest.mark.parametrize("kind", sorted(set(classes()), key=str), ids=lambda kind: f"{kind.__module__}.{kind.__name__}")
+def test_whatever_a_download_may_end_in_has_a_name(kind: type[BaseException]) -> None:
+    name = failure_name(bare(kind))
+    listed = {word for words in UNNAMED.values() for word in words.split()}
+    if name == "download_failed":
+        assert kind.__name__ in listed, f"{kind.__name__} needs a name in crawl/failures.py, or a reason here"
+    else:
+        assert kind.__name__ not in listed - {"Error"}  # OpenSSL has one of this name too
+        assert name in FAILURES
+
+
+def test_no_reason_is_for_a_class_that_is_gone() -> None:
+    listed = {word for words in UNNAMED.values() for word in words.split()}
+    assert listed - {kind.__name__ for kind in classes()} == set()
+
+
+def because(error: BaseException, cause: BaseException) -> BaseException:
+    error.__cause__ = cause
+    return error
+
+
+def failed(*causes: BaseException, kind: type[BaseException] = ResponseFailed) -> BaseException:
+    return kind([Failure(cause) for cause in causes])
+
+
+DOWNLOADS = [
+    (because(scrapy_errors.DownloadFailedError(), failed(net.ConnectionLost())), "connection_lost"),
+    (
+        because(scrapy_errors.DownloadFailedError(), failed(net.ConnectionDone(), kind=ResponseNeverReceived)),
+        "connection_lost",
+    ),
+    (
+        because(scrapy_errors.DownloadFailedError(), failed(net.ConnectionLost(), ParseError("", b""))),
+        "connection_lost",
+    ),
+    (because(scrapy_errors.DownloadFailedError(), failed(ValueError(), ParseError("", b""))), "protocol"),
+    (because(scrapy_errors.DownloadFailedError(), failed(SSL.Error())), "tls"),
+    (because(scrapy_errors.DownloadFailedError(), failed(http._DataLoss())), "truncated"),
+    (because(scrapy_errors.DownloadFailedError(), failed()), "connection_lost"),
+    (failed(net.ConnectionAborted(), kind=RequestTransmissionFailed), "connection_lost"),
+    (because(scrapy_errors.DownloadTimeoutError(), net.TimeoutError()), "connect_timeout"),
+    (net.TCPTimedOutError(), "connect_timeout"),
+    (scrapy_errors.DownloadTimeoutError(), "total_timeout"),
+    (scrapy_errors.DownloadCancelledError("larger than allowed"), "too_large"),
+    (because(scrapy_errors.DownloadCancelledError(), CancelledError()), "too_large"),  # while it came
+    (because(scrapy_errors.CannotResolveHostError(), net.DNSLookupError()), "dns"),
+    (because(scrapy_errors.DownloadConnectionRefusedError(), net.ConnectionRefusedError()), "refused"),
+    (net.NoRouteError(), "unreachable"),
+    (UnicodeError("label too long"), "invalid_url"),
+    (ours.RedirectRefused("redirect_loop", "at http://a.test/"), "redirect_loop"),
+    (ours.BodyRefused("bad_encoding", "gzip"), "bad_encoding"),
+    (StoreUnavailable("timeout", ""), "store_lost"),
+    (ValueError("a bug"), "download_failed"),
+    (because(ValueError(), because(RuntimeError(), net.ConnectionLost())), "connection_lost"),
+]
+
+
+@pytest.mark.parametrize(("error", "name"), DOWNLOADS, ids=lambda value: value if isinstance(value, str) else "")
+def test_names_of_what_downloads_end_in(error: BaseException, name: str) -> None:
+    assert failure_name(error) == name

@@ -1,0 +1,371 @@
+"""What the engine may rely on: no method raises, nothing is lost, nothing is done twice. The engine is a stand-in."""
+
+import asyncio
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import redis
+from scrapy import Request, Spider
+from scrapy.settings import Settings
+from scrapy.statscollectors import MemoryStatsCollector
+
+from feedcrawl import wiring
+from feedcrawl.crawl.scheduler import FILES, FrontierScheduler
+from feedcrawl.domain.frontier.tasks import Lease, Task
+from feedcrawl.settings import from_environment
+from feedcrawl.store.redis.connection import StoreUnavailable
+
+URL = "http://a.test/"
+
+
+class Plain(Spider):
+    name = "plain"
+    forever = False
+
+    def failed(self, failure: Any) -> None:
+        pass
+
+
+class Feeds(Plain):
+    """A spider with tasks of its own."""
+
+    name = "feeds"
+
+    def request_for(self, lease: Lease) -> Request | None:
+        if lease.task.payload.get("broken"):
+            raise KeyError("broken")
+        return None if lease.task.payload.get("nothing") else Request(lease.task.url)
+
+
+class Crawler:
+    """A crawler with an engine that hands requests straight to the scheduler, as Scrapy's does."""
+
+    def __init__(self, url: str, spider: Spider, **given: Any) -> None:
+        own = {"REDIS_URL": url, "FEEDCRAWL_HOST_DELAY_SEC": 0, "FEEDCRAWL_LINGER_SEC": 1}
+        self.settings = Settings(from_environment({}) | own | given)
+        self.stats = MemoryStatsCollector(self)
+        self.spider = spider
+        self.engine: Any = self
+        self.busy = False
+        self.closed: list[str] = []
+        self._slot = SimpleNamespace(nextcall=SimpleNamespace(schedule=lambda: None))
+        self.scheduler = FrontierScheduler.from_crawler(self)
+
+    def needs_backout(self) -> bool:
+        return self.busy
+
+    def crawl(self, request: Request) -> None:
+        self.scheduler.enqueue_request(request)
+
+    async def close_spider_async(self, *, reason: str) -> None:
+        self.closed.append(reason)
+
+
+class Away:
+    """Makes the frontier's server be away and come back."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._patch = monkeypatch
+
+    def __call__(self, scheduler: FrontierScheduler) -> None:
+        def fail(*_: Any, **__: Any) -> Any:
+            raise redis.ConnectionError("gone")
+
+        self._patch.setattr(scheduler.leases._frontier, "_run", fail)
+
+    def back(self) -> None:
+        self._patch.undo()
+
+
+@pytest.fixture
+def away() -> Iterator[Away]:
+    with pytest.MonkeyPatch.context() as patch:
+        yield Away(patch)
+
+
+@pytest.fixture
+def run(redis_server: str, redis_client: redis.Redis) -> Any:
+    """Runs a test's body in a loop, with a scheduler that is open."""
+
+    def run(body: Any, spider: Spider | None = None, **given: Any) -> Crawler:
+        async def main() -> Crawler:
+            crawler = Crawler(redis_server, spider or Plain(), **given)
+            crawler.scheduler.open(crawler.spider)
+            try:
+                await body(crawler.scheduler, crawler)
+            finally:
+                crawler.scheduler.close("finished")
+                wiring.of(crawler).close()
+            return crawler
+
+        return asyncio.run(main())
+
+    return run
+
+
+def task(number: int = 0, kind: str = "page", **fields: Any) -> Task:
+    """One of the plain spider's pages, unless it is said to be something else."""
+    own = {"spider": "plain"} if kind == "page" else {}
+    payload = own | fields.pop("payload", {})
+    return Task(f"t{number}", kind, f"http://h{number}.test/", f"h{number}.test", payload=payload, **fields)
+
+
+async def settled(seconds: float = 0.05) -> None:
+    await asyncio.sleep(seconds)
+
+
+def urls(scheduler: FrontierScheduler) -> list[str]:
+    found = []
+    while request := scheduler.next_request():
+        found.append(request.url)
+    return found
+
+
+def test_a_request_goes_out_under_a_lease_and_comes_once(run: Any) -> None:
+    async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
+        assert scheduler.enqueue_request(Request(URL, meta={"colour": "blue"}))
+        assert not scheduler.enqueue_request(Request(URL))
+        request = scheduler.next_request()
+        assert (request.url, request.meta["colour"]) == (URL, "blue")
+        assert scheduler.leases.holds(request.meta["lease"])
+        assert scheduler.next_request() is None
+        scheduler.leases.done(request.meta["lease"])
+        assert not scheduler.enqueue_request(Request(URL))
+        assert scheduler.enqueue_request(Request(URL, dont_filter=True))
+        assert urls(scheduler) == [URL]
+
+    run(body)
+
+
+def test_requests_that_cannot_travel_are_dropped_with_a_word(run: Any, caplog: Any) -> None:
+    async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
+        assert not scheduler.enqueue_request(Request(URL, callback=lambda response: None))
+        assert not scheduler.enqueue_request(Request(URL, meta={"x": object()}))
+        assert not scheduler.enqueue_request(Request("data:,x"))
+        assert scheduler.next_request() is None
+        assert crawler.stats.get_value("feedcrawl/scheduler/unusable") == 3
+
+    run(body)
+    assert [record.message for record in caplog.records if record.name.startswith("feedcrawl")] == [
+        "request_unusable"
+    ] * 3
+
+
+def test_a_continuation_waits_for_its_turn_and_a_lost_one_is_dropped(run: Any) -> None:
+    async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
+        scheduler.leases.push([task()])
+        request = scheduler.next_request()
+        hop = request.replace(url="http://h0.test/2")
+        assert scheduler.enqueue_request(hop)
+        assert scheduler.has_pending_requests()
+        await settled()
+        assert urls(scheduler) == ["http://h0.test/2"]
+        assert scheduler.leases._frontier.counts()["pending:page"] == 1
+        scheduler.leases.done(request.meta["lease"])
+        assert not scheduler.enqueue_request(request.replace(url="http://h0.test/3"))
+
+    run(body)
+
+
+def test_what_comes_due_is_handed_to_the_engine(run: Any) -> None:
+    async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
+        assert scheduler.next_request() is None
+        scheduler.leases.push([task()], delay_sec=0.1)
+        await settled(0.3)
+        assert [request.url for request in scheduler._ready] == ["http://h0.test/"]
+
+    run(body)
+
+
+def test_while_every_slot_is_busy_nothing_is_taken(run: Any) -> None:
+    async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
+        crawler.busy = True
+        scheduler.leases.push([task()])
+        await settled(0.1)
+        assert scheduler.leases.held == {}
+        crawler.busy = False
+        assert urls(scheduler) == ["http://h0.test/"]
+
+    run(body)
+
+
+@pytest.mark.parametrize(
+    ("delay", "forever", "pending"), [(None, False, False), (0.5, False, True), (60, False, False), (None, True, True)]
+)
+def test_whether_there_is_work(run: Any, delay: float | None, forever: bool, pending: bool) -> None:
+    async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
+        crawler.spider.forever = forever
+        if delay is not None:
+            scheduler.leases.push([task()], delay_sec=delay)
+        assert scheduler.has_pending_requests() is pending
+
+    run(body)
+
+
+def test_of_media_files_few_are_held_and_none_is_left_behind(run: Any) -> None:
+    spider = Feeds()
+    spider.lanes = ("poll", "page", "file")
+
+    async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
+        scheduler.leases.push([task(number, "file") for number in range(FILES + 1)])
+        held = [scheduler.next_request() for _ in range(FILES)]
+        scheduler._take()
+        assert scheduler.next_request() is None  # nor is anything due that may be taken now
+        crawler.busy = True
+        for request in held:
+            scheduler.leases.done(request.meta["lease"])
+        await settled()  # the timer has looked, and an engine that is busy was given nothing
+        crawler.busy = False
+        assert scheduler.has_pending_requests()
+        assert len(urls(scheduler)) == 1
+
+    run(body, spider, FEEDCRAWL_TAKE_BATCH=FILES)
+
+
+def test_what_other_workers_hold_keeps_nobody(run: Any, redis_client: redis.Redis) -> None:
+    async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
+        scheduler.leases.push([task()])
+        assert scheduler.leases._frontier.take(1, lanes=scheduler._lanes).leases  # by another worker
+        assert not scheduler.has_pending_requests()
+
+    run(body)
+
+
+# --- tasks of several kinds ---
+
+
+def test_each_task_is_built_and_a_broken_one_stops_no_other(run: Any, caplog: Any) -> None:
+    async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
+        payloads = ({"broken": 1}, {"nothing": 1}, {})
+        scheduler.leases.push([task(number, "article", payload=payload) for number, payload in enumerate(payloads)])
+        assert urls(scheduler) == ["http://h2.test/"]
+        history = scheduler.leases._frontier.find("t0")[1]
+        assert (history.status, history.attempts, history.last_error) == ("pending", 1, "task_unusable")
+
+    run(body, Feeds())
+    assert "task_unusable" in caplog.text
+
+
+def test_a_page_whose_callback_is_gone_costs_an_attempt(run: Any) -> None:
+    async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
+        scheduler.leases.push([task(payload={"callback": "no_such_method"})])
+        assert urls(scheduler) == []
+        assert scheduler.leases._frontier.find("t0")[1].attempts == 1
+
+    run(body)
+
+
+@pytest.mark.parametrize(
+    ("spider", "other"),
+    [(Plain, task(kind="article")), (Plain, task(payload={"spider": "x"})), (Feeds, task(payload={"spider": "x"}))],
+)
+def test_tasks_of_other_spiders_are_left_to_them(run: Any, spider: type[Spider], other: Task) -> None:
+    async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
+        scheduler.leases.push([other])
+        assert urls(scheduler) == []
+        assert scheduler.leases.held == {}
+        assert scheduler.leases._frontier.find("t0")[1].attempts == 0
+        assert not scheduler.has_pending_requests()
+
+    run(body, spider())
+
+
+def test_a_plain_spider_takes_no_polls(run: Any) -> None:
+    async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
+        scheduler.leases.push([task(kind="feed")])
+        assert urls(scheduler) == []
+        assert scheduler.leases._frontier.find("t0")[1].last_error is None
+
+    run(body)
+
+
+# --- a store that is away ---
+
+
+def test_nothing_raises_and_nothing_is_lost_while_the_store_is_away(run: Any, away: Away) -> None:
+    async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
+        scheduler.leases.push([task(1)])
+        under_way = scheduler.next_request()
+        away(scheduler)
+        assert scheduler.enqueue_request(Request(URL))
+        assert not scheduler.enqueue_request(under_way.replace(url="http://h1.test/2"))
+        assert scheduler.next_request() is None
+        assert scheduler.has_pending_requests()
+        scheduler._beat()
+        assert crawler.closed == []
+        away.back()
+        scheduler._take()
+        assert sorted([*urls(scheduler), *(request.url for request in scheduler._ready)]) == [URL, "http://h1.test/"]
+        assert len(scheduler) == 0
+
+    run(body)
+
+
+def test_a_task_that_could_not_be_given_back_keeps_the_crawl_until_it_is(run: Any, away: Away) -> None:
+    async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
+        scheduler.leases.push([task()])
+        lease = scheduler.next_request().meta["lease"]
+        away(scheduler)
+        scheduler.leases.abandon(lease, reason="pipeline_failed", counted=True)
+        away.back()  # before anyone else has noticed
+        assert scheduler.has_pending_requests()
+        await settled(0.1)
+        assert scheduler.leases._frontier.find("t0")[1].last_error == "pipeline_failed"
+        assert scheduler.leases.abandoned == 0
+
+    run(body)
+
+
+def test_a_store_that_stays_away_closes_the_spider(run: Any, away: Away) -> None:
+    async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
+        away(scheduler)
+        assert scheduler.next_request() is None
+        scheduler._away_since -= 11
+        scheduler._take()
+        scheduler._take()
+        assert not scheduler.has_pending_requests()
+        await settled()
+        assert crawler.closed == ["store_away"]
+
+    crawler = run(body, FEEDCRAWL_REDIS_OUTAGE_SEC=10)
+    assert crawler.stats.get_value("feedcrawl/scheduler/failed") == 1
+
+
+def test_a_spider_that_cannot_load_what_it_needs_gives_all_back(run: Any) -> None:
+    class Unprepared(Feeds):
+        def prepare(self, leases: Any) -> None:
+            raise StoreUnavailable("timeout", "")
+
+    async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
+        scheduler.leases.push([task(number, "article") for number in range(3)])
+        assert urls(scheduler) == []
+        assert scheduler.leases.held == {}
+        assert scheduler.leases._frontier.find("t0")[1].attempts == 0
+
+    run(body, Unprepared())
+
+
+def test_a_lost_lease_is_told(run: Any, caplog: Any) -> None:
+    async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
+        scheduler.leases.push([task()])
+        scheduler.next_request()
+        scheduler.leases._frontier.remove("t0")
+        scheduler._beat()
+        assert crawler.stats.get_value("feedcrawl/scheduler/lease_lost") == 1
+
+    run(body)
+    assert "lease_lost" in caplog.text
+
+
+def test_closing_returns_what_is_held_and_deletes_nothing(run: Any, redis_client: redis.Redis) -> None:
+    async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
+        scheduler.leases.push([task(number) for number in range(5)])
+        assert scheduler.next_request()
+        scheduler.flush()
+
+    run(body)
+    assert redis_client.hgetall("fc:{0}:holders") == {}
+    assert redis_client.zcard("fc:{0}:leases") == 0
+    assert len(redis_client.keys("fc:{0}:t:*")) == 5

@@ -1,0 +1,59 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from feedcrawl.domain.articles.canonical import canonical_url, is_front_page
+
+ASKED = "https://news.example.org/a/story?utm_source=rss"
+FINAL = "https://www.example.org/a/story"
+
+
+@pytest.mark.parametrize(
+    ("asked", "final", "named", "canonical"),
+    [
+        (ASKED, ASKED, None, "https://news.example.org/a/story"),
+        (ASKED, FINAL, None, FINAL),
+        (ASKED, "", None, "https://news.example.org/a/story"),
+        # What the page names, of its own registered domain.
+        (ASKED, FINAL, "https://example.org/story-1/", "https://example.org/story-1"),
+        (ASKED, FINAL, "/story-1", "https://www.example.org/story-1"),
+        (ASKED, FINAL, "HTTPS://Example.org:443/story-1#top", "https://example.org/story-1"),
+        (ASKED, FINAL, "//amp.example.org/story-1", "https://amp.example.org/story-1"),
+        # What it may not speak for, or what names nothing.
+        (ASKED, FINAL, "https://example.com/story-1", FINAL),
+        (ASKED, FINAL, "https://example.org.evil.test/story", FINAL),
+        (ASKED, FINAL, "https://example.org/", FINAL),
+        (ASKED, FINAL, "/", FINAL),
+        (ASKED, FINAL, "javascript:alert(1)", FINAL),
+        (ASKED, FINAL, "http://[", FINAL),
+        (ASKED, FINAL, "", FINAL),
+        # A front page may name itself.
+        ("https://example.org/", "https://example.org/", "https://www.example.org/", "https://www.example.org/"),
+        # Two tenants of a public suffix are two sites.
+        ("https://a.github.io/x", "https://a.github.io/x", "https://b.github.io/x", "https://a.github.io/x"),
+    ],
+)
+def test_the_url_by_which_a_page_is_known(asked: str, final: str, named: str | None, canonical: str) -> None:
+    assert canonical_url(asked, final, named) == canonical
+
+
+def test_a_trailing_slash_is_kept_where_a_source_says_so() -> None:
+    assert canonical_url("http://a.test/x/", "http://a.test/x/", None, keep_trailing_slash=True) == "http://a.test/x/"
+
+
+@given(named=st.text(max_size=40))
+def test_whatever_a_page_names_the_answer_is_of_its_site(named: str) -> None:
+    assert ".".join(canonical_url(FINAL, FINAL, named).split("/")[2].split(".")[-2:]) == "example.org"
+
+
+@pytest.mark.parametrize(
+    ("url", "is_front"),
+    [
+        ("https://a.test/", True),
+        ("https://a.test", True),
+        ("https://a.test/x", False),
+        ("https://a.test/?id=1", False),
+    ],
+)
+def test_front_pages(url: str, is_front: bool) -> None:
+    assert is_front_page(url) is is_front

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from feedcrawl.domain.articles.replays import Wanted, differences, moment, outcome, outline, version
+from feedcrawl.domain.errors import Refusal
+
+NOON = datetime(2026, 11, 28, 12, tzinfo=UTC)
+CAPTURE = {"fetched_at": NOON, "host": "a.test", "uid": "0" * 16, "url": "http://a.test/x"}
+ARTICLE = {"title": "One", "content_hash": "c" * 64, "extractor": "prose", "text_len": 9, "authors": ["Ada"]}
+FAILURE = {"failure": "FAIL_EMPTY"}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "included"),
+    [
+        (Wanted(), True),
+        (Wanted(host="a.test"), True),
+        (Wanted(host="b.test"), False),
+        (Wanted(host="a.test", uid="1" * 16), False),
+        (Wanted(url="http://a.test/x"), True),
+        (Wanted(since=NOON), True),
+        (Wanted(until=NOON), False),
+        (Wanted(since=datetime(2026, 11, 28, 12, 0, 1, tzinfo=UTC)), False),
+    ],
+)
+def test_all_conditions_hold(wanted: Wanted, included: bool) -> None:
+    assert wanted.includes(**CAPTURE) is included
+
+
+@pytest.mark.parametrize(
+    ("text", "end", "expected"),
+    [
+        ("2026-11-28", False, datetime(2026, 11, 28, tzinfo=UTC)),
+        ("2026-11-28", True, datetime(2026, 11, 29, tzinfo=UTC)),
+        ("2026-11-28T12:00", True, NOON),
+        ("2026-11-28T13:00+01:00", False, NOON),
+        ("2026-11-28T12:00:00Z", False, NOON),
+    ],
+)
+def test_a_day_or_a_moment(text: str, end: bool, expected: datetime) -> None:
+    assert moment(text, end=end) == expected
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "2026-13-01", "28.11.2026"])
+def test_what_is_neither_says_what_is_expected(text: str) -> None:
+    with pytest.raises(Refusal, match="2026-11-28"):
+        moment(text)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (ARTICLE, ARTICLE, "same"),
+        (ARTICLE, ARTICLE | {"title": "Two"}, "changed"),
+        (ARTICLE, "FAIL_EMPTY", "lost"),
+        (FAILURE, ARTICLE, "gained"),
+        (None, ARTICLE, "gained"),
+        (FAILURE, "FAIL_EMPTY", "fails_as_before"),
+        (FAILURE, "FAIL_PARSE", "fails_otherwise"),
+        (None, "FAIL_PARSE", "fails_as_before"),
+    ],
+)
+def test_outcomes(before: dict[str, Any] | None, after: dict[str, Any] | str, expected: str) -> None:
+    assert outcome(before, after) == expected
+
+
+def test_a_hash_and_a_line_have_one_outline() -> None:
+    line = {"title": "One", "authors": ["Ada", "Bo"], "image": None, "text_len": 9, "fetched_ts": 1.5, "categories": []}
+    kept = {"title": "One", "authors": '["Ada", "Bo"]', "image": "", "text_len": "9", "fetched_ts": "1.5"}
+    assert differences(outline(line), outline(kept | {"categories": "[]"})) == {}
+    assert outline(kept) == {"title": "One", "authors": ["Ada", "Bo"], "text_len": 9, "fetched_ts": 1.5}
+
+
+def test_of_html_a_digest_is_kept_and_of_other_fields_nothing() -> None:
+    assert outline({"content_html": "<p>x</p>", "clean_text": "x", "raw_len": 8}).keys() == {"content_html"}
+    assert differences(outline({"content_html": "<p>x</p>"}), outline({"content_html": "<p>y</p>"})).keys() == {
+        "content_html"
+    }
+
+
+def test_missing_and_empty_are_the_same_and_differences_name_both_sides() -> None:
+    assert differences({"authors": []}, {}) == {}
+    assert differences({"title": "One"}, {"authors": ["Ada"]}) == {"title": ("One", None), "authors": (None, ["Ada"])}
+
+
+def test_a_version_is_named_by_its_fields() -> None:
+    one = version("u", ARTICLE)
+    assert one.startswith(f"u:{'c' * 16}:")
+    assert one == version("u", dict(ARTICLE))
+    assert one != version("u", ARTICLE | {"title": "Two"})

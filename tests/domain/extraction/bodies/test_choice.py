@@ -1,0 +1,53 @@
+import pytest
+
+from feedcrawl.domain.extraction.bodies.choice import choose, vote
+from feedcrawl.domain.extraction.bodies.rungs import by_markup
+from feedcrawl.domain.extraction.page import read_page
+from feedcrawl.domain.models import FeedContent, SourceRules
+
+SENTENCES = [f"Sentence number {n} tells what happened in the harbour on day {n * n} of the year." for n in range(60)]
+
+
+def paragraphs(first, last):
+    return "".join(f"<p>{sentence}</p>" for sentence in SENTENCES[first:last])
+
+
+@pytest.mark.parametrize(
+    ("texts", "winner"),
+    [
+        ({"prose": paragraphs(0, 9)}, "prose"),
+        ({"prose": paragraphs(0, 9), **dict.fromkeys(["structured", "trafilatura"], paragraphs(9, 19))}, "structured"),
+        ({"prose": paragraphs(0, 9), "readability": paragraphs(0, 8)}, "prose"),
+        ({"prose": paragraphs(0, 2), "readability": paragraphs(8, 9), "trafilatura": paragraphs(0, 30)}, "trafilatura"),
+        ({"prose": paragraphs(0, 2), "trafilatura": f"<a href=/>{paragraphs(0, 30)}</a>"}, "prose"),
+        ({"prose": "<p>;;;</p>", "trafilatura": "<p>...</p>"}, "prose"),
+    ],
+)  # fmt: skip
+def test_vote(texts, winner):
+    found = vote([candidate for rung, html in texts.items() if (candidate := by_markup(rung, html))])
+    assert found is not None
+    assert found.winner.rung == winner
+
+
+def test_no_candidates_no_winner():
+    assert vote([]) is None
+
+
+def page(body, head=""):
+    return read_page(
+        f"<html><head><title>Harbour</title>{head}</head><body>{body}</body></html>", "https://d.example/x"
+    )
+
+
+@pytest.mark.parametrize("head", ["", "<meta property=og:type content=article>"])
+def test_a_long_text_needs_no_second_opinion(head):
+    found = choose(page(f"<div>{paragraphs(0, 40)}</div>", head), SourceRules(), None)
+    assert found is not None
+    assert (found.winner.rung, found.winner.text) == ("prose", "\n".join(SENTENCES[:40]))
+
+
+def test_one_that_is_neither_long_nor_foretold_does():
+    short = page(f"<article>{paragraphs(0, 12)}</article>")
+    said = FeedContent(summary=SENTENCES[0])
+    assert "agrees" in choose(short, SourceRules(), None).reason
+    assert "as the page says" in choose(short, SourceRules(), said).reason

@@ -1,0 +1,122 @@
+import re
+
+import pytest
+
+from feedcrawl.domain.extraction.bodies.furniture import clear_away, is_hidden
+from feedcrawl.domain.markup import parse_html
+from feedcrawl.domain.text import canonical_text
+
+STORY = "".join(
+    f"<p>Sentence number {n} of the story is long enough to be taken for prose by anyone.</p>" for n in range(9)
+)
+NOTE = "<p>This paragraph of some length is furniture and has to go, wherever on the page it may stand.</p>"
+
+
+def cleared(body):
+    tree = parse_html(f"<html><body>{body}</body></html>")
+    assert tree is not None
+    return canonical_text(clear_away(tree))
+
+
+@pytest.mark.parametrize(
+    "furniture",
+    [
+        f"<nav>{NOTE}</nav>",
+        f"<aside>{NOTE}</aside>",
+        f"<footer>{NOTE}</footer>",
+        f"<div role=complementary>{NOTE}</div>",
+        f"<div hidden>{NOTE}</div>",
+        f"<div aria-hidden=true>{NOTE}</div>",
+        f"<div style='display: none'>{NOTE}</div>",
+        f"<div class=related>{NOTE}</div>",
+        f"<div class=article-related-items>{NOTE}</div>",
+        f"<div class=relatedItems>{NOTE}</div>",
+        f"<div class=related2>{NOTE}</div>",
+        f"<div id=comments>{NOTE}</div>",
+        f"<div class=relatedbroadcast>{NOTE}</div>",
+        f"<blockquote class=twitter-tweet>{NOTE}</blockquote>",
+        f"<blockquote class=wp-embedded-content>{NOTE}</blockquote>",
+        f"<div class='box read-more'>{NOTE}</div>",
+        f"<div class=more-articles>{NOTE}</div>",
+        f"<div class='player video'>{NOTE}</div>",
+        f"<input type=checkbox id=c><label for=c>{NOTE}</label>",
+        f"<noscript>{NOTE}</noscript>",
+        f"<div class=paywall>{NOTE}</div>",
+        f"<div class=onetrust-banner>{NOTE * 20}</div>",
+        f"<script>{NOTE}</script>",
+    ],
+)
+def test_furniture_goes(furniture):
+    assert cleared(f"<article>{STORY}</article>{furniture}") == cleared(STORY)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        f"<div class=gate-ad><main>{STORY}</main></div>",
+        f"<div class=sidebar-layout>{STORY}</div>",
+        STORY.replace("<p>", "<p class=paywall>"),
+        STORY + STORY.replace("<p>", "<p class=paywall aria-hidden=true>").replace("number ", "number 1"),
+        f"<div class=article-widget>{STORY}</div><div class=article-widget>{STORY}</div>",
+        f"<div class='md:hidden [&_p]:ad'>{STORY}</div>",
+        f"<div id=ad6ed79d-88fd>{STORY}</div>",
+        f"<div class=shared-header>{STORY}</div>",
+        f"<form>{STORY}</form>",
+        f"<div hidden id=S:1>{STORY}</div>",
+        f"<div id=sharing-with-others><h2>Sharing with others</h2>{STORY}</div><div>{STORY * 3}</div>",
+    ],
+)
+def test_a_word_that_takes_the_page_away_is_none(page):
+    assert "Sentence number 8" in cleared(page)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "<h2 id=cookies>What cookies are</h2>",
+        "<h2 class=paywall>For members too</h2>",
+        "<ul class=paywall><li>For members too</li></ul>",
+        "<div id=recommended-by-experts><h3>Recommended by experts, not by us</h3><p>Two things.</p></div>",
+    ],
+)
+def test_headings_and_lines_of_a_story_stay(line):
+    assert cleared(f"<article>{STORY}{line}{STORY}</article>") == cleared(
+        STORY + re.sub(" (?:id|class)=[^ >]+", "", line) + STORY
+    )
+
+
+@pytest.mark.parametrize("name", ["related-stories", "most-popular-stories-today", "more-popular-stories"])
+def test_an_anchor_needs_its_heading(name):
+    box = f"<div id={name}><h3>Popular</h3>{NOTE}</div>"
+    assert cleared(f"<article>{STORY}</article>{box}") == cleared(STORY)
+
+
+def test_formulas_stay_whatever_draws_them():
+    formula = "<mjx-container class='MathJax CtxtMenu_0'><span class=widget><math><mi>a</mi><mo>≠</mo></math></span>"
+    assert "a≠" in cleared(f"{STORY}<p>When {formula}</mjx-container>, there are two.</p>")
+    assert "a≠" not in cleared(
+        f"{STORY}<p>When {formula.replace('class=widget', 'style=display:none')}</mjx-container>."
+    )
+    assert "a≠" not in cleared(f"{STORY}<aside>When {formula}</mjx-container>, there are two.</aside>")
+
+
+def test_consent_longer_than_the_story_does_not_shield_furniture():
+    page = f"<div class=consent>{NOTE * 25}</div><article>{STORY}<div class=widget>{NOTE}</div></article>"
+    assert cleared(page) == cleared(STORY)
+
+
+@pytest.mark.parametrize(
+    ("html", "hidden"),
+    [
+        ("<p hidden>", True),
+        ("<p style='visibility:hidden'>", True),
+        ("<p style='color:red;DISPLAY:NONE'>", True),
+        ("<p style='display:block'>", False),
+        ("<p class=hidden>", False),
+        ("<p aria-hidden=false>", False),
+    ],
+)
+def test_is_hidden(html, hidden):
+    tree = parse_html(html)
+    assert tree is not None
+    assert is_hidden(tree.find(".//p")) is hidden

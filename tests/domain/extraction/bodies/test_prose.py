@@ -1,0 +1,82 @@
+import pytest
+
+from feedcrawl.domain.extraction.bodies.prose import find_root, trim, whole_articles
+from feedcrawl.domain.markup import parse_html
+from feedcrawl.domain.text import canonical_text
+
+
+def story(count=9, word="story"):
+    return "".join(
+        f"<p>Sentence number {n} of the {word} is long enough to be taken for prose by anyone.</p>"
+        for n in range(count)
+    )
+
+
+def found(body):
+    tree = parse_html(f"<html><body>{body}</body></html>")
+    assert tree is not None
+    root, weights = find_root(tree.find("body"), whole_articles(tree))
+    trim(root, weights)
+    return root, canonical_text(root)
+
+
+LINKS = (
+    "<ul>" + "".join(f"<li><a href=/{n}>Another story of some length number {n}</a></li>" for n in range(8)) + "</ul>"
+)
+TEASERS = "".join(
+    f"<div><h3><a href=/{n}>Another story {n}</a></h3><p>Its first sentence, told short {n}.</p></div>"
+    for n in range(5)
+)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"<div id=root>{story()}</div>{LINKS}",
+        f"<div>{LINKS}</div><div id=root>{story()}</div>{TEASERS}",
+        f"<div><section id=root class=article-body>{story()}</section><div>{story(2, 'box')}</div></div>",
+        f"<main><article id=root>{story()}</article><div>{TEASERS}</div></main>",
+        f"<div id=root>{story(4)}{LINKS}{story(5)}</div>",
+        f"<div id=root><div class=part>{story()}</div><div class=part>{story(1)}</div></div>",
+        f"<div><article id=root><h1>One</h1>{story()}</article><article><h1>Two</h1>{story(20)}</article></div>",
+        f"<div id=root>{story(3)}<div>{story(60)}</div></div>",
+        f"<div id=root class=post-text>{story(1)}<div class='post-text members'>{story(30)}</div></div>",
+        f"<div><p class=box>{'Something else in a box. ' * 6}</p><div id=root>{story(60)}</div></div>",
+        f"<div id=root>{story(3)}<table><tr><td>{story(9)}</td></tr></table></div>",
+    ],
+)
+def test_find_root(body):
+    root, _ = found(body)
+    assert root.get("id") == "root"
+
+
+def test_the_first_of_several_articles_though_its_headline_was_cleared_away():
+    tree = parse_html(
+        f"<html><body><main><article id=root><div><h1>One</h1></div>{story()}</article>"
+        f"<article><div><h1>Two</h1></div>{story(20)}</article></main>"
+    )
+    wholes = whole_articles(tree)
+    for box in list(tree.iter("div")):
+        box.drop_tree()
+    assert find_root(tree.find("body"), wholes)[0].get("id") == "root"
+    assert find_root(tree.find("body"), set())[0].tag == "main"
+
+
+def test_lists_of_links_go_and_lists_of_words_stay():
+    _, text = found(f"<div>{story()}{LINKS}<ul><li>plain</li><li>words</li></ul></div>")
+    assert "Another story" not in text
+    assert text.endswith("- plain\n- words")
+
+
+def test_where_prose_is_full_of_links_lists_may_be():
+    linked = story().replace("the story is long enough", "<a href=/>the story is long enough</a>")
+    _, text = found(
+        f"<div>{linked}<ul><li><a href=/>linked</a> and told of</li><li><a href=/>again</a> told</li></ul></div>"
+    )
+    assert "- linked and told of" in text
+
+
+def test_paragraphs_in_scripts_without_spaces():
+    sentence = "気象庁は、日向灘で地震があったと発表した。震源の深さは約三十キロと推定される。"
+    root, _ = found(f"<div id=root>{f'<p>{sentence}</p>' * 5}</div>{LINKS}")
+    assert root.get("id") == "root"

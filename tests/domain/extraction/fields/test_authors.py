@@ -1,0 +1,57 @@
+import json
+
+import pytest
+
+from feedcrawl.domain.extraction.fields.authors import find_authors
+from feedcrawl.domain.extraction.page import read_page
+from feedcrawl.domain.models import FeedContent
+
+
+def page(author=None, head="", body=""):
+    article = {"@type": "NewsArticle", "headline": "x", "publisher": {"@type": "Organization", "name": "The Daily"}}
+    if author is not None:
+        article["author"] = author
+    data = f'<script type="application/ld+json">{json.dumps(article)}</script>'
+    return read_page(
+        f"<html><head>{head}{data}</head><body>{body}<p>{'text ' * 60}</p></body></html>", "https://d.example/"
+    )
+
+
+STAFF = {"@type": "Organization", "name": "The Daily"}
+
+
+@pytest.mark.parametrize(
+    ("author", "head", "body", "names"),
+    [
+        ("Ann Lee", "", "", ("Ann Lee",)),
+        ({"name": "Ann Lee"}, "", "", ("Ann Lee",)),
+        ([{"name": "Ann Lee"}, {"givenName": "Bo", "familyName": "Ek"}], "", "", ("Ann Lee", "Bo Ek")),
+        ([[[]]], "", "", ()),
+        ({"name": {}}, "", "", ()),
+        (STAFF, "", "<p class=byline>By Ann Lee</p>", ("Ann Lee",)),
+        (STAFF, "", "", ("The Daily",)),
+        (None, "<meta name=author content='The Daily'>", "", ()),
+        (None, "<meta name=author content='Ann Lee'>", "", ("Ann Lee",)),
+        (None, "<meta property=article:author content=https://x.example/a>", "<a rel=author>Ann Lee</a>", ("Ann Lee",)),
+        (None, "", "<div itemprop=author><a><span itemprop=name>Ann Lee</span></a></div>", ("Ann Lee",)),
+        (None, "", "<div class='byline'>By <a>Ann Lee</a> and <a>Bo Ek</a></div>", ("Ann Lee", "Bo Ek")),
+        (None, "", "<div class='author-info'><a>Ann Lee</a> writes of ports. <a>Read more</a></div>", ("Ann Lee",)),
+        (None, "", "<div class=comments><span class=author>Troll</span></div>", ()),
+        (None, "", "<div class=author style='display:none'>Nobody Here</div>", ()),
+        (None, "", "<aside><p class=byline>By Someone Else</p></aside>", ()),
+        # A person beside the publisher; others beside it; the publisher alone, where it signs.
+        ([STAFF, {"name": "Ann Lee"}], "", "", ("Ann Lee",)),
+        ([STAFF, {"name": "Editors"}], "", "", ("The Daily", "Editors")),
+        (None, "", "<a rel=author>The Daily</a>", ("The Daily",)),
+        (STAFF, "", "<h1>A story</h1><p>By Ann Lee</p>", ("Ann Lee",)),
+        (None, "<meta name=articleauthor content='Ann Lee'>", "", ("Ann Lee",)),
+        (None, "", "", ()),
+    ],
+)  # fmt: skip
+def test_find_authors(author, head, body, names):
+    assert find_authors(page(author, head, body), None) == names
+
+
+def test_authors_of_the_feed():
+    assert find_authors(page(), FeedContent(authors=("Cy Dee",))) == ("Cy Dee",)
+    assert find_authors(page("Ann Lee"), FeedContent(authors=("Cy Dee",))) == ("Ann Lee",)

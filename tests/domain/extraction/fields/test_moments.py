@@ -1,0 +1,67 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from feedcrawl.domain.extraction.fields.moments import find_modified, find_published
+from feedcrawl.domain.extraction.page import read_page
+from feedcrawl.domain.models import FeedContent
+
+URL = "https://d.example/story"
+
+
+def page(head="", body="", url=URL):
+    return read_page(f"<html><head>{head}</head><body>{body}<p>{'text ' * 60}</p></body></html>", url)
+
+
+def day(month, date, hour=0, minute=0):
+    return datetime(2026, month, date, hour, minute, tzinfo=UTC)
+
+
+LD = '<script type="application/ld+json">{{"@type":"NewsArticle","headline":"x",{}}}</script>'
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "published"),
+    [
+        (LD.format('"datePublished":"2026-03-04T10:00:00+02:00"'), "", day(3, 4, 8)),
+        (LD.format('"datePublished":[]'), "<time datetime=2026-03-04>x</time>", day(3, 4)),
+        ("<meta property=article:published_time content=2026-03-04T10:00Z>", "", day(3, 4, 10)),
+        ("<meta name=article:published:time content=2026-03-04>", "", day(3, 4)),
+        ("<meta name=DC.date.issued content=2026-03-04>", "", day(3, 4)),
+        ("", "<span itemprop=datePublished content=2026-03-04>x</span>", day(3, 4)),
+        ("", "<div class=comment><time datetime=2026-01-01>x</time></div><time datetime=2026-03-04></time>", day(3, 4)),
+        ("", "<p class=post-date>Wednesday, March 4, 2026 at noon</p>", day(3, 4)),
+        ("", "<div class=datum>4. März 2026</div>", day(3, 4)),
+        ("", "<span class=date>2026年3月4日</span>", day(3, 4)),
+        ("", "<h1>Story</h1><p>04.03.2026</p>", day(3, 4)),
+        ("", "<ul><li>Datum 04.03.2026</li></ul>", day(3, 4)),
+        ("", "<p>Mi 04.03.26 | 14:07 Uhr | Von X</p>", day(3, 4)),
+        ("", "<p>On 4 March 2026 something happened somewhere, as was told in a text of some length.</p>", None),
+        ("<meta name=article:modified_time content=2026-03-04>", "", None),
+    ],
+)  # fmt: skip
+def test_find_published(head, body, published):
+    assert find_published(page(head, body), None) == published
+
+
+@pytest.mark.parametrize(
+    ("url", "published"),
+    [
+        ("https://d.example/2026/03/04/story", day(3, 4)),
+        ("https://d.example/2026-03-04-story", day(3, 4)),
+        ("https://d.example/a/20260304/x", day(3, 4)),
+        ("https://d.example/2026/02/31/story", None),
+        ("https://d.example/2026/03/story", None),
+    ],
+)
+def test_the_path_is_the_last_resort(url, published):
+    assert find_published(page(url=url), None) == published
+
+
+def test_the_feed_comes_before_the_page_s_look():
+    feed = FeedContent(published=day(5, 5, 6), updated=day(5, 6))
+    assert find_published(page(body="<time datetime=2026-03-04>x</time>"), feed) == day(5, 5, 6)
+    assert find_published(page("<meta name=date content=2026-03-04>"), feed) == day(3, 4)
+    assert find_modified(page(), feed) == day(5, 6)
+    assert find_modified(page("<meta property=article:modified_time content=2026-03-04>"), feed) == day(3, 4)
+    assert find_modified(page(), None) is None

@@ -1,0 +1,72 @@
+import pytest
+
+from feedcrawl.domain.extraction.fields.persons import is_person, is_publisher, split_names
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Ann Lee", ["Ann Lee"]),
+        ("By Ann Lee and Bo Ek", ["Ann Lee", "Bo Ek"]),
+        ("Von Ann Lee, Bo Ek und Cy Dee", ["Ann Lee", "Bo Ek", "Cy Dee"]),
+        ("Ann Lee (ale); Bo Ek [bek]", ["Ann Lee", "Bo Ek"]),
+        ("Written by: Ann Lee", ["Ann Lee"]),
+        ("https://social.example/ann", []),
+        ("ann@example.org", []),
+        ("@ann", []),
+        ("admin", []),
+        ("27 November 2026", []),
+        ("Ann Lee, professor of the theory of very long titles", ["Ann Lee"]),
+        ("Ann Lee, Political Editor, and Bo Ek, Reporter", ["Ann Lee", "Bo Ek"]),
+        ("Staff Reporter", ["Staff Reporter"]),
+        ("Login 50%", []),
+        ("Foto: Ann Lee", []),
+        ("Apr 24", []),
+        ("Ann Lee | Comment now | Sign up", ["Ann Lee"]),
+        ("Leave a comment", []),
+        ("Von", []),
+        ("srf/hosb", ["srf/hosb"]),
+        ("신현주 기자", ["신현주"]),
+        ("x" * 100, []),
+        ("", []),
+    ],
+)
+def test_split_names(text, names):
+    assert list(split_names(text)) == names
+
+
+@pytest.mark.parametrize(
+    ("name", "person"),
+    [
+        ("Ann Lee", True),
+        ("ANN LEE", True),
+        ("María R. Sahuquillo", True),
+        ("Guido van der Berg", True),
+        ("Conan O\u2019Brien", True),
+        ("신현주", True),
+        ("Ann Lee0", False),
+        ("Ann", False),
+        ("dpa", False),
+        ("Ann lee", False),
+        ("Ann Lee Writes Of Many Ports", False),
+        ("Montag, den 1. Mai", False),
+        ("", False),
+    ],
+)
+def test_is_person(name, person):
+    assert is_person(name) is person
+
+
+@pytest.mark.parametrize(
+    ("name", "publisher"),
+    [
+        ("The Daily", True),
+        ("the-daily", True),
+        ("The Daily News", False),
+        ("Daily", False),
+        ("The", False),
+        ("", False),
+    ],
+)
+def test_is_publisher(name, publisher):
+    assert is_publisher(name, {"thedaily", "thedailyexample"}) is publisher

@@ -1,0 +1,101 @@
+import pytest
+
+from feedcrawl.domain.extraction.fields.titles import Statement, elect, find_title, unsigned
+from feedcrawl.domain.extraction.page import read_page
+from feedcrawl.domain.models import FeedContent
+
+URL = "https://www.daily.example/a/story"
+
+
+def page(head, body=""):
+    return read_page(f"<html><head>{head}</head><body>{body}<p>{'text ' * 60}</p></body></html>", URL)
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "title"),
+    [
+        ("<title>A story | The Daily</title><meta property=og:site_name content='The Daily'>", "", "A story"),
+        ("<title>A story</title>", "<h1>Daily</h1><h1>A story</h1>", "A story"),
+        ("<title>A story about ports</title>", "<h1>Subscribe</h1>", "A story about ports"),
+        ("<title>SEO words</title><meta property=og:title content='A story'>", "<h1>A story</h1>", "A story"),
+        (
+            "<meta property=og:title content='A&#8239;story of &quot;x&quot;'>",
+            "<h1>A story of “x”</h1>",
+            'A story of "x"',
+        ),
+        ("", "<h1>Only\n <b>this</b></h1>", "Only this"),
+        ("<title>A</title>", "<svg><title>icon</title></svg>", "A"),
+        # What the title element adds has the site's name in it; and what it adds has not.
+        ("<title>A story of ports - The Daily, Europe</title>", "<h1>A story of ports</h1>", "A story of ports"),
+        (
+            "<title>A story of ports - Ann | Daily</title><meta property=og:title content='A story of ports - Ann'>",
+            "<h1>A story of ports</h1>",
+            "A story of ports - Ann",
+        ),
+        ("<title>A story of ports – My website</title>", "", "A story of ports"),
+        ("<title>A story - about ports</title>", "", "A story - about ports"),
+        # The banner of a site is no headline, nor what an unescaped quotation mark has left of one.
+        ("<meta property=og:title content='A story'>", "<a href=/><h1>Ann writes a story</h1></a>", "A story"),
+        ("<title>Ann writes - A story</title>", "<h1><a href=https://b.example>Ann writes</a></h1>", "A story"),
+        (
+            """<title>A story of "ports"</title><meta property=og:title content="A story of "ports" and ships">""",
+            """<h1>A story of "ports"</h1>""",
+            'A story of "ports"',
+        ),
+        # A headline that the page shows and the title element repeats; structured data may describe the subject.
+        (
+            """<title>New Zealand | Atlas</title>
+            <script type="application/ld+json">{"@type": "Article", "headline": "a country in Oceania"}</script>""",
+            "<h1>New Zealand</h1>",
+            "New Zealand",
+        ),
+        ("", "", None),
+    ],
+)
+def test_find_title(head, body, title):
+    assert find_title(page(head, body), None) == title
+
+
+def test_a_title_of_many_parts_is_cut():
+    assert len(find_title(page(f"<title>{'ab | ' * 100_000}</title>"), None)) <= 500
+
+
+def test_the_feed_has_a_say():
+    assert find_title(page(""), FeedContent(title="From the feed")) == "From the feed"
+    head = "<title>SEO words</title><meta property=og:title content='SEO words of another kind'>"
+    assert (
+        find_title(page(head, "<h1>A story of words</h1>"), FeedContent(title="A story of words")) == "A story of words"
+    )
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        ("One two three four | Site", "One two three four"),
+        ("One two three four | Part | The Site", "One two three four | Part"),
+        ("One two three | Site", "One two three | Site"),
+        ("One two three four - and five more words", "One two three four - and five more words"),
+        ("One two three four", "One two three four"),
+        ("", ""),
+    ],
+)
+def test_unsigned(title, expected):
+    assert unsigned(title) == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        ([("One", 1), ("Two", 0.5), ("Two", 0.6)], "Two"),
+        ([("One", 1), ("Two", 1)], "One"),
+        ([("“One”", 0.5), ("Two", 0.9), ('"One"', 0.5)], "“One”"),
+        ([("Another", 1), ("A long story", 0.5), ("A long story - Sport", 0.6)], "A long story"),
+        ([("Another", 1), ("A long story", 0.5), ("A long sto...", 0.6)], "A long story"),
+        ([("A long story - Sport", 0.5), ("A long story - Sport", 0.5), ("A long story", 0.9)], "A long story - Sport"),
+        ([("Sport", 0.5), ("Sport - A long story", 0.6)], "Sport - A long story"),
+        ([("", 1)], None),
+        ([], None),
+    ],
+)
+def test_elect(said, title):
+    assert elect([Statement(*statement) for statement in said]) == title

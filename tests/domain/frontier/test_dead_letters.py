@@ -1,0 +1,109 @@
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from feedcrawl.domain.errors import InvalidUrl, Refusal
+from feedcrawl.domain.frontier.dead_letters import Wanted, age_sec, payload_of, read_letter, task_of
+from feedcrawl.domain.frontier.tasks import Task
+
+UID = "846820ee79c4269c"
+URL = "https://a.test/old"
+
+
+def letter(**said: Any) -> dict[str, Any]:
+    return {"url": URL, "uid": UID, "kind": "article", "reason": "http_404", "at": 1000.0, **said}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        (Wanted(), True),
+        (Wanted(reason="http_404"), True),
+        (Wanted(reason="http_410"), False),
+        (Wanted(host="a.test"), True),
+        (Wanted(host="b.test"), False),
+        (Wanted(before=1000.0), False),
+        (Wanted(before=1000.1), True),
+        (Wanted(after=999.9), True),
+        (Wanted(after=1000.0), False),
+        (Wanted(names=frozenset({URL, "x"})), True),
+        (Wanted(names=frozenset({UID})), True),
+        (Wanted(names=frozenset({"x"})), False),
+        (Wanted(reason="http_404", host="b.test"), False),
+    ],
+)
+def test_which_letters_are_meant(wanted: Wanted, expected: bool) -> None:
+    assert wanted.matches(read_letter(json.dumps(letter()))) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "reason", "host", "at"),
+    [
+        ('{"item":"javascript:1","reason":"url_scheme","detail":"x","at":3}', "javascript:1", "url_scheme", "", 3.0),
+        ("no json", "no json", "", "", 0.0),
+        ("[" * 100_000, "[" * 100_000, "", "", 0.0),
+        ('{"url":"https://A.test/","at":"soon"}', "https://A.test/", "", "a.test", 0.0),
+    ],
+)
+def test_what_a_letter_says(text: str, name: str, reason: str, host: str, at: float) -> None:
+    found = read_letter(text)
+    assert (found.name, found.reason, found.host, found.at) == (name, reason, host, at)
+
+
+@pytest.mark.parametrize(
+    ("said", "task"),
+    [
+        (letter(), Task(UID, "article", URL, "a.test", 7, "queue")),
+        (
+            letter(origin="feed", parent="https://a.test/feed", depth=2, source="a", category="news"),
+            Task(UID, "article", URL, "a.test", 7, "feed", "https://a.test/feed", 2, "a", "news"),
+        ),
+        (
+            letter(
+                payload='{"feed_id":"f","redirect_chain":["https://a.test/first","https://b.test/"],"temporary":true}'
+            ),
+            Task(UID, "article", "https://a.test/first", "a.test", 7, "queue", payload={"feed_id": "f"}),
+        ),
+        (letter(uid="page:x", kind="page"), Task("page:x", "page", URL, "a.test", 7, "queue")),
+        (letter(uid="archive:f", kind="archive"), Task("archive:f", "archive", URL, "a.test", 7, "queue")),
+        (letter(uid=f"file:{32 * 'a'}", kind="file"), Task(f"file:{32 * 'a'}", "file", URL, "a.test", 7, "queue")),
+        (letter(uid="file:a", kind="file"), None),
+        (
+            letter(origin=["feed"], parent=3, depth=True, source="", category={}),
+            Task(UID, "article", URL, "a.test", 7, "queue"),
+        ),
+        (letter(uid="0"), None),
+        (letter(uid=None), None),
+        (letter(uid="feed:x", kind="feed"), None),
+        (letter(kind=["article"]), None),
+        ({"url": URL, "reason": "http_404"}, None),
+    ],
+)
+def test_the_task_that_a_letter_was(said: dict[str, Any], task: Task | None) -> None:
+    assert task_of(said, 7) == task
+
+
+def test_a_letter_whose_url_is_none_is_refused() -> None:
+    with pytest.raises(InvalidUrl):
+        task_of(letter(url="javascript:1"), 5)
+
+
+@given(st.text() | st.none() | st.integers())
+def test_a_payload_is_an_object_or_empty(text: object) -> None:
+    assert isinstance(payload_of({"payload": text}), dict)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("90s", 90), ("15m", 900), ("1.5h", 5400), ("7d", 604_800), (" 1d ", 86_400)]
+)
+def test_ages(text: str, seconds: float) -> None:
+    assert age_sec(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "7", "d", "-1d", "1w", "1e3s", "1 d"])
+def test_what_is_no_age(text: str) -> None:
+    with pytest.raises(Refusal, match="bad_age"):
+        age_sec(text)

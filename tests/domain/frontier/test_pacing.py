@@ -1,0 +1,142 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from feedcrawl.domain.frontier.pacing import (
+    Pace,
+    answered,
+    base_delay,
+    effective_delay,
+    hold,
+    pause_ms,
+    reserve,
+    reserve_both,
+    throttled,
+)
+
+DAY = 86_400_000
+
+
+@pytest.mark.parametrize(
+    ("tat", "now", "delay", "expected"),
+    [
+        (0, 5_000, 1_000, (5_000, 6_000)),
+        (6_000, 5_000, 1_000, (6_000, 7_000)),
+        (5_000, 5_000, 1_000, (5_000, 6_000)),
+        (5_500, 5_000, 0, (5_500, 5_500)),
+    ],
+)
+def test_reserve(tat, now, delay, expected):
+    assert reserve(tat, now, delay) == expected
+
+
+@pytest.mark.parametrize(
+    ("tats", "now", "delays", "expected"),
+    [
+        ((0, 0), 5_000, (1_000, 250), (5_000, (6_000, 5_250))),
+        ((6_000, 5_100), 5_000, (1_000, 250), (6_000, (7_000, 6_250))),
+        ((5_100, 6_000), 5_000, (1_000, 250), (6_000, (7_000, 6_250))),
+        ((0, 5_000), 5_000, (0, 9_000), (5_000, (5_000, 14_000))),
+    ],
+    ids=["both free", "the host waits", "its domain waits", "a domain slower than its host"],
+)
+def test_a_turn_is_the_hosts_and_its_domains(tats, now, delays, expected):
+    assert reserve_both(tats, now, delays) == expected
+
+
+@given(st.lists(st.integers(0, 3_000), max_size=50), st.integers(0, 5_000))
+def test_no_two_requests_are_closer_than_the_delay_and_none_waits_longer_than_it_must(steps, delay):
+    tat = now = last = 0
+    for number, step in enumerate(steps):
+        now += step
+        allowed, tat = reserve(tat, now, delay)
+        assert allowed == (max(now, last + delay) if number else now)
+        last = allowed
+
+
+def test_hold():
+    assert hold(0, 5_000, 30_000) == 35_000
+    assert hold(99_000, 5_000, 30_000) == 99_000
+
+
+@pytest.mark.parametrize(
+    ("crawl_delay", "source", "default", "expected"),
+    [
+        (None, None, 1_000, 1_000),
+        (None, 250, 1_000, 250),
+        (None, 0, 1_000, 0),
+        (10, None, 1_000, 10_000),
+        (10, 250, 1_000, 10_000),
+        (1.0005, None, 1_000, 1_001),
+        (120, None, 1_000, 120_000),
+        (3_600, None, 1_000, 120_000),
+        (1e300, None, 1_000, 120_000),
+        (float("inf"), None, 1_000, 120_000),
+        (float("nan"), None, 1_000, 1_000),
+        (-5, None, 1_000, 1_000),
+        (0, None, 1_000, 1_000),
+        (0.1, None, 1_000, 1_000),
+        (0.1, 300_000, 1_000, 300_000),
+        (240, 300_000, 1_000, 300_000),
+    ],
+)
+def test_base_delay(crawl_delay, source, default, expected):
+    assert base_delay(crawl_delay, source, default) == expected
+
+
+def test_a_429_doubles_the_delay_and_ten_good_answers_halve_it():
+    pace, got = throttled(throttled(Pace())), []
+    for _ in range(25):
+        got.append(effective_delay(pace, 1_000))
+        pace = answered(pace)
+    assert got == [4_000] * 10 + [2_000] * 10 + [1_000] * 5
+    assert pace == Pace()
+
+
+def test_a_429_in_between_starts_the_count_anew():
+    pace = throttled(Pace())
+    for _ in range(9):
+        pace = answered(pace)
+    assert pace == Pace(1, 9, 0)
+    assert throttled(pace) == Pace(2, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("doublings", "delay", "expected"),
+    [
+        (0, 1_000, 1_000),
+        (3, 1_000, 8_000),
+        (7, 1_000, 120_000),
+        (7, 200, 25_600),
+        (1, 90_000, 120_000),
+        (2, 200_000, 200_000),
+    ],
+)
+def test_effective_delay(doublings, delay, expected):
+    assert effective_delay(Pace(doublings), delay) == expected
+
+
+@given(st.lists(st.booleans(), max_size=200), st.integers(0, 300_000))
+def test_the_delay_stays_between_its_base_and_the_cap(answers, delay):
+    pace = Pace()
+    for good in answers:
+        pace = answered(pace) if good else throttled(pace)
+        assert delay <= effective_delay(pace, delay) <= max(delay, 120_000)
+        assert 0 <= pace.doublings <= 7
+        assert 0 <= pace.good < 10
+
+
+def test_pauses_without_retry_after():
+    pace, got = Pace(), []
+    for _ in range(9):
+        got.append(pause_ms(pace, None))
+        pace = throttled(pace)
+    assert got == [30_000, 60_000, 120_000, 240_000, 480_000, 960_000, 1_920_000, 3_600_000, 3_600_000]
+    assert pause_ms(answered(pace), None) == 30_000
+
+
+@pytest.mark.parametrize(
+    ("retry_after", "expected"), [(120_000, 120_000), (1_000, 1_000), (10**15, DAY), (0, 30_000), (-5_000, 30_000)]
+)
+def test_retry_after_is_kept(retry_after, expected):
+    assert pause_ms(Pace(), retry_after) == expected

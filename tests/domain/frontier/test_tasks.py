@@ -1,0 +1,119 @@
+import json
+from dataclasses import fields, replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from feedcrawl.domain.frontier.tasks import LANES, History, Lease, Task, compact, lane_of, task_from_json
+
+TASK = Task("a1", "article", "https://one.example/a", "one.example")
+WHOLE = (
+    '{"id":"f","kind":"feed","url":"u","host":"h","priority":7,"origin":"feed","parent":"p","depth":2,"source":"s",'
+    r'"category":"c","payload":"{\"list\":[],\"map\":{},\"é\":null}"}'
+)
+# The names of all fields of a record, Task's and History's together, since both lie in one JSON object.
+NAMES = [one.name for kind in (Task, History) for one in fields(kind)]
+
+
+@pytest.mark.parametrize(
+    ("task", "expected"),
+    [
+        (
+            TASK,
+            '{"id":"a1","kind":"article","url":"https://one.example/a","host":"one.example","priority":5,"origin":"manual"}',
+        ),
+        (
+            Task("f", "feed", "u", "h", 7, "feed", "p", 2, "s", "c", {"list": [], "map": {}, "é": None}),
+            WHOLE,
+        ),
+    ],
+    ids=["what was not said is left out", "the payload is text"],
+)
+def test_a_record(task, expected):
+    assert task.to_json() == expected
+
+
+@pytest.mark.parametrize("field", ["id", "kind", "url", "host", "priority", "origin"])
+def test_what_the_scripts_read_is_always_written(field):
+    assert field in json.loads(replace(TASK, **{field: 0 if field == "priority" else ""}).to_json())
+
+
+@pytest.mark.parametrize(
+    ("record", "history"),
+    [
+        ({}, History()),
+        ({"status": "dead", "reason": "http_404", "updated_at": 5}, History("dead", "http_404", updated_at=5)),
+        ({"attempts": 2, "again": "retry", "quarantined": 1}, History(attempts=2, again="retry", quarantined=1)),
+        ({"site_failures": 3, "again_queued": "edited", "of a later version": {}}, History()),
+    ],
+    ids=["new", "dead", "pending", "names of the scripts' own and of later versions"],
+)
+def test_what_the_frontier_adds_is_the_history(record, history):
+    text = json.dumps(json.loads(TASK.to_json()) | record)
+    assert task_from_json(text) == (TASK, history)
+
+
+@pytest.mark.parametrize("payload", [None, [], {}, 7], ids=str)
+def test_a_payload_that_is_no_text_is_none(payload):
+    assert task_from_json(json.dumps(json.loads(TASK.to_json()) | {"payload": payload}))[0] == TASK
+
+
+def test_the_two_halves_share_no_name():
+    assert len(set(NAMES)) == len(NAMES)
+
+
+def test_lanes():
+    assert LANES == ("poll", "page")
+    assert lane_of(replace(TASK, kind="file")) == "file"
+
+
+def test_a_lease_is_named_by_its_task():
+    assert Lease(TASK, History(), "1-x").id == "a1"
+
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=8,
+)
+tasks = st.builds(
+    Task,
+    id=texts,
+    kind=st.sampled_from(["feed", "sitemap", "article", "archive", "page", "websub", "file"]),
+    url=texts,
+    host=texts,
+    priority=st.integers(1, 10),
+    origin=st.sampled_from(["feed", "sitemap", "spider", "manual", "queue"]),
+    parent=st.none() | texts,
+    depth=st.integers(0, 50),
+    source=st.none() | texts,
+    category=st.none() | texts,
+    payload=st.dictionaries(texts, values, max_size=4),
+)
+
+
+@given(tasks)
+def test_a_record_and_back(task):
+    assert task_from_json(task.to_json()) == (task, History())
+
+
+@given(st.text(st.characters(), max_size=30))
+def test_a_record_is_valid_utf8_whatever_came(text):
+    record = Task("a", "page", text, "h", payload={"v": [text]}).to_json()
+    task, _ = task_from_json(record.encode("utf-8").decode("utf-8"))
+    assert len(task.url) == len(task.payload["v"][0]) == len(text)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ({"a": [1, None, "é"]}, '{"a":[1,null,"é"]}'),
+        ("a\ud800b\udfff", '"a?b?"'),
+        ("🎈", '"🎈"'),
+        ("\x00\x7f", '"\\u0000\x7f"'),
+    ],
+)
+def test_compact(value, expected):
+    assert compact(value) == expected

@@ -1,0 +1,177 @@
+import gzip
+import tracemalloc
+import zlib
+from collections.abc import Callable
+
+import brotli
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from feedcrawl.domain.http.codings import Undecodable, decode, names
+
+TEXT = "<rss>Zürich</rss>".encode() + b"<item/>" * 3000
+LIMIT = 1 << 20
+
+
+def raw_deflate(body: bytes) -> bytes:
+    stream = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+    return stream.compress(body) + stream.flush()
+
+
+ENCODERS: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "x-gzip": gzip.compress,
+    "deflate": zlib.compress,
+    "br": lambda body: brotli.compress(body, quality=5),
+    "zstd": zstandard.compress,
+}
+CODINGS = list(ENCODERS)
+MEMBERS = {
+    "gzip members": ("gzip", gzip.compress(b"a") + gzip.compress(b"") + gzip.compress(b"b")),
+    "gzip padded": ("gzip", gzip.compress(b"ab") + b"\0" * 512),
+    "gzip and garbage": ("gzip", gzip.compress(b"ab") + b"garbage"),
+    "zstd frames": ("zstd", zstandard.compress(b"a") + zstandard.compress(b"b")),
+    "zstd and garbage": ("zstd", zstandard.compress(b"ab") + b"garbage"),
+    "bare deflate": ("deflate", raw_deflate(b"ab")),
+    "deflate and garbage": ("deflate", zlib.compress(b"ab") + b"garbage"),
+    "named otherwise": ("br", gzip.compress(b"ab")),
+    "zstd named gzip": ("gzip", zstandard.compress(b"ab")),
+    "not named": ("", gzip.compress(b"ab")),
+    "unknown but gzip": ("application/gzip", gzip.compress(b"ab")),
+    "unknown but text": ("utf-8", b"ab"),
+    "none": ("none", b"ab"),
+}
+
+
+def refusal(body: bytes, *codings: str, limit_bytes: int = LIMIT) -> str:
+    with pytest.raises(Undecodable) as caught:
+        decode(body, codings, limit_bytes=limit_bytes)
+    assert caught.value.detail
+    return caught.value.code
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([], ()),
+        ([b"gzip"], ("gzip",)),
+        ([b"GZip, Br"], ("gzip", "br")),
+        ([b"gzip", b"br"], ("gzip", "br")),
+        ([b" gzip ,, identity"], ("gzip",)),
+        ([b"identity"], ()),
+        ([b""], ()),
+        ([b"\xff"], ("ÿ",)),
+    ],
+)
+def test_names(values: list[bytes], expected: tuple[str, ...]) -> None:
+    assert names(values) == expected
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+@given(body=st.binary(max_size=2000).filter(lambda body: not body.startswith(b"\x1f\x8b\x08")))
+def test_undone(coding: str, body: bytes) -> None:
+    assert decode(ENCODERS[coding](body), [coding], limit_bytes=LIMIT) == body
+
+
+@pytest.mark.parametrize("first", CODINGS)
+@pytest.mark.parametrize("second", CODINGS)
+def test_two_layers(first: str, second: str) -> None:
+    body = ENCODERS[second](ENCODERS[first](TEXT))
+    assert decode(body, [first, second], limit_bytes=LIMIT) == TEXT
+
+
+@pytest.mark.parametrize("case", MEMBERS)
+def test_lies_and_loose_ends(case: str) -> None:
+    coding, body = MEMBERS[case]
+    assert decode(body, [coding] if coding else [], limit_bytes=LIMIT) == b"ab"
+
+
+@pytest.mark.parametrize("coding", [*CODINGS, "compress", "utf-8"])
+@pytest.mark.parametrize("body", [TEXT, b"{}", TEXT.decode().encode("utf-16"), "é".encode("latin-1"), b""])
+def test_text_named_otherwise_is_text(coding: str, body: bytes) -> None:
+    assert decode(body, [coding], limit_bytes=LIMIT) == body
+
+
+def test_a_file_within_a_coding() -> None:
+    assert decode(brotli.compress(gzip.compress(TEXT)), ["br"], limit_bytes=LIMIT) == TEXT
+
+
+def test_no_third_layer() -> None:
+    three = gzip.compress(gzip.compress(gzip.compress(TEXT)))
+    assert gzip.decompress(decode(three, ["gzip", "gzip"], limit_bytes=LIMIT)) == TEXT
+    assert gzip.decompress(decode(three, ["gzip"], limit_bytes=LIMIT)) == TEXT
+    assert refusal(three, "gzip", "gzip", "gzip") == "bad_encoding"
+    assert refusal(TEXT, *["gzip"] * 200) == "bad_encoding"
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.99])
+def test_truncated(coding: str, share: float) -> None:
+    encoded = ENCODERS[coding](bytes(range(256)) * 40 + TEXT)
+    assert refusal(encoded[: int(len(encoded) * share)], coding) == "dataloss"
+
+
+@pytest.mark.parametrize(
+    ("coding", "body"),
+    [
+        ("gzip", b"\x1f\x8b\x08\x00" + b"\xff" * 50),
+        ("gzip", gzip.compress(TEXT)[:-8] + bytes(8)),
+        ("gzip", b"\x89PNG\r\n\x1a\n" + bytes(50)),
+        ("deflate", b"\x78\x9c" + b"\xff\0" * 50),
+        ("br", b"\xff" * 50 + b"\0"),
+        ("zstd", b"\x28\xb5\x2f\xfd" + b"\xff" * 50),
+        ("exi", b"\0\1\2"),
+        ("aes128gcm", bytes(40)),
+    ],
+)
+def test_damaged_or_unknown(coding: str, body: bytes) -> None:
+    assert refusal(body, coding) == "bad_encoding"
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+def test_the_limit_is_exact(coding: str) -> None:
+    encoded = ENCODERS[coding](TEXT)
+    assert decode(encoded, [coding], limit_bytes=len(TEXT)) == TEXT
+    assert refusal(encoded, coding, limit_bytes=len(TEXT) - 1) == "too_large"
+    assert decode(encoded, [coding], limit_bytes=0) == TEXT
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+def test_a_bomb_is_not_unpacked(coding: str) -> None:
+    encoded = ENCODERS[coding](bytes(48 << 20))
+    tracemalloc.start()
+    try:
+        assert refusal(encoded, coding) == "too_large"
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 8 << 20
+
+
+def test_a_bomb_within_is_not_unpacked() -> None:
+    assert refusal(gzip.compress(gzip.compress(bytes(48 << 20))), "gzip") == "too_large"
+
+
+def test_a_window_that_takes_128_mib_is_refused() -> None:
+    parameters = zstandard.ZstdCompressionParameters(window_log=27)
+    encoded = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
+    body = encoded.compress(TEXT) + encoded.flush()
+    assert refusal(body, "zstd") == "bad_encoding"
+
+
+@given(st.binary(max_size=300), st.lists(st.sampled_from([*CODINGS, "x"]), max_size=3))
+def test_whatever_comes_is_decoded_or_refused(body: bytes, codings: list[str]) -> None:
+    try:
+        decoded = decode(body, codings, limit_bytes=1000)
+    except Undecodable as refused:
+        code = refused.code
+    else:
+        code = "decoded" if len(decoded) <= 1000 else "too much"
+    assert code in {"decoded", "bad_encoding", "dataloss", "too_large"}
+
+
+@pytest.mark.parametrize("body", [gzip.compress(TEXT)[:-9], b"\x1f\x8b\x08\0\0"])
+def test_what_only_begins_like_gzip_is_left_alone(body: bytes) -> None:
+    assert decode(body, [], limit_bytes=LIMIT) == body

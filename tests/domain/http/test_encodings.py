@@ -1,0 +1,162 @@
+# ruff: noqa: RUF001 -- letters of other scripts
+import codecs
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from feedcrawl.domain.http.encodings import codec_of, decode
+
+XML = '<?xml version="1.0"{}?><rss><title>{}</title></rss>'
+PAGES = {
+    "cp1251": "Правительство утвердило план развития железных дорог на ближайшие годы",
+    "koi8-u": "Прем'єр-міністр оголосив сьогодні про новий план розвитку залізниць країни",
+    "cp1256": "أعلن رئيس الوزراء اليوم عن خطة جديدة لتطوير السكك الحديدية في البلاد خلال السنوات القادمة",
+    "iso8859_7": "Ο πρωθυπουργός ανακοίνωσε σήμερα νέο σχέδιο για την ανάπτυξη των σιδηροδρόμων",
+    "tis_620": "นายกรัฐมนตรีประกาศแผนใหม่เพื่อพัฒนาระบบรถไฟของประเทศในปีหน้า",
+    "hz": "中国的经济增长速度在今年上半年有所放缓,专家表示",
+    "iso2022_kr": "한국의 경제 성장률이 올해 상반기에 둔화되었다고 전문가들이 말했다",
+    "koi8-r": "Правительство утвердило план развития железных дорог на ближайшие годы",
+    "shift_jis": "日本語の新聞記事です。今日の天気は晴れでしょう",
+    "euc_jp": "日本語の新聞記事です。今日の天気は晴れでしょう",
+    "iso2022_jp": "日本語の新聞記事です。今日の天気は晴れでしょう",
+    "gb18030": "中国的经济增长速度在今年上半年有所放缓,专家表示",
+    "big5": "台灣的經濟成長率在今年上半年有所放緩,專家表示",
+    "euc_kr": "한국의 경제 성장률이 올해 상반기에 둔화되었다고 전문가들이 말했다",
+    "cp1252": "L’été à Noël, où êtes-vous — déjà",
+    "cp1250": "Příliš žluťoučký kůň úpěl ďábelské ódy",
+    "iso8859_2": "Árvíztűrő tükörfúrógép, őszi időszámítás",
+    "cp1254": "İstanbul'da güneşli bir gün, değişik ağaçlar",
+    "cp1255": "חדשות היום מכל רחבי הארץ והעולם באתר החדשות המוביל",
+}
+
+
+def encoded(text, codec, declaration=""):
+    return XML.format(declaration, text).encode(codec)
+
+
+@pytest.mark.parametrize(("codec", "text"), PAGES.items())
+def test_what_is_declared_is_believed(codec, text):
+    decoded = decode(encoded(text, codec, f' encoding="{codec}"'))
+    assert text in decoded.text
+    assert decoded.notes == ()
+    assert text in decode(encoded(text, codec), f"text/xml; charset={codec}").text
+
+
+@pytest.mark.parametrize(("codec", "text"), PAGES.items())
+def test_what_is_not_declared_is_detected(codec, text):
+    decoded = decode(encoded(text, codec))
+    assert text in decoded.text
+    assert "encoding_detected" in decoded.notes
+
+
+@pytest.mark.parametrize(("codec", "text"), PAGES.items())
+def test_utf8_wins_over_what_is_declared(codec, text):
+    decoded = decode(encoded(text, "utf-8", f' encoding="{codec}"'), f"text/xml; charset={codec}")
+    assert text in decoded.text
+    assert (decoded.encoding, decoded.notes) == ("utf-8", ("encoding_lied",))
+
+
+@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+@pytest.mark.parametrize("declaration", ["", ' encoding="utf-16"', ' encoding="utf-8"', ' encoding="iso-8859-1"'])
+def test_wide_encodings_with_and_without_a_mark(codec, declaration):
+    mark = {
+        "utf-16-le": codecs.BOM_UTF16_LE,
+        "utf-16-be": codecs.BOM_UTF16_BE,
+        "utf-32-le": codecs.BOM_UTF32_LE,
+        "utf-32-be": codecs.BOM_UTF32_BE,
+    }[codec]
+    body = encoded("Größe 日本", codec, declaration)
+    for document in (body, mark + body):
+        decoded = decode(document)
+        assert decoded.text == XML.format(declaration, "Größe 日本")
+        assert decoded.encoding == codec
+
+
+def test_a_mark_outranks_every_declaration():
+    decoded = decode(codecs.BOM_UTF8 + encoded("Größe", "utf-8", ' encoding="koi8-r"'), "text/xml; charset=latin-1")
+    assert decoded.encoding == "utf-8"
+    assert decoded.text == XML.format(' encoding="koi8-r"', "Größe")
+
+
+def test_http_outranks_the_prolog():
+    body = encoded("Größe", "cp1252", ' encoding="cp1251"')
+    assert decode(body, "application/xml; charset=ISO-8859-1").encoding == "iso-8859-1"
+    assert decode(body, "application/xml").encoding == "cp1251"
+
+
+@pytest.mark.parametrize(
+    ("declaration", "content_type", "encoding"),
+    [
+        ("", None, "utf-8"),
+        (' encoding="iso-8859-1"', None, "iso-8859-1"),
+        (' encoding="iso-8859-1"', "application/xml; charset=utf-8; charset=utf-8", "utf-8"),
+        ("", "text/xml", "us-ascii"),
+        (' encoding="gb2312"', None, "gb18030"),
+    ],
+)
+def test_what_plain_ascii_is_called(declaration, content_type, encoding):
+    assert decode(encoded("plain", "ascii", declaration), content_type).encoding == encoding
+
+
+@pytest.mark.parametrize(
+    "label", ["utf-7", "idna", "punycode", "rot13", "bz2_codec", "base64", "zip", "unicode_escape", "x", ""]
+)
+def test_codecs_that_are_no_encodings_of_text_are_not_used(label):
+    assert codec_of(label) is None
+    body = encoded("+ADw-script+AD4- Größe", "utf-8", f' encoding="{label}"')
+    decoded = decode(body)
+    assert decoded.text == body.decode()
+    assert ("encoding_unknown" in decoded.notes) == bool(label)
+
+
+@pytest.mark.parametrize(
+    ("label", "codec"),
+    [("X-SJIS", "cp932"), ("windows-31j", "cp932"), ("iso-8859-8-i", "iso8859-8"), (" Latin1 ", "iso8859-1")],
+)
+def test_labels(label, codec):
+    assert codec_of(label) == codec
+
+
+def test_the_supersets_that_are_written_under_older_names():
+    assert "“quoted” – €" in decode(encoded("“quoted” – €", "cp1252", ' encoding="iso-8859-1"')).text
+    assert "①髙～" in decode(encoded("①髙～", "cp932", ' encoding="shift_jis"')).text
+    assert "喆镕" in decode(encoded("喆镕", "gb18030", ' encoding="gb2312"')).text
+
+
+def test_ebcdic_is_read_by_its_own_declaration():
+    decoded = decode(encoded("Hello", "cp500", ' encoding="cp500"'))
+    assert decoded.text.endswith("<title>Hello</title></rss>")
+    assert decoded.encoding == "cp500"
+
+
+def test_a_character_cut_off_at_the_end_is_no_other_encoding():
+    body = encoded("Größe und Länge", "utf-8")
+    decoded = decode(body[: body.index("ä".encode()) + 1])
+    assert decoded.encoding == "utf-8"
+    assert decoded.text.endswith("und L")
+
+
+def test_a_rare_slip_in_utf8_is_forgiven():
+    decoded = decode(encoded("日本語の新聞記事です。今日の天気は晴れでしょう", "utf-8") + b"\xff")
+    assert "日本語の新聞記事です" in decoded.text
+    assert (decoded.encoding, decoded.notes) == ("utf-8", ("bad_bytes",))
+
+
+@given(
+    st.binary(max_size=200),
+    st.sampled_from([None, "text/xml; charset=utf-16", "text/xml; charset=big5", "charset=idna"]),
+)
+def test_any_bytes_become_text(body, content_type):
+    decoded = decode(body, content_type)
+    assert isinstance(decoded.text, str)
+    assert decoded.encoding
+
+
+@given(
+    st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=100),
+    st.sampled_from(["utf-8", "utf-16", "utf-32"]),
+)
+def test_what_is_marked_survives(text, codec):
+    body = text.encode(codec) if codec != "utf-8" else codecs.BOM_UTF8 + text.encode()
+    assert decode(body).text == text

@@ -1,0 +1,172 @@
+import json
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from feedcrawl.domain.http.conditional import Validators
+from feedcrawl.domain.http.validators import (
+    DAY_SEC,
+    MIN_UNMODIFIED,
+    Question,
+    Reply,
+    Trust,
+    after,
+    may_probe,
+    question,
+    trust_from,
+    trusted,
+)
+
+NOW = 1_795_824_000.0  # 2026-11-28 00:00 UTC
+DATE, LATER = "Fri, 27 Nov 2026 10:00:00 GMT", "Fri, 27 Nov 2026 11:00:00 GMT"
+ONE, TWO = Validators('"1"', DATE), Validators('"2"', LATER)
+BELIEVED = Trust(whole_at=NOW - 3600)
+WAITED = Trust(whole_at=NOW - DAY_SEC, unmodified=MIN_UNMODIFIED)
+
+
+def document(held: Validators, received: Validators, *, changed: bool = True, **said: Any) -> Reply:
+    said = {"kind": "conditional", "news": changed, **said}
+    return Reply(held=held, received=received, changed=changed, **said)
+
+
+# --- how to ask ---
+
+
+@pytest.mark.parametrize(
+    ("trust", "held", "expected", "asked"),
+    [
+        (Trust(), Validators(), 0.0, Question("plain", Validators())),
+        (BELIEVED, ONE, 0.0, Question("conditional", ONE)),
+        (BELIEVED, ONE, 99.0, Question("conditional", ONE)),  # no 304 has come yet: nothing to doubt
+        (replace(BELIEVED, unmodified=3), ONE, 4.9, Question("conditional", ONE)),
+        (replace(BELIEVED, unmodified=3), ONE, 5.0, Question("probe", Validators())),  # by the model
+        (replace(BELIEVED, unmodified=3, probed_at=NOW - DAY_SEC + 1), ONE, 99.0, Question("conditional", ONE)),
+        (WAITED, ONE, 0.0, Question("probe", Validators())),  # the safety net
+        (replace(WAITED, unmodified=2), ONE, 0.0, Question("conditional", ONE)),  # polled once a day
+        (replace(WAITED, probed_at=NOW - DAY_SEC + 1), ONE, 0.0, Question("conditional", ONE)),
+        (replace(WAITED, etag="deaf", last_modified="deaf"), ONE, 99.0, Question("plain", Validators())),
+        (replace(BELIEVED, etag="restless"), ONE, 0.0, Question("conditional", Validators(None, DATE))),
+        (replace(BELIEVED, last_modified="future"), ONE, 0.0, Question("conditional", Validators('"1"', None))),
+        (replace(BELIEVED, test=True, old=('"0"', None)), ONE, 0.0, Question("test", Validators('"0"', None))),
+    ],
+)
+def test_how_a_feed_is_asked(trust: Trust, held: Validators, expected: float, asked: Question) -> None:
+    assert question(trust, held, now=NOW, expected=expected) == asked
+
+
+# --- what an answer does to trust ---
+
+
+@pytest.mark.parametrize(
+    ("reply", "marks"),
+    [
+        (document(Validators(), ONE, first=True), (None, None)),
+        (document(ONE, TWO), (None, None)),
+        (document(ONE, ONE, changed=False), (None, None)),
+        (document(ONE, replace(ONE, last_modified=LATER)), ("constant", None)),
+        (document(ONE, replace(TWO, last_modified=DATE)), (None, "constant")),
+        (document(ONE, replace(TWO, last_modified=DATE), news=False), (None, None)),  # an edit; dates may be of entries
+        (document(Validators(), Validators(None, "Tue, 01 Jan 2041 00:00:00 GMT"), first=True), (None, "future")),
+        (document(ONE, Validators('"2"', "Sat, 28 Nov 2026 00:04:59 GMT")), (None, None)),  # a clock that runs ahead
+        (document(ONE, Validators('"2"', "Sat, 28 Nov 2026 00:05:01 GMT")), (None, "future")),
+        (document(ONE, Validators(None, None)), (None, None)),
+    ],
+)
+def test_one_document_tells(reply: Reply, marks: tuple[str | None, str | None]) -> None:
+    found = after(BELIEVED, reply, NOW)
+    assert (found.etag, found.last_modified) == marks
+    assert (found.whole_at, found.unmodified) == (NOW, 0)
+
+
+def test_an_etag_that_is_new_each_time_is_given_up_after_three_documents() -> None:
+    trust = BELIEVED
+    for number in range(3):
+        assert trust.etag is None
+        trust = after(trust, document(Validators(f'"{number}"'), Validators(f'"{number + 1}"'), changed=False), NOW)
+    assert trust.marks == ("etag: restless",)
+
+
+def test_a_304_shows_that_an_etag_holds_still() -> None:
+    trust = BELIEVED
+    for number in range(6):
+        same = document(Validators(f'"{number}"'), Validators(f'"{number + 1}"'), changed=False)
+        trust = after(after(trust, same, NOW), Reply("conditional", ONE, ONE, unmodified=True), NOW)
+    assert trust.etag is None
+
+
+def test_304s_are_counted() -> None:
+    trust = after(after(BELIEVED, Reply("conditional", ONE, ONE, unmodified=True), NOW), Reply(
+        "conditional", ONE, ONE, unmodified=True), NOW)  # fmt: skip
+    assert trust == replace(BELIEVED, unmodified=2)
+
+
+# --- the server that answers 304 whatever it is asked ---
+
+
+def found_out() -> Trust:
+    """What a day of 304s, a probe that brought news, and a test come to for a deaf server."""
+    probed = after(WAITED, document(ONE, TWO, kind="probe"), NOW)
+    assert (probed.test, probed.old, probed.probed_at) == (True, ('"1"', DATE), NOW)
+    assert question(probed, TWO, now=NOW + 300, expected=0.0) == Question("test", ONE)
+    return after(probed, Reply("test", TWO, Validators(), unmodified=True), NOW + 300)
+
+
+def test_a_304_to_a_version_that_was_replaced_is_a_lie() -> None:
+    lied = found_out()
+    assert lied.marks == ("etag: deaf", "last_modified: deaf")
+    assert not lied.test
+    assert trusted(TWO, lied) == Validators()
+
+
+def test_an_honest_server_passes_the_test() -> None:
+    probed = after(WAITED, document(ONE, TWO, kind="probe"), NOW)
+    passed = after(probed, document(TWO, TWO, kind="test", changed=False), NOW + 300)
+    assert passed.marks == ()
+    assert not passed.test
+    assert question(passed, TWO, now=NOW + 600, expected=0.0) == Question("conditional", TWO)
+
+
+def test_a_probe_without_news_leaves_no_suspicion() -> None:
+    assert not after(WAITED, document(ONE, ONE, kind="probe", changed=False), NOW).test
+    assert may_probe(
+        replace(after(WAITED, document(ONE, ONE, kind="probe", changed=False), NOW), unmodified=3), NOW + DAY_SEC
+    )
+
+
+def test_only_what_has_changed_is_named_in_a_test() -> None:
+    probed = after(WAITED, document(ONE, replace(TWO, last_modified=DATE), kind="probe", news=False), NOW)
+    assert probed.old == ('"1"', None)
+
+
+@pytest.mark.parametrize(("hears", "marks"), [(True, ()), (False, ("etag: deaf", "last_modified: deaf"))])
+def test_a_deaf_server_may_prove_itself_once_a_day(hears: bool, marks: tuple[str, ...]) -> None:
+    trust, now = found_out(), NOW + 300
+    dates = [f"Sat, 28 Nov 2026 {hour:02}:00:00 GMT" for hour in range(24)]
+    versions = [Validators(f'"v{number}"', dates[number]) for number in range(6)]
+    for old, new in pairwise(versions[:4]):
+        trust = after(trust, document(old, new, kind="plain"), now + 3600)
+        assert not trust.test  # not within a day
+    trust = after(trust, document(versions[3], versions[4], kind="plain"), now + DAY_SEC)
+    assert trust.test
+    reply = document(versions[4], versions[4], kind="test", changed=False)
+    asked = reply if hears else Reply("test", versions[4], Validators(), unmodified=True)
+    assert after(trust, asked, now + DAY_SEC + 60).marks == marks
+
+
+def test_constant_and_restless_prove_themselves_by_three_documents() -> None:
+    trust = after(BELIEVED, document(ONE, replace(TWO, etag='"1"')), NOW)
+    assert trust.marks == ("etag: constant",)
+    for number in range(3):
+        held, new = Validators(f'"{number}"'), Validators(f'"{number + 1}"')
+        assert trust.etag == "constant"
+        trust = after(trust, document(held, new), NOW)
+    assert trust.marks == ()
+
+
+def test_trust_survives_as_json() -> None:
+    trust = after(WAITED, document(ONE, TWO, kind="probe"), NOW)
+    assert trust_from(json.loads(json.dumps(trust.to_record()))) == trust
+    assert trust_from(None) == trust_from({"colour": "blue"}) == Trust()
+    assert Trust().to_record() == {}

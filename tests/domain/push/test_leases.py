@@ -1,0 +1,200 @@
+"""How a push subscription stands, what a hub is believed, and when a feed is polled as a safety net only."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from feedcrawl.domain.push.leases import (
+    BACKUP_SEC,
+    DENIED_SEC,
+    Key,
+    Push,
+    asked,
+    backup_sec,
+    brought,
+    denied,
+    failed,
+    key_of,
+    missed,
+    ping_due,
+    push_from,
+    refusal,
+    relied_on,
+    state,
+    verified,
+    wait_sec,
+)
+from feedcrawl.domain.push.protocol import Intent, Topic
+
+NOW = 1_800_000_000.0
+HUB, TOPIC = "https://hub.test/", "http://news.test/feed"
+DAY = 86_400.0
+
+
+def key(name: str, until: float) -> Key:
+    return Key(name, f"secret of {name}", until)
+
+
+ASKED = Push(HUB, TOPIC, asked=key("new", NOW + 600))
+HOLDS = Push(HUB, TOPIC, current=key("old", NOW + DAY), verified_at=NOW - DAY, renew_at=NOW + 0.8 * DAY, pushes=1)
+RENEWING = replace(HOLDS, asked=key("new", NOW + 600), former=key("older", NOW + 100))
+GOOD = Intent("subscribe", TOPIC, "challenge", "86400")
+
+
+def test_a_subscription_is_kept_and_read_again() -> None:
+    for push in (ASKED, HOLDS, RENEWING, failed(ASKED, "http_404")):
+        assert push_from(push.to_record()) == push
+    assert push_from({**HOLDS.to_record(), "of_another_version": 1}) == HOLDS
+
+
+@pytest.mark.parametrize(
+    ("push", "digest", "intent", "expected"),
+    [
+        (ASKED, "new", GOOD, ""),
+        (RENEWING, "new", GOOD, ""),
+        (ASKED, "new", replace(GOOD, lease=None), ""),
+        (None, "new", GOOD, "unknown_callback"),
+        (ASKED, "other", GOOD, "unknown_callback"),
+        (replace(ASKED, asked=key("new", NOW)), "new", GOOD, "unknown_callback"),  # 10 minutes have passed
+        (RENEWING, "older", GOOD, "unknown_callback"),
+        (HOLDS, "old", GOOD, "not_asked"),  # verified before: a replay
+        (ASKED, "new", replace(GOOD, topic="http://other.test/"), "wrong_topic"),
+        (ASKED, "new", replace(GOOD, topic=None), "wrong_topic"),
+        (ASKED, "new", replace(GOOD, mode="unsubscribe"), "not_asked"),
+        (HOLDS, "old", replace(GOOD, mode="unsubscribe"), "not_asked"),
+        (ASKED, "new", replace(GOOD, mode=None), "not_asked"),
+        (ASKED, "new", replace(GOOD, challenge=None), "bad_challenge"),
+        (ASKED, "new", replace(GOOD, challenge="<b>"), "bad_challenge"),
+        (ASKED, "new", replace(GOOD, lease="1000000000000"), "bad_lease"),
+        (ASKED, "new", Intent("denied", TOPIC), ""),
+        (HOLDS, "old", Intent("denied", TOPIC), ""),
+        (HOLDS, "other", Intent("denied", TOPIC), "unknown_callback"),
+        (HOLDS, "old", Intent("denied", "http://other.test/"), "wrong_topic"),
+    ],
+)
+def test_what_a_hub_is_believed(push: Push | None, digest: str, intent: Intent, expected: str) -> None:
+    assert refusal(push, digest, intent, now=NOW) == expected
+
+
+def test_asking_leaves_what_holds_until_the_new_one_is_verified() -> None:
+    asking = asked(HOLDS, Topic(HUB, TOPIC), "new", "s", now=NOW)
+    assert (asking.current, asking.asked) == (HOLDS.current, Key("new", "s", NOW + 600))
+    assert key_of(asking, "new", now=NOW) is None
+    assert key_of(asking, "old", now=NOW) == HOLDS.current
+    assert relied_on(asking, now=NOW)
+
+
+def test_another_hub_or_topic_begins_anew() -> None:
+    for topic in (Topic("https://other.test/", TOPIC), Topic(HUB, "http://other.test/")):
+        begun = asked(replace(HOLDS, poll_due_at=7.0), topic, "new", "s", now=NOW)
+        assert begun == Push(topic.hub, topic.topic, asked=Key("new", "s", NOW + 600), poll_due_at=7.0)
+
+
+def test_a_renewal_takes_the_place_of_what_held_for_five_minutes_more() -> None:
+    after = verified(failed(RENEWING, "x") and RENEWING, 7 * DAY, now=NOW, jitter=0.0)
+    assert after.current == replace(key("new", 0), until=NOW + 7 * DAY)
+    assert after.asked is None
+    assert after.verified_at == HOLDS.verified_at  # the subscription was never broken
+    assert key_of(after, "old", now=NOW + 299) is not None
+    assert key_of(after, "old", now=NOW + 300) is None
+    assert key_of(after, "older", now=NOW) is None
+
+
+def test_a_callback_that_ran_out_does_not_live_longer_by_a_renewal() -> None:
+    late = replace(RENEWING, current=key("old", NOW - 5))
+    after = verified(late, DAY, now=NOW, jitter=0.0)
+    assert key_of(after, "old", now=NOW) is None
+    assert after.verified_at == NOW
+
+
+@pytest.mark.parametrize(("jitter", "share"), [(-1.0, 0.75), (0.0, 0.8), (1.0, 0.85)])
+def test_a_lease_is_renewed_before_its_end(jitter: float, share: float) -> None:
+    after = verified(ASKED, 7 * DAY, now=NOW, jitter=jitter)
+    assert after.renew_at == NOW + 7 * DAY * share
+    assert (after.failures, after.reason) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("push", "expected", "relied"),
+    [
+        (ASKED, "requested", False),
+        (verified(ASKED, DAY, now=NOW, jitter=0.0), "verified", False),  # it has not pushed yet
+        (HOLDS, "verified", True),
+        (RENEWING, "verified", True),
+        (replace(HOLDS, misses=1), "verified", True),
+        (replace(HOLDS, misses=2), "failing", False),
+        (failed(HOLDS, "http_503"), "failing", False),
+        (failed(ASKED, "unverified"), "failing", False),
+        (denied(HOLDS, now=NOW), "denied", False),
+        (denied(ASKED, now=NOW), "denied", False),
+        (replace(HOLDS, current=key("old", NOW)), "expired", False),
+    ],
+)
+def test_states(push: Push, expected: str, relied: bool) -> None:
+    assert state(push, now=NOW) == expected
+    assert relied_on(push, now=NOW) is relied
+
+
+def test_without_a_hub_nothing_is_relied_on() -> None:
+    assert not relied_on(None, now=NOW)
+    assert key_of(None, "old", now=NOW) is None
+
+
+@pytest.mark.parametrize(
+    ("left", "wait"), [(10 * DAY, BACKUP_SEC), (DAY, DAY), (3600.0, 3600.0), (0.0, 0.0), (-5.0, 0.0)]
+)
+def test_backup_polls_are_daily_and_none_later_than_the_lease(left: float, wait: float) -> None:
+    assert backup_sec(replace(HOLDS, current=key("old", NOW + left)), now=NOW) == wait
+
+
+def at(seconds_ago: float) -> datetime:
+    return datetime.fromtimestamp(NOW - seconds_ago, UTC)
+
+
+@pytest.mark.parametrize(
+    ("push", "published", "last_poll_ago", "expected"),
+    [
+        (HOLDS, [], 3600, False),
+        (HOLDS, [at(3000)], 3600, True),
+        (HOLDS, [None], 3600, True),
+        (HOLDS, [at(30 * DAY)], 3600, True),  # dated long ago, and yet not there at the last poll
+        (HOLDS, [at(10)], 3600, False),  # may be under way
+        (HOLDS, [at(10), at(3000)], 3600, True),
+        (HOLDS, [at(-DAY)], 3600, False),
+        (HOLDS, [at(3 * DAY), None], 2 * DAY, False),  # of before the subscription, for all we know
+        (HOLDS, [at(3000)], 2 * DAY, True),
+        (ASKED, [at(3000)], 3600, False),
+    ],
+)
+def test_misses(push: Push, published: list[datetime | None], last_poll_ago: float, expected: bool) -> None:
+    assert missed(push, published, last_poll=NOW - last_poll_ago, now=NOW) is expected
+
+
+@pytest.mark.parametrize(("misses", "new", "left", "pushes"), [(2, 3, 1, 2), (0, 1, 0, 2), (2, 0, 2, 1)])
+def test_a_push_with_news_takes_a_miss_off(misses: int, new: int, left: int, pushes: int) -> None:
+    after = brought(replace(HOLDS, misses=misses), new)
+    assert (after.misses, after.pushes) == (left, pushes)
+
+
+@pytest.mark.parametrize(("before", "due"), [(0.0, NOW), (NOW - 60, NOW), (NOW - 10, NOW + 50), (NOW + 50, NOW + 50)])
+def test_pings_bring_one_poll_a_minute(before: float, due: float) -> None:
+    assert ping_due(replace(HOLDS, poll_due_at=before), now=NOW) == due
+
+
+@pytest.mark.parametrize(
+    ("push", "wait"),
+    [
+        (ASKED, 600.0),
+        (HOLDS, 0.8 * DAY),
+        (replace(HOLDS, renew_at=NOW - 1), 0.0),
+        (failed(ASKED, "x"), 600.0),
+        (replace(failed(ASKED, "x"), failures=2), 1200.0),
+        (replace(failed(ASKED, "x"), failures=60), DAY),
+        (denied(ASKED, now=NOW), DENIED_SEC),
+        (denied(HOLDS, now=NOW - 600), DENIED_SEC - 600),
+        (failed(denied(ASKED, now=NOW), "x"), 1200.0),
+    ],
+)
+def test_when_a_hub_is_asked_again(push: Push, wait: float) -> None:
+    assert wait_sec(push, now=NOW) == wait

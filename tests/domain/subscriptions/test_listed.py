@@ -1,0 +1,70 @@
+from typing import Any
+
+import pytest
+
+from feedcrawl.domain.errors import Refusal
+from feedcrawl.domain.subscriptions.listed import Overrides, categories_of, letters, overrides_of, overrides_said
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({}, Overrides()),
+        ({"priority": "7", "backfill": "yes"}, Overrides(7, backfill=True)),
+        ({"priority": 7.0, "backfill": True}, Overrides(7, backfill=True)),
+        ({"{urn:x}minIntervalSec": "600", "x:max-interval-sec": 7200}, Overrides(None, 600.0, 7200.0)),
+        ({"initial_interval_sec": 60}, Overrides(initial_interval_sec=60.0)),
+        ({"priority": 0, "min_interval_sec": -1, "max_interval_sec": "inf", "backfill": "no"}, Overrides()),
+        ({"priority": 11, "min_interval_sec": "nan", "max_interval_sec": [], "backfill": None}, Overrides()),
+        ({"priority": 7.5, "min_interval_sec": "ten", "backfill": 0}, Overrides()),
+        ({"priority": True}, Overrides()),
+    ],
+)
+def test_overrides(values: dict[str, object], expected: Overrides) -> None:
+    assert overrides_of(values) == expected
+    assert overrides_of(expected.said()) == expected
+
+
+def test_only_what_is_given_is_said() -> None:
+    assert Overrides().said() == {}
+    assert Overrides(3, backfill=True).said() == {"priority": 3, "backfill": True}
+
+
+@pytest.mark.parametrize(
+    "name", ["min_interval_sec", "minIntervalSec", "MIN-INTERVAL SEC", "{urn:x}minIntervalSec", "x:min.interval.sec"]
+)
+def test_names_are_known_in_any_spelling(name: str) -> None:
+    assert letters(name) == "minintervalsec"
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["a", " a ", "b  c"], ("a", "b c")),
+        (["/news/world/"], ("news-world",)),
+        (["a, b", ",", " / "], ("a b",)),
+        (["x" * 300], ("x" * 256,)),
+        ([str(number) for number in range(30)], tuple(str(number) for number in range(20))),
+    ],
+)
+def test_categories(names: list[str], expected: tuple[str, ...]) -> None:
+    assert categories_of(names) == expected
+
+
+@pytest.mark.parametrize(
+    ("pairs", "said"),
+    [
+        ([], {}),
+        (["fixed-interval-sec=600", "pushOnly=yes"], {"fixed_interval_sec": 600.0, "push_only": True}),
+        (["no_discovery=off", "min_interval_sec=", "priority=9"],
+         {"no_discovery": False, "min_interval_sec": None, "priority": 9}),
+    ],
+)  # fmt: skip
+def test_overrides_said_in_words(pairs: list[str], said: dict[str, Any]) -> None:
+    assert overrides_said(pairs) == said
+
+
+@pytest.mark.parametrize("pair", ["colour=blue", "priority", "priority=11", "push_only=perhaps", "max_interval_sec=-1"])
+def test_words_that_are_no_overrides(pair: str) -> None:
+    with pytest.raises(Refusal):
+        overrides_said([pair])

@@ -1,0 +1,53 @@
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from feedcrawl.domain.subscriptions.search import Failing, Search, is_found, search_from, where_to_look, with_https
+
+NOW = datetime(2026, 11, 28, tzinfo=UTC)
+URL = "http://a.test/feed"
+
+
+@pytest.mark.parametrize(
+    ("feed", "where"),
+    [
+        (Failing("html", 3, URL, known=True), "site"),
+        (Failing("soft_404", 9, URL, known=True), "site"),
+        (Failing("http_404", 3, URL, known=True), "site"),
+        (Failing("http_410", 3, URL, known=True), "site"),
+        (Failing("html", 2, URL, known=True), None),
+        (Failing("html", 3, URL, known=False), None),
+        (Failing("challenge_page", 9, URL, known=True), None),
+        (Failing("login_page", 9, URL, known=True), None),
+        (Failing("http_503", 9, URL, known=True), None),
+        (Failing("html", 3, URL, known=True, searched_at=NOW - timedelta(hours=23)), None),
+        (Failing("html", 3, URL, known=True, searched_at=NOW - timedelta(hours=24)), "site"),
+        (Failing("refused", 2, URL, known=True), "https"),
+        (Failing("connect_timeout", 2, URL, known=False), "https"),
+        (Failing("http_426", 2, "HTTP://a.test", known=True), "https"),
+        (Failing("refused", 1, URL, known=True), None),
+        (Failing("refused", 9, "http://a.test:8080/feed", known=True), None),  # which port would it be?
+        (Failing("refused", 9, "https://a.test/feed", known=True), None),
+        (Failing("dns", 9, URL, known=True), None),
+    ],
+)
+def test_when_a_feed_is_looked_for(feed: Failing, where: str | None) -> None:
+    assert where_to_look(feed, NOW) == where
+
+
+@pytest.mark.parametrize(
+    ("shared", "entries", "known", "found"),
+    [(3, 20, True, True), (2, 20, True, False), (2, 2, True, True), (0, 0, True, False), (0, 9, False, True)],
+)
+def test_a_feed_is_known_again_by_its_entries(shared: int, entries: int, *, known: bool, found: bool) -> None:
+    assert is_found(shared, entries, known=known) is found
+
+
+def test_the_same_address_under_https() -> None:
+    assert with_https("http://a.test/feed?x=1") == "https://a.test/feed?x=1"
+
+
+def test_a_search_survives_as_json() -> None:
+    search = Search("html", 200, at_page=True, places=("http://a.test/",))
+    assert search_from(json.loads(json.dumps(search.to_record()))) == search

@@ -1,0 +1,34 @@
+from feedcrawl.domain.subscriptions.statistics import figures_of
+
+
+def test_no_poll_has_no_shares() -> None:
+    assert figures_of([{"result": "push", "new": 3}]) == {
+        "fetch_count": 0,
+        "success_rate": None,
+        "not_modified_rate": None,
+        "error_code_counts": {},
+        "retry_count": 0,
+        "bytes_in": 0,
+        "average_latency_sec": None,
+        "new_entries": [],
+    }
+
+
+def test_polls_are_counted_newest_first_and_pushes_are_none() -> None:
+    journal = [
+        {"result": "fetched", "new": 2, "bytes": 1000, "duration_sec": 0.25},
+        {"result": "http_500", "duration_sec": 0.75},
+        {"result": "push", "new": 9, "bytes": 5000},
+        {"result": "http_500"},
+        {"result": "not_modified", "duration_sec": 0.5},
+    ]
+    assert figures_of(journal) == {
+        "fetch_count": 4,
+        "success_rate": 0.5,
+        "not_modified_rate": 0.25,
+        "error_code_counts": {"http_500": 2},
+        "retry_count": 2,
+        "bytes_in": 1000,
+        "average_latency_sec": 0.5,
+        "new_entries": [2, 0, 0, 0],
+    }

@@ -1,0 +1,183 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import redis
+from documents import paragraphs
+from stories import START, Reader, wired_to
+
+from feedcrawl.domain.articles.media import media_id
+from feedcrawl.domain.articles.query import OUTLINE
+from feedcrawl.domain.errors import Refusal
+from feedcrawl.domain.urls import url_uid
+from feedcrawl.services.articles import collections
+from feedcrawl.services.articles.collections import CollectionService, UnknownCollection
+
+
+def text(name: str) -> str:
+    return "\n".join(paragraphs(name, count=5))
+
+
+def url(number: int) -> str:
+    return f"http://a.paper.test/{number}"
+
+
+def key(kind: str, number: int) -> str:
+    return f"fc:{{0}}:{kind}:{media_id(url_uid(url(number)))}"
+
+
+@pytest.fixture
+def reader(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> Iterator[Reader]:
+    with wired_to(redis_server, tmp_path) as wired:
+        yield Reader(wired)
+
+
+@pytest.fixture
+def shelves(reader: Reader) -> CollectionService:
+    return reader.wired.shelves
+
+
+def held(shelves: CollectionService, actor: str = "ada", name: str = "default") -> list[str]:
+    return [each.media.requested_url for each in shelves.page(actor, name).held]
+
+
+def test_each_actor_has_a_default_collection_and_makes_others(reader: Reader, shelves: CollectionService) -> None:
+    assert shelves.all("ada") == [{"name": "default", "articles": 0, "created_at": None}]
+    made = shelves.make("ada", "later", START)
+    assert made == {"name": "later", "articles": 0, "created_at": "2026-11-28T12:00:00.000Z"}
+    shelves.make("ada", "a-b_c1", START)
+    reader.wired.media.submit(url(1), "ada", START, collection="later")
+    assert [(each["name"], each["articles"]) for each in shelves.all("ada")] == [
+        ("default", 0), ("a-b_c1", 0), ("later", 1),
+    ]  # fmt: skip
+    assert len(shelves.all("bob")) == 1
+
+
+@pytest.mark.parametrize("name", ["", "A", "-a", "_a", "a.b", "a/b", "a b", "é", "a" * 65, "a\n"])
+def test_names_that_are_none(shelves: CollectionService, name: str) -> None:
+    with pytest.raises(Refusal, match="bad_collection_name"):
+        shelves.make("ada", name, START)
+
+
+def test_there_is_one_of_each_name_and_not_too_many(
+    shelves: CollectionService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(collections, "MAX_COLLECTIONS", 2)
+    shelves.make("ada", "a", START)
+    for name in ("a", "default"):
+        with pytest.raises(Refusal, match="collection_exists"):
+            shelves.make("ada", name, START)
+    shelves.make("ada", "b", START)
+    with pytest.raises(Refusal, match="too_many_collections"):
+        shelves.make("ada", "c", START)
+    shelves.drop("ada", "a")
+    shelves.make("ada", "c", START)
+    shelves.make("bob", "a", START)
+
+
+def test_what_is_anothers_is_not_there(reader: Reader, shelves: CollectionService) -> None:
+    shelves.make("ada", "own", START)
+    reader.wired.media.submit(url(1), "ada", START, collection="own")
+    for call in (
+        lambda: shelves.page("bob", "own"),
+        lambda: shelves.drop("bob", "own"),
+        lambda: shelves.take_out("bob", "own", url_uid(url(1))),
+        lambda: reader.wired.media.hold(url_uid(url(1)), "bob", "own", START),
+        lambda: shelves.page("bob", "none"),
+    ):
+        with pytest.raises(UnknownCollection):
+            call()
+    assert held(shelves, name="own") == [url(1)]
+
+
+def test_a_page_shows_what_waits_and_what_is_read(reader: Reader, shelves: CollectionService) -> None:
+    item = reader.read(url(1), text("a"), title="One")
+    reader.fail(url(3))
+    for n in (1, 2):
+        reader.wired.media.submit(url(n), "ada", reader.now)
+    pending, ready = sorted(shelves.page("ada", "default").held, key=lambda each: each.media.processing_status)
+    assert (pending.media.requested_url, pending.article) == (url(2), None)
+    assert ready.article == {name: item.record[name] for name in OUTLINE}
+    assert ready.since == reader.now.timestamp()
+    with_html = {each.media.uid: each.article for each in shelves.page("ada", "default", html=True).held}
+    assert with_html == {url_uid(url(2)): None, item.uid: ready.article | {"content_html": f"<p>{text('a')}</p>"}}
+
+
+def test_a_failed_url_has_no_article(reader: Reader, shelves: CollectionService) -> None:
+    reader.wired.media.submit(url(1), "ada", START)
+    reader.fail(url(1))
+    (found,) = shelves.page("ada", "default").held
+    assert (found.media.processing_status, found.article) == ("failed", None)
+
+
+@pytest.mark.parametrize("asked_first", [True, False])
+@pytest.mark.parametrize("html", [True, False])
+def test_what_is_held_stays_when_its_time_is_over(
+    reader: Reader, shelves: CollectionService, redis_client: redis.Redis, asked_first: bool, html: bool
+) -> None:
+    if asked_first:
+        reader.wired.media.submit(url(1), "ada", START)
+    reader.read(url(1), text("a"), title="One")
+    if not asked_first:
+        reader.wired.media.submit(url(1), "ada", START)
+    before = shelves.page("ada", "default", html=html)
+    redis_client.delete(f"rss:article_canonical:{url_uid(url(1))}")
+    assert shelves.page("ada", "default", html=html) == before
+    assert before.held[0].article is not None
+
+
+def test_pages_repeat_nothing_and_lose_nothing(reader: Reader, shelves: CollectionService) -> None:
+    for n in range(5):
+        reader.wired.media.submit(url(n), "ada", START)  # all of one moment
+    found, before = list[str](), None
+    for size in (2, 2, 1):
+        page = shelves.page("ada", "default", before=before, limit=2)
+        assert len(page.held) == size
+        found += [each.media.requested_url for each in page.held]
+        before = page.next
+    assert before is None
+    assert sorted(found) == [url(n) for n in range(5)]
+
+
+def test_what_nobody_holds_any_more_is_not_kept_for_ever(
+    reader: Reader, shelves: CollectionService, redis_client: redis.Redis
+) -> None:
+    reader.read(url(1), text("a"))
+    shelves.make("ada", "own", START)
+    reader.wired.media.submit(url(1), "ada", START, collection="own")
+    reader.wired.media.submit(url(1), "bob", START)
+    shelves.take_out("ada", "own", url_uid(url(1)))
+    assert [redis_client.ttl(key(kind, 1)) for kind in ("media", "fragments")] == [-1, -1]
+    with pytest.raises(Refusal, match="article_not_held"):
+        shelves.take_out("ada", "own", url_uid(url(1)))
+    shelves.take_out("bob", "default", url_uid(url(1)))
+    assert redis_client.ttl(key("media", 1)) > 0
+    assert redis_client.ttl(key("fragments", 1)) > 0
+
+
+def test_dropping_lets_go_of_all(
+    reader: Reader, shelves: CollectionService, redis_client: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(collections, "PAGE", 2)
+    shelves.make("ada", "own", START)
+    for n in range(5):
+        reader.wired.media.submit(url(n), "ada", START, collection="own")
+    reader.wired.media.submit(url(0), "ada", START)
+    shelves.drop("ada", "own")
+    with pytest.raises(UnknownCollection):
+        shelves.page("ada", "own")
+    assert [redis_client.ttl(key("media", n)) == -1 for n in range(5)] == [True, False, False, False, False]
+    shelves.make("ada", "own", START)
+    assert held(shelves, name="own") == []
+    with pytest.raises(Refusal, match="collection_is_default"):
+        shelves.drop("ada", "default")
+
+
+def test_who_held_a_loser_holds_the_winner(reader: Reader, shelves: CollectionService) -> None:
+    reader.read(url(1), text("a"))
+    shelves.make("ada", "own", START)
+    reader.wired.media.submit(url(2), "ada", START, collection="own")
+    reader.read(url(2), text("a"))
+    (found,) = shelves.page("ada", "own").held
+    assert found.article is not None
+    assert found.article["canonical_url"] == url(1)

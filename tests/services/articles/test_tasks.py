@@ -1,0 +1,185 @@
+import hashlib
+import json
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from feedcrawl.domain.errors import InvalidUrl
+from feedcrawl.domain.frontier.tasks import Task
+from feedcrawl.domain.models import Extraction
+from feedcrawl.domain.urls import url_uid
+from feedcrawl.services.articles import tasks
+
+AT = datetime(2026, 11, 27, 12, 0, 0, 900, tzinfo=UTC)
+EXTRACTION = Extraction(
+    title="Title",
+    text="Text é",
+    html="<p>Text é</p>",
+    abstract=None,
+    image=None,
+    authors=("Ada",),
+    published=AT,
+    modified=None,
+    language="en",
+    site_name="Site",
+    canonical_url=None,
+    extractor="readability",
+    raw_len=100,
+    text_len=6,
+)
+
+
+def test_a_task_is_named_by_its_article_and_fetches_the_url_as_published() -> None:
+    task = tasks.article_task("HTTP://A.test/x?utm_source=rss#top", category="news", priority=7, origin="feed")
+    assert task.id == url_uid("http://a.test/x")
+    assert (task.kind, task.host, task.priority, task.category, task.origin) == ("article", "a.test", 7, "news", "feed")
+    assert "utm_source=rss" in task.url
+    assert tasks.asked_url(task) == task.url
+
+
+@pytest.mark.parametrize("url", ["", "mailto:a@b.test", "javascript:x", "http://", "ftp://a.test/"])
+def test_what_is_no_page_is_no_task(url: str) -> None:
+    with pytest.raises(InvalidUrl):
+        tasks.article_task(url)
+
+
+def test_a_redirected_task_still_knows_what_was_asked() -> None:
+    payload = {"redirect_chain": ["http://a.test/1", "http://b.test/2"]}
+    assert tasks.asked_url(Task("t", "article", "http://c.test/3", "c.test", payload=payload)) == "http://a.test/1"
+
+
+def test_a_page_is_known_by_its_canonical_url() -> None:
+    known = tasks.identify("http://a.test/1?utm_source=x", "http://a.test/1", "/story")
+    assert known == ("http://a.test/story", url_uid("http://a.test/story"))
+
+
+@given(url=st.text(st.characters(), max_size=40))
+@example("\udcff")  # what others put into a queue need not be UTF-8
+@example("http://a.test/\ud800")
+def test_each_url_has_a_uid_usable_or_not(url: str) -> None:
+    uid = tasks.uid_of(url)
+    assert len(tasks.page_key(url)) == 64
+    assert uid == tasks.uid_of(url)
+    assert len(uid) == 16
+    assert int(uid, 16) >= 0
+
+
+@given(text=st.text(max_size=40))
+def test_content_hash_is_sha256_of_the_text(text: str) -> None:
+    assert tasks.content_hash(text) == hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+
+
+def test_text_that_is_no_unicode_has_a_hash() -> None:
+    assert len(tasks.content_hash("\ud800")) == 64
+
+
+def test_what_an_extraction_contributes() -> None:
+    fields = tasks.success_fields(EXTRACTION)
+    assert fields["clean_text"] == "Text é"
+    assert fields["authors"] == ["Ada"]
+    assert fields["published"] == "2026-11-27T12:00:00Z"
+    assert fields["modified"] is None
+    assert fields["content_hash"] == hashlib.sha256("Text é".encode()).hexdigest()
+
+
+VALUES = st.none() | st.text(max_size=10) | st.integers() | st.floats(allow_nan=False)
+LISTS = st.lists(st.text(max_size=5), max_size=3)
+
+
+@given(
+    record=st.dictionaries(
+        st.text(min_size=1, max_size=8).filter(lambda n: n not in {"authors", "categories"}), VALUES
+    ),
+    authors=LISTS,
+    categories=LISTS,
+)
+def test_fields_of_a_hash_are_plain_and_lists_are_json(
+    record: dict[str, Any], authors: list[str], categories: list[str]
+) -> None:
+    fields = tasks.hash_fields({**record, "authors": authors, "categories": categories})
+    assert json.loads(fields.pop("authors")) == authors
+    assert json.loads(fields.pop("categories")) == categories
+    assert fields == {name: "" if value is None else value for name, value in record.items()}
+    assert all(isinstance(value, (str, int, float)) for value in fields.values())
+
+
+RECORD = {
+    "uid": "0123456789abcdef",
+    "url": "http://a.test/1",
+    "canonical_url": "http://a.test/1",
+    "category": "news",
+    "categories": ["news"],
+    "title": "Title",
+    "content_hash": "ab" * 32,
+    "fetched_ts": 1.5,
+    "clean_text": "not told",
+}
+
+
+@pytest.mark.parametrize(("updated", "kind"), [(False, "article_ready"), (True, "article_updated")])
+def test_event_of_an_article_names_its_version(updated: bool, kind: str) -> None:
+    (told,) = tasks.article_events(RECORD, updated=updated)
+    assert (told.type, told.id) == (kind, f"{kind}:0123456789abcdef:{'ab' * 8}")
+    data = json.loads(told.data)
+    assert (data["uid"], data["categories"], data["feed_id"]) == ("0123456789abcdef", ["news"], None)
+    assert "clean_text" not in data
+
+
+def test_event_of_a_failure() -> None:
+    told = tasks.failure_event({**RECORD, "failure": "FAIL_HTTP", "failure_reason": "http_404", "http_status": 404})
+    assert (told.type, told.id) == ("article_failed", "article_failed:0123456789abcdef:FAIL_HTTP")
+    assert json.loads(told.data)["http_status"] == 404
+
+
+def test_event_of_a_join_leads_from_the_loser_to_the_winner() -> None:
+    told = tasks.merged_event("l", "w", "http://a.test/2", "http://a.test/1")
+    assert told.id == "article_merged:l:w"
+    assert json.loads(told.data) == {
+        "uid": "l",
+        "winner": "w",
+        "url": "http://a.test/2",
+        "canonical_url": "http://a.test/1",
+        "why": "redirect",
+        "similarity": None,
+    }
+
+
+def test_event_of_an_article_that_is_its_own_again() -> None:
+    told = tasks.unmerged_event("l", "w", "http://a.test/2", "http://a.test/2")
+    assert told.id == "article_unmerged:l:w"
+    assert json.loads(told.data)["winner"] == "w"
+
+
+def page(**fields: Any) -> Any:
+    values = {"url": "http://a.test/é", "html": "<p>é", "http_status": 200, "content_type": "text/html", "at": AT}
+    return SimpleNamespace(**values | fields)
+
+
+def test_event_of_a_page_has_the_fields_of_the_webpage_log() -> None:
+    told = tasks.webpage_event(page(), cached=True)
+    url_sha256 = hashlib.sha256("http://a.test/é".encode()).hexdigest()
+    body_sha256 = hashlib.sha256("<p>é".encode()).hexdigest()
+    assert json.loads(told.data) == {
+        "type": "webpage_fetched",
+        "url": "http://a.test/é",
+        "cache_key": f"webpage:{url_sha256}",
+        "status_code": 200,
+        "content_type": "text/html",
+        "content_length": 5,
+        "content_hash": body_sha256,
+        "fetched_at": "2026-11-27T12:00:00Z",
+    }
+    assert tasks.webpage_event(page(), cached=True).id == told.id
+    assert tasks.webpage_event(page(html="other"), cached=True).id != told.id
+    assert json.loads(tasks.webpage_event(page(), cached=False).data)["cache_key"] == ""
+
+
+def test_a_cached_page_that_is_asked_for_again_is_told_again() -> None:
+    first = tasks.webpage_event(page(), cached=True)
+    again = tasks.cached_page_event("<p>é", "http://a.test/é", AT)
+    assert again.id != first.id
+    assert json.loads(again.data) == json.loads(first.data) | {"content_type": None}

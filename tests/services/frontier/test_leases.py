@@ -1,0 +1,235 @@
+import asyncio
+import time
+from typing import Any
+
+import pytest
+import redis
+
+from feedcrawl.domain.frontier.tasks import Task
+from feedcrawl.services.frontier.leases import Leases
+from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
+from feedcrawl.store.redis.connection import StoreUnavailable
+
+LANES = ("poll", "page")
+
+
+class Shaky:
+    """A frontier whose server may be away."""
+
+    def __init__(self, frontier: Frontier) -> None:
+        self.frontier = frontier
+        self.away = False
+
+    def __getattr__(self, name: str) -> Any:
+        def call(*arguments: Any, **named: Any) -> Any:
+            if self.away:
+                raise redis.TimeoutError("no answer")
+            return getattr(self.frontier, name)(*arguments, **named)
+
+        return call
+
+
+@pytest.fixture
+def frontier(redis_client: redis.Redis) -> Frontier:
+    return Frontier(redis_client, FrontierPolicy(host_delay_sec=0.0))
+
+
+@pytest.fixture
+def shaky(frontier: Frontier) -> Shaky:
+    return Shaky(frontier)
+
+
+@pytest.fixture
+def leases(shaky: Shaky) -> Leases:
+    return Leases(shaky)
+
+
+def tasks(count: int) -> list[Task]:
+    return [Task(f"t{number}", "page", f"http://h{number}.test/", f"h{number}.test") for number in range(count)]
+
+
+def state(frontier: Frontier, task_id: str) -> tuple[str, int]:
+    found = frontier.find(task_id)
+    return ("gone", 0) if found is None else (found[1].status, found[1].attempts)
+
+
+def test_what_is_taken_is_held_until_it_ends(leases: Leases, frontier: Frontier) -> None:
+    leases.push(tasks(3))
+    first, second, third = leases.take(16, LANES).leases
+    assert all(leases.holds(lease) for lease in (first, second, third))
+    assert leases.done(first) == "done"
+    assert leases.give_back(second, reason="later", delay_sec=60) == "pending"
+    assert list(leases.held) == [third.id]
+    assert [state(frontier, each.id)[0] for each in (first, second, third)] == ["fetched", "pending", "fetching"]
+
+
+def test_an_old_lease_of_the_same_task_is_not_held(leases: Leases) -> None:
+    leases.push(tasks(1))
+    (old,) = leases.take(1, LANES).leases
+    leases.give_back(old, reason="again")
+    (new,) = leases.take(1, LANES).leases
+    assert leases.holds(new)
+    assert not leases.holds(old)
+    leases.abandon(old, reason="late", counted=True)
+    assert leases.done(old) == "lost"
+    assert leases.holds(new)
+
+
+def test_on_change_is_told_when_work_may_have_come_up(leases: Leases, frontier: Frontier) -> None:
+    frontier.pace("h0.test", delay_sec=5)
+    told: list[float] = []
+    leases.on_change = told.append
+    leases.push(tasks(1), delay_sec=2)
+    leases.push_each([(tasks(1)[0], 0, "operator")])
+    assert told == [2, 0]
+    (lease,) = leases.take(1, LANES).leases
+    leases.release(lease, "ok")
+    assert 4 < told[2] <= 5
+    leases.done(lease)
+    assert told[3:] == [0]
+
+
+def test_a_lost_lease_is_named_and_forgotten(leases: Leases, frontier: Frontier) -> None:
+    leases.push(tasks(2))
+    leases.take(2, LANES)
+    frontier.remove("t0")
+    assert leases.heartbeat() == {"t0"}
+    assert list(leases.held) == ["t1"]
+    assert leases.heartbeat() == set()
+
+
+def test_what_has_just_been_ended_is_not_lost(leases: Leases, frontier: Frontier) -> None:
+    leases.push(tasks(1))
+    (lease,) = leases.take(1, LANES).leases
+
+    async def end() -> str:
+        ending = asyncio.create_task(leases.done_soon(lease, status="fetched", reason="fetched"))
+        await asyncio.sleep(0)  # it has begun
+        await asyncio.sleep(0)  # it is on its way
+        while frontier.counts()["leased"]:  # the store has ended it, and this loop does not know yet
+            time.sleep(0.001)
+        assert leases.heartbeat() == set()
+        return await ending
+
+    assert asyncio.run(end()) == "done"
+    assert not leases.held
+
+
+def test_closing_returns_all_without_an_attempt(leases: Leases, frontier: Frontier) -> None:
+    leases.push(tasks(3))
+    leases.take(3, LANES)
+    assert leases.give_all_back("closing") == 3
+    assert leases.held == {}
+    assert {state(frontier, f"t{number}") for number in range(3)} == {("pending", 0)}
+
+
+def test_closing_while_the_store_is_away_ends(leases: Leases, shaky: Shaky) -> None:
+    leases.push(tasks(3))
+    leases.take(3, LANES)
+    shaky.away = True
+    assert leases.give_all_back("closing") == 0
+    assert leases.held == {}
+
+
+def test_what_is_abandoned_goes_back_when_the_store_does(leases: Leases, shaky: Shaky, frontier: Frontier) -> None:
+    leases.push(tasks(2))
+    first, second = leases.take(2, LANES).leases
+    shaky.away = True
+    leases.abandon(first, reason="store_lost")
+    leases.abandon(second, reason="callback_failed", counted=True)
+    leases.give_back_abandoned()
+    assert leases.holds(first)
+    assert leases.abandoned == 2
+    shaky.away = False
+    assert leases.heartbeat() == set()
+    assert [state(frontier, each.id) for each in (first, second)] == [("pending", 0), ("pending", 1)]
+    assert leases.held == {}
+    assert leases.abandoned == 0
+
+
+def test_at_the_end_what_is_abandoned_goes_back_for_its_own_reason(
+    leases: Leases, shaky: Shaky, frontier: Frontier
+) -> None:
+    leases.push(tasks(2))
+    first, second = leases.take(2, LANES).leases
+    shaky.away = True
+    leases.abandon(first, reason="callback_failed", counted=True)
+    assert leases.give_all_back("closing") == 0
+    assert leases.abandoned == 1, "nobody was told of it"
+    shaky.away = False
+    leases.held |= {each.id: each for each in (first, second)}
+    assert leases.give_all_back("closing") == 1
+    assert leases.abandoned == 0
+    assert [state(frontier, each.id) for each in (first, second)] == [("pending", 1), ("pending", 0)]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda leases, lease: leases.take(1, LANES),
+        lambda leases, lease: leases.push(tasks(1)),
+        lambda leases, lease: leases.push_each([(tasks(1)[0], 0, "")]),
+        lambda leases, lease: leases.turn(lease),
+        lambda leases, lease: leases.release(lease, "ok"),
+        lambda leases, lease: leases.done(lease),
+        lambda leases, lease: leases.give_back(lease, reason="x"),
+        lambda leases, lease: leases.redirect(lease, "http://b.test/", ["http://a.test/"], limit=5),
+        lambda leases, lease: leases.heartbeat(),
+    ],
+)
+def test_a_server_that_is_away_is_one_exception(leases: Leases, shaky: Shaky, call: Any) -> None:
+    leases.push(tasks(1))
+    (lease,) = leases.take(1, LANES).leases
+    shaky.away = True
+    with pytest.raises(StoreUnavailable, match="timeout"):
+        call(leases, lease)
+    assert leases.holds(lease)
+
+
+def test_a_redirected_task_waits_for_the_other_host(leases: Leases, frontier: Frontier) -> None:
+    leases.push([Task("t", "article", "http://a.test/1", "a.test", payload={"feed_id": "f", "tags": []})])
+    (lease,) = leases.take(1, LANES).leases
+    assert leases.redirect(lease, "http://b.test/2", ["http://a.test/1"], limit=2)
+    (lease,) = leases.take(1, LANES).leases
+    assert (lease.task.url, lease.task.host, lease.history.attempts) == ("http://b.test/2", "b.test", 0)
+    chain = {"redirect_chain": ["http://a.test/1"], "temporary": True}
+    assert lease.task.payload == {"feed_id": "f", "tags": [], **chain}
+    assert leases.redirect(lease, "http://c.test/3", ["http://b.test/2"], limit=2, permanent=True)
+    (lease,) = leases.take(1, LANES).leases
+    assert lease.task.payload["temporary"] is True
+    assert not leases.redirect(lease, "http://d.test/4", ["http://c.test/3"], limit=2)
+    assert leases.holds(lease)
+
+
+def test_a_worker_that_slept_asks_whether_its_leases_are_still_its_own(shaky: Shaky, frontier: Frontier) -> None:
+    brief = Leases(shaky, lease_sec=0.0)  # all of the time that a lease lives has always passed
+    brief.push(tasks(2))
+    kept, lost = brief.take(2, LANES).leases
+    frontier.remove(lost.id)
+    assert brief.holds(lost)
+    assert brief.confirms(kept)
+    assert not brief.confirms(lost)
+    assert list(brief.held) == [kept.id]
+    shaky.away = True
+    assert not brief.confirms(lost)  # nobody needs to be asked
+    with pytest.raises(StoreUnavailable):
+        brief.confirms(kept)
+
+
+def test_a_lease_within_its_time_is_confirmed_without_a_question(leases: Leases, shaky: Shaky) -> None:
+    leases.push(tasks(1))
+    (lease,) = leases.take(1, LANES).leases
+    shaky.away = True
+    assert leases.confirms(lease)
+
+
+def test_what_was_our_own_fault_is_forgiven_and_polled_again_soon(leases: Leases) -> None:
+    feed, page = Task("feed:a", "feed", "http://a.test/", "a.test"), Task("b", "article", "http://b.test/", "b.test")
+    leases.push([feed], delay_sec=3600)
+    leases.push([page], delay_sec=3600)
+    leases.forgive({"a.test": feed, "b.test": page})
+    assert 29 < (leases.take(9, LANES).wait_sec or 0) <= 30
+    found = leases._frontier.find("feed:a")
+    assert found is not None
+    assert found[1].again == "own_outage"
+    assert leases._frontier.find("b") is not None

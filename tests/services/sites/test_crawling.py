@@ -1,0 +1,90 @@
+import time
+from collections.abc import Callable
+
+import pytest
+import redis
+
+from feedcrawl.domain.frontier.tasks import Task
+from feedcrawl.domain.sites.sources import Source
+from feedcrawl.domain.urls import url_uid
+from feedcrawl.services.frontier.leases import Leases
+from feedcrawl.services.sites import crawling
+from feedcrawl.services.sites.crawling import SiteRun
+from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
+from feedcrawl.store.sites.site_runs import SiteRuns
+
+SOURCE = Source("s", "http://a.test/", categories=("x", "y"), priority=8, keep_trailing_slash=True)
+Begin = Callable[..., SiteRun]
+
+
+@pytest.fixture
+def frontier(redis_client: redis.Redis) -> Frontier:
+    return Frontier(redis_client, FrontierPolicy(host_delay_sec=0, host_concurrency=99))
+
+
+@pytest.fixture
+def begin(redis_client: redis.Redis, frontier: Frontier) -> Begin:
+    def made(max_pages: int = 100) -> SiteRun:
+        return SiteRun(SOURCE, SiteRuns(redis_client), frontier, Leases(frontier), max_pages=max_pages)
+
+    return made
+
+
+def pages(*names: str) -> list[Task]:
+    return [Task(f"page:{name}", "page", f"http://a.test/{name}", "a.test") for name in names]
+
+
+def read(frontier: Frontier) -> list[str]:
+    """Takes what may be taken, and ends it as read, which takes longer than a tick of the server's clock."""
+    leases = frontier.take(99).leases
+    time.sleep(0.002)
+    for lease in leases:
+        frontier.done(lease)
+    return sorted(lease.id.removeprefix("page:") for lease in leases)
+
+
+def test_a_run_asks_each_page_once_and_the_next_run_again(begin: Begin, frontier: Frontier) -> None:
+    run = begin()
+    assert run.follow(pages("1", "2", "2")) == 2
+    assert run.follow(pages("2", "3")) == 1
+    assert read(frontier) == ["1", "2", "3"]
+    assert run.follow(pages("1", "2", "3")) == 0
+    run.end()
+    assert begin().follow(pages("1", "3")) == 2
+    assert read(frontier) == ["1", "3"]
+
+
+def test_an_interrupted_run_goes_on(begin: Begin, frontier: Frontier) -> None:
+    run = begin()
+    run.follow(pages("1"))
+    read(frontier)
+    run.follow(pages("2"))
+    again = begin()
+    assert again.follow(pages("1", "2")) == 0
+    assert read(frontier) == ["2"]
+
+
+def test_a_run_that_was_killed_with_nothing_left_is_over(begin: Begin, frontier: Frontier) -> None:
+    begin().follow(pages("1"))
+    read(frontier)
+    assert begin().follow(pages("1")) == 1
+
+
+def test_pages_of_a_run_are_capped(begin: Begin, frontier: Frontier) -> None:
+    run = begin(max_pages=3)
+    assert [run.follow(pages(*names)) for names in ("ab", "cd", "e")] == [2, 1, 0]
+    assert read(frontier) == ["a", "b", "c"]
+
+
+def test_articles_of_a_page() -> None:
+    urls = ("http://a.test/x/", "http://a b/", "http://a.test/y")
+    first, second = (task for task, _ in crawling.submitted(urls, SOURCE, "http://a.test/list", 1))
+    assert (first.id, second.id) == (url_uid(urls[0], keep_trailing_slash=True), url_uid(urls[2]))
+    assert (first.origin, first.priority, first.depth, first.parent) == ("spider", 6, 2, "http://a.test/list")
+    assert (first.source, first.category) == ("s", "x")
+    assert first.payload == {"categories": ["x", "y"], "keep_trailing_slash": True}
+
+
+def test_articles_of_other_sites_are_not_the_sources() -> None:
+    ((task, again),) = crawling.external(["http://b.test/x", "ftp://b.test/"], SOURCE, "http://a.test/list", 0)
+    assert (task.source, task.category, task.payload, again) == (None, None, {}, "")

@@ -1,0 +1,118 @@
+import asyncio
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import redis
+
+from feedcrawl.domain.models import SourceRules
+from feedcrawl.domain.sites.sources import BadSources, Source
+from feedcrawl.services.sites import sources
+from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
+from feedcrawl.store.sites.sitemaps import Sitemaps
+from feedcrawl.store.subscriptions.registry import Registry
+
+SOURCE = Source(
+    "a",
+    "http://a.test/",
+    feed_urls=("http://a.test/feed", "http://feeds.elsewhere.test/a"),
+    sitemap_urls=("http://www.a.test/s.xml",),
+    categories=("x",),
+    priority=9,
+    delay_sec=7.0,
+    poll_interval_sec=600.0,
+    min_interval_sec=60.0,
+    sitemap_interval_sec=1800.0,
+    selectors=SourceRules(body=("p",)),
+    keep_trailing_slash=True,
+)
+
+
+@pytest.fixture
+def stores(redis_client: redis.Redis) -> Any:
+    frontier = Frontier(redis_client, FrontierPolicy(domain_delay_sec=0))
+    now = lambda: datetime(2026, 11, 28, tzinfo=UTC)  # noqa: E731
+    return SimpleNamespace(
+        registry=Registry(redis_client),
+        sitemaps=Sitemaps(redis_client),
+        frontier=frontier,
+        now=now,
+        client=redis_client,
+    )
+
+
+def sync(stores: Any, *found: Source) -> None:
+    asyncio.run(sources.sync({source.name: source for source in found}, stores))
+
+
+def test_what_a_source_names_is_subscribed_with_its_settings(stores: Any) -> None:
+    for _ in range(2):
+        sync(stores, SOURCE)
+    feeds = {feed.subscription.url: feed.subscription for feed in stores.registry.all()}
+    assert feeds.keys() == set(SOURCE.feed_urls)
+    said = feeds["http://a.test/feed"]
+    assert (said.source, said.priority, said.categories) == ("a", 9, ("x",))
+    assert (said.initial_interval_sec, said.min_interval_sec, said.max_interval_sec) == (600, 60, None)
+    (watched,) = stores.sitemaps.all()
+    assert (watched.sitemap.source, watched.sitemap.min_interval_sec) == ("a", 1800)
+    tasks = stores.frontier.take(9).leases
+    assert sorted((lease.task.kind, lease.task.priority) for lease in tasks) == [("feed", 10)] * 2 + [("sitemap", 10)]
+
+
+def test_the_delay_is_for_the_hosts_of_the_site_itself(stores: Any) -> None:
+    sync(stores, SOURCE)
+    delays = {host: stores.client.hget(f"fc:{{0}}:h:{host}", "delay") for host in ("a.test", "www.a.test")}
+    assert delays == {"a.test": "7000", "www.a.test": "7000"}
+    assert stores.client.hget("fc:{0}:h:feeds.elsewhere.test", "delay") is None
+
+
+def test_the_delay_of_its_domain_is_for_all_hosts_of_it(stores: Any) -> None:
+    sync(stores, Source("a", "http://www.a.test/", domain_delay_sec=5.0))
+    domain = stores.frontier.host("feeds.a.test").domain
+    assert (domain.name, domain.delay_sec) == ("a.test", 5.0)
+    assert stores.frontier.host("b.test").domain.delay_sec == 0
+
+
+def test_the_file_decides_over_what_was_said_before(stores: Any) -> None:
+    sync(stores, SOURCE)
+    sync(stores, Source("a", "http://a.test/", feed_urls=("http://a.test/feed",), priority=2, categories=("y",)))
+    said = {feed.subscription.url: feed.subscription for feed in stores.registry.all()}["http://a.test/feed"]
+    assert (said.priority, said.min_interval_sec, said.categories) == (2, None, ("x", "y"))
+
+
+def test_a_source_that_is_only_crawled_is_not_subscribed(stores: Any) -> None:
+    sync(stores, Source("a", "http://a.test/", feed_urls=("http://a.test/feed",), ingestion_mode="spider"))
+    assert stores.registry.count() == 0
+
+
+def test_what_holds_for_articles_of_a_source() -> None:
+    found = {"a": SOURCE}
+    assert sources.rules_of(found, "a") == SOURCE.selectors
+    assert sources.rules_of(found, None) is sources.rules_of(found, "b") is None
+    assert [sources.keeps_trailing_slash(found, name) for name in ("a", "b", None)] == [True, False, False]
+
+
+def test_a_file_is_read_or_refused_with_its_name(tmp_path: Path) -> None:
+    assert sources.load(None) == {}
+    path = tmp_path / "s.yaml"
+    path.write_text("[{name: a, base_url: 'http://a.test'}]")
+    assert sources.load(path) == {"a": Source("a", "http://a.test/")}
+    for text, told in ((b"- 1", "source 1: expected a mapping"), (b"\xff", "cannot be read")):
+        path.write_bytes(text)
+        with pytest.raises(BadSources, match=told) as refused:
+            sources.load(path)
+        assert f"FEEDCRAWL_SOURCES: {path}" in refused.value.detail
+    with pytest.raises(BadSources, match="No such file"):
+        sources.load(tmp_path / "none.yaml")
+
+
+def test_the_source_to_crawl() -> None:
+    crawled = Source("c", "http://c.test/", ingestion_mode="both")
+    assert sources.the_source({"c": crawled}, "c", "") is crawled
+    assert sources.the_source({}, "", "c.test/news") == Source("c.test", "https://c.test/news", ingestion_mode="spider")
+    for name, url, code in (("x", "", "no_such_source"), ("a", "", "not_crawled"), ("", "", "url_malformed")):
+        with pytest.raises(BadSources) as refused:
+            sources.the_source({"a": SOURCE}, name, url)
+        assert refused.value.code == code

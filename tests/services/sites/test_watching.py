@@ -1,0 +1,65 @@
+from dataclasses import replace
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import redis
+
+from feedcrawl.domain.sitemaps.state import Sitemap
+from feedcrawl.services.sites import watching
+from feedcrawl.services.subscriptions.registering import Wish
+from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
+from feedcrawl.store.sites.sitemaps import Sitemaps
+
+NOW = datetime(2026, 11, 28, 12, tzinfo=UTC)
+SITEMAP = Sitemap("s", "http://a.test/sitemap.xml", ("news",), priority=6)
+
+
+@pytest.fixture
+def stores(redis_client: redis.Redis) -> Any:
+    return SimpleNamespace(sitemaps=Sitemaps(redis_client), frontier=Frontier(redis_client, FrontierPolicy()))
+
+
+def test_a_wish_is_watched_once_and_due_at_once(stores: Any) -> None:
+    wishes = [Wish("a.test/s.xml", ("x",)), Wish("https://a.test/s.xml#top", ("y",)), Wish("ftp://a.test/")]
+    wanted, refused = watching.wished(wishes, NOW)
+    assert [each.url for each in wanted] == ["https://a.test/s.xml"] * 2
+    assert [each.code for each in refused] == ["url_scheme"]
+    first, second = watching.watch(stores.sitemaps, stores.frontier, wanted)
+    assert first == second
+    watching.settle_settings(stores.sitemaps, wanted, [first, second])
+    assert stores.sitemaps.load([first])[first].sitemap.categories == ("x", "y")
+    (lease,) = stores.frontier.take(5).leases
+    assert (lease.id, lease.task.kind, lease.task.origin) == (f"sitemap:{first}", "sitemap", "sitemap")
+    assert lease.task.priority == 6
+
+
+def test_a_source_decides_for_what_was_watched_before(stores: Any) -> None:
+    watching.watch(stores.sitemaps, stores.frontier, [replace(SITEMAP, guess=True)])
+    said = replace(SITEMAP, id="new", source="src", priority=9, categories=("more",), min_interval_sec=60.0)
+    ids = watching.watch(stores.sitemaps, stores.frontier, [said])
+    watching.settle_settings(stores.sitemaps, [said], ids)
+    assert stores.sitemaps.load(["s"])["s"].sitemap == replace(said, id="s", categories=("news", "more"))
+
+
+def test_what_is_forgotten_takes_its_parts_along(stores: Any) -> None:
+    part = Sitemap("p", "http://a.test/p.xml", root="s", root_url=SITEMAP.url, depth=1)
+    watching.watch(stores.sitemaps, stores.frontier, [SITEMAP, part])
+    assert watching.forget(stores.sitemaps, stores.frontier, SITEMAP)
+    assert stores.sitemaps.count() == 0
+    assert stores.frontier.take(5).leases == ()
+
+
+def test_the_sitemaps_of_a_site() -> None:
+    named = ["/maps/one.xml", "https://cdn.test/two.xml", "http://a.test/sitemap.xml", "mailto:x"]
+    page = Sitemap("s", "http://a.test/news/", ("x",))
+    found = watching.of_site(page, named, NOW)
+    assert [(each.url, each.guess) for each in found] == [
+        ("http://a.test/maps/one.xml", False),
+        ("https://cdn.test/two.xml", False),
+        ("http://a.test/sitemap.xml", True),
+        ("http://a.test/news-sitemap.xml", True),
+    ]
+    assert {each.categories for each in found} == {("x",)}
+    assert len(watching.of_site(page, [f"/{n}.xml" for n in range(10_000)], NOW)) == watching.MAX_NAMED + 2

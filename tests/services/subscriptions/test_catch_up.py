@@ -1,0 +1,31 @@
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import redis
+
+from feedcrawl.domain.subscriptions.records import PollRecord, dump
+from feedcrawl.services.subscriptions import catch_up, registering
+from feedcrawl.services.subscriptions.polling import rfc3339
+from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
+from feedcrawl.store.subscriptions.registry import Registry
+
+NOW = datetime(2026, 11, 28, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(("overdue", "moved"), [(0, 0), (3, 0), (40, 40)])
+def test_many_overdue_feeds_are_spread_once(redis_client: redis.Redis, overdue: int, moved: int) -> None:
+    registry = Registry(redis_client)
+    frontier = Frontier(redis_client, FrontierPolicy(), clock=lambda: round(NOW.timestamp() * 1000))
+    for number in range(40):
+        wish = registering.Wish(f"http://site-{number}.test/feed")
+        feed_id, _ = registering.subscribe(registry, frontier, wish, NOW)
+        due = NOW - timedelta(hours=5) if number < overdue else NOW + timedelta(hours=1)
+        record = PollRecord(next_at=rfc3339(due), interval_sec=7200.0, last_fetch_at=rfc3339(NOW))
+        redis_client.set(f"fc:{{0}}:polls:{feed_id}", dump(replace(record, reason="rate")))
+    assert catch_up.spread_overdue(registry, frontier, NOW) == moved
+    assert catch_up.spread_overdue(registry, frontier, NOW) == 0
+    if moved:
+        taken = frontier.take(64)
+        assert len(taken.leases) == 1
+        assert taken.wait_sec == pytest.approx(180, abs=1)  # 40 feeds at an interval of two hours

@@ -1,0 +1,433 @@
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from feedcrawl.domain.cadence.values import CadencePolicy, PollState
+from feedcrawl.domain.frontier.tasks import History, Lease, Task
+from feedcrawl.domain.http.conditional import Validators
+from feedcrawl.domain.models import ParsedEntry, ParsedFeed, Person, PublisherHints
+from feedcrawl.domain.subscriptions.moves import Move
+from feedcrawl.domain.subscriptions.records import Feed, PollRecord, Subscription
+from feedcrawl.domain.urls import url_uid
+from feedcrawl.items import Entry, FeedPoll
+from feedcrawl.services.subscriptions import polling
+from feedcrawl.services.subscriptions.journal import journal_line, moved_line
+
+NOW = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
+SAID = Subscription("f", "http://a.test/feed", ("news", "tech"), priority=6)
+BEFORE = PollRecord(etag='"1"', last_modified="then", body_hash="old", interval_sec=900.0, last_success_at="before")
+POLICY = CadencePolicy(name="baseline")
+TASK = Task("feed:f", "feed", SAID.url, "a.test")
+
+
+def entry(uid: str, link: str | None = None, **fields: Any) -> Entry:
+    link = f"http://a.test/{uid}?utm_source=rss" if link is None else link or None
+    values: dict[str, Any] = {
+        "entry_uid": uid,
+        "feed_id": "f",
+        "feed_url": SAID.url,
+        "canonical_link": f"http://a.test/{uid}",
+        "title": "Title",
+        "summary": "Summary",
+        "content": None,
+        "authors": [{"name": "Ada", "email": None}, {"name": None, "email": "x@a.test"}],
+        "categories": ["tag"],
+        "enclosures": [],
+        "published": "2026-11-27T11:00:00Z",
+        "updated": None,
+        "first_seen": "2026-11-27T12:00:00.000Z",
+        "last_seen": "2026-11-27T12:00:00.000Z",
+        "seen_count": 1,
+        "content_hash": "cd" * 32,
+        "article_uid": url_uid(f"http://a.test/{uid}"),
+        "link": link,
+    }
+    return Entry(**values | fields)
+
+
+def poll(result: str = "fetched", status: int | None = 200, **fields: Any) -> FeedPoll:
+    made = FeedPoll(
+        lease=Lease(TASK, History(), "1-x"),
+        feed=fields.pop("feed", Feed(SAID, BEFORE)),
+        poll_id="f@then",
+        at=NOW,
+        status=status,
+        result=result,
+        **fields,
+    )
+    made.decision = polling.decide(made, POLICY, 0)
+    return made
+
+
+PARSED = ParsedFeed(format="rss2.0", title="A feed", link="http://a.test/")
+
+
+@pytest.mark.parametrize(
+    ("last", "interval", "ratio"),
+    [(None, 900.0, None), ("2026-11-27T10:00:00Z", None, None), ("2026-11-27T10:00:00Z", 900.0, 2.0)],
+)
+def test_how_punctual_a_poll_is(last: str | None, interval: float | None, ratio: float | None) -> None:
+    made = poll(feed=Feed(SAID, replace(BEFORE, last_fetch_at=last, interval_sec=interval)))
+    made.at = datetime(2026, 11, 27, 10, 30, tzinfo=UTC)
+    assert polling.interval_ratio(made) == ratio
+
+
+# --- what the cadence is shown ---
+
+
+@pytest.mark.parametrize(
+    ("result", "status", "shown"),
+    [
+        ("fetched", 200, 200),
+        ("unchanged", 200, 200),
+        ("not_modified", 304, 304),
+        ("html", 200, None),  # an answer that is no feed is none
+        ("parse_timeout", 200, None),
+        ("http_503", 503, 503),
+        ("http_404", 404, 404),
+        ("dns", None, None),
+    ],
+)
+def test_status_that_the_cadence_sees(result: str, status: int | None, shown: int | None) -> None:
+    assert polling.observation(poll(result, status)).status == shown
+
+
+def test_entries_that_the_cadence_sees() -> None:
+    moments = [NOW - timedelta(hours=2), NOW + timedelta(days=400), None, NOW - timedelta(hours=1)]
+    parsed = replace(PARSED, entries=tuple(ParsedEntry(published=moment) for moment in moments))
+    seen = polling.observation(
+        poll(parsed=parsed, new=[entry("1"), entry("2")], changed=[entry("3")], known=4, max_age_sec=60.0)
+    )
+    assert (seen.new_entries, seen.known_entries) == (2, 5)
+    assert seen.published == (NOW - timedelta(hours=1), NOW - timedelta(hours=2))  # newest first, the future not
+    assert seen.first_seen == (NOW, NOW)
+    assert seen.max_age_sec == 60.0
+    assert seen.hints == PublisherHints()
+
+
+@pytest.mark.parametrize(
+    ("own", "bounds"),
+    [
+        ({}, (300.0, 86_400.0)),
+        ({"min_interval_sec": 600.0}, (600.0, 86_400.0)),
+        ({"max_interval_sec": 3600.0}, (300.0, 3600.0)),
+        ({"min_interval_sec": 100_000.0}, (100_000.0, 100_000.0)),
+        ({"max_interval_sec": 60.0}, (300.0, 300.0)),
+    ],
+)
+def test_bounds_of_a_feed_come_before_the_policys(own: dict[str, float], bounds: tuple[float, float]) -> None:
+    policy = polling.policy_for(Feed(replace(SAID, **own), PollRecord()), POLICY)
+    assert (policy.min_interval_sec, policy.max_interval_sec) == bounds
+
+
+# --- what a poll leaves ---
+
+
+def test_a_document_that_was_read_moves_all_on() -> None:
+    raw = SimpleNamespace(source={"fetch_id": "x"})
+    identity = {"rule": "link"}
+    record = polling.poll_record(
+        poll(parsed=PARSED, validators=Validators('"2"', None), body_hash="new", raw_ref=raw, identity=identity)
+    )
+    assert (record.etag, record.last_modified, record.body_hash) == ('"2"', None, "new")
+    assert (record.type, record.title, record.site_url) == ("rss", "A feed", "http://a.test/")
+    assert (record.raw, record.ids) == ({"fetch_id": "x"}, identity)
+    assert record.last_success_at == record.last_fetch_at == "2026-11-27T12:00:00.000Z"
+    assert record.cadence_state != PollState()
+    assert record.next_at == polling.rfc3339(NOW + timedelta(seconds=record.interval_sec or 0))
+
+
+def test_a_304_keeps_what_it_does_not_bring() -> None:
+    record = polling.poll_record(poll("not_modified", 304, validators=Validators(None, "now")))
+    assert (record.etag, record.last_modified, record.body_hash) == ('"1"', "now", "old")
+    assert record.last_success_at == "2026-11-27T12:00:00.000Z"
+
+
+def test_an_unchanged_body_brings_its_validators() -> None:
+    record = polling.poll_record(poll("unchanged", 200, validators=Validators('"2"', None)))
+    assert (record.etag, record.last_modified, record.body_hash) == ('"2"', None, "old")
+
+
+@pytest.mark.parametrize(
+    ("result", "status"), [("html", 200), ("parse_timeout", 200), ("http_503", 503), ("dns", None), ("too_large", 200)]
+)
+def test_a_failure_moves_no_validator(result: str, status: int | None) -> None:
+    record = polling.poll_record(poll(result, status, validators=Validators('"2"', "now"), body_hash="new"))
+    assert (record.etag, record.last_modified, record.body_hash) == ('"1"', "then", "old")
+    assert (record.last_success_at, record.last_result, record.last_status) == ("before", result, status)
+    assert record.last_fetch_at == "2026-11-27T12:00:00.000Z"
+
+
+def test_a_line_of_the_journal_says_why_and_nothing_empty() -> None:
+    line = journal_line(poll("dns", None, detail="x" * 300))
+    assert line["poll_id"] == "f@then"
+    assert line["reason"]
+    assert line["interval_before_sec"] == 900.0
+    assert len(line["detail"]) == 200
+    assert not {"http_status", "new", "notes", "fetch_id", "bytes"} & set(line)
+    assert json.loads(json.dumps(line)) == line
+
+
+def test_a_move_has_a_line_with_both_addresses() -> None:
+    moved = poll(parsed=PARSED, known=3, moved_from="http://old.test/")
+    assert journal_line(moved)["moved_from"] == "http://old.test/"
+    assert journal_line(moved)["moved_to"] == SAID.url
+    line = moved_line(Feed(SAID, BEFORE), "http://b.test/", NOW)
+    assert (line["moved_from"], line["moved_to"], line["result"]) == (SAID.url, "http://b.test/", "moved")
+
+
+# --- what may have been missed ---
+
+
+@pytest.mark.parametrize(
+    ("shown", "seen", "missed"),
+    [
+        (20, {"new": [entry("1")]}, True),
+        (0, {"new": [entry("1")]}, False),  # the first poll, or a feed that was empty
+        (20, {"new": [entry("1")], "known": 1}, False),
+        (20, {"new": [entry("1")], "changed": [entry("2")]}, False),
+        (20, {"new": [entry("1")], "migrated": True}, False),
+        (20, {}, False),
+    ],
+)
+def test_what_may_have_been_missed(shown: int, seen: dict[str, Any], *, missed: bool) -> None:
+    found = poll(parsed=PARSED, feed=Feed(SAID, replace(BEFORE, shown=shown)), **seen)
+    assert polling.possibly_missed(found) is missed
+    found.possibly_missed = polling.possibly_missed(found)
+    assert polling.poll_record(found).possibly_missed == int(missed)
+
+
+# --- overrides, and patience with what fails ---
+
+
+def decided(result: str, status: int | None, said: Subscription = SAID, **before: Any) -> Any:
+    made = poll(result, status, feed=Feed(said, replace(BEFORE, **before)))
+    made.decision = polling.decide(made, POLICY, 0)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("override", "result", "status", "reason", "wait"),
+    [
+        ({"fixed_interval_sec": 60.0}, "not_modified", 304, "fixed", 60.0),
+        ({"push_only": True}, "not_modified", 304, "push-only", 86_400.0),
+        ({"push_only": True, "max_interval_sec": 7200.0}, "not_modified", 304, "push-only", 7200.0),
+        ({"fixed_interval_sec": 60.0}, "http_503", 503, "error-backoff", 1800.0),
+    ],
+)
+def test_an_override_decides(
+    override: dict[str, Any], result: str, status: int, reason: str, wait: float
+) -> None:  # fmt: skip
+    decision = decided(result, status, replace(SAID, **override)).decision
+    assert (decision.reason, decision.interval_sec) == (reason, wait)
+    assert decision.candidates[-1].rule == reason
+
+
+@pytest.mark.parametrize(
+    ("before", "wait"),
+    [
+        ({"reason": "error-backoff", "interval_sec": 30_000.0}, 30_000.0),  # a 503 after eight hours of silence
+        ({"reason": "error-backoff", "interval_sec": 1_000.0}, 1_800.0),
+        ({"reason": "retry-after", "interval_sec": 30_000.0}, 1_800.0),
+        ({"reason": "no-new-entries", "interval_sec": 30_000.0}, 1_800.0),
+    ],
+)
+def test_back_off_never_gets_shorter(before: dict[str, Any], wait: float) -> None:
+    assert decided("http_503", 503, **before).decision.interval_sec == wait
+
+
+def test_a_retired_feed_is_looked_for_once_a_week() -> None:
+    gone = {"day": [], "gone_since": NOW.timestamp() - 90_000}
+    found = decided("http_410", 410, health=gone)
+    assert (found.decision.reason, found.decision.interval_sec) == ("error-backoff+gone", polling.GONE_PROBE_SEC)
+    record = polling.poll_record(found)
+    assert record.health is not None
+    assert record.health["retired"] is True
+    back = poll(parsed=PARSED, feed=Feed(SAID, record))
+    assert (polling.poll_record(back).health or {}).keys() == {"day"}
+
+
+# --- validators ---
+
+
+def test_a_poll_leaves_what_it_taught_of_the_validators() -> None:
+    deaf = replace(TASK, payload={"whole": "deaf"})
+    before = replace(BEFORE, trust={"old": ['"0"', None], "test": True, "unmodified": 3}, digest="old")
+    made = poll(parsed=PARSED, feed=Feed(SAID, before), digest="new", validators=Validators('"2"', "now"))
+    made.lease = Lease(deaf, History(), "1-x")
+    record = polling.poll_record(made)
+    assert record.trust == {"etag": "deaf", "whole_at": NOW.timestamp(), "probed_at": NOW.timestamp(), "proofs": 1}
+    assert polling.question(Feed(SAID, record), NOW).validators == Validators(None, "now")
+    assert polling.back_home(deaf, made.feed) == {"url": SAID.url, "host": "a.test", "payload": None}
+
+
+def test_a_body_that_says_the_same_brings_its_hash_and_no_news() -> None:
+    made = poll("unchanged", 200, body_hash="stamped", digest="same", feed=Feed(SAID, replace(BEFORE, digest="same")))
+    record = polling.poll_record(made)
+    assert (record.body_hash, record.digest) == ("stamped", "same")
+    assert record.trust == {"whole_at": NOW.timestamp(), "proofs": 1}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ({}, {}, []),
+        ({}, {"trust": {"etag": "deaf", "last_modified": "deaf"}},
+         [("validators_marked", {"reason": "etag: deaf, last_modified: deaf"})]),
+        ({"trust": {"etag": "deaf"}}, {"trust": {"etag": "deaf", "unmodified": 1}}, []),
+        ({"trust": {"etag": "deaf"}}, {"trust": {}}, []),
+        ({}, {"health": {"opened": 1}}, [("feed_circuit_open", {"reason": "error-budget"})]),
+        ({"health": {"opened": 1}}, {"health": {"opened": 2}}, []),
+        ({"health": {"gone_since": 1.0}}, {"health": {"gone_since": 1.0, "retired": True}},
+         [("feed_retired", {"reason": "gone"})]),
+    ],
+)  # fmt: skip
+def test_what_an_operator_should_know_of(before: dict[str, Any], after: dict[str, Any], said: list[Any]) -> None:
+    assert list(polling.turns(PollRecord(**before), PollRecord(**after))) == said
+
+
+# --- new addresses ---
+
+
+def test_a_feed_goes_where_its_entries_were_found_and_not_where_it_was_moved_back_from() -> None:
+    found = poll(parsed=PARSED, known=3, found_at="http://b.test/")
+    home = polling.new_home(found)
+    assert home is not None
+    assert (home.url, home.formerly) == ("http://b.test/", (SAID.url,))
+    found.feed = Feed(replace(SAID, refused=("http://b.test/",)), BEFORE)
+    assert polling.new_home(found) is None
+    assert polling.moved_to(home, SAID.url).formerly == ("http://b.test/",)
+
+
+def test_a_redirected_poll_begins_at_home_next_time() -> None:
+    feed = Feed(SAID, BEFORE)
+    assert polling.back_home(TASK, feed) == {}
+    away = replace(TASK, url="http://b.test/", host="b.test", payload={"redirect_chain": [SAID.url]})
+    assert polling.back_home(away, feed) == {"url": SAID.url, "host": "a.test", "payload": None}
+    kept = replace(away, payload={"redirect_chain": [SAID.url], "x": 1})
+    assert polling.back_home(kept, feed)["payload"] == {"x": 1}
+
+
+# --- entries ---
+
+
+def test_a_task_for_each_entry_with_a_page() -> None:
+    made = poll(
+        parsed=PARSED,
+        new=[entry("1"), entry("2", link=""), entry("3", link="mailto:a@b.test", article_uid="x")],
+        changed=[entry("4")],
+        edited=[entry("5")],
+    )
+    tasks = list(polling.entry_tasks(made))
+    assert [(task.url, again) for task, again in tasks] == [
+        ("http://a.test/1?utm_source=rss", ""),
+        ("http://a.test/4?utm_source=rss", "edited"),
+        ("http://a.test/5?utm_source=rss", "edited"),
+    ]
+    task = tasks[0][0]
+    assert (task.id, task.kind, task.category) == (url_uid("http://a.test/1"), "article", "news")
+    assert (task.priority, task.origin, task.parent) == (8, "feed", SAID.url)
+    assert json.loads(json.dumps(task.payload)) == task.payload
+
+
+def test_what_the_feed_said_travels_with_the_task() -> None:
+    made = poll(parsed=PARSED)
+    payload = polling.provenance(made, entry("1", content="c" * 30_000))
+    assert payload["categories"] == ["news", "tech"]
+    assert "updated" not in payload
+    content = polling.feed_content(payload)
+    assert content is not None
+    assert (content.title, content.summary, content.authors) == ("Title", "Summary", ("Ada",))
+    assert len(content.content or "") == polling.CONTENT_CHARS
+    assert content.published == datetime(2026, 11, 27, 11, 0, tzinfo=UTC)
+    assert content.categories == ("tag",)
+
+
+def test_a_task_that_no_feed_made_has_nothing_said() -> None:
+    assert polling.feed_content({"categories": ["x"]}) is None
+
+
+def test_events_of_entries() -> None:
+    new, updated = polling.entry_events(poll(new=[entry("1")], changed=[entry("2")]))
+    assert (new.type, new.id) == ("new_entry", "new_entry:f:1")
+    assert (updated.type, updated.id) == ("entry_updated", f"entry_updated:f:2:{'cd' * 8}")
+    assert json.loads(new.data)["ingested_at"] == "2026-11-27T12:00:00.000Z"
+
+
+def test_what_a_publisher_wrote_keeps_its_shape() -> None:
+    parsed = ParsedEntry(
+        link="http://A.test/1?utm_source=x",
+        title="T",
+        authors=(Person("Ada", None, None),),
+        published=NOW,
+        raw=b"<a\xff",
+    )
+    values = polling.entry_values(parsed)
+    assert values["canonical_link"] == "http://a.test/1"
+    assert values["authors"] == [{"name": "Ada", "email": None, "uri": None}]
+    assert values["published"] == "2026-11-27T12:00:00Z"
+    assert values["raw"] == "<a\N{REPLACEMENT CHARACTER}"
+    assert polling.entry_values(ParsedEntry())["canonical_link"] is None
+
+
+@pytest.mark.parametrize(
+    ("form", "type_"),
+    [("rss2.0", "rss"), ("rss0.91", "rss"), ("atom1.0", "atom"), ("json1.1", "json"), ("cdf", "cdf"), ("1", "1")],
+)
+def test_type_of_a_format(form: str, type_: str) -> None:
+    assert polling.feed_type(form) == type_
+
+
+@pytest.mark.parametrize(
+    ("moment", "text"),
+    [
+        (NOW, "2026-11-27T12:00:00Z"),
+        (None, None),
+        (datetime(1, 1, 1, tzinfo=UTC), "0001-01-01T00:00:00Z"),
+        (datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC), "9999-12-31T23:59:59Z"),
+    ],
+)
+def test_moments_as_text(moment: datetime | None, text: str | None) -> None:
+    assert polling.rfc3339_or_none(moment) == text
+    assert polling.moment(text) == moment
+
+
+# --- where a feed has moved ---
+
+
+def after(moving: Move | None, url: str = SAID.url) -> Feed:
+    record = moving.to_record() if moving is not None else None
+    return Feed(replace(SAID, url=url), replace(BEFORE, moving=record))
+
+
+DAYS = NOW - timedelta(days=2)
+NEW = "http://b.test/feed"
+
+
+@pytest.mark.parametrize(
+    ("moving", "fields", "left", "home"),
+    [
+        (None, {"moved_to": NEW, "known": 1, "parsed": PARSED}, Move(NEW, NOW, 1), None),
+        (None, {"moved_to": NEW, "parsed": PARSED}, None, None),  # nothing there is known
+        (Move(NEW, DAYS, 1), {"moved_to": NEW, "result": "unchanged"}, Move(NEW, DAYS, 2), None),
+        (Move(NEW, DAYS, 2), {"moved_to": NEW, "known": 1, "parsed": PARSED}, Move(NEW, DAYS, 3), NEW),
+        (Move(NEW, DAYS, 2), {"known": 1, "parsed": PARSED}, None, None),
+        (Move(NEW, DAYS, 2), {"moved_to": NEW, "result": "html"}, Move(NEW, DAYS, 2), None),
+        (None, {"moved_to": "https://a.test/feed", "result": "unchanged"}, None, "https://a.test/feed"),
+    ],
+)
+def test_a_feed_moves_once_that_has_held(
+    moving: Move | None, fields: dict[str, Any], left: Move | None, home: str | None
+) -> None:
+    moved = poll(feed=after(moving), **fields)
+    found = polling.new_home(moved)
+    assert (found.url if found is not None else None) == home
+    if found is not None:
+        assert found.formerly == (SAID.url,)
+        moved.feed = replace(moved.feed, subscription=found)
+        left = None
+    assert polling.poll_record(moved).moving == (left.to_record() if left is not None else None)

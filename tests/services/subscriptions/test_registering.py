@@ -1,0 +1,157 @@
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+import redis
+from hypothesis import given
+from hypothesis import strategies as st
+
+from feedcrawl.domain.subscriptions.lists import ListedFeed
+from feedcrawl.domain.subscriptions.records import PollRecord
+from feedcrawl.services.subscriptions import registering
+from feedcrawl.services.subscriptions.registering import Wish, read_wishes, split_names, subscribe_all
+from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
+from feedcrawl.store.subscriptions.registry import Registry
+
+NOW = datetime(2026, 3, 2, 8, tzinfo=UTC)
+
+
+@pytest.fixture
+def stores(redis_client: redis.Redis) -> tuple[Registry, Frontier]:
+    return Registry(redis_client), Frontier(redis_client, FrontierPolicy(host_delay_sec=0))
+
+
+def subscribe(stores: tuple[Registry, Frontier], *wishes: Wish) -> list[str]:
+    return subscribe_all(*stores, wishes, NOW)[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("", []),
+        (" , ,", []),
+        ("http://a.test/feed", ["http://a.test/feed"]),
+        ("http://a.test/feed, b.test/rss ,feed:c.test", ["http://a.test/feed", "b.test/rss", "feed:c.test"]),
+        ("http://a.test/feed?ids=1,2,3", ["http://a.test/feed?ids=1,2,3"]),
+        ("http://a.test/x,y,http://b.test/", ["http://a.test/x,y", "http://b.test/"]),
+        ("http://a.test/,no.opml,./no.txt", ["http://a.test/", "no.opml", "./no.txt"]),
+        ("http://a.test/\nhttp://b.test/", ["http://a.test/", "http://b.test/"]),
+    ],
+)
+def test_an_argument_names_urls_and_files(text: str, names: list[str]) -> None:
+    assert split_names(text) == names
+
+
+def test_a_file_may_have_commas_in_its_name(tmp_path: Path) -> None:
+    odd = tmp_path / "a, b.txt"
+    odd.write_text("http://a.test/")
+    assert split_names(str(odd)) == [str(odd)]
+
+
+@given(st.text(max_size=60))
+def test_any_argument_can_be_split(text: str) -> None:
+    assert all(split_names(text))
+
+
+def test_wishes_of_files_and_urls(tmp_path: Path) -> None:
+    opml, text = tmp_path / "l.opml", tmp_path / "feeds"
+    opml.write_text(
+        '<opml><body><outline text="F"><outline title="A" xmlUrl="http://a.test/"/></outline></body></opml>'
+    )
+    text.write_text("http://b.test/ x y\n")
+    wishes, refused = read_wishes([str(opml), str(text), "c.test/feed.xml", "http://d.test/"], ("mine",))
+    assert refused == []
+    assert wishes == [
+        Wish("http://a.test/", ("mine", "F"), "A"),
+        Wish("http://b.test/", ("mine", "x", "y")),
+        Wish("c.test/feed.xml", ("mine",)),
+        Wish("http://d.test/", ("mine",)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("no.opml", "file_not_found"),
+        ("./no/such", "file_not_found"),
+        ("~/no/such/file", "file_not_found"),
+        ("feeds", "file_not_found"),
+        ("{tmp}", "file_unreadable"),
+        ("{tmp}/empty.txt", "empty_list"),
+        ("{tmp}/page.html", "not_a_list"),
+    ],
+)
+def test_a_name_of_no_use_says_why_and_stops_no_other(name: str, code: str, tmp_path: Path) -> None:
+    (tmp_path / "empty.txt").write_text("# nothing\n")
+    (tmp_path / "page.html").write_text("<html><p>no list</p></html>")
+    wishes, refused = read_wishes([name.format(tmp=tmp_path), "http://a.test/"])
+    assert [each.code for each in refused] == [code]
+    assert refused[0].detail
+    assert wishes == [Wish("http://a.test/")]
+
+
+def test_a_feed_is_subscribed_once_however_its_url_is_spelled(stores) -> None:
+    spellings = (
+        "http://a.test/feed",
+        "HTTP://A.TEST:80/feed/",
+        "https://a.test/feed#x",
+        "a.test/feed?utm_source=x",
+        "feed:http://a.test/feed",
+        "feed://a.test/feed",
+    )
+    assert len(subscribe(stores, *(Wish(url, (f"c{n}",)) for n, url in enumerate(spellings)))) == 1
+    (feed,) = stores[0].all()
+    assert feed.subscription.url == "http://a.test/feed"
+    assert feed.subscription.categories == ("c0", "c1", "c2", "c3", "c4", "c5")
+    assert stores[1].counts()["pending:feed"] == 1
+    for url in spellings:
+        assert registering.find(stores[0], url) == feed
+    assert registering.find(stores[0], feed.id) == feed
+    assert registering.find(stores[0], "b.test") is None
+
+
+@pytest.mark.parametrize(
+    "url", ["ftp://a.test/", "http://", "http://u:p@a.test/", "javascript:alert(1)", "http://a b/"]
+)
+def test_a_bad_url_stops_no_other(stores, url: str) -> None:
+    ids, refused = subscribe_all(*stores, [Wish(url), Wish("http://a.test/")], NOW)
+    assert len(ids) == 1
+    assert [each.url for each in refused] == [url]
+
+
+def test_a_repetition_restores_the_future_that_a_kill_took(stores) -> None:
+    (feed_id,) = subscribe(stores, Wish("http://a.test/"))
+    stores[1].remove(f"feed:{feed_id}")
+    assert subscribe(stores, Wish("http://a.test/")) == [feed_id]
+    assert [lease.id for lease in stores[1].take(5).leases] == [f"feed:{feed_id}"]
+
+
+def test_unsubscribing_leaves_nothing_of_a_feed(stores, redis_client: redis.Redis) -> None:
+    before = set(redis_client.keys())
+    (feed_id,) = subscribe(stores, Wish("http://a.test/"))
+    assert registering.unsubscribe(*stores, feed_id)
+    assert not registering.unsubscribe(*stores, feed_id)
+    assert list(stores[0].all()) == []
+    assert not [key for key in set(redis_client.keys()) - before if feed_id in key]
+    assert subscribe(stores, Wish("http://a.test/")) != [feed_id]
+
+
+def test_polling_now_and_batches(stores) -> None:
+    ids = subscribe(stores, *(Wish(f"http://s{n}.test/") for n in range(5)))
+    assert [len(batch) for batch in registering.batches(stores[0], [], 2)] == [2, 2, 1]
+    assert [feed.id for batch in registering.batches(stores[0], ids[:3], 2) for feed in batch] == ids[:3]
+    polled = PollRecord(last_fetch_at="2026-11-27T10:00:00Z")
+    for lease in stores[1].take(10).leases:
+        feed_id = lease.id.removeprefix("feed:")
+        record = polled if feed_id != ids[1] else PollRecord()  # a feed that was never polled is due by itself
+        commands = stores[0].commit(feed_id, record, {"poll_id": feed_id})
+        stores[1].done(lease, status="pending", delay_sec=3600, commit=commands)
+    assert stores[1].take(10).leases == ()
+    for batch in registering.batches(stores[0], ids[:2], 10):
+        registering.poll_now(stores[1], batch)
+    assert [lease.id for lease in stores[1].take(10).leases] == [f"feed:{ids[0]}"]
+
+
+def test_a_feed_as_a_list_names_it(stores) -> None:
+    subscribe(stores, Wish("http://a.test/", ("x",), "A"))
+    assert [registering.listed(feed) for feed in stores[0].all()] == [ListedFeed("http://a.test/", ("x",), "A")]

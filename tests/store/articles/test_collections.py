@@ -1,0 +1,42 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import redis
+
+from feedcrawl.store.articles.collections import Collections, default_of
+
+
+@pytest.fixture
+def collections(redis_client: redis.Redis) -> Collections:
+    return Collections(redis_client)
+
+
+@pytest.fixture
+def queue(redis_client: redis.Redis) -> Callable[..., list[Any]]:
+    def call(method: Callable[..., None], *arguments: Any) -> list[Any]:
+        with redis_client.pipeline() as pipe:
+            method(pipe, *arguments)
+            return list(pipe.execute())
+
+    return call
+
+
+def test_a_collection_holds_what_was_attached_the_last_first(
+    collections: Collections, queue: Callable[..., Any]
+) -> None:
+    own = default_of("ada")
+    for at, media_id in ((1.0, "m1"), (2.0, "m2"), (3.0, "m1")):
+        queue(collections.attach, [own], media_id, at)
+    assert collections.members(own) == ["m2", "m1"]
+    assert collections.members(own, 1) == ["m2"]
+    assert collections.members(default_of("bob")) == []
+
+
+def test_who_holds_an_article_is_known(collections: Collections, queue: Callable[..., Any]) -> None:
+    queue(collections.attach, [default_of("ada"), default_of("bob")], "m1", 1.0)
+    assert collections.holders("m1") == {"ada/default", "bob/default"} == queue(collections.ask_holders, "m1")[0]
+    queue(collections.detach, [default_of("ada")], "m1")
+    assert collections.holders("m1") == {"bob/default"}
+    assert collections.members(default_of("ada")) == []
+    assert collections.members(default_of("bob")) == ["m1"]

@@ -1,0 +1,99 @@
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import redis
+
+from feedcrawl.domain.articles.media import fragments, new_media
+from feedcrawl.domain.articles.query import OUTLINE
+from feedcrawl.store.articles.media import MediaRecords
+
+MEDIA = new_media("0123456789abcdef", "http://a.test/é", "2026-11-28T00:00:00.000Z")
+LATER = replace(MEDIA, processing_status="ready_for_reading", content_hash="ab" * 32)
+KEY = f"fc:{{0}}:media:{MEDIA.media_id}"
+
+
+@pytest.fixture
+def records(redis_client: redis.Redis) -> MediaRecords:
+    return MediaRecords(redis_client, life_sec=700)
+
+
+@pytest.fixture
+def queue(redis_client: redis.Redis) -> Callable[..., list[Any]]:
+    def call(method: Callable[..., None], *arguments: Any) -> list[Any]:
+        with redis_client.pipeline() as pipe:
+            method(pipe, *arguments)
+            return list(pipe.execute())
+
+    return call
+
+
+def test_a_record_is_written_whole_and_lives(
+    records: MediaRecords, queue: Callable[..., Any], redis_client: redis.Redis
+) -> None:
+    assert records.get(MEDIA.media_id) is None
+    for media in (MEDIA, LATER, LATER):
+        queue(records.write, media)
+        assert records.get(MEDIA.media_id) == media
+    assert records.read(queue(records.ask, MEDIA.media_id)[0]) == LATER
+    assert 0 < redis_client.ttl(KEY) <= 700
+
+
+def test_what_is_held_stays_also_when_it_changes(
+    records: MediaRecords, queue: Callable[..., Any], redis_client: redis.Redis
+) -> None:
+    queue(records.hold, MEDIA)
+    assert redis_client.ttl(KEY) == -1
+    queue(records.write, LATER)
+    assert (redis_client.ttl(KEY), records.get(MEDIA.media_id)) == (-1, LATER)
+
+
+def test_what_is_there_is_held_as_it_is(
+    records: MediaRecords, queue: Callable[..., Any], redis_client: redis.Redis
+) -> None:
+    queue(records.write, LATER)
+    queue(records.hold, MEDIA)
+    assert (redis_client.ttl(KEY), records.get(MEDIA.media_id)) == (-1, LATER)
+
+
+def article(text: str) -> dict[str, Any]:
+    return {"uid": MEDIA.uid, "title": text.title(), "content_html": f"<p>{text}", "clean_text": text}
+
+
+def test_what_nobody_holds_any_more_lives_for_its_time(
+    records: MediaRecords, queue: Callable[..., Any], redis_client: redis.Redis
+) -> None:
+    queue(records.hold, LATER)
+    queue(records.keep, LATER, article("é"))
+    kept = KEY.replace(":media:", ":fragments:")
+    assert redis_client.ttl(kept) == -1
+    queue(records.release, LATER.media_id)
+    assert 0 < redis_client.ttl(KEY) <= 700
+    assert 0 < redis_client.ttl(kept) <= 700
+    queue(records.hold, LATER)
+    assert (redis_client.ttl(KEY), redis_client.ttl(kept)) == (-1, -1)
+
+
+def test_an_article_is_kept_as_it_was_last_read(records: MediaRecords, queue: Callable[..., Any]) -> None:
+    newer = replace(LATER, content_hash="cd" * 32)
+    queue(records.keep, LATER, article("old"))
+    assert records.get_all([MEDIA.media_id]) == [None]
+    queue(records.hold, LATER)
+    assert records.get_all([MEDIA.media_id, "none"]) == [LATER, None]
+    (kept, parts), (about, none) = records.kept([LATER, MEDIA])
+    assert kept == dict.fromkeys(OUTLINE) | {"uid": MEDIA.uid, "title": "Old"} == about
+    assert (parts, none) == (fragments("<p>old", "old"), [])
+    queue(records.keep, newer, article("new"))
+    assert records.kept([newer])[0][0] == kept | {"title": "New"}
+
+
+def test_fragments_of_a_version_never_change(records: MediaRecords, queue: Callable[..., Any]) -> None:
+    assert records.fragments(MEDIA) == records.fragments(LATER) == []
+    queue(records.keep, MEDIA, article("none"))  # no version yet
+    queue(records.keep, LATER, article("é"))
+    queue(records.keep, LATER, article("other"))
+    assert records.fragments(LATER) == fragments("<p>é", "é")
+    newer = replace(LATER, content_hash="cd" * 32)
+    queue(records.keep, newer, article("new"))
+    assert (records.fragments(newer), records.fragments(LATER)) == (fragments("<p>new", "new"), fragments("<p>é", "é"))

@@ -1,0 +1,237 @@
+"""What a crawl archived, read again with other rules: told first, then written, once."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from documents import page, paragraphs
+from origin import failure, html
+from scrapy_process import Run, run_scrapy
+from world import World, article, entry, events, feed, good_page, world_in
+
+from feedcrawl.commands.inspection import page_text
+from feedcrawl.domain.articles.media import media_id
+from feedcrawl.domain.articles.replays import Wanted
+from feedcrawl.domain.urls import url_uid
+from feedcrawl.services.archive.replay import Replay
+from feedcrawl.services.articles.tasks import article_task
+
+RULES = """
+- name: Paper
+  base_url: http://www.paper.test:{port}/
+  selectors: {{title: ".kicker", body: "#story"}}
+"""
+KICKED = "<p class='kicker'>What happened in the harbour</p>"
+NOT_FOUND = (
+    "<html><head><title>Page not found</title></head><body><h1>Page not found</h1>"
+    "<p>Sorry, the page you are looking for does not exist.</p>"
+    f"<div id=story>{paragraphs('found', 1, 25)[0]}</div>{'<a href=/x>more</a> ' * 40}</body></html>"
+)
+
+
+@contextlib.contextmanager
+def a_crawl(folder: Path) -> Iterator[World]:
+    """A crawl without rules: an article that they would name otherwise, one that they do not touch, one that they
+    would find where nothing was found, one that is not there.
+    """
+    with world_in(folder) as world:
+        site = world.origin.site("www.paper.test")
+        told = page("Paper: front", paragraphs("kicked", 5)).replace("<article>", f"<article>{KICKED}<div id=story>")
+        site.serve("/kicked", html(told))
+        site.serve("/plain", good_page("plain"))
+        site.serve("/found", html(NOT_FOUND))
+        site.serve("/gone", failure(404))
+        names = ("kicked", "plain", "found", "gone")
+        url = site.serve("/feed", feed([entry(site, name, summary="") for name in names]))
+        world.crawl("first", world.feeds_file(f"{url} news\n"))
+        (world.folder / "sources.yaml").write_text(RULES.format(port=site.url("/").split(":")[2].strip("/")))
+        yield world
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """One for all that only look."""
+    with a_crawl(tmp_path_factory.mktemp("replay")) as world:
+        yield world
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[World]:
+    with a_crawl(tmp_path) as world:
+        yield world
+
+
+def replay(world: World, *options: str, code: int = 0, rules: bool = True) -> Run:
+    sources = {"FEEDCRAWL_SOURCES": str(world.folder / "sources.yaml")} if rules else {}
+    run = run_scrapy("replay", *options, data_dir=world.data, env=world.env | sources, timeout_sec=60)
+    assert run.code == code, run.err
+    return run
+
+
+def said(run: Run) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in run.out.splitlines()]
+
+
+def url(world: World, name: str) -> str:
+    return world.origin.sites["www.paper.test"].url(f"/{name}")
+
+
+def test_without_a_change_nothing_differs_and_nothing_is_asked(crawled: World) -> None:
+    before = len(crawled.origin.ledger.requests)
+    *pages, counts = said(replay(crawled, "--json", rules=False))
+    assert {each["url"]: each["outcome"] for each in pages} == {
+        url(crawled, "kicked"): "same",
+        url(crawled, "plain"): "same",
+        url(crawled, "found"): "fails_as_before",
+    }
+    assert counts == {"fails_as_before": 1, "same": 2}
+    assert len(crawled.origin.ledger.requests) == before
+
+
+def test_rules_change_what_they_name_and_two_replays_are_equal_to_the_byte(crawled: World) -> None:
+    first, again = replay(crawled, "--json"), replay(crawled, "--json")
+    assert first.out == again.out
+    *pages, counts = said(first)
+    by_url = {each["url"]: each for each in pages}
+    assert by_url[url(crawled, "kicked")]["changes"]["title"][1] == "What happened in the harbour"
+    assert by_url[url(crawled, "kicked")]["changes"]["extractor"][1] == "rules"
+    assert by_url[url(crawled, "found")]["outcome"] == "gained"
+    assert by_url[url(crawled, "found")]["reason"] == "was FAIL_EMPTY"
+    assert (counts["changed"], counts["gained"], counts["same"], counts["changed title"]) == (1, 1, 1, 1)
+    assert len(crawled.lines("articles")) == 2  # nothing is written
+    shown = replay(crawled).out
+    assert '  title: "Paper: front" → "What happened in the harbour"' in shown
+    assert url(crawled, "plain") not in shown
+
+
+def test_conditions(crawled: World) -> None:
+    now, everything = datetime.now(UTC), {"kicked", "plain", "found"}
+    plain = url(crawled, "plain")
+    rows: list[tuple[Wanted, str | None, set[str]]] = [
+        (Wanted(host="www.paper.test"), None, everything),
+        (Wanted(host="www.other.test"), None, set()),
+        (Wanted(url=plain), None, {"plain"}),
+        (Wanted(uid=url_uid(plain)), None, {"plain"}),
+        (Wanted(since=now - timedelta(1), until=now + timedelta(1)), None, everything),
+        (Wanted(since=now + timedelta(1)), None, set()),
+        (Wanted(until=now - timedelta(1)), None, set()),
+        (Wanted(), "{feed}", everything),
+        (Wanted(uid=url_uid(plain)), "{feed}", {"plain"}),
+        (Wanted(), "another", set()),
+    ]
+
+    async def replayed() -> list[set[str]]:
+        with crawled.wired() as wired:
+            (feed_id,) = {line["feed_id"] for line in crawled.lines("entries")}
+            found = []
+            for wanted, feed, _ in rows:
+                asked = Replay(wired, page_text).run(wanted, feed_id=feed and feed.format(feed=feed_id))
+                found.append({each.url async for each in asked})
+            await wired.parsers.close()
+            return found
+
+    names = [{url(crawled, name) for name in expected} for _, _, expected in rows]
+    assert asyncio.run(replayed()) == names
+
+
+def test_a_feed_is_named_by_its_url(crawled: World) -> None:
+    *pages, _ = said(replay(crawled, "--json", "--feed", url(crawled, "feed"), "--since", "2026-01-01"))
+    assert len(pages) == 3
+
+
+def test_what_cannot_be_meant_is_said(crawled: World) -> None:
+    assert "'soon' is neither a day" in replay(crawled, "--since", "soon", code=2).err
+    assert "holds no page that is meant" in replay(crawled, "--url", "http://www.paper.test/nothing", code=2).err
+
+
+def test_a_torn_archive_costs_its_torn_record_alone(crawled: World) -> None:
+    (warc,) = (crawled.data / "raw").glob("*/*.warc.gz")
+    whole = warc.read_bytes()
+    index = [json.loads(line) for line in Path(f"{warc}.index.ndjson").read_text().splitlines()]
+    last = max((line for line in index if line["uid"] and line["status"] == 200), key=lambda line: line["offset"])
+    try:
+        warc.write_bytes(whole[: last["offset"] + last["length"] // 2])
+        *pages, _ = said(replay(crawled, "--json", rules=False))
+    finally:
+        warc.write_bytes(whole)
+    assert [(each["url"], each["reason"]) for each in pages if each["outcome"] == "skipped"] == [
+        (last["url"], "damaged")
+    ]
+    assert len(pages) == 3
+
+
+def test_written_once_it_is_written_and_told(own: World) -> None:
+    *pages, counts = said(replay(own, "--write", "--json"))
+    assert counts["written"] == 2
+    assert {each["url"]: each["written"] for each in pages} == {
+        url(own, "kicked"): True,
+        url(own, "plain"): False,
+        url(own, "found"): True,
+    }
+    lines, (kicked, found) = own.lines("articles"), (url(own, "kicked"), url(own, "found"))
+    assert {line["url"] for line in lines[2:]} == {kicked, found}
+    with own.client() as client:
+        stored = article(client, kicked)
+        old, new = (line for line in lines if line["url"] == kicked)
+        assert (stored["title"], stored["extractor"]) == ("What happened in the harbour", "rules")
+        for name in (
+            "uid",
+            "fetched_ts",
+            "fetch_id",
+            "feed_id",
+            "entry_uid",
+            "category",
+            "categories",
+            "canonical_url",
+        ):
+            assert old[name] == new[name]
+        assert stored["category"] == "news"
+        (told,) = events(client, "article_updated")
+        assert (told["uid"], told["content_hash"]) == (stored["uid"], stored["content_hash"])
+        assert [each["url"] for each in events(client, "article_ready")].count(found) == 1
+        assert article(client, found)["status"] == "success"
+        assert client.sismember("rss:articles_by_category:news", url_uid(found))
+        media = json.loads(client.get(f"fc:{{0}}:media:{media_id(url_uid(kicked))}") or "{}")
+        assert media["content_hash"] == stored["content_hash"]
+        assert len(media["revisions"]) == len({old["content_hash"], new["content_hash"]})
+        told_before = client.xlen("feedcrawl:events")
+    *pages, counts = said(replay(own, "--write", "--json"))
+    assert counts == {"same": 3}
+    assert len(own.lines("articles")) == len(lines)
+    with own.client() as client:
+        assert client.xlen("feedcrawl:events") == told_before
+    assert said(replay(own, "--json", rules=False))[-1]["lost"] == 1  # told, not taken away
+
+
+def test_without_what_redis_knew_the_disk_says_the_same(own: World) -> None:
+    known = replay(own, "--json", rules=False).out
+    with own.client() as client:
+        client.delete(*[key for key in client.keys("*") if "rss:" in key or ":t:" in key or ":joined:" in key])
+    *pages, _ = said(replay(own, "--json", rules=False))
+    assert {(each["url"], each["outcome"]) for each in pages} == {
+        (each["url"], each["outcome"]) for each in map(json.loads, known.splitlines()[:-1])
+    }
+
+
+def test_what_is_another_captures_or_is_fetched_soon_is_left_alone(own: World) -> None:
+    kicked, plain, found = (url(own, name) for name in ("kicked", "plain", "found"))
+    with own.client() as client, own.wired() as wired:
+        client.hset(f"rss:article_canonical:{url_uid(plain)}", "rendered", "true")
+        wired.leases.push([article_task(kicked)], again="operator")
+    *pages, _ = said(replay(own, "--write", "--json"))
+    told = {each["url"]: (each["outcome"], each["reason"], each["written"]) for each in pages}
+    assert told == {
+        kicked: ("changed", "fetched_soon", False),
+        plain: ("skipped", "rendered", False),
+        found: ("gained", "was FAIL_EMPTY", True),
+    }
+    with own.client() as client:
+        client.hset(f"rss:article_canonical:{url_uid(kicked)}", "fetch_id", "another")
+    assert said(replay(own, "--json", "--url", kicked))[0]["reason"] == "superseded"
