@@ -1,40 +1,28 @@
-"""The settings of this project as typed values, grouped by topic. Reading fails at start with the setting's name."""
+"""Every setting of this project, declared once, and the settings of a run as typed values.
+
+Each field of `Config` is the setting `FEEDCRAWL_` + its name in upper case. Scrapy's settings (`settings.py`),
+the checks at start and the tables of docs/settings.md are made from these declarations.
+"""
 
 from __future__ import annotations
 
-import math
 import os
 import re
-from dataclasses import dataclass, field, fields
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, get_type_hints
+from dataclasses import dataclass, fields
+from pathlib import Path  # noqa: TC003 - read at run time, as the type of a setting
+from typing import TYPE_CHECKING, Any, Protocol
 
 from feedcrawl.domain.articles.files import patterns
-from feedcrawl.domain.errors import Refusal
-from feedcrawl.settings import check_names, own_settings
+from feedcrawl.domain.errors import ConfigError, Refusal
+from feedcrawl.domain.operations.settings import PREFIX, Setting, check_names, declared, setting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterator
 
+__all__ = ["Config", "ConfigError", "Settings", "check", "own_settings"]
 
+DAY_SEC = 86_400
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
-
-
-class Settings(Protocol):
-    """What is needed of Scrapy's settings."""
-
-    def get(self, name: Any, default: Any = None) -> Any:
-        """The raw value of a setting."""
-
-    def __iter__(self) -> Any:
-        """The names of all settings."""
-
-
-class ConfigError(ValueError):
-    """A setting that cannot be used; the text names it and says what is expected."""
-
-
-MAX_SHARDS = 256
 KAFKA_SECURITY = ("plaintext", "ssl", "sasl_plaintext", "sasl_ssl")
 SASL_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 TIME_LIMITS = (
@@ -44,177 +32,314 @@ TIME_LIMITS = (
     "sitemap_timeout_sec",
     "render_timeout_sec",
 )
-"""Limits of one request, all below the lease: what takes longer belongs to another worker."""
+"""Limits of one request, all below the lease: a task that takes longer belongs to another worker."""
+
+FIXED = {
+    "redis_url": "REDIS_URL",
+    "input_queue": "nothing: it is always crawler_queue",
+    "dlq_queue": "nothing: it is always page_fetcher_dlq",
+    "circuit_breaker_backoff_multiplier": "nothing: it is always 2",
+    "poll_timeout_seconds": "nothing: the frontier says when the next task is due",
+    "max_xml_depth": "nothing: it is always 256",
+}
+"""Settings of other programs for which this project has none, and the reason."""
+
+
+class Settings(Protocol):
+    """The part of Scrapy's settings that `Config` reads."""
+
+    def get(self, name: Any, default: Any = None) -> Any:
+        """The raw value of a setting."""
+
+    def __iter__(self) -> Iterator[Any]:
+        """The names of all settings."""
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Every `FEEDCRAWL_` setting under its name in lower case; meanings and units stand in `settings.own_settings`."""
+    """Every `FEEDCRAWL_` setting under its name in lower case; read by `from_settings`, never made directly."""
 
-    data_dir: Path
-    raw: bool
-    keep_raw_days: int | None
-    keep_articles_days: int | None
-    keep_entries_days: int | None
-    redact_emails: bool
-    redis_unsafe: bool
-    redis_outage_sec: float
-    shards: int
-    contact: str | None
-    allow_networks: str
-    hosts_file: Path | None
-    deny_ports: str
-    host_delay_sec: float
-    host_concurrency: int
-    domain_delay_sec: float | None
-    domain_concurrency: int | None
-    max_crawl_delay_sec: float
-    circuit_failures: int
-    circuit_first_wait_sec: float
-    circuit_max_wait_sec: float
-    fetch_timeout_sec: float
-    article_timeout_sec: float
-    robots_timeout_sec: float
-    sitemap_timeout_sec: float
-    max_feed_bytes: int
-    max_article_bytes: int
-    max_sitemap_bytes: int
-    max_redirects: int
-    lease_sec: float
-    max_attempts: int
-    retry_base_sec: float
-    remember_sec: float
-    linger_sec: float
-    drain_sec: float
-    take_batch: int
-    robots_ttl_sec: float
-    robots_grace_sec: float
-    robots_on_error: str
-    cadence: str
-    fairness: float | None
-    polls_per_hour: float | None
-    min_interval_sec: float
-    initial_interval_sec: float
-    max_interval_sec: float
-    up_factor: float
-    down_factor: float
-    ewma_alpha: float
-    blend_lambda: float
-    jitter_ratio: float
-    backoff_base: float
-    backoff_cap_sec: float
-    max_archive_pages: int
-    sources: Path | None
-    sitemap_interval_sec: float
-    sitemap_window_sec: float
-    sitemap_max_new: int
-    sitemap_urls_per_day: int
-    sitemap_retire_sec: float
-    sitemap_probe_sec: float
-    site_depth: int
-    site_max_pages: int
-    parser_processes: int | None
-    parser_cpu_sec: float
-    parser_memory_bytes: int
-    render: str
-    render_timeout_sec: float
-    render_pages: int
-    browser: Path | None
-    page_cache_ttl_sec: int
-    page_cache_max_bytes: int
-    article_ttl_sec: int
-    category_links_ttl_sec: int
-    events_ttl_sec: int
-    kafka_bootstrap: str | None
-    kafka_webpage_topic: str
-    kafka_entry_topic: str
-    kafka_security: str
-    kafka_ca_file: Path | None
-    kafka_cert_file: Path | None
-    kafka_key_file: Path | None
-    kafka_sasl_mechanism: str
-    kafka_username: str | None
-    kafka_password: str | None = field(repr=False)
-    min_html_chars: int
-    image_proxy: str | None
-    join_scope: str
-    join_similarity: float
-    join_min_chars: int
-    media_ttl_sec: int
-    journal_length: int
-    media_files: bool
-    media_max_bytes: int
-    media_types: str
-    api_host: str
-    api_port: int
-    api_rate: float
-    api_write_rate: float
-    api_max_body_bytes: int
-    api_max_upload_bytes: int
-    api_max_feeds: int
-    api_open_metrics: bool
-    public_url: str | None
-    hub_url: str | None
-    push_sha1: bool
-    metrics_host: str
-    metrics_port: int
-    tracing: bool
-    log_format: str
-    log_level: str
+    data_dir: Path = setting(
+        "./data",
+        "path",
+        "everything on disk; processes that name the same directory share one server",
+        section="Disk and server",
+    )
+    raw: bool = setting("true", "true or false", "keep every request and response of feeds and articles as WARC")
+    keep_raw_days: int | None = setting(
+        None, "days", "`raw/` is kept, at least; unset: for ever. The last 5 of each feed stay", at_least=1
+    )
+    keep_articles_days: int | None = setting(None, "days", "`articles/` is kept; unset: for ever", at_least=1)
+    keep_entries_days: int | None = setting(None, "days", "`entries/` is kept; unset: for ever", at_least=1)
+    redact_emails: bool = setting(
+        "false", "true or false", "keep of feeds' authors no e-mail addresses; `raw/` has them"
+    )
+    redis_unsafe: bool = setting("false", "true or false", "use a server without AOF or with an eviction policy")
+    redis_outage_sec: float = setting(
+        600, "s", "a crawl whose server or disk fails pauses; after this long it ends with status 1"
+    )
+    shards: int = setting(
+        1, "shards", "parts of the frontier, for a Redis Cluster; decided by the first start", at_least=1, at_most=256
+    )
+    contact: str | None = setting(
+        None,
+        "URL or address",
+        "how publishers reach you; part of the user agent",
+        section="Who we are, and whom we may ask",
+        also=("user_agent",),
+    )
+    allow_networks: str = setting("", "CIDRs", "non-public ranges that may be dialled, comma separated")
+    hosts_file: Path | None = setting(
+        None, "path", "names resolved from a hosts(5) file before DNS; the guard judges the result"
+    )
+    deny_ports: str = setting("", "ports", "ports refused besides those that are refused anyway, comma separated")
+    host_delay_sec: float = setting(
+        1.0,
+        "s",
+        "between two requests to a host, where neither robots.txt nor a source says otherwise",
+        section="Pace and circuits",
+        also=("HOST_RPS", "rate_limit_per_second", "min_delay_ms"),
+    )
+    host_concurrency: int = setting(
+        1, "requests", "open at a time on a host, across all workers", at_least=1, also=("HOST_MAX_CONCURRENCY",)
+    )
+    domain_delay_sec: float | None = setting(
+        None, "s", "between two requests to all hosts of a registered domain; unset: a quarter of the hosts' own"
+    )
+    domain_concurrency: int | None = setting(
+        None,
+        "requests",
+        "open at a time on all hosts of a registered domain; unset: four times FEEDCRAWL_HOST_CONCURRENCY",
+        at_least=1,
+    )
+    max_crawl_delay_sec: float = setting(120.0, "s", "a longer Crawl-delay is cut to this and logged")
+    circuit_failures: int = setting(
+        5, "failures", "in a row open a host's circuit", at_least=1, also=("circuit_breaker_failure_threshold",)
+    )
+    circuit_first_wait_sec: float = setting(
+        30.0,
+        "s",
+        "until the first probe of an open circuit; doubles",
+        above=0,
+        also=("circuit_breaker_initial_backoff_seconds",),
+    )
+    circuit_max_wait_sec: float = setting(
+        300.0, "s", "longest wait between probes", also=("circuit_breaker_max_backoff_seconds",)
+    )
+    fetch_timeout_sec: float = setting(
+        30.0,
+        "s",
+        "whole request of a feed",
+        section="One request",
+        also=("FETCH_TIMEOUT_MS", "request_timeout_seconds"),
+    )
+    article_timeout_sec: float = setting(30.0, "s", "whole request of an article")
+    robots_timeout_sec: float = setting(10.0, "s", "whole request of a robots.txt")
+    sitemap_timeout_sec: float = setting(50.0, "s", "whole request of a sitemap")
+    max_feed_bytes: int = setting(10 << 20, "bytes", "decoded body of a feed", also=("MAX_BODY_BYTES",))
+    max_article_bytes: int = setting(5 << 20, "bytes", "decoded body of an article")
+    max_sitemap_bytes: int = setting(50 << 20, "bytes", "decoded body of a sitemap")
+    max_redirects: int = setting(5, "hops", "a longer chain is refused", also=("max_redirects",))
+    lease_sec: float = setting(
+        60.0, "s", "a task that its worker does not confirm within this time goes to another", section="Frontier"
+    )
+    max_attempts: int = setting(
+        4, "attempts", "1 + retries, before a URL is dead and a feed quarantined", at_least=1, also=("max_retries",)
+    )
+    retry_base_sec: float = setting(
+        2.0, "s", "wait before the first retry; doubles", also=("retry_backoff_base_seconds",)
+    )
+    remember_sec: float = setting(30 * DAY_SEC, "s", "a URL that ended is not asked again within this time")
+    linger_sec: float = setting(30.0, "s", "a one-shot run ends when nothing is due within this time")
+    drain_sec: float = setting(30.0, "s", "after SIGTERM, for requests that are under way")
+    take_batch: int = setting(16, "tasks", "taken from the frontier at a time", at_least=1)
+    robots_ttl_sec: float = setting(
+        DAY_SEC,
+        "s",
+        "a robots.txt is asked again after this time",
+        section="robots.txt",
+        also=("robots_txt_cache_ttl_seconds", "robots_ttl_hours"),
+    )
+    robots_grace_sec: float = setting(
+        3600.0, "s", "pages wait this long for a robots.txt that fails with 5xx or no answer"
+    )
+    robots_on_error: str = setting(
+        "allow", "allow or disallow", "what holds after the grace", choices=("allow", "disallow")
+    )
+    cadence: str = setting(
+        "learned", "policy", "`baseline` or `learned`", section="Cadence", choices=("baseline", "learned")
+    )
+    fairness: float | None = setting(
+        None, "0 … 1", "0 spends polls so that entries are found soonest, 1 so that feeds are served alike", at_most=1
+    )
+    polls_per_hour: float | None = setting(
+        None, "polls per hour", "of all feeds together; waits stretch or shrink alike to keep it"
+    )
+    min_interval_sec: float = setting(
+        300.0, "s", "shortest time between polls of a feed", also=("SCHED_MIN_INTERVAL_SEC",)
+    )
+    initial_interval_sec: float = setting(
+        900.0, "s", "first interval of a new feed", also=("feed_poll_interval_minutes",)
+    )
+    max_interval_sec: float = setting(
+        float(DAY_SEC), "s", "longest time between polls of a feed", also=("SCHED_MAX_INTERVAL_SEC",)
+    )
+    up_factor: float = setting(1.25, "×", "interval after a poll without news", also=("b_up",))
+    down_factor: float = setting(0.75, "×", "interval after a poll with news", also=("b_down",))
+    ewma_alpha: float = setting(
+        0.3, "0 … 1", "weight of the newest gap between entries", at_most=1, also=("ewma_alpha",)
+    )
+    blend_lambda: float = setting(
+        0.5, "0 … 1", "weight of the observed gap against the interval", at_most=1, also=("blend_lambda",)
+    )
+    jitter_ratio: float = setting(
+        0.15, "0 … 1", "spread of an interval", at_most=1, also=("SCHED_JITTER_RATIO", "jitter_ratio")
+    )
+    backoff_base: float = setting(2.0, "×", "interval after 429 or 503 without Retry-After", also=("backoff_base",))
+    backoff_cap_sec: float = setting(3600.0, "s", "longest such interval", also=("backoff_cap_sec",))
+    max_archive_pages: int = setting(
+        100, "documents", "of a feed's archives or pages that one backfill reads", section="Archives of feeds"
+    )
+    sources: Path | None = setting(
+        None,
+        "path",
+        "a YAML file of sources: sites with their settings (docs/sources.md)",
+        section="Sitemaps and sites",
+    )
+    sitemap_interval_sec: float = setting(21600.0, "s", "first and shortest time between polls of a sitemap")
+    sitemap_window_sec: float = setting(2.0 * DAY_SEC, "s", "what a sitemap dates earlier than this is not asked for")
+    sitemap_max_new: int = setting(10000, "URLs", "taken from one poll of a sitemap; the rest waits for the next")
+    sitemap_urls_per_day: int = setting(100000, "URLs", "taken from the sitemaps of one site on one day (UTC)")
+    sitemap_retire_sec: float = setting(180.0 * DAY_SEC, "s", "a sitemap without change for so long is only probed")
+    sitemap_probe_sec: float = setting(7.0 * DAY_SEC, "s", "time between these probes")
+    site_depth: int = setting(10, "links", "that `crawl site` follows from the base of a source", also=("max_depth",))
+    site_max_pages: int = setting(1000, "pages", "listing pages of a source that one `crawl site` follows")
+    parser_processes: int | None = setting(
+        None, "processes", "children in which feeds and pages are parsed; default: one per core", section="Parsing"
+    )
+    parser_cpu_sec: float = setting(10.0, "s", "processor time of one document")
+    parser_memory_bytes: int = setting(1 << 30, "bytes", "address space of one child")
+    render: str = setting(
+        "auto",
+        "never, auto or always",
+        "`auto` renders pages that show nothing without their scripts",
+        section="Rendering",
+        choices=("never", "auto", "always"),
+    )
+    render_timeout_sec: float = setting(
+        30.0, "s", "until a page is there; 10 s later the browser is killed", also=("timeout_ms",)
+    )
+    render_pages: int = setting(2, "pages", "rendered at a time", at_least=1)
+    browser: Path | None = setting(None, "path", "a Chromium; default: the first on PATH, else Playwright's own")
+    page_cache_ttl_sec: int = setting(
+        3600, "s", "life of `webpage:*`; 0 = no page cache", section="What consumers read", also=("cache_ttl_seconds",)
+    )
+    page_cache_max_bytes: int = setting(256 << 20, "bytes", "all of `webpage:*` together, oldest dropped first")
+    article_ttl_sec: int = setting(
+        7 * DAY_SEC, "s", "life of `rss:article_canonical:*` and `rss:articles_by_category:*`"
+    )
+    category_links_ttl_sec: int = setting(2 * DAY_SEC, "s", "life of `rss:category_links:*` after the last addition")
+    events_ttl_sec: int = setting(7 * DAY_SEC, "s", "events older than this are trimmed, never past a consumer group")
+    kafka_bootstrap: str | None = setting(
+        None,
+        "host:port",
+        "brokers that `scrapy relay` sends events to, comma separated",
+        also=("kafka_bootstrap_servers",),
+    )
+    kafka_webpage_topic: str = setting("webpage_log", "topic", "of `webpage_fetched`", also=("webpage_log_topic",))
+    kafka_entry_topic: str = setting("new_entry", "topic", "of `new_entry`")
+    kafka_security: str = setting(
+        "plaintext",
+        "protocol",
+        "of the brokers: `plaintext`, `ssl`, `sasl_plaintext` or `sasl_ssl`",
+        choices=KAFKA_SECURITY,
+    )
+    kafka_ca_file: Path | None = setting(
+        None, "path", "certificates (PEM) by which brokers are known; unset: the system's"
+    )
+    kafka_cert_file: Path | None = setting(None, "path", "our certificate (PEM), where brokers ask for one")
+    kafka_key_file: Path | None = setting(None, "path", "its key (PEM), not encrypted; unset: in the same file")
+    kafka_sasl_mechanism: str = setting(
+        "PLAIN", "mechanism", "`PLAIN`, `SCRAM-SHA-256` or `SCRAM-SHA-512`", choices=SASL_MECHANISMS
+    )
+    kafka_username: str | None = setting(None, "name", "with which we log in")
+    kafka_password: str | None = setting(
+        None, "secret", "its password; in the environment, where no list of processes shows it", secret=True
+    )
+    min_html_chars: int = setting(200, "characters", "shorter pages are FAIL_BAD_HTML")
+    image_proxy: str | None = setting(
+        None, "path or URL", "where images in `content_html` are got; their address follows"
+    )
+    join_scope: str = setting(
+        "site", "site, all or off", "where one story is looked for: a registered domain", choices=("site", "all", "off")
+    )
+    join_similarity: float = setting(
+        0.9, "share", "of the text that two articles of one title have in common to be joined", above=0, at_most=1
+    )
+    join_min_chars: int = setting(500, "characters", "shorter texts are never joined; twice that under another title")
+    media_ttl_sec: int = setting(30 * DAY_SEC, "s", "life of a media record that is in nobody's collection")
+    journal_length: int = setting(50, "fetches", "kept per feed")
+    media_files: bool = setting(
+        "false", "true or false", "fetch enclosures of entries and lead images of articles", section="Media files"
+    )
+    media_max_bytes: int = setting(20 << 20, "bytes", "decoded body of a media file; a worker may hold some in memory")
+    media_types: str = setting("image/*,audio/*,video/*", "media types", "kept of them; `image/*` is all images")
+    api_host: str = setting("127.0.0.1", "address", "on which `scrapy api` listens", section="API and push")
+    api_port: int = setting(8000, "port", "on which `scrapy api` listens", at_least=1, at_most=65_535)
+    api_rate: float = setting(
+        12000, "requests a minute", "of one token or address, at each process of the API; 0 = any number"
+    )
+    api_write_rate: float = setting(600, "requests a minute", "of them those that change something; 0 = any number")
+    api_max_body_bytes: int = setting(1 << 20, "bytes", "of JSON that is sent to the API")
+    api_max_upload_bytes: int = setting(16 << 20, "bytes", "of a list or file that is sent to the API")
+    api_max_feeds: int = setting(1000000, "feeds", "subscribed over the API at most; 0 = any number")
+    api_open_metrics: bool = setting("false", "true or false", "`/metrics` of the API asks for no token")
+    public_url: str | None = setting(
+        None, "URL", "at which others reach the API; hubs are asked for pushes only where it is given"
+    )
+    hub_url: str | None = setting(
+        None, "URL", "of a WebSub hub at which readers of collections may subscribe (`rel=hub`)"
+    )
+    push_sha1: bool = setting("false", "true or false", "believe pushes signed with SHA-1, as some large hubs still do")
+    metrics_host: str = setting("127.0.0.1", "address", "on which a worker shows its metrics", section="Metrics")
+    metrics_port: int = setting(
+        0, "port", "of `/metrics` for Prometheus, one for each worker of a machine; 0 = none", at_most=65_535
+    )
+    tracing: bool = setting(
+        "false",
+        "true or false",
+        "spans by OpenTelemetry, to where `OTEL_EXPORTER_OTLP_ENDPOINT` says",
+        section="Tracing",
+    )
+    log_format: str = setting(
+        "console", "console or json", "form of log lines", section="Logs", choices=("console", "json")
+    )
+    log_level: str = setting("INFO", "level", "least level that is logged", choices=LOG_LEVELS)
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Config:
         """Reads and checks all settings; ConfigError names the first that cannot be used."""
-        try:
-            check_names(name for name in settings if isinstance(name, str))
-        except ValueError as error:
-            raise ConfigError(str(error)) from None
-        kinds = get_type_hints(cls)
-        values = {}
-        for setting in own_settings:
-            name = setting.name.removeprefix("FEEDCRAWL_").lower()
-            values[name] = _read(setting.name, kinds[name], settings.get(setting.name, setting.default))
+        check(name for name in settings if isinstance(name, str))
+        values = {
+            each.name.removeprefix(PREFIX).lower(): each.read(settings.get(each.name, each.default))
+            for each in own_settings
+        }
         config = cls(**_within_lease(values))
         config.check()
         return config
 
     def check(self) -> None:
-        """Raises ConfigError where values contradict each other or their range."""
+        """Raises ConfigError where values contradict each other or their form."""
         for name in TIME_LIMITS:
             _require(0 < getattr(self, name) < self.lease_sec, name, "above 0 and below FEEDCRAWL_LEASE_SEC")
-        for name in ("fairness", "ewma_alpha", "blend_lambda", "jitter_ratio"):
-            _require(getattr(self, name) is None or 0 <= getattr(self, name) <= 1, name, "from 0 to 1")
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if isinstance(value, (int, float)) and not isinstance(value, bool):
-                _require(0 <= value < math.inf, each.name, "0 or more")
-        for name in ("host_concurrency", "max_attempts", "take_batch", "circuit_failures", "render_pages"):
-            _require(getattr(self, name) >= 1, name, "1 or more")
-        for name in ("keep_raw_days", "keep_articles_days", "keep_entries_days"):
-            _require(getattr(self, name) is None or getattr(self, name) >= 1, name, "1 or more")
-        _require(self.domain_concurrency is None or self.domain_concurrency >= 1, "domain_concurrency", "1 or more")
-        _require(1 <= self.shards <= MAX_SHARDS, "shards", f"from 1 to {MAX_SHARDS}")
-        _require(self.circuit_first_wait_sec > 0, "circuit_first_wait_sec", "above 0")
         _require(
             self.min_interval_sec <= self.max_interval_sec, "min_interval_sec", "at most FEEDCRAWL_MAX_INTERVAL_SEC"
         )
-        _require(self.render in ("never", "auto", "always"), "render", "never, auto or always")
         proxy = self.image_proxy
         _require(proxy is None or proxy.startswith(("/", "http://", "https://")), "image_proxy", "a path or URL")
         _require(_are_types(self.media_types), "media_types", "media types such as image/* or audio/mpeg")
-        _require(self.join_scope in ("site", "all", "off"), "join_scope", "site, all or off")
-        _require(0 < self.join_similarity <= 1, "join_similarity", "above 0 and at most 1")
-        _require(self.robots_on_error in ("allow", "disallow"), "robots_on_error", "allow or disallow")
-        _require(self.cadence in ("baseline", "learned"), "cadence", "baseline or learned")
-        _require(0 < self.api_port < 65_536, "api_port", "from 1 to 65535")
-        _require(0 <= self.metrics_port < 65_536, "metrics_port", "from 0 to 65535")
         _require(_is_base(self.public_url), "public_url", "an http or https URL without query, as hubs reach the API")
         _require(_is_base(self.hub_url), "hub_url", "an http or https URL without query")
-        _require(self.log_format in ("console", "json"), "log_format", "console or json")
-        _require(self.log_level in LOG_LEVELS, "log_level", f"one of {', '.join(LOG_LEVELS)}")
-        _require(self.kafka_security in KAFKA_SECURITY, "kafka_security", f"one of {', '.join(KAFKA_SECURITY)}")
-        mechanisms = ", ".join(SASL_MECHANISMS)
-        _require(self.kafka_sasl_mechanism in SASL_MECHANISMS, "kafka_sasl_mechanism", f"one of {mechanisms}")
 
     @property
     def parsers(self) -> int:
@@ -230,16 +355,24 @@ class Config:
         return tuple(waits)
 
 
+own_settings: tuple[Setting, ...] = declared(Config)
+
+
+def check(names: Iterator[str]) -> None:
+    """Raises ConfigError for the first name that has our prefix and is no setting."""
+    check_names(names, own_settings, FIXED)
+
+
 def _within_lease(values: dict[str, Any]) -> dict[str, Any]:
-    """The values, with time limits that nobody set cut to a lease that someone made shorter."""
-    defaults = {setting.name.removeprefix("FEEDCRAWL_").lower(): setting.default for setting in own_settings}
+    """The values, with time limits at their default cut to a lease that was made shorter."""
+    defaults = {each.name: each.default for each in fields(Config)}
     lease_sec = values["lease_sec"]
     beyond = [name for name in TIME_LIMITS if values[name] == defaults[name] and values[name] >= lease_sec]
     return {**values, **dict.fromkeys(beyond, 0.8 * lease_sec)}
 
 
 def _is_base(url: str | None) -> bool:
-    """Whether a path can be put behind an address."""
+    """True if a path can be appended to the URL, or if there is none."""
     return url is None or re.fullmatch(r"https?://[^\s/?#@]+(?:/[^\s?#]*)?", url) is not None
 
 
@@ -252,47 +385,4 @@ def _are_types(text: str) -> bool:
 
 def _require(holds: bool, field: str, expected: str) -> None:  # noqa: FBT001 - reads as an assertion
     if not holds:
-        raise ConfigError(f"FEEDCRAWL_{field.upper()} must be {expected}")
-
-
-def _read(name: str, kind: Any, value: Any) -> Any:
-    """The value as its field's type; text comes from the environment and from `-s`."""
-    options = _options(kind)
-    if value is None or (value == "" and (str not in options or type(None) in options)):
-        if type(None) in options:
-            return None
-        raise ConfigError(f"{name} must be given")
-    if bool in options:
-        return _boolean(name, value)
-    if int in options or float in options:
-        return _number(name, value, whole=int in options)
-    return _path(name, value) if Path in options else str(value)
-
-
-def _options(kind: Any) -> Iterable[Any]:
-    return getattr(kind, "__args__", (kind,))
-
-
-def _number(name: str, value: Any, *, whole: bool) -> float:
-    try:
-        number = int(value) if whole else float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    if math.isnan(number) or (isinstance(value, float) and number != value):
-        raise ConfigError(f"{name} must be a {'whole ' if whole else ''}number, not {value!r}")
-    return number
-
-
-def _path(name: str, value: Any) -> Path:
-    try:
-        return Path(value).expanduser()
-    except (TypeError, RuntimeError):  # no text; a `~name` that is nobody's
-        raise ConfigError(f"{name} must be a path, not {value!r}") from None
-
-
-def _boolean(name: str, value: Any) -> bool:
-    words = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
-    try:
-        return words[str(value).lower()]
-    except KeyError:
-        raise ConfigError(f"{name} must be on or off, not {value!r}") from None
+        raise ConfigError(f"{PREFIX}{field.upper()} must be {expected}")

@@ -4,13 +4,15 @@ import sys
 from dataclasses import fields
 from pathlib import Path
 
+import generate
 import pytest
 from scrapy.settings import Settings as ScrapySettings
 from scrapy_process import REPOSITORY, Run, clean_environment
 
 from feedcrawl import settings
-from feedcrawl.config import Config, ConfigError
-from feedcrawl.settings import Setting, check_names, from_environment, own_settings
+from feedcrawl.config import Config, ConfigError, check, own_settings
+from feedcrawl.domain.operations.settings import Setting, rows
+from feedcrawl.settings import from_environment
 
 NAMES = [setting.name for setting in own_settings]
 
@@ -84,9 +86,9 @@ def test_each_is_set_by_the_environment_and_by_the_command_line(setting: Setting
     assert getattr(Config.from_settings(by_environment), field(setting)) == getattr(config({}), field(setting))
 
 
-def test_settings_and_config_name_the_same() -> None:
+def test_a_setting_is_declared_by_a_field_of_config() -> None:
     assert [each.name for each in fields(Config)] == [field(setting) for setting in own_settings]
-    assert len(set(NAMES)) == len(NAMES)
+    assert all(setting.meaning and setting.unit and setting.section for setting in own_settings)
 
 
 def test_an_empty_variable_is_none() -> None:
@@ -115,7 +117,7 @@ def test_the_environment_says_where_redis_is() -> None:
 def test_a_misspelt_name_is_refused_with_the_nearest(name: str, nearest: str | None) -> None:
     told = re.escape(f"{name} is no setting; the nearest is {nearest or ''}")
     with pytest.raises(ValueError, match=told):
-        check_names([name])
+        check(iter([name]))
     with pytest.raises(ConfigError, match=told):
         config({name: "1"})
     with pytest.raises(ConfigError, match=told):
@@ -144,7 +146,7 @@ def test_a_name_from_elsewhere_is_refused_with_the_one_that_it_has_here(name: st
 
 
 def test_other_names_are_nobodys_business() -> None:
-    check_names(["HOST_RPS", "max_retries", "HOME", "feedcrawl", "SCRAPY_PROJECT", "MY_FEEDCRAWL_DATA_DRI", *NAMES])
+    check(iter(["HOST_RPS", "max_retries", "HOME", "feedcrawl", "SCRAPY_PROJECT", "MY_FEEDCRAWL_DATA_DRI", *NAMES]))
 
 
 @pytest.mark.parametrize(
@@ -202,25 +204,9 @@ def test_components_that_are_named_exist() -> None:
 # --- the page ---
 
 
-def rows(text: str) -> list[list[str]]:
-    """The cells of each row whose first cell is one of our names."""
-    lines = (line for line in text.splitlines() if line.startswith("| `FEEDCRAWL_"))
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-
-
-def shown(value: str | float | None) -> str:
-    if value in (None, ""):
-        return "none"
-    return f"`{int(value) if isinstance(value, float) and value.is_integer() else value}`"
-
-
-def test_the_page_has_each_setting_as_it_is() -> None:
+def test_the_page_has_the_tables_of_the_declarations() -> None:
     page = (REPOSITORY / "docs" / "settings.md").read_text(encoding="utf-8")
-    expected = [
-        [f"`{each.name}`", shown(each.default), each.unit, each.meaning, ", ".join(f"`{name}`" for name in each.also)]
-        for each in own_settings
-    ]
-    assert rows(page) == expected
+    assert generate.with_tables(page, "settings", rows(own_settings)) == page, "run: python docs/generate.py"
     assert set(re.findall(r"FEEDCRAWL_[A-Z0-9_]*[A-Z0-9]", page)) - set(NAMES) == {"FEEDCRAWL_DATA_DRI"}
 
 

@@ -43,3 +43,7 @@ class NotASitemap(Refusal):
 
 class NoArticle(Refusal):
     """A page without a storable article; `code` is one of the five failure codes, `detail` the particular cause."""
+
+
+class ConfigError(ValueError):
+    """A setting that cannot be used; the text names the setting and the expected value."""

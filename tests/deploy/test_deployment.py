@@ -14,7 +14,7 @@ from packaging.utils import canonicalize_name
 from prometheus_client import CollectorRegistry, Gauge
 from scrapy_process import REPOSITORY
 
-from feedcrawl.settings import check_names
+from feedcrawl.config import check
 from feedcrawl.telemetry.metrics import Endpoint
 from feedcrawl.telemetry.names import STORE_UP
 
@@ -37,7 +37,7 @@ def stage(name: str) -> str:
 def test_every_setting_that_is_named_is_one(text: str) -> None:
     named = set(re.findall(r"FEEDCRAWL_[A-Z0-9_]+", text))
     assert named
-    check_names(named)
+    check(iter(named))
 
 
 def test_what_the_image_copies_is_there_and_let_through() -> None:

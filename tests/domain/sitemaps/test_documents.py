@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feedcrawl.domain.sitemaps import documents
 from feedcrawl.domain.errors import NotASitemap
 from feedcrawl.domain.models import News, ParsedSitemap, SitemapRef, SitemapUrl
+from feedcrawl.domain.sitemaps import documents
 
 URL = "https://news.example/sitemap.xml"
 NEWS = b"""<?xml version="1.0" encoding="UTF-8"?>
