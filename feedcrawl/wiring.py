@@ -42,7 +42,7 @@ from feedcrawl.store.operations.series import Series
 from feedcrawl.store.operations.streams import Events
 from feedcrawl.store.operations.tokens import Tokens
 from feedcrawl.store.push.websub import Pushes
-from feedcrawl.store.redis.connection import Client, Connection, connect, map_redis_errors
+from feedcrawl.store.redis.connection import Client, Connection, connect
 from feedcrawl.store.redis.generation import Generation
 from feedcrawl.store.sites.site_runs import SiteRuns
 from feedcrawl.store.sites.sitemaps import Sitemaps
@@ -85,8 +85,7 @@ class Wiring:
         )
         with ExitStack() as undo:
             undo.callback(connection.close)
-            with map_redis_errors():
-                agree(connection.client, self.config.shards)
+            agree(connection.client, self.config.shards)
             self._generation = Generation(connection.client, self.config.data_dir, shards=self.config.shards)
             if not self._any_server:
                 self._generation.check()

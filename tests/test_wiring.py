@@ -10,7 +10,7 @@ from feedcrawl import wiring
 from feedcrawl.config import ConfigError
 from feedcrawl.domain.cadence.values import CadencePolicy
 from feedcrawl.settings import from_environment
-from feedcrawl.store.redis.connection import ServerRefused
+from feedcrawl.store.redis.errors import ServerRefused
 from feedcrawl.wiring import Wiring
 
 

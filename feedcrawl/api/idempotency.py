@@ -18,7 +18,7 @@ from starlette.responses import Response
 from feedcrawl.api.access import identify
 from feedcrawl.api.problems import ComeAgain, problem, refused
 from feedcrawl.domain.errors import Refusal
-from feedcrawl.store.redis.connection import StoreUnavailable, map_redis_errors
+from feedcrawl.store.redis.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -89,8 +89,7 @@ async def _name(request: Request) -> str | None:
 
 
 def _begin(answers: Answers, name: str, mark: str) -> Response | None:
-    with map_redis_errors():
-        text = answers.begin(name, mark)
+    text = answers.begin(name, mark)
     if text is None:
         return None
     said: dict[str, Any] = json.loads(text) if text.startswith("{") else {"mark": text}
@@ -104,8 +103,7 @@ def _begin(answers: Answers, name: str, mark: str) -> Response | None:
 def _keep(answers: Answers, name: str, record: str | None) -> None:
     """Keeps an answer, or frees the key of one that is not to be repeated."""
     try:
-        with map_redis_errors():
-            answers.forget(name) if record is None else answers.keep(name, record)
+        answers.forget(name) if record is None else answers.keep(name, record)
     except StoreUnavailable:
         return  # it is answered all the same; its key is free in a minute
 

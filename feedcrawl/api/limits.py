@@ -19,7 +19,7 @@ from feedcrawl.api.access import SAFE_METHODS, identify
 from feedcrawl.api.problems import ComeAgain, problem, refused
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.operations.quota import admit
-from feedcrawl.store.redis.connection import StoreUnavailable
+from feedcrawl.store.redis.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

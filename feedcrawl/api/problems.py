@@ -13,7 +13,7 @@ from starlette.routing import Match
 
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.store.disk.files import DiskUnavailable
-from feedcrawl.store.redis.connection import StoreUnavailable
+from feedcrawl.store.redis.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -32,12 +32,11 @@ class OnStores:
     def run(self, args: list[str], opts: Namespace) -> None:
         """Opens the stores, answers, closes them."""
         from feedcrawl.commands.exit_status import EXPLAINED, FAILED, explained  # noqa: PLC0415 - see the module
-        from feedcrawl.store.redis.connection import map_redis_errors  # noqa: PLC0415
         from feedcrawl.wiring import Wiring  # noqa: PLC0415
 
         assert self.settings is not None
         try:
-            with closing(Wiring(self.settings, any_server=self.any_server)) as wired, map_redis_errors():
+            with closing(Wiring(self.settings, any_server=self.any_server)) as wired:
                 self.exitcode = self.answer(wired, args, opts)
         except BrokenPipeError:  # `| head` has read enough
             self.exitcode = FAILED

@@ -12,7 +12,7 @@ from feedcrawl.crawl.scheduler import UNRETURNED
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.spiders.feeds import NO_USABLE_ARGUMENT
 from feedcrawl.store.disk.files import PASSING, DiskUnavailable
-from feedcrawl.store.redis.connection import ServerRefused, StoreUnavailable
+from feedcrawl.store.redis.errors import ServerRefused, StoreUnavailable
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -16,7 +16,7 @@ from twisted.web.http_headers import InvalidHeaderName
 from feedcrawl import exceptions as ours
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.store.disk.files import DiskUnavailable
-from feedcrawl.store.redis.connection import StoreUnavailable
+from feedcrawl.store.redis.errors import StoreUnavailable
 
 _BY_CLASS: tuple[tuple[type[BaseException], str], ...] = (
     (ours.AddressRefused, "address_refused"),

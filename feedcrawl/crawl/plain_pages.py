@@ -18,7 +18,7 @@ from feedcrawl.crawl.verdict import Verdicts
 from feedcrawl.domain.frontier.outcome import PAUSES_SEC, retry_wait_sec
 from feedcrawl.exceptions import HopElsewhere
 from feedcrawl.services.frontier.requests import task_to_request_dict
-from feedcrawl.store.redis.connection import StoreUnavailable
+from feedcrawl.store.redis.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

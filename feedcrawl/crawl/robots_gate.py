@@ -22,7 +22,6 @@ from feedcrawl.domain.http.robots_access import MAX_BYTES, RETRY_SEC, access
 from feedcrawl.domain.urls import hostname, origin
 from feedcrawl.exceptions import RedirectRefused, RobotsBlocked, RobotsElsewhere, RobotsUnavailable
 from feedcrawl.store.frontier.hosts import RobotsRecord
-from feedcrawl.store.redis.connection import map_redis_errors
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Coroutine
@@ -123,8 +122,7 @@ class RobotsGate:
     def _recall(self, site: str) -> Known | None:
         found = self._known.get(site)
         if found is None or not self._fresh(found[0]):
-            with map_redis_errors():
-                record = self._hosts.robots(site)
+            record = self._hosts.robots(site)
             if record is None or not self._fresh(record):
                 return None
             found = self._remember(site, record)
@@ -160,15 +158,13 @@ class RobotsGate:
         return under_way[site]
 
     async def _learn(self, site: str, turn: Turn, url: str, chain: tuple[str, ...]) -> Known:
-        with map_redis_errors():
-            before = self._hosts.robots(site)
+        before = self._hosts.robots(site)
         try:
             record = await self._fetch(site, before, self._follow(url, turn, chain))
         except RobotsElsewhere as hop:
             self._begun(self._visiting, site, "visit", hop.url, hop.chain)
             raise
-        with map_redis_errors():
-            self._hosts.save_robots(site, record)
+        self._hosts.save_robots(site, record)
         return self._remember(site, record)
 
     def _remember(self, site: str, record: RobotsRecord) -> Known:
@@ -246,8 +242,7 @@ class RobotsGate:
         asked = min(asked, self._config.max_crawl_delay_sec)
         host, default_ms = hostname(site), round(self._config.host_delay_sec * 1000)
         delay_sec = pacing.base_delay(asked, None, default_ms) / 1000
-        with map_redis_errors():
-            self._frontier.pace(host, delay_sec=delay_sec)
+        self._frontier.pace(host, delay_sec=delay_sec)
         if delay_sec > self._paced.get(host, default_ms / 1000):
             self._just_paced.add(host)
         self._paced[host] = delay_sec

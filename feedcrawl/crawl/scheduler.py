@@ -23,7 +23,7 @@ from feedcrawl.domain.frontier.tasks import FILE_LANE, LANES, Lease, own_lane
 from feedcrawl.services.frontier.requests import request_to_task
 from feedcrawl.services.operations.readiness import FINAL
 from feedcrawl.store.disk.files import DiskUnavailable
-from feedcrawl.store.redis.connection import StoreUnavailable
+from feedcrawl.store.redis.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,7 +15,7 @@ from feedcrawl.domain.frontier.outcome import REDIRECT, fault, judge
 from feedcrawl.domain.http.hints import retry_after_sec
 from feedcrawl.domain.urls import site_of
 from feedcrawl.exceptions import HopElsewhere, RobotsUnavailable
-from feedcrawl.store.redis.connection import StoreUnavailable
+from feedcrawl.store.redis.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

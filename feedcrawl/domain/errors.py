@@ -1,24 +1,22 @@
-"""The errors that reading hostile input may end in.
+"""The errors of this project. Each carries a reason code that reaches log, metric, journal and API unchanged.
 
-Each carries a reason code that reaches log, metric and journal unchanged.
+    FeedcrawlError
+    ├── Refusal (ValueError)    input that was understood and refused
+    │   ├── InvalidUrl          a URL that may not be used: no host, other scheme, malformed
+    │   ├── NotAFeed            bytes that are no feed, with what they were instead
+    │   ├── NotASitemap         bytes that are no sitemap
+    │   └── NoArticle           a page without an article that may be stored
+    ├── StoreUnavailable        the Redis server cannot execute a command now    (store/redis/errors.py)
+    ├── ServerRefused           a Redis server that may not be used              (store/redis/errors.py)
+    └── DiskUnavailable         a file that could not be read or written         (store/disk/files.py)
 
-    Refusal (ValueError)
-    ├── InvalidUrl      a URL that may not be used: no host, other scheme, malformed
-    ├── NotAFeed        bytes that are no feed, with what they were instead
-    ├── NotASitemap     bytes that are no sitemap
-    └── NoArticle       a page without an article that may be stored
-
-Raised by `domain/` alone and caught where bytes enter (`parsing.py`, spiders, commands, API); nothing else is
-expected to come out of a parser, and anything else is a bug.
+Refusals are raised by parsers and services and caught where input enters (`parsing.py`, handlers, commands, API);
+nothing else is expected to come out of a parser, and anything else is a bug.
 """
 
 
-class Refusal(ValueError):
-    """Input that was understood and refused.
-
-    `code` is the machine-readable reason (`not_a_feed`, `FAIL_EMPTY`, …), `detail` says what was found and what was
-    expected. Both are plain strings, so that a refusal crosses process borders.
-    """
+class FeedcrawlError(Exception):
+    """Base of the errors with a reason code. `code` is machine-readable, `detail` says in words what was found."""
 
     def __init__(self, code: str, detail: str = "") -> None:
         super().__init__(code, detail)
@@ -27,6 +25,14 @@ class Refusal(ValueError):
 
     def __str__(self) -> str:
         return f"{self.code}: {self.detail}" if self.detail else self.code
+
+
+class Refusal(FeedcrawlError, ValueError):
+    """Input that was understood and refused.
+
+    `code` is the machine-readable reason (`not_a_feed`, `FAIL_EMPTY`, …), `detail` says what was found and what was
+    expected. Both are plain strings, so that a refusal crosses process borders.
+    """
 
 
 class InvalidUrl(Refusal):

@@ -18,7 +18,7 @@ from feedcrawl.services.operations import dead_letters
 from feedcrawl.services.operations.inputs import Inputs
 from feedcrawl.services.sites import sources
 from feedcrawl.store.disk.files import DiskUnavailable
-from feedcrawl.store.redis.connection import StoreUnavailable
+from feedcrawl.store.redis.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from scrapy import Spider

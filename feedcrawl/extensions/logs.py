@@ -22,7 +22,7 @@ from scrapy.utils.log import TopLevelFormatter, get_scrapy_root_handler
 
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.store.disk.files import DiskUnavailable
-from feedcrawl.store.redis.connection import StoreUnavailable
+from feedcrawl.store.redis.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

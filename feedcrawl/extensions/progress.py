@@ -17,7 +17,7 @@ from scrapy.utils.asyncio import create_looping_call
 
 from feedcrawl import wiring
 from feedcrawl.domain.cadence.reasons import duration
-from feedcrawl.store.redis.connection import StoreUnavailable, map_redis_errors
+from feedcrawl.store.redis.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,8 +81,7 @@ class Progress:
     def _waiting(self) -> int | None:
         """Articles that no worker has; None while the store does not tell."""
         try:
-            with map_redis_errors():
-                return wiring.of(self._crawler).frontier.counts().get("pending:article", 0)
+            return wiring.of(self._crawler).frontier.counts().get("pending:article", 0)
         except StoreUnavailable:
             return None
 

@@ -9,7 +9,7 @@ from scrapy import signals
 
 from feedcrawl import wiring
 from feedcrawl.store.disk.files import DiskUnavailable
-from feedcrawl.store.redis.connection import StoreUnavailable
+from feedcrawl.store.redis.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -12,7 +12,7 @@ from scrapy import signals
 from feedcrawl import wiring
 from feedcrawl.services.operations import snapshots
 from feedcrawl.store.disk.files import DiskUnavailable
-from feedcrawl.store.redis.connection import ServerRefused, StoreUnavailable
+from feedcrawl.store.redis.errors import ServerRefused, StoreUnavailable
 
 if TYPE_CHECKING:
     from scrapy import Spider

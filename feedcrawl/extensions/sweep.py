@@ -15,7 +15,7 @@ from scrapy.exceptions import DontCloseSpider
 from feedcrawl import wiring
 from feedcrawl.services.operations.sweeper import PAGE, Sweeper
 from feedcrawl.services.subscriptions import catch_up
-from feedcrawl.store.redis.connection import StoreUnavailable
+from feedcrawl.store.redis.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from scrapy import Spider

@@ -15,7 +15,6 @@ from feedcrawl.items import FeedPoll
 from feedcrawl.parsing import Done
 from feedcrawl.services.sites.sources import keeps_trailing_slash
 from feedcrawl.services.subscriptions import backfill
-from feedcrawl.store.redis.connection import map_redis_errors
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -37,8 +36,7 @@ class ArchiveTasks(Answers):
 
     def prepare(self, leases: Sequence[Lease]) -> None:
         """Loads the feeds of a batch."""
-        with map_redis_errors():
-            self._feeds = self.wired.registry.load([backfill.feed_id_of(lease) for lease in leases])
+        self._feeds = self.wired.registry.load([backfill.feed_id_of(lease) for lease in leases])
 
     def request(self, lease: Lease) -> Request | None:
         """The request of one document."""

@@ -23,7 +23,6 @@ from feedcrawl.services.articles import publication
 from feedcrawl.services.articles.tasks import asked_url, keeps_slash, merged_event, uid_of
 from feedcrawl.services.sites.sources import rules_of
 from feedcrawl.services.subscriptions.polling import feed_content
-from feedcrawl.store.redis.connection import map_redis_errors
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Sequence
@@ -57,9 +56,8 @@ class ArticleTasks(Answers):
         self._prepared = self.wired.media.prepare(leases, self.wired.now())
         first = [lease for lease in leases if not lease.history.again]
         uids = {uid for lease in first for uid in (lease.id, _uid_now(lease))}
-        with map_redis_errors():
-            owners = self.wired.articles.owners(list(uids))
-            stored = self.wired.articles.stored(list(owners))
+        owners = self.wired.articles.owners(list(uids))
+        stored = self.wired.articles.stored(list(owners))
         self._owners = {uid: owner for uid, owner in owners.items() if uid in stored}
 
     def request(self, lease: Lease) -> Request | None:
@@ -91,8 +89,7 @@ class ArticleTasks(Answers):
         uid = uid_of(request.url, keep_trailing_slash=keeps_slash(lease.task))
         if lease.history.again or uid == lease.id:
             return True
-        with map_redis_errors():
-            owner = self.wired.articles.owners([uid]).get(uid, lease.id)
+        owner = self.wired.articles.owners([uid]).get(uid, lease.id)
         if owner == lease.id:
             return True
         self._merge_unfetched(lease, uid)
@@ -176,7 +173,7 @@ class ArticleTasks(Answers):
 
     def _merge_unfetched(self, lease: Lease, winner: str) -> None:
         store, task, url = self.wired.articles, lease.task, asked_url(lease.task)
-        with map_redis_errors(), self.wired.client.pipeline(transaction=False) as pipe:
+        with self.wired.client.pipeline(transaction=False) as pipe:
             wanted = store.wanted(lease.id, winner)
             store.sighting(pipe, winner, url)
             store.attempted(pipe, [lease.id], self.wired.now().timestamp())

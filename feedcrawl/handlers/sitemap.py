@@ -20,7 +20,6 @@ from feedcrawl.parsing import Done
 from feedcrawl.services.sites import sitemaps, watching
 from feedcrawl.services.sites.sitemaps import Commits, SitemapPoll
 from feedcrawl.services.sites.sources import keeps_trailing_slash
-from feedcrawl.store.redis.connection import map_redis_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,10 +56,9 @@ class SitemapTasks(Answers):
 
     def prepare(self, leases: Sequence[Lease]) -> None:
         """Loads the sitemaps of a batch, and how much their sites have brought today."""
-        with map_redis_errors():
-            self._watched = self._store.load([lease.id.removeprefix("sitemap:") for lease in leases])
-            sites = {sitemaps.site_of(each.sitemap) for each in self._watched.values()}
-            self._today = self._store.today(list(sites), sitemaps.day_of(self.wired.now()))
+        self._watched = self._store.load([lease.id.removeprefix("sitemap:") for lease in leases])
+        sites = {sitemaps.site_of(each.sitemap) for each in self._watched.values()}
+        self._today = self._store.today(list(sites), sitemaps.day_of(self.wired.now()))
 
     def request(self, lease: Lease) -> Request | None:
         """The conditional request of a poll; unconditional where something was left over from the last.
@@ -114,8 +112,7 @@ class SitemapTasks(Answers):
             await self._commit(poll)
 
     async def _read(self, poll: SitemapPoll, response: Response) -> None:
-        with map_redis_errors():
-            known = self._store.known(poll.sitemap, sitemaps.site_of(poll.sitemap), sitemaps.day_of(poll.at))
+        known = self._store.known(poll.sitemap, sitemaps.site_of(poll.sitemap), sitemaps.day_of(poll.at))
         hosts: dict[str, bool] = {}
         for _ in range(LOOKS):
             await self._look(poll, response, known, hosts)

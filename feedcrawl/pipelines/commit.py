@@ -13,7 +13,6 @@ from feedcrawl.exceptions import LeaseLost
 from feedcrawl.items import Article, FeedPoll
 from feedcrawl.services.operations import tallies
 from feedcrawl.services.subscriptions import backfill, journal, polling, registering
-from feedcrawl.store.redis.connection import map_redis_errors
 from feedcrawl.telemetry.tracing import traced
 
 if TYPE_CHECKING:
@@ -73,8 +72,7 @@ class CommitPipeline:
 
     async def _poll(self, poll: FeedPoll) -> None:
         registry = self._wired.registry
-        with map_redis_errors():
-            policy = self._wired.tempo.policy(poll.at)
+        policy = self._wired.tempo.policy(poll.at)
         self._wired.websub.seen(poll)
         poll.decision = polling.decide(poll, policy, random.uniform(-1, 1))  # noqa: S311 - jitter
         self._wired.tracer.note(poll.lease, decision=poll.decision.reason, wait_sec=poll.decision.interval_sec)
@@ -185,8 +183,7 @@ class CommitPipeline:
                 commit=counted,
             )
         else:
-            with map_redis_errors():
-                self._wired.series.add(counted)
+            self._wired.series.add(counted)
         self._stats.inc_value("feedcrawl/articles/failed")
         self._stats.inc_value(f"feedcrawl/articles/failed/{item.code}")
         logger.info("article_refused", extra={**details, "code": item.code, "reason": item.reason})

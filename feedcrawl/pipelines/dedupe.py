@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Self
 from feedcrawl import wiring
 from feedcrawl.items import Article, FeedPoll
 from feedcrawl.services.subscriptions import lineage
-from feedcrawl.store.redis.connection import map_redis_errors
 from feedcrawl.telemetry.tracing import traced
 
 if TYPE_CHECKING:
@@ -39,9 +38,8 @@ class DedupePipeline:
         if isinstance(item, FeedPoll) and item.parsed is not None:
             async with self._turn:
                 await asyncio.sleep(0)
-        with map_redis_errors():
-            if isinstance(item, FeedPoll) and item.parsed is not None:
-                lineage.tell_apart(item, self._wired.entries)
-            elif isinstance(item, Article):
-                self._wired.joins.settle(item)
+        if isinstance(item, FeedPoll) and item.parsed is not None:
+            lineage.tell_apart(item, self._wired.entries)
+        elif isinstance(item, Article):
+            self._wired.joins.settle(item)
         return item

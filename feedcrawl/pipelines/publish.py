@@ -10,7 +10,7 @@ from feedcrawl.exceptions import LeaseLost
 from feedcrawl.items import Article, FeedPoll
 from feedcrawl.services.articles import publication, tasks
 from feedcrawl.services.subscriptions import lineage, polling
-from feedcrawl.store.redis.connection import in_order, map_redis_errors
+from feedcrawl.store.redis.connection import in_order
 from feedcrawl.telemetry.tracing import traced
 
 if TYPE_CHECKING:
@@ -43,21 +43,20 @@ class PublishPipeline:
             return item
         if not getattr(item, "ended", False) and not self._wired.leases.confirms(item.lease):
             raise LeaseLost(item.lease)
-        with map_redis_errors():
-            cached = isinstance(item, Article) and self._cache(item)
-            events = polling.entry_events(item) if isinstance(item, FeedPoll) else self._article(item, cached=cached)
-            in_order(writes)
-            self._wired.events.add(writes, events, traceparent(item.lease.task.payload))
-            in_order(writes)
-            if isinstance(item, FeedPoll):
-                lineage.save(item, self._wired.entries, writes)
-            if isinstance(item, Article):
-                self._wired.media.finish(writes, item)
-            writes.execute()
-            self._wired.events.trim()
-            if isinstance(item, Article):
-                self._wired.files.ask(item)
-                self._prune()
+        cached = isinstance(item, Article) and self._cache(item)
+        events = polling.entry_events(item) if isinstance(item, FeedPoll) else self._article(item, cached=cached)
+        in_order(writes)
+        self._wired.events.add(writes, events, traceparent(item.lease.task.payload))
+        in_order(writes)
+        if isinstance(item, FeedPoll):
+            lineage.save(item, self._wired.entries, writes)
+        if isinstance(item, Article):
+            self._wired.media.finish(writes, item)
+        writes.execute()
+        self._wired.events.trim()
+        if isinstance(item, Article):
+            self._wired.files.ask(item)
+            self._prune()
         item.writes = None
         return item
 

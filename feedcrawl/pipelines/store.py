@@ -8,7 +8,6 @@ from feedcrawl import wiring
 from feedcrawl.items import Article, FeedPoll
 from feedcrawl.services.articles import publication
 from feedcrawl.services.subscriptions import backfill, polling
-from feedcrawl.store.redis.connection import map_redis_errors
 from feedcrawl.telemetry.tracing import traced
 
 if TYPE_CHECKING:
@@ -33,15 +32,13 @@ class StorePipeline:
         """The item. Tasks of a poll go out here and its lineages later: what counts as known is not pushed again."""
         if isinstance(item, FeedPoll) and item.parsed is not None:
             item.writes = self._wired.client.pipeline(transaction=False)
-            with map_redis_errors():
-                self._entries(item)
+            self._entries(item)
         elif isinstance(item, Article):
             item.writes = self._wired.client.pipeline(transaction=False)
             publication.queue(item, self._wired.articles, self._wired.joins)
             if item.merged_into == item.uid:
-                with map_redis_errors():
-                    for task in self._wired.joins.edited_as_well(item.lease.task, item.uid):
-                        self._wired.leases.push([task], again="edited")
+                for task in self._wired.joins.edited_as_well(item.lease.task, item.uid):
+                    self._wired.leases.push([task], again="edited")
         return item
 
     def _entries(self, poll: FeedPoll) -> None:

@@ -19,7 +19,7 @@ from feedcrawl.handlers.feed import FeedTasks
 from feedcrawl.handlers.file import FileTasks
 from feedcrawl.handlers.sitemap import SitemapTasks
 from feedcrawl.handlers.websub import HubTasks
-from feedcrawl.store.redis.connection import StoreUnavailable, map_redis_errors
+from feedcrawl.store.redis.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -98,8 +98,7 @@ class FrontierSpider(Spider):
 
     async def _begun(self) -> bool:
         try:
-            with map_redis_errors():
-                await self.begin()
+            await self.begin()
         except StoreUnavailable as error:
             logger.debug("start_waits", extra={"reason": error.code})
             return False

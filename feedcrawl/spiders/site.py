@@ -14,7 +14,7 @@ from feedcrawl.services.frontier.requests import request_to_task
 from feedcrawl.services.sites import crawling, sources
 from feedcrawl.services.sites.crawling import SiteRun
 from feedcrawl.spiders.base import FrontierSpider
-from feedcrawl.store.redis.connection import StoreUnavailable
+from feedcrawl.store.redis.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

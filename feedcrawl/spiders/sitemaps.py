@@ -13,7 +13,6 @@ from feedcrawl.services.sites import sources, watching
 from feedcrawl.services.subscriptions import registering
 from feedcrawl.spiders.base import FrontierSpider
 from feedcrawl.spiders.feeds import NO_USABLE_ARGUMENT, switch
-from feedcrawl.store.redis.connection import map_redis_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,8 +62,7 @@ class SitemapsSpider(FrontierSpider):
     async def _make_due(self, ids: Sequence[str]) -> None:
         """These sitemaps, or all if none is named, parts of an index included."""
         store, frontier = self.wired.sitemaps, self.wired.frontier
-        with map_redis_errors():
-            watched = iter(store.load(ids).values()) if ids else store.all()
-            while batch := list(islice(watched, lists.BATCH)):
-                frontier.push([watching.sitemap_task(each.sitemap) for each in batch], again="operator")
-                await asyncio.sleep(0)
+        watched = iter(store.load(ids).values()) if ids else store.all()
+        while batch := list(islice(watched, lists.BATCH)):
+            frontier.push([watching.sitemap_task(each.sitemap) for each in batch], again="operator")
+            await asyncio.sleep(0)

@@ -11,7 +11,7 @@ from feedcrawl.config import ConfigError
 from feedcrawl.crawl.scheduler import UNRETURNED
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.store.disk.files import DiskUnavailable
-from feedcrawl.store.redis.connection import ServerRefused, StoreUnavailable
+from feedcrawl.store.redis.errors import ServerRefused, StoreUnavailable
 
 
 def item(task: str) -> Any:

@@ -14,7 +14,7 @@ from twisted.web._newclient import ParseError, RequestTransmissionFailed, Respon
 from feedcrawl import exceptions as ours
 from feedcrawl.crawl.failures import failure_name
 from feedcrawl.domain.frontier.outcome import FAILURES
-from feedcrawl.store.redis.connection import StoreUnavailable
+from feedcrawl.store.redis.errors import StoreUnavailable
 
 MODULES = (
     "scrapy.exceptions",

@@ -18,6 +18,7 @@ from feedcrawl.crawl.verdict import Verdicts
 from feedcrawl.domain.frontier.tasks import Lease, Task
 from feedcrawl.domain.http.redirects import Hop
 from feedcrawl.settings import from_environment
+from feedcrawl.store.redis.errors import StoreUnavailable
 
 URL = "http://a.test/1"
 
@@ -140,7 +141,7 @@ def test_a_store_that_is_away_costs_no_attempt(crawler: Crawler, monkeypatch: py
     leases = wiring.of(crawler).leases
 
     def away(*_: Any) -> None:
-        raise redis.TimeoutError
+        raise StoreUnavailable("timeout", "no answer")
 
     with monkeypatch.context() as patch:
         patch.setattr(leases._frontier, "_run", away)

@@ -15,7 +15,7 @@ from feedcrawl import wiring
 from feedcrawl.crawl.scheduler import FILES, FrontierScheduler
 from feedcrawl.domain.frontier.tasks import Lease, Task
 from feedcrawl.settings import from_environment
-from feedcrawl.store.redis.connection import StoreUnavailable
+from feedcrawl.store.redis.errors import StoreUnavailable
 
 URL = "http://a.test/"
 
@@ -71,7 +71,7 @@ class Away:
 
     def __call__(self, scheduler: FrontierScheduler) -> None:
         def fail(*_: Any, **__: Any) -> Any:
-            raise redis.ConnectionError("gone")
+            raise StoreUnavailable("unreachable", "gone")
 
         self._patch.setattr(scheduler.leases._frontier, "_run", fail)
 

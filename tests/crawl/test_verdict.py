@@ -16,7 +16,7 @@ from feedcrawl.domain.frontier.tasks import History, Lease, Task
 from feedcrawl.domain.http.redirects import Hop
 from feedcrawl.services.frontier.own_network import Way
 from feedcrawl.store.frontier.queue import Released
-from feedcrawl.store.redis.connection import StoreUnavailable
+from feedcrawl.store.redis.errors import StoreUnavailable
 
 NOW = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
 URL = "http://a.test/"

@@ -10,7 +10,7 @@ from scrapy import Spider
 from scrapy.settings import Settings
 
 from feedcrawl.extensions import logs
-from feedcrawl.store.redis.connection import StoreUnavailable
+from feedcrawl.store.redis.errors import StoreUnavailable
 
 EVIL = "http://a.test/\r\n2026-01-01 00:00:00Z [info] article_stored\x1b[2J\x9b%s{}\u2028\"'"
 

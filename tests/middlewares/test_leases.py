@@ -8,7 +8,7 @@ from scrapy.http import Response
 
 from feedcrawl.domain.frontier.tasks import History, Lease, Task
 from feedcrawl.middlewares.leases import LeaseMiddleware
-from feedcrawl.store.redis.connection import StoreUnavailable
+from feedcrawl.store.redis.errors import StoreUnavailable
 
 URL = "http://a.test/"
 

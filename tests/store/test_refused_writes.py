@@ -8,7 +8,7 @@ import redis
 
 from feedcrawl.domain.frontier.tasks import Lease, Task
 from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
-from feedcrawl.store.redis.connection import StoreUnavailable, map_redis_errors
+from feedcrawl.store.redis.errors import StoreUnavailable
 
 Step = Callable[[Frontier, Lease], Any]
 STEPS: dict[str, Step] = {
@@ -64,8 +64,7 @@ def test_whole_or_not_at_all(
 ) -> None:
     before, refused = state(redis_client), None
     try:
-        with map_redis_errors():
-            STEPS[step](frontier, lease)
+        STEPS[step](frontier, lease)
     except StoreUnavailable as error:
         refused = error.code
     assert refused is None or (refused, state(redis_client)) == (refusing, before)

@@ -18,7 +18,7 @@ from feedcrawl.api.access import COOKIE, Caller
 from feedcrawl.api.problems import RETRY_SEC, STATUSES
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.store.disk.files import DiskUnavailable
-from feedcrawl.store.redis.connection import StoreUnavailable
+from feedcrawl.store.redis.errors import StoreUnavailable
 from feedcrawl.wiring import Wiring
 
 MAX_FIELDS = 20

@@ -26,7 +26,7 @@ from feedcrawl.services.sites.sources import rules_of, source_of
 from feedcrawl.services.subscriptions.polling import evidence, feed_content, rfc3339
 from feedcrawl.store.disk.files import DiskUnavailable
 from feedcrawl.store.disk.raw import RawElsewhere
-from feedcrawl.store.redis.connection import in_order, map_redis_errors
+from feedcrawl.store.redis.connection import in_order
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -161,10 +161,9 @@ class Replay:
 
     def _capture(self, ref: RawRef, line: dict[str, Any] | None, said: dict[str, Any]) -> _Capture | Replayed:
         assert ref.uid is not None
-        with map_redis_errors():
-            uid = line["uid"] if line else self._stores.articles.winner_of(ref.uid) or ref.uid
-            stored = self._stores.articles.record(uid)
-            known = self._stores.frontier.find(ref.uid)
+        uid = line["uid"] if line else self._stores.articles.winner_of(ref.uid) or ref.uid
+        stored = self._stores.articles.record(uid)
+        known = self._stores.frontier.find(ref.uid)
         before = outline(stored) if stored else line
         if before is not None and "failure" not in before and before["fetch_id"] != ref.fetch_id:
             return _skipped(ref, "superseded")
@@ -251,23 +250,22 @@ class Replay:
         """Stores and tells as the pipelines do, in their order. False if a `known` article is another task's by now."""
         stores = self._stores
         article.started_at = stores.now()
-        with map_redis_errors():
-            stores.joins.settle(article)
-            if known and article.merged_into is not None:
-                return False
-            times = {name: known[name] for name in ("fetched_ts", "fetched_at")} if known else {}
-            stores.files.attach(article)
-            article.record = publication.record(article) | times
-            if article.extraction is not None and article.merged_into is None:
-                stores.article_lines.append(article.started_at.date(), {"type": "article", **article.record})
-            article.writes = stores.client.pipeline(transaction=False)
-            publication.queue(article, stores.articles, stores.joins)
-            in_order(article.writes)
-            stores.events.add(article.writes, self._told(article, after, known=bool(known)))
-            in_order(article.writes)
-            stores.media.finish(article.writes, article, article.started_at)
-            article.writes.execute()
-            stores.files.ask(article)
+        stores.joins.settle(article)
+        if known and article.merged_into is not None:
+            return False
+        times = {name: known[name] for name in ("fetched_ts", "fetched_at")} if known else {}
+        stores.files.attach(article)
+        article.record = publication.record(article) | times
+        if article.extraction is not None and article.merged_into is None:
+            stores.article_lines.append(article.started_at.date(), {"type": "article", **article.record})
+        article.writes = stores.client.pipeline(transaction=False)
+        publication.queue(article, stores.articles, stores.joins)
+        in_order(article.writes)
+        stores.events.add(article.writes, self._told(article, after, known=bool(known)))
+        in_order(article.writes)
+        stores.media.finish(article.writes, article, article.started_at)
+        article.writes.execute()
+        stores.files.ask(article)
         return True
 
     def _told(self, article: Article, after: dict[str, Any] | str, *, known: bool) -> list[Event]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 from feedcrawl.domain.articles.query import FIELDS, OUTLINE
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.services.articles.tasks import record_of
-from feedcrawl.store.redis.connection import map_redis_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,8 +52,7 @@ class Catalogue:
 
         Refusal: `article_unknown`, or `article_failed` for a URL that has ended without one.
         """
-        with map_redis_errors():
-            winner, fields, sightings = self._articles.found(uid)
+        winner, fields, sightings = self._articles.found(uid)
         if winner is not None:
             return Found(winner=winner)
         if not fields:
@@ -75,18 +73,17 @@ class Catalogue:
         since, budget = max(oldest, wanted.since or 0.0), _BUDGET
         is_all = wanted.category is None and not wanted.is_of_record
         size, chosen = limit + 1 if is_all else _CHUNK, list[Place]()
-        with map_redis_errors():
-            while budget > 0:
-                found = self._articles.newest(size, before=before, since=since)
-                meant, cost = self._meant([uid for uid, _ in found], wanted)
-                budget -= cost + _CHUNK_COST
-                chosen += [(at, uid) for uid, at in found if uid in meant]
-                if len(chosen) > limit:
-                    return Page(self._outlines(chosen[:limit]), chosen[limit - 1])
-                if len(found) < size:
-                    return Page(self._outlines(chosen), None)
-                before = found[-1][1], found[-1][0]
-            return Page(self._outlines(chosen), before)
+        while budget > 0:
+            found = self._articles.newest(size, before=before, since=since)
+            meant, cost = self._meant([uid for uid, _ in found], wanted)
+            budget -= cost + _CHUNK_COST
+            chosen += [(at, uid) for uid, at in found if uid in meant]
+            if len(chosen) > limit:
+                return Page(self._outlines(chosen[:limit]), chosen[limit - 1])
+            if len(found) < size:
+                return Page(self._outlines(chosen), None)
+            before = found[-1][1], found[-1][0]
+        return Page(self._outlines(chosen), before)
 
     def _meant(self, uids: Sequence[str], wanted: Wanted) -> tuple[set[str], int]:
         """Those that are meant, and how many records were read for it."""

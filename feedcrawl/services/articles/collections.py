@@ -12,7 +12,6 @@ from feedcrawl.domain.errors import Refusal
 from feedcrawl.services.articles.tasks import record_of
 from feedcrawl.services.subscriptions.polling import rfc3339
 from feedcrawl.store.articles.collections import DEFAULT, PAGE, full_name
-from feedcrawl.store.redis.connection import map_redis_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,9 +67,8 @@ class CollectionService:
 
     def all(self, actor: str) -> list[dict[str, Any]]:
         """The actor's collections by name, the default one first: `name`, `articles` held, `created_at`."""
-        with map_redis_errors():
-            made = {DEFAULT: None} | dict(sorted(self._collections.listed(actor).items()))
-            sizes = self._collections.sizes([full_name(actor, name) for name in made])
+        made = {DEFAULT: None} | dict(sorted(self._collections.listed(actor).items()))
+        sizes = self._collections.sizes([full_name(actor, name) for name in made])
         return [
             {"name": name, "articles": size, "created_at": at}
             for (name, at), size in zip(made.items(), sizes, strict=True)
@@ -83,40 +81,36 @@ class CollectionService:
                 "bad_collection_name", "a name has 1 to 64 of a-z, 0-9, _ and -, and begins with none of both"
             )
         at = rfc3339(now)
-        with map_redis_errors():
-            if len(self._collections.listed(actor)) >= MAX_COLLECTIONS:
-                raise Refusal("too_many_collections", f"an actor may have {MAX_COLLECTIONS}: drop one first")
-            if name == DEFAULT or not self._collections.make(actor, name, at):
-                raise Refusal("collection_exists", f"there is a collection {name!r} already")
+        if len(self._collections.listed(actor)) >= MAX_COLLECTIONS:
+            raise Refusal("too_many_collections", f"an actor may have {MAX_COLLECTIONS}: drop one first")
+        if name == DEFAULT or not self._collections.make(actor, name, at):
+            raise Refusal("collection_exists", f"there is a collection {name!r} already")
         return {"name": name, "articles": 0, "created_at": at}
 
     def drop(self, actor: str, name: str) -> None:
         """Lets go of a collection and of what it holds; Refusal (`collection_is_default`)."""
-        with map_redis_errors():
-            full = own_collection(self._collections, actor, name)
-            if name == DEFAULT:
-                raise Refusal("collection_is_default", "the default collection stays: take its articles out instead")
-            self._collections.forget(actor, name)
-            while held := self._collections.members(full, PAGE):
-                self._let_go(full, held)
+        full = own_collection(self._collections, actor, name)
+        if name == DEFAULT:
+            raise Refusal("collection_is_default", "the default collection stays: take its articles out instead")
+        self._collections.forget(actor, name)
+        while held := self._collections.members(full, PAGE):
+            self._let_go(full, held)
 
     def take_out(self, actor: str, name: str, uid: str) -> None:
         """Lets go of one article; Refusal (`article_not_held`)."""
-        with map_redis_errors():
-            full, wanted = own_collection(self._collections, actor, name), media_id(uid)
-            if not self._collections.holds(full, wanted):
-                raise Refusal("article_not_held", f"{name} does not hold the article {uid[:32]!r}")
-            self._let_go(full, [wanted])
+        full, wanted = own_collection(self._collections, actor, name), media_id(uid)
+        if not self._collections.holds(full, wanted):
+            raise Refusal("article_not_held", f"{name} does not hold the article {uid[:32]!r}")
+        self._let_go(full, [wanted])
 
     def page(self, actor: str, name: str, *, before: Place | None = None, limit: int = 50, html: bool = False) -> Page:
         """At most so many of what a collection holds, after a place; each article as in a list, or with its HTML."""
-        with map_redis_errors():
-            full = own_collection(self._collections, actor, name)
-            found = self._collections.page(full, limit + 1, before)
-            is_last, found = len(found) <= limit, found[:limit]
-            records = self._records.get_all([each for each, _ in found])
-            media = [each for each in records if each is not None]
-            articles = dict(zip([each.media_id for each in media], self._read(media, html=html), strict=True))
+        full = own_collection(self._collections, actor, name)
+        found = self._collections.page(full, limit + 1, before)
+        is_last, found = len(found) <= limit, found[:limit]
+        records = self._records.get_all([each for each, _ in found])
+        media = [each for each in records if each is not None]
+        articles = dict(zip([each.media_id for each in media], self._read(media, html=html), strict=True))
         held = tuple(
             Held(each, at, articles[each.media_id])
             for each, (_, at) in zip(records, found, strict=True)

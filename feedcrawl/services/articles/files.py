@@ -12,7 +12,6 @@ from feedcrawl.items import Article, Entry, FeedPoll
 from feedcrawl.services.articles.tasks import asked_url
 from feedcrawl.services.subscriptions.polling import rfc3339
 from feedcrawl.store.disk.files import DiskUnavailable
-from feedcrawl.store.redis.connection import map_redis_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -66,17 +65,16 @@ class FileService:
             return
         wishes = {wish.id: wish for each in pending for wish in files.wishes([each["url"]], each["role"])}
         uid = item.uid if isinstance(item, Article) else None
-        with map_redis_errors():
-            for file_id in wishes if uid else ():
-                self._files.refer(file_id, str(uid))
-            pushed = self._leases.push([wish.task() for wish in wishes.values()])
-            ended = [wish for wish, answer in zip(wishes.values(), pushed, strict=True) if answer == "known"]
-            known = self._known(wish.id for wish in ended)
-            gone = [wish.task() for wish in ended if wish.id not in known]
-            if gone:
-                self._leases.push(gone, again="queue_again")
-            for file_id, found in known.items() if uid else ():
-                self._relink(str(uid), wishes[file_id].url, found)
+        for file_id in wishes if uid else ():
+            self._files.refer(file_id, str(uid))
+        pushed = self._leases.push([wish.task() for wish in wishes.values()])
+        ended = [wish for wish, answer in zip(wishes.values(), pushed, strict=True) if answer == "known"]
+        known = self._known(wish.id for wish in ended)
+        gone = [wish.task() for wish in ended if wish.id not in known]
+        if gone:
+            self._leases.push(gone, again="queue_again")
+        for file_id, found in known.items() if uid else ():
+            self._relink(str(uid), wishes[file_id].url, found)
 
     # --- for readers ---
 
@@ -85,8 +83,7 @@ class FileService:
         waiting = {link["url"]: Wish(link["url"], link["role"]).id for each in records for link in _pending(each)}
         if not waiting:
             return list(records)
-        with map_redis_errors():
-            known = self._files.load(list(waiting.values()))
+        known = self._files.load(list(waiting.values()))
         ended = {url: known[file_id] for url, file_id in waiting.items() if file_id in known}
         return [_with_files(each, ended) for each in records]
 
@@ -102,15 +99,13 @@ class FileService:
         """Tells the disk, Redis and the articles that wait for it what has become of a file. Safe to repeat."""
         url = asked_url(task)
         self._lines.append(at.date(), {"type": "file", "url": url, **found, "ended_at": rfc3339(at)})
-        with map_redis_errors():
-            self._files.save(task.id, found)
-            for uid in self._files.referrers(task.id):
-                self._relink(uid, url, found)
+        self._files.save(task.id, found)
+        for uid in self._files.referrers(task.id):
+            self._relink(uid, url, found)
 
     def _known(self, ids: Iterable[str]) -> dict[str, dict[str, Any]]:
         """What is known of files; content that was here and is gone is unknown."""
-        with map_redis_errors():
-            found = self._files.load(list(dict.fromkeys(ids)))
+        found = self._files.load(list(dict.fromkeys(ids)))
         return {file_id: known for file_id, known in found.items() if self._is_there(known)}
 
     def _is_there(self, known: Record) -> bool:

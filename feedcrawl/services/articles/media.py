@@ -18,7 +18,6 @@ from feedcrawl.services.articles.joins import losers_of
 from feedcrawl.services.articles.tasks import article_task, record_of
 from feedcrawl.services.subscriptions.polling import rfc3339
 from feedcrawl.store.articles.collections import DEFAULT
-from feedcrawl.store.redis.connection import map_redis_errors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -83,11 +82,10 @@ class MediaService:
         be fetched, UnknownCollection.
         """
         task = article_task(url)
-        with map_redis_errors():
-            place = own_collection(self._collections, actor, collection)
-            winner = self._winner_of(task.id)
-            media = new_media(winner or task.id, task.url, rfc3339(now), request_id)
-            media, is_there = self._held(media, place, now)
+        place = own_collection(self._collections, actor, collection)
+        winner = self._winner_of(task.id)
+        media = new_media(winner or task.id, task.url, rfc3339(now), request_id)
+        media, is_there = self._held(media, place, now)
         if media.processing_status == "failed":
             return Submission(self._retried(media, now), duplicate=winner is not None, enqueued=True)
         enqueued = not is_there
@@ -97,13 +95,12 @@ class MediaService:
 
     def hold(self, uid: str, actor: str, collection: str, now: datetime) -> Media:
         """Puts an article that is stored into a collection; Refusal (`article_unknown`), UnknownCollection."""
-        with map_redis_errors():
-            place = own_collection(self._collections, actor, collection)
-            uid = self._winner_of(uid) or uid
-            article = self._article(uid)
-            if article is None:
-                raise Refusal("article_unknown", f"no article {uid[:32]!r} is stored: name its URL to have it fetched")
-            return self._held(new_media(uid, article["canonical_url"], rfc3339(now)), place, now)[0]
+        place = own_collection(self._collections, actor, collection)
+        uid = self._winner_of(uid) or uid
+        article = self._article(uid)
+        if article is None:
+            raise Refusal("article_unknown", f"no article {uid[:32]!r} is stored: name its URL to have it fetched")
+        return self._held(new_media(uid, article["canonical_url"], rfc3339(now)), place, now)[0]
 
     def retry(self, wanted: str, now: datetime) -> Media:
         """Another round of attempts for what has failed; UnknownMedia, or IllegalTransition for other records."""
@@ -112,8 +109,7 @@ class MediaService:
     def get(self, wanted: str) -> dict[str, Any]:
         """The record with its fragments, in the shape of docs/data-format.md; UnknownMedia if there is none."""
         media = self._found(wanted)
-        with map_redis_errors():
-            parts = self._records.fragments(media) or self._fragments(media)
+        parts = self._records.fragments(media) or self._fragments(media)
         return states.public(media, parts)
 
     # --- for the crawl ---
@@ -121,7 +117,7 @@ class MediaService:
     def prepare(self, leases: Sequence[Lease], now: datetime) -> Prepared:
         """Marks the records of a batch that wait as being worked on; one round trip, two where there are any."""
         ids = [lease.id for lease in leases]
-        with map_redis_errors(), self._client.pipeline(transaction=False) as pipe:
+        with self._client.pipeline(transaction=False) as pipe:
             for uid in ids:
                 self._records.ask(pipe, media_id(uid))
                 self._stories.ask_apart(pipe, uid)
@@ -186,7 +182,7 @@ class MediaService:
     def _start(self, found: Sequence[tuple[Lease, Media]], now: datetime) -> None:
         waiting = [(lease, media) for lease, media in found if media.processing_status in WAITING]
         if waiting:
-            with map_redis_errors(), self._client.pipeline(transaction=False) as pipe:
+            with self._client.pipeline(transaction=False) as pipe:
                 for lease, media in waiting:
                     begun = states.started(media, rfc3339(now), attempts=lease.history.attempts)
                     self._records.write(pipe, begun)
@@ -216,7 +212,7 @@ class MediaService:
 
     def _retried(self, media: Media, now: datetime) -> Media:
         media = states.retried(media, rfc3339(now))
-        with map_redis_errors(), self._client.pipeline(transaction=False) as pipe:
+        with self._client.pipeline(transaction=False) as pipe:
             self._records.write(pipe, media)
             pipe.execute()
         self._leases.push([article_task(media.requested_url)], again="retry")
@@ -235,8 +231,7 @@ class MediaService:
             self._records.keep(pipe, media, article)
 
     def _found(self, wanted: str) -> Media:
-        with map_redis_errors():
-            media = self._records.get(wanted)
+        media = self._records.get(wanted)
         if media is None:
             raise UnknownMedia("media_unknown", f"no record of {wanted[:80]!r} is kept")
         return media

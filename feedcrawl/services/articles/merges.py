@@ -9,7 +9,7 @@ from feedcrawl.domain.articles.media import media_id, new_media
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.services.articles.tasks import article_events, article_task, hash_fields, uid_of, unmerged_event
 from feedcrawl.services.subscriptions.polling import rfc3339
-from feedcrawl.store.redis.connection import in_order, map_redis_errors
+from feedcrawl.store.redis.connection import in_order
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -49,14 +49,12 @@ class Merges:
 
     def last(self, limit: int) -> list[dict[str, Any]]:
         """The last joins, newest first, in the shape of docs/data-format.md."""
-        with map_redis_errors():
-            return self._stories.joins(limit)
+        return self._stories.joins(limit)
 
     def find(self, wanted: str) -> dict[str, Any]:
         """The join of a uid, or of a URL; UnknownMerge if there is none."""
         uid = uid_of(wanted) if "/" in wanted else wanted
-        with map_redis_errors():
-            found = self._stories.find(uid)
+        found = self._stories.find(uid)
         if found is None:
             raise UnknownMerge("no_merge", f"{wanted} has joined no other article within the last 30 days")
         return found
@@ -68,7 +66,7 @@ class Merges:
         read, its events and last its media record; the join itself goes at the end.
         """
         join = self.find(wanted)
-        with map_redis_errors(), self._client.pipeline(transaction=False) as pipe:
+        with self._client.pipeline(transaction=False) as pipe:
             self._stories.part(pipe, join["uid"], join["winner"])
             pipe.execute()
             record = self._stories.record(join["uid"])
@@ -76,20 +74,19 @@ class Merges:
             self._lines.append(now.date(), {"type": "article", **record})
         else:
             self._leases.push([article_task(join["url"], category=_first(join))], again="operator")
-        with map_redis_errors():
-            kept = self._articles.wanted(join["winner"])
-            with self._client.pipeline(transaction=False) as pipe:
-                self._unjoin(pipe, join, [name for name in join["lacked"] if name not in kept])
-                if record is not None:
-                    self._articles.write(pipe, join["uid"], hash_fields(record))
-                    self._articles.index(pipe, join["uid"], join["categories"], record["fetched_ts"])
-                in_order(pipe)
-                self._events.add(pipe, _told(join, record))
-                in_order(pipe)
-                self._return_media(pipe, join, record, now)
-                in_order(pipe)
-                self._stories.undone(pipe, join["uid"])
-                pipe.execute()
+        kept = self._articles.wanted(join["winner"])
+        with self._client.pipeline(transaction=False) as pipe:
+            self._unjoin(pipe, join, [name for name in join["lacked"] if name not in kept])
+            if record is not None:
+                self._articles.write(pipe, join["uid"], hash_fields(record))
+                self._articles.index(pipe, join["uid"], join["categories"], record["fetched_ts"])
+            in_order(pipe)
+            self._events.add(pipe, _told(join, record))
+            in_order(pipe)
+            self._return_media(pipe, join, record, now)
+            in_order(pipe)
+            self._stories.undone(pipe, join["uid"])
+            pipe.execute()
         return join, "queued" if record is None else "restored"
 
     def _unjoin(self, pipe: Pipeline, join: dict[str, Any], gained: list[str]) -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from feedcrawl.domain.urls import canonicalize
 from feedcrawl.services.articles.tasks import keeps_slash
-from feedcrawl.store.redis.connection import map_redis_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,13 +45,12 @@ class Submissions:
         pushed = self._leases.push_each((task, 0.0, again) for task, again in batch)
         known = [task.id for (task, _), answer in zip(batch, pushed, strict=True) if answer == "known"]
         if known and categories:
-            with map_redis_errors():
-                self._articles.categorize_known(known, categories)
+            self._articles.categorize_known(known, categories)
         return pushed.count("queued")
 
     def _want(self, batch: Sequence[tuple[Task, Again]], categories: Sequence[str]) -> None:
         links = [canonicalize(task.url, keep_trailing_slash=keeps_slash(task)) for task, again in batch if not again]
-        with map_redis_errors(), self._client.pipeline(transaction=False) as pipe:
+        with self._client.pipeline(transaction=False) as pipe:
             for task, _ in batch:
                 self._articles.want(pipe, task.id, categories)
             for category in categories:

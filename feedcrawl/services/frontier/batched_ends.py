@@ -11,8 +11,6 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING
 
-from feedcrawl.store.redis.connection import map_redis_errors
-
 if TYPE_CHECKING:
     from feedcrawl.store.frontier.queue import Ending, Finished, Frontier
 
@@ -55,8 +53,7 @@ class Endings:
             sent.add_done_callback(partial(self._tell, batch))
 
     def _end(self, endings: list[Ending]) -> list[Finished]:
-        with map_redis_errors():
-            return self._frontier.end(endings)
+        return self._frontier.end(endings)
 
     def _tell(self, batch: list[tuple[Ending, asyncio.Future[Finished]]], sent: asyncio.Future[list[Finished]]) -> None:
         error = sent.exception()

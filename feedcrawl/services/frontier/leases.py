@@ -14,7 +14,7 @@ from feedcrawl.domain.urls import hostname
 from feedcrawl.services.frontier.batched_ends import Endings
 from feedcrawl.services.frontier.own_network import Way
 from feedcrawl.store.frontier.queue import Ending
-from feedcrawl.store.redis.connection import StoreUnavailable, map_redis_errors
+from feedcrawl.store.redis.errors import StoreUnavailable
 from feedcrawl.telemetry.tracing import Untraced
 
 if TYPE_CHECKING:
@@ -72,8 +72,7 @@ class Leases:
     def take(self, wanted: int, lanes: Sequence[str]) -> Taken:
         """Leases of hosts that may be asked now."""
         began = time.monotonic()
-        with map_redis_errors():
-            taken = self._frontier.take(wanted, lanes=lanes)
+        taken = self._frontier.take(wanted, lanes=lanes)
         if self._tracer.on:
             taken = replace(taken, leases=tuple(map(self._tracer.begin, taken.leases)))
         if not self.held:
@@ -83,37 +82,32 @@ class Leases:
 
     def push(self, tasks: Iterable[Task], *, delay_sec: float = 0, again: Again = "") -> list[Pushed]:
         """Adds tasks to the frontier."""
-        with map_redis_errors():
-            pushed = self._frontier.push(tasks, delay_sec=delay_sec, again=again)
+        pushed = self._frontier.push(tasks, delay_sec=delay_sec, again=again)
         self.on_change(delay_sec)
         return pushed
 
     def push_each(self, tasks: Iterable[tuple[Task, float, Again]]) -> list[Pushed]:
         """Adds tasks, each with its delay in seconds and its reason to come again."""
-        with map_redis_errors():
-            pushed = self._frontier.push_each(tasks)
+        pushed = self._frontier.push_each(tasks)
         self.on_change(0)
         return pushed
 
     def forgive(self, failed: Mapping[str, Task]) -> None:
         """Forgets the failures of hosts that were our own; their feeds and the like are polled again soon."""
         polls = [replace(task, payload={}) for task in failed.values() if task.kind in POLL_KINDS]
-        with map_redis_errors():
-            self._frontier.forgive(failed)
-            self._frontier.push_each((task, AGAIN_SEC, "own_outage") for task in polls)
+        self._frontier.forgive(failed)
+        self._frontier.push_each((task, AGAIN_SEC, "own_outage") for task in polls)
 
     def turn(self, lease: Lease) -> float | None:
         """Seconds to wait for the host's next turn under this lease; None if it is lost."""
-        with map_redis_errors():
-            return self._frontier.turn(lease)
+        return self._frontier.turn(lease)
 
     @asynccontextmanager
     async def visit(self, url: str, *, patience_sec: float) -> AsyncIterator[Lease]:
         """A turn at a URL's host for a request that is no task's; TurnDenied where there is none within the time."""
         until = time.monotonic() + patience_sec
         while True:
-            with map_redis_errors():
-                turn = self._frontier.visit(hostname(url), url)
+            turn = self._frontier.visit(hostname(url), url)
             if isinstance(turn, Lease):
                 break
             if time.monotonic() + turn > until:
@@ -122,21 +116,19 @@ class Leases:
         try:
             yield turn
         finally:
-            with suppress(StoreUnavailable), map_redis_errors():  # it then runs out by itself
+            with suppress(StoreUnavailable):  # it then runs out by itself
                 self._frontier.give_back(turn, reason="visited")
             self.on_change(0)
 
     def release(self, lease: Lease, signal: Signal, *, wait_sec: float | None = None) -> Released:
         """Frees the host's slot, with what the answer said of the host."""
-        with map_redis_errors():
-            released = self._frontier.release(lease, signal, wait_sec=wait_sec)
+        released = self._frontier.release(lease, signal, wait_sec=wait_sec)
         self.on_change(released.wait_sec)
         return released
 
     def done(self, lease: Lease, **ending: Any) -> Finished:
         """Ends the task as `Frontier.done` does; the lease is no longer held."""
-        with map_redis_errors():
-            finished = self._frontier.done(lease, **ending)
+        finished = self._frontier.done(lease, **ending)
         self._forget(lease, **ending)
         return finished
 
@@ -156,8 +148,7 @@ class Leases:
 
     def give_back(self, lease: Lease, **reason: Any) -> Returned:
         """Returns the task as `Frontier.give_back` does; the lease is no longer held."""
-        with map_redis_errors():
-            returned = self._frontier.give_back(lease, **reason)
+        returned = self._frontier.give_back(lease, **reason)
         self._forget(lease, status="given_back", **reason)
         return returned
 
@@ -210,8 +201,7 @@ class Leases:
         """
         self.give_back_abandoned()
         began = time.monotonic()
-        with map_redis_errors():
-            lost = self._frontier.heartbeat(self.held.values()) - self._ending
+        lost = self._frontier.heartbeat(self.held.values()) - self._ending
         self._sure_until = began + self._lease_sec
         for task_id in lost:
             self._lose(self.held.pop(task_id, None))

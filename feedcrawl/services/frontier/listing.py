@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.figures import DIMENSIONS
-from feedcrawl.store.redis.connection import map_redis_errors
 
 if TYPE_CHECKING:
     from feedcrawl.domain.frontier.figures import Figures, HostFigures
@@ -63,8 +62,7 @@ def urls(
         raise Refusal("bad_cursor", "cursor is `next` of a page, as it was given")
     found: list[tuple[Task, History]] = []
     for _ in range(parts) if parts else count():
-        with map_redis_errors():
-            cursor, some = frontier.urls(cursor, count=part)
+        cursor, some = frontier.urls(cursor, count=part)
         found += [each for each in some if wanted.means(*each)]
         if not cursor or len(found) >= limit:
             break
@@ -76,8 +74,7 @@ def busiest(frontier: Frontier, limit: int, *, parts: int | None = None) -> list
     found: dict[str, int] = {}
     cursor = 0
     for _ in range(parts) if parts else count():
-        with map_redis_errors():
-            cursor, some = frontier.hosts(cursor)
+        cursor, some = frontier.hosts(cursor)
         found.update(some)
         if not cursor:
             break

@@ -18,7 +18,7 @@ from feedcrawl.items import Article
 from feedcrawl.services.articles import publication
 from feedcrawl.services.operations.inputs import queue_task
 from feedcrawl.store.redis import keys
-from feedcrawl.store.redis.connection import in_order, map_redis_errors
+from feedcrawl.store.redis.connection import in_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -49,13 +49,12 @@ def deliver(wired: Wiring) -> int:
     is out: HASH, event, media record and links to a file are those of any other failure. DiskUnavailable where a file's
     line cannot be written: its letter waits.
     """
-    with map_redis_errors():
-        if not wired.client.set(keys.DELIVERY, 1, nx=True, ex=DELIVERY_SEC):
-            return 0
-        try:
-            return wired.frontier.deliver_dead_letters(first=lambda texts: _tell(wired, texts))
-        finally:
-            wired.client.delete(keys.DELIVERY)
+    if not wired.client.set(keys.DELIVERY, 1, nx=True, ex=DELIVERY_SEC):
+        return 0
+    try:
+        return wired.frontier.deliver_dead_letters(first=lambda texts: _tell(wired, texts))
+    finally:
+        wired.client.delete(keys.DELIVERY)
 
 
 def _tell(wired: Wiring, texts: list[str]) -> None:
@@ -92,12 +91,11 @@ def _bury(wired: Wiring, letter: Letter) -> None:
 def letters(wired: Wiring, wanted: Wanted, limit: int = NO_LIMIT) -> Iterator[Letter]:
     """The letters that are meant, oldest first, at most `limit`; read as they are asked for."""
     deliver(wired)
-    with map_redis_errors():
-        start = 0
-        while limit > 0 and (page := wired.dead_letters.page(start)):
-            found = _meant(page, wanted, limit)
-            yield from found
-            start, limit = start + len(page), limit - len(found)
+    start = 0
+    while limit > 0 and (page := wired.dead_letters.page(start)):
+        found = _meant(page, wanted, limit)
+        yield from found
+        start, limit = start + len(page), limit - len(found)
 
 
 def replay(wired: Wiring, wanted: Wanted, limit: int = NO_LIMIT) -> Replayed:
@@ -136,11 +134,10 @@ def _take_out(wired: Wiring, wanted: Wanted, limit: int, take: Callable[[list[Le
     """Shows `take` the letters that are meant, a page at a time, and removes those whose text it answers; how many."""
     start = removed = 0
     deliver(wired)
-    with map_redis_errors():
-        while limit > 0 and (page := wired.dead_letters.page(start)):
-            found = _meant(page, wanted, limit)
-            gone = wired.dead_letters.remove(start, take(found)) if found else 0
-            start, limit, removed = start + len(page) - gone, limit - len(found), removed + gone
+    while limit > 0 and (page := wired.dead_letters.page(start)):
+        found = _meant(page, wanted, limit)
+        gone = wired.dead_letters.remove(start, take(found)) if found else 0
+        start, limit, removed = start + len(page) - gone, limit - len(found), removed + gone
     return removed
 
 

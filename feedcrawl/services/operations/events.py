@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.operations.events import EventType
-from feedcrawl.store.redis.connection import map_redis_errors
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -41,10 +40,9 @@ def read(events: Events, after: str = BEGINNING, limit: int = 100, types: Collec
     cannot be meant; StoreUnavailable.
     """
     _check(after, limit, types)
-    with map_redis_errors():
-        if after == NOW:
-            return Page((), events.last())
-        found = events.after(after, _LOOKED_AT if types else limit)
+    if after == NOW:
+        return Page((), events.last())
+    found = events.after(after, _LOOKED_AT if types else limit)
     chosen = [told for told in found if not types or told.fields.get("type") in types][:limit]
     full = len(chosen) == limit
     ends_at = chosen[-1].at if full else found[-1].at if found else after

@@ -11,7 +11,6 @@ from feedcrawl.domain.subscriptions.lists import MAX_FEEDS, read_list
 from feedcrawl.services.articles.tasks import article_task
 from feedcrawl.services.subscriptions import registering
 from feedcrawl.services.subscriptions.registering import Refused, with_scheme
-from feedcrawl.store.redis.connection import map_redis_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -60,17 +59,16 @@ def queue_urls(wired: Wiring, urls: Sequence[str], wanted: Wanted) -> list[dict[
         raise Refusal("too_many_urls", f"one import has at most {MAX_URLS} URLs, not {len(urls)}")
     judged = [_judged(wired, url, wanted) for url in urls]
     tasks = list({task.id: task for _, task in judged if task is not None}.values())
-    with map_redis_errors():
-        if wanted.category:
-            with wired.client.pipeline(transaction=False) as pipe:
-                for task in tasks:
-                    wired.articles.want(pipe, task.id, [wanted.category])
-                pipe.execute()
-        pushed = wired.frontier.push(tasks, again="operator" if wanted.again else "")
-        answers = {task.id: str(answer) for task, answer in zip(tasks, pushed, strict=True)}
-        known = [uid for uid, answer in answers.items() if answer == "known"]
-        if wanted.category and known:
-            wired.articles.categorize_known(known, [wanted.category])
+    if wanted.category:
+        with wired.client.pipeline(transaction=False) as pipe:
+            for task in tasks:
+                wired.articles.want(pipe, task.id, [wanted.category])
+            pipe.execute()
+    pushed = wired.frontier.push(tasks, again="operator" if wanted.again else "")
+    answers = {task.id: str(answer) for task, answer in zip(tasks, pushed, strict=True)}
+    known = [uid for uid, answer in answers.items() if answer == "known"]
+    if wanted.category and known:
+        wired.articles.categorize_known(known, [wanted.category])
     return [said if task is None else {**said, "answer": answers[task.id]} for said, task in judged]
 
 
@@ -106,9 +104,8 @@ def import_list(wired: Wiring, body: bytes, categories: tuple[str, ...], request
 def check_room(wired: Wiring, more: int = 1) -> None:
     """Refusal (`too_many_feeds`) where more feeds cannot be subscribed over the API."""
     limit = wired.config.api_max_feeds
-    with map_redis_errors():
-        if limit and wired.registry.count() + more > limit:
-            raise Refusal("too_many_feeds", f"at most {limit} feeds may be subscribed here (FEEDCRAWL_API_MAX_FEEDS)")
+    if limit and wired.registry.count() + more > limit:
+        raise Refusal("too_many_feeds", f"at most {limit} feeds may be subscribed here (FEEDCRAWL_API_MAX_FEEDS)")
 
 
 def passed(wired: Wiring, wishes: Iterable[Wish]) -> tuple[list[Wish], list[Refused]]:

@@ -11,7 +11,6 @@ from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.queue_items import QueueItem, read_item, unwrapped
 from feedcrawl.services.articles.tasks import article_task, page_key
 from feedcrawl.store.redis import keys
-from feedcrawl.store.redis.connection import map_redis_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -54,41 +53,37 @@ class Inputs:
     def recover(self) -> int:
         """Takes up what workers that were killed had taken; answers how many items."""
         count = 0
-        with map_redis_errors():
-            for left in self._client.scan_iter(match=keys.QUEUES_TAKEN_PATTERN, count=1000):
-                items = self._client.lrange(left, 0, -1)
-                self._push(items)
-                for item in items:
-                    self._client.lrem(left, 1, item)
-                count += len(items)
+        for left in self._client.scan_iter(match=keys.QUEUES_TAKEN_PATTERN, count=1000):
+            items = self._client.lrange(left, 0, -1)
+            self._push(items)
+            for item in items:
+                self._client.lrem(left, 1, item)
+            count += len(items)
         return count
 
     def from_queue(self) -> int:
         """Takes in up to a batch of `crawler_queue`; answers how many items."""
-        with map_redis_errors():
+        with self._client.pipeline(transaction=False) as pipe:
+            for _ in range(min(BATCH, self._client.llen(keys.CRAWLER_QUEUE))):
+                pipe.lmove(keys.CRAWLER_QUEUE, self._taken, "LEFT", "RIGHT")
+            items = [item for item in pipe.execute() if item is not None]
+        if items:
+            self._push(items)
             with self._client.pipeline(transaction=False) as pipe:
-                for _ in range(min(BATCH, self._client.llen(keys.CRAWLER_QUEUE))):
-                    pipe.lmove(keys.CRAWLER_QUEUE, self._taken, "LEFT", "RIGHT")
-                items = [item for item in pipe.execute() if item is not None]
-            if items:
-                self._push(items)
-                with self._client.pipeline(transaction=False) as pipe:
-                    for item in items:
-                        pipe.lrem(self._taken, 1, item)
-                    pipe.execute()
+                for item in items:
+                    pipe.lrem(self._taken, 1, item)
+                pipe.execute()
         return len(items)
 
     def from_categories(self) -> Iterator[int]:
         """Takes in what was added to the categories' links, a batch at a time; yields how many were new."""
-        with map_redis_errors():
-            names = sorted(self._client.scan_iter(match=keys.CATEGORY_LINKS_PATTERN, count=1000))
+        names = sorted(self._client.scan_iter(match=keys.CATEGORY_LINKS_PATTERN, count=1000))
         for name in names:
             category = str(name).removeprefix(keys.category_links(""))
             cursor = "0"
             while True:
-                with map_redis_errors():
-                    cursor, members = self._client.sscan(name, cursor, count=BATCH)
-                    yield self._links(category, members)
+                cursor, members = self._client.sscan(name, cursor, count=BATCH)
+                yield self._links(category, members)
                 if int(cursor) == 0:
                     break
 

@@ -11,7 +11,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.registry import Collector
 
 from feedcrawl.store.redis import keys
-from feedcrawl.store.redis.connection import StoreUnavailable, map_redis_errors
+from feedcrawl.store.redis.errors import StoreUnavailable
 from feedcrawl.telemetry import names
 
 if TYPE_CHECKING:
@@ -67,8 +67,7 @@ class Fleet(Collector):
     def collect(self) -> Iterator[Family]:
         """All of `names.FLEET`."""
         try:
-            with map_redis_errors():
-                families = list(self._read())
+            families = list(self._read())
         except StoreUnavailable:
             families = []
         yield _gauge(names.STORE_UP, [((), float(bool(families)))])

@@ -16,7 +16,6 @@ from feedcrawl.domain.operations.tallies import SPANS, Bar, bars, total
 from feedcrawl.services.subscriptions import registering
 from feedcrawl.store.frontier.dead_letters import PAGE
 from feedcrawl.store.redis import keys
-from feedcrawl.store.redis.connection import map_redis_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -112,22 +111,21 @@ def overview(wired: Wiring, span: str) -> Overview:
     """The figures of a span of `tallies.SPANS`, and what is so now. StoreUnavailable."""
     chosen, now = SPANS[span], wired.now().timestamp()
     since, until = chosen.bounds(now)
-    with map_redis_errors():
-        found = bars(wired.series.slots(since, until), chosen, now)
-        counted = wired.series.most_news(since, now, TOP)
-        feeds = wired.registry.load([feed_id for feed_id, _ in counted])
-        return Overview(
-            bars=found,
-            whole=total(found),
-            feeds=wired.registry.count(),
-            failing=wired.registry.failing(0)[0],
-            figures=wired.frontier.figures(),
-            letters=wired.dead_letters.count(),
-            news=[(feeds[feed_id], number) for feed_id, number in counted if feed_id in feeds],
-            hosts=wired.series.most_failures(since, now, TOP),
-            circuits=circuits(wired),
-            paced=paced(wired),
-        )
+    found = bars(wired.series.slots(since, until), chosen, now)
+    counted = wired.series.most_news(since, now, TOP)
+    feeds = wired.registry.load([feed_id for feed_id, _ in counted])
+    return Overview(
+        bars=found,
+        whole=total(found),
+        feeds=wired.registry.count(),
+        failing=wired.registry.failing(0)[0],
+        figures=wired.frontier.figures(),
+        letters=wired.dead_letters.count(),
+        news=[(feeds[feed_id], number) for feed_id, number in counted if feed_id in feeds],
+        hosts=wired.series.most_failures(since, now, TOP),
+        circuits=circuits(wired),
+        paced=paced(wired),
+    )
 
 
 def circuits(wired: Wiring, limit: int = TOP) -> list[HostFigures]:
@@ -151,17 +149,16 @@ def rate(feed: Feed) -> float:
 def feeds(wired: Wiring, text: str = "", *, failing: bool = False, page: int = 1) -> FeedList:
     """The feeds whose URL, title or category has a text in it, by URL; or those that fail, by how often in a row."""
     start = (page - 1) * FEEDS_A_PAGE
-    with map_redis_errors():
-        subscribed = wired.registry.count()
-        if failing:
-            meant, ids = wired.registry.failing(start + FEEDS_A_PAGE)
-            whole = True
-        else:
-            urls = sorted(_urls(wired, text.lower()))
-            meant, ids = len(urls), [feed_id for _, feed_id in urls]
-            whole = subscribed <= LOOKED_AT
-        chosen = ids[start : start + FEEDS_A_PAGE]
-        loaded = wired.registry.load(chosen)
+    subscribed = wired.registry.count()
+    if failing:
+        meant, ids = wired.registry.failing(start + FEEDS_A_PAGE)
+        whole = True
+    else:
+        urls = sorted(_urls(wired, text.lower()))
+        meant, ids = len(urls), [feed_id for _, feed_id in urls]
+        whole = subscribed <= LOOKED_AT
+    chosen = ids[start : start + FEEDS_A_PAGE]
+    loaded = wired.registry.load(chosen)
     return FeedList([loaded[each] for each in chosen if each in loaded], meant, subscribed, whole)
 
 
@@ -195,17 +192,16 @@ def feed_page(wired: Wiring, feed_id: str) -> FeedPage:
         raise Refusal("feed_unknown", "there is no feed of this id: it may have been unsubscribed")
     articles = wired.catalogue.page(WantedArticles(feed_id=feed.id), wired.now(), limit=TOP).articles
     lines = wired.entry_lines.recent(f'"feed_id":"{feed.id}"', LINE_BYTES)
-    with map_redis_errors():
-        return FeedPage(
-            feed,
-            wired.registry.journal(feed.id),
-            wired.entries.count(feed.id),
-            wired.pushes.find(feed.id),
-            wired.frontier.find(f"feed:{feed.id}"),
-            articles,
-            lines[:TOP],
-            rate(feed),
-        )
+    return FeedPage(
+        feed,
+        wired.registry.journal(feed.id),
+        wired.entries.count(feed.id),
+        wired.pushes.find(feed.id),
+        wired.frontier.find(f"feed:{feed.id}"),
+        articles,
+        lines[:TOP],
+        rate(feed),
+    )
 
 
 def queued(wired: Wiring) -> int:
@@ -222,20 +218,19 @@ def versions(wired: Wiring, uid: str) -> list[dict[str, Any]]:
 def letters(wired: Wiring, wanted: Wanted, before: int | None = None) -> Letters:
     """A page of the dead letters that are meant, newest first, from a place in their list backwards."""
     found: list[Letter] = []
-    with map_redis_errors():
-        wired.frontier.deliver_dead_letters()
-        count = wired.dead_letters.count()
-        end = count if before is None else min(before, count)
-        for _ in range(LETTER_PAGES):
-            start = max(0, end - PAGE)
-            page = wired.dead_letters.page(start)[: end - start]
-            for at in range(end - 1, start - 1, -1):
-                letter = read_letter(page[at - start]) if at - start < len(page) else None
-                if letter is not None and wanted.matches(letter):
-                    found.append(letter)
-                if len(found) == LETTERS_A_PAGE:
-                    return Letters(found, count, at)
-            end = start
-            if not end:
-                break
+    wired.frontier.deliver_dead_letters()
+    count = wired.dead_letters.count()
+    end = count if before is None else min(before, count)
+    for _ in range(LETTER_PAGES):
+        start = max(0, end - PAGE)
+        page = wired.dead_letters.page(start)[: end - start]
+        for at in range(end - 1, start - 1, -1):
+            letter = read_letter(page[at - start]) if at - start < len(page) else None
+            if letter is not None and wanted.matches(letter):
+                found.append(letter)
+            if len(found) == LETTERS_A_PAGE:
+                return Letters(found, count, at)
+        end = start
+        if not end:
+            break
     return Letters(found, count, end)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from feedcrawl.store.disk.files import FILE_TOO_LARGE, PASSING, DiskUnavailable, probe
-from feedcrawl.store.redis.connection import ServerRefused, StoreUnavailable, check_server
+from feedcrawl.store.redis.connection import check_server
+from feedcrawl.store.redis.errors import ServerRefused, StoreUnavailable
 
 if TYPE_CHECKING:
     from pathlib import Path

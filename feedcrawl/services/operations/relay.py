@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from redis.exceptions import ResponseError
 
 from feedcrawl.domain.operations.kafka_messages import Message, Unfit, message_of
-from feedcrawl.store.redis.connection import StoreUnavailable, map_redis_errors
+from feedcrawl.store.redis.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -122,21 +122,20 @@ class Relay:
         return len(told)
 
     def _take(self) -> list[Told]:
-        with map_redis_errors():
-            self._leads = self._events.lead(self._worker, LEAD_SEC)
-            if not self._leads:
-                self._again = True  # whoever leads may leave what it was given
+        self._leads = self._events.lead(self._worker, LEAD_SEC)
+        if not self._leads:
+            self._again = True  # whoever leads may leave what it was given
+            return []
+        if not self._opened:
+            self._events.open_group(GROUP)
+            self._opened = True
+        try:
+            return self._next()
+        except ResponseError as error:
+            if str(error).startswith("NOGROUP"):  # the server was emptied
+                self._opened = False
                 return []
-            if not self._opened:
-                self._events.open_group(GROUP)
-                self._opened = True
-            try:
-                return self._next()
-            except ResponseError as error:
-                if str(error).startswith("NOGROUP"):  # the server was emptied
-                    self._opened = False
-                    return []
-                raise
+            raise
 
     def _next(self) -> list[Told]:
         if self._again:
@@ -147,17 +146,15 @@ class Relay:
 
     def _finish(self, told: Sequence[Told], unfit: Sequence[tuple[Told, Unfit]]) -> None:
         """What can never be sent is kept aside before it is acknowledged; it stops nothing."""
-        with map_redis_errors():
-            for each, why in unfit:
-                self._events.refuse(each, GROUP, why.reason, why.detail)
-                extra = {"id": each.fields.get("id"), "at": each.at, "reason": why.reason, "detail": why.detail}
-                logger.warning("event_refused", extra=extra)
-            self._events.acknowledge(GROUP, told)
+        for each, why in unfit:
+            self._events.refuse(each, GROUP, why.reason, why.detail)
+            extra = {"id": each.fields.get("id"), "at": each.at, "reason": why.reason, "detail": why.detail}
+            logger.warning("event_refused", extra=extra)
+        self._events.acknowledge(GROUP, told)
         self.refused += len(unfit)
 
     def _leave(self) -> None:
-        with map_redis_errors():
-            self._events.leave(self._worker)
+        self._events.leave(self._worker)
 
     async def _report(self) -> None:
         """Says each minute how it goes."""
@@ -171,5 +168,4 @@ class Relay:
 
 def backlog(events: Events) -> Backlog | None:
     """How far behind the relay is; None where there never was one. Raises StoreUnavailable."""
-    with map_redis_errors():
-        return next((each for each in events.backlogs() if each.group == GROUP), None)
+    return next((each for each in events.backlogs() if each.group == GROUP), None)

@@ -24,7 +24,6 @@ from feedcrawl.services.articles.tasks import hash_fields, uid_of
 from feedcrawl.services.sites.watching import watch
 from feedcrawl.services.subscriptions.registering import poll_task, url_key
 from feedcrawl.store.disk.files import map_disk_errors, write_anew
-from feedcrawl.store.redis.connection import map_redis_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -69,14 +68,12 @@ def is_cheap(wired: Wiring) -> bool:
 
 
 def _count(wired: Wiring) -> int:
-    with map_redis_errors():
-        return wired.registry.count() + wired.sitemaps.count()
+    return wired.registry.count() + wired.sitemaps.count()
 
 
 def save(wired: Wiring) -> None:
     """Writes the file anew. ServerRefused, and the file as it was, where the server has lost its data meanwhile."""
-    with map_redis_errors():
-        write_anew(path_of(wired), _lines(wired))
+    write_anew(path_of(wired), _lines(wired))
 
 
 def _lines(wired: Wiring) -> Iterator[bytes]:
@@ -92,16 +89,15 @@ def restore(wired: Wiring, now: datetime) -> Restored:
 
     What the server has already stays as it is.
     """
-    with map_redis_errors():
-        feeds = sitemaps = 0
-        for batch in batches(_records(path_of(wired), "feed")):
-            said = [_subscribed(wired, load_subscription(text)) for text in batch]
-            wired.frontier.push(map(poll_task, said))
-            feeds += len(said)
-        for batch in batches(_records(path_of(wired), "sitemap")):
-            sitemaps += len(watch(wired.sitemaps, wired.frontier, list(map(load_sitemap, batch))))
-        articles = sum(_remember(wired, batch) for batch in batches(_articles(wired, now)))
-        wired.generation.accept()
+    feeds = sitemaps = 0
+    for batch in batches(_records(path_of(wired), "feed")):
+        said = [_subscribed(wired, load_subscription(text)) for text in batch]
+        wired.frontier.push(map(poll_task, said))
+        feeds += len(said)
+    for batch in batches(_records(path_of(wired), "sitemap")):
+        sitemaps += len(watch(wired.sitemaps, wired.frontier, list(map(load_sitemap, batch))))
+    articles = sum(_remember(wired, batch) for batch in batches(_articles(wired, now)))
+    wired.generation.accept()
     return Restored(feeds, sitemaps, articles)
 
 

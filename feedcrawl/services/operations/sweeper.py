@@ -14,7 +14,6 @@ from feedcrawl.services.push.websub import lease_task
 from feedcrawl.services.sites.watching import sitemap_task
 from feedcrawl.services.subscriptions.registering import poll_task
 from feedcrawl.store.redis import keys
-from feedcrawl.store.redis.connection import map_redis_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,24 +42,21 @@ class Sweeper:
 
     def count(self) -> int:
         """How many there are to look at."""
-        with map_redis_errors():
-            return self._wired.registry.count() + self._wired.sitemaps.count() + self._wired.pushes.count()
+        return self._wired.registry.count() + self._wired.sitemaps.count() + self._wired.pushes.count()
 
     def begin(self) -> bool:
         """Whether this worker is the one that sweeps now; the next may be another after `TURN_SEC`."""
-        with map_redis_errors():
-            return bool(self._wired.client.set(keys.SWEEPER, self._worker, nx=True, ex=TURN_SEC))
+        return bool(self._wired.client.set(keys.SWEEPER, self._worker, nx=True, ex=TURN_SEC))
 
     def pages(self) -> Iterator[list[str]]:
         """Looks page by page, and yields the tasks of each that have no future; ends early if another took over."""
         wired = self._wired
-        with map_redis_errors():
-            for store, kind in ((wired.registry, _FEED), (wired.sitemaps, _SITEMAP), (wired.pushes, _PUSH)):
-                for shard, ids in store.pages(PAGE):
-                    yield self._look(shard, [f"{kind}{each}" for each in ids])
-                    if not self._goes_on():
-                        return
-            unleased, freed = wired.frontier.audit()
+        for store, kind in ((wired.registry, _FEED), (wired.sitemaps, _SITEMAP), (wired.pushes, _PUSH)):
+            for shard, ids in store.pages(PAGE):
+                yield self._look(shard, [f"{kind}{each}" for each in ids])
+                if not self._goes_on():
+                    return
+        unleased, freed = wired.frontier.audit()
         if unleased or freed:
             logger.warning("frontier_mended", extra={"holders_without_lease": unleased, "hosts_held_by_nobody": freed})
 
@@ -69,12 +65,11 @@ class Sweeper:
 
         To be called a moment after they were found: meanwhile whoever was just about to queue one has done so.
         """
-        with map_redis_errors():
-            missing = self._wired.frontier.sweep(suspects) if suspects else {}
-            tasks = [task for task in self._tasks(list(missing)) if missing[task.id] not in _MENDED]
-            for task in tasks:
-                _tell(task.id, missing[task.id], task.url)
-            self._wired.frontier.push(tasks, again="retry")
+        missing = self._wired.frontier.sweep(suspects) if suspects else {}
+        tasks = [task for task in self._tasks(list(missing)) if missing[task.id] not in _MENDED]
+        for task in tasks:
+            _tell(task.id, missing[task.id], task.url)
+        self._wired.frontier.push(tasks, again="retry")
         return len(tasks)
 
     def _look(self, shard: int, ids: list[str]) -> list[str]:

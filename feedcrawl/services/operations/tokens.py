@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from feedcrawl.domain.operations.tokens import TOKEN_BYTES, new_token, token_digest, token_text
 from feedcrawl.services.subscriptions.polling import rfc3339
-from feedcrawl.store.redis.connection import map_redis_errors
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -22,8 +21,7 @@ def create(tokens: Tokens, actor: str, scope: str, now: datetime) -> tuple[str, 
     digest = token_digest(text)
     assert digest is not None
     token = new_token(digest, actor, scope, rfc3339(now))
-    with map_redis_errors():
-        tokens.add(token)
+    tokens.add(token)
     return text, token
 
 
@@ -32,5 +30,4 @@ def find(tokens: Tokens, text: str) -> Token | None:
     digest = token_digest(text)
     if digest is None:
         return None
-    with map_redis_errors():
-        return tokens.find(digest)
+    return tokens.find(digest)

@@ -21,7 +21,6 @@ from feedcrawl.services.subscriptions.journal import push_line
 from feedcrawl.services.subscriptions.polling import moment
 from feedcrawl.services.subscriptions.registering import poll_task
 from feedcrawl.store.push.websub import Delivery
-from feedcrawl.store.redis.connection import map_redis_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -66,10 +65,7 @@ class WebSub:
         """The form that asks a hub for a subscription, with a callback and a secret that only it will know."""
         token, secret = protocol.token_of(feed_id, secrets.token_bytes(32)), secrets.token_hex(32)
         now = self._at()
-        with map_redis_errors():
-            self._pushes.update(
-                feed_id, lambda push: leases.asked(push, topic, protocol.digest_of(token), secret, now=now)
-            )
+        self._pushes.update(feed_id, lambda push: leases.asked(push, topic, protocol.digest_of(token), secret, now=now))
         form = {
             "hub.mode": "subscribe",
             "hub.topic": topic.topic,
@@ -93,9 +89,8 @@ class WebSub:
 
     def fail(self, feed_id: str, reason: str, *, at_least_sec: float = 0.0) -> float:
         """Notes that a hub was asked in vain, and has its feed polled as without one; seconds until the next try."""
-        with map_redis_errors():
-            before = self._pushes.find(feed_id)
-            push = self._pushes.update(feed_id, lambda old: old and leases.failed(old, reason))
+        before = self._pushes.find(feed_id)
+        push = self._pushes.update(feed_id, lambda old: old and leases.failed(old, reason))
         if push is None:
             return 0.0
         self._tell(feed_id, push, "push_failed", reason)
@@ -104,20 +99,18 @@ class WebSub:
 
     def wait(self, feed_id: str) -> float:
         """Seconds until a subscription that a hub has accepted is looked at again."""
-        with map_redis_errors():
-            push = self._pushes.find(feed_id)
+        push = self._pushes.find(feed_id)
         return leases.wait_sec(push, now=self._at()) if push is not None else 0.0
 
     def intent(self, token: str, intent: Intent) -> str:
         """The challenge to echo to a hub that says what it intends; Refusal for one that is not believed."""
         feed_id, digest, now = protocol.feed_of(token), protocol.digest_of(token), self._at()
-        with map_redis_errors():
-            before = self._pushes.find(feed_id) if feed_id else None
-            refused = leases.refusal(before, digest, intent, now=now)
-            if refused or feed_id is None:
-                logger.info("push_intent_refused", extra={"feed_id": feed_id, "reason": refused or "unknown_callback"})
-                raise Refusal(refused or "unknown_callback", "nothing was asked for that this could verify")
-            push = self._pushes.update(feed_id, lambda old: self._intended(old, digest, intent, now))
+        before = self._pushes.find(feed_id) if feed_id else None
+        refused = leases.refusal(before, digest, intent, now=now)
+        if refused or feed_id is None:
+            logger.info("push_intent_refused", extra={"feed_id": feed_id, "reason": refused or "unknown_callback"})
+            raise Refusal(refused or "unknown_callback", "nothing was asked for that this could verify")
+        push = self._pushes.update(feed_id, lambda old: self._intended(old, digest, intent, now))
         assert push is not None
         self._tell(feed_id, push, "push_denied" if intent.mode == "denied" else "push_verified", intent.reason or "")
         if intent.mode == "denied":
@@ -143,18 +136,17 @@ class WebSub:
         signed as it must be is taken for nothing, without a word to whoever sent it.
         """
         feed_id, now = protocol.feed_of(token), self._at()
-        with map_redis_errors():
-            push = self._pushes.find(feed_id) if feed_id else None
-            key = leases.key_of(push, protocol.digest_of(token), now=now)
-            feed = self._registry.load([feed_id]).get(feed_id) if feed_id and key else None
-            if feed_id is None or key is None or feed is None:
-                raise Refusal("unknown_callback", "there is no subscription with this callback")
-            refused = protocol.signature_refusal(key.secret, signatures, body, sha1=self._sha1)
-            if refused:
-                logger.warning("push_ignored", extra={"feed_id": feed_id, "reason": refused})
-                return refused
-            result = self._keep(feed, content_type, body) if body.strip() else self._pinged(feed, now)
-            self._pushes.update(feed_id, lambda old: old and replace(old, pushed_at=now))
+        push = self._pushes.find(feed_id) if feed_id else None
+        key = leases.key_of(push, protocol.digest_of(token), now=now)
+        feed = self._registry.load([feed_id]).get(feed_id) if feed_id and key else None
+        if feed_id is None or key is None or feed is None:
+            raise Refusal("unknown_callback", "there is no subscription with this callback")
+        refused = protocol.signature_refusal(key.secret, signatures, body, sha1=self._sha1)
+        if refused:
+            logger.warning("push_ignored", extra={"feed_id": feed_id, "reason": refused})
+            return refused
+        result = self._keep(feed, content_type, body) if body.strip() else self._pinged(feed, now)
+        self._pushes.update(feed_id, lambda old: old and replace(old, pushed_at=now))
         logger.info("push_delivered", extra={"feed_id": feed_id, "result": result, "bytes": len(body)})
         return result
 
@@ -181,14 +173,13 @@ class WebSub:
         if not self.on or poll.failed:
             return
         push, topic, feed_id = poll.push, poll.topic, poll.feed.id
-        with map_redis_errors():
-            if topic is not None and (push is None or (push.hub, push.topic) != (topic.hub, topic.topic)):
-                if push is not None:  # its task asks the hub before
-                    self._frontier.remove(f"websub:{feed_id}")
-                self._frontier.push([lease_task(feed_id, topic)], again="push")
-            elif push is not None and poll.new and self._missed(poll, push):
-                poll.push = self._pushes.update(feed_id, lambda old: old and replace(old, misses=old.misses + 1))
-                logger.warning("push_missed", extra={"feed_id": feed_id, "url": push.hub, "new": len(poll.new)})
+        if topic is not None and (push is None or (push.hub, push.topic) != (topic.hub, topic.topic)):
+            if push is not None:  # its task asks the hub before
+                self._frontier.remove(f"websub:{feed_id}")
+            self._frontier.push([lease_task(feed_id, topic)], again="push")
+        elif push is not None and poll.new and self._missed(poll, push):
+            poll.push = self._pushes.update(feed_id, lambda old: old and replace(old, misses=old.misses + 1))
+            logger.warning("push_missed", extra={"feed_id": feed_id, "url": push.hub, "new": len(poll.new)})
 
     @staticmethod
     def _missed(poll: FeedPoll, push: Push) -> bool:
@@ -199,12 +190,11 @@ class WebSub:
     def read(self, poll: FeedPoll) -> dict[str, Any]:
         """How the task of a delivery ends that was read: its feed is polled when it was to be; at once if in vain."""
         feed, now = poll.feed, poll.at.timestamp()
-        with map_redis_errors():
-            self._pushes.update(feed.id, lambda old: old and leases.brought(old, len(poll.new)))
-            next_at = moment(feed.polls.next_at)
-            at_once = next_at is None or poll.waiting > 1 or poll.lease.history.again not in (None, "push")
-            wait = 0.0 if at_once or next_at is None else max(next_at.timestamp() - now, 0.0)
-            wait = self._ping(feed.id, now) if poll.failed else wait
+        self._pushes.update(feed.id, lambda old: old and leases.brought(old, len(poll.new)))
+        next_at = moment(feed.polls.next_at)
+        at_once = next_at is None or poll.waiting > 1 or poll.lease.history.again not in (None, "push")
+        wait = 0.0 if at_once or next_at is None else max(next_at.timestamp() - now, 0.0)
+        wait = self._ping(feed.id, now) if poll.failed else wait
         line = push_line(poll, wait)
         commit = [*self._pushes.read(feed.id), *self._registry.note(feed.id, line)]
         return {"status": "pending", "reason": "push", "delay_sec": wait, "commit": commit}
@@ -218,9 +208,8 @@ class WebSub:
         """Has a feed polled at once that was not, since its hub was relied on."""
         if not leases.relied_on(before, now=self._at()):
             return
-        with map_redis_errors():
-            feeds = self._registry.load([feed_id]).values()
-            self._frontier.push([poll_task(feed.subscription) for feed in feeds], again="push")
+        feeds = self._registry.load([feed_id]).values()
+        self._frontier.push([poll_task(feed.subscription) for feed in feeds], again="push")
 
     def _at(self) -> float:
         return self._now().timestamp()

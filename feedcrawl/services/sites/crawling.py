@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.frontier.priority import priority
 from feedcrawl.services.articles.tasks import article_task
-from feedcrawl.store.redis.connection import map_redis_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -28,26 +27,22 @@ class SiteRun:
         self._frontier = frontier
         self._leases = leases
         self._max_pages = max_pages
-        with map_redis_errors():
-            self._run = self._begin()
+        self._run = self._begin()
 
     def follow(self, pages: Sequence[Task]) -> int:
         """Pushes those of the pages that this run has not come to yet, within its cap; answers how many."""
-        with map_redis_errors():
-            known = self._frontier.histories([page.id for page in pages])
+        known = self._frontier.histories([page.id for page in pages])
         fresh = {page.id: page for page in pages if self._is_fresh(known.get(page.id))}
         if not fresh:
             return 0
-        with map_redis_errors():
-            room = self._max_pages - (self._runs.count(self.source.name, len(fresh)) - len(fresh))
+        room = self._max_pages - (self._runs.count(self.source.name, len(fresh)) - len(fresh))
         wanted = list(fresh.values())[: max(room, 0)]
         self._leases.push_each((page, 0.0, "queue_again" if page.id in known else "") for page in wanted)
         return len(wanted)
 
     def end(self) -> None:
         """Nothing is left of the run."""
-        with map_redis_errors():
-            self._runs.end(self.source.name)
+        self._runs.end(self.source.name)
 
     def _is_fresh(self, history: History | None) -> bool:
         if history is None:

@@ -23,7 +23,6 @@ from feedcrawl.services.articles.tasks import article_task
 from feedcrawl.services.sites.watching import sitemap_task
 from feedcrawl.services.subscriptions.polling import moment, rfc3339, rfc3339_or_none
 from feedcrawl.services.subscriptions.registering import url_key
-from feedcrawl.store.redis.connection import map_redis_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -318,8 +317,7 @@ class Commits:
 
     async def _parts(self, poll: SitemapPoll) -> None:
         for batch in batches(parts(poll)):
-            with map_redis_errors():
-                ids = self._store.add([(part, url_key(part.url)) for part, _ in batch])
+            ids = self._store.add([(part, url_key(part.url)) for part, _ in batch])
             tasks = [
                 (sitemap_task(replace(part, id=own)), again) for (part, again), own in zip(batch, ids, strict=True)
             ]
@@ -328,7 +326,7 @@ class Commits:
             await asyncio.sleep(0)
 
     def _remember(self, poll: SitemapPoll, news: News) -> None:
-        with map_redis_errors(), self._client.pipeline(transaction=False) as pipe:
+        with self._client.pipeline(transaction=False) as pipe:
             self._store.save_seen(pipe, poll.watched.id, news.seen)
             if news.kind != "index" and news.found:
                 self._store.count_new(pipe, site_of(poll.sitemap), day_of(poll.at), len(news.found))

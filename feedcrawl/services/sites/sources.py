@@ -16,7 +16,6 @@ from feedcrawl.domain.urls import hostname, registered_domain, same_site
 from feedcrawl.services.sites import watching
 from feedcrawl.services.subscriptions import registering
 from feedcrawl.services.subscriptions.registering import Wish
-from feedcrawl.store.redis.connection import map_redis_errors
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping
@@ -66,8 +65,7 @@ def load(path: Path | None) -> Sources:
 
 def all_of(path: Path | None, said: SaidSources) -> Sources:
     """The sources of the file and those that were said besides; BadSources as of `load`, StoreUnavailable."""
-    with map_redis_errors():
-        besides = said.all()
+    besides = said.all()
     return {**_readable(besides), **load(path)}
 
 
@@ -83,8 +81,7 @@ def _readable(said: Mapping[str, Mapping[str, Any]]) -> Sources:
 
 async def refresh(sources: Sources, stores: Stores, said: SaidSources, fixed: Container[str]) -> None:
     """Has a running crawl's sources follow what was said since; those of the file, which are `fixed`, stay."""
-    with map_redis_errors():
-        besides = {name: source for name, source in _readable(said.all()).items() if name not in fixed}
+    besides = {name: source for name, source in _readable(said.all()).items() if name not in fixed}
     new = changed(sources, besides)
     for name in [name for name in sources if name not in fixed and name not in besides]:
         del sources[name]
@@ -101,8 +98,7 @@ async def put(
     """
     source = read_source(entry)
     _check_free(source.name, fixed)
-    with map_redis_errors():
-        is_new = said.put(source.name, source_record(source))
+    is_new = said.put(source.name, source_record(source))
     await sync({source.name: source}, stores)
     return source, is_new
 
@@ -110,9 +106,8 @@ async def put(
 def drop(said: SaidSources, fixed: Container[str], name: str) -> None:
     """Forgets a source; its feeds stay subscribed. Refusal: `source_in_file`, `no_such_source`."""
     _check_free(name, fixed)
-    with map_redis_errors():
-        if not said.drop(name):
-            raise Refusal("no_such_source", f"there is no source {name[:100]!r}")
+    if not said.drop(name):
+        raise Refusal("no_such_source", f"there is no source {name[:100]!r}")
 
 
 def _check_free(name: str, fixed: Container[str]) -> None:
@@ -154,15 +149,13 @@ async def sync(sources: Mapping[str, Source], stores: Stores) -> None:
 def _pace(source: Source, frontier: Frontier) -> None:
     """The source's delay for its own hosts; a Crawl-delay of theirs goes above it once it is known."""
     if source.domain_delay_sec is not None:
-        with map_redis_errors():
-            frontier.pace_domain(registered_domain(hostname(source.base_url)), delay_sec=source.domain_delay_sec)
+        frontier.pace_domain(registered_domain(hostname(source.base_url)), delay_sec=source.domain_delay_sec)
     if source.delay_sec is None:
         return
     urls = (source.base_url, *source.feed_urls, *source.sitemap_urls)
     hosts = {hostname(url) for url in urls if same_site(url, source.base_url)}
-    with map_redis_errors():
-        for host in sorted(hosts):
-            frontier.pace(host, delay_sec=source.delay_sec)
+    for host in sorted(hosts):
+        frontier.pace(host, delay_sec=source.delay_sec)
 
 
 def _subscribe(source: Source, stores: Stores) -> None:

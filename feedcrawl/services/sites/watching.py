@@ -13,7 +13,6 @@ from feedcrawl.domain.sitemaps.state import Sitemap
 from feedcrawl.domain.urls import hostname, resolve
 from feedcrawl.services.subscriptions.polling import rfc3339
 from feedcrawl.services.subscriptions.registering import Refused, Wish, url_key, with_scheme
-from feedcrawl.store.redis.connection import map_redis_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -46,32 +45,29 @@ def watch(store: Sitemaps, frontier: Frontier, wanted: Sequence[Sitemap], *, aga
 
     One that is watched already keeps its settings (`settle_settings`).
     """
-    with map_redis_errors():
-        ids = store.add([(each, url_key(each.url)) for each in wanted])
-        frontier.push([sitemap_task(replace(each, id=own)) for each, own in zip(wanted, ids, strict=True)], again=again)
+    ids = store.add([(each, url_key(each.url)) for each in wanted])
+    frontier.push([sitemap_task(replace(each, id=own)) for each, own in zip(wanted, ids, strict=True)], again=again)
     return ids
 
 
 def settle_settings(store: Sitemaps, wanted: Sequence[Sitemap], ids: Sequence[str]) -> None:
     """Gives sitemaps that were watched already the categories that they lack, and what a source says of them."""
-    with map_redis_errors():
-        known = store.load(ids)
-        for new, own in zip(wanted, ids, strict=True):
-            old = known[own].sitemap
-            categories = tuple(dict.fromkeys((*old.categories, *new.categories)))
-            said = replace(new, id=old.id, added_at=old.added_at, root=old.root, root_url=old.root_url, depth=old.depth)
-            settled = replace(said if new.source else old, categories=categories, guess=False)
-            if settled != old:
-                store.save(settled)
+    known = store.load(ids)
+    for new, own in zip(wanted, ids, strict=True):
+        old = known[own].sitemap
+        categories = tuple(dict.fromkeys((*old.categories, *new.categories)))
+        said = replace(new, id=old.id, added_at=old.added_at, root=old.root, root_url=old.root_url, depth=old.depth)
+        settled = replace(said if new.source else old, categories=categories, guess=False)
+        if settled != old:
+            store.save(settled)
 
 
 def forget(store: Sitemaps, frontier: Frontier, sitemap: Sitemap) -> bool:
     """Forgets a sitemap and its future, and the parts that were found below it; what they brought stays."""
-    with map_redis_errors():
-        parts = store.load(list(store.tree(sitemap.id)))
-        for each in (*(part.sitemap for part in parts.values()), sitemap):
-            frontier.remove(task_id(each.id))
-            gone = store.remove(each, url_key(each.url))
+    parts = store.load(list(store.tree(sitemap.id)))
+    for each in (*(part.sitemap for part in parts.values()), sitemap):
+        frontier.remove(task_id(each.id))
+        gone = store.remove(each, url_key(each.url))
     return gone
 
 

@@ -10,7 +10,6 @@ from feedcrawl.domain.cadence.arrivals import batch_size, expected
 from feedcrawl.domain.cadence.catch_up import Due, spread, usual_rate
 from feedcrawl.services.subscriptions.polling import moment
 from feedcrawl.services.subscriptions.registering import poll_task
-from feedcrawl.store.redis.connection import map_redis_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,20 +33,19 @@ def spread_overdue(registry: Registry, frontier: Frontier, now: datetime) -> int
     All feeds are read only where a sample of them says so. It is done once in ten minutes: what waits still is then
     spread anew, so that whatever has become worth more goes first.
     """
-    with map_redis_errors():
-        sample = list(islice(_polled(registry), SAMPLE))
-        if sum(_is_overdue(feed, now) for feed in sample) <= MANY * len(sample):
-            return 0
-        overdue: dict[str, Feed] = {}
-        intervals = []
-        for feed in _polled(registry):
-            intervals.append(feed.polls.interval_sec or 1.0)
-            if _is_overdue(feed, now):
-                overdue[feed.id] = feed
-        waits = list(spread([_due(feed, now) for feed in overdue.values()], usual_rate(intervals)))
-        if not waits or not registry.may_spread(ONCE_IN_SEC):
-            return 0
-        frontier.push_each((poll_task(overdue[each].subscription), wait, "operator") for each, wait in waits)
+    sample = list(islice(_polled(registry), SAMPLE))
+    if sum(_is_overdue(feed, now) for feed in sample) <= MANY * len(sample):
+        return 0
+    overdue: dict[str, Feed] = {}
+    intervals = []
+    for feed in _polled(registry):
+        intervals.append(feed.polls.interval_sec or 1.0)
+        if _is_overdue(feed, now):
+            overdue[feed.id] = feed
+    waits = list(spread([_due(feed, now) for feed in overdue.values()], usual_rate(intervals)))
+    if not waits or not registry.may_spread(ONCE_IN_SEC):
+        return 0
+    frontier.push_each((poll_task(overdue[each].subscription), wait, "operator") for each, wait in waits)
     logger.info("overdue_feeds_spread", extra={"feeds": len(waits), "over_sec": round(waits[-1][1])})
     return len(waits)
 

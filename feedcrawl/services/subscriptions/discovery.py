@@ -14,7 +14,6 @@ from feedcrawl.domain.subscriptions.records import dump
 from feedcrawl.domain.urls import hostname
 from feedcrawl.services.subscriptions.polling import rfc3339
 from feedcrawl.services.subscriptions.registering import forget, url_key
-from feedcrawl.store.redis.connection import map_redis_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,12 +44,11 @@ class Moves:
         said, url = poll.feed.subscription, places[0]
         page = said.page or said.url
         moved = replace(said, url=url, page=page, untried=tuple(places[1:]))
-        with map_redis_errors():
-            holder = self.registry.claim(url_key(url), said.id)
-            if holder != said.id:
-                self._join(poll, holder, page)
-                return holder
-            commands = self.registry.moved(dump(moved), said.id)
+        holder = self.registry.claim(url_key(url), said.id)
+        if holder != said.id:
+            self._join(poll, holder, page)
+            return holder
+        commands = self.registry.moved(dump(moved), said.id)
         self.leases.done(
             poll.lease,
             status="pending",
@@ -59,8 +57,7 @@ class Moves:
             patch={"url": url, "host": hostname(url), "payload": None},
             commit=[*commands, *self.registry.note(said.id, _line(poll, f"next: {url}"))],
         )
-        with map_redis_errors():
-            self.registry.drop_url(_left(poll.feed, url), said.id)
+        self.registry.drop_url(_left(poll.feed, url), said.id)
         return said.id
 
     def back(self, poll: FeedPoll) -> None:
@@ -68,9 +65,8 @@ class Moves:
         said = poll.feed.subscription
         assert said.page is not None
         home = replace(said, url=said.page, untried=())
-        with map_redis_errors():
-            self.registry.save(home)
-            self.registry.drop_url(_left(poll.feed, said.page), said.id)
+        self.registry.save(home)
+        self.registry.drop_url(_left(poll.feed, said.page), said.id)
         poll.feed = replace(poll.feed, subscription=home)
 
     def _join(self, poll: FeedPoll, holder: str, page: str) -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.errors import InvalidUrl, Refusal
 from feedcrawl.domain.urls import hostname
-from feedcrawl.store.redis.connection import map_redis_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,8 +42,7 @@ class Wanted:
 
 def one(registry: Registry, feed_id: str) -> Feed:
     """A feed by its id; Refusal (`not_subscribed`) if there is none."""
-    with map_redis_errors():
-        found = registry.load([feed_id]).get(feed_id)
+    found = registry.load([feed_id]).get(feed_id)
     if found is None:
         raise Refusal("not_subscribed", "there is no feed of this id: it may have been unsubscribed")
     return found
@@ -58,20 +56,19 @@ def page(registry: Registry, wanted: Wanted, after: Place | None, limit: int) ->
     shard, cursor, last = _read(after, registry.shards)
     found: list[Feed] = []
     looked_at = 0
-    with map_redis_errors():
-        while looked_at < _LOOKED_AT:
-            following, ids = registry.batch(shard, cursor, limit)
-            ids = [each for each in sorted(ids) if each > last]
-            looked_at += len(ids)
-            for feed in _in_order(registry, ids):
-                if len(found) == limit:
-                    return found, (float(shard), f"{cursor}:{last}")
-                last = feed.id
-                if wanted.means(feed):
-                    found.append(feed)
-            shard, cursor, last = (shard, following, "") if following else (shard + 1, 0, "")
-            if shard == registry.shards:
-                return found, None
+    while looked_at < _LOOKED_AT:
+        following, ids = registry.batch(shard, cursor, limit)
+        ids = [each for each in sorted(ids) if each > last]
+        looked_at += len(ids)
+        for feed in _in_order(registry, ids):
+            if len(found) == limit:
+                return found, (float(shard), f"{cursor}:{last}")
+            last = feed.id
+            if wanted.means(feed):
+                found.append(feed)
+        shard, cursor, last = (shard, following, "") if following else (shard + 1, 0, "")
+        if shard == registry.shards:
+            return found, None
     return found, (float(shard), f"{cursor}:{last}")
 
 

@@ -18,7 +18,6 @@ from feedcrawl.domain.subscriptions.records import Subscription, dump
 from feedcrawl.domain.urls import canonicalize, hostname, resolve
 from feedcrawl.services.subscriptions.journal import moved_line
 from feedcrawl.services.subscriptions.polling import moved_to, new_home, rfc3339
-from feedcrawl.store.redis.connection import map_redis_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -155,8 +154,7 @@ def override(registry: Registry, frontier: Frontier, feed: Feed, pairs: Iterable
 def change(registry: Registry, frontier: Frontier, feed: Feed, said: Mapping[str, Any]) -> Subscription:
     """Says something else of a feed, by fields of a Subscription, and polls it at once, so that it holds now."""
     decided = replace(feed.subscription, **said)
-    with map_redis_errors():
-        registry.save(decided)
+    registry.save(decided)
     poll_now(frontier, [replace(feed, subscription=decided)])
     return decided
 
@@ -185,9 +183,8 @@ def subscribe(registry: Registry, frontier: Frontier, wish: Wish, now: datetime)
 
     A new feed is due at once. One that is there gets the categories that it lacks.
     """
-    with map_redis_errors():
-        said, new = _register(registry, wish, now)
-        frontier.push([poll_task(said)])
+    said, new = _register(registry, wish, now)
+    frontier.push([poll_task(said)])
     return said.id, new
 
 
@@ -200,15 +197,14 @@ def subscribe_all(
     """
     found: dict[str, Subscription] = {}
     refused = []
-    with map_redis_errors():
-        for wish in wishes:
-            try:
-                said, _ = _register(registry, wish, now)
-            except InvalidUrl as error:
-                refused.append(Refused(wish.url, error.code, error.detail))
-            else:
-                found[said.id] = said
-        frontier.push(map(poll_task, found.values()))
+    for wish in wishes:
+        try:
+            said, _ = _register(registry, wish, now)
+        except InvalidUrl as error:
+            refused.append(Refused(wish.url, error.code, error.detail))
+        else:
+            found[said.id] = said
+    frontier.push(map(poll_task, found.values()))
     return list(found), refused
 
 
@@ -231,11 +227,10 @@ def _register(registry: Registry, wish: Wish, now: datetime) -> tuple[Subscripti
 
 def unsubscribe(registry: Registry, frontier: Frontier, feed_id: str) -> bool:
     """Forgets a feed and its future; what it brought stays. False if there is none."""
-    with map_redis_errors():
-        feed = registry.load([feed_id]).get(feed_id)
-        if feed is None:
-            return False
-        return forget(registry, frontier, feed)
+    feed = registry.load([feed_id]).get(feed_id)
+    if feed is None:
+        return False
+    return forget(registry, frontier, feed)
 
 
 def move(registry: Registry, poll: FeedPoll) -> list[Command]:
@@ -246,9 +241,8 @@ def move(registry: Registry, poll: FeedPoll) -> list[Command]:
     home = new_home(poll)
     if home is None:
         return []
-    with map_redis_errors():
-        if registry.claim(url_key(home.url), home.id) != home.id:
-            return []
+    if registry.claim(url_key(home.url), home.id) != home.id:
+        return []
     poll.moved_from = poll.feed.subscription.url
     found = "entries" if poll.found_at else "redirect"
     logger.info("feed_moved", extra={"feed_id": home.id, "url": poll.moved_from, "to": home.url, "by": found})
@@ -280,15 +274,14 @@ def _without(urls: Iterable[str], url: str) -> tuple[str, ...]:
 def _rehouse(registry: Registry, frontier: Frontier, feed: Feed, home: Subscription, now: datetime) -> Subscription:
     """Writes a subscription at another address; what is known of its entries stays, what its server said does not."""
     old = feed.subscription.url
-    with map_redis_errors():
-        if registry.claim(url_key(home.url), home.id) != home.id:
-            raise Refusal("subscribed_already", f"another feed is subscribed at {home.url}")
-        polls = replace(feed.polls, etag=None, last_modified=None, trust=None, moving=None, health=None)
-        registry.move(home, polls, moved_line(feed, home.url, now))
-        if old not in home.formerly and url_key(old) != url_key(home.url):
-            registry.drop_url(url_key(old), home.id)
-        frontier.remove(f"feed:{home.id}")
-        frontier.push([poll_task(home)])
+    if registry.claim(url_key(home.url), home.id) != home.id:
+        raise Refusal("subscribed_already", f"another feed is subscribed at {home.url}")
+    polls = replace(feed.polls, etag=None, last_modified=None, trust=None, moving=None, health=None)
+    registry.move(home, polls, moved_line(feed, home.url, now))
+    if old not in home.formerly and url_key(old) != url_key(home.url):
+        registry.drop_url(url_key(old), home.id)
+    frontier.remove(f"feed:{home.id}")
+    frontier.push([poll_task(home)])
     logger.info("feed_moved", extra={"feed_id": home.id, "url": old, "to": home.url, "by": "operator"})
     return home
 
@@ -304,41 +297,37 @@ def forget(registry: Registry, frontier: Frontier, feed: Feed) -> bool:
 
 def find(registry: Registry, name: str) -> Feed | None:
     """A feed by its id or by any spelling of its URL."""
-    with map_redis_errors():
-        try:
-            feed_id = registry.by_url(url_key(with_scheme(name))) or name
-        except InvalidUrl:
-            feed_id = name
-        return registry.load([feed_id]).get(feed_id)
+    try:
+        feed_id = registry.by_url(url_key(with_scheme(name))) or name
+    except InvalidUrl:
+        feed_id = name
+    return registry.load([feed_id]).get(feed_id)
 
 
 def poll_now(frontier: Frontier, feeds: Sequence[Feed]) -> None:
     """Makes feeds due at once, whatever their schedule says. Those never polled are so already, and asked once."""
     polled = [poll_task(feed.subscription) for feed in feeds if feed.polls.last_fetch_at is not None]
-    with map_redis_errors():
-        frontier.push(polled, again="operator")
+    frontier.push(polled, again="operator")
 
 
 def want_archives(registry: Registry, feeds: Sequence[Feed]) -> list[Feed]:
     """Has the archives of feeds read; answers the feeds whose next poll begins that."""
     waiting = [feed for feed in feeds if feed.polls.archives is None]
-    with map_redis_errors():
-        for feed in waiting:
-            if not feed.subscription.backfill:
-                registry.save(replace(feed.subscription, backfill=True))
+    for feed in waiting:
+        if not feed.subscription.backfill:
+            registry.save(replace(feed.subscription, backfill=True))
     return waiting
 
 
 def batches(registry: Registry, ids: Sequence[str], size: int) -> Iterator[list[Feed]]:
     """The feeds with these ids, or all feeds if none is given, `size` at a time."""
-    with map_redis_errors():
-        if ids:
-            for first in range(0, len(ids), size):
-                yield list(registry.load(ids[first : first + size]).values())
-            return
-        feeds = registry.all()
-        while batch := list(islice(feeds, size)):
-            yield batch
+    if ids:
+        for first in range(0, len(ids), size):
+            yield list(registry.load(ids[first : first + size]).values())
+        return
+    feeds = registry.all()
+    while batch := list(islice(feeds, size)):
+        yield batch
 
 
 def poll_task(said: Subscription) -> Task:

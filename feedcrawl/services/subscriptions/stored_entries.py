@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.services.subscriptions.polling import rfc3339
 from feedcrawl.store.disk.files import json_line
-from feedcrawl.store.redis.connection import map_redis_errors
 
 if TYPE_CHECKING:
     from feedcrawl.domain.entries.lineage import KnownEntry
@@ -129,8 +128,7 @@ def _of_feed(lines: NdjsonFile, known: Entries, entry_uid: str, feed_id: str, te
 
 
 def _lineage(known: Entries, feed_id: str, entry_uid: str) -> KnownEntry | None:
-    with map_redis_errors():
-        return known.lineage(feed_id, entry_uid)
+    return known.lineage(feed_id, entry_uid)
 
 
 def _now(record: dict[str, Any], known: Entries) -> dict[str, Any]:

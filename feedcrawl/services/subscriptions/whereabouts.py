@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from feedcrawl.domain.subscriptions.search import Failing, Search, is_found, search_from, where_to_look, with_https
 from feedcrawl.domain.urls import hostname
 from feedcrawl.services.subscriptions.polling import moment
-from feedcrawl.store.redis.connection import map_redis_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,8 +55,7 @@ def patch(poll: FeedPoll, search: Search) -> dict[str, Any] | None:
 def recognises(poll: FeedPoll, entries: Sequence[Identified], store: Entries) -> bool:
     """Whether a document is the feed of this poll."""
     keys = list(dict.fromkeys(key for entry in entries for key in entry.keys))
-    with map_redis_errors():
-        aliases, _ = store.load(poll.feed.id, keys)
+    aliases, _ = store.load(poll.feed.id, keys)
     shared = sum(any(key in aliases for key in entry.keys) for entry in entries)
     return is_found(shared, len(entries), known=poll.feed.polls.last_success_at is not None)
 

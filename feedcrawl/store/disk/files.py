@@ -18,6 +18,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.archive.warc import rfc3339
+from feedcrawl.domain.errors import FeedcrawlError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -49,26 +50,14 @@ _LEFT_OVER_SEC = 3600
 _LINE_ENDS = re.compile("[\x85\u2028\u2029]")
 
 
-class DiskUnavailable(Exception):
-    """A file that could not be read or written. `reason` is machine-readable (`disk_full`, `symlink_refused`, …)."""
+class DiskUnavailable(FeedcrawlError):
+    """A file that could not be read or written. `reason` is the code (`disk_full`, `symlink_refused`, …)."""
 
     def __init__(self, path: Path, reason: str) -> None:
-        super().__init__(path, reason)
+        super().__init__(reason, str(path))
+        self.args = (path, reason)  # an exception is copied and pickled by its args
         self.path = path
         self.reason = reason
-
-    def __str__(self) -> str:
-        return f"{self.reason}: {self.path}"
-
-    @property
-    def code(self) -> str:
-        """The reason, under the name that it has in the errors of other stores."""
-        return self.reason
-
-    @property
-    def detail(self) -> str:
-        """The path."""
-        return str(self.path)
 
 
 @contextmanager

@@ -120,7 +120,7 @@ class Released:
 
 
 class Frontier(FrontierReads):
-    """One shard of the frontier. Any method may raise redis-py's errors; `map_redis_errors` names them."""
+    """One shard of the frontier. Every method may raise StoreUnavailable."""
 
     def __init__(
         self, client: redis.Redis, policy: FrontierPolicy, *, shard: int = 0, clock: Callable[[], int] | None = None

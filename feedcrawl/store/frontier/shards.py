@@ -28,7 +28,7 @@ from feedcrawl.store.frontier.queue import (
     Taken,
 )
 from feedcrawl.store.redis import keys
-from feedcrawl.store.redis.connection import ServerRefused
+from feedcrawl.store.redis.errors import ServerRefused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -3,16 +3,14 @@
     with connect(url=None, data_dir=Path("data")) as connection:
         connection.client.get("…")
 
-What a server must be is checked once, at the start (`check_server`); what may go wrong later is one exception
-(`StoreUnavailable`), made in one place (`map_redis_errors`).
+The server's version and settings are checked once, at the start (`check_server`); later every command, script and
+pipeline of the client raises StoreUnavailable where the server is in trouble.
 """
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import pkgutil
-import re
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Self
 
@@ -23,7 +21,8 @@ from redis.cluster import ClusterPipeline, RedisCluster
 from redis.connection import ConnectionInterface, PythonRespSerializer
 from redis.retry import Retry
 
-from feedcrawl.store.redis.embedded import EmbeddedServer, EmbeddedSocket, ServerRefused, attach, detach
+from feedcrawl.store.redis.embedded import EmbeddedServer, EmbeddedSocket, attach, detach
+from feedcrawl.store.redis.errors import ServerRefused, raising_ours
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -37,14 +36,11 @@ Pipeline = Any
 
 __all__ = [
     "Connection",
-    "ServerRefused",
-    "StoreUnavailable",
     "check_server",
     "connect",
     "get_each",
     "in_order",
     "is_cluster",
-    "map_redis_errors",
 ]
 
 logger = logging.getLogger(__name__)
@@ -65,22 +61,6 @@ _FIXED: dict[str, Any] = {
     "decode_responses": True,
     "protocol": 2,
 }
-
-
-class StoreUnavailable(Exception):
-    """Redis does not do now what it was asked; the same may succeed later.
-
-    Codes: `unreachable` `timeout` `loading` `busy` `out_of_memory` `disk` `read_only` `replicas` `cluster` `auth`, or
-    the code of the ServerRefused that kept the embedded server from starting again.
-    """
-
-    def __init__(self, code: str, detail: str) -> None:
-        super().__init__(code, detail)
-        self.code = code
-        self.detail = detail
-
-    def __str__(self) -> str:
-        return f"{self.code}: {self.detail}"
 
 
 class Connection:
@@ -163,7 +143,7 @@ def _opened(connection: ConnectionInterface) -> None:
 
 def _client(url: str | None, given: Mapping[str, Any]) -> redis.Redis:
     kind = given.get("redis_cls", redis.Redis)
-    made = pkgutil.resolve_name(kind) if isinstance(kind, str) else kind
+    made = raising_ours(pkgutil.resolve_name(kind) if isinstance(kind, str) else kind)
     options = _options(given) | {"redis_connect_func": _opened}
     client: redis.Redis = made.from_url(url, **options) if url else made(**options)
     return client
@@ -173,13 +153,15 @@ def _cluster(url: str | None, given: Mapping[str, Any]) -> RedisCluster:
     """The client of the whole cluster of which a node was named."""
     options = _options(given) | {"redis_connect_func": _keep_surrogates}
     try:
-        return RedisCluster.from_url(url, **options) if url else RedisCluster(**options)
+        made = raising_ours(RedisCluster)
+        client: RedisCluster = made.from_url(url, **options) if url else made(**options)
     except (exceptions.RedisError, exceptions.RedisClusterException, TypeError, ValueError) as error:
         detail = (
             f"the server is part of a Redis Cluster that cannot be used ({error}): name one of its nodes in REDIS_URL "
             "by host and port, without a database, and see that its `CLUSTER INFO` says cluster_state:ok"
         )
         raise ServerRefused("cluster", detail) from error
+    return client
 
 
 def is_cluster(client: Client) -> bool:
@@ -228,9 +210,9 @@ def newest_of(
 
 
 def _nodes(client: redis.Redis | RedisCluster, *, all_of_them: bool = False) -> list[redis.Redis]:
-    """A client for each server that holds keys, or for replicas too."""
+    """A client of redis-py itself for each server that holds keys, or for replicas too."""
     if not isinstance(client, RedisCluster):
-        return [client]
+        return [redis.Redis(connection_pool=client.connection_pool)]
     nodes: list[ClusterNode] = client.get_nodes() if all_of_them else client.get_primaries()  # type: ignore[no-untyped-call]
     return [client.get_redis_connection(node) for node in nodes]
 
@@ -239,7 +221,7 @@ def _embedded(server: EmbeddedServer, given: Mapping[str, Any]) -> Connection:
     pool = redis.ConnectionPool(
         connection_class=EmbeddedSocket, server=server, redis_connect_func=_opened, **_options(given)
     )
-    return Connection(redis.Redis(connection_pool=pool), server)
+    return Connection(raising_ours(redis.Redis)(connection_pool=pool), server)
 
 
 def check_server(client: redis.Redis | RedisCluster, *, unsafe: bool) -> tuple[str, ...]:
@@ -328,71 +310,3 @@ def _server_name(client: redis.Redis) -> str:
     if "server" in options:
         return f"the embedded server in {options['server'].directory}"
     return f"the server at {options.get('host', 'localhost')}:{options.get('port', 6379)}"
-
-
-# An error reply by its first word. redis-py puts the pipeline's command before it, Redis 6 the script's place.
-_WRAPPINGS = re.compile(r"(?s)^.* caused error: |^ERR Error running script .*?: -(?=[A-Z]+ )")
-_REPLIES = {
-    "OOM": "out_of_memory",
-    "MISCONF": "disk",
-    "READONLY": "read_only",
-    "LOADING": "loading",
-    "BUSY": "busy",
-    "NOREPLICAS": "replicas",
-    "MASTERDOWN": "replicas",
-    "CLUSTERDOWN": "cluster",
-    "TRYAGAIN": "cluster",
-    "NOAUTH": "auth",
-    "WRONGPASS": "auth",
-    "NOPERM": "auth",
-}
-# What redis-py says of a cluster as a whole; anything else under the same name is a bug of whoever asks.
-_CLUSTER_TROUBLE = {
-    "Redis Cluster cannot be connected": "unreachable",
-    "All slots are not covered": "cluster",
-    "startup_nodes could not agree": "cluster",
-}
-_KINDS: tuple[tuple[type[Exception], str], ...] = (
-    (exceptions.BusyLoadingError, "loading"),
-    (exceptions.AuthenticationError, "auth"),
-    (exceptions.AuthorizationError, "auth"),
-    (exceptions.NoPermissionError, "auth"),
-    (exceptions.OutOfMemoryError, "out_of_memory"),
-    (exceptions.ReadOnlyError, "read_only"),
-    (exceptions.MasterDownError, "replicas"),
-    (exceptions.ClusterError, "cluster"),
-    (exceptions.SlotNotCoveredError, "cluster"),
-    (exceptions.TryAgainError, "cluster"),
-    (exceptions.AskError, "cluster"),
-    (exceptions.MovedError, "cluster"),
-    (exceptions.TimeoutError, "timeout"),
-    (exceptions.ConnectionError, "unreachable"),
-)
-
-
-@contextlib.contextmanager
-def map_redis_errors() -> Iterator[None]:
-    """Turns what redis-py raises for a server in trouble into StoreUnavailable, its cause chained.
-
-    Errors that are bugs (a wrong type, a missing script, bad syntax) pass as they are.
-    """
-    try:
-        yield
-    except (exceptions.RedisError, exceptions.RedisClusterException) as error:
-        if isinstance(error.__cause__, ServerRefused):
-            raise StoreUnavailable(error.__cause__.code, error.__cause__.detail) from error
-        code = _code(error)
-        if code is None:
-            raise
-        raise StoreUnavailable(code, str(error)) from error
-
-
-def _code(error: Exception) -> str | None:
-    for kind, code in _KINDS:
-        if isinstance(error, kind):
-            return code
-    if isinstance(error, exceptions.RedisClusterException):
-        return next((code for words, code in _CLUSTER_TROUBLE.items() if str(error).startswith(words)), None)
-    if isinstance(error, exceptions.ResponseError):
-        return _REPLIES.get(_WRAPPINGS.sub("", str(error)).partition(" ")[0])
-    return None

@@ -34,6 +34,8 @@ from redis.connection import UnixDomainSocketConnection
 from redis.exceptions import BusyLoadingError, RedisError
 from redis.retry import Retry
 
+from feedcrawl.store.redis.errors import ServerRefused
+
 if TYPE_CHECKING:
     import socket
     from collections.abc import Iterator
@@ -66,22 +68,6 @@ _DAMAGED_TAIL = re.compile(r"reading the append only file (appendonly\.aof\.\d+\
 _DAMAGED = re.compile(
     r"append only file appendonly|RDB preamble|AOF MANIFEST|RDB reading|RDB file was saved|short read"
 )
-
-
-class ServerRefused(Exception):
-    """A server that the crawl may not or cannot run on; `detail` is one sentence that says what to change.
-
-    Codes: `data_dir` `no_binary` `runtime_dir` `aof_damaged` `not_starting` `silent` (embedded server), `unreachable`
-    `auth` `too_old` `no_aof` `evicts` `cluster` `shards` `emptied` `another_server` (any server).
-    """
-
-    def __init__(self, code: str, detail: str) -> None:
-        super().__init__(code, detail)
-        self.code = code
-        self.detail = detail
-
-    def __str__(self) -> str:
-        return f"{self.code}: {self.detail}"
 
 
 def binary() -> Path:

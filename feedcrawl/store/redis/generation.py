@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from feedcrawl.domain.archive.generation import standing
 from feedcrawl.store.disk.files import map_disk_errors, write_anew
 from feedcrawl.store.redis import keys
-from feedcrawl.store.redis.connection import ServerRefused, get_each, map_redis_errors
+from feedcrawl.store.redis.connection import get_each
+from feedcrawl.store.redis.errors import ServerRefused
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,15 +73,13 @@ class Generation:
     def _give(self, made: str) -> None:
         """The server's id is the one that the first shard has, or gets now."""
         first, *others = self._names
-        with map_redis_errors():
-            self._client.set(first, made, nx=True)
-            self._seen = self._client.get(first)
-            for name in others:
-                self._client.set(name, self._seen)
+        self._client.set(first, made, nx=True)
+        self._seen = self._client.get(first)
+        for name in others:
+            self._client.set(name, self._seen)
 
     def _in_redis(self) -> str | None:
-        with map_redis_errors():
-            said = set(get_each(self._client, self._names))
+        said = set(get_each(self._client, self._names))
         return (said.pop() or None) if len(said) == 1 else None
 
     def _known(self) -> str | None:

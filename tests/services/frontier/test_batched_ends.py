@@ -3,12 +3,11 @@ import threading
 from collections.abc import Sequence
 
 import pytest
-import redis
 
 from feedcrawl.domain.frontier.tasks import History, Lease, Task
 from feedcrawl.services.frontier.batched_ends import TOGETHER, Endings
 from feedcrawl.store.frontier.queue import Ending, Finished
-from feedcrawl.store.redis.connection import StoreUnavailable
+from feedcrawl.store.redis.errors import StoreUnavailable
 
 
 class Server:
@@ -23,7 +22,7 @@ class Server:
         self.batches.append([each.lease.id for each in endings])
         assert self.may_answer.wait(5)
         if self.away:
-            raise redis.ConnectionError
+            raise StoreUnavailable("unreachable", "gone")
         return ["lost" if each.lease.id == "b" else "done" for each in endings]
 
 

@@ -8,7 +8,7 @@ import redis
 from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.services.frontier.leases import Leases
 from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
-from feedcrawl.store.redis.connection import StoreUnavailable
+from feedcrawl.store.redis.errors import StoreUnavailable
 
 LANES = ("poll", "page")
 
@@ -23,7 +23,7 @@ class Shaky:
     def __getattr__(self, name: str) -> Any:
         def call(*arguments: Any, **named: Any) -> Any:
             if self.away:
-                raise redis.TimeoutError("no answer")
+                raise StoreUnavailable("timeout", "no answer")
             return getattr(self.frontier, name)(*arguments, **named)
 
         return call

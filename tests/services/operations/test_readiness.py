@@ -16,6 +16,7 @@ from redis_process import running_redis
 from feedcrawl.services.operations.readiness import Readiness
 from feedcrawl.store.disk.files import DiskUnavailable
 from feedcrawl.store.disk.ndjson import NdjsonFile
+from feedcrawl.store.redis.errors import raising_ours
 from feedcrawl.store.redis.generation import Generation
 
 DAY = date(2026, 11, 28)
@@ -82,7 +83,7 @@ def test_an_emptied_server_is_noticed_by_either_look(ready: Readiness, client: r
 def test_a_server_that_does_not_answer_is_another_matter(ready: Readiness, client: redis.Redis) -> None:
     client.config_set("maxmemory-policy", "allkeys-lru")
     ready.look()
-    nowhere = redis.Redis(unix_socket_path="/nowhere", retry=Retry(NoBackoff(), 0))
+    nowhere = raising_ours(redis.Redis)(unix_socket_path="/nowhere", retry=Retry(NoBackoff(), 0))
     ready._client = ready._generation._client = nowhere
     ready.look()
     assert code(ready) == "evicts"  # what was found stays until something else is

@@ -19,7 +19,7 @@ from feedcrawl.services.operations import snapshots
 from feedcrawl.services.sites.watching import watch
 from feedcrawl.services.subscriptions.registering import Wish, subscribe_all
 from feedcrawl.settings import from_environment
-from feedcrawl.store.redis.connection import ServerRefused
+from feedcrawl.store.redis.errors import ServerRefused
 from feedcrawl.wiring import Wiring
 
 NOW = datetime.now(UTC)

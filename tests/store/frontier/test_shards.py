@@ -11,7 +11,8 @@ from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.store.frontier.queue import Ending, Frontier, FrontierPolicy, GivenUp
 from feedcrawl.store.frontier.shards import LOOK_SEC, Shards, agree
 from feedcrawl.store.redis import keys
-from feedcrawl.store.redis.connection import ServerRefused, connect
+from feedcrawl.store.redis.connection import connect
+from feedcrawl.store.redis.errors import ServerRefused
 
 START_MS = 1_764_286_185_123
 SHARDS = 4

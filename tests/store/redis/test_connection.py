@@ -9,18 +9,9 @@ from redis import exceptions
 from redis_cluster import free_ports
 
 from feedcrawl.store.redis import connection as module
-from feedcrawl.store.redis.connection import (
-    ServerRefused,
-    StoreUnavailable,
-    check_server,
-    connect,
-    get_each,
-    in_order,
-    is_cluster,
-    map_redis_errors,
-    newest_of,
-)
+from feedcrawl.store.redis.connection import check_server, connect, get_each, in_order, is_cluster, newest_of
 from feedcrawl.store.redis.embedded import binary
+from feedcrawl.store.redis.errors import ServerRefused, StoreUnavailable
 
 SOUND = ("--appendonly", "yes", "--maxmemory-policy", "noeviction")
 
@@ -86,7 +77,7 @@ def test_nothing_waits_for_ever(server, tmp_path):
         assert (options["decode_responses"], options["encoding_errors"]) == (True, "surrogateescape")
         assert options["health_check_interval"] == 30
     with open_(url, tmp_path, parameters={"socket_timeout": 0.2}) as connection:
-        with pytest.raises(StoreUnavailable) as unavailable, map_redis_errors():
+        with pytest.raises(StoreUnavailable) as unavailable:
             connection.client.blpop("nothing", timeout=0)
         assert unavailable.value.code == "timeout"
 
@@ -193,7 +184,7 @@ def test_a_full_server_is_unavailable(server, tmp_path):
         )
         connection.client.config_set("maxmemory", "1")
         for call in calls:
-            with pytest.raises(StoreUnavailable) as unavailable, map_redis_errors():
+            with pytest.raises(StoreUnavailable) as unavailable:
                 call()
             assert unavailable.value.code == "out_of_memory"
             assert isinstance(unavailable.value.__cause__, exceptions.RedisError)
@@ -202,63 +193,9 @@ def test_a_full_server_is_unavailable(server, tmp_path):
 def test_a_replica_is_unavailable(server, tmp_path):
     with open_(server(*SOUND), tmp_path) as connection:
         connection.client.replicaof("127.0.0.1", 1)
-        with pytest.raises(StoreUnavailable) as unavailable, map_redis_errors():
+        with pytest.raises(StoreUnavailable) as unavailable:
             connection.client.set("key", "value")
         assert unavailable.value.code == "read_only"
-
-
-@pytest.mark.parametrize(
-    ("error", "code"),
-    [
-        (exceptions.ConnectionError("refused"), "unreachable"),
-        (exceptions.RedisClusterException("Redis Cluster cannot be connected. Please provide …"), "unreachable"),
-        (exceptions.RedisClusterException("All slots are not covered after query all startup_nodes."), "cluster"),
-        (exceptions.SlotNotCoveredError('Slot "7" is not covered by the cluster.'), "cluster"),
-        (exceptions.ClusterError("TTL exhausted."), "cluster"),
-        (exceptions.MaxConnectionsError("too many"), "unreachable"),
-        (exceptions.TimeoutError("5 s"), "timeout"),
-        (exceptions.BusyLoadingError("LOADING"), "loading"),
-        (exceptions.ResponseError("MISCONF Errors writing to the AOF file: No space left on device"), "disk"),
-        (exceptions.ResponseError("BUSY Valkey is busy running a script."), "busy"),
-        (exceptions.ResponseError("NOREPLICAS Not enough good replicas to write."), "replicas"),
-        (exceptions.ResponseError("OOM command not allowed when used memory > 'maxmemory'."), "out_of_memory"),
-        (
-            exceptions.ResponseError(
-                "ERR Error running script (call to f_0): @user_script:1: @user_script: 1: -OOM command not allowed"
-            ),
-            "out_of_memory",
-        ),
-        (
-            exceptions.ResponseError("Command # 1 (SET a b) of pipeline caused error: MISCONF Errors writing"),
-            "disk",
-        ),
-        (exceptions.ReadOnlyError("You can't write against a read only replica."), "read_only"),
-        (exceptions.NoPermissionError("this user has no permissions"), "auth"),
-    ],
-)
-def test_trouble_is_one_error(error, code):
-    with pytest.raises(StoreUnavailable) as unavailable, map_redis_errors():
-        raise error
-    assert unavailable.value.code == code
-    assert unavailable.value.__cause__ is error
-    assert str(unavailable.value).startswith(code)
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        exceptions.ResponseError("WRONGTYPE Operation against a key holding the wrong kind of value"),
-        exceptions.RedisClusterException("RPOPLPUSH - all keys must map to the same key slot"),
-        exceptions.ResponseError("BUSYGROUP Consumer Group name already exists"),
-        exceptions.ResponseError("Command # 1 (SET a LOADING MISCONF) of pipeline caused error: WRONGTYPE Operation"),
-        exceptions.NoScriptError("NOSCRIPT No matching script."),
-        exceptions.DataError("Invalid input of type: 'dict'"),
-        KeyError("not ours"),
-    ],
-)
-def test_bugs_pass_as_they_are(error):
-    with pytest.raises(type(error)), map_redis_errors():
-        raise error
 
 
 # --- a Redis Cluster ---
@@ -315,7 +252,7 @@ def test_a_node_that_restarts_is_trouble_until_it_is_back(redis_cluster, tmp_pat
         connection.client.delete("a")
         assert script(keys=["a"]) == 1
         node.kill()
-        with pytest.raises(StoreUnavailable) as away, map_redis_errors():
+        with pytest.raises(StoreUnavailable) as away:
             script(keys=["a"])
         assert away.value.code in ("unreachable", "cluster")
         node.start()

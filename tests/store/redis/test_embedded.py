@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from feedcrawl.store.redis import embedded
-from feedcrawl.store.redis.connection import ServerRefused, StoreUnavailable, connect, map_redis_errors
+from feedcrawl.store.redis.connection import connect
+from feedcrawl.store.redis.errors import ServerRefused, StoreUnavailable
 
 # Another process on the data directory: it says its server's id, waits for a line, and leaves.
 NEIGHBOUR = """
@@ -299,7 +300,7 @@ def test_a_file_damaged_while_running_keeps_the_store_unavailable_with_its_reaso
         damage(aof(tmp_path))
         for _ in range(2):
             began = time.monotonic()
-            with pytest.raises(StoreUnavailable) as unavailable, map_redis_errors():
+            with pytest.raises(StoreUnavailable) as unavailable:
                 connection.client.ping()
             assert unavailable.value.code == "aof_damaged"
         assert time.monotonic() - began < 0.1

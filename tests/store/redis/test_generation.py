@@ -6,7 +6,7 @@ import pytest
 import redis
 
 from feedcrawl.store.disk.files import DiskUnavailable
-from feedcrawl.store.redis.connection import ServerRefused
+from feedcrawl.store.redis.errors import ServerRefused
 from feedcrawl.store.redis.generation import Generation
 from feedcrawl.store.redis.keys import generation as key
 

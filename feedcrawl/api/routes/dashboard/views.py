@@ -25,7 +25,6 @@ from feedcrawl.domain.sanitize import clean_html
 from feedcrawl.services.frontier import listing
 from feedcrawl.services.operations import dead_letters, overview
 from feedcrawl.services.subscriptions import registering
-from feedcrawl.store.redis.connection import map_redis_errors
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
@@ -184,9 +183,8 @@ def show_article(request: Request, caller: Reader, wired: Wired, uid: Uid) -> Re
     if found.article is None:
         return RedirectResponse(f"/dashboard/articles/{found.winner}", 303)
     article = dict.fromkeys(("final_url", "published", "language", "site_name", "title", "feed_id")) | found.article
-    with map_redis_errors():
-        feed = wired.registry.load([article["feed_id"]]).get(article["feed_id"]) if article["feed_id"] else None
-        task = wired.frontier.find(uid)
+    feed = wired.registry.load([article["feed_id"]]).get(article["feed_id"]) if article["feed_id"] else None
+    task = wired.frontier.find(uid)
     values = {
         "article": article,
         "feed": feed,
@@ -216,10 +214,9 @@ def show_content(caller: Reader, wired: Wired, uid: Uid) -> Response:  # noqa: A
 @router.get("/dashboard/frontier")
 def show_frontier(request: Request, caller: Reader, wired: Wired) -> Response:
     """What is queued: by kind, by host, how late it is taken, and who is left alone."""
-    with map_redis_errors():
-        figures = wired.frontier.figures()
-        circuits = wired.frontier.circuits(50)
-        queue = overview.queued(wired)
+    figures = wired.frontier.figures()
+    circuits = wired.frontier.circuits(50)
+    queue = overview.queued(wired)
     by_kind: dict[str, dict[str, int]] = {}
     for name, number in figures.by("status", "kind").items():
         status, kind = name.split(":")
@@ -268,8 +265,7 @@ def show_host(
     request: Request, caller: Reader, wired: Wired, name: Annotated[str, Path(min_length=1, max_length=253)]
 ) -> Response:
     """A host's pace and circuit, those of its domain, and why it waits."""
-    with map_redis_errors():
-        host = wired.frontier.host(name.lower())
+    host = wired.frontier.host(name.lower())
     values = {"host": host, "why": f"{WHY[host.waits_for][:1].upper()}{WHY[host.waits_for][1:]}."}
     return pages.render("host.html", context(request, wired, caller, "/dashboard/frontier") | values)
 

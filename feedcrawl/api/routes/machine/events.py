@@ -15,7 +15,7 @@ from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.problems import RETRY_SEC, ComeAgain
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.services.operations import events
-from feedcrawl.store.redis.connection import StoreUnavailable
+from feedcrawl.store.redis.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -22,7 +22,6 @@ from feedcrawl.services.operations import imports
 from feedcrawl.services.subscriptions import listing, registering, stored_entries
 from feedcrawl.services.subscriptions.explanations import explained
 from feedcrawl.services.subscriptions.registering import DEFAULT_PRIORITY, Wish, with_scheme
-from feedcrawl.store.redis.connection import map_redis_errors
 
 if TYPE_CHECKING:
     from feedcrawl.domain.subscriptions.records import Feed
@@ -228,8 +227,7 @@ def list_entries_of_feed(
 def why(feed_id: FeedId, wired: Wired) -> Response:
     """When it is polled next, each rule that spoke with the wait that it asked for, and how its hub stands."""
     feed = listing.one(wired.registry, str(feed_id))
-    with map_redis_errors():
-        push = wired.pushes.find(feed.id)
+    push = wired.pushes.find(feed.id)
     return JSONResponse(explained(feed, push, wired.now()))
 
 
@@ -254,5 +252,4 @@ def _public(wired: Wiring, feed: Feed) -> dict[str, Any]:
 
 
 def _journal(wired: Wiring, feed: Feed) -> list[dict[str, Any]]:
-    with map_redis_errors():
-        return wired.registry.journal(feed.id)
+    return wired.registry.journal(feed.id)

@@ -21,7 +21,6 @@ from feedcrawl.domain.subscriptions.listed import MAX_CATEGORY
 from feedcrawl.domain.urls import MAX_URL_LENGTH
 from feedcrawl.services.frontier import listing
 from feedcrawl.services.operations import imports
-from feedcrawl.store.redis.connection import map_redis_errors
 
 router = APIRouter(prefix="/frontier", tags=["frontier"], dependencies=[Depends(needs("read"))])
 
@@ -71,8 +70,7 @@ class Urls(BaseModel):
 @router.get("", operation_id="frontier_figures", responses={200: schemas.answer("Figures", {"type": "object"})})
 def frontier_figures(wired: Wired) -> Response:
     """Tasks by what they are, where their hosts stand, and how late tasks were taken."""
-    with map_redis_errors():
-        figures = wired.frontier.figures()
+    figures = wired.frontier.figures()
     return JSONResponse(listing.figures_record(figures) | {"due": figures.due})
 
 
@@ -150,6 +148,5 @@ async def import_file_of_urls(
 )
 def get_host(host: Annotated[str, Path(min_length=1, max_length=253)], wired: Wired) -> Response:
     """A host's pace and circuit, those of its registered domain, and what its tasks wait for."""
-    with map_redis_errors():
-        found = wired.frontier.host(host.lower())
+    found = wired.frontier.host(host.lower())
     return JSONResponse(listing.host_record(found) | {"because": WHY[found.waits_for]})
