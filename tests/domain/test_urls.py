@@ -164,6 +164,10 @@ def test_parts(url, host, origin, domain):
         ("x.ann.github.io", "ann.github.io"),
         ("a.unlisted", "a.unlisted"),
         ("b.a.unlisted", "a.unlisted"),
+        ("a.b.www.ck", "www.ck"),  # an exception to `*.ck`
+        ("a.b.c.ck", "b.c.ck"),
+        ("a.news.xn--55qx5d.cn", "news.xn--55qx5d.cn"),
+        ("c.ck", None),
         ("github.io", None),
         ("co.uk", None),
         ("localhost", None),
