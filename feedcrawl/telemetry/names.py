@@ -62,7 +62,7 @@ COUNTERS: Final = (
     Metric("entries_changed_total", "Entries that were edited", stats=("feedcrawl/entries/changed",)),
     Metric("possibly_missed_total", "Polls that may have missed entries", stats=("feedcrawl/feeds/possibly_missed",)),
     Metric("articles_stored_total", "Articles stored", stats=("feedcrawl/articles/stored",)),
-    Metric("articles_merged_total", "Articles joined to another", stats=("feedcrawl/articles/merged",)),
+    Metric("articles_merged_total", "Articles merged into another", stats=("feedcrawl/articles/merged",)),
     Metric("articles_failed_total", "Pages given up, by code", ("code",), ("feedcrawl/articles/failed/",)),
     Metric("files_stored_total", "Media files stored", stats=("feedcrawl/files/stored",)),
     Metric("files_bytes_total", "Bytes of media files stored", stats=("feedcrawl/files/bytes",)),
