@@ -174,10 +174,9 @@ def check(directory: Path, *, accept: bool) -> int:
 
 def found_in(page: Page) -> Mapping[str, Any]:
     """What today's extraction makes of a page."""
-    from feedcrawl.commands.inspection import page_text  # noqa: PLC0415 - see the package
-    from feedcrawl.services.archive import fixtures  # noqa: PLC0415
+    from feedcrawl.services.archive import fixtures  # noqa: PLC0415 - see the package
 
-    return fixtures.expected(page, page_text(page.url, page.headers, page.body))
+    return fixtures.expected(page)
 
 
 def _brief(value: Any) -> str:

@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from scrapy.http import Headers, TextResponse
-from scrapy.responsetypes import responsetypes
-
 from feedcrawl.domain import extraction, feeds
 from feedcrawl.domain.errors import NoArticle, NotAFeed
-from feedcrawl.domain.http.sniffing import kind_of
+from feedcrawl.domain.extraction.page import decode
 from feedcrawl.domain.sites.sources import selectors
 
 if TYPE_CHECKING:
@@ -23,9 +20,7 @@ if TYPE_CHECKING:
 
 def entries(response: Response) -> tuple[ParsedEntry, ...]:
     """The entries of a feed, as published; NotAFeed says what it is instead."""
-    declared = response.headers.get("Content-Type")
-    content_type = declared.decode("latin-1") if declared else None
-    return feeds.parse(response.body, url=response.url, content_type=content_type).entries
+    return feeds.parse(response.body, url=response.url, content_type=_content_type(response)).entries
 
 
 def extract(response: Response, rules: Mapping[str, Any] | None = None) -> Extraction:
@@ -34,22 +29,12 @@ def extract(response: Response, rules: Mapping[str, Any] | None = None) -> Extra
     `rules` are what a source's `selectors` would be: `{"body": "div.story", "title": ["h1", "//h2"]}`. ValueError says
     which cannot be used.
     """
-    looks_like_text = kind_of(response.body) is None
-    html = response.text if looks_like_text and isinstance(response, TextResponse) else response.body
     try:
         chosen = selectors(rules) if rules else None
     except ValueError as error:
         raise ValueError(f"rules must be {error}") from None
+    html = decode(response.body, _content_type(response))
     return extraction.extract(html, url=response.url, rules=chosen)
-
-
-def page_text(url: str, headers: Mapping[str, str], body: bytes) -> str | None:
-    """The text of a page as a crawl would have it, by its headers and itself; None if it is no text."""
-    if kind_of(body) is not None:
-        return None
-    fields = Headers(headers)
-    kind = responsetypes.from_args(headers=fields, url=url, body=body)
-    return kind(url, headers=fields, body=body).text if issubclass(kind, TextResponse) else None
 
 
 def read(response: Response) -> Iterator[dict[str, Any]]:
@@ -68,3 +53,8 @@ def _page(response: Response, no_feed: str) -> dict[str, Any]:
         return {"type": "article", **asdict(extract(response))}
     except NoArticle as refused:
         return {"type": "failure", "url": response.url, "not_a_feed": no_feed, "no_article": str(refused)}
+
+
+def _content_type(response: Response) -> str | None:
+    declared = response.headers.get("Content-Type")
+    return declared.decode("latin-1") if declared else None

@@ -10,15 +10,15 @@ from scrapy import Request
 from scrapy.http import TextResponse
 
 from feedcrawl.crawl import robots_gate
-from feedcrawl.domain import extraction
 from feedcrawl.domain.articles.canonical import canonical_url
+from feedcrawl.domain.extraction import read_article
+from feedcrawl.domain.extraction.page import decode
 from feedcrawl.domain.http.conditional import Validators
-from feedcrawl.domain.http.sniffing import is_no_text, kind_of
 from feedcrawl.domain.urls import hostname, resolve
 from feedcrawl.handlers.base import NOT_REDIRECTS, PARSE_WALL_SEC, Answers, content_type
 from feedcrawl.handlers.rendered import Renders
 from feedcrawl.items import Article
-from feedcrawl.parsing import Done
+from feedcrawl.parsing import Done, Failed
 from feedcrawl.services.articles import publication
 from feedcrawl.services.articles.tasks import asked_url, keeps_slash, merged_event, uid_of
 from feedcrawl.services.sites.sources import rules_of
@@ -107,10 +107,9 @@ class ArticleTasks(Answers):
                 yield item
             return
         article = self._article(request, response)
-        kind = _no_page(response)
-        if kind is not None:
-            _refuse(article, "FAIL_BAD_HTML", "unsupported_type", f"the type is {content_type(response)}, it is {kind}")
-        elif isinstance(response, TextResponse):
+        if not isinstance(response, TextResponse) or "download_stopped" in response.flags:
+            _refuse(article, "FAIL_BAD_HTML", "unsupported_type", f"the type is {article.content_type}: no page")
+        else:
             await self._extract(article, response)
             if not await self._renders.improve(article, response):
                 return
@@ -127,24 +126,29 @@ class ArticleTasks(Answers):
                 yield item
 
     async def _extract(self, article: Article, response: TextResponse) -> None:
-        article.html = response.text
-        if len(article.html) < self.wired.config.min_html_chars:
-            _refuse(article, "FAIL_BAD_HTML", "too_short", f"{len(article.html)} characters")
-            return
         outcome = await self.read(
             article.lease,
-            extraction.extract,
-            article.html,
+            read_article,
+            response.body,
+            content_type(response),
+            min_chars=self.wired.config.min_html_chars,
             url=response.url,
             rules=rules_of(self.wired.sources, article.lease.task.source),
             feed=feed_content(article.lease.task.payload),
             image_proxy=self.wired.config.image_proxy,
             wall_sec=PARSE_WALL_SEC,
         )
-        if isinstance(outcome, Done):
-            article.extraction = _apart(outcome.value, response)
-        else:
+        if isinstance(outcome, Failed):
+            text = await self.read(article.lease, decode, response.body, content_type(response))
+            article.html = text.value if isinstance(text, Done) else None
             _refuse(article, *publication.failure_of(outcome.code), outcome.detail)
+            return
+        page = outcome.value
+        article.html = page.html
+        if page.extraction is not None:
+            article.extraction = _apart(page.extraction, response)
+        else:
+            _refuse(article, *publication.failure_of(page.code), page.detail)
 
     def _belongs_elsewhere(self, article: Article, fetched: str) -> bool:
         """Whether robots.txt of the host that the page names as its own has yet to be asked: the task goes there.
@@ -214,13 +218,6 @@ class ArticleTasks(Answers):
 def _uid_now(lease: Lease) -> str:
     """The uid of what the task asks for, which may have been redirected to another host since it was made."""
     return uid_of(lease.task.url, keep_trailing_slash=keeps_slash(lease.task))
-
-
-def _no_page(response: Response) -> str | None:
-    """What an answer is that is no page, by its type or, whatever that is, by its bytes; None for one that may be."""
-    if not isinstance(response, TextResponse) or "download_stopped" in response.flags:
-        return "none that is read"
-    return kind_of(response.body) or ("bytes that are no text" if is_no_text(response.text) else None)
 
 
 def _apart(extraction: Extraction, response: TextResponse) -> Extraction:

@@ -9,6 +9,7 @@ from scrapy.http import TextResponse
 from scrapy.responsetypes import responsetypes
 
 from feedcrawl.domain.http.codings import Undecodable, decode, names
+from feedcrawl.domain.http.encodings import names_no_text
 from feedcrawl.exceptions import BodyRefused
 
 if TYPE_CHECKING:
@@ -65,10 +66,10 @@ class DecodingMiddleware:
                 raise ResponseDataLossError(f"{refusal.detail}: {request.url}") from refusal
             raise BodyRefused(refusal.code, f"{refusal.detail}: {request.url}") from refusal
         if body is response.body:
-            return response
+            return _readable(response)
         self._stats.inc_value("httpcompression/response_bytes", len(body))
         self._stats.inc_value("httpcompression/response_count")
-        return _with_body(response, body)
+        return _readable(_with_body(response, body))
 
 
 def _decoded(response: Response, codings: tuple[str, ...], limit_bytes: int) -> bytes:
@@ -87,3 +88,15 @@ def _with_body(response: Response, body: bytes) -> Response:
     kind = responsetypes.from_args(headers=headers, url=response.url, body=body)
     named: dict[str, Any] = {"encoding": None} if issubclass(kind, TextResponse) else {}
     return response.replace(cls=kind, body=body, headers=headers, **named)
+
+
+def _readable(response: Response) -> Response:
+    """The response, as UTF-8 where it declares what is no encoding of text.
+
+    Handlers decode by `encodings`; other spiders may call `response.text`, which runs any codec of Python by its name.
+    """
+    if isinstance(response, TextResponse):
+        declared = (response.headers.get("Content-Type") or b"").decode("latin-1")
+        if names_no_text(response.body, declared):
+            return response.replace(encoding="utf-8")
+    return response

@@ -93,6 +93,53 @@ def test_feedparser_gets_a_file_object(modules) -> None:
     assert not found, "\n".join(found)
 
 
+# What Scrapy makes of a body by its declared encoding, any codec that Python knows; `urljoin` looks for a `<base>`.
+DECODED = {"text", "css", "xpath", "selector", "json", "jmespath", "follow", "follow_all", "urljoin", "encoding"}
+# Where bytes are decoded by a name that is no constant: after the allow-list.
+DECODERS = {"feedcrawl/domain/http/encodings.py", "feedcrawl/domain/http/letters.py"}
+FOREIGN_DECODERS = {"html_to_unicode", "HtmlResponse", "XmlResponse", "Selector", "LinkExtractor", "EncodingDetector"}
+
+
+def scrapy_responses(module, function: ast.AST) -> set[str]:
+    """Names of a function that are responses of Scrapy: by annotation, or by being called `response`."""
+    if not any(isinstance(node, ast.ImportFrom) and node.module == "scrapy.http" for node in ast.walk(module.tree)):
+        return set()
+    annotated = {
+        node.arg
+        for node in ast.walk(function)
+        if isinstance(node, ast.arg) and node.annotation and "Response" in ast.unparse(node.annotation)
+    }
+    return {"response", *annotated}
+
+
+def test_a_strangers_bytes_are_decoded_by_the_allow_list(modules) -> None:
+    found = [
+        f"{module.at(node)} {ast.unparse(node)}: use domain/http/encodings.py, in a child process (parsing.py)"
+        for module in modules
+        for function in module.functions()
+        for node in ast.walk(function)
+        if isinstance(node, ast.Attribute)
+        if node.attr in DECODED and isinstance(node.value, ast.Name)
+        if node.value.id in scrapy_responses(module, function)
+    ]
+    found += [
+        f"{module.at(node)} {ast.unparse(node)[:60]}: the name of the codec must come from the allow-list"
+        for module in modules
+        if module.name not in DECODERS
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        if node.func.attr == "decode" and node.args and not isinstance(node.args[0], ast.Constant)
+    ]
+    found += [
+        f"{module.at(node)} {name}: it believes any declared encoding"
+        for module in modules
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.ImportFrom)
+        for name in sorted({alias.name for alias in node.names} & FOREIGN_DECODERS)
+    ]
+    assert not found, "\n".join(found)
+
+
 def broad(handler: ast.ExceptHandler) -> bool:
     """Whether anything at all ends here; what cleans up and raises again lets it pass."""
     if isinstance(handler.body[-1], ast.Raise) and handler.body[-1].exc is None:

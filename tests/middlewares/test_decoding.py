@@ -121,3 +121,11 @@ def test_decoded_bytes_are_counted() -> None:
     DecodingMiddleware.from_crawler(crawler).process_response(request, response)
     assert crawler.stats
     assert crawler.stats.get_value("httpcompression/response_bytes") == len(PAGE)
+
+
+@pytest.mark.parametrize("label", ["punycode", "idna", "undefined", "rot13", "unicode_escape", "utf-7"])
+@pytest.mark.parametrize("coding", [None, "gzip"])
+def test_a_spider_that_reads_text_gets_no_codec_that_is_no_encoding(label: str, coding: str | None) -> None:
+    for body, kind in [(PAGE, f"text/html; charset={label}"), (f"<meta charset={label}>".encode() + PAGE, "text/html")]:
+        response = decoded(gzip.compress(body) if coding else body, coding, content_type=kind)
+        assert response.text == body.decode()

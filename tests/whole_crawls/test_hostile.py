@@ -133,3 +133,20 @@ def test_what_is_called_a_page_and_is_none_is_no_article(tmp_path: Path) -> None
             letters = [json.loads(text) for text in client.lrange("page_fetcher_dlq", 0, -1)]
             assert {letter["reason"] for letter in letters} == {"unsupported_type"}
             assert found["slip"]["status"] == "success"
+
+
+def test_a_page_in_a_codec_that_is_no_encoding_is_read_all_the_same(tmp_path: Path) -> None:
+    """Declared by HTTP or by the page: no traceback, exit status 0, and no codec that is quadratic in its input."""
+    labels = ["punycode", "idna", "undefined", "rot13", "unicode_escape", "utf-7", "nonsense"]
+    with world_in(tmp_path) as world:
+        site = world.origin.site("site.test")
+        for label in labels:
+            for place, content_type in (("http", f"text/html; charset={label}"), ("meta", "text/html")):
+                page = f"<!DOCTYPE html><meta charset={label}>".encode() + good_page(f"{place} {label}").body
+                page += b"<!--" + b"a-b" * 300_000 + b"-->"
+                site.serve(f"/{place}-{label}", document(page, content_type=content_type))
+        names = [f"{place}-{label}" for label in labels for place in ("http", "meta")]
+        world.crawl("all", "feeds=" + site.serve("/feed", feed([entry(site, name, summary="") for name in names])))
+        with world.client() as client:
+            found = {name: article(client, site.url(f"/{name}"))["status"] for name in names}
+            assert found == dict.fromkeys(names, "success")

@@ -16,7 +16,6 @@ from origin import failure, html
 from scrapy_process import Run, run_scrapy
 from world import World, article, entry, events, feed, good_page, world_in
 
-from feedcrawl.commands.inspection import page_text
 from feedcrawl.domain.articles.media import media_id
 from feedcrawl.domain.articles.replays import Wanted
 from feedcrawl.domain.urls import url_uid
@@ -132,7 +131,7 @@ def test_conditions(crawled: World) -> None:
             (feed_id,) = {line["feed_id"] for line in crawled.lines("entries")}
             found = []
             for wanted, feed, _ in rows:
-                asked = Replay(wired, page_text).run(wanted, feed_id=feed and feed.format(feed=feed_id))
+                asked = Replay(wired).run(wanted, feed_id=feed and feed.format(feed=feed_id))
                 found.append({each.url async for each in asked})
             await wired.parsers.close()
             return found

@@ -12,7 +12,7 @@ from html import unescape
 from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.errors import InvalidUrl
-from feedcrawl.domain.http.encodings import decode
+from feedcrawl.domain.http.encodings import decode_page
 from feedcrawl.domain.models import FeedLink
 from feedcrawl.domain.urls import resolve
 
@@ -49,7 +49,6 @@ _TOKEN = re.compile(
 _NAMED = re.compile(_ATTRIBUTE, re.DOTALL)
 _RAW_TEXT = frozenset({"script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes"})
 _REFERENCE = re.compile(r"&(?:#\w{1,8}|\w{1,32});")
-_META_CHARSET = re.compile(rb"<meta\s[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
 
 
 def find_feeds(html: bytes, *, url: str) -> tuple[FeedLink, ...]:
@@ -103,8 +102,7 @@ def _unique(links: Iterable[FeedLink]) -> tuple[FeedLink, ...]:
 
 def _page(html: bytes, url: str, name: str) -> tuple[str, list[dict[str, str]]]:
     """The URL that links are relative to, and the attributes of each start tag of that name."""
-    charset = _META_CHARSET.search(html, 0, 4096)
-    text = decode(html, f"charset={charset[1].decode('ascii')}" if charset else None).text
+    text = decode_page(html).text
     tags = list(_tags(text, {name, "base"}))
     base = next((attributes["href"] for found, attributes in tags if found == "base" and "href" in attributes), "")
     return _resolved(base, url) or url, [attributes for found, attributes in tags if found == name]

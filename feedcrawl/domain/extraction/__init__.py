@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from feedcrawl.domain.extraction.ladder import extract
+from feedcrawl.domain.extraction.reading import PageReading, read_article
 
-__all__ = ["extract"]
+__all__ = ["PageReading", "extract", "read_article"]

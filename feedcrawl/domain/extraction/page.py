@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
-from w3lib.encoding import html_to_unicode
-
 from feedcrawl.domain.errors import NoArticle
 from feedcrawl.domain.extraction.bodies.weights import weigh
 from feedcrawl.domain.extraction.structured import Thing, article_of, read_things
+from feedcrawl.domain.http.encodings import decode_page
 from feedcrawl.domain.http.sniffing import is_no_text, kind_of
 from feedcrawl.domain.markup import parse_html
 from feedcrawl.domain.text import canonical_text, fold
@@ -90,35 +88,17 @@ def _unwrap_stories(tree: HtmlElement) -> None:
             fallback.drop_tag()
 
 
-def decode(html: bytes | str) -> str:
-    """The text of a page: byte order mark, valid UTF-8, the page's declaration, windows-1252 (WHATWG HTML 13.2.3).
+def decode(html: bytes | str, content_type: str | None = None) -> str:
+    """The text of a page, by `encodings.decode_page`; text as it is.
 
     NoArticle for a file of another kind, and for what is no text in any encoding.
     """
     if isinstance(html, bytes) and (kind := kind_of(html)) is not None:
         raise NoArticle("FAIL_BAD_HTML", f"unsupported_type: {kind}")
-    text = _decoded(html) if isinstance(html, bytes) else html
+    text = decode_page(html, content_type).text if isinstance(html, bytes) else html
     if is_no_text(text):
         raise NoArticle("FAIL_BAD_HTML", "unsupported_type: bytes that are no text")
     return text
-
-
-def _decoded(html: bytes) -> str:
-    if html.startswith(codecs.BOM_UTF8):
-        return html.decode("utf-8-sig", "replace")
-    try:
-        return _declared(html) if _is_seven_bit_stateful(html) else html.decode("utf-8")
-    except UnicodeDecodeError:
-        return _declared(html)
-
-
-def _is_seven_bit_stateful(html: bytes) -> bool:
-    """ISO-2022-JP and HZ are valid UTF-8 and mean something else."""
-    return b"\x1b$" in html[:4096] or b"\x1b(" in html[:4096] or b"\x00" in html[:64]
-
-
-def _declared(html: bytes) -> str:
-    return html_to_unicode(None, html, default_encoding="cp1252")[1]
 
 
 def _read_metas(tree: HtmlElement) -> dict[str, tuple[str, ...]]:

@@ -1,7 +1,9 @@
 """Bytes to text: which encoding a document is written in, whatever it and its server say.
 
-Byte-order mark, then the pattern of UTF-16 and UTF-32, then strict UTF-8, then HTTP, then the prolog, then detection.
-Declarations lie or are missing; valid UTF-8 with a multi-byte character in it hardly ever is anything else.
+Byte-order mark, then the pattern of UTF-16 and UTF-32, then strict UTF-8, then HTTP, then the prolog, then `<meta>`,
+then detection. Declarations lie or are missing; valid UTF-8 with a multi-byte character in it hardly ever is anything
+else. A declaration counts only if it names an encoding of `_NAMES`: Python knows codecs that are quadratic in their
+input (punycode, idna), that run no text (rot13, bz2), or that always fail (undefined).
 """
 
 from __future__ import annotations
@@ -9,10 +11,16 @@ from __future__ import annotations
 import codecs
 import re
 from dataclasses import dataclass, replace
+from encodings import normalize_encoding
+from encodings.aliases import aliases
+from typing import TYPE_CHECKING
 
 import chardet
 
 from feedcrawl.domain.http.letters import ARABIC, CYRILLIC, LATIN, codec_by_letters, cyrillic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -43,7 +51,13 @@ _NAMES = """
     shift-jisx0213 iso2022-jp iso2022-jp-1 iso2022-jp-2 iso2022-jp-3 iso2022-jp-2004 iso2022-jp-ext iso2022-kr
     euc-kr cp949 johab
 """
-_ALLOWED = frozenset(codecs.lookup(name).name for name in _NAMES.split())
+_MODULES = {aliases.get(name, name): name for name in map(normalize_encoding, _NAMES.split())}
+# Every spelling of an encoding and Python's name for it; codecs.lookup() remembers each name that a stranger makes up.
+_CODECS = {
+    spelling: codecs.lookup(_MODULES[module]).name
+    for spelling, module in [*aliases.items(), *zip(_MODULES, _MODULES, strict=True)]
+    if module in _MODULES
+}
 # What is declared and what is meant (WHATWG Encoding, section 4.2): the larger set that vendors really write.
 _SUPERSETS = {
     "ascii": "cp1252", "iso8859-1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "tis-620": "cp874",
@@ -66,10 +80,12 @@ _LABELS = {
 
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE | re.ASCII)
 _PROLOG = re.compile(rb"\s*<\?xml[^>]{0,200}?\sencoding\s*=\s*[\"']\s*([\w.:-]+)", re.IGNORECASE)
+_META = re.compile(rb"<meta\s[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
 _EBCDIC_PROLOG = re.compile(r"<\?xml[^>]{0,200}?\sencoding\s*=\s*[\"']\s*([\w.:-]+)", re.IGNORECASE)
 _ESCAPES = re.compile(rb"\x1b[$(]|~\{")
 _TELLING = re.compile(rb"[\x80-\xff\x1b]|~\{")
 _LONGEST_TYPE = 256
+_META_WITHIN = 4096  # bytes; WHATWG HTML 13.2.3.2 looks at 1024, and many pages declare later
 _SAMPLE_BYTES = 65_536
 _TOLERATED = 0.01  # share of characters that may be broken in text whose encoding is declared
 
@@ -90,46 +106,58 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
     thing, was another), `encoding_unknown` (declared no encoding of text), `encoding_detected` (nothing usable was
     declared), `bad_bytes` (some were replaced).
     """
+    return _decode(body, _labels(body, content_type))
+
+
+def _decode(body: bytes, labels: Sequence[str]) -> Decoded:
     for mark, name in _BOMS:
         if body.startswith(mark):
             return _forgiving(body[len(mark) :], name)
-    declared = _declared(body, content_type)
+    declared = _declared(labels)
     for pattern, name in _WIDE:
         if pattern.match(body):
             return _wide(body, name, declared)
     found = _utf8(body, declared) or _by_declaration(body, declared) or _detected(body, declared)
-    unknown = len(declared) < len(set(_labels(body, content_type)))
+    unknown = len(declared) < len(set(labels))
     return replace(found, notes=(*found.notes, "encoding_unknown")) if unknown else found
+
+
+def decode_page(body: bytes, content_type: str | None = None) -> Decoded:
+    """The text of an HTML page: as `decode`, and a `<meta charset>` counts after HTTP and prolog."""
+    return _decode(body, _labels(body, content_type, in_meta=True))
+
+
+def names_no_text(body: bytes, content_type: str | None = None) -> bool:
+    """Whether HTTP, prolog or `<meta>` declares an encoding that counts as no declaration."""
+    return any(codec_of(label) is None for label in _labels(body, content_type, in_meta=True))
 
 
 def codec_of(label: str | None) -> str | None:
     """The codec that an encoding label means, by Python's name; None for unknown ones and for those not allowed."""
     name = (label or "").strip().lower().removeprefix("x-").removesuffix("-i").replace("windows-", "cp")
-    try:
-        codec = codecs.lookup(_LABELS.get(name, name)).name
-    except (LookupError, ValueError):
-        return None
-    return codec if codec in _ALLOWED else None
+    spelling = normalize_encoding(_LABELS.get(name, name))
+    return _CODECS.get(spelling) or _CODECS.get(spelling.replace(".", "_"))
 
 
-def _declared(body: bytes, content_type: str | None) -> dict[str, str]:
-    """Declared labels and their codecs, HTTP before prolog."""
-    codecs_of = {label: codec_of(label) for label in _labels(body, content_type)}
+def _declared(labels: Iterable[str]) -> dict[str, str]:
+    """Declared labels and their codecs, in their order; without those that name no encoding of text."""
+    codecs_of = {label: codec_of(label) for label in labels}
     return {_LABELS.get(label, label): codec for label, codec in codecs_of.items() if codec}
 
 
-def _labels(body: bytes, content_type: str | None) -> list[str]:
-    """The labels of HTTP and prolog.
+def _labels(body: bytes, content_type: str | None, *, in_meta: bool = False) -> list[str]:
+    """The labels of HTTP, prolog and, `in_meta`, the first `<meta>` that has one, in lower case.
 
     What is text by its type and names no charset is ASCII (RFC 2046 section 4.1.2), which is believed only of what is.
     """
     kind = (content_type or "")[:_LONGEST_TYPE]
     http, prolog = _CHARSET.search(kind), _PROLOG.search(body, 0, 2048)
+    meta = _META.search(body, 0, _META_WITHIN) if in_meta else None
     named = (
         http[1] if http and codec_of(http[1]) else "us-ascii" if kind.startswith("text/") and body.isascii() else None
     )
-    labels = (named or (http and http[1]), prolog and prolog[1].decode("ascii", "replace"))
-    return [label.lower() for label in labels if label]
+    inside = (found[1].decode("ascii", "replace") for found in (prolog, meta) if found)
+    return [label.lower() for label in (named or (http and http[1]), *inside) if label]
 
 
 def _forgiving(body: bytes, codec: str, *notes: str) -> Decoded:
@@ -165,7 +193,7 @@ def _utf8(body: bytes, declared: dict[str, str]) -> Decoded | None:
         text = codecs.getincrementaldecoder("utf-8")().decode(body)
     except UnicodeDecodeError:
         text = body.decode("utf-8", "replace")
-        bad, wide = text.count("\ufffd"), sum(char > "\x7f" for char in text)
+        bad, wide = text.count("\ufffd"), len(text) - len(text.encode("ascii", "ignore"))
         if "utf-8" in (declared.values() or ("utf-8",)) and bad * 20 < wide:
             return Decoded(text, "utf-8", ("bad_bytes",))
         return None

@@ -18,6 +18,7 @@ from lxml import etree
 
 from feedcrawl.domain.dates import parse_date
 from feedcrawl.domain.errors import InvalidUrl, NotASitemap
+from feedcrawl.domain.http.encodings import decode
 from feedcrawl.domain.models import News, ParsedSitemap, SitemapRef, SitemapUrl
 from feedcrawl.domain.sitemaps.gunzip import gunzip
 from feedcrawl.domain.urls import MAX_URL_LENGTH, resolve
@@ -110,11 +111,8 @@ def _text_list(content: bytes) -> ParsedSitemap | None:
 
 def _xml(content: bytes) -> ParsedSitemap:
     """The urlset or index that `content` is; no DTD, entity or network, and depth and text as libxml2 bounds them."""
-    wide = content.startswith((b"\xff\xfe", b"\xfe\xff"))
-    if wide:
-        content = content.decode("utf-16", "replace").encode()
     events = etree.iterparse(
-        BytesIO(_mended(content)),
+        BytesIO(_mended(_utf8(content))),
         events=("start", "end"),
         recover=True,
         resolve_entities=False,
@@ -123,12 +121,18 @@ def _xml(content: bytes) -> ParsedSitemap:
         huge_tree=False,
         remove_comments=True,
         remove_pis=True,
-        encoding="utf-8" if wide else None,
+        encoding="utf-8",
     )
     with suppress(etree.XMLSyntaxError):
         for _, root in events:
             return _read(events, _kind(root))
     raise NotASitemap("html" if _HTML.search(content[:4096]) else "not_xml", "no element that could be read")
+
+
+def _utf8(content: bytes) -> bytes:
+    """`content` in UTF-8: libxml2 would believe any encoding that the document declares."""
+    decoded = decode(content)
+    return content if decoded.encoding == "utf-8" and not decoded.notes else decoded.text.encode("utf-8", "replace")
 
 
 def _mended(content: bytes) -> bytes:

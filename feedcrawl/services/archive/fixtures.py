@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from feedcrawl.domain import extraction
-from feedcrawl.domain.errors import NoArticle, Refusal
+from feedcrawl.domain.errors import Refusal
+from feedcrawl.domain.extraction import read_article
 from feedcrawl.domain.models import FeedContent
 from feedcrawl.domain.urls import url_uid
+from feedcrawl.services.articles import publication
 from feedcrawl.services.articles.tasks import success_fields
 from feedcrawl.store.disk.files import map_disk_errors, write_anew
 
@@ -45,15 +46,13 @@ class Page:
     feed: Mapping[str, Any] | None = None
 
 
-def expected(page: Page, text: str | None) -> dict[str, Any]:
+def expected(page: Page) -> dict[str, Any]:
     """The article that a page holds, or the failure that it is: what expected.json says."""
-    if text is None:
-        return {"failure": "FAIL_BAD_HTML"}
-    try:
-        found = extraction.extract(text, url=page.url, feed=_feed(page.feed))
-    except NoArticle as refused:
-        return {"failure": refused.code}
-    return {name: value for name, value in success_fields(found).items() if name not in _LEFT_OUT}
+    declared = next((value for name, value in page.headers.items() if name.lower() == "content-type"), None)
+    found = read_article(page.body, declared, min_chars=0, url=page.url, feed=_feed(page.feed))
+    if found.extraction is None:
+        return {"failure": publication.failure_of(found.code)[0]}
+    return {name: value for name, value in success_fields(found.extraction).items() if name not in _LEFT_OUT}
 
 
 def save(directory: Path, page: Page, article: Mapping[str, Any]) -> Path:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from feedcrawl.domain import extraction
 from feedcrawl.domain.articles.replays import Replayed, Wanted, differences, outcome, outline, version
+from feedcrawl.domain.extraction import PageReading, read_article
 from feedcrawl.domain.frontier.tasks import History, Lease
 from feedcrawl.domain.http.codings import Undecodable
 from feedcrawl.domain.urls import url_uid
@@ -29,13 +29,12 @@ from feedcrawl.store.disk.raw import RawElsewhere
 from feedcrawl.store.redis.connection import in_order
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Iterator, Sequence
     from datetime import date, datetime
 
     from feedcrawl.config import Config
     from feedcrawl.domain.articles.replays import Outcome
     from feedcrawl.domain.frontier.tasks import Task
-    from feedcrawl.domain.models import Extraction
     from feedcrawl.domain.operations.events import Event
     from feedcrawl.parsing import Failed, ParserPool
     from feedcrawl.services.archive.capture import Document
@@ -54,7 +53,6 @@ if TYPE_CHECKING:
 WALL_SEC: Final = 20.0
 _AHEAD: Final = 2
 """Pages in hand for each child."""
-_TEXT_TOO_SHORT: Final = "FAIL_BAD_HTML"
 
 
 class Stores(Protocol):
@@ -101,14 +99,13 @@ class _Capture:
 
 
 class Replay:
-    """One replay. `page_text` makes the text of a page of its URL, headers and body as a crawl does, None of no text.
+    """One replay.
 
     May raise StoreUnavailable, and DiskUnavailable for anything but a damaged record.
     """
 
-    def __init__(self, stores: Stores, page_text: Callable[[str, Mapping[str, str], bytes], str | None]) -> None:
+    def __init__(self, stores: Stores) -> None:
         self._stores = stores
-        self._page_text = page_text
 
     async def run(self, wanted: Wanted, *, feed_id: str | None = None, write: bool = False) -> AsyncIterator[Replayed]:
         """What came of each capture, oldest first; with `write` what differs is stored and told of."""
@@ -208,27 +205,23 @@ class Replay:
         return article
 
     async def _extract(self, article: Article, document: Document) -> None:
-        html = self._page_text(document.ref.url, document.headers, document.body)
         task = article.lease.task
-        if html is None or len(html) < self._stores.config.min_html_chars:
-            detail = "no text" if html is None else f"{len(html)} characters"
-            article.status, article.code, article.detail = "failure", _TEXT_TOO_SHORT, detail
-            article.reason = "unsupported_type" if html is None else "too_short"
-            return
-        answer: Done[Extraction] | Failed = await self._stores.parsers.run(
-            extraction.extract,
-            html,
+        answer: Done[PageReading] | Failed = await self._stores.parsers.run(
+            read_article,
+            document.body,
+            document.content_type,
+            min_chars=self._stores.config.min_html_chars,
             url=document.ref.url,
             rules=rules_of(self._stores.sources, task.source),
             feed=feed_content(task.payload),
             image_proxy=self._stores.config.image_proxy,
             wall_sec=WALL_SEC,
         )
-        if isinstance(answer, Done):
-            article.extraction = answer.value
-        else:
-            article.status, article.detail = "failure", answer.detail
-            article.code, article.reason = publication.failure_of(answer.code)
+        page = answer.value if isinstance(answer, Done) else PageReading(None, code=answer.code, detail=answer.detail)
+        article.html, article.extraction = page.html, page.extraction
+        if page.extraction is None:
+            article.status, article.detail = "failure", page.detail
+            article.code, article.reason = publication.failure_of(page.code)
 
     def _settled(self, capture: _Capture, article: Article, *, write: bool) -> Replayed:
         before = capture.before

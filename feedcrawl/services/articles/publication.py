@@ -18,10 +18,13 @@ if TYPE_CHECKING:
     from feedcrawl.store.articles.records import Articles
 
 _REASONS = {"FAIL_BAD_HTML": "bad_html", "FAIL_PARSE": "parse_failed", "FAIL_EMPTY": "empty"}
+_NO_PAGE = frozenset({"unsupported_type", "too_short"})
 
 
 def failure_of(code: str) -> tuple[str, str]:
-    """Failure code and reason of what the extraction, or the child that ran it, came to."""
+    """Failure code and reason of a page that could not be read, by the code of its reading or of the child process."""
+    if code in _NO_PAGE:
+        return "FAIL_BAD_HTML", code
     return code if code in _REASONS else "FAIL_PARSE", _REASONS.get(code, code)
 
 

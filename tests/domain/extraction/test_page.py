@@ -10,7 +10,7 @@ FILLER = "<p>" + "text " * 60
     [
         ("größe".encode(), "größe"),
         (b"\xef\xbb\xbfx", "x"),
-        ("größe".encode("latin-1"), "größe"),
+        ("Die größe, sagte er für alle hörbar.".encode("latin-1"), "Die größe, sagte er für alle hörbar."),
         ('<meta charset="shift_jis">日本'.encode("shift_jis"), '<meta charset="shift_jis">日本'),
         ('<meta charset="iso-2022-jp">日本'.encode("iso-2022-jp"), '<meta charset="iso-2022-jp">日本'),
         ('<meta charset="latin-1">größe'.encode(), '<meta charset="latin-1">größe'),

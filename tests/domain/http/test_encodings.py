@@ -1,11 +1,12 @@
 # ruff: noqa: RUF001 -- letters of other scripts
 import codecs
+import encodings
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feedcrawl.domain.http.encodings import codec_of, decode
+from feedcrawl.domain.http.encodings import codec_of, decode, decode_page, names_no_text
 
 XML = '<?xml version="1.0"{}?><rss><title>{}</title></rss>'
 PAGES = {
@@ -160,3 +161,39 @@ def test_any_bytes_become_text(body, content_type):
 def test_what_is_marked_survives(text, codec):
     body = text.encode(codec) if codec != "utf-8" else codecs.BOM_UTF8 + text.encode()
     assert decode(body).text == text
+
+
+# Python has a codec of each of these names; none of them is an encoding of text that a document may be in.
+NO_TEXT = [
+    "punycode", "idna", "undefined", "rot13", "rot_13", "unicode_escape", "raw_unicode_escape", "utf-7", "utf_7", "U7",
+    "bz2", "bz2_codec", "zlib", "hex", "base64", "uu", "quopri", "charmap", "mbcs", "oem", "utf-8-sig", "aliases",
+    "x" * 4000, ".", "..", "__init__",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("label", NO_TEXT)
+@pytest.mark.parametrize("place", ["http", "meta", "prolog"])
+def test_what_is_no_encoding_of_text_counts_as_no_declaration(label, place):
+    declared = {"meta": f'<meta charset="{label}">', "prolog": f'<?xml version="1.0" encoding="{label}"?>'}.get(
+        place, ""
+    )
+    body = (declared + "<p>größe-abc-xyz" + "a-b" * 200_000).encode()
+    content_type = f"text/html; charset={label}" if place == "http" else "text/html"
+    decoded = decode_page(body, content_type)
+    assert decoded.text == body.decode()
+    assert len(label) > 200 or "encoding_unknown" in decoded.notes
+    assert len(label) > 200 or names_no_text(body, content_type)
+
+
+def test_a_page_declares_in_meta_after_http_and_prolog():
+    text = '<meta http-equiv="Content-Type" content="text/html; charset=shift_jis"><p>日本語の新聞記事です'
+    assert decode_page(text.encode("shift_jis")).text == text
+    assert decode_page(text.encode("euc_jp"), "text/html; charset=euc-jp").text == text
+    assert decode(text.encode("shift_jis"), "text/html; charset=euc-jp").encoding != "shift_jis"
+    assert not names_no_text(text.encode("shift_jis"), "text/html")
+
+
+def test_names_that_strangers_make_up_are_not_remembered():
+    before = len(encodings._cache)
+    assert {codec_of(f"made-up-{number}") for number in range(100)} == {None}
+    assert len(encodings._cache) == before
