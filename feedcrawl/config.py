@@ -153,6 +153,14 @@ class Config:
     linger_sec: float = setting(30.0, "s", "a one-shot run ends when nothing is due within this time")
     drain_sec: float = setting(30.0, "s", "after SIGTERM, for requests that are under way")
     take_batch: int = setting(16, "tasks", "taken from the frontier at a time", at_least=1)
+    max_feeds_per_list: int = setting(
+        10_000,
+        "feeds",
+        "that one list of feeds brings; the rest is left out and counted",
+        section="Subscriptions",
+        at_least=1,
+    )
+    max_feeds: int = setting(0, "feeds", "subscribed at most, whoever subscribes; 0 = any number")
     robots_ttl_sec: float = setting(
         DAY_SEC,
         "s",

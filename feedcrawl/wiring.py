@@ -146,7 +146,13 @@ class Wiring:
     @cached_property
     def registry(self) -> Registry:
         """The subscribed feeds."""
-        return Registry(self.client, shards=self.config.shards, journal_length=self.config.journal_length)
+        config = self.config
+        return Registry(
+            self.client,
+            shards=config.shards,
+            journal_length=config.journal_length,
+            max_feeds=config.max_feeds,
+        )
 
     @cached_property
     def series(self) -> Series:

@@ -60,8 +60,9 @@ class Command(OnStores, ScrapyCommand):
             raise UsageError("--pick takes a number of the list, or all", print_help=False)
         categories = tuple(filter(None, (each.strip() for each in opts.category.split(","))))
         names = [name for each in args for name in registering.split_names(each)]
-        wishes, refused = registering.read_wishes(names, categories)
-        pages = [] if opts.as_is else [wish for wish in wishes if wish.url in names]
+        limit = wired.config.max_feeds_per_list
+        wishes, refused = registering.read_wishes(names, categories, wired.gate, limit=limit)
+        pages = [] if opts.as_is else [wish for wish in wishes if wish.named]
         choosing = Choosing(opts.pick)
         wishes = choosing.settle(wishes, self._look(wired, pages))
         if opts.set:
@@ -138,7 +139,7 @@ class Choosing:
             return []
         offered = choose(seen.feeds)
         chosen = self._picked(wish.url, offered)
-        return [replace(wish, url=each.url) for each in chosen]
+        return [replace(wish, url=each.url, named=False) for each in chosen]
 
     def _picked(self, page: str, offered: Sequence[Candidate]) -> Sequence[Candidate]:
         if len(offered) == 1 or self._pick == "all":

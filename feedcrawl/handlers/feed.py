@@ -147,7 +147,7 @@ class FeedTasks(Answers):
             return False
         begun = whereabouts.begin(poll)
         if begun is None:
-            return not poll.feed.subscription.no_discovery and await self._unfold(poll, response)
+            return await self._unfold(poll, response)
         poll.searched = True
         if begun.at_page and poll.result in discover.PAGES and response is not None:
             named = await discover.announced(self.wired.parsers, response)

@@ -1,6 +1,7 @@
-"""An address that serves a list of feeds: subscribed like a feed, it gives way to the feeds of its list when polled.
+"""An address that serves a list of feeds: subscribed like a feed, and replaced by the feeds of the list when polled.
 
-So a list from the web passes the same guard, pace and limits as any feed, whoever subscribed to it and how.
+So a list from the web passes the same guard, pace and limits as any feed. Only an address that an operator named is
+replaced, one level deep: a stranger's list must not make subscriptions of its own.
 """
 
 from __future__ import annotations
@@ -13,12 +14,15 @@ from feedcrawl.domain.subscriptions.lists import read_list
 from feedcrawl.handlers.base import PARSE_WALL_SEC
 from feedcrawl.parsing import Done
 from feedcrawl.services.subscriptions import registering
+from feedcrawl.services.subscriptions.discovery import stage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from scrapy.http import Response
 
+    from feedcrawl.domain.subscriptions.listed import FeedList
+    from feedcrawl.domain.subscriptions.records import Feed
     from feedcrawl.items import FeedPoll
     from feedcrawl.services.subscriptions.registering import Refused, Wish
     from feedcrawl.wiring import Wiring
@@ -27,44 +31,82 @@ logger = logging.getLogger(__name__)
 
 BATCH = 25
 """Feeds that are written between two turns of the event loop."""
+TOLD = 100
+"""Refused feeds of one list that are logged each with its reason."""
+
+_DETAILS = {
+    "became_a_list": "it was a feed before, and stays subscribed: to have these feeds, unsubscribe it and name it anew",
+    "list_not_named": "only an address that an operator names is replaced by the feeds that it lists",
+}
 
 
 async def unfold(wired: Wiring, poll: FeedPoll, response: Response) -> list[str]:
-    """The ids of the feeds that an address lists which has never been a feed; the poll then needs no commit."""
-    if poll.result not in registering.LISTS or poll.feed.polls.last_success_at is not None:
+    """The ids of the feeds that replace an address which lists them; the poll then needs no commit.
+
+    None replace a feed, or an address that no operator named: the poll has failed, and its `result` says why
+    (`became_a_list`, `list_not_named`).
+    """
+    found = await _listed(wired, poll, response)
+    if found is None:
         return []
-    read = await wired.parsers.run(read_list, response.body, wall_sec=PARSE_WALL_SEC)
-    if not isinstance(read, Done):
+    said = poll.feed.subscription
+    kept = _kept(poll.feed)
+    if kept is not None:
+        poll.result, poll.detail = kept, f"the address serves a list of {len(found.feeds)} feeds; {_DETAILS[kept]}"
         return []
-    said, found = poll.feed.subscription, read.value
-    # A page of plain text, or what a program answers with, is a list only if it has nothing but addresses.
-    if poll.result != "opml" and not all("://" in feed.url for feed in found.feeds):
-        return []
-    wishes = registering.wishes_of(found, said.categories)
+    wishes, refused = registering.passed(wired.gate, registering.wishes_of(found, said.categories))
+    tell(refused)
     wanted = await subscribe(wired, registering.with_archives(wishes) if said.backfill else wishes)
     ids = [each for each in wanted if each != said.id]  # a list may name itself
     if not ids:
         return []
     registering.unsubscribe(wired.registry, wired.frontier, poll.feed.id)
     wired.leases.done(poll.lease, status="dead", reason="list")  # its task is gone: what is left is ours to forget
-    details = {"url": said.url, "host": poll.lease.task.host, "feeds": len(ids), "left_out": found.left_out}
-    logger.info("list_subscribed", extra=details)
+    details = {"url": said.url, "host": poll.lease.task.host, "feeds": len(ids)}
+    logger.info("list_subscribed", extra=details | {"left_out": found.left_out, "refused": len(refused)})
     return ids
+
+
+async def _listed(wired: Wiring, poll: FeedPoll, response: Response) -> FeedList | None:
+    """The list that a document is; None if it is none."""
+    if poll.result not in registering.LISTS:
+        return None
+    limit = wired.config.max_feeds_per_list
+    read = await wired.parsers.run(read_list, response.body, limit=limit, wall_sec=PARSE_WALL_SEC)
+    if not isinstance(read, Done):
+        return None
+    # Plain text and JSON of any program may mention addresses: a list has nothing else.
+    if poll.result != "opml" and not all("://" in feed.url for feed in read.value.feeds):
+        return None
+    found: FeedList = read.value
+    return found
+
+
+def _kept(feed: Feed) -> str | None:
+    """Why a subscription stays though its address serves a list: a key of `_DETAILS`; None if the list replaces it."""
+    if feed.polls.last_success_at is not None:
+        return "became_a_list"
+    said = feed.subscription
+    return None if said.unfolds and not said.no_discovery and stage(feed) == "page" else "list_not_named"
 
 
 async def subscribe(wired: Wiring, wishes: Sequence[Wish]) -> list[str]:
     """Subscribes to each, in turns with the event loop; the ids of the feeds. What is refused is logged."""
     ids: dict[str, None] = {}
+    refused: list[Refused] = []
     for first in range(0, len(wishes), BATCH):
         batch = wishes[first : first + BATCH]
-        found, refused = registering.subscribe_all(wired.registry, wired.frontier, batch, wired.now())
+        found, bad = registering.subscribe_all(wired.registry, wired.frontier, batch, wired.now())
         ids.update(dict.fromkeys(found))
-        tell(refused)
+        refused += bad
         await asyncio.sleep(0)
+    tell(refused)
     return list(ids)
 
 
 def tell(refused: Sequence[Refused]) -> None:
-    """A line for each."""
-    for bad in refused:
+    """A line for each of the first refusals, and one for the number of the others."""
+    for bad in refused[:TOLD]:
         logger.error("feed_refused", extra={"url": bad.url, "reason": bad.code, "detail": bad.detail})
+    if refused[TOLD:]:
+        logger.error("feeds_refused", extra={"more": len(refused) - TOLD})

@@ -45,7 +45,9 @@ class FeedsSpider(FrontierSpider):
     async def begin(self) -> None:
         """Subscribes to what was asked for; the frontier does the rest."""
         await sources.sync(self.wired.sources, self.wired)
-        wishes, refused = registering.read_wishes(self.feeds, self.categories)
+        wishes, refused = registering.read_wishes(
+            self.feeds, self.categories, self.wired.gate, limit=self.wired.config.max_feeds_per_list
+        )
         lists.tell(refused)
         ids = await lists.subscribe(self.wired, registering.with_archives(wishes) if self.backfill else wishes)
         if self.feeds and not ids:
@@ -60,7 +62,7 @@ class FeedsSpider(FrontierSpider):
 
     async def unfold(self, poll: FeedPoll, response: Response | None) -> bool:
         """Whether the document was a list of feeds, or a page that gave way to its feed."""
-        if await discover.unfold(self.crawler, poll, response):
+        if not poll.feed.subscription.no_discovery and await discover.unfold(self.crawler, poll, response):
             return True
         ids = await lists.unfold(self.wired, poll, response) if response is not None else []
         if ids:

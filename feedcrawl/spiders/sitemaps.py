@@ -36,7 +36,9 @@ class SitemapsSpider(FrontierSpider):
     async def begin(self) -> None:
         """Watches what was asked for; the frontier does the rest."""
         await sources.sync(self.wired.sources, self.wired)
-        wishes, refused = registering.read_wishes(self.sitemaps, self.categories)
+        wishes, refused = registering.read_wishes(
+            self.sitemaps, self.categories, self.wired.gate, limit=self.wired.config.max_feeds_per_list
+        )
         lists.tell(refused)
         ids = await self._watch(wishes)
         if self.sitemaps and not ids:

@@ -12,11 +12,13 @@ from feedcrawl.domain.frontier.tasks import LANES
 from feedcrawl.handlers import lists
 from feedcrawl.parsing import Done, Failed
 from feedcrawl.services.frontier.leases import Leases
+from feedcrawl.services.operations.url_gate import Gate
 from feedcrawl.services.subscriptions import registering
 from feedcrawl.services.subscriptions.registering import Wish
 from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
 from feedcrawl.store.subscriptions.registry import Registry
 
+FEED, OTHER = "became_a_list", "list_not_named"
 NOW = datetime(2026, 3, 2, 8, tzinfo=UTC)
 OPML = b'<opml><body><outline text="F"><outline xmlUrl="http://b.test/"/></outline><outline xmlUrl="ftp://no/"/></body></opml>'
 
@@ -24,9 +26,9 @@ OPML = b'<opml><body><outline text="F"><outline xmlUrl="http://b.test/"/></outli
 class Here:
     """Parses in this process."""
 
-    async def run(self, function: Callable[..., Any], *args: Any, wall_sec: float) -> Done[Any] | Failed:
+    async def run(self, function: Callable[..., Any], *args: Any, wall_sec: float, **how: Any) -> Done[Any] | Failed:
         try:
-            return Done(function(*args))
+            return Done(function(*args, **how))
         except Refusal as refused:
             return Failed(refused.code, refused.detail)
 
@@ -35,24 +37,33 @@ class Here:
 def wired(redis_client: redis.Redis) -> SimpleNamespace:
     frontier = Frontier(redis_client, FrontierPolicy(host_delay_sec=0))
     return SimpleNamespace(
-        registry=Registry(redis_client), frontier=frontier, leases=Leases(frontier), parsers=Here(), now=lambda: NOW
+        registry=Registry(redis_client),
+        frontier=frontier,
+        leases=Leases(frontier),
+        parsers=Here(),
+        now=lambda: NOW,
+        gate=Gate("127.1.0.0/16", ""),
+        config=SimpleNamespace(max_feeds_per_list=3),
     )
 
 
-def poll(wired: SimpleNamespace, result: str, body: bytes, *, was_a_feed: bool = False) -> list[str]:
-    """The ids that come of polling a subscribed address that answers with `body`."""
-    registering.subscribe(wired.registry, wired.frontier, Wish("http://a.test/list", ("mine",)), NOW)
+def poll(
+    wired: SimpleNamespace, result: str, body: bytes, *, was_a_feed: bool = False, **said: Any
+) -> tuple[list[str], str]:
+    """The ids that come of polling a subscribed address which answers with `body`, and the poll's result then."""
+    wish = Wish("http://a.test/list", ("mine",), said={"unfolds": True, **said})
+    registering.subscribe(wired.registry, wired.frontier, wish, NOW)
     (feed,) = wired.registry.all()
     (lease,) = wired.leases.take(5, LANES).leases
     polls = SimpleNamespace(last_success_at="2026-03-01T00:00:00Z" if was_a_feed else None)
-    said = SimpleNamespace(id=feed.id, subscription=feed.subscription, polls=polls)
-    item = SimpleNamespace(result=result, feed=said, lease=lease)
-    return asyncio.run(lists.unfold(wired, item, SimpleNamespace(body=body)))
+    polled = SimpleNamespace(id=feed.id, subscription=feed.subscription, polls=polls)
+    item = SimpleNamespace(result=result, detail="", feed=polled, lease=lease)
+    return asyncio.run(lists.unfold(wired, item, SimpleNamespace(body=body))), item.result
 
 
 @pytest.mark.parametrize(("result", "body"), [("opml", OPML), ("text", b"# mine\nhttp://b.test/ F\n")])
 def test_an_address_of_a_list_gives_way_to_its_feeds(wired: SimpleNamespace, result: str, body: bytes) -> None:
-    ids = poll(wired, result, body)
+    ids, _ = poll(wired, result, body)
     (feed,) = wired.registry.all()
     assert [feed.id] == ids
     assert (feed.subscription.url, feed.subscription.categories) == ("http://b.test/", ("mine", "F"))
@@ -61,19 +72,26 @@ def test_an_address_of_a_list_gives_way_to_its_feeds(wired: SimpleNamespace, res
 
 
 @pytest.mark.parametrize(
-    ("result", "body", "was_a_feed"),
+    ("result", "body", "how", "then"),
     [
-        ("opml", OPML, True),  # a feed that fails: its subscription stays
-        ("html", b"<html>http://b.test/</html>", False),
-        ("text", b"Sorry, see http://b.test/\nhttp://b.test/\n", False),
-        ("text", b"b.test\n", False),
-        ("opml", b"<opml><body/></opml>", False),
-        ("opml", b'<opml><body><outline xmlUrl="ftp://no/"/></body></opml>', False),
-        ("http_404", OPML, False),
+        ("opml", OPML, {"was_a_feed": True}, FEED),
+        ("text", b"http://b.test/\n", {"was_a_feed": True}, FEED),
+        ("opml", OPML, {"unfolds": False}, OTHER),  # of another list, or of a page
+        ("opml", OPML, {"page": "http://b.test/page"}, OTHER),  # where a named page's feed may be
+        ("opml", OPML, {"no_discovery": True}, OTHER),
+        ("html", b"<html>http://b.test/</html>", {}, "html"),
+        ("text", b"Sorry, see http://b.test/\nhttp://b.test/\n", {}, "text"),
+        ("text", b"b.test\n", {}, "text"),
+        ("text", b"b.test\n", {"was_a_feed": True}, "text"),
+        ("opml", b"<opml><body/></opml>", {}, "opml"),
+        ("opml", b'<opml><body><outline xmlUrl="ftp://no/"/></body></opml>', {}, "opml"),
+        ("http_404", OPML, {}, "http_404"),
     ],
 )
-def test_what_is_no_list_is_a_failed_poll(wired: SimpleNamespace, result: str, body: bytes, was_a_feed: bool) -> None:
-    assert poll(wired, result, body, was_a_feed=was_a_feed) == []
+def test_what_no_list_replaces_is_a_failed_poll(
+    wired: SimpleNamespace, result: str, body: bytes, how: dict[str, Any], then: str
+) -> None:
+    assert poll(wired, result, body, **how) == ([], then)
     assert [feed.subscription.url for feed in wired.registry.all()] == ["http://a.test/list"]
     assert len(wired.leases.held) == 1
 
@@ -81,3 +99,14 @@ def test_what_is_no_list_is_a_failed_poll(wired: SimpleNamespace, result: str, b
 def test_a_list_that_names_itself_is_not_lost(wired: SimpleNamespace) -> None:
     poll(wired, "opml", b'<opml><body><outline xmlUrl="http://a.test/list"/></body></opml>')
     assert [feed.subscription.url for feed in wired.registry.all()] == ["http://a.test/list"]
+
+
+def test_a_list_is_bounded_and_brings_no_refused_address(wired: SimpleNamespace) -> None:
+    urls = ["http://10.0.0.1/", "http://[::1]/", "http://b.test:22/", "http://127.1.0.9/", "http://b.test/"]
+    poll(wired, "text", "\n".join(urls[:3]).encode())
+    assert [feed.subscription.url for feed in wired.registry.all()] == ["http://a.test/list"]
+    wired.leases.give_back(next(iter(wired.leases.held.values())), reason="again")
+    ids, _ = poll(wired, "text", "\n".join(urls[2:] * 2).encode())
+    assert sorted(feed.subscription.url for feed in wired.registry.all()) == ["http://127.1.0.9/", "http://b.test/"]
+    assert len(ids) == 2
+    assert not any(feed.subscription.unfolds for feed in wired.registry.all())  # one level deep

@@ -96,7 +96,9 @@ def test_lists_from_files_and_addresses(scrapy: Scrapy, site: Site, tmp_path: Pa
     opml = tmp_path / "l.opml"
     outline = '<outline text="News"><outline text="x & y" xmlUrl="{}"/></outline><outline xmlUrl="ftp://x/"/>'
     opml.write_text(f"<opml><head/><body>{outline.format(site.url('/feed-0'))}")
-    site.serve("/l.opml", document(f"<opml><head/><body>{outline.format(site.url('/feed-1'))}"))
+    nested = f'<outline xmlUrl="{site.url("/nested")}"/><outline xmlUrl="http://10.0.0.1/feed"/>'
+    site.serve("/l.opml", document(f"<opml><head/><body>{outline.format(site.url('/feed-1'))}{nested}"))
+    site.serve("/nested", document(f'<opml><body><outline xmlUrl="{site.url("/never")}"/></body></opml>'))
     site.serve(
         "/l.txt",
         document(f"# mine\n{site.url('/feed-2')} daily\n{site.url('/feed-0')}#again", content_type="text/plain"),
@@ -105,8 +107,12 @@ def test_lists_from_files_and_addresses(scrapy: Scrapy, site: Site, tmp_path: Pa
     ran = scrapy("crawl", "feeds", "-a", f"feeds={','.join(names)}", "-a", "category=mine", FEEDCRAWL_LOG_FORMAT="json")
     assert ran.code == 0, ran.err
     refused = [(each["url"], each["reason"]) for each in events(ran, "feed_refused")]
-    assert sorted(refused) == [("ftp://x/", "url_scheme")] * 2 + [("no-such.opml", "file_not_found")]
+    private = ("http://10.0.0.1/feed", "address_refused")
+    assert sorted(refused) == [("ftp://x/", "url_scheme")] * 2 + [private, ("no-such.opml", "file_not_found")]
     assert {each["url"] for each in events(ran, "list_subscribed")} == {site.url("/l.opml"), site.url("/l.txt")}
+    assert [(each["url"], each["result"]) for each in events(ran, "feed_failed")] == [
+        (site.url("/nested"), "list_not_named")
+    ]
     polled = [each["url"] for each in events(ran, "feed_polled")]
     assert sorted(polled) == [site.url(f"/feed-{number}") for number in range(4)]
 
@@ -116,6 +122,7 @@ def test_lists_from_files_and_addresses(scrapy: Scrapy, site: Site, tmp_path: Pa
         site.url("/feed-1"): ["mine", "News"],
         site.url("/feed-2"): ["mine", "daily"],
         site.url("/feed-3"): ["mine"],
+        site.url("/nested"): ["mine"],
     }
 
 

@@ -18,7 +18,6 @@ from feedcrawl.domain.subscriptions.listed import FeedList, ListedFeed, categori
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-MAX_FEEDS: Final = 10_000
 NAMESPACE: Final = "https://feedcrawl.readthedocs.io/opml"  # of what OPML has no attribute for (OPML 2.0, "Extending")
 
 _OPML = re.compile(r"<(?:opml|outline)[\s>/]", re.IGNORECASE)
@@ -28,8 +27,10 @@ _URL_LIKE = re.compile(r"(?:https?|feed):|[^\s/]+\.[^\s]", re.IGNORECASE)
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def read_list(body: bytes, *, limit: int | None = MAX_FEEDS) -> FeedList:
-    """The feeds that a document lists, at most `limit`; Refusal (`not_a_list`, `empty_list`) if it is none.
+def read_list(body: bytes, *, limit: int | None = None) -> FeedList:
+    """The feeds that a document lists, the first `limit` of them (None: all).
+
+    Refusal (`not_a_list`, `empty_list`) for a document that is no list.
 
     OPML 1.0 and 2.0 (opml.org/spec2.opml) in any encoding, also where its XML is broken; folders and the `category`
     attribute become categories. JSON and CSV with a header as in `list_tables`. Anything else is text: a URL a line,

@@ -21,6 +21,9 @@ class Subscription:
     `untried` are the addresses where its feed may be if it is not at `url`. `formerly` are those that it moved from,
     the last one last, and `refused` those that it was moved back from and goes to no more by itself.
 
+    `unfolds`: an operator named this address itself, so that a list of feeds which answers there before any feed has is
+    replaced by the feeds that it lists (`handlers.lists`).
+
     `fixed_interval_sec` stands in place of the cadence; a `push_only` feed is polled at its longest interval, as a
     safety net; one with `no_discovery` stays where it is whatever answers there. `request_id` names the request to the
     API that subscribed it.
@@ -44,6 +47,7 @@ class Subscription:
     fixed_interval_sec: float | None = None
     push_only: bool = False
     no_discovery: bool = False
+    unfolds: bool = False
     request_id: str | None = None
 
 

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from feedcrawl.domain.errors import InvalidUrl, Refusal
 from feedcrawl.domain.frontier.priority import priority
-from feedcrawl.domain.subscriptions.lists import MAX_FEEDS, read_list
+from feedcrawl.domain.subscriptions.lists import read_list
 from feedcrawl.services.articles.tasks import article_task
 from feedcrawl.services.subscriptions import registering
-from feedcrawl.services.subscriptions.registering import Refused, with_scheme
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from feedcrawl.domain.frontier.tasks import Task
-    from feedcrawl.services.subscriptions.registering import Wish
+    from feedcrawl.services.subscriptions.registering import Refused
     from feedcrawl.wiring import Wiring
 
 MAX_URLS: Final = 10_000
@@ -82,14 +81,14 @@ def _judged(wired: Wiring, url: str, wanted: Wanted) -> tuple[dict[str, Any], Ta
 
 
 def import_list(wired: Wiring, body: bytes, categories: tuple[str, ...], request_id: str | None) -> Imported:
-    """Subscribes to the feeds of a list, OPML or other; the first `lists.MAX_FEEDS` of them.
+    """Subscribes to the feeds of a list, OPML or other; the first `FEEDCRAWL_MAX_FEEDS_PER_LIST` of them.
 
     Its overrides count for nothing: the list is not its operator's. Refusal: `not_a_list`, `empty_list`,
     `too_many_feeds`.
     """
-    found = read_list(body, limit=MAX_FEEDS)
+    found = read_list(body, limit=wired.config.max_feeds_per_list)
     check_room(wired, len(found.feeds))
-    wishes, refused = passed(wired, registering.wishes_of(found, categories))
+    wishes, refused = registering.passed(wired.gate, registering.wishes_of(found, categories))
     wishes = [replace(wish, request_id=request_id) for wish in wishes]
     ids: list[str] = []
     for first in range(0, len(wishes), BATCH):
@@ -103,20 +102,12 @@ def import_list(wired: Wiring, body: bytes, categories: tuple[str, ...], request
 
 def check_room(wired: Wiring, more: int = 1) -> None:
     """Refusal (`too_many_feeds`) where more feeds cannot be subscribed over the API."""
-    limit = wired.config.api_max_feeds
-    if limit and wired.registry.count() + more > limit:
-        raise Refusal("too_many_feeds", f"at most {limit} feeds may be subscribed here (FEEDCRAWL_API_MAX_FEEDS)")
-
-
-def passed(wired: Wiring, wishes: Iterable[Wish]) -> tuple[list[Wish], list[Refused]]:
-    """The wishes whose URL may be asked for, and the others."""
-    good, refused = [], []
-    for wish in wishes:
-        try:
-            good.append(replace(wish, url=wired.gate.passed(with_scheme(wish.url))))
-        except InvalidUrl as error:
-            refused.append(Refused(wish.url, error.code, error.detail))
-    return good, refused
+    config = wired.config
+    limits = {"FEEDCRAWL_API_MAX_FEEDS": config.api_max_feeds, "FEEDCRAWL_MAX_FEEDS": config.max_feeds}
+    count = wired.registry.count()
+    for setting, limit in limits.items():
+        if limit and count + more > limit:
+            raise Refusal("too_many_feeds", f"at most {limit} feeds may be subscribed here ({setting})")
 
 
 def refused_record(refused: Refused) -> Mapping[str, str]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from feedcrawl.domain.subscriptions.records import Feed
     from feedcrawl.items import FeedPoll
+    from feedcrawl.services.operations.url_gate import Gate
     from feedcrawl.store.frontier.queue import Frontier
     from feedcrawl.store.subscriptions.registry import Command, Registry
 
@@ -36,6 +37,7 @@ logger = logging.getLogger(__name__)
 class Wish:
     """A feed that someone wants: its URL as written, the categories it shall have, and what else is said of it.
 
+    `named`: an operator named the URL itself; False for a URL that a list or a page named.
     `said` are fields of a Subscription (a source's name, priority, intervals); they hold for a feed that is there too.
     `request_id` names the request that asks for it, of a new feed.
     """
@@ -45,6 +47,7 @@ class Wish:
     title: str | None = None
     said: Mapping[str, Any] = field(default_factory=dict)
     request_id: str | None = None
+    named: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,7 @@ class Refused:
 
 
 MAX_LIST_BYTES = 256 << 20
-"""A list in a file is its operator's own: it may name any number of feeds, but is read into memory."""
+"""Of a list in a file, which is read into memory."""
 DEFAULT_PRIORITY = 5
 LISTS = frozenset({"opml", "text", "json"})
 """What a document that is no feed may be so that its address can be that of a list (`NotAFeed.code`)."""
@@ -99,26 +102,50 @@ def _is_file(name: str) -> bool:
         return False
 
 
-def read_wishes(names: Iterable[str], categories: tuple[str, ...] = ()) -> tuple[list[Wish], list[Refused]]:
-    """The feeds that URLs and files (OPML, text) name, and what was of no use: one bad name stops no other."""
+def read_wishes(
+    names: Iterable[str], categories: tuple[str, ...], gate: Gate, *, limit: int
+) -> tuple[list[Wish], list[Refused]]:
+    """The feeds that URLs and files (OPML, text) name, and what was of no use: one bad name stops no other.
+
+    A file brings its first `limit` feeds, without those that `gate` refuses.
+    """
     wishes: list[Wish] = []
     refused: list[Refused] = []
     for name in names:
+        if _is_url(name):
+            wishes.append(Wish(name, categories, named=True))
+            continue
         try:
-            wishes += _read(name, categories)
+            found = _read_file(name, limit)
         except Refusal as error:
             refused.append(Refused(name, error.code, error.detail))
+            continue
+        good, bad = passed(gate, wishes_of(found, categories, overrides=True))
+        wishes += good
+        refused += bad
+        if found.left_out:
+            detail = f"{found.left_out} feeds after the first {limit} are left out (FEEDCRAWL_MAX_FEEDS_PER_LIST)"
+            refused.append(Refused(name, "list_too_long", detail))
     return wishes, refused
 
 
-def _read(name: str, categories: tuple[str, ...]) -> list[Wish]:
-    if _is_url(name):
-        return [Wish(name, categories)]
+def passed(gate: Gate, wishes: Iterable[Wish]) -> tuple[list[Wish], list[Refused]]:
+    """The wishes whose URL may be fetched as far as its text tells, and the others."""
+    good, refused = [], []
+    for wish in wishes:
+        try:
+            good.append(replace(wish, url=gate.passed(with_scheme(wish.url))))
+        except InvalidUrl as error:
+            refused.append(Refused(wish.url, error.code, error.detail))
+    return good, refused
+
+
+def _read_file(name: str, limit: int) -> FeedList:
     path = Path(name).expanduser()
     try:
         if path.stat().st_size > MAX_LIST_BYTES:
             raise Refusal("file_too_large", f"the file has more than {MAX_LIST_BYTES} bytes")
-        return wishes_of(read_list(path.read_bytes(), limit=None), categories, overrides=True)
+        return read_list(path.read_bytes(), limit=limit)
     except FileNotFoundError:
         detail = f"no such file here ({Path.cwd()}); an address begins with http:// or https://"
         raise Refusal("file_not_found", detail) from None
@@ -179,7 +206,9 @@ def url_key(url: str) -> str:
 
 
 def subscribe(registry: Registry, frontier: Frontier, wish: Wish, now: datetime) -> tuple[str, bool]:
-    """Subscribes once however the URL is spelled; the feed's id, and whether it is new. InvalidUrl for a bad one.
+    """Subscribes once however the URL is spelled; the feed's id, and whether it is new.
+
+    InvalidUrl for a bad one, Refusal (`too_many_feeds`) where `FEEDCRAWL_MAX_FEEDS` are subscribed.
 
     A new feed is due at once. One that is there gets the categories that it lacks.
     """
@@ -200,7 +229,7 @@ def subscribe_all(
     for wish in wishes:
         try:
             said, _ = _register(registry, wish, now)
-        except InvalidUrl as error:
+        except Refusal as error:
             refused.append(Refused(wish.url, error.code, error.detail))
         else:
             found[said.id] = said
@@ -212,14 +241,15 @@ def _register(registry: Registry, wish: Wish, now: datetime) -> tuple[Subscripti
     """The subscription that a wish comes to, and whether it is new."""
     url = resolve(with_scheme(wish.url))
     categories = tuple(dict.fromkeys(wish.categories))
-    said = {"added_at": rfc3339(now), "request_id": wish.request_id, **wish.said}
+    decided = {**wish.said, **({"unfolds": True} if wish.named else {})}
+    said = {"added_at": rfc3339(now), "request_id": wish.request_id, **decided}
     new = Subscription(registry.new_id(url), url, categories, wish.title, **said)
     feed_id = registry.add(new, url_key(url))
     if feed_id == new.id:
         return new, True
     found = registry.load([feed_id])[feed_id].subscription
     lacking = tuple(category for category in categories if category not in found.categories)
-    wanted = replace(found, categories=found.categories + lacking, **wish.said)
+    wanted = replace(found, categories=found.categories + lacking, **decided)
     if wanted != found:
         registry.save(wanted)
     return wanted, False

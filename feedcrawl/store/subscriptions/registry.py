@@ -7,6 +7,7 @@ import uuid
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.shards import settled_id, shard_of, shard_of_host
 from feedcrawl.domain.subscriptions.records import Feed, PollRecord, Subscription, dump, load_polls, load_subscription
 from feedcrawl.domain.urls import hostname
@@ -30,8 +31,9 @@ class Registry:
     Methods may raise redis-py's errors.
     """
 
-    def __init__(self, client: Client, *, shards: int = 1, journal_length: int = 50) -> None:
+    def __init__(self, client: Client, *, shards: int = 1, journal_length: int = 50, max_feeds: int = 0) -> None:
         self._client = client
+        self._max_feeds = max_feeds
         self._shards = shards
         self._journal_length = journal_length
 
@@ -43,7 +45,11 @@ class Registry:
         """Subscribes unless a feed with this `url_key` is there already; answers the id of the one that is.
 
         Safe to repeat and to race: the key of the URL is claimed first, and whoever comes second finds it.
+        Refusal (`too_many_feeds`) for a new feed where `max_feeds` are subscribed; each of several racing callers may
+        exceed that by one feed.
         """
+        if self._max_feeds and self.count() >= self._max_feeds and self.by_url(url_key) is None:
+            raise Refusal("too_many_feeds", f"at most {self._max_feeds} feeds may be subscribed (FEEDCRAWL_MAX_FEEDS)")
         holder = self._claim(url_key, subscription.id)
         if holder == subscription.id or not self._client.exists(self._key("feed", holder)):
             self.save(replace(subscription, id=holder))

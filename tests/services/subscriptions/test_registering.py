@@ -6,8 +6,10 @@ import redis
 from hypothesis import given
 from hypothesis import strategies as st
 
+from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.subscriptions.lists import ListedFeed
 from feedcrawl.domain.subscriptions.records import PollRecord
+from feedcrawl.services.operations.url_gate import Gate
 from feedcrawl.services.subscriptions import registering
 from feedcrawl.services.subscriptions.registering import Wish, read_wishes, split_names, subscribe_all
 from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
@@ -59,14 +61,23 @@ def test_wishes_of_files_and_urls(tmp_path: Path) -> None:
         '<opml><body><outline text="F"><outline title="A" xmlUrl="http://a.test/"/></outline></body></opml>'
     )
     text.write_text("http://b.test/ x y\n")
-    wishes, refused = read_wishes([str(opml), str(text), "c.test/feed.xml", "http://d.test/"], ("mine",))
+    names = [str(opml), str(text), "c.test/feed.xml", "http://d.test/"]
+    wishes, refused = read_wishes(names, ("mine",), Gate("", ""), limit=10)
     assert refused == []
     assert wishes == [
         Wish("http://a.test/", ("mine", "F"), "A"),
         Wish("http://b.test/", ("mine", "x", "y")),
-        Wish("c.test/feed.xml", ("mine",)),
-        Wish("http://d.test/", ("mine",)),
+        Wish("c.test/feed.xml", ("mine",), named=True),
+        Wish("http://d.test/", ("mine",), named=True),
     ]
+
+
+def test_a_file_brings_its_first_feeds_without_those_that_may_not_be_dialled(tmp_path: Path) -> None:
+    text = tmp_path / "feeds.txt"
+    text.write_text("http://10.0.0.1/\nhttp://[fd00::1]/\nhttp://a.test:25/\nhttp://a.test/\nhttp://b.test/\n")
+    wishes, refused = read_wishes([str(text)], (), Gate("fd00::/8", ""), limit=4)
+    assert wishes == [Wish("http://[fd00::1]/"), Wish("http://a.test/")]
+    assert [each.code for each in refused] == ["address_refused", "url_port", "list_too_long"]
 
 
 @pytest.mark.parametrize(
@@ -84,10 +95,10 @@ def test_wishes_of_files_and_urls(tmp_path: Path) -> None:
 def test_a_name_of_no_use_says_why_and_stops_no_other(name: str, code: str, tmp_path: Path) -> None:
     (tmp_path / "empty.txt").write_text("# nothing\n")
     (tmp_path / "page.html").write_text("<html><p>no list</p></html>")
-    wishes, refused = read_wishes([name.format(tmp=tmp_path), "http://a.test/"])
+    wishes, refused = read_wishes([name.format(tmp=tmp_path), "http://a.test/"], (), Gate("", ""), limit=10)
     assert [each.code for each in refused] == [code]
     assert refused[0].detail
-    assert wishes == [Wish("http://a.test/")]
+    assert wishes == [Wish("http://a.test/", named=True)]
 
 
 def test_a_feed_is_subscribed_once_however_its_url_is_spelled(stores) -> None:
@@ -117,6 +128,26 @@ def test_a_bad_url_stops_no_other(stores, url: str) -> None:
     ids, refused = subscribe_all(*stores, [Wish(url), Wish("http://a.test/")], NOW)
     assert len(ids) == 1
     assert [each.url for each in refused] == [url]
+
+
+def test_only_what_an_operator_names_may_unfold_and_naming_it_later_does_too(stores) -> None:
+    subscribe(stores, Wish("http://a.test/"))
+    assert [feed.subscription.unfolds for feed in stores[0].all()] == [False]
+    subscribe(stores, Wish("http://a.test/", named=True))
+    subscribe(stores, Wish("http://a.test/"))
+    assert [feed.subscription.unfolds for feed in stores[0].all()] == [True]
+
+
+def test_the_total_of_feeds_is_bounded_whoever_subscribes(redis_client: redis.Redis) -> None:
+    stores = Registry(redis_client, max_feeds=2), Frontier(redis_client, FrontierPolicy(host_delay_sec=0))
+    ids, refused = subscribe_all(*stores, [Wish(f"http://{name}.test/") for name in "abac"], NOW)
+    assert len(ids) == 2
+    assert [(each.url, each.code) for each in refused] == [("http://c.test/", "too_many_feeds")]
+    assert registering.subscribe(*stores, Wish("http://a.test/", ("new",)), NOW) == (ids[0], False)
+    with pytest.raises(Refusal, match="FEEDCRAWL_MAX_FEEDS"):
+        registering.subscribe(*stores, Wish("http://c.test/"), NOW)
+    registering.unsubscribe(*stores, ids[0])
+    assert registering.subscribe(*stores, Wish("http://c.test/"), NOW)[1]
 
 
 def test_a_repetition_restores_the_future_that_a_kill_took(stores) -> None:

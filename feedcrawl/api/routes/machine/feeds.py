@@ -145,7 +145,7 @@ def subscribe(body: NewFeed, request: Request, wired: Wired) -> Response:
     said = {**body.said(), **({"backfill": True} if body.backfill else {})}
     title = said.pop("title", None)
     wish = Wish(wired.gate.passed(with_scheme(body.url)), categories_of(body.categories), title, said)
-    wish = replace(wish, request_id=request.state.request_id)
+    wish = replace(wish, request_id=request.state.request_id, named=True)
     feed_id, is_new = registering.subscribe(wired.registry, wired.frontier, wish, wired.now())
     feed = listing.one(wired.registry, feed_id)
     headers = {"Location": f"{router.prefix}/{feed_id}"}

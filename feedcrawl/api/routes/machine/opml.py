@@ -22,7 +22,7 @@ _REFUSED = schemas.fields(url={"type": "string"}, code={"type": "string"}, detai
 _IMPORTED = schemas.fields(
     ids={"type": "array", "items": {"type": "string", "format": "uuid"}, "description": "In the order of the list"},
     refused={"type": "array", "items": _REFUSED},
-    left_out={"type": "integer", "description": "How many came after the limit of 10 000"},
+    left_out={"type": "integer", "description": "How many came after the first FEEDCRAWL_MAX_FEEDS_PER_LIST"},
 )
 
 
