@@ -10,8 +10,9 @@ from scrapy import signals
 from feedcrawl.config import ConfigError
 from feedcrawl.crawl.scheduler import UNRETURNED
 from feedcrawl.domain.errors import Refusal
+from feedcrawl.services.operations.readiness import passes
 from feedcrawl.spiders.feeds import NO_USABLE_ARGUMENT
-from feedcrawl.store.disk.files import PASSING, DiskUnavailable
+from feedcrawl.store.disk.files import DiskUnavailable
 from feedcrawl.store.redis.errors import ServerRefused, StoreUnavailable
 
 if TYPE_CHECKING:
@@ -71,15 +72,11 @@ class Ending:
         self._failed(request.meta.get("lease") if request is not None else None, failure)
 
     def _failed(self, lease: Any, failure: Failure) -> None:
-        if lease is None or not _passes(failure.value):
+        if lease is None or not passes(failure.value):
             self._unresolved.add(_task(lease))
 
     def _item_scraped(self, item: Any) -> None:
         self._unresolved.discard(_task(getattr(item, "lease", None)))
-
-
-def _passes(error: BaseException | None) -> bool:
-    return isinstance(error, StoreUnavailable) or (isinstance(error, DiskUnavailable) and error.reason in PASSING)
 
 
 def _task(lease: Any) -> object:

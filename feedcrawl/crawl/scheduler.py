@@ -165,7 +165,20 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         due = self._due_at is not None and self._due_at <= time.monotonic() + self._config.linger_sec
         if due or self._blocked > 0 or self._away_since is not None:
             return True
-        return not self._readiness.same_server()  # in one that was emptied nothing is due either
+        # In a server that was emptied nothing is due either.
+        return self._has_strays() or not self._readiness.same_server()
+
+    def _has_strays(self) -> bool:
+        """True if the store had leases of this worker that the worker does not hold; they are returned first."""
+        try:
+            returned = self.leases.return_strays()
+        except StoreUnavailable as error:
+            self._pause(error)
+            return True
+        if returned:
+            logger.warning("strays_returned", extra={"count": returned})
+            self._count("strays_returned")
+        return returned > 0
 
     def _is_ours(self, lease: Lease) -> bool:
         """False for what went to another worker while this one slept: its host has no turn for us."""
@@ -347,6 +360,7 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
             away_sec = round(time.monotonic() - self._away_since, 1)
             logger.info(f"{_what(self._away_for)}_back", extra={"away_sec": away_sec, "reason": self._away_for.code})  # noqa: G004
             self._away_since = self._away_for = None
+            self._has_strays()
             unpushed, self._unpushed = self._unpushed, []
             for request in unpushed:
                 self._push(request)  # where that fails again, this one and the rest are kept as before

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 from scrapy import signals
 
 from feedcrawl import wiring
+from feedcrawl.services.operations.readiness import passes
 from feedcrawl.store.disk.files import DiskUnavailable
 from feedcrawl.store.redis.errors import StoreUnavailable
 
@@ -57,6 +58,8 @@ class Settle:
         self._stats.inc_value(f"feedcrawl/{'unavailable' if away else 'failed'}/{reason}")
         if lease is None:
             return
+        # What waits longer than the linger time would be left by a crawl that then ends as if its work were done.
+        delay = min(RETRY_SEC, self._wired.config.linger_sec) if passes(failure.value) else RETRY_SEC
         code = getattr(failure.value, "code", reason) if away else reason
         logger.error("task_given_back", extra={"task": lease.id, "url": lease.task.url, "reason": code})
-        self._wired.leases.abandon(lease, reason=str(code), delay_sec=RETRY_SEC, counted=not away)
+        self._wired.leases.abandon(lease, reason=str(code), delay_sec=delay, counted=not away)

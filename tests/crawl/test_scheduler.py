@@ -15,6 +15,7 @@ from feedcrawl import wiring
 from feedcrawl.crawl.scheduler import FILES, FrontierScheduler
 from feedcrawl.domain.frontier.tasks import Lease, Task
 from feedcrawl.settings import from_environment
+from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
 from feedcrawl.store.redis.errors import StoreUnavailable
 
 URL = "http://a.test/"
@@ -227,8 +228,22 @@ def test_of_media_files_few_are_held_and_none_is_left_behind(run: Any) -> None:
 def test_what_other_workers_hold_keeps_nobody(run: Any, redis_client: redis.Redis) -> None:
     async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
         scheduler.leases.push([task()])
-        assert scheduler.leases._frontier.take(1, lanes=scheduler._lanes).leases  # by another worker
+        assert Frontier(redis_client, FrontierPolicy()).take(1, lanes=scheduler._lanes).leases
         assert not scheduler.has_pending_requests()
+
+    run(body)
+
+
+def test_a_lease_that_only_the_store_knows_of_keeps_the_crawl(run: Any, caplog: Any) -> None:
+    """The server was killed after it had answered to an end, and before the end was in its append-only file."""
+
+    async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
+        scheduler.leases.push([task()])
+        assert scheduler.leases._frontier.take(1, lanes=scheduler._lanes).leases
+        assert scheduler.has_pending_requests()
+        assert "strays_returned" in caplog.text
+        await settled()
+        assert urls(scheduler) == ["http://h0.test/"]
 
     run(body)
 

@@ -20,6 +20,7 @@ STEPS: dict[str, Step] = {
         lease, status="pending", delay_sec=9, commit=[["SET", "fc:{0}:x", 1]]
     ),
     "give_back": lambda frontier, lease: frontier.give_back(lease, reason="x", counted=True, delay_sec=2),
+    "strays": lambda frontier, _: frontier.return_strays([]),
     "release": lambda frontier, lease: frontier.release(lease, "ok"),
     "turn": lambda frontier, lease: frontier.turn(lease),
     "heartbeat": lambda frontier, lease: frontier.heartbeat([lease]),

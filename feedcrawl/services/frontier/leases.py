@@ -194,6 +194,16 @@ class Leases:
                 return
             self._abandoned.pop(lease.id, None)
 
+    def return_strays(self) -> int:
+        """Returns what the store counts as this worker's and this worker does not hold; answers how many.
+
+        A reply that was lost on its way, or an end that a killed server has lost again, leaves such a lease.
+        """
+        returned = self._frontier.return_strays(self.held.values())
+        if returned:
+            self.on_change(0)
+        return returned
+
     def heartbeat(self) -> set[str]:
         """Extends all that is held; what was lost meanwhile is forgotten, and named.
 
@@ -208,17 +218,17 @@ class Leases:
         return lost
 
     def give_all_back(self, reason: str) -> int:
-        """Returns all that is held, without an attempt; answers how many. Never raises: leases run out anyway."""
+        """Returns all that is held, without an attempt; answers how many. Never raises: leases run out anyway.
+
+        What the store did not confirm counts as `abandoned`.
+        """
+        held = list(self.held.values())
         self.give_back_abandoned()  # each for its own reason
-        returned = 0
-        for lease in list(self.held.values()):
-            try:
-                self.give_back(lease, reason=reason)
-            except StoreUnavailable:
-                break
-            returned += 1
+        for lease in held:
+            if lease.id not in self._abandoned:
+                self.abandon(lease, reason=reason)
         self._drop_all()
-        return returned
+        return len(held) - len(self._abandoned)
 
     def lose_all(self) -> None:
         """Holds nothing any more, and gives nothing back: the server that it was taken from is gone."""

@@ -23,6 +23,11 @@ _UNSOUND: Final = frozenset({"no_aof", "evicts"})
 """What is found at the start, and may come later. That a server does not answer, who asks it finds out by himself."""
 
 
+def passes(error: BaseException | None) -> bool:
+    """Whether an error is an outage of the store or of the whole disk, which ends by itself and is no task's fault."""
+    return isinstance(error, StoreUnavailable) or (isinstance(error, DiskUnavailable) and error.reason in PASSING)
+
+
 class Readiness:
     """What was found last, and the ways to find it out. `look` and `same_server` never raise."""
 
@@ -56,7 +61,7 @@ class Readiness:
 
     def note(self, error: BaseException | None) -> None:
         """Something could not be done: where it is the disk's fault nothing more is taken until that has passed."""
-        if isinstance(error, DiskUnavailable) and error.reason in PASSING:
+        if isinstance(error, DiskUnavailable) and passes(error):
             self._disk = error
 
     def _look_at_server(self) -> None:

@@ -192,6 +192,14 @@ class Frontier(FrontierReads):
         answer: Returned = self._run("give_back", *arguments)
         return answer
 
+    def return_strays(self, held: Iterable[Lease]) -> int:
+        """Returns the leases that this worker took and that are none of `held`; answers how many.
+
+        Those whose `take` was not answered, and those whose end the server lost when it was killed.
+        """
+        tokens = [lease.token for lease in held if lease.shard == self._shard]
+        return int(self._run("strays", self._nonce, *tokens))
+
     def release(self, lease: Lease, signal: Signal, *, wait_sec: float | None = None) -> Released:
         """Frees the host's slot once the answer is read, and tells the host's circuit and pace what came of it."""
         wait = "" if wait_sec is None else _ms(wait_sec)

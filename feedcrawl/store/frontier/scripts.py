@@ -20,6 +20,7 @@ SCRIPTS = {
     "take": "hosts queues slots ends",
     "done": "hosts queues slots signals ends",
     "give_back": "hosts queues slots ends",
+    "strays": "hosts queues slots ends",
     "release": "hosts queues slots signals",
     "turn": "hosts slots",
     "visit": "hosts queues slots",

@@ -258,6 +258,12 @@ class Shards(Frontier):
                         found[each] = there[each]
         return found
 
+    def return_strays(self, held: Iterable[Lease]) -> int:
+        """As `Frontier.return_strays`, of all shards together."""
+        leases = list(held)
+        self._due = [0.0] * len(self._frontiers)  # whatever is returned is due at once
+        return sum(frontier.return_strays(leases) for frontier in self._frontiers)
+
     def audit(self) -> tuple[int, int]:
         """As `Frontier.audit`, of all shards together."""
         found = [frontier.audit() for frontier in self._frontiers]

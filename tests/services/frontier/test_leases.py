@@ -115,6 +115,22 @@ def test_what_has_just_been_ended_is_not_lost(leases: Leases, frontier: Frontier
     assert not leases.held
 
 
+def test_a_lease_whose_take_was_not_answered_is_returned(leases: Leases, frontier: Frontier) -> None:
+    leases.push(tasks(2))
+    (held,) = leases.take(1, LANES).leases
+    frontier.take(1, lanes=LANES)  # executed, and its reply lost
+    assert leases.return_strays() == 1
+    assert (state(frontier, "t0")[0], state(frontier, "t1")) == ("fetching", ("pending", 0))
+    assert leases.holds(held)
+
+
+def test_what_the_store_did_not_confirm_at_closing_counts_as_abandoned(leases: Leases, shaky: Shaky) -> None:
+    leases.push(tasks(3))
+    leases.take(3, LANES)
+    shaky.away = True
+    assert (leases.give_all_back("closing"), leases.abandoned, leases.held) == (0, 3, {})
+
+
 def test_closing_returns_all_without_an_attempt(leases: Leases, frontier: Frontier) -> None:
     leases.push(tasks(3))
     leases.take(3, LANES)
@@ -155,10 +171,10 @@ def test_at_the_end_what_is_abandoned_goes_back_for_its_own_reason(
     shaky.away = True
     leases.abandon(first, reason="callback_failed", counted=True)
     assert leases.give_all_back("closing") == 0
-    assert leases.abandoned == 1, "nobody was told of it"
+    assert leases.abandoned == 2, "nobody was told of either"
     shaky.away = False
     leases.held |= {each.id: each for each in (first, second)}
-    assert leases.give_all_back("closing") == 1
+    assert leases.give_all_back("closing") == 2
     assert leases.abandoned == 0
     assert [state(frontier, each.id) for each in (first, second)] == [("pending", 1), ("pending", 0)]
 

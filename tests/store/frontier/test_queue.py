@@ -1033,6 +1033,16 @@ def test_a_host_that_waits_for_an_answer_nobody_reads_is_freed(frontier, redis_c
     assert ids(frontier.take(1, lanes=[lane])) == []  # the delay runs
 
 
+def test_leases_that_their_worker_does_not_know_of_are_returned_at_no_cost(frontier, make):
+    frontier.push([article(name, f"{name}.example") for name in "abc"])
+    held, unknown, other = take_one(frontier), take_one(frontier), take_one(make())  # the last is another worker's
+    assert frontier.return_strays([held]) == 1
+    states = [frontier.find(lease.id)[1].status for lease in (held, unknown, other)]
+    assert states == ["fetching", "pending", "fetching"]
+    assert (frontier.find(unknown.id)[1].attempts, frontier.audit(), frontier.counts()["leased"]) == (0, (0, 0), 2)
+    assert frontier.return_strays([held]) == 0
+
+
 def test_a_visit_whose_worker_died_ends_with_its_lease(frontier, clock):
     frontier.push([article("a")])
     frontier.visit("one.example", "https://one.example/robots.txt")
