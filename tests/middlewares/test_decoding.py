@@ -1,5 +1,8 @@
+import asyncio
 import gzip
+import threading
 import zlib
+from random import Random
 from typing import Any
 
 import brotli
@@ -11,6 +14,7 @@ from scrapy.http import HtmlResponse, Response, XmlResponse
 from scrapy.responsetypes import responsetypes
 from scrapy.utils.test import get_crawler
 
+from feedcrawl.middlewares import decoding
 from feedcrawl.middlewares.decoding import BodyRefused, DecodingMiddleware
 
 PAGE = "<html><p>Zürich</p></html>".encode()
@@ -24,7 +28,8 @@ def decoded(body: bytes, coding: str | None, *, status: int = 200, method: str =
     request = Request("http://a.org/x", method=method, meta=how.pop("meta", {}))
     middleware = DecodingMiddleware.from_crawler(get_crawler(settings_dict={"DOWNLOAD_MAXSIZE": 1 << 20} | how))
     made: Any = responsetypes.from_args(headers=None, body=body)
-    return middleware.process_response(request, made(request.url, status=status, headers=headers, body=body))
+    response = made(request.url, status=status, headers=headers, body=body)
+    return asyncio.run(middleware.process_response(request, response))
 
 
 @pytest.mark.parametrize(
@@ -118,7 +123,7 @@ def test_decoded_bytes_are_counted() -> None:
     crawler = get_crawler()
     request = Request("http://a.org/")
     response = Response(request.url, body=gzip.compress(PAGE), headers={"Content-Encoding": "gzip"})
-    DecodingMiddleware.from_crawler(crawler).process_response(request, response)
+    asyncio.run(DecodingMiddleware.from_crawler(crawler).process_response(request, response))
     assert crawler.stats
     assert crawler.stats.get_value("httpcompression/response_bytes") == len(PAGE)
 
@@ -129,3 +134,24 @@ def test_a_spider_that_reads_text_gets_no_codec_that_is_no_encoding(label: str, 
     for body, kind in [(PAGE, f"text/html; charset={label}"), (f"<meta charset={label}>".encode() + PAGE, "text/html")]:
         response = decoded(gzip.compress(body) if coding else body, coding, content_type=kind)
         assert response.text == body.decode()
+
+
+@pytest.mark.parametrize(
+    ("body", "in_loop"),
+    [
+        (gzip.compress(PAGE), True),
+        (gzip.compress(bytes(1 << 20)), False),
+        (gzip.compress(Random(1).randbytes(20 << 10)), False),
+    ],
+)
+def test_what_is_small_before_and_after_is_decoded_at_once(body: bytes, in_loop: bool, monkeypatch: Any) -> None:
+    where: list[bool] = []
+    decode = decoding.decode
+
+    def seen(*args: Any, **how: Any) -> bytes:
+        where.append(threading.current_thread() is threading.main_thread())
+        return decode(*args, **how)
+
+    monkeypatch.setattr(decoding, "decode", seen)
+    decoded(body, "gzip")
+    assert where[-1] is in_loop

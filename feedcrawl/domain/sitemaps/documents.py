@@ -18,9 +18,9 @@ from lxml import etree
 
 from feedcrawl.domain.dates import parse_date
 from feedcrawl.domain.errors import InvalidUrl, NotASitemap
+from feedcrawl.domain.http.codings import gunzip
 from feedcrawl.domain.http.encodings import decode
 from feedcrawl.domain.models import News, ParsedSitemap, SitemapRef, SitemapUrl
-from feedcrawl.domain.sitemaps.gunzip import gunzip
 from feedcrawl.domain.urls import MAX_URL_LENGTH, resolve
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@ import gzip
 import tracemalloc
 import zlib
 from collections.abc import Callable
+from random import Random
 
 import brotli
 import pytest
@@ -9,7 +10,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feedcrawl.domain.http.codings import Undecodable, decode, names
+from feedcrawl.domain.http.codings import MAX_IDLE, MAX_MEMBERS, Undecodable, decode, gunzip, is_plain, names
 
 TEXT = "<rss>Zürich</rss>".encode() + b"<item/>" * 3000
 LIMIT = 1 << 20
@@ -175,3 +176,81 @@ def test_whatever_comes_is_decoded_or_refused(body: bytes, codings: list[str]) -
 @pytest.mark.parametrize("body", [gzip.compress(TEXT)[:-9], b"\x1f\x8b\x08\0\0"])
 def test_what_only_begins_like_gzip_is_left_alone(body: bytes) -> None:
     assert decode(body, [], limit_bytes=LIMIT) == body
+
+
+EMPTY = {"gzip": gzip.compress(b""), "zstd": zstandard.compress(b"")}
+ONE = {"gzip": gzip.compress(b"x"), "zstd": zstandard.compress(b"x")}
+# A megabyte and more of input that says nothing, in streams that are whole.
+SILENT = {
+    "blocks of deflate": ("deflate", b"\x78\x9c" + b"\x00\x00\x00\xff\xff" * (4 << 18) + zlib.compress(b"x")[2:]),
+    "blocks of zstd": ("zstd", b"\x28\xb5\x2f\xfd\x00\x58" + bytes(3 << 20) + b"\x01\x00\x00"),
+    "blocks of brotli": ("br", b"\x0c" + b"\x06" * (4 << 20) + b"\x03"),
+    "a name of gzip": (
+        "gzip",
+        b"\x1f\x8b\x08\x08" + bytes(6) + b"n" * (4 << 20) + b"\0" + raw_deflate(b"x") + bytes(8),
+    ),
+}
+
+
+@pytest.mark.parametrize("coding", EMPTY)
+def test_members_are_limited(coding: str) -> None:
+    assert decode(ONE[coding] * MAX_MEMBERS, [coding], limit_bytes=LIMIT) == b"x" * MAX_MEMBERS
+    assert refusal(ONE[coding] * (MAX_MEMBERS + 1), coding) == "too_large"
+    assert refusal((ONE[coding] + b"\0") * (MAX_MEMBERS + 1), coding) == "too_large"
+    assert decode(EMPTY[coding] * (MAX_IDLE // 2) + ONE[coding], [coding], limit_bytes=LIMIT) == b"x"
+    assert refusal(EMPTY[coding] * 50_000, coding) == "too_large"
+    assert refusal(EMPTY[coding] * 50_000, coding, limit_bytes=0) == "too_large"
+
+
+@pytest.mark.parametrize("what", SILENT)
+def test_input_that_brings_nothing_for_long_is_refused_like_a_bomb(what: str) -> None:
+    coding, body = SILENT[what]
+    assert refusal(body, coding) == "too_large"
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+def test_pieces_are_joined_wherever_they_end(coding: str) -> None:
+    noise = Random(1).randbytes(300_000) + bytes(300_000)
+    garbage = b"" if coding == "br" else b"garbage"
+    assert decode(ENCODERS[coding](noise) + garbage, [coding], limit_bytes=LIMIT) == noise
+    assert decode(ENCODERS[coding](noise), [coding], limit_bytes=len(noise)) == noise
+
+
+@pytest.mark.parametrize(
+    ("body", "codings", "plain"),
+    [(TEXT, (), True), (b"", (), True), (TEXT, ("br",), False), (gzip.compress(TEXT), (), False)],
+)
+def test_is_plain(body: bytes, codings: tuple[str, ...], plain: bool) -> None:
+    assert is_plain(body, codings) is plain
+
+
+FILE = gzip.compress(TEXT)
+
+
+@pytest.mark.parametrize(
+    ("body", "content", "note"),
+    [
+        (b"", b"", None),
+        (TEXT, TEXT, None),
+        (FILE, TEXT, None),
+        (gzip.compress(FILE), TEXT, None),
+        (FILE + FILE, TEXT + TEXT, None),
+        (FILE + b"\0\0" + FILE, TEXT + TEXT, None),
+        (FILE + b"trailing garbage", TEXT, None),
+        (FILE[:-8], TEXT, "gzip truncated"),
+        (b"\x1f\x8b\x08\x00" + b"\0" * 6 + b"\xff" * 20, b"", "gzip damaged"),
+        (b"\x1f\x8b\x08", b"", "gzip truncated"),
+        (FILE + EMPTY["gzip"] * 50_000, TEXT, "cut at"),
+        (ONE["gzip"] * (MAX_MEMBERS + 1), b"x" * MAX_MEMBERS, "cut at"),
+    ],
+)
+def test_a_file_of_gzip_yields_what_can_be_read(body: bytes, content: bytes, note: str | None) -> None:
+    got, notes = gunzip(body, limit_bytes=LIMIT)
+    assert got == content
+    assert [text.startswith(note or "") for text in notes] == [True] * (note is not None)
+
+
+def test_a_file_of_gzip_is_read_up_to_the_limit() -> None:
+    content, notes = gunzip(gzip.compress(bytes(20 << 20)), limit_bytes=1000)
+    assert (len(content), [note.partition(":")[0] for note in notes]) == (1000, ["cut at 1000 bytes"])
+    assert gunzip(gzip.compress(gzip.compress(FILE)), limit_bytes=LIMIT)[0] == FILE
