@@ -1,33 +1,32 @@
-"""The shapes of docs/data-format.md in the OpenAPI document: the published JSON Schemas themselves."""
+"""The records of docs/data-format.md in the OpenAPI document, by their published JSON Schemas."""
 
 from __future__ import annotations
 
-import json
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
+
+from feedcrawl.domain.schemas import schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
 @cache
-def _published(name: str) -> dict[str, Any]:
-    text = (files("feedcrawl.domain") / "data" / "schemas" / f"{name}.json").read_text("utf-8")
-    return {key: value for key, value in json.loads(text).items() if not key.startswith("$")}
+def _published(kind: type) -> dict[str, Any]:
+    return {key: value for key, value in schema(kind).items() if not key.startswith("$")}
 
 
-def published(name: str, *, without: Iterable[str] = (), **more: dict[str, Any]) -> dict[str, Any]:
-    """A published schema, without some of its fields and with others."""
-    said = _published(name)
-    left = {field: value for field, value in said["properties"].items() if field not in set(without)}
-    required = [field for field in said["required"] if field in left]
-    return {**said, "properties": left | more, "required": [*required, *more]}
+def published(kind: type, *, without: Iterable[str] = (), **more: dict[str, Any]) -> dict[str, Any]:
+    """The published schema of a record, without some of its fields and with others."""
+    found = _published(kind)
+    left = {field: value for field, value in found["properties"].items() if field not in set(without)}
+    required = [field for field in found["required"] if field in left]
+    return {**found, "properties": left | more, "required": [*required, *more]}
 
 
-def only(name: str, fields: Iterable[str]) -> dict[str, Any]:
-    """A published schema with some of its fields alone."""
-    return published(name, without=set(_published(name)["properties"]) - set(fields))
+def only(kind: type, fields: Iterable[str]) -> dict[str, Any]:
+    """The published schema of a record with some of its fields alone."""
+    return published(kind, without=set(_published(kind)["properties"]) - set(fields))
 
 
 def fields(**properties: dict[str, Any]) -> dict[str, Any]:
@@ -48,6 +47,6 @@ def document(description: str, media_type: str) -> dict[str, Any]:
     return answer(description, {"type": kind}, media_type.partition(";")[0])
 
 
-def answer(description: str, schema: dict[str, Any], media_type: str = "application/json") -> dict[str, Any]:
+def answer(description: str, content: dict[str, Any], media_type: str = "application/json") -> dict[str, Any]:
     """A documented answer."""
-    return {"description": description, "content": {media_type: {"schema": schema}}}
+    return {"description": description, "content": {media_type: {"schema": content}}}

@@ -6,11 +6,13 @@ import csv
 import io
 import json
 from contextlib import contextmanager
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from feedcrawl.domain.archive import cdxj
+from feedcrawl.domain.articles.records import ArticleRecord
+from feedcrawl.domain.entries.records import EntryRecord
 from feedcrawl.domain.operations.tables import Column, columns, csv_cell, typed
+from feedcrawl.domain.schemas import schema
 from feedcrawl.store.disk.files import DiskUnavailable
 from feedcrawl.store.disk.raw import RawElsewhere
 
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 KEYS: Final = {"articles": ("uid",), "entries": ("feed_id", "entry_uid")}
 """What names a record of each kind."""
-_SCHEMAS: Final = {"articles": "article.json", "entries": "entry.json"}
+_RECORDS: Final = {"articles": ArticleRecord, "entries": EntryRecord}
 _NOT_MODIFIED: Final = 304
 _GROUP: Final = 1000
 """Records in one group of a Parquet file: what is in memory at a time."""
@@ -36,8 +38,7 @@ _GROUP: Final = 1000
 
 def columns_of(kind: str) -> tuple[Column, ...]:
     """The fields of `articles` or `entries`, as docs/data-format.md has them."""
-    schema = files("feedcrawl.domain") / "data" / "schemas" / _SCHEMAS[kind]
-    return columns(json.loads(schema.read_text("utf-8")))
+    return columns(schema(_RECORDS[kind]))
 
 
 def records(

@@ -13,12 +13,13 @@ from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.paging import Cursor, Limit, Moment, place_of, shown
 from feedcrawl.api.problems import answers
 from feedcrawl.domain.articles.query import OUTLINE, Wanted
+from feedcrawl.domain.articles.records import ArticleRecord
 
 Answers = dict[int | str, dict[str, Any]]
 router = APIRouter(prefix="/articles", tags=["articles"], dependencies=[Depends(needs("read"))])
 
 Uid = Annotated[str, Path(pattern="^[0-9a-f]{16}$", description="uid of an article", examples=["cc02fb5fb5814a26"])]
-OUTLINED = schemas.only("article", OUTLINE)
+OUTLINED = schemas.only(ArticleRecord, OUTLINE)
 _SIGHTINGS: dict[str, Any] = {
     "type": "array",
     "items": {"type": "string"},
@@ -26,7 +27,7 @@ _SIGHTINGS: dict[str, Any] = {
 }
 _LIST: Answers = {200: schemas.answer("Articles without their text", schemas.page_of("articles", OUTLINED))}
 _ONE: Answers = {
-    200: schemas.answer("The article", schemas.published("article", without=["type"], sightings=_SIGHTINGS)),
+    200: schemas.answer("The article", schemas.published(ArticleRecord, without=["type"], sightings=_SIGHTINGS)),
     308: {"description": "It has joined the article to which `Location` leads"},
     **answers(404),
 }

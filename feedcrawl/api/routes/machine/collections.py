@@ -16,6 +16,7 @@ from feedcrawl.api.paging import Cursor, Limit, address, cursor_of, place_of, sh
 from feedcrawl.api.problems import answers
 from feedcrawl.api.routes.machine.articles import OUTLINED, Uid
 from feedcrawl.domain.articles.outfeeds import ATOM_TYPE, JSON_TYPE, OutFeed, atom, entry_of, iri, json_feed
+from feedcrawl.domain.articles.page_records import MediaRecord
 from feedcrawl.services.articles.collections import NAME
 from feedcrawl.services.subscriptions.polling import rfc3339
 
@@ -36,7 +37,7 @@ _COLLECTION = schemas.fields(
 _ALL = schemas.answer("Collections", schemas.fields(collections={"type": "array", "items": _COLLECTION}))
 _SHOWN_OF_MEDIA = ("media_id", "uid", "requested_url", "processing_status")
 _HELD = schemas.fields(
-    **schemas.only("media", _SHOWN_OF_MEDIA)["properties"],
+    **schemas.only(MediaRecord, _SHOWN_OF_MEDIA)["properties"],
     held_since={"type": "string", "format": "date-time"},
     article={"oneOf": [OUTLINED, {"type": "null"}], "description": "Without its text; null until it is read"},
 )

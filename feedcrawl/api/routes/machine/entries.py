@@ -14,12 +14,13 @@ from feedcrawl.api.access import needs
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.paging import Cursor, Limit, Moment, place_of, shown
 from feedcrawl.api.routes.machine.feeds import ENTRIES
+from feedcrawl.domain.entries.records import EntryRecord
 from feedcrawl.services.subscriptions import stored_entries
 
 router = APIRouter(prefix="/entries", tags=["entries"], dependencies=[Depends(needs("read"))])
 
 DEFAULT_AGE = timedelta(days=1)
-_ENTRY = schemas.published("entry")
+_ENTRY = schemas.published(EntryRecord)
 _CHOICE = schemas.fields(entry_uid={"type": "string"}, choices={"type": "array", "items": _ENTRY})
 
 

@@ -15,7 +15,9 @@ from feedcrawl.api import problems, schemas
 from feedcrawl.api.access import needs
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.paging import Cursor, Limit, Moment, place_of, shown
+from feedcrawl.domain.entries.records import EntryRecord
 from feedcrawl.domain.subscriptions.listed import MAX_CATEGORIES, MAX_CATEGORY, categories_of
+from feedcrawl.domain.subscriptions.published import FeedRecord, JournalLineRecord
 from feedcrawl.domain.subscriptions.statistics import figures_of
 from feedcrawl.domain.urls import MAX_URL_LENGTH
 from feedcrawl.services.operations import imports
@@ -47,10 +49,10 @@ _FIGURES = schemas.fields(
     average_latency_sec={"type": ["number", "null"]},
     new_entries={"type": "array", "items": {"type": "integer"}, "description": "Of each poll, the last first"},
 )
-_FEED = schemas.published("feed")
-_ONE = schemas.published("feed", figures={**_FIGURES, "description": "Over the polls that its journal has"})
+_FEED = schemas.published(FeedRecord)
+_ONE = schemas.published(FeedRecord, figures={**_FIGURES, "description": "Over the polls that its journal has"})
 _TAKEN = schemas.fields(id={"type": "string", "format": "uuid"}, next_at={"type": ["string", "null"]})
-ENTRIES = schemas.answer("Entries", schemas.page_of("entries", schemas.published("entry")))
+ENTRIES = schemas.answer("Entries", schemas.page_of("entries", schemas.published(EntryRecord)))
 
 
 class Decided(BaseModel):
@@ -236,7 +238,7 @@ def why(feed_id: FeedId, wired: Wired) -> Response:
     operation_id="list_fetches",
     responses={
         200: schemas.answer(
-            "Its journal", schemas.fields(fetches={"type": "array", "items": schemas.published("journal_line")})
+            "Its journal", schemas.fields(fetches={"type": "array", "items": schemas.published(JournalLineRecord)})
         ),
         **MISSING,
     },

@@ -13,6 +13,7 @@ from feedcrawl.api import schemas
 from feedcrawl.api.access import Caller, needs
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.problems import answers
+from feedcrawl.domain.articles.page_records import MediaRecord
 from feedcrawl.domain.urls import MAX_URL_LENGTH
 from feedcrawl.store.articles.collections import DEFAULT
 
@@ -23,9 +24,9 @@ router = APIRouter(prefix="/media", tags=["media"])
 
 MediaId = Annotated[UUID, Path(description="media_id of a record")]
 Writer = Annotated[Caller, Depends(needs("write"))]
-_RECORD = schemas.answer("The record", schemas.fields(data=schemas.published("media")))
+_RECORD = schemas.answer("The record", schemas.fields(data=schemas.published(MediaRecord)))
 _TAKEN = {
-    **schemas.only("media", ["media_id", "duplicate", "processing_status"])["properties"],
+    **schemas.only(MediaRecord, ["media_id", "duplicate", "processing_status"])["properties"],
     "ingest_enqueued": {"type": "boolean", "description": "Whether the crawl has it to fetch"},
 }
 _TAKEN_ANSWER = schemas.answer("Taken; the crawl does the rest", schemas.fields(data=schemas.fields(**_TAKEN)))

@@ -1,0 +1,41 @@
+"""The envelope of an event, as other programs read it.
+
+The JSON Schemas and the tables of docs/data-format.md are generated from these classes.
+"""
+
+from typing import Annotated, Literal, NotRequired, TypedDict
+
+from feedcrawl.domain.schemas import About, Json, record
+
+
+@record("event", "Event")
+class EventRecord(TypedDict):
+    """The fields of an entry of the stream feedcrawl:events."""
+
+    type: Annotated[
+        Literal[
+            "new_entry",
+            "entry_updated",
+            "article_ready",
+            "article_updated",
+            "article_failed",
+            "article_merged",
+            "article_unmerged",
+            "webpage_fetched",
+        ],
+        About("What happened"),
+    ]
+    id: Annotated[
+        str,
+        About("The same for the same happening, however often it is told; begins with the type", pattern="^[a-z_]+:"),
+    ]
+    data: Annotated[Json, About("A JSON object in the shape of the type's schema")]
+    traceparent: NotRequired[
+        Annotated[
+            str,
+            About(
+                "Where tasks are traced: the span that the event comes of, in the form of W3C Trace Context",
+                pattern="^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$",
+            ),
+        ]
+    ]

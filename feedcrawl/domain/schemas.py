@@ -1,0 +1,172 @@
+"""JSON Schemas and tables of documentation, made from the classes of the records that other programs read.
+
+A record is a TypedDict whose fields are `Annotated` with their meaning and, where needed, keywords of JSON Schema
+(draft 2020-12). `schema` makes the published schema of such a class, `table` the rows of docs/data-format.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import NoneType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    NotRequired,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+Schema = dict[str, Any]
+T = TypeVar("T", bound=type)
+
+_JSON_TYPES: Final = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
+
+
+class About:
+    """Meaning of a field, and keywords of JSON Schema that its value satisfies (`pattern`, `minimum`, …)."""
+
+    def __init__(self, meaning: str = "", **keywords: Any) -> None:
+        self.meaning = meaning
+        self.keywords = keywords
+
+
+_TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"
+_UUID = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+
+Time = Annotated[str, About(format="date-time", pattern=f"^{_TIME}$")]
+TimeOrEmpty = Annotated[str, About(pattern=f"^$|^{_TIME}$")]
+Uuid = Annotated[str, About(format="uuid", pattern=f"^{_UUID}$")]
+UuidOrEmpty = Annotated[str, About(pattern=f"^$|^{_UUID}$")]
+WebUrl = Annotated[str, About(pattern="^https?://")]
+Uid = Annotated[str, About(pattern="^[0-9a-f]{16}$")]
+Sha256 = Annotated[str, About(pattern="^[0-9a-f]{64}$")]
+MediaType = Annotated[str, About(pattern="^[a-z]+/[a-z0-9.+-]+$")]
+Count = Annotated[int, About(minimum=0)]
+Positive = Annotated[int, About(minimum=1)]
+HttpStatus = Annotated[int, About(minimum=100, maximum=599)]
+Share = Annotated[float, About(minimum=0, maximum=1)]
+Json = Annotated[str, About(contentMediaType="application/json")]
+JsonList = Annotated[str, About(contentMediaType="application/json", pattern=r"^\[.*\]$")]
+FilePlace = Annotated[str, About(pattern=r"^files/[0-9a-f]{2}/[0-9a-f]{64}(\.[a-z0-9]+)?$")]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Name under which a schema is published, its title, and alternatives of which each record satisfies one."""
+
+    name: str
+    title: str
+    either: tuple[Mapping[str, Any], ...] = ()
+
+
+def record(name: str, title: str, *either: Mapping[str, Any]) -> Callable[[T], T]:
+    """Declares that a TypedDict is a published record."""
+
+    def declare(kind: T) -> T:
+        kind.__record__ = Record(name, title, either)  # type: ignore[attr-defined]  # read by `published_as`
+        return kind
+
+    return declare
+
+
+def published_as(kind: type) -> Record:
+    """The declaration of a published record."""
+    found: Record = kind.__record__  # type: ignore[attr-defined]  # set by `record`
+    return found
+
+
+def fields_of(kind: type) -> Schema:
+    """The object schema of a TypedDict: properties, required fields, and no others."""
+    hints = get_type_hints(kind, include_extras=True)
+    required = [name for name, hint in hints.items() if get_origin(hint) is not NotRequired]
+    return {
+        "type": "object",
+        "properties": {name: _field(hint) for name, hint in hints.items()},
+        "required": required,
+        "additionalProperties": False,
+    }
+
+
+def schema(kind: type) -> Schema:
+    """The published JSON Schema of a record."""
+    declared = published_as(kind)
+    head = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:feedcrawl:schema:{declared.name}",
+        "title": declared.title,
+        "description": " ".join((kind.__doc__ or "").split()),
+    }
+    either = {"oneOf": list(declared.either)} if declared.either else {}
+    return head | fields_of(kind) | either
+
+
+def _field(hint: Any) -> Schema:
+    if get_origin(hint) is NotRequired:
+        return _field(get_args(hint)[0])
+    if get_origin(hint) is not Annotated:
+        return _type(hint)
+    inner, *metadata = get_args(hint)
+    found = _field(inner)
+    for each in metadata:
+        found |= {"description": each.meaning} if each.meaning else {}
+        found |= each.keywords
+    return found
+
+
+def _type(hint: Any) -> Schema:
+    if get_origin(hint) is Literal:
+        return _words(get_args(hint))
+    if get_origin(hint) is list:
+        return {"type": "array", "items": _field(get_args(hint)[0])}
+    if hint in _JSON_TYPES:
+        return {"type": _JSON_TYPES[hint]}
+    if get_origin(hint) is dict or hint is dict:
+        return {"type": "object"}
+    if options := get_args(hint):
+        return _union([_field(each) for each in options])
+    return fields_of(hint)
+
+
+def _words(words: tuple[object, ...]) -> Schema:
+    kinds = {"type": _JSON_TYPES[type(words[0])]}
+    return kinds | ({"const": words[0]} if len(words) == 1 else {"enum": list(words)})
+
+
+def _union(options: list[Schema]) -> Schema:
+    merged: Schema = {}
+    for each in options:
+        merged |= {key: value for key, value in each.items() if key != "type"}
+    if "enum" in merged and {"type": "null"} in options:
+        merged["enum"] = [*merged["enum"], None]
+    return {"type": [each["type"] for each in options]} | merged
+
+
+def table(kind: type) -> str:
+    """The rows of docs/data-format.md: each field with its type and meaning, those of inner objects after a dot."""
+    lines = ["| field | type | meaning |", "|---|---|---|"]
+    lines += [f"| `{name}` | {shown} | {meaning} |" for name, shown, meaning in _rows(fields_of(kind), "")]
+    return "\n".join(lines) + "\n"
+
+
+def _rows(found: Schema, prefix: str) -> Iterator[tuple[str, str, str]]:
+    for name, field in found["properties"].items():
+        absent = ", may be absent" if name not in found["required"] else ""
+        yield prefix + name, _shown(field) + absent, field.get("description", "")
+        inner = field.get("items", field)
+        if "properties" in inner:
+            yield from _rows(inner, f"{prefix}{name}.")
+
+
+def _shown(field: Schema) -> str:
+    kinds = field.get("type", "string")
+    names = [kinds] if isinstance(kinds, str) else kinds
+    special = {"uuid": "UUID", "date-time": "time"}.get(field.get("format", ""))
+    return " or ".join(special if special and name == "string" else name for name in names)
