@@ -34,7 +34,9 @@ from feedcrawl.domain.models import ParsedEntry, ParsedFeed, PublisherHints
 from feedcrawl.items import FeedPoll
 from feedcrawl.services.subscriptions import catch_up, journal, polling, registering
 from feedcrawl.services.subscriptions.tempo import Tempo
-from feedcrawl.store.frontier.queue import Ending, Frontier, FrontierPolicy
+from feedcrawl.store.frontier.interface import Ending
+from feedcrawl.store.frontier.queue import Shard
+from feedcrawl.store.frontier.scripts import FrontierPolicy
 from feedcrawl.store.subscriptions.registry import Registry
 
 if TYPE_CHECKING:
@@ -97,7 +99,7 @@ class World:
         budget = options.feeds * options.polls / 24
         self.registry = Registry(client)
         policy = FrontierPolicy(host_delay_sec=1.0, lease_sec=3600)
-        self.frontier = Frontier(client, policy, clock=lambda: round(self.now * 1000))
+        self.frontier = Shard(client, policy, clock=lambda: round(self.now * 1000))
         self.tempo = Tempo(self.registry, CadencePolicy(), budget)
         self.publishers: dict[str, Publisher] = {}
         self.seen = Seen()

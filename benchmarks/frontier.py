@@ -32,7 +32,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import redis
 
 from feedcrawl.domain.frontier.tasks import Task, lane_of
-from feedcrawl.store.frontier.queue import Ending, Frontier, FrontierPolicy
+from feedcrawl.store.frontier.interface import Ending
+from feedcrawl.store.frontier.queue import Shard
+from feedcrawl.store.frontier.scripts import FrontierPolicy
 from feedcrawl.store.frontier.shards import Shards
 from feedcrawl.store.redis import keys
 
@@ -89,7 +91,7 @@ class Bench:
         self._nodes = nodes_of(client)
         self._size = size
         self._hosts = hosts
-        self._frontier = Frontier(client, POLICY) if shards == 1 else Shards(client, POLICY, shards=shards)
+        self._frontier = Shard(client, POLICY) if shards == 1 else Shards(client, POLICY, shards=shards)
         for node in self._nodes:
             node.config_set("slowlog-log-slower-than", 500)
             node.config_set("slowlog-max-len", 100_000)

@@ -34,7 +34,8 @@ from scrapy.http import Request, Response
 
 from feedcrawl import wiring
 from feedcrawl.domain.frontier.tasks import Lease, Task
-from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
+from feedcrawl.store.frontier.queue import Shard
+from feedcrawl.store.frontier.scripts import FrontierPolicy
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -143,7 +144,7 @@ def push(url: str, urls: list[str]) -> None:
     """An empty server with one task per URL."""
     with redis.Redis.from_url(url, decode_responses=True) as client:
         client.flushall()
-        frontier = Frontier(client, FrontierPolicy(host_delay_sec=0, host_concurrency=PER_HOST))
+        frontier = Shard(client, FrontierPolicy(host_delay_sec=0, host_concurrency=PER_HOST))
         frontier.push(
             Task(id=f"page:{number}", kind="page", url=one, host=urlsplit(one).hostname or "")
             for number, one in enumerate(urls)

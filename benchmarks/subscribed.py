@@ -25,7 +25,8 @@ from feedcrawl.domain.urls import hostname
 from feedcrawl.items import FeedPoll
 from feedcrawl.services.subscriptions import journal, polling
 from feedcrawl.services.subscriptions.registering import poll_task
-from feedcrawl.store.frontier.queue import Ending, Frontier
+from feedcrawl.store.frontier.interface import Ending
+from feedcrawl.store.frontier.queue import Shard
 from feedcrawl.store.redis import keys
 from feedcrawl.store.subscriptions.registry import Registry
 
@@ -57,7 +58,7 @@ class Feeds:
     def __init__(self, client: redis.Redis, size: int, due: int) -> None:
         self._client, self._size, self._due = client, size, due
         self.line = 0
-        self._frontier, self._registry = Frontier(client, POLICY), Registry(client)
+        self._frontier, self._registry = Shard(client, POLICY), Registry(client)
         self._policy = CadencePolicy()
 
     def subscribe(self) -> None:

@@ -35,14 +35,15 @@ from feedcrawl.store.articles.stories import Stories
 from feedcrawl.store.disk.ndjson import NdjsonFile
 from feedcrawl.store.frontier.dead_letters import DeadLetters
 from feedcrawl.store.frontier.hosts import Hosts
-from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
+from feedcrawl.store.frontier.queue import Shard
+from feedcrawl.store.frontier.scripts import FrontierPolicy
 from feedcrawl.store.frontier.shards import Shards, agree
 from feedcrawl.store.operations.answers import Answers
 from feedcrawl.store.operations.series import Series
 from feedcrawl.store.operations.streams import Events
 from feedcrawl.store.operations.tokens import Tokens
 from feedcrawl.store.push.websub import Pushes
-from feedcrawl.store.redis.connection import Client, Connection, connect
+from feedcrawl.store.redis.connection import Connection, connect
 from feedcrawl.store.redis.generation import Generation
 from feedcrawl.store.sites.site_runs import SiteRuns
 from feedcrawl.store.sites.sitemaps import Sitemaps
@@ -55,6 +56,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
+    from feedcrawl.store.frontier.interface import Frontier
+    from feedcrawl.store.redis.client import Client
     from feedcrawl.telemetry.tracing import Tracer
 
 
@@ -130,7 +133,7 @@ class Wiring:
             circuit_waits_sec=config.circuit_waits_sec,
         )
         if config.shards == 1:
-            return Frontier(self.client, policy)
+            return Shard(self.client, policy)
         return Shards(self.client, policy, shards=config.shards)
 
     @cached_property

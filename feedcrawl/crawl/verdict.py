@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.frontier.outcome import Outcome
     from feedcrawl.domain.frontier.tasks import Lease
     from feedcrawl.services.frontier.leases import Leases
-    from feedcrawl.store.frontier.queue import Signal
+    from feedcrawl.store.frontier.interface import Signal
 
 logger = logging.getLogger(__name__)
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from feedcrawl.items import FeedPoll
     from feedcrawl.parsing import Done
     from feedcrawl.services.sites.sitemaps import SitemapPoll
-    from feedcrawl.store.frontier.queue import Returned
+    from feedcrawl.store.frontier.interface import Returned
 
 T = TypeVar("T")
 

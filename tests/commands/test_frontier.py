@@ -7,14 +7,16 @@ from scrapy.exceptions import UsageError
 
 from feedcrawl.domain.frontier.figures import WHY
 from feedcrawl.domain.frontier.tasks import Task
-from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
+from feedcrawl.store.frontier.interface import Frontier
+from feedcrawl.store.frontier.queue import Shard
+from feedcrawl.store.frontier.scripts import FrontierPolicy
 
 Call = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
 def frontier(redis_client: redis.Redis) -> Frontier:
-    frontier = Frontier(redis_client, FrontierPolicy())
+    frontier = Shard(redis_client, FrontierPolicy())
     frontier.push(
         Task(f"a{n}", "article", f"http://www.a.test/{n}", "www.a.test", origin="feed", source="s") for n in range(5)
     )

@@ -15,7 +15,8 @@ from feedcrawl import wiring
 from feedcrawl.crawl.scheduler import FILES, FrontierScheduler
 from feedcrawl.domain.frontier.tasks import Lease, Task
 from feedcrawl.settings import from_environment
-from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
+from feedcrawl.store.frontier.queue import Shard
+from feedcrawl.store.frontier.scripts import FrontierPolicy
 from feedcrawl.store.redis.errors import StoreUnavailable
 
 URL = "http://a.test/"
@@ -228,7 +229,7 @@ def test_of_media_files_few_are_held_and_none_is_left_behind(run: Any) -> None:
 def test_what_other_workers_hold_keeps_nobody(run: Any, redis_client: redis.Redis) -> None:
     async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
         scheduler.leases.push([task()])
-        assert Frontier(redis_client, FrontierPolicy()).take(1, lanes=scheduler._lanes).leases
+        assert Shard(redis_client, FrontierPolicy()).take(1, lanes=scheduler._lanes).leases
         assert not scheduler.has_pending_requests()
 
     run(body)

@@ -15,7 +15,7 @@ from feedcrawl.crawl.verdict import Verdicts
 from feedcrawl.domain.frontier.tasks import History, Lease, Task
 from feedcrawl.domain.http.redirects import Hop
 from feedcrawl.services.frontier.own_network import Way
-from feedcrawl.store.frontier.queue import Released
+from feedcrawl.store.frontier.interface import Released
 from feedcrawl.store.redis.errors import StoreUnavailable
 
 NOW = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)

@@ -15,7 +15,8 @@ from feedcrawl.services.frontier.leases import Leases
 from feedcrawl.services.operations.url_gate import Gate
 from feedcrawl.services.subscriptions import registering
 from feedcrawl.services.subscriptions.registering import Wish
-from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
+from feedcrawl.store.frontier.queue import Shard
+from feedcrawl.store.frontier.scripts import FrontierPolicy
 from feedcrawl.store.subscriptions.registry import Registry
 
 FEED, OTHER = "became_a_list", "list_not_named"
@@ -35,7 +36,7 @@ class Here:
 
 @pytest.fixture
 def wired(redis_client: redis.Redis) -> SimpleNamespace:
-    frontier = Frontier(redis_client, FrontierPolicy(host_delay_sec=0))
+    frontier = Shard(redis_client, FrontierPolicy(host_delay_sec=0))
     return SimpleNamespace(
         registry=Registry(redis_client),
         frontier=frontier,

@@ -27,7 +27,8 @@ from feedcrawl.exceptions import (
 from feedcrawl.middlewares.robots import RobotsMiddleware
 from feedcrawl.services.frontier.leases import Leases
 from feedcrawl.store.frontier.hosts import Hosts
-from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
+from feedcrawl.store.frontier.queue import Shard
+from feedcrawl.store.frontier.scripts import FrontierPolicy
 
 START = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
 RULES = b"User-agent: *\nDisallow: /private\n\nUser-agent: feedcrawl\nDisallow: /ours\n"
@@ -41,7 +42,7 @@ class World:
         self.now_is = START
         self.answer: int | bytes | Exception = RULES
         self.asked: list[Request] = []
-        self.frontier = Frontier(client, FrontierPolicy(host_delay_sec=1.0))
+        self.frontier = Shard(client, FrontierPolicy(host_delay_sec=1.0))
         self.leases = Leases(self.frontier)
         self.config = SimpleNamespace(
             max_redirects=5,

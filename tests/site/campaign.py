@@ -26,7 +26,8 @@ from world import World, entry, events, good_page
 
 from feedcrawl.domain.urls import url_uid
 from feedcrawl.services.subscriptions.registering import poll_task
-from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
+from feedcrawl.store.frontier.queue import Shard
+from feedcrawl.store.frontier.scripts import FrontierPolicy
 from feedcrawl.store.redis.connection import connect
 from feedcrawl.store.subscriptions.registry import Registry
 
@@ -68,7 +69,7 @@ def account(world: World, urls: Iterable[str], category: str = "kept") -> Accoun
     uids = {url_uid(url) for url in urls}
     with connect(url=world.url, data_dir=world.data) as connection:
         client = connection.client
-        frontier = Frontier(client, FrontierPolicy())
+        frontier = Shard(client, FrontierPolicy())
         tasks = {uid: frontier.find(uid) for uid in uids}
         leases = frontier.counts()["leased"]
         hashes = {key.rpartition(":")[2] for key in client.scan_iter("rss:article_canonical:*", count=1000)}
@@ -237,7 +238,7 @@ class Campaign:
 
     def _left(self) -> int:
         with self.world.client() as client, contextlib.suppress(redis.ConnectionError):
-            return Frontier(client, FrontierPolicy()).counts().get("pending:article", 0)
+            return Shard(client, FrontierPolicy()).counts().get("pending:article", 0)
         return 1  # nobody has started the server yet
 
     def _until_asked(self, more: int) -> None:

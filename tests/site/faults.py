@@ -31,7 +31,7 @@ from feedcrawl.services.frontier.batched_ends import Endings
 from feedcrawl.services.frontier.leases import Leases
 from feedcrawl.services.push.websub import WebSub
 from feedcrawl.store.disk import ndjson, raw
-from feedcrawl.store.frontier.queue import Ending
+from feedcrawl.store.frontier.interface import Ending
 from feedcrawl.store.push.websub import Pushes
 
 PARSES = {"poll": read_feed, "article": extract}

@@ -7,7 +7,9 @@ import pytest
 import redis
 
 from feedcrawl.domain.frontier.tasks import Lease, Task
-from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
+from feedcrawl.store.frontier.interface import Frontier
+from feedcrawl.store.frontier.queue import Shard
+from feedcrawl.store.frontier.scripts import FrontierPolicy
 from feedcrawl.store.redis.errors import StoreUnavailable
 
 Step = Callable[[Frontier, Lease], Any]
@@ -44,7 +46,7 @@ def lease(frontier: Frontier) -> Lease:
 
 @pytest.fixture
 def frontier(redis_client: redis.Redis) -> Frontier:
-    return Frontier(redis_client, FrontierPolicy(host_delay_sec=0))
+    return Shard(redis_client, FrontierPolicy(host_delay_sec=0))
 
 
 @pytest.fixture(params=REFUSALS)

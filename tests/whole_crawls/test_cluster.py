@@ -18,7 +18,7 @@ from world import World, article, entry, events, feed, good_page, world_in
 from feedcrawl.domain.frontier.shards import shard_of, shard_of_host
 from feedcrawl.domain.frontier.tasks import History, Task
 from feedcrawl.domain.urls import url_uid
-from feedcrawl.store.frontier.queue import FrontierPolicy
+from feedcrawl.store.frontier.scripts import FrontierPolicy
 from feedcrawl.store.frontier.shards import Shards
 from feedcrawl.store.redis import keys
 from feedcrawl.store.redis.connection import connect

@@ -22,7 +22,9 @@ from world import DELAY_SEC, World, article, entry, events, feed, good_page, wor
 
 from feedcrawl.domain.urls import canonicalize, url_uid
 from feedcrawl.store.disk.raw_index import RawIndex
-from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
+from feedcrawl.store.frontier.interface import Frontier
+from feedcrawl.store.frontier.queue import Shard
+from feedcrawl.store.frontier.scripts import FrontierPolicy
 from feedcrawl.store.subscriptions.registry import Registry
 
 DAY_SEC = 86_400
@@ -34,7 +36,7 @@ OLD_UID = "0123456789abcdef"
 
 
 def frontier(client: redis.Redis) -> Frontier:
-    return Frontier(client, FrontierPolicy())
+    return Shard(client, FrontierPolicy())
 
 
 def feeds_of(client: redis.Redis) -> dict[str, str]:

@@ -20,7 +20,8 @@ from world import World, article, entry, feed, good_page, world_in
 
 from feedcrawl.domain.urls import url_uid
 from feedcrawl.rendering.browser import NAMES
-from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
+from feedcrawl.store.frontier.queue import Shard
+from feedcrawl.store.frontier.scripts import FrontierPolicy
 
 pytestmark = [
     pytest.mark.chromium,
@@ -287,7 +288,7 @@ def test_a_crawl_that_is_told_to_stop_waits_no_longer_than_for_any_request(tmp_p
         assert "drain_left" not in world.logs()
         assert set(browsers()) - before == set()
         with world.client() as client:
-            found = Frontier(client, FrontierPolicy()).find(url_uid(site.url("/a")))
+            found = Shard(client, FrontierPolicy()).find(url_uid(site.url("/a")))
         assert found is not None
         assert (found[1].status, found[1].attempts) == ("pending", 0)
 

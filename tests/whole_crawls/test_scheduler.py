@@ -26,7 +26,9 @@ from scrapy_process import REPOSITORY, clean_environment
 
 from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.domain.urls import hostname
-from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
+from feedcrawl.store.frontier.interface import Frontier
+from feedcrawl.store.frontier.queue import Shard
+from feedcrawl.store.frontier.scripts import FrontierPolicy
 from feedcrawl.store.redis.keys import DEAD_LETTERS
 
 CRAWLER = """
@@ -196,7 +198,7 @@ def crawlers(redis_server: str, redis_client: redis.Redis, hosts_file: Path, tmp
 @pytest.fixture
 def frontier(redis_client: redis.Redis) -> Frontier:
     """The frontier as another program of the fleet sees it."""
-    return Frontier(redis_client, FrontierPolicy(host_delay_sec=0.01))
+    return Shard(redis_client, FrontierPolicy(host_delay_sec=0.01))
 
 
 def short_leases(seconds: float) -> dict[str, float]:
@@ -411,7 +413,7 @@ def test_a_server_that_hangs_is_a_pause(
     origin: Origin, crawlers: Crawlers, own_server: redis.Redis, server_pid: int
 ) -> None:
     site = origin.site("site-1.test")
-    own_server_frontier = Frontier(own_server, FrontierPolicy())
+    own_server_frontier = Shard(own_server, FrontierPolicy())
     own_server_frontier.pace(site.name, delay_sec=0.1)
     tasks = [page(url) for url in paged(site, 15)]
     own_server_frontier.push(tasks)
@@ -454,7 +456,7 @@ def test_a_server_that_stays_away_ends_the_crawl(
     origin: Origin, crawlers: Crawlers, own_server: redis.Redis, server_pid: int, how: signal.Signals
 ) -> None:
     site = origin.site("site-1.test")
-    frontier = Frontier(own_server, FrontierPolicy())
+    frontier = Shard(own_server, FrontierPolicy())
     frontier.pace(site.name, delay_sec=0.2)
     frontier.push([page(url) for url in paged(site, 50)])
     crawl = crawlers(REDIS_PARAMS={"socket_timeout": 0.3}, redis_outage_sec=2, forever=True)

@@ -11,7 +11,8 @@ from origin import document
 from world import DELAY_SEC, World, article, entry, events, good_page, world_in
 
 from feedcrawl.domain.urls import url_uid
-from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
+from feedcrawl.store.frontier.queue import Shard
+from feedcrawl.store.frontier.scripts import FrontierPolicy
 
 SITES, PAGES = 3, 12
 
@@ -37,7 +38,7 @@ def test_workers_share_the_work_and_leave_in_order(tmp_path: Path) -> None:
         for worker in workers:
             worker.send_signal(signal.SIGTERM)
         assert [worker.wait(timeout=30) for worker in workers] == [0, 0], world.logs()
-        frontier = Frontier(client, FrontierPolicy())
+        frontier = Shard(client, FrontierPolicy())
         assert frontier.counts()["leased"] == 0
         assert frontier.counts()["pending:article"] > 0  # it was in the middle of its work
 

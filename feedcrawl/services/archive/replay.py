@@ -46,9 +46,9 @@ if TYPE_CHECKING:
     from feedcrawl.store.disk.ndjson import NdjsonFile
     from feedcrawl.store.disk.raw import RawStore
     from feedcrawl.store.disk.raw_index import RawRef
-    from feedcrawl.store.frontier.queue import Frontier
+    from feedcrawl.store.frontier.interface import Frontier
     from feedcrawl.store.operations.streams import Events
-    from feedcrawl.store.redis.connection import Client
+    from feedcrawl.store.redis.client import Client
 
 WALL_SEC: Final = 20.0
 _AHEAD: Final = 2

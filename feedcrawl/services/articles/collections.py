@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from feedcrawl.store.articles.collections import Collections
     from feedcrawl.store.articles.media import MediaRecords
     from feedcrawl.store.articles.records import Articles
-    from feedcrawl.store.redis.connection import Client
+    from feedcrawl.store.redis.client import Client
 
 Place = tuple[float, str]
 """Where a page ends: when its last one came, and which that is."""

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from feedcrawl.store.articles.media import MediaRecords
     from feedcrawl.store.articles.records import Articles
     from feedcrawl.store.articles.stories import Stories
-    from feedcrawl.store.frontier.queue import Frontier
-    from feedcrawl.store.redis.connection import Client, Pipeline
+    from feedcrawl.store.frontier.interface import Frontier
+    from feedcrawl.store.redis.client import Client, Pipeline
 
 NOT_OF_THE_ENTRY: Final = ("edited", "redirect_chain", "temporary")
 """What the task of an entry's article carries on its own way."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from feedcrawl.store.articles.media import MediaRecords
     from feedcrawl.store.articles.records import Articles
     from feedcrawl.store.articles.stories import Stories
-    from feedcrawl.store.redis.connection import Client, Pipeline
+    from feedcrawl.store.redis.client import Client, Pipeline
 
 WAITING: Final = frozenset({"pending", "extracting"})
 """States of records that a task is to bring on."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from feedcrawl.store.articles.stories import Stories
     from feedcrawl.store.disk.ndjson import NdjsonFile
     from feedcrawl.store.operations.streams import Events
-    from feedcrawl.store.redis.connection import Client, Pipeline
+    from feedcrawl.store.redis.client import Client, Pipeline
 
 Outcome = Literal["restored", "queued"]
 """The article is there as it was read | it is fetched again, for its own text was never kept or no longer is."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.frontier.tasks import Again, Task
     from feedcrawl.services.frontier.leases import Leases
     from feedcrawl.store.articles.records import Articles
-    from feedcrawl.store.redis.connection import Client
+    from feedcrawl.store.redis.client import Client
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from feedcrawl.store.frontier.queue import Ending, Finished, Frontier
+    from feedcrawl.store.frontier.interface import Ending, Finished, Frontier
 
 TOGETHER = 16
 """Ends per step: keeps the server's longest script short."""

@@ -13,7 +13,7 @@ from feedcrawl.domain.frontier.tasks import POLL_KINDS, Lease, compact
 from feedcrawl.domain.urls import hostname
 from feedcrawl.services.frontier.batched_ends import Endings
 from feedcrawl.services.frontier.own_network import Way
-from feedcrawl.store.frontier.queue import Ending
+from feedcrawl.store.frontier.interface import Ending
 from feedcrawl.store.redis.errors import StoreUnavailable
 from feedcrawl.telemetry.tracing import Untraced
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 
     from feedcrawl.domain.frontier.tasks import Again, Kind, Task
-    from feedcrawl.store.frontier.queue import Finished, Frontier, Pushed, Released, Returned, Signal, Taken
+    from feedcrawl.store.frontier.interface import Finished, Frontier, Pushed, Released, Returned, Signal, Taken
     from feedcrawl.telemetry.tracing import Tracer
 
 RETRY_SEC = 1.0

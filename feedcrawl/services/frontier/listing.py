@@ -15,7 +15,7 @@ from feedcrawl.domain.frontier.figures import DIMENSIONS
 if TYPE_CHECKING:
     from feedcrawl.domain.frontier.figures import Figures, HostFigures
     from feedcrawl.domain.frontier.tasks import History, Task
-    from feedcrawl.store.frontier.queue import Frontier
+    from feedcrawl.store.frontier.interface import Frontier
 
 MAX_CURSOR: Final = 1 << 63
 """SCAN's are far below it, and Redis takes none above 64 bits."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.frontier.tasks import Again, Task
     from feedcrawl.services.frontier.leases import Leases
     from feedcrawl.store.articles.records import Articles
-    from feedcrawl.store.redis.connection import Client
+    from feedcrawl.store.redis.client import Client
 
 logger = logging.getLogger(__name__)
 
@@ -80,11 +80,11 @@ class Inputs:
         names = sorted(self._client.scan_iter(match=keys.CATEGORY_LINKS_PATTERN, count=1000))
         for name in names:
             category = str(name).removeprefix(keys.category_links(""))
-            cursor = "0"
+            cursor = 0
             while True:
                 cursor, members = self._client.sscan(name, cursor, count=BATCH)
                 yield self._links(category, members)
-                if int(cursor) == 0:
+                if cursor == 0:
                     break
 
     def _links(self, category: str, members: list[str]) -> int:

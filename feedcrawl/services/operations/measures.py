@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from feedcrawl.domain.frontier.figures import Figures, Lateness
     from feedcrawl.store.frontier.dead_letters import DeadLetters
-    from feedcrawl.store.frontier.queue import Frontier
+    from feedcrawl.store.frontier.interface import Frontier
     from feedcrawl.store.operations.streams import Events
-    from feedcrawl.store.redis.connection import Client
+    from feedcrawl.store.redis.client import Client
     from feedcrawl.store.subscriptions.registry import Registry
     from feedcrawl.telemetry.names import Metric
 

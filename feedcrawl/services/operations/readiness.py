@@ -11,7 +11,7 @@ from feedcrawl.store.redis.errors import ServerRefused, StoreUnavailable
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from feedcrawl.store.redis.connection import Client
+    from feedcrawl.store.redis.client import Client
     from feedcrawl.store.redis.generation import Generation
 
 Trouble = StoreUnavailable | DiskUnavailable | ServerRefused

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.push.protocol import Intent, Topic
     from feedcrawl.domain.subscriptions.records import Feed
     from feedcrawl.items import FeedPoll
-    from feedcrawl.store.frontier.queue import Frontier
+    from feedcrawl.store.frontier.interface import Frontier
     from feedcrawl.store.push.websub import Pushes
     from feedcrawl.store.subscriptions.registry import Registry
 

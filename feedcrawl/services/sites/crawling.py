@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.frontier.tasks import Again, History, Task
     from feedcrawl.domain.sites.sources import Source
     from feedcrawl.services.frontier.leases import Leases
-    from feedcrawl.store.frontier.queue import Frontier
+    from feedcrawl.store.frontier.interface import Frontier
     from feedcrawl.store.sites.site_runs import Run, SiteRuns
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.sitemaps.news import Found, News
     from feedcrawl.services.articles.submissions import Submissions
     from feedcrawl.services.frontier.leases import Leases
-    from feedcrawl.store.redis.connection import Client
+    from feedcrawl.store.redis.client import Client
     from feedcrawl.store.sites.sitemaps import Known, Sitemaps
 
 OLDEST: Final = timedelta(days=30)

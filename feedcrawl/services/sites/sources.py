@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from feedcrawl.domain.models import SourceRules
-    from feedcrawl.store.frontier.queue import Frontier
+    from feedcrawl.store.frontier.interface import Frontier
     from feedcrawl.store.sites.sitemaps import Sitemaps
     from feedcrawl.store.sites.sources import SaidSources
     from feedcrawl.store.subscriptions.registry import Registry

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
-    from feedcrawl.store.frontier.queue import Frontier
+    from feedcrawl.store.frontier.interface import Frontier
     from feedcrawl.store.sites.sitemaps import Sitemaps
 
 MAX_NAMED: Final = 100

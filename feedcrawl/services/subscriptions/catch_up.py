@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from feedcrawl.domain.subscriptions.records import Feed
-    from feedcrawl.store.frontier.queue import Frontier
+    from feedcrawl.store.frontier.interface import Frontier
     from feedcrawl.store.subscriptions.registry import Registry
 
 logger = logging.getLogger(__name__)

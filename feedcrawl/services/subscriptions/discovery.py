@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.subscriptions.records import Feed
     from feedcrawl.items import FeedPoll
     from feedcrawl.services.frontier.leases import Leases
-    from feedcrawl.store.frontier.queue import Frontier
+    from feedcrawl.store.frontier.interface import Frontier
     from feedcrawl.store.subscriptions.registry import Registry
 
 Stage = Literal["none", "page", "guess"]

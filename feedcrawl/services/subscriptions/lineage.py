@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.entries.identity import Identified
     from feedcrawl.domain.entries.lineage import KnownEntry
     from feedcrawl.items import FeedPoll
-    from feedcrawl.store.redis.connection import Pipeline
+    from feedcrawl.store.redis.client import Pipeline
     from feedcrawl.store.subscriptions.entries import Entries
 
 

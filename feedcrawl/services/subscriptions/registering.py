@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.subscriptions.records import Feed
     from feedcrawl.items import FeedPoll
     from feedcrawl.services.operations.url_gate import Gate
-    from feedcrawl.store.frontier.queue import Frontier
+    from feedcrawl.store.frontier.interface import Frontier
     from feedcrawl.store.subscriptions.registry import Command, Registry
 
 

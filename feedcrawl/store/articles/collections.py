@@ -11,7 +11,7 @@ from feedcrawl.store.redis.connection import newest_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from feedcrawl.store.redis.connection import Client, Pipeline
+    from feedcrawl.store.redis.client import Client, Pipeline
 
 DEFAULT: Final = "default"
 PAGE: Final = 500

@@ -18,7 +18,7 @@ from feedcrawl.store.redis.connection import get_each
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from feedcrawl.store.redis.connection import Client, Pipeline
+    from feedcrawl.store.redis.client import Client, Pipeline
 
 _ARTICLE: Final = "article"
 """Beside the fragments of each version, by its content hash: the article without its text."""

@@ -14,7 +14,7 @@ from feedcrawl.store.redis.connection import get_each, in_order, newest_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from feedcrawl.store.redis.connection import Client, Pipeline
+    from feedcrawl.store.redis.client import Client, Pipeline
 
 DAY_SEC = 86_400
 INDEX_LIFE_SEC = 30 * DAY_SEC

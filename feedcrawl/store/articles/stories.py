@@ -15,7 +15,7 @@ from feedcrawl.store.redis import keys
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from feedcrawl.store.redis.connection import Client, Pipeline
+    from feedcrawl.store.redis.client import Client, Pipeline
 
 DAY_SEC = 86_400
 JOIN_LIFE_SEC = 30 * DAY_SEC

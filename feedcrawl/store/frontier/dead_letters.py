@@ -9,7 +9,7 @@ from feedcrawl.store.redis import keys
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from feedcrawl.store.redis.connection import Client
+    from feedcrawl.store.redis.client import Client
 
 PAGE = 200
 # Letters are told by their text, since others may push and trim meanwhile. They become what no letter is, and go in one

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from feedcrawl.store.redis import keys
 
 if TYPE_CHECKING:
-    from feedcrawl.store.redis.connection import Client
+    from feedcrawl.store.redis.client import Client
 
 
 @dataclass(frozen=True, slots=True)

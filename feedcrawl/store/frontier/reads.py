@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING, Any
 from feedcrawl.domain.frontier.figures import Figures, HostFigures, figures_from, host_figures
 from feedcrawl.domain.frontier.tasks import LANES, History, Task, task_from_json
 from feedcrawl.domain.urls import site_of
+from feedcrawl.store.frontier.interface import Frontier
 from feedcrawl.store.redis.connection import is_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import redis
-
     from feedcrawl.store.frontier.scripts import FrontierPolicy
+    from feedcrawl.store.redis.client import Client
 
 PLACES = ("ready", "waiting", "blocked", "delayed")
 """Where a lane's hosts stand, and the tasks whose time has not come."""
 
 
-class FrontierReads:
-    """The reading half of `Frontier`."""
+class ShardReads(Frontier):
+    """The reading half of `Shard`."""
 
-    _client: redis.Redis
+    _client: Client
     _policy: FrontierPolicy
     _prefix: str
 
@@ -33,7 +33,7 @@ class FrontierReads:
         raise NotImplementedError
 
     def find(self, task_id: str) -> tuple[Task, History] | None:
-        """A task and what is remembered of it; its status is `fetching` while a worker holds it."""
+        """As `Frontier.find`."""
         with self._client.pipeline(transaction=False) as pipe:
             pipe.get(f"{self._prefix}t:{task_id}")
             pipe.hexists(f"{self._prefix}holders", task_id)
@@ -44,12 +44,12 @@ class FrontierReads:
         return task, replace(history, status="fetching") if leased else history
 
     def histories(self, task_ids: Sequence[str]) -> dict[str, History]:
-        """What is remembered of those of the tasks that there are, in one round trip; one in hand counts as pending."""
+        """As `Frontier.histories`."""
         texts = self._client.mget([f"{self._prefix}t:{each}" for each in task_ids]) if task_ids else []
         return {each: task_from_json(str(text))[1] for each, text in zip(task_ids, texts, strict=True) if text}
 
     def counts(self) -> dict[str, int]:
-        """Tasks by `status:kind` (`pending:feed`, `dead:article`, …; ended ones since the beginning) and `leased`."""
+        """As `Frontier.counts`."""
         with self._client.pipeline(transaction=False) as pipe:
             pipe.hgetall(f"{self._prefix}counts")
             pipe.zcard(f"{self._prefix}leases")
@@ -57,7 +57,7 @@ class FrontierReads:
         return {**figures_from(counts).by("status", "kind"), "leased": leased}
 
     def figures(self) -> Figures:
-        """Tasks by all that they are counted by, where their hosts stand, and how late they were taken."""
+        """As `Frontier.figures`."""
         lanes = [*LANES, *sorted(map(str, self._client.smembers(f"{self._prefix}lanes")))]
         sets, now = [(lane, place) for lane in lanes for place in PLACES], self._clock_ms()
         with self._client.pipeline(transaction=False) as pipe:
@@ -70,7 +70,7 @@ class FrontierReads:
         return figures_from(counts, late, leased, dict(zip(sets, sizes, strict=True)))
 
     def host(self, name: str) -> HostFigures:
-        """A host's pace and circuit, and those of its registered domain, as they are now."""
+        """As `Frontier.host`."""
         domain, now = site_of(name), self._clock_ms()
         with self._client.pipeline(transaction=False) as pipe:
             pipe.hgetall(f"{self._prefix}h:{name}")
@@ -85,7 +85,7 @@ class FrontierReads:
         return replace(its, domain=host_figures(domain, wide, now, delay_sec=delay, concurrency=concurrency))
 
     def circuits(self, limit: int = 1000) -> list[HostFigures]:
-        """Hosts whose circuit is not closed, those that changed last first."""
+        """As `Frontier.circuits`."""
         names = list(map(str, self._client.zrange(f"{self._prefix}circuits", 0, limit - 1, desc=True)))
         with self._client.pipeline(transaction=False) as pipe:
             for name in names:
@@ -96,7 +96,7 @@ class FrontierReads:
         return [host for host in found if host.circuit != "closed"]
 
     def hosts(self, cursor: int = 0, *, count: int = 1000) -> tuple[int, dict[str, int]]:
-        """Some hosts with their pending tasks, and where to go on (0: these were the last); costs as SCAN does."""
+        """As `Frontier.hosts`."""
         prefix = f"{self._prefix}h:"
         cursor, names = self._scan(cursor, prefix, count)
         with self._client.pipeline(transaction=False) as pipe:
@@ -106,7 +106,7 @@ class FrontierReads:
         return cursor, {name.removeprefix(prefix): int(n) for name, n in zip(names, found, strict=True) if n}
 
     def urls(self, cursor: int = 0, *, count: int = 1000) -> tuple[int, list[tuple[Task, History]]]:
-        """Some tasks with their history, and where to go on (0: these were the last); costs as SCAN does."""
+        """As `Frontier.urls`."""
         prefix = f"{self._prefix}t:"
         cursor, names = self._scan(cursor, prefix, count)
         if not names:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from feedcrawl.domain.frontier.circuit import DOMAIN_FAILURES, TOGETHER_MS
 
 if TYPE_CHECKING:
-    import redis
-    from redis.commands.core import Script
+    from feedcrawl.store.redis.client import Client, Script
 
 SCRIPTS = {
     "push": "hosts queues",
@@ -87,7 +86,7 @@ class FrontierPolicy:
         return f"local POLICY = {{{fields}, circuit_waits = {{{waits}}}}}\n"
 
 
-def register(client: redis.Redis, policy: FrontierPolicy) -> dict[str, Script]:
+def register(client: Client, policy: FrontierPolicy) -> dict[str, Script]:
     """The scripts by name."""
     folder = resources.files("feedcrawl.store.frontier") / "lua"
 

@@ -15,18 +15,19 @@ from typing import TYPE_CHECKING, Any, Literal
 from feedcrawl.domain.frontier.figures import Figures
 from feedcrawl.domain.frontier.shards import shard_of_host
 from feedcrawl.domain.frontier.tasks import LANES, compact, task_from_json
-from feedcrawl.store.frontier.queue import (
+from feedcrawl.store.frontier.interface import (
     Ending,
     Finished,
     Frontier,
-    FrontierPolicy,
     GivenUp,
     Pushed,
     Released,
     Returned,
     Signal,
     Taken,
+    patched,
 )
+from feedcrawl.store.frontier.queue import Shard
 from feedcrawl.store.redis import keys
 from feedcrawl.store.redis.errors import ServerRefused
 
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
 
     from feedcrawl.domain.frontier.figures import HostFigures
     from feedcrawl.domain.frontier.tasks import Again, History, Lease, Task
-    from feedcrawl.store.redis.connection import Client
+    from feedcrawl.store.frontier.scripts import FrontierPolicy
+    from feedcrawl.store.redis.client import Client
 
 LOOK_SEC = 1.0
 """Longest time between two looks at a shard: other programs and workers add tasks too."""
@@ -54,7 +56,7 @@ def agree(client: Client, shards: int) -> None:
         used = client.exists(f"{keys.shard()}clock", f"{keys.shard()}feeds")  # by a version that had one shard
         client.set(keys.SHARDS, 1 if used else shards, nx=True)
         said = client.get(keys.SHARDS)
-    if int(said) != shards:
+    if said is None or int(said) != shards:
         detail = (
             f"the server's work lies in {said} shard(s), and FEEDCRAWL_SHARDS says {shards}: set "
             f"FEEDCRAWL_SHARDS={said} for every worker and command. To change the number, export the subscriptions "
@@ -82,7 +84,7 @@ class Shards(Frontier):
         """`clock` as in Frontier; `now` is this worker's, in seconds."""
         self._client = client
         self._now = now
-        self._frontiers = [Frontier(client, policy, shard=number, clock=clock) for number in range(shards)]
+        self._frontiers = [Shard(client, policy, shard=number, clock=clock) for number in range(shards)]
         self._due: list[float | None] = [0.0] * shards
         self._asked = [float("-inf")] * shards
         self._blocked = [0] * shards
@@ -172,7 +174,7 @@ class Shards(Frontier):
         record = self._held(lease)
         if record is None:
             return "lost"
-        record = _patched(record, patch, without=_RETURNED) | {"last_error": reason["reason"]}
+        record = patched(record, patch, without=_RETURNED) | {"last_error": reason["reason"]}
         self._frontiers[number].adopt(compact(record), delay_sec=reason.get("delay_sec", 0))
         self._leave(Ending(lease), number)
         return "pending"
@@ -337,7 +339,7 @@ class Shards(Frontier):
             ending = replace(ending, commit=())
         number = self._goes_to(lease, ending.patch)
         assert number is not None
-        record = _patched(record, ending.patch, without=_ENDED) | {"reason": ending.reason}
+        record = patched(record, ending.patch, without=_ENDED) | {"reason": ending.reason}
         self._frontiers[number].adopt(compact(record), delay_sec=ending.delay_sec, polled=True)
         self._leave(ending, number)
         return "rescheduled"
@@ -357,7 +359,7 @@ class Shards(Frontier):
     def _commit(self, ending: Ending) -> None:
         with self._client.pipeline(transaction=True) as pipe:
             for command in ending.commit:
-                pipe.execute_command(*command)  # type: ignore[no-untyped-call]
+                pipe.execute_command(*command)
             pipe.execute()
 
     def _commits_to(self, ending: Ending) -> int:
@@ -390,11 +392,3 @@ class Shards(Frontier):
     def _worth_asking(self, number: int, now: float) -> bool:
         due = self._due[number]
         return (due is not None and due <= now) or now >= self._asked[number] + LOOK_SEC
-
-
-def _patched(record: dict[str, Any], patch: Mapping[str, Any] | None, *, without: Iterable[str]) -> dict[str, Any]:
-    """A record with a patch as the scripts apply it: None removes a field, the payload is a text of its own."""
-    record = {name: value for name, value in record.items() if name not in without} | dict(patch or {})
-    if isinstance(record.get("payload"), dict):
-        record["payload"] = compact(record["payload"])
-    return {name: value for name, value in record.items() if value is not None}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from feedcrawl.store.redis import keys
 
 if TYPE_CHECKING:
-    from feedcrawl.store.redis.connection import Client
+    from feedcrawl.store.redis.client import Client
 
 OPEN_SEC: Final = 60
 """How long a request that was begun may take; after that its key is free."""

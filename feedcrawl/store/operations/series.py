@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from feedcrawl.domain.operations.tallies import Tally
-    from feedcrawl.store.redis.connection import Client
+    from feedcrawl.store.redis.client import Client
     from feedcrawl.store.subscriptions.registry import Command
 
 LOOKED_AT = 200

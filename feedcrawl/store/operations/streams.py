@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from feedcrawl.domain.operations.events import Event
-    from feedcrawl.store.redis.connection import Client, Pipeline
+    from feedcrawl.store.redis.client import Client, Pipeline
 
 TRIM_EVERY = 500
 REFUSED_KEPT: Final = 10_000

@@ -12,7 +12,7 @@ from feedcrawl.domain.operations.tokens import Token
 from feedcrawl.store.redis import keys
 
 if TYPE_CHECKING:
-    from feedcrawl.store.redis.connection import Client
+    from feedcrawl.store.redis.client import Client
 
 
 class Tokens:

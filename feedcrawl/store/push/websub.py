@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Literal
 
-    from feedcrawl.store.redis.connection import Client
+    from feedcrawl.store.redis.client import Client
     from feedcrawl.store.subscriptions.registry import Command
 
 DELIVERIES = 4

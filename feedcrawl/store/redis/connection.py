@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import pkgutil
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import redis
 from redis import exceptions
@@ -30,9 +30,7 @@ if TYPE_CHECKING:
 
     from redis.cluster import ClusterNode
 
-# redis-py types each reply as bytes or text, awaited or not. Here they are text, at once: see `_FIXED`.
-Client = Any
-Pipeline = Any
+    from feedcrawl.store.redis.client import Client, Pipeline
 
 __all__ = [
     "Connection",
@@ -66,7 +64,7 @@ _FIXED: dict[str, Any] = {
 class Connection:
     """A client, and the embedded server behind it if there is one. `warnings` is what the start-up check let pass."""
 
-    def __init__(self, client: redis.Redis | RedisCluster, server: EmbeddedServer | None = None) -> None:
+    def __init__(self, client: Client, server: EmbeddedServer | None = None) -> None:
         self.client = client
         self.warnings: tuple[str, ...] = ()
         self._server = server
@@ -141,38 +139,39 @@ def _opened(connection: ConnectionInterface) -> None:
     _keep_surrogates(connection)
 
 
-def _client(url: str | None, given: Mapping[str, Any]) -> redis.Redis:
+def _client(url: str | None, given: Mapping[str, Any]) -> Client:
     kind = given.get("redis_cls", redis.Redis)
     made = raising_ours(pkgutil.resolve_name(kind) if isinstance(kind, str) else kind)
     options = _options(given) | {"redis_connect_func": _opened}
-    client: redis.Redis = made.from_url(url, **options) if url else made(**options)
+    client: Client = made.from_url(url, **options) if url else made(**options)
     return client
 
 
-def _cluster(url: str | None, given: Mapping[str, Any]) -> RedisCluster:
+def _cluster(url: str | None, given: Mapping[str, Any]) -> Client:
     """The client of the whole cluster of which a node was named."""
     options = _options(given) | {"redis_connect_func": _keep_surrogates}
     try:
         made = raising_ours(RedisCluster)
-        client: RedisCluster = made.from_url(url, **options) if url else made(**options)
+        client: object = made.from_url(url, **options) if url else made(**options)
     except (exceptions.RedisError, exceptions.RedisClusterException, TypeError, ValueError) as error:
         detail = (
             f"the server is part of a Redis Cluster that cannot be used ({error}): name one of its nodes in REDIS_URL "
             "by host and port, without a database, and see that its `CLUSTER INFO` says cluster_state:ok"
         )
         raise ServerRefused("cluster", detail) from error
-    return client
+    return cast("Client", client)
 
 
-def is_cluster(client: Client) -> bool:
+def is_cluster(client: object) -> bool:
     """Whether the client is one of several servers, each with keys of its own."""
     return isinstance(client, RedisCluster)
 
 
 def in_order(pipe: Pipeline) -> None:
     """What was queued on a pipeline happens before what is queued next, on a cluster's nodes too."""
-    if isinstance(pipe, ClusterPipeline):
-        pipe.execute()
+    queued: object = pipe
+    if isinstance(queued, ClusterPipeline):
+        queued.execute()
 
 
 def get_each(client: Client, names: Sequence[str]) -> list[str | None]:
@@ -209,10 +208,10 @@ def newest_of(
     return [(each, at) for each, at in found if (at, each) < (score, name)][:limit]
 
 
-def _nodes(client: redis.Redis | RedisCluster, *, all_of_them: bool = False) -> list[redis.Redis]:
+def _nodes(client: object, *, all_of_them: bool = False) -> list[redis.Redis]:
     """A client of redis-py itself for each server that holds keys, or for replicas too."""
     if not isinstance(client, RedisCluster):
-        return [redis.Redis(connection_pool=client.connection_pool)]
+        return [redis.Redis(connection_pool=cast("redis.Redis", client).connection_pool)]
     nodes: list[ClusterNode] = client.get_nodes() if all_of_them else client.get_primaries()  # type: ignore[no-untyped-call]
     return [client.get_redis_connection(node) for node in nodes]
 
@@ -221,10 +220,10 @@ def _embedded(server: EmbeddedServer, given: Mapping[str, Any]) -> Connection:
     pool = redis.ConnectionPool(
         connection_class=EmbeddedSocket, server=server, redis_connect_func=_opened, **_options(given)
     )
-    return Connection(raising_ours(redis.Redis)(connection_pool=pool), server)
+    return Connection(cast("Client", raising_ours(redis.Redis)(connection_pool=pool)), server)
 
 
-def check_server(client: redis.Redis | RedisCluster, *, unsafe: bool) -> tuple[str, ...]:
+def check_server(client: Client, *, unsafe: bool) -> tuple[str, ...]:
     """Refuses a server, or a cluster one of whose primaries, would lose work; answers what is doubtful but let pass.
 
     The crawl's whole state is in Redis: without an append-only file a restart loses it, and eviction loses it one key

@@ -14,7 +14,7 @@ from feedcrawl.store.redis.errors import ServerRefused
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from feedcrawl.store.redis.connection import Client
+    from feedcrawl.store.redis.client import Client
 
 _WHAT_TO_DO = (
     "put its data back, or set REDIS_URL to the right server; or run `scrapy restore`, which subscribes anew to what "
@@ -74,7 +74,7 @@ class Generation:
         """The server's id is the one that the first shard has, or gets now."""
         first, *others = self._names
         self._client.set(first, made, nx=True)
-        self._seen = self._client.get(first)
+        self._seen = self._client.get(first) or made
         for name in others:
             self._client.set(name, self._seen)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from feedcrawl.store.redis import keys
 
 if TYPE_CHECKING:
-    from feedcrawl.store.redis.connection import Client
+    from feedcrawl.store.redis.client import Client
 
 LIFE_SEC = 6 * 3600
 """A run that comes to no new page for so long is over, whoever left it."""

@@ -15,7 +15,7 @@ from feedcrawl.store.redis.connection import get_each, members_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from feedcrawl.store.redis.connection import Client, Pipeline
+    from feedcrawl.store.redis.client import Client, Pipeline
 
 PAGE = 500
 DAY_LIFE_SEC = 2 * 86_400

@@ -11,7 +11,7 @@ from feedcrawl.store.redis import keys
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from feedcrawl.store.redis.connection import Client
+    from feedcrawl.store.redis.client import Client
 
 
 class SaidSources:

@@ -11,7 +11,7 @@ from feedcrawl.store.redis import keys
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from feedcrawl.store.redis.connection import Client, Pipeline
+    from feedcrawl.store.redis.client import Client, Pipeline
 
 LIFE_SEC = 400 * 86_400
 """A feed's lineage outlives any retention of what it describes, so that a removed entry does not come back as new."""

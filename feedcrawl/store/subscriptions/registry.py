@@ -17,7 +17,7 @@ from feedcrawl.store.redis.connection import get_each, members_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from feedcrawl.store.redis.connection import Client
+    from feedcrawl.store.redis.client import Client
 
 Command = list[str | int]
 """A command of Redis, as the frontier runs it."""

@@ -20,7 +20,8 @@ from feedcrawl.settings import from_environment
 from feedcrawl.store.articles.files import FileContents, Files
 from feedcrawl.store.articles.records import Articles, Lives
 from feedcrawl.store.disk.ndjson import NdjsonFile
-from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
+from feedcrawl.store.frontier.queue import Shard
+from feedcrawl.store.frontier.scripts import FrontierPolicy
 from feedcrawl.store.redis import keys
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
@@ -41,7 +42,7 @@ class Wired:
         settings = ScrapySettings(from_environment({}), priority="project")
         settings.update({"FEEDCRAWL_DATA_DIR": str(folder), "FEEDCRAWL_MEDIA_FILES": "true"}, priority="cmdline")
         self.config, self.client = Config.from_settings(settings), client
-        self.frontier = Frontier(client, FrontierPolicy())
+        self.frontier = Shard(client, FrontierPolicy())
         self.leases, self.articles = Leases(self.frontier), Articles(client, Lives())
         stores = (Files(client, life_sec=60), self.articles, NdjsonFile(folder / "files"))
         self.files = FileService(self.config, stores, self.leases, FileContents(folder))

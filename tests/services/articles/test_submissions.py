@@ -9,12 +9,14 @@ from feedcrawl.services.articles.submissions import BATCH, Submissions, batches
 from feedcrawl.services.articles.tasks import article_task
 from feedcrawl.services.frontier.leases import Leases
 from feedcrawl.store.articles.records import Articles, Lives
-from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
+from feedcrawl.store.frontier.interface import Frontier
+from feedcrawl.store.frontier.queue import Shard
+from feedcrawl.store.frontier.scripts import FrontierPolicy
 
 
 @pytest.fixture
 def frontier(redis_client: redis.Redis) -> Frontier:
-    return Frontier(redis_client, FrontierPolicy(host_delay_sec=0, host_concurrency=999))
+    return Shard(redis_client, FrontierPolicy(host_delay_sec=0, host_concurrency=999))
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from feedcrawl.domain.frontier.tasks import History, Lease, Task
 from feedcrawl.services.frontier.batched_ends import TOGETHER, Endings
-from feedcrawl.store.frontier.queue import Ending, Finished
+from feedcrawl.store.frontier.interface import Ending, Finished
 from feedcrawl.store.redis.errors import StoreUnavailable
 
 

@@ -7,7 +7,9 @@ import redis
 
 from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.services.frontier.leases import Leases
-from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
+from feedcrawl.store.frontier.interface import Frontier
+from feedcrawl.store.frontier.queue import Shard
+from feedcrawl.store.frontier.scripts import FrontierPolicy
 from feedcrawl.store.redis.errors import StoreUnavailable
 
 LANES = ("poll", "page")
@@ -31,7 +33,7 @@ class Shaky:
 
 @pytest.fixture
 def frontier(redis_client: redis.Redis) -> Frontier:
-    return Frontier(redis_client, FrontierPolicy(host_delay_sec=0.0))
+    return Shard(redis_client, FrontierPolicy(host_delay_sec=0.0))
 
 
 @pytest.fixture

@@ -3,14 +3,15 @@ import redis
 
 from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.services.frontier import listing
-from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
+from feedcrawl.store.frontier.queue import Shard
+from feedcrawl.store.frontier.scripts import FrontierPolicy
 from feedcrawl.store.frontier.shards import Shards
 
 
 @pytest.mark.parametrize("shards", [1, 4])
 def test_parts_make_up_the_whole(redis_client: redis.Redis, shards: int) -> None:
     policy = FrontierPolicy()
-    frontier = Frontier(redis_client, policy) if shards == 1 else Shards(redis_client, policy, shards=shards)
+    frontier = Shard(redis_client, policy) if shards == 1 else Shards(redis_client, policy, shards=shards)
     frontier.push(Task(f"a{n}", "article", f"http://h{n % 40}.test/{n}", f"h{n % 40}.test") for n in range(2500))
     frontier.push(Task(f"b{n}", "article", f"http://big.test/{n}", "big.test", source="s") for n in range(100))
     found, cursor, parts = set[str](), 0, 0
@@ -26,7 +27,7 @@ def test_parts_make_up_the_whole(redis_client: redis.Redis, shards: int) -> None
 
 
 def test_what_looks_at_a_part_alone_says_where_to_go_on(redis_client: redis.Redis) -> None:
-    frontier = Frontier(redis_client, FrontierPolicy())
+    frontier = Shard(redis_client, FrontierPolicy())
     frontier.push(Task(f"a{n}", "article", f"http://h.test/{n}", "h.test") for n in range(2500))
     wanted, cursor, found, calls = listing.Wanted(text="/249"), 0, set[str](), 0
     while cursor or not calls:

@@ -6,7 +6,8 @@ from feedcrawl.services.articles.tasks import page_key
 from feedcrawl.services.frontier.leases import Leases
 from feedcrawl.services.operations.inputs import Inputs
 from feedcrawl.store.articles.records import Articles, Lives
-from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
+from feedcrawl.store.frontier.queue import Shard
+from feedcrawl.store.frontier.scripts import FrontierPolicy
 
 
 @pytest.fixture
@@ -16,13 +17,13 @@ def told():
 
 @pytest.fixture
 def inputs(redis_client, told):
-    frontier = Frontier(redis_client, FrontierPolicy(host_delay_sec=0))
+    frontier = Shard(redis_client, FrontierPolicy(host_delay_sec=0))
     articles = Articles(redis_client, Lives())
     return Inputs(redis_client, Leases(frontier), articles, worker="me:1", cached=told.append)
 
 
 def taken(redis_client):
-    frontier = Frontier(redis_client, FrontierPolicy(host_delay_sec=0))
+    frontier = Shard(redis_client, FrontierPolicy(host_delay_sec=0))
     return {lease.task.url: lease for _ in range(20) for lease in frontier.take(10).leases}
 
 
@@ -65,7 +66,7 @@ def test_what_a_killed_worker_had_taken_is_taken_up(inputs, redis_client, left: 
 
 
 def test_a_dead_letter_put_back_unchanged_is_tried_again(inputs, redis_client) -> None:
-    frontier = Frontier(redis_client, FrontierPolicy(host_delay_sec=0))
+    frontier = Shard(redis_client, FrontierPolicy(host_delay_sec=0))
     redis_client.rpush("crawler_queue", "https://a.test/1")
     inputs.from_queue()
     (lease,) = frontier.take(1).leases
@@ -83,7 +84,7 @@ def test_a_dead_letter_put_back_unchanged_is_tried_again(inputs, redis_client) -
 def test_a_plain_url_that_is_still_cached_is_told_again_and_one_with_again_is_fetched(
     inputs, redis_client, told
 ) -> None:
-    frontier = Frontier(redis_client, FrontierPolicy(host_delay_sec=0))
+    frontier = Shard(redis_client, FrontierPolicy(host_delay_sec=0))
     url = "https://a.test/1"
     redis_client.rpush("crawler_queue", url)
     inputs.from_queue()

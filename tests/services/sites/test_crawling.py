@@ -10,7 +10,9 @@ from feedcrawl.domain.urls import url_uid
 from feedcrawl.services.frontier.leases import Leases
 from feedcrawl.services.sites import crawling
 from feedcrawl.services.sites.crawling import SiteRun
-from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
+from feedcrawl.store.frontier.interface import Frontier
+from feedcrawl.store.frontier.queue import Shard
+from feedcrawl.store.frontier.scripts import FrontierPolicy
 from feedcrawl.store.sites.site_runs import SiteRuns
 
 SOURCE = Source("s", "http://a.test/", categories=("x", "y"), priority=8, keep_trailing_slash=True)
@@ -19,7 +21,7 @@ Begin = Callable[..., SiteRun]
 
 @pytest.fixture
 def frontier(redis_client: redis.Redis) -> Frontier:
-    return Frontier(redis_client, FrontierPolicy(host_delay_sec=0, host_concurrency=99))
+    return Shard(redis_client, FrontierPolicy(host_delay_sec=0, host_concurrency=99))
 
 
 @pytest.fixture

@@ -20,7 +20,8 @@ from feedcrawl.services.sites import sitemaps, watching
 from feedcrawl.services.sites.sitemaps import Commits, SitemapPoll
 from feedcrawl.services.subscriptions.polling import rfc3339
 from feedcrawl.store.articles.records import Articles, Lives
-from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
+from feedcrawl.store.frontier.queue import Shard
+from feedcrawl.store.frontier.scripts import FrontierPolicy
 from feedcrawl.store.sites.sitemaps import Known, Sitemaps
 
 NOW = datetime(2026, 11, 28, 12, tzinfo=UTC)
@@ -43,7 +44,7 @@ class Stores:
     def __init__(self, client: redis.Redis) -> None:
         self.client = client
         self.sitemaps = Sitemaps(client)
-        self.frontier = Frontier(client, FrontierPolicy(host_delay_sec=0, host_concurrency=9))
+        self.frontier = Shard(client, FrontierPolicy(host_delay_sec=0, host_concurrency=9))
         self.leases = Leases(self.frontier)
         self.articles = Articles(client, Lives())
         self.commits = Commits(client, self.sitemaps, Submissions(client, self.articles, self.leases), self.leases)

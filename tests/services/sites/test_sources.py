@@ -10,7 +10,8 @@ import redis
 from feedcrawl.domain.models import SourceRules
 from feedcrawl.domain.sites.sources import BadSources, Source
 from feedcrawl.services.sites import sources
-from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
+from feedcrawl.store.frontier.queue import Shard
+from feedcrawl.store.frontier.scripts import FrontierPolicy
 from feedcrawl.store.sites.sitemaps import Sitemaps
 from feedcrawl.store.subscriptions.registry import Registry
 
@@ -32,7 +33,7 @@ SOURCE = Source(
 
 @pytest.fixture
 def stores(redis_client: redis.Redis) -> Any:
-    frontier = Frontier(redis_client, FrontierPolicy(domain_delay_sec=0))
+    frontier = Shard(redis_client, FrontierPolicy(domain_delay_sec=0))
     now = lambda: datetime(2026, 11, 28, tzinfo=UTC)  # noqa: E731
     return SimpleNamespace(
         registry=Registry(redis_client),

@@ -9,7 +9,8 @@ import redis
 from feedcrawl.domain.sitemaps.state import Sitemap
 from feedcrawl.services.sites import watching
 from feedcrawl.services.subscriptions.registering import Wish
-from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
+from feedcrawl.store.frontier.queue import Shard
+from feedcrawl.store.frontier.scripts import FrontierPolicy
 from feedcrawl.store.sites.sitemaps import Sitemaps
 
 NOW = datetime(2026, 11, 28, 12, tzinfo=UTC)
@@ -18,7 +19,7 @@ SITEMAP = Sitemap("s", "http://a.test/sitemap.xml", ("news",), priority=6)
 
 @pytest.fixture
 def stores(redis_client: redis.Redis) -> Any:
-    return SimpleNamespace(sitemaps=Sitemaps(redis_client), frontier=Frontier(redis_client, FrontierPolicy()))
+    return SimpleNamespace(sitemaps=Sitemaps(redis_client), frontier=Shard(redis_client, FrontierPolicy()))
 
 
 def test_a_wish_is_watched_once_and_due_at_once(stores: Any) -> None:

@@ -7,7 +7,8 @@ import redis
 from feedcrawl.domain.subscriptions.records import PollRecord, dump
 from feedcrawl.services.subscriptions import catch_up, registering
 from feedcrawl.services.subscriptions.polling import rfc3339
-from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
+from feedcrawl.store.frontier.queue import Shard
+from feedcrawl.store.frontier.scripts import FrontierPolicy
 from feedcrawl.store.subscriptions.registry import Registry
 
 NOW = datetime(2026, 11, 28, tzinfo=UTC)
@@ -16,7 +17,7 @@ NOW = datetime(2026, 11, 28, tzinfo=UTC)
 @pytest.mark.parametrize(("overdue", "moved"), [(0, 0), (3, 0), (40, 40)])
 def test_many_overdue_feeds_are_spread_once(redis_client: redis.Redis, overdue: int, moved: int) -> None:
     registry = Registry(redis_client)
-    frontier = Frontier(redis_client, FrontierPolicy(), clock=lambda: round(NOW.timestamp() * 1000))
+    frontier = Shard(redis_client, FrontierPolicy(), clock=lambda: round(NOW.timestamp() * 1000))
     for number in range(40):
         wish = registering.Wish(f"http://site-{number}.test/feed")
         feed_id, _ = registering.subscribe(registry, frontier, wish, NOW)

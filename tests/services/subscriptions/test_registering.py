@@ -12,7 +12,9 @@ from feedcrawl.domain.subscriptions.records import PollRecord
 from feedcrawl.services.operations.url_gate import Gate
 from feedcrawl.services.subscriptions import registering
 from feedcrawl.services.subscriptions.registering import Wish, read_wishes, split_names, subscribe_all
-from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy
+from feedcrawl.store.frontier.interface import Frontier
+from feedcrawl.store.frontier.queue import Shard
+from feedcrawl.store.frontier.scripts import FrontierPolicy
 from feedcrawl.store.subscriptions.registry import Registry
 
 NOW = datetime(2026, 3, 2, 8, tzinfo=UTC)
@@ -20,7 +22,7 @@ NOW = datetime(2026, 3, 2, 8, tzinfo=UTC)
 
 @pytest.fixture
 def stores(redis_client: redis.Redis) -> tuple[Registry, Frontier]:
-    return Registry(redis_client), Frontier(redis_client, FrontierPolicy(host_delay_sec=0))
+    return Registry(redis_client), Shard(redis_client, FrontierPolicy(host_delay_sec=0))
 
 
 def subscribe(stores: tuple[Registry, Frontier], *wishes: Wish) -> list[str]:
@@ -139,7 +141,7 @@ def test_only_what_an_operator_names_may_unfold_and_naming_it_later_does_too(sto
 
 
 def test_the_total_of_feeds_is_bounded_whoever_subscribes(redis_client: redis.Redis) -> None:
-    stores = Registry(redis_client, max_feeds=2), Frontier(redis_client, FrontierPolicy(host_delay_sec=0))
+    stores = Registry(redis_client, max_feeds=2), Shard(redis_client, FrontierPolicy(host_delay_sec=0))
     ids, refused = subscribe_all(*stores, [Wish(f"http://{name}.test/") for name in "abac"], NOW)
     assert len(ids) == 2
     assert [(each.url, each.code) for each in refused] == [("http://c.test/", "too_many_feeds")]

@@ -5,7 +5,9 @@ from dataclasses import replace
 import pytest
 
 from feedcrawl.domain.frontier.tasks import Task
-from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy, GivenUp, Released
+from feedcrawl.store.frontier.interface import GivenUp, Released
+from feedcrawl.store.frontier.queue import Shard
+from feedcrawl.store.frontier.scripts import FrontierPolicy
 from feedcrawl.store.redis import keys
 
 START_MS = 1_764_286_185_123
@@ -37,7 +39,7 @@ def make(redis_client, clock):
     """A worker's view of the one frontier."""
 
     def build(**policy):
-        return Frontier(redis_client, replace(POLICY, **policy), clock=clock)
+        return Shard(redis_client, replace(POLICY, **policy), clock=clock)
 
     return build
 
@@ -1200,7 +1202,7 @@ def test_scripts_that_the_server_forgot_are_loaded_again(frontier, clock, redis_
 
 
 def test_the_servers_own_clock(redis_client):
-    frontier = Frontier(redis_client, POLICY)
+    frontier = Shard(redis_client, POLICY)
     frontier.push([article("a"), article("b")])
     lease = take_one(frontier)
     seconds, micros = redis_client.time()
@@ -1236,7 +1238,7 @@ def test_a_host_without_work_is_forgotten_and_one_with_work_is_not(frontier, clo
 
 
 def test_shards_do_not_meet(redis_client, clock):
-    zero, one = Frontier(redis_client, POLICY, clock=clock), Frontier(redis_client, POLICY, shard=1, clock=clock)
+    zero, one = Shard(redis_client, POLICY, clock=clock), Shard(redis_client, POLICY, shard=1, clock=clock)
     zero.push([article()])
     assert one.take(1).leases == ()
     assert one.push([article()]) == ["queued"]

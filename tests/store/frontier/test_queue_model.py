@@ -24,7 +24,9 @@ from hypothesis.stateful import (
 from feedcrawl.domain.frontier import pacing
 from feedcrawl.domain.frontier.circuit import CLOSED, CircuitPolicy, DomainCircuit, step, widened
 from feedcrawl.domain.frontier.tasks import Lease, Task
-from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy, GivenUp, Released
+from feedcrawl.store.frontier.interface import GivenUp, Released
+from feedcrawl.store.frontier.queue import Shard
+from feedcrawl.store.frontier.scripts import FrontierPolicy
 
 EXAMPLES = int(os.environ.get("FRONTIER_MODEL_EXAMPLES", "250"))
 START = 1_764_286_185_000
@@ -371,7 +373,7 @@ class Workers(RuleBasedStateMachine):
             circuit_failures=FAILURES,
         )
         self.model = Model(concurrency)
-        self.workers = [Frontier(self.client, policy, clock=lambda: self.raw) for _ in range(2)]
+        self.workers = [Shard(self.client, policy, clock=lambda: self.raw) for _ in range(2)]
         self.held = ([], [])
         self.asked_at = {}
         self.longest_gap = {}

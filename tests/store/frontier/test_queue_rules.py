@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from feedcrawl.domain.frontier import pacing
 from feedcrawl.domain.frontier.circuit import CLOSED, CircuitPolicy, DomainCircuit, step, widened
 from feedcrawl.domain.frontier.tasks import Task
-from feedcrawl.store.frontier.queue import Frontier, FrontierPolicy, Released
+from feedcrawl.store.frontier.interface import Released
+from feedcrawl.store.frontier.queue import Shard
+from feedcrawl.store.frontier.scripts import FrontierPolicy
 
 START_MS = 1_764_286_185_000
 SIGNALS = ("ok", "answered", "site", "soft", "throttled", "none")
@@ -153,7 +155,7 @@ def test_both_answer_alike(client, delay, concurrency, failures, script):
     policy = replace(
         FrontierPolicy(), host_delay_sec=delay / 1000, host_concurrency=concurrency, circuit_failures=failures
     )
-    frontier = Frontier(client, replace(policy, lease_sec=10**9), clock=lambda: now)
+    frontier = Shard(client, replace(policy, lease_sec=10**9), clock=lambda: now)
     frontier.push(Task(f"a{number}", "article", f"http://{host}/{number}", host) for number in range(len(script)))
     twin = Twin(delay, concurrency, failures)
     for action, when, signal, wait in script:
@@ -212,7 +214,7 @@ def test_the_hosts_of_a_domain_share_its_pace_and_its_circuit(client, delays, co
         circuit_failures=failures,
         lease_sec=10**9,
     )
-    frontier = Frontier(client, policy, clock=lambda: now)
+    frontier = Shard(client, policy, clock=lambda: now)
     names = [f"{letter}.{site}" for letter in "abcd"]
     for host in names:
         frontier.push(Task(f"{host}{n}", "article", f"http://{host}/{n}", host) for n in range(len(script)))
@@ -264,7 +266,7 @@ def test_the_waits_of_an_open_circuit_are_the_policys(client, waits, failures):
     host, now = next(hosts), START_MS
     client.flushall()
     policy = FrontierPolicy(host_delay_sec=0, circuit_failures=failures, circuit_waits_sec=tuple(map(float, waits)))
-    frontier = Frontier(client, policy, clock=lambda: now)
+    frontier = Shard(client, policy, clock=lambda: now)
     frontier.push(Task(f"a{number}", "article", f"http://{host}/{number}", host) for number in range(20))
     circuit, circuit_policy = CLOSED, CircuitPolicy(failures, tuple(1000 * wait for wait in waits))
     for _ in range(failures + 4):

@@ -8,7 +8,9 @@ import pytest
 
 from feedcrawl.domain.frontier.shards import shard_of_host
 from feedcrawl.domain.frontier.tasks import Task
-from feedcrawl.store.frontier.queue import Ending, Frontier, FrontierPolicy, GivenUp
+from feedcrawl.store.frontier.interface import Ending, Frontier, GivenUp
+from feedcrawl.store.frontier.queue import Shard
+from feedcrawl.store.frontier.scripts import FrontierPolicy
 from feedcrawl.store.frontier.shards import LOOK_SEC, Shards, agree
 from feedcrawl.store.redis import keys
 from feedcrawl.store.redis.connection import connect
@@ -98,14 +100,14 @@ def hop(lease, to, **fields):
 def dying_at(step, monkeypatch):
     """A worker that is killed before its n-th step; the steps of all its operations count."""
     steps = count(1)
-    run = Frontier._run
+    run = Shard._run
 
     def stepped(self, *arguments):
         if next(steps) == step:
             raise Killed
         return run(self, *arguments)
 
-    monkeypatch.setattr(Frontier, "_run", stepped)
+    monkeypatch.setattr(Shard, "_run", stepped)
 
 
 # --- as one frontier ---
@@ -140,8 +142,8 @@ def test_answers_come_in_the_order_of_the_tasks(frontier):
 def test_shards_take_turns_and_one_is_asked_at_a_time(frontier, monkeypatch):
     frontier.push(article(f"{shard}-{n}", host(shard, n)) for shard in range(SHARDS) for n in range(8))
     asked = []
-    take = Frontier.take
-    monkeypatch.setattr(Frontier, "take", lambda self, *wanted, **how: asked.append(1) or take(self, *wanted, **how))
+    take = Shard.take
+    monkeypatch.setattr(Shard, "take", lambda self, *wanted, **how: asked.append(1) or take(self, *wanted, **how))
     order = [frontier.take(2).leases[0].shard for _ in range(2 * SHARDS)]
     assert sorted(order[:SHARDS]) == sorted(order[SHARDS:]) == list(range(SHARDS))
     assert len(asked) == 2 * SHARDS
@@ -150,8 +152,8 @@ def test_shards_take_turns_and_one_is_asked_at_a_time(frontier, monkeypatch):
 def test_a_shard_without_work_is_left_alone_until_it_may_have_some(frontier, clock, monkeypatch):
     frontier.push([article("later", host(1))], delay_sec=0.5)
     asked = []
-    take = Frontier.take
-    monkeypatch.setattr(Frontier, "take", lambda self, *wanted, **how: asked.append(1) or take(self, *wanted, **how))
+    take = Shard.take
+    monkeypatch.setattr(Shard, "take", lambda self, *wanted, **how: asked.append(1) or take(self, *wanted, **how))
     taken = frontier.take(4)
     assert (taken.leases, taken.wait_sec, len(asked)) == ((), 0.5, SHARDS)
     assert frontier.take(4).leases == ()
@@ -412,7 +414,7 @@ def test_the_first_use_decides_how_many_shards_there_are(client):
 
 
 def test_a_server_that_was_used_without_shards_has_one(client):
-    Frontier(client, POLICY).push([article()])
+    Shard(client, POLICY).push([article()])
     with pytest.raises(ServerRefused, match="set FEEDCRAWL_SHARDS=1"):
         agree(client, 4)
     agree(client, 1)
