@@ -1,4 +1,6 @@
-"""Fixtures of all tests: a local web, a Redis, Scrapy's command line, and a guard that keeps tests on loopback."""
+"""How the tests run (in parallel, the slow ones on request) and the fixtures of all: a local web, a Redis, Scrapy's
+command line, and a guard that keeps tests on loopback.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -27,9 +30,58 @@ if ON_CLUSTER:  # KEYS asks one node alone
     _keys = redis.RedisCluster.keys
     redis.RedisCluster.keys = functools.partialmethod(_keys, target_nodes=redis.RedisCluster.PRIMARIES)
 
-hypothesis.settings.register_profile("local", deadline=None)
-hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, database=None, print_blob=True)
-hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "local")
+PROCESSES_PER_CORE = 2  # a crawl mostly waits
+WHOLE_CRAWLS = Path(__file__).parent / "whole_crawls"
+SHORT = {"deadline": None, "max_examples": 25}
+LONG = {"deadline": None}
+REPRODUCIBLE: dict[str, Any] = {"derandomize": True, "database": None, "print_blob": True}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--slow", action="store_true", help="run the tests marked slow too, and properties at full length")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """The whole suite runs in several processes, named paths in this one; `-n` decides otherwise."""
+    options = config.option
+    if hasattr(config, "workerinput") or not hasattr(options, "numprocesses"):
+        return
+    if options.numprocesses is None and config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+        options.numprocesses = PROCESSES_PER_CORE * (os.cpu_count() or 1)
+    if options.numprocesses and options.dist == "no":
+        options.dist, options.loadscopereorder = "loadgroup", False
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    profile = (LONG if config.option.slow else SHORT) | (REPRODUCIBLE if os.environ.get("CI") else {})
+    hypothesis.settings.register_profile("feedcrawl", **profile)
+    hypothesis.settings.load_profile("feedcrawl")
+
+
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
+    """Leaves slow tests out unless they are named, and keeps those together that share what a module's fixtures start.
+
+    Whole crawls come first: a long one that starts last would have the other processes wait for it.
+    """
+    for item in items:
+        if item.get_closest_marker("chromium"):
+            item.add_marker("slow")
+        if item.path.parent != WHOLE_CRAWLS or shares_fixtures(item):
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+    if not config.option.slow and not any("::" in argument for argument in config.args):
+        slow = [item for item in items if item.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+    yield
+    items.sort(key=lambda item: item.path.parent != WHOLE_CRAWLS)
+
+
+def shares_fixtures(item: pytest.Item) -> bool:
+    """True if the test uses a fixture of its module, which each process would start anew."""
+    definitions = item._fixtureinfo.name2fixturedefs.values()
+    return any(definition[-1].scope == "module" for definition in definitions)
 
 
 @pytest.fixture(scope="session")

@@ -22,7 +22,10 @@ from feedcrawl.services.operations import tokens
 from feedcrawl.settings import from_environment
 from feedcrawl.wiring import Wiring
 
-pytestmark = pytest.mark.skipif(not any(map(shutil.which, NAMES)), reason="there is no Chromium on PATH")
+pytestmark = [
+    pytest.mark.chromium,
+    pytest.mark.skipif(not any(map(shutil.which, NAMES)), reason="there is no Chromium on PATH"),
+]
 
 PAGES = ("overview", "week", "empty", "feeds", "failing", "feed", "articles", "article", "content", "frontier", "tasks",
          "host", "letters", "error", "login")  # fmt: skip

@@ -47,6 +47,7 @@ def served(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> Iter
             yield url, token
 
 
+@pytest.mark.slow
 def test_no_request_surprises_it(served: tuple[str, str], tmp_path: Path) -> None:
     url, token = served
     command = [sys.executable, "-m", "schemathesis.cli", "run", f"{url}/openapi.json"]

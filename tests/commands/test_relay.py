@@ -1,7 +1,5 @@
 import json
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -10,7 +8,7 @@ from pathlib import Path
 import pytest
 import redis
 from kafka_cluster import Kafka
-from scrapy_process import REPOSITORY, clean_environment
+from scrapy_process import Process, clean_environment
 
 from feedcrawl.domain.operations.events import Event
 from feedcrawl.services.operations.relay import GROUP
@@ -87,10 +85,9 @@ def test_with_brokers_that_are_away_one_round_fails(call: Call, redis_client: re
     assert "brokers_away" in err
 
 
-def started(server: str, data_dir: Path, kafka: Kafka, *options: str) -> subprocess.Popen[bytes]:
+def started(server: str, data_dir: Path, kafka: Kafka, *options: str) -> Process:
     own = {"FEEDCRAWL_DATA_DIR": str(data_dir), "REDIS_URL": server, "FEEDCRAWL_KAFKA_BOOTSTRAP": kafka.bootstrap}
-    command = [sys.executable, "-m", "scrapy", "relay", *options]
-    return subprocess.Popen(command, cwd=REPOSITORY, env=clean_environment() | own, stderr=subprocess.DEVNULL)
+    return Process(["-m", "scrapy", "relay", *options], clean_environment() | own)
 
 
 def acknowledged(client: redis.Redis) -> bool:

@@ -1,7 +1,6 @@
 """What is deployed agrees with the project: it names settings, files, stages and versions that there are."""
 
 import re
-import socket
 import subprocess
 import sys
 import tomllib
@@ -11,6 +10,7 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from ports import free_port
 from prometheus_client import CollectorRegistry, Gauge
 from scrapy_process import REPOSITORY
 
@@ -108,9 +108,7 @@ def test_versions_are_pinned_for_all_that_the_image_installs() -> None:
 def test_the_health_check(up: int, asked: str, healthy: bool) -> None:
     registry = CollectorRegistry()
     Gauge(STORE_UP.full_name, STORE_UP.meaning, registry=registry).set(up)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     (line,) = set(re.findall(r'/metrics", "(.+)"\]', DOCKERFILE))
     line = {"up": line, "no": "something else", "": ""}[asked]
     words = [sys.executable, "deploy/healthy.py", f"http://127.0.0.1:{port}/metrics", *([line] if line else [])]

@@ -2,7 +2,7 @@ import re
 
 import html5lib
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from feedcrawl.domain.markup import parse_html
@@ -122,7 +122,6 @@ MARKUP = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=80)
 @given(MARKUP)
 def test_a_second_pass_changes_nothing(html):
     once = clean_html(html, base_url=BASE)

@@ -121,10 +121,11 @@ async def show(pages: Sequence[str], *, again: bool) -> Seen:
     return seen
 
 
-needs_browser = pytest.mark.skipif(not any(map(shutil.which, NAMES)), reason="there is no Chromium on PATH")
+without = pytest.mark.skipif(not any(map(shutil.which, NAMES)), reason="there is no Chromium on PATH")
 
 
-@needs_browser
+@pytest.mark.chromium
+@without
 @pytest.mark.timeout(170)
 def test_nothing_runs_and_only_images_are_asked_for() -> None:
     batches = ["\n<hr>\n".join(CLEANED[start : start + BATCH]) for start in range(0, len(CLEANED), BATCH)]
@@ -136,7 +137,8 @@ def test_nothing_runs_and_only_images_are_asked_for() -> None:
     assert {unquote(url) for _, url in seen.asked} <= {unquote(unescape(url)) for url in images}
 
 
-@needs_browser
+@pytest.mark.chromium
+@without
 @pytest.mark.timeout(170)
 def test_the_same_browser_runs_the_payloads_as_they_are() -> None:
     sample = PAYLOADS[::24]

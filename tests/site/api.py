@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import socket
 import threading
 import time
 from collections.abc import Iterator
 
 import uvicorn
+from ports import free_port  # noqa: F401 (who serves an API needs both)
 
 from feedcrawl.api.app import create_app
 from feedcrawl.api.connections import Connection
 from feedcrawl.wiring import Wiring
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @contextlib.contextmanager

@@ -10,7 +10,6 @@ import contextlib
 import os
 import random
 import signal
-import subprocess
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -22,6 +21,7 @@ import redis
 from documents import rss
 from faults import STEPS
 from origin import document
+from scrapy_process import Process
 from world import World, entry, events, good_page
 
 from feedcrawl.domain.urls import url_uid
@@ -137,7 +137,7 @@ class Campaign:
         self.feeds.append(site.url("/feed"))
         return site.serve("/feed", document(rss(entries), content_type="application/rss+xml", etag='"1"', **slow))
 
-    def start(self, feed: str, *fault: str) -> subprocess.Popen[bytes]:
+    def start(self, feed: str, *fault: str) -> Process:
         """A worker that subscribes a feed and goes on for ever; `fault` are the words of `faults.py`."""
         command = (str(FAULTS), *fault) if fault else ("-m", "scrapy")
         listed = self.world.folder / f"feeds-{self.sites}.txt"
@@ -156,7 +156,7 @@ class Campaign:
         assert worker.wait(timeout=40) == -signal.SIGKILL, f"{kind} {step}: {self.world.logs()[-6000:]}"
         self.faults[f"{kind} {step}"] += 1
 
-    def asleep(self, kind: str, step: str) -> subprocess.Popen[bytes]:
+    def asleep(self, kind: str, step: str) -> Process:
         """A worker that is stopped at a step of the first task of its site."""
         feed = self.site(f"asleep-{kind}-{step.replace('_', '-')}")
         worker = self.start(feed, step, kind, str(urlsplit(feed).hostname), "STOP")
@@ -278,17 +278,17 @@ class Campaign:
         return account(self.world, self.urls)
 
 
-def kill(worker: subprocess.Popen[bytes]) -> None:
+def kill(worker: Process) -> None:
     """The worker alone."""
     worker.kill()
     worker.wait()
 
 
-def is_stopped(worker: subprocess.Popen[bytes]) -> bool:
+def is_stopped(worker: Process) -> bool:
     return Path(f"/proc/{worker.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
 
 
-def is_gone(worker: subprocess.Popen[bytes]) -> bool:
+def is_gone(worker: Process) -> bool:
     """Whether nothing of the worker is left: its children must end by themselves."""
     try:
         os.killpg(worker.pid, 0)

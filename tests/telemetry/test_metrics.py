@@ -1,7 +1,7 @@
-import socket
 import urllib.request
 
 import pytest
+from ports import free_port
 from prometheus_client import CollectorRegistry
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -70,9 +70,7 @@ def test_names_are_prometheus_names_and_told_once() -> None:
 
 def test_the_endpoint_serves_until_it_is_closed(registry: CollectorRegistry) -> None:
     Histograms(registry).observe(FETCH_SECONDS, 0.3, "feed")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     endpoint = Endpoint(registry, "127.0.0.1", port)
     with pytest.raises(OSError, match="in use"):
         Endpoint(registry, "127.0.0.1", port)

@@ -16,6 +16,8 @@ from campaign import EDITED, LEASE_SEC, NAMED, SETTINGS, Account, Campaign
 from documents import paragraphs
 from world import article, events, world_in
 
+pytestmark = pytest.mark.slow
+
 KILLS = int(os.environ.get("FEEDCRAWL_TEST_KILLS", "2"))
 
 

@@ -24,6 +24,8 @@ from feedcrawl.store.redis import keys
 from feedcrawl.store.redis.connection import connect
 from feedcrawl.store.subscriptions.registry import Registry
 
+pytestmark = pytest.mark.slow
+
 SHARDS = 4
 
 

@@ -230,18 +230,18 @@ def test_redirects_lead_to_files_and_dead_letters_come_again(world: World) -> No
 
 
 KILLS = {
-    "half written": ("disk", "write_whole", "before"),
-    "written, not in its place": ("disk", "write_whole", "after"),
-    "in its place": ("files.FileContents", "keep", "after"),
-    "the line is there": ("ndjson.NdjsonFile", "append", "after"),
-    "known, its task not ended": ("files.Files", "save", "after"),
+    "half written": ("disk.files", "write_whole", "before"),
+    "written, not in its place": ("disk.files", "write_whole", "after"),
+    "in its place": ("articles.files:FileContents", "keep", "after"),
+    "the line is there": ("disk.ndjson:NdjsonFile", "append", "after"),
+    "known, its task not ended": ("articles.files:Files", "save", "after"),
 }
 KILLER = """
 import importlib, os, signal, sys
 from scrapy.cmdline import execute
 
 module, name, when = sys.argv.pop(1).split(",")
-module, _, owner = module.partition(".")
+module, _, owner = module.partition(":")
 place = importlib.import_module("feedcrawl.store." + module)
 place = getattr(place, owner) if owner else place
 real = getattr(place, name)

@@ -8,8 +8,6 @@ import contextlib
 import copy
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -18,7 +16,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from scrapy_process import clean_environment
+from scrapy_process import clean_environment, run_python
 from spellings import LOOPBACK_HOSTS, NAMES
 
 from feedcrawl.crawl.hardening import HARDENED
@@ -34,7 +32,7 @@ socket.getaddrinfo = lambda host, port, family=0, type=0, proto=0, flags=0: real
 import scrapy
 from scrapy.crawler import AsyncCrawlerProcess
 
-plan = json.loads(sys.stdin.read())
+plan = json.loads(sys.argv[1])
 
 
 class Probe(scrapy.Spider):
@@ -146,17 +144,10 @@ def gate() -> Iterator[Server]:
 def crawl(urls: list[str], settings: dict[str, Any], env: dict[str, str] | None = None) -> list[tuple[str, int | str]]:
     """What each request came to, GET and HEAD of each URL."""
     quiet = {"LOG_LEVEL": "ERROR", "TELNETCONSOLE_ENABLED": False, "REMOTE_CONTROL_ENABLED": False}
-    ran = subprocess.run(
-        [sys.executable, "-c", CRAWLER],
-        input=json.dumps({"urls": urls, "settings": quiet | settings}),
-        env=clean_environment() | (env or {}),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr
-    return [tuple(json.loads(line)) for line in ran.stdout.splitlines()]
+    plan = json.dumps({"urls": urls, "settings": quiet | settings})
+    ran = run_python("-c", CRAWLER, plan, env=clean_environment() | (env or {}))
+    assert ran.code == 0, ran.err
+    return [tuple(json.loads(line)) for line in ran.out.splitlines()]
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from documents import rss
 from origin import document, failure, html
+from ports import free_port
 from prometheus_client.parser import text_string_to_metric_families
 from world import World, entry, good_page, world_in
 
@@ -35,12 +36,6 @@ SETTINGS = {
     "FEEDCRAWL_MIN_HTML_CHARS": "20",
     "FEEDCRAWL_MEDIA_FILES": "true",
 }
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def scraped(port: int) -> dict[str, float]:

@@ -134,7 +134,8 @@ def circuit(world: World) -> list[float]:
 
 def opens(world: World) -> None:
     assert circuit(world)[0] < 1 <= circuit(world)[1]
-    assert [line["host"] for line in world.logged("all", "circuit_open")] == ["away.test", "away.test"]
+    hosts = [line["host"] for line in world.logged("all", "circuit_open")]
+    assert hosts.count("away.test") == 2
 
 
 def first_wait(world: World) -> None:

@@ -25,6 +25,7 @@ from feedcrawl.store.frontier.scripts import FrontierPolicy
 
 pytestmark = [
     pytest.mark.chromium,
+    pytest.mark.xdist_group("test_rendering"),  # one after the other: they count the browsers on this machine
     pytest.mark.timeout(150),
     pytest.mark.skipif(not any(map(shutil.which, NAMES)), reason="there is no Chromium on PATH"),
 ]
@@ -168,7 +169,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
     canary = Canary()
     settings = {
         "FEEDCRAWL_RENDER": "auto",
-        "FEEDCRAWL_RENDER_TIMEOUT_SEC": "4",
+        "FEEDCRAWL_RENDER_TIMEOUT_SEC": "8",
         "FEEDCRAWL_MAX_ATTEMPTS": "1",
         "FEEDCRAWL_MAX_ARTICLE_BYTES": "300000",
         "FEEDCRAWL_ARTICLE_TIMEOUT_SEC": "5",

@@ -8,7 +8,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -16,13 +15,13 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import IO, Any
 
 import pytest
 import redis
 from origin import Origin, Site, failure, hanging, html, redirect
 from redis_process import running_redis
-from scrapy_process import REPOSITORY, clean_environment
+from scrapy_process import Process, clean_environment, pipe
 
 from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.domain.urls import hostname
@@ -96,7 +95,8 @@ process.start()
 class Crawl:
     """A crawler under way. `told` is what it has said so far."""
 
-    process: subprocess.Popen[str]
+    process: Process
+    out: IO[bytes]
     told: list[dict[str, Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -104,8 +104,7 @@ class Crawl:
         self._reader.start()
 
     def _read(self) -> None:
-        assert self.process.stdout
-        for line in self.process.stdout:
+        for line in self.out:
             with contextlib.suppress(ValueError):
                 self.told.append(json.loads(line))
 
@@ -152,7 +151,7 @@ class Crawlers:
         self.script = folder / "crawler.py"  # a file, since Scrapy reads the source of callbacks
         self.script.write_text(CRAWLER)
         self.own = {
-            "LOG_INSTALL_ROOT_HANDLER": bool(os.environ.get("CRAWL_LOG")),
+            "LOG_INSTALL_ROOT_HANDLER": False,
             "REDIS_URL": url,
             "FEEDCRAWL_DATA_DIR": str(folder / "data"),
             "FEEDCRAWL_HOSTS_FILE": str(hosts),
@@ -168,24 +167,18 @@ class Crawlers:
         named = {name if name.isupper() else f"FEEDCRAWL_{name.upper()}": value for name, value in settings.items()}
         requests = [{"url": each} if isinstance(each, str) else each for each in start]
         plan = {"start": requests, "forever": forever, "errback": errback, "settings": self.own | named}
-        process = subprocess.Popen(
-            [sys.executable, str(self.script), json.dumps(plan)],
-            cwd=REPOSITORY,
-            env=clean_environment(),
-            stdout=subprocess.PIPE,
-            stderr=sys.stderr if os.environ.get("CRAWL_LOG") else subprocess.DEVNULL,
-            text=True,
-        )
-        self.started.append(Crawl(process))
+        out, end = pipe()
+        with end:
+            process = Process([str(self.script), json.dumps(plan)], clean_environment(), end)
+        self.started.append(Crawl(process, out))
         return self.started[-1]
 
     def end(self) -> None:
         for crawl in self.started:
             crawl.process.kill()
             crawl.process.wait()
-            assert crawl.process.stdout
             crawl._reader.join(timeout=10)
-            crawl.process.stdout.close()
+            crawl.out.close()
 
 
 @pytest.fixture
@@ -566,18 +559,13 @@ def test_a_poll_that_is_cut_is_nobodys_failure(
     url = origin.site("site-1.test").serve("/feed", hanging())
     settings = crawlers.own | {"FEEDCRAWL_DRAIN_SEC": 1, "FEEDCRAWL_MAX_ATTEMPTS": 1}
     given = [word for name, value in settings.items() for word in ("-s", f"{name}={value}")]
-    with subprocess.Popen(
-        [sys.executable, "-m", "scrapy", "crawl", "feeds", "-a", f"feeds={url}", *given],
-        cwd=REPOSITORY,
-        env=clean_environment(),
-        stderr=subprocess.DEVNULL,
-    ) as process:
-        end = time.monotonic() + 30
-        while not origin.ledger.of():
-            assert time.monotonic() < end
-            time.sleep(0.05)
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 0
+    process = Process(["-m", "scrapy", "crawl", "feeds", "-a", f"feeds={url}", *given], clean_environment())
+    end = time.monotonic() + 30
+    while not origin.ledger.of():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(20) == 0
     (feed_id,) = redis_client.smembers("fc:{0}:feeds")
     history = frontier.find(f"feed:{feed_id}")[1]
     assert (history.status, history.attempts, history.last_error) == ("pending", 0, "shutdown")

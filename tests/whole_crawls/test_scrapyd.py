@@ -3,7 +3,6 @@
 import contextlib
 import json
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -20,6 +19,7 @@ from zipfile import ZipFile
 import pytest
 from documents import items, page, paragraphs, rss
 from origin import Origin, document, html
+from ports import free_port
 from scrapy_process import REPOSITORY, clean_environment
 
 INSTALLED = find_spec("scrapyd") is not None and find_spec("scrapyd_client") is not None
@@ -54,9 +54,7 @@ def project(tmp_path: Path) -> Path:
 def scrapyd(tmp_path: Path) -> Iterator[Scrapyd]:
     directory = tmp_path / "scrapyd"
     directory.mkdir()
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     (directory / "scrapyd.conf").write_text(
         f"[scrapyd]\nbind_address = 127.0.0.1\nhttp_port = {port}\npoll_interval = 0.2\njobs_to_keep = 5\n"
         "eggs_dir = eggs\nlogs_dir = logs\ndbs_dir = dbs\n"

@@ -5,7 +5,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from feedcrawl.domain.errors import NoArticle
@@ -249,7 +249,6 @@ def test_hostile_pages_end_in_an_article_or_a_refusal(name):
         assert found.text
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.text("<>/=\"' abdivpth&;\n", min_size=200, max_size=400))
 def test_any_markup_ends_in_an_article_or_a_refusal(html):
     with suppress(NoArticle):

@@ -192,7 +192,7 @@ def test_a_page_is_kept_for_its_time(articles: Articles, redis_client: redis.Red
     assert held(redis_client) == (5, 5)
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(pages=st.lists(st.tuples(st.sampled_from(DIGESTS), st.integers(0, 1100)), max_size=40))
 def test_all_pages_together_stay_below_the_limit(
     articles: Articles, redis_client: redis.Redis, pages: list[tuple[str, int]]

@@ -54,7 +54,7 @@ def test_a_record_that_others_wrote_is_read(hosts: Hosts, redis_client: redis.Re
     assert hosts.robots("https://b.test") == RobotsRecord("", 0, 0.0)
 
 
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(body=st.binary(max_size=200), at=st.floats(0, 1e11))
 def test_every_body_survives(hosts: Hosts, body: bytes, at: float) -> None:
     record = RobotsRecord(body.decode("utf-8", "surrogateescape"), 200, at, at)

@@ -28,7 +28,7 @@ from feedcrawl.store.frontier.interface import GivenUp, Released
 from feedcrawl.store.frontier.queue import Shard
 from feedcrawl.store.frontier.scripts import FrontierPolicy
 
-EXAMPLES = int(os.environ.get("FRONTIER_MODEL_EXAMPLES", "250"))
+EXAMPLES = int(os.environ.get("FRONTIER_MODEL_EXAMPLES", "0"))
 START = 1_764_286_185_000
 HOUR = 3_600_000
 DAY = 24 * HOUR
@@ -606,7 +606,7 @@ def test_workers_against_the_model(redis_client):
     run_state_machine_as_test(
         lambda: Workers(redis_client),
         settings=settings(
-            max_examples=EXAMPLES,
+            max_examples=EXAMPLES or 5 * settings.default.max_examples // 2,
             stateful_step_count=50,
             deadline=None,
             suppress_health_check=[HealthCheck.too_slow],

@@ -7,7 +7,7 @@ from itertools import count
 
 import pytest
 import redis
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from feedcrawl.domain.frontier import pacing
@@ -138,7 +138,6 @@ def rounds(times, signal, wait=None):
     return [TAKE, ("release", "later", signal, wait)] * times
 
 
-@settings(max_examples=120)
 @given(
     delay=st.sampled_from([0, 1, 1000, 7000, 60_000, 120_000, 200_000]),
     concurrency=st.integers(1, 4),
@@ -193,7 +192,6 @@ together = st.lists(
 FAILING = [(action, number, "when due", "site") for number in range(3) for action in ("take", "release")]
 
 
-@settings(max_examples=150)
 @given(
     delays=st.tuples(st.sampled_from([0, 1000, 7000]), st.sampled_from([None, 0, 250, 5000])),
     concurrency=st.tuples(st.integers(1, 2), st.sampled_from([None, 1, 2, 3])),
@@ -260,7 +258,6 @@ def state_of(client, host):
 NUMBERS = ("doublings", "good", "refusals", "failures", "opened")
 
 
-@settings(max_examples=50)
 @given(waits=st.lists(st.integers(1, 900), min_size=1, max_size=6, unique=True), failures=st.integers(1, 8))
 def test_the_waits_of_an_open_circuit_are_the_policys(client, waits, failures):
     host, now = next(hosts), START_MS

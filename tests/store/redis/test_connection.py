@@ -5,8 +5,8 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 import redis
+from ports import free_port
 from redis import exceptions
-from redis_cluster import free_ports
 
 from feedcrawl.store.redis import connection as module
 from feedcrawl.store.redis.connection import check_server, connect, get_each, in_order, is_cluster, newest_of
@@ -226,7 +226,7 @@ def test_each_primary_is_checked(redis_cluster, tmp_path):
 
 
 def test_a_node_that_belongs_to_no_whole_cluster_is_refused(server, tmp_path):
-    port, bus = free_ports(2)
+    port, bus = free_port(), free_port()
     server(*SOUND, "--cluster-enabled", "yes", "--port", str(port), "--cluster-port", str(bus))
     with pytest.raises(ServerRefused, match="CLUSTER INFO") as refused:
         open_(f"redis://127.0.0.1:{port}", tmp_path)
