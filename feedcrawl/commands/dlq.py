@@ -49,22 +49,21 @@ class Command(OnStores, ScrapyCommand):
         """One of the actions."""
         from feedcrawl.commands.exit_status import DONE, UNUSABLE, say  # noqa: PLC0415
         from feedcrawl.domain.frontier.dead_letters import Wanted  # noqa: PLC0415 - see the package
-        from feedcrawl.services.operations import dead_letters  # noqa: PLC0415
 
         if not args or args[0] not in ACTIONS:
             raise UsageError(f"say what to do: {', '.join(ACTIONS)}", print_help=False)
         action, names = args[0], args[1:]
         wanted, limit = _wanted(names, opts), _limit(opts.limit)
         if action in ("list", "show"):
-            found = dead_letters.letters(wired, wanted, limit)
+            found = wired.dead_letter_service.letters(wanted, limit)
             count = _write_array(found) if opts.json else _write_lines(found, whole=action == "show")
         elif wanted == Wanted() and not opts.all:
             raise UsageError(f"say which: a URL, a condition, or --all to {action} every letter", print_help=False)
         elif action == "drop":
-            count = dead_letters.drop(wired, wanted, limit)
+            count = wired.dead_letter_service.drop(wanted, limit)
             _tell({"dropped": count}, as_json=opts.json)
         else:
-            came = dead_letters.replay(wired, wanted, limit)
+            came = wired.dead_letter_service.replay(wanted, limit)
             count = came.replayed
             _tell({"replayed": count, "refused": came.refused}, as_json=opts.json)
         if names and not count:

@@ -37,7 +37,6 @@ class Command(OnStores, ScrapyCommand):
     def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
         """Restores, and takes the server for the right one from now on."""
         from feedcrawl.commands.exit_status import DONE  # noqa: PLC0415 - see the package
-        from feedcrawl.services.operations import snapshots  # noqa: PLC0415
 
         if args:
             raise UsageError("it takes no name: what is restored is the data directory's", print_help=False)
@@ -45,6 +44,6 @@ class Command(OnStores, ScrapyCommand):
             wired.generation.accept()
             sys.stdout.write("the server is taken as it is\n")
             return DONE
-        came = snapshots.restore(wired, wired.now())
+        came = wired.snapshots.restore(wired.now())
         sys.stdout.write(f"{came.feeds} feeds, {came.sitemaps} sitemaps and {came.articles} articles are there again\n")
         return DONE

@@ -14,7 +14,6 @@ from scrapy.utils.asyncio import create_looping_call, sleep
 
 from feedcrawl import wiring
 from feedcrawl.services.articles.tasks import cached_page_event, page_key
-from feedcrawl.services.operations import dead_letters
 from feedcrawl.services.operations.inputs import Inputs
 from feedcrawl.services.sites import sources
 from feedcrawl.store.disk.files import DiskUnavailable
@@ -110,7 +109,7 @@ class InputExtension:
 
     def _dead_letters(self) -> None:
         try:
-            moved = dead_letters.deliver(self._wired)
+            moved = self._wired.dead_letter_service.deliver()
         except (StoreUnavailable, DiskUnavailable):  # the watch says so; the letters wait
             return
         self._stats.inc_value("feedcrawl/dead_letters", moved)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from typing import TYPE_CHECKING, Self
 
 from scrapy import signals
 
 from feedcrawl import wiring
-from feedcrawl.services.operations import snapshots
 from feedcrawl.store.disk.files import DiskUnavailable
 from feedcrawl.store.redis.errors import ServerRefused, StoreUnavailable
 
@@ -64,9 +62,9 @@ class Snapshot:
         if wired.readiness.trouble is not None:
             return AGAIN_SEC
         try:
-            wait = await asyncio.to_thread(snapshots.due_in, wired, time.time())
-            if wait <= 0 or (at_end and await asyncio.to_thread(snapshots.is_cheap, wired)):
-                await asyncio.to_thread(snapshots.save, wired)
+            wait = await asyncio.to_thread(wired.snapshots.due_in, wired.now().timestamp())
+            if wait <= 0 or (at_end and await asyncio.to_thread(wired.snapshots.is_cheap)):
+                await asyncio.to_thread(wired.snapshots.save)
         except (StoreUnavailable, DiskUnavailable, ServerRefused) as error:
             wired.readiness.note(error)
             logger.warning("snapshot_not_taken", extra={"reason": error.code, "detail": error.detail})

@@ -13,7 +13,7 @@ from scrapy import signals
 from scrapy.exceptions import DontCloseSpider
 
 from feedcrawl import wiring
-from feedcrawl.services.operations.sweeper import PAGE, Sweeper
+from feedcrawl.services.operations.sweeper import PAGE
 from feedcrawl.services.subscriptions import catch_up
 from feedcrawl.store.redis.errors import StoreUnavailable
 
@@ -41,7 +41,7 @@ class Sweep:
         self._stats = crawler.stats
         worker = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self._wired = wired
-        self._sweeper = Sweeper(wired, worker=worker)
+        self._sweeper = wired.sweeper(worker)
         self._running: asyncio.Future[None] | None = None
         self._once = True
 

@@ -24,7 +24,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from feedcrawl.domain.frontier.dead_letters import Letter, Wanted
-    from feedcrawl.wiring import Wiring
+    from feedcrawl.services.articles.files import FileService
+    from feedcrawl.services.articles.joins import Joins
+    from feedcrawl.services.articles.media import MediaService
+    from feedcrawl.store.articles.records import Articles
+    from feedcrawl.store.frontier.dead_letters import DeadLetters
+    from feedcrawl.store.frontier.interface import Frontier
+    from feedcrawl.store.operations.streams import Events
+    from feedcrawl.store.redis.client import Client
 
 logger = logging.getLogger(__name__)
 
@@ -42,103 +49,110 @@ class Replayed:
     refused: int
 
 
-def deliver(wired: Wiring) -> int:
-    """Hands out the letters of the frontier, one deliverer at a time; how many. StoreUnavailable.
+@dataclass(frozen=True, slots=True)
+class DeadLetterService:
+    """Hands out, lists, replays and drops dead letters. Methods raise StoreUnavailable."""
 
-    An article or a file that the frontier itself has given up (its workers died with it) is told of before its letter
-    is out: HASH, event, media record and links to a file are those of any other failure. DiskUnavailable where a file's
-    line cannot be written: its letter waits.
-    """
-    if not wired.client.set(keys.DELIVERY, 1, nx=True, ex=DELIVERY_SEC):
-        return 0
-    try:
-        return wired.frontier.deliver_dead_letters(first=lambda texts: _tell(wired, texts))
-    finally:
-        wired.client.delete(keys.DELIVERY)
+    client: Client
+    frontier: Frontier
+    dead_letters: DeadLetters
+    articles: Articles
+    joins: Joins
+    media: MediaService
+    files: FileService
+    events: Events
 
+    def deliver(self) -> int:
+        """Moves the frontier's dead letters to the list that consumers read; the number moved.
 
-def _tell(wired: Wiring, texts: list[str]) -> None:
-    for letter in filter(is_untold, map(read_letter, texts)):
-        with suppress(Refusal):  # a URL that is none any more: there is nothing to tell of it
-            _bury(wired, letter)
+        One process at a time moves letters. A task that the frontier itself gave up (its workers died with it) is
+        recorded first as any other failure is: HASH, event, page record, links to a file. Raises DiskUnavailable where
+        a file's line cannot be written: its letter then waits.
+        """
+        if not self.client.set(keys.DELIVERY, 1, nx=True, ex=DELIVERY_SEC):
+            return 0
+        try:
+            return self.frontier.deliver_dead_letters(first=self._tell)
+        finally:
+            self.client.delete(keys.DELIVERY)
 
+    def _tell(self, texts: list[str]) -> None:
+        for letter in filter(is_untold, map(read_letter, texts)):
+            with suppress(Refusal):  # a URL that is none any more: there is nothing to tell of it
+                self._bury(letter)
 
-def _bury(wired: Wiring, letter: Letter) -> None:
-    task, at = task_of(letter.said, 1), datetime.fromtimestamp(letter.at, UTC)
-    known = None if task is None else wired.frontier.find(task.id)
-    if task is None or known is None or known[1].status != "dead":  # it has come again meanwhile
-        return
-    if task.kind == "file":
-        wired.files.end(task, state("failed", reason=letter.reason), at)
-        logger.error("file_refused", extra={"url": task.url, "host": task.host, "reason": letter.reason})
-        return
-    article = Article(Lease(task, known[1], ""), task.url, at, "failure")
-    article.code, article.reason, article.ended = "FAIL_PARSE", letter.reason, True
-    article.detail = f"given up after {letter.said.get('attempts')} attempts"
-    publication.name(article)
-    wired.joins.settle(article)
-    article.record = publication.record(article)
-    article.writes = wired.client.pipeline(transaction=False)
-    publication.queue(article, wired.articles, wired.joins)
-    in_order(article.writes)
-    wired.events.add(article.writes, publication.told(article, wired.joins))
-    in_order(article.writes)
-    wired.media.finish(article.writes, article)
-    article.writes.execute()
-    logger.error("article_refused", extra={"uid": article.uid, "url": article.url, "reason": article.reason})
+    def _bury(self, letter: Letter) -> None:
+        task, at = task_of(letter.said, 1), datetime.fromtimestamp(letter.at, UTC)
+        known = None if task is None else self.frontier.find(task.id)
+        if task is None or known is None or known[1].status != "dead":  # it has come again meanwhile
+            return
+        if task.kind == "file":
+            self.files.end(task, state("failed", reason=letter.reason), at)
+            logger.error("file_refused", extra={"url": task.url, "host": task.host, "reason": letter.reason})
+            return
+        article = Article(Lease(task, known[1], ""), task.url, at, "failure")
+        article.code, article.reason, article.ended = "FAIL_PARSE", letter.reason, True
+        article.detail = f"given up after {letter.said.get('attempts')} attempts"
+        publication.name(article)
+        self.joins.settle(article)
+        article.record = publication.record(article)
+        article.writes = self.client.pipeline(transaction=False)
+        publication.queue(article, self.articles, self.joins)
+        in_order(article.writes)
+        self.events.add(article.writes, publication.told(article, self.joins))
+        in_order(article.writes)
+        self.media.finish(article.writes, article)
+        article.writes.execute()
+        logger.error("article_refused", extra={"uid": article.uid, "url": article.url, "reason": article.reason})
 
+    def letters(self, wanted: Wanted, limit: int = NO_LIMIT) -> Iterator[Letter]:
+        """The letters that are meant, oldest first, at most `limit`; read as they are asked for."""
+        self.deliver()
+        start = 0
+        while limit > 0 and (page := self.dead_letters.page(start)):
+            found = _meant(page, wanted, limit)
+            yield from found
+            start, limit = start + len(page), limit - len(found)
 
-def letters(wired: Wiring, wanted: Wanted, limit: int = NO_LIMIT) -> Iterator[Letter]:
-    """The letters that are meant, oldest first, at most `limit`; read as they are asked for."""
-    deliver(wired)
-    start = 0
-    while limit > 0 and (page := wired.dead_letters.page(start)):
-        found = _meant(page, wanted, limit)
-        yield from found
-        start, limit = start + len(page), limit - len(found)
+    def replay(self, wanted: Wanted, limit: int = NO_LIMIT) -> Replayed:
+        """Has the letters that are meant tried again, with all that their tasks carried.
 
+        At least once: each is in the frontier before it leaves the list, and after a kill in between it is in both.
+        """
+        refused = 0
 
-def replay(wired: Wiring, wanted: Wanted, limit: int = NO_LIMIT) -> Replayed:
-    """Has the letters that are meant tried again, with all that their tasks carried.
+        def again(found: list[Letter]) -> list[str]:
+            nonlocal refused
+            tasks, gone = [], []
+            for letter in found:
+                try:
+                    tasks.append(queue_task(read_item(letter.text)))
+                except Refusal:
+                    refused += 1
+                else:
+                    gone.append(letter.text)
+            with self.client.pipeline(transaction=False) as pipe:
+                for task in tasks:
+                    self.articles.want(pipe, task.id, [task.category] if task.category else [])
+                pipe.execute()
+            self.frontier.push(tasks, again="retry")
+            return gone
 
-    At least once: each is in the frontier before it leaves the list, and after a kill in between it is in both.
-    """
-    refused = 0
+        return Replayed(self._take_out(wanted, limit, again), refused)
 
-    def again(found: list[Letter]) -> list[str]:
-        nonlocal refused
-        tasks, gone = [], []
-        for letter in found:
-            try:
-                tasks.append(queue_task(read_item(letter.text)))
-            except Refusal:
-                refused += 1
-            else:
-                gone.append(letter.text)
-        with wired.client.pipeline(transaction=False) as pipe:
-            for task in tasks:
-                wired.articles.want(pipe, task.id, [task.category] if task.category else [])
-            pipe.execute()
-        wired.frontier.push(tasks, again="retry")
-        return gone
+    def drop(self, wanted: Wanted, limit: int = NO_LIMIT) -> int:
+        """Takes out the letters that are meant; answers how many there were."""
+        return self._take_out(wanted, limit, lambda found: [letter.text for letter in found])
 
-    return Replayed(_take_out(wired, wanted, limit, again), refused)
-
-
-def drop(wired: Wiring, wanted: Wanted, limit: int = NO_LIMIT) -> int:
-    """Takes out the letters that are meant; answers how many there were."""
-    return _take_out(wired, wanted, limit, lambda found: [letter.text for letter in found])
-
-
-def _take_out(wired: Wiring, wanted: Wanted, limit: int, take: Callable[[list[Letter]], list[str]]) -> int:
-    """Shows `take` the letters that are meant, a page at a time, and removes those whose text it answers; how many."""
-    start = removed = 0
-    deliver(wired)
-    while limit > 0 and (page := wired.dead_letters.page(start)):
-        found = _meant(page, wanted, limit)
-        gone = wired.dead_letters.remove(start, take(found)) if found else 0
-        start, limit, removed = start + len(page) - gone, limit - len(found), removed + gone
-    return removed
+    def _take_out(self, wanted: Wanted, limit: int, take: Callable[[list[Letter]], list[str]]) -> int:
+        """Passes the wanted letters to `take`, a page at a time, and removes those whose texts it returns; how many."""
+        start = removed = 0
+        self.deliver()
+        while limit > 0 and (page := self.dead_letters.page(start)):
+            found = _meant(page, wanted, limit)
+            gone = self.dead_letters.remove(start, take(found)) if found else 0
+            start, limit, removed = start + len(page) - gone, limit - len(found), removed + gone
+        return removed
 
 
 def _meant(page: list[str], wanted: Wanted, limit: int) -> list[Letter]:

@@ -18,14 +18,23 @@ from feedcrawl.store.frontier.dead_letters import PAGE
 from feedcrawl.store.redis import keys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from datetime import datetime
 
     from feedcrawl.domain.frontier.dead_letters import Letter, Wanted
     from feedcrawl.domain.frontier.figures import Figures, HostFigures
     from feedcrawl.domain.frontier.tasks import History, Task
     from feedcrawl.domain.push.leases import Push
     from feedcrawl.domain.subscriptions.records import Feed
-    from feedcrawl.wiring import Wiring
+    from feedcrawl.services.articles.catalogue import Catalogue
+    from feedcrawl.store.disk.ndjson import NdjsonFile
+    from feedcrawl.store.frontier.dead_letters import DeadLetters
+    from feedcrawl.store.frontier.interface import Frontier
+    from feedcrawl.store.operations.series import Series
+    from feedcrawl.store.push.websub import Pushes
+    from feedcrawl.store.redis.client import Client
+    from feedcrawl.store.subscriptions.entries import Entries
+    from feedcrawl.store.subscriptions.registry import Registry
 
 TOP: Final = 10
 SAMPLE: Final = 300
@@ -107,37 +116,129 @@ class Letters:
     before: int
 
 
-def overview(wired: Wiring, span: str) -> Overview:
-    """The figures of a span of `tallies.SPANS`, and what is so now. StoreUnavailable."""
-    chosen, now = SPANS[span], wired.now().timestamp()
-    since, until = chosen.bounds(now)
-    found = bars(wired.series.slots(since, until), chosen, now)
-    counted = wired.series.most_news(since, now, TOP)
-    feeds = wired.registry.load([feed_id for feed_id, _ in counted])
-    return Overview(
-        bars=found,
-        whole=total(found),
-        feeds=wired.registry.count(),
-        failing=wired.registry.failing(0)[0],
-        figures=wired.frontier.figures(),
-        letters=wired.dead_letters.count(),
-        news=[(feeds[feed_id], number) for feed_id, number in counted if feed_id in feeds],
-        hosts=wired.series.most_failures(since, now, TOP),
-        circuits=circuits(wired),
-        paced=paced(wired),
-    )
+@dataclass(frozen=True, slots=True)
+class Dashboard:
+    """The pages' content. Methods raise StoreUnavailable."""
 
+    client: Client
+    frontier: Frontier
+    registry: Registry
+    entries: Entries
+    pushes: Pushes
+    series: Series
+    dead_letters: DeadLetters
+    catalogue: Catalogue
+    entry_lines: NdjsonFile
+    article_lines: NdjsonFile
+    now: Callable[[], datetime]
 
-def circuits(wired: Wiring, limit: int = TOP) -> list[HostFigures]:
-    """Hosts that failed as a whole, each with its domain; those that changed last first."""
-    return [wired.frontier.host(host.name) for host in wired.frontier.circuits(limit)]
+    def overview(self, span: str) -> Overview:
+        """The figures of a span of `tallies.SPANS`, and what is so now. StoreUnavailable."""
+        chosen, now = SPANS[span], self.now().timestamp()
+        since, until = chosen.bounds(now)
+        found = bars(self.series.slots(since, until), chosen, now)
+        counted = self.series.most_news(since, now, TOP)
+        feeds = self.registry.load([feed_id for feed_id, _ in counted])
+        return Overview(
+            bars=found,
+            whole=total(found),
+            feeds=self.registry.count(),
+            failing=self.registry.failing(0)[0],
+            figures=self.frontier.figures(),
+            letters=self.dead_letters.count(),
+            news=[(feeds[feed_id], number) for feed_id, number in counted if feed_id in feeds],
+            hosts=self.series.most_failures(since, now, TOP),
+            circuits=self.circuits(),
+            paced=self.paced(),
+        )
 
+    def circuits(self, limit: int = TOP) -> list[HostFigures]:
+        """Hosts that failed as a whole, each with its domain; those that changed last first."""
+        return [self.frontier.host(host.name) for host in self.frontier.circuits(limit)]
 
-def paced(wired: Wiring, limit: int = SAMPLE) -> list[Paced]:
-    """Interval and rate of all feeds, or of as many, drawn by chance; those of which both are known."""
-    feeds = wired.registry.load(wired.registry.some(limit)).values()
-    found = [Paced(feed, feed.polls.interval_sec or 0.0, rate(feed)) for feed in feeds]
-    return [each for each in found if each.interval_sec and each.per_day]
+    def paced(self, limit: int = SAMPLE) -> list[Paced]:
+        """Interval and rate of all feeds, or of as many, drawn by chance; those of which both are known."""
+        feeds = self.registry.load(self.registry.some(limit)).values()
+        found = [Paced(feed, feed.polls.interval_sec or 0.0, rate(feed)) for feed in feeds]
+        return [each for each in found if each.interval_sec and each.per_day]
+
+    def feeds(self, text: str = "", *, failing: bool = False, page: int = 1) -> FeedList:
+        """The feeds with a text in URL, title or category, by URL; or those that fail, by how often in a row."""
+        start = (page - 1) * FEEDS_A_PAGE
+        subscribed = self.registry.count()
+        if failing:
+            meant, ids = self.registry.failing(start + FEEDS_A_PAGE)
+            whole = True
+        else:
+            urls = sorted(self._urls(text.lower()))
+            meant, ids = len(urls), [feed_id for _, feed_id in urls]
+            whole = subscribed <= LOOKED_AT
+        chosen = ids[start : start + FEEDS_A_PAGE]
+        loaded = self.registry.load(chosen)
+        return FeedList([loaded[each] for each in chosen if each in loaded], meant, subscribed, whole)
+
+    def _urls(self, text: str) -> Iterator[tuple[str, str]]:
+        """URL without its scheme, and id, of the feeds that have a text in what was said of them."""
+        looked_at, written = 0, json.dumps(text, ensure_ascii=False)[1:-1]
+        for _, ids in self.registry.pages(4000):
+            for record in self.registry.said(ids):
+                plain = None if text else _PLAIN.match(record)
+                if plain is not None:
+                    yield plain[2], plain[1]
+                elif written in record.lower():
+                    said = json.loads(record)
+                    if any(text in each.lower() for each in _names(said)):
+                        yield said["url"].partition("://")[2], said["id"]
+            looked_at += len(ids)
+            if looked_at >= LOOKED_AT:
+                return
+
+    def feed_page(self, feed_id: str) -> FeedPage:
+        """One feed; Refusal (`feed_unknown`) if there is none of this id, StoreUnavailable, DiskUnavailable."""
+        feed = registering.find(self.registry, feed_id)
+        if feed is None:
+            raise Refusal("feed_unknown", "there is no feed of this id: it may have been unsubscribed")
+        articles = self.catalogue.page(WantedArticles(feed_id=feed.id), self.now(), limit=TOP).articles
+        lines = self.entry_lines.recent(f'"feed_id":"{feed.id}"', LINE_BYTES)
+        return FeedPage(
+            feed,
+            self.registry.journal(feed.id),
+            self.entries.count(feed.id),
+            self.pushes.find(feed.id),
+            self.frontier.find(f"feed:{feed.id}"),
+            articles,
+            lines[:TOP],
+            rate(feed),
+        )
+
+    def queued(self) -> int:
+        """What other programs have pushed and no worker has taken yet."""
+        return int(self.client.llen(keys.CRAWLER_QUEUE))
+
+    def versions(self, uid: str) -> list[dict[str, Any]]:
+        """What was stored of an article, newest first, as far as it lies among this machine's latest lines."""
+        found = self.article_lines.recent(f'"uid":"{uid}"', LINE_BYTES)
+        return list({each["content_hash"]: each for each in reversed(found) if each.get("uid") == uid}.values())[::-1]
+
+    def letters(self, wanted: Wanted, before: int | None = None) -> Letters:
+        """A page of the dead letters that are meant, newest first, from a place in their list backwards."""
+        found: list[Letter] = []
+        self.frontier.deliver_dead_letters()
+        count = self.dead_letters.count()
+        end = count if before is None else min(before, count)
+        for _ in range(LETTER_PAGES):
+            start = max(0, end - PAGE)
+            page = self.dead_letters.page(start)[: end - start]
+            for at in range(end - 1, start - 1, -1):
+                letter = read_letter(page[at - start]) if at - start < len(page) else None
+                if letter is not None and wanted.matches(letter):
+                    found.append(letter)
+                if len(found) == LETTERS_A_PAGE:
+                    return Letters(found, count, at)
+            end = start
+            if not end:
+                break
+        return Letters(found, count, end)
 
 
 def rate(feed: Feed) -> float:
@@ -146,91 +247,7 @@ def rate(feed: Feed) -> float:
     return entries_per_day(state.arrivals) or (DAY_SEC / state.ewma_sec if state.ewma_sec else 0.0)
 
 
-def feeds(wired: Wiring, text: str = "", *, failing: bool = False, page: int = 1) -> FeedList:
-    """The feeds whose URL, title or category has a text in it, by URL; or those that fail, by how often in a row."""
-    start = (page - 1) * FEEDS_A_PAGE
-    subscribed = wired.registry.count()
-    if failing:
-        meant, ids = wired.registry.failing(start + FEEDS_A_PAGE)
-        whole = True
-    else:
-        urls = sorted(_urls(wired, text.lower()))
-        meant, ids = len(urls), [feed_id for _, feed_id in urls]
-        whole = subscribed <= LOOKED_AT
-    chosen = ids[start : start + FEEDS_A_PAGE]
-    loaded = wired.registry.load(chosen)
-    return FeedList([loaded[each] for each in chosen if each in loaded], meant, subscribed, whole)
-
-
-def _urls(wired: Wiring, text: str) -> Iterator[tuple[str, str]]:
-    """URL without its scheme, and id, of the feeds that have a text in what was said of them."""
-    looked_at, written = 0, json.dumps(text, ensure_ascii=False)[1:-1]
-    for _, ids in wired.registry.pages(4000):
-        for record in wired.registry.said(ids):
-            plain = None if text else _PLAIN.match(record)
-            if plain is not None:
-                yield plain[2], plain[1]
-            elif written in record.lower():
-                said = json.loads(record)
-                if any(text in each.lower() for each in _names(said)):
-                    yield said["url"].partition("://")[2], said["id"]
-        looked_at += len(ids)
-        if looked_at >= LOOKED_AT:
-            return
-
-
 def _names(said: dict[str, Any]) -> Iterator[str]:
     yield said["url"]
     yield said.get("title") or ""
     yield from said.get("categories", ())
-
-
-def feed_page(wired: Wiring, feed_id: str) -> FeedPage:
-    """One feed; Refusal (`feed_unknown`) if there is none of this id, StoreUnavailable, DiskUnavailable."""
-    feed = registering.find(wired.registry, feed_id)
-    if feed is None:
-        raise Refusal("feed_unknown", "there is no feed of this id: it may have been unsubscribed")
-    articles = wired.catalogue.page(WantedArticles(feed_id=feed.id), wired.now(), limit=TOP).articles
-    lines = wired.entry_lines.recent(f'"feed_id":"{feed.id}"', LINE_BYTES)
-    return FeedPage(
-        feed,
-        wired.registry.journal(feed.id),
-        wired.entries.count(feed.id),
-        wired.pushes.find(feed.id),
-        wired.frontier.find(f"feed:{feed.id}"),
-        articles,
-        lines[:TOP],
-        rate(feed),
-    )
-
-
-def queued(wired: Wiring) -> int:
-    """What other programs have pushed and no worker has taken yet."""
-    return int(wired.client.llen(keys.CRAWLER_QUEUE))
-
-
-def versions(wired: Wiring, uid: str) -> list[dict[str, Any]]:
-    """What was stored of an article, newest first, as far as it lies among this machine's latest lines."""
-    found = wired.article_lines.recent(f'"uid":"{uid}"', LINE_BYTES)
-    return list({each["content_hash"]: each for each in reversed(found) if each.get("uid") == uid}.values())[::-1]
-
-
-def letters(wired: Wiring, wanted: Wanted, before: int | None = None) -> Letters:
-    """A page of the dead letters that are meant, newest first, from a place in their list backwards."""
-    found: list[Letter] = []
-    wired.frontier.deliver_dead_letters()
-    count = wired.dead_letters.count()
-    end = count if before is None else min(before, count)
-    for _ in range(LETTER_PAGES):
-        start = max(0, end - PAGE)
-        page = wired.dead_letters.page(start)[: end - start]
-        for at in range(end - 1, start - 1, -1):
-            letter = read_letter(page[at - start]) if at - start < len(page) else None
-            if letter is not None and wanted.matches(letter):
-                found.append(letter)
-            if len(found) == LETTERS_A_PAGE:
-                return Letters(found, count, at)
-        end = start
-        if not end:
-            break
-    return Letters(found, count, end)

@@ -31,7 +31,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from feedcrawl.domain.subscriptions.records import Subscription
-    from feedcrawl.wiring import Wiring
+    from feedcrawl.store.articles.records import Articles
+    from feedcrawl.store.disk.ndjson import NdjsonFile
+    from feedcrawl.store.frontier.interface import Frontier
+    from feedcrawl.store.redis.client import Client
+    from feedcrawl.store.redis.generation import Generation
+    from feedcrawl.store.sites.sitemaps import Sitemaps
+    from feedcrawl.store.subscriptions.registry import Registry
 
 PAGE: Final = 250
 EVERY_SEC: Final = 300.0
@@ -49,93 +55,99 @@ class Restored:
     articles: int
 
 
-def path_of(wired: Wiring) -> Path:
-    """The file."""
-    return wired.config.data_dir / "subscriptions.ndjson"
+@dataclass(frozen=True, slots=True)
+class Snapshots:
+    """The snapshot of one data directory. Methods raise StoreUnavailable and DiskUnavailable."""
 
+    data_dir: Path
+    remember_sec: float
+    client: Client
+    generation: Generation
+    registry: Registry
+    sitemaps: Sitemaps
+    frontier: Frontier
+    articles: Articles
+    article_lines: NdjsonFile
 
-def due_in(wired: Wiring, now: float) -> float:
-    """Seconds until a snapshot is worth taking; whichever process of the data directory is first takes it."""
-    path = path_of(wired)
-    with map_disk_errors(path):
-        every = max(EVERY_SEC, _count(wired) / FEEDS_PER_SEC)
-        return max(0.0, path.stat().st_mtime + every - now) if path.exists() else 0.0
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self.data_dir / "subscriptions.ndjson"
 
+    def due_in(self, now: float) -> float:
+        """Seconds until a snapshot is worth taking; whichever process of the data directory is first takes it."""
+        path = self.path
+        with map_disk_errors(path):
+            every = max(EVERY_SEC, self._count() / FEEDS_PER_SEC)
+            return max(0.0, path.stat().st_mtime + every - now) if path.exists() else 0.0
 
-def is_cheap(wired: Wiring) -> bool:
-    """Whether a snapshot takes no longer than half a second."""
-    return _count(wired) <= CHEAP
+    def is_cheap(self) -> bool:
+        """Whether a snapshot takes no longer than half a second."""
+        return self._count() <= CHEAP
 
+    def _count(self) -> int:
+        return self.registry.count() + self.sitemaps.count()
 
-def _count(wired: Wiring) -> int:
-    return wired.registry.count() + wired.sitemaps.count()
+    def save(self) -> None:
+        """Writes the file anew. ServerRefused, and the file as it was, where the server has lost its data meanwhile."""
+        write_anew(self.path, self._lines())
 
+    def _lines(self) -> Iterator[bytes]:
+        for kind, store in (("feed", self.registry), ("sitemap", self.sitemaps)):
+            for _, ids in store.pages(PAGE):
+                lines = (f'{{"{kind}":{said}}}\n' for said in store.said(ids))
+                yield "".join(lines).encode("utf-8", "surrogateescape")
+        self.generation.check()
 
-def save(wired: Wiring) -> None:
-    """Writes the file anew. ServerRefused, and the file as it was, where the server has lost its data meanwhile."""
-    write_anew(path_of(wired), _lines(wired))
+    def restore(self, now: datetime) -> Restored:
+        """Subscribes to what the snapshot has, and remembers the articles that are on disk; safe to repeat.
 
+        What the server has already stays as it is.
+        """
+        feeds = sitemaps = 0
+        for batch in batches(_records(self.path, "feed")):
+            said = [self._subscribed(load_subscription(text)) for text in batch]
+            self.frontier.push(map(poll_task, said))
+            feeds += len(said)
+        for batch in batches(_records(self.path, "sitemap")):
+            sitemaps += len(watch(self.sitemaps, self.frontier, list(map(load_sitemap, batch))))
+        articles = sum(self._remember(batch) for batch in batches(self._articles(now)))
+        self.generation.accept()
+        return Restored(feeds, sitemaps, articles)
 
-def _lines(wired: Wiring) -> Iterator[bytes]:
-    for kind, store in (("feed", wired.registry), ("sitemap", wired.sitemaps)):
-        for _, ids in store.pages(PAGE):
-            lines = (f'{{"{kind}":{said}}}\n' for said in store.said(ids))
-            yield "".join(lines).encode("utf-8", "surrogateescape")
-    wired.generation.check()
+    def _subscribed(self, said: Subscription) -> Subscription:
+        """The subscription as it is in the registry now, each of its addresses leading to it."""
+        holder = self.registry.add(said, url_key(said.url))
+        if holder != said.id:
+            return self.registry.load([holder])[holder].subscription
+        for url in filter(None, (said.page, *said.formerly)):
+            self.registry.claim(url_key(url), said.id)
+        return said
 
+    def _articles(self, now: datetime) -> Iterator[dict[str, Any]]:
+        """The lines of articles that are still remembered."""
+        life = timedelta(seconds=self.remember_sec)
+        for days in range(life.days + 2):
+            for record in self.article_lines.read((now - timedelta(days=days)).date()):
+                if record.get("type") == "article" and record.get("fetched_ts", 0) > (now - life).timestamp():
+                    yield record
 
-def restore(wired: Wiring, now: datetime) -> Restored:
-    """Subscribes to what the snapshot has, and remembers the articles that are on disk; safe to repeat.
-
-    What the server has already stays as it is.
-    """
-    feeds = sitemaps = 0
-    for batch in batches(_records(path_of(wired), "feed")):
-        said = [_subscribed(wired, load_subscription(text)) for text in batch]
-        wired.frontier.push(map(poll_task, said))
-        feeds += len(said)
-    for batch in batches(_records(path_of(wired), "sitemap")):
-        sitemaps += len(watch(wired.sitemaps, wired.frontier, list(map(load_sitemap, batch))))
-    articles = sum(_remember(wired, batch) for batch in batches(_articles(wired, now)))
-    wired.generation.accept()
-    return Restored(feeds, sitemaps, articles)
-
-
-def _subscribed(wired: Wiring, said: Subscription) -> Subscription:
-    """The subscription as it is in the registry now, each of its addresses leading to it."""
-    holder = wired.registry.add(said, url_key(said.url))
-    if holder != said.id:
-        return wired.registry.load([holder])[holder].subscription
-    for url in filter(None, (said.page, *said.formerly)):
-        wired.registry.claim(url_key(url), said.id)
-    return said
-
-
-def _articles(wired: Wiring, now: datetime) -> Iterator[dict[str, Any]]:
-    """The lines of articles that are still remembered."""
-    life = timedelta(seconds=wired.config.remember_sec)
-    for days in range(life.days + 2):
-        for record in wired.article_lines.read((now - timedelta(days=days)).date()):
-            if record.get("type") == "article" and record.get("fetched_ts", 0) > (now - life).timestamp():
-                yield record
-
-
-def _remember(wired: Wiring, records: list[dict[str, Any]]) -> int:
-    """Has articles be stored, and the URLs that brought them fetched; the last line of each counts."""
-    latest = {record["uid"]: record for record in records}
-    there = wired.articles.stored(list(latest))
-    with wired.client.pipeline(transaction=False) as pipe:
-        for uid in latest.keys() - there:
-            record = {name: value for name, value in latest[uid].items() if name != "type"}
-            asked = {uid, *(uid_of(record["url"], keep_trailing_slash=keep) for keep in (False, True))}
-            for task_id in asked:
-                wired.frontier.adopt(_fetched(task_id, record))
-            wired.articles.claim(uid, uid_of(record["url"]))
-            wired.articles.write(pipe, uid, hash_fields(record))
-            wired.articles.index(pipe, uid, record.get("categories") or (), record["fetched_ts"])
-            wired.articles.attempted(pipe, asked, record["fetched_ts"])
-        pipe.execute()
-    return len(latest.keys() - there)
+    def _remember(self, records: list[dict[str, Any]]) -> int:
+        """Has articles be stored, and the URLs that brought them fetched; the last line of each counts."""
+        latest = {record["uid"]: record for record in records}
+        there = self.articles.stored(list(latest))
+        with self.client.pipeline(transaction=False) as pipe:
+            for uid in latest.keys() - there:
+                record = {name: value for name, value in latest[uid].items() if name != "type"}
+                asked = {uid, *(uid_of(record["url"], keep_trailing_slash=keep) for keep in (False, True))}
+                for task_id in asked:
+                    self.frontier.adopt(_fetched(task_id, record))
+                self.articles.claim(uid, uid_of(record["url"]))
+                self.articles.write(pipe, uid, hash_fields(record))
+                self.articles.index(pipe, uid, record.get("categories") or (), record["fetched_ts"])
+                self.articles.attempted(pipe, asked, record["fetched_ts"])
+            pipe.execute()
+        return len(latest.keys() - there)
 
 
 def _fetched(task_id: str, record: Mapping[str, Any]) -> str:

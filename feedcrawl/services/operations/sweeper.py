@@ -19,7 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from feedcrawl.domain.frontier.tasks import Task
-    from feedcrawl.wiring import Wiring
+    from feedcrawl.store.frontier.interface import Frontier
+    from feedcrawl.store.push.websub import Pushes
+    from feedcrawl.store.redis.client import Client
+    from feedcrawl.store.sites.sitemaps import Sitemaps
+    from feedcrawl.store.subscriptions.registry import Registry
 
 logger = logging.getLogger(__name__)
 
@@ -36,27 +40,39 @@ _PUSH: Final = "websub:"
 class Sweeper:
     """One pass over all that comes again in the fleet. Methods may raise StoreUnavailable; any may be repeated."""
 
-    def __init__(self, wired: Wiring, *, worker: str) -> None:
-        self._wired = wired
+    def __init__(
+        self,
+        client: Client,
+        frontier: Frontier,
+        *,
+        registry: Registry,
+        sitemaps: Sitemaps,
+        pushes: Pushes,
+        worker: str,
+    ) -> None:
+        self._client = client
+        self._frontier = frontier
+        self._registry = registry
+        self._sitemaps = sitemaps
+        self._pushes = pushes
         self._worker = worker
 
     def count(self) -> int:
         """How many there are to look at."""
-        return self._wired.registry.count() + self._wired.sitemaps.count() + self._wired.pushes.count()
+        return self._registry.count() + self._sitemaps.count() + self._pushes.count()
 
     def begin(self) -> bool:
         """Whether this worker is the one that sweeps now; the next may be another after `TURN_SEC`."""
-        return bool(self._wired.client.set(keys.SWEEPER, self._worker, nx=True, ex=TURN_SEC))
+        return bool(self._client.set(keys.SWEEPER, self._worker, nx=True, ex=TURN_SEC))
 
     def pages(self) -> Iterator[list[str]]:
         """Looks page by page, and yields the tasks of each that have no future; ends early if another took over."""
-        wired = self._wired
-        for store, kind in ((wired.registry, _FEED), (wired.sitemaps, _SITEMAP), (wired.pushes, _PUSH)):
+        for store, kind in ((self._registry, _FEED), (self._sitemaps, _SITEMAP), (self._pushes, _PUSH)):
             for shard, ids in store.pages(PAGE):
                 yield self._look(shard, [f"{kind}{each}" for each in ids])
                 if not self._goes_on():
                     return
-        unleased, freed = wired.frontier.audit()
+        unleased, freed = self._frontier.audit()
         if unleased or freed:
             logger.warning("frontier_mended", extra={"holders_without_lease": unleased, "hosts_held_by_nobody": freed})
 
@@ -65,33 +81,33 @@ class Sweeper:
 
         To be called a moment after they were found: meanwhile whoever was just about to queue one has done so.
         """
-        missing = self._wired.frontier.sweep(suspects) if suspects else {}
+        missing = self._frontier.sweep(suspects) if suspects else {}
         tasks = [task for task in self._tasks(list(missing)) if missing[task.id] not in _MENDED]
         for task in tasks:
             _tell(task.id, missing[task.id], task.url)
-        self._wired.frontier.push(tasks, again="retry")
+        self._frontier.push(tasks, again="retry")
         return len(tasks)
 
     def _look(self, shard: int, ids: list[str]) -> list[str]:
-        found = self._wired.frontier.sweep(ids, shard=shard)
+        found = self._frontier.sweep(ids, shard=shard)
         for each, state in found.items():
             if state in _MENDED:
                 _tell(each, state)
         return [each for each, state in found.items() if state not in _MENDED]
 
     def _goes_on(self) -> bool:
-        if self._wired.client.get(keys.SWEEPER) != self._worker:
+        if self._client.get(keys.SWEEPER) != self._worker:
             return False
-        return bool(self._wired.client.expire(keys.SWEEPER, TURN_SEC))
+        return bool(self._client.expire(keys.SWEEPER, TURN_SEC))
 
     def _tasks(self, ids: Sequence[str]) -> Iterator[Task]:
         """The tasks of those feeds, sitemaps and push leases that are still there."""
         bare = {each: each.partition(":")[2] for each in ids}
-        feeds = self._wired.registry.load([bare[each] for each in ids if each.startswith(_FEED)])
+        feeds = self._registry.load([bare[each] for each in ids if each.startswith(_FEED)])
         yield from (poll_task(feed.subscription) for feed in feeds.values())
-        pushes = self._wired.pushes.all_of([bare[each] for each in ids if each.startswith(_PUSH)])
+        pushes = self._pushes.all_of([bare[each] for each in ids if each.startswith(_PUSH)])
         yield from (lease_task(each, Topic(push.hub, push.topic)) for each, push in pushes.items())
-        sitemaps = self._wired.sitemaps.load([bare[each] for each in ids if each.startswith(_SITEMAP)])
+        sitemaps = self._sitemaps.load([bare[each] for each in ids if each.startswith(_SITEMAP)])
         yield from (sitemap_task(watched.sitemap) for watched in sitemaps.values())
 
 

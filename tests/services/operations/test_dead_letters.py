@@ -41,7 +41,7 @@ ALL = Wanted()
 
 
 def names(wired: Wiring, wanted: Wanted = ALL, **limit: int) -> list[str]:
-    return [letter.name for letter in dead_letters.letters(wired, wanted, **limit)]
+    return [letter.name for letter in wired.dead_letter_service.letters(wanted, **limit)]
 
 
 def test_letters_are_listed_oldest_first_and_over_pages(wired: Wiring) -> None:
@@ -57,7 +57,7 @@ def test_letters_are_listed_oldest_first_and_over_pages(wired: Wiring) -> None:
 def test_a_replayed_task_is_the_one_that_died(wired: Wiring) -> None:
     fields = {"priority": 8, "origin": "feed", "parent": "http://h1.test/feed", "category": "news", "source": "s"}
     dies(wired, 1, payload=CARRIED, **fields)
-    assert dead_letters.replay(wired, Wanted()) == dead_letters.Replayed(1, 0)
+    assert wired.dead_letter_service.replay(Wanted()) == dead_letters.Replayed(1, 0)
     (lease,) = wired.frontier.take(1).leases
     assert lease.task == Task(f"{1:016x}", "article", "http://h1.test/", "h1.test", payload=CARRIED, **fields)
     assert (lease.history.again, lease.history.attempts) == ("retry", 0)
@@ -68,7 +68,7 @@ def test_a_replayed_task_is_the_one_that_died(wired: Wiring) -> None:
 def test_what_a_feed_said_at_length_is_left_in_its_entry(wired: Wiring) -> None:
     dies(wired, 1, payload={**CARRIED, "content": "x" * 5000, "summary": "y" * 5000})
     dies(wired, 2, payload={**CARRIED, "content": "short"})
-    long, short = dead_letters.letters(wired, Wanted())
+    long, short = wired.dead_letter_service.letters(Wanted())
     assert len(long.text) < 600
     assert json.loads(long.said["payload"]) == CARRIED
     assert json.loads(short.said["payload"]) == {**CARRIED, "content": "short"}
@@ -78,9 +78,9 @@ def test_only_what_is_meant_is_replayed_and_what_cannot_be_stays(wired: Wiring) 
     dies(wired, 1)
     dies(wired, 2, reason="http_410")
     wired.client.rpush(DEAD_LETTERS, BAD, "no letter")
-    assert dead_letters.replay(wired, Wanted(reason="http_410")) == dead_letters.Replayed(1, 0)
+    assert wired.dead_letter_service.replay(Wanted(reason="http_410")) == dead_letters.Replayed(1, 0)
     assert names(wired) == ["http://h1.test/", "javascript:1", "no letter"]
-    assert dead_letters.replay(wired, Wanted()) == dead_letters.Replayed(1, 2)
+    assert wired.dead_letter_service.replay(Wanted()) == dead_letters.Replayed(1, 2)
     assert names(wired) == ["javascript:1", "no letter"]
     assert {lease.task.host for lease in wired.frontier.take(9).leases} == {"h1.test", "h2.test"}
 
@@ -94,20 +94,20 @@ def test_a_replay_that_is_killed_before_it_removes_is_a_replay(wired: Wiring, mo
     with monkeypatch.context() as patch:
         patch.setattr(store.DeadLetters, "remove", killed)
         with pytest.raises(KeyboardInterrupt):
-            dead_letters.replay(wired, Wanted())
+            wired.dead_letter_service.replay(Wanted())
     assert names(wired) == ["http://h1.test/"]
-    assert dead_letters.replay(wired, Wanted()) == dead_letters.Replayed(1, 0)
+    assert wired.dead_letter_service.replay(Wanted()) == dead_letters.Replayed(1, 0)
     assert len(wired.frontier.take(9).leases) == 1
 
 
 def test_many_are_dropped_and_equal_ones_counted(wired: Wiring) -> None:
     letters = [json.dumps({"url": f"http://n{n % 7}.test/", "reason": "r"}) for n in range(3 * store.PAGE + 5)]
     wired.client.rpush(DEAD_LETTERS, *letters)
-    dropped = dead_letters.drop(wired, Wanted(host="n3.test"))
+    dropped = wired.dead_letter_service.drop(Wanted(host="n3.test"))
     assert dropped == sum("n3.test" in letter for letter in letters)
     assert wired.dead_letters.count() == len(letters) - dropped
-    assert dead_letters.drop(wired, Wanted(), limit=10) == 10
-    assert dead_letters.drop(wired, Wanted()) == len(letters) - dropped - 10
+    assert wired.dead_letter_service.drop(Wanted(), limit=10) == 10
+    assert wired.dead_letter_service.drop(Wanted()) == len(letters) - dropped - 10
 
 
 def test_letters_are_found_where_the_list_has_moved(wired: Wiring) -> None:
@@ -134,7 +134,7 @@ def test_a_letter_moved_by_any_program_is_tried_again_as_it_was(wired: Wiring) -
         "news",
     )
     assert lease.task.payload == CARRIED
-    (refused,) = dead_letters.letters(wired, Wanted())
+    (refused,) = wired.dead_letter_service.letters(Wanted())
     assert {name: refused.said[name] for name in ("item", "reason")} == {"item": "javascript:1", "reason": "url_scheme"}
 
 
@@ -163,9 +163,9 @@ def test_a_letter_that_waits_to_be_told_is_told_by_the_next(wired: Wiring) -> No
     (lease,) = wired.frontier.take(1).leases
     wired.frontier.done(lease, status="dead", reason="callback_failed", dead_letter=True)
     wired.client.set("fc:{0}:delivery", 1)  # whoever it was has died
-    assert dead_letters.deliver(wired) == 0
+    assert wired.dead_letter_service.deliver() == 0
     wired.client.delete("fc:{0}:delivery")
-    assert dead_letters.deliver(wired) == 1
+    assert wired.dead_letter_service.deliver() == 1
     assert len(wired.client.xrange("feedcrawl:events")) == 1
 
 
@@ -175,7 +175,7 @@ def test_what_has_come_again_is_not_told_to_have_failed(wired: Wiring) -> None:
     (lease,) = wired.frontier.take(1).leases
     wired.frontier.done(lease, status="dead", reason="lease_expired", dead_letter=True)
     wired.frontier.push([task], again="retry")
-    assert dead_letters.deliver(wired) == 1
+    assert wired.dead_letter_service.deliver() == 1
     assert wired.client.xrange("feedcrawl:events") == []
 
 
@@ -209,5 +209,5 @@ def test_a_file_that_has_come_again_has_not_failed(wired: Wiring) -> None:
     (lease,) = wired.frontier.take(1, lanes=("file",)).leases
     wired.frontier.done(lease, status="dead", reason="callback_failed", dead_letter=True)
     wired.frontier.push([wish.task()], again="retry")
-    assert dead_letters.deliver(wired) == 1
+    assert wired.dead_letter_service.deliver() == 1
     assert Files(wired.client, life_sec=60).load([wish.id]) == {}

@@ -72,7 +72,7 @@ def wired(wire: Callable[..., Wiring]) -> Wiring:
     )
     wired.generation.settle()
     wired.generation.settle()
-    snapshots.save(wired)
+    wired.snapshots.save()
     return wired
 
 
@@ -85,12 +85,12 @@ def test_what_was_subscribed_is_there_again_under_its_ids(wired: Wiring, wire: C
     before = all_of(wired)
     wired.client.flushall()
     again = wire(any_server=True)
-    assert snapshots.restore(again, NOW) == snapshots.Restored(2, 1, 0)
+    assert again.snapshots.restore(NOW) == snapshots.Restored(2, 1, 0)
     assert all_of(again) == before
     for feed in before[0]:
         assert again.frontier.find(f"feed:{feed.id}")[1].status == "pending"
     assert again.registry.by_url("old.test/") == before[0][1].id
-    assert snapshots.restore(again, NOW) == snapshots.Restored(2, 1, 0)
+    assert again.snapshots.restore(NOW) == snapshots.Restored(2, 1, 0)
     assert all_of(again) == before
     assert again.frontier.counts()["pending:feed"] == 2
     with closing(wire()) as after:
@@ -103,7 +103,7 @@ def test_articles_on_disk_are_neither_asked_for_nor_stored_again(wired: Wiring, 
     wired.article_lines.append((NOW - timedelta(days=31)).date(), old)
     wired.client.flushall()
     again = wire(any_server=True)
-    assert snapshots.restore(again, NOW).articles == 1
+    assert again.snapshots.restore(NOW).articles == 1
     tasks = [article_task(url) for url in (ARTICLE["url"], old["url"])]
     assert again.frontier.push(tasks) == ["known", "queued"]
     assert again.articles.owners([ARTICLE["uid"]]) == {ARTICLE["uid"]: tasks[0].id}
@@ -112,7 +112,7 @@ def test_articles_on_disk_are_neither_asked_for_nor_stored_again(wired: Wiring, 
     assert "type" not in stored
     assert again.client.smembers("rss:articles_by_category:news") == {ARTICLE["uid"]}
     assert again.client.sismember("rss:canonical_attempted", ARTICLE["uid"])
-    assert snapshots.restore(again, NOW).articles == 0
+    assert again.snapshots.restore(NOW).articles == 0
 
 
 def test_what_the_server_has_already_stays(wired: Wiring, wire: Callable[..., Wiring]) -> None:
@@ -121,7 +121,7 @@ def test_what_the_server_has_already_stays(wired: Wiring, wire: Callable[..., Wi
     (own,), _ = subscribe_all(other.registry, other.frontier, [Wish("https://a.test/feed", ("mine",))], NOW)
     other.generation.settle()
     again = wire(any_server=True)
-    snapshots.restore(again, NOW)
+    again.snapshots.restore(NOW)
     feeds, _ = all_of(again)
     assert [(feed.id, feed.categories) for feed in feeds if "a.test" in feed.url] == [(own, ("mine",))]
     assert len(feeds) == 2
@@ -130,26 +130,26 @@ def test_what_the_server_has_already_stays(wired: Wiring, wire: Callable[..., Wi
 
 
 def test_a_server_that_was_emptied_leaves_the_snapshot_alone(wired: Wiring) -> None:
-    before = snapshots.path_of(wired).read_bytes()
+    before = wired.snapshots.path.read_bytes()
     assert len(before.splitlines()) == 3
     wired.client.flushall()
     with pytest.raises(ServerRefused, match="emptied"):
-        snapshots.save(wired)
-    assert snapshots.path_of(wired).read_bytes() == before
-    assert not list(snapshots.path_of(wired).parent.glob("*.tmp"))
+        wired.snapshots.save()
+    assert wired.snapshots.path.read_bytes() == before
+    assert not list(wired.snapshots.path.parent.glob("*.tmp"))
 
 
 def test_without_a_snapshot_articles_are_restored(wire: Callable[..., Wiring]) -> None:
     again = wire(any_server=True)
     again.article_lines.append(NOW.date(), ARTICLE)
-    assert snapshots.restore(again, NOW) == snapshots.Restored(0, 0, 1)
+    assert again.snapshots.restore(NOW) == snapshots.Restored(0, 0, 1)
 
 
 def test_when_one_is_due(wired: Wiring) -> None:
-    path = snapshots.path_of(wired)
-    assert snapshots.due_in(wired, time.time()) > snapshots.EVERY_SEC - 20
+    path = wired.snapshots.path
+    assert wired.snapshots.due_in(time.time()) > snapshots.EVERY_SEC - 20
     os.utime(path, (0, 0))
-    assert snapshots.due_in(wired, time.time()) == 0
+    assert wired.snapshots.due_in(time.time()) == 0
     path.unlink()
-    assert snapshots.due_in(wired, time.time()) == 0
-    assert snapshots.is_cheap(wired)
+    assert wired.snapshots.due_in(time.time()) == 0
+    assert wired.snapshots.is_cheap()

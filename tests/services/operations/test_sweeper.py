@@ -14,7 +14,6 @@ from feedcrawl.domain.push.leases import Push
 from feedcrawl.domain.push.protocol import Topic
 from feedcrawl.domain.sitemaps.state import Sitemap
 from feedcrawl.services.operations import sweeper as module
-from feedcrawl.services.operations.sweeper import Sweeper
 from feedcrawl.services.push.websub import lease_task
 from feedcrawl.services.sites.watching import watch
 from feedcrawl.services.subscriptions.registering import Wish, subscribe_all
@@ -57,7 +56,7 @@ def key(wired: Wiring, task: str, pattern: str) -> list[str]:
 def swept(wired: Wiring, worker: str = "w") -> list[str]:
     """One pass; answers what was found to have no future."""
     wired.client.delete("fc:{0}:sweeper")
-    sweeper = Sweeper(wired, worker=worker)
+    sweeper = wired.sweeper(worker)
     assert sweeper.begin()
     found = [each for page in sweeper.pages() for each in page]
     sweeper.repair(found)
@@ -156,7 +155,7 @@ def test_a_task_in_two_places_is_polled_once(wired: Wiring, feeds: list[str]) ->
 def test_what_is_unsubscribed_meanwhile_is_not_queued(wired: Wiring, feeds: list[str]) -> None:
     gone = feeds[0]
     lose_everything(wired, gone)
-    sweeper = Sweeper(wired, worker="w")
+    sweeper = wired.sweeper("w")
     assert sweeper.begin()
     found = [each for page in sweeper.pages() for each in page]
     wired.registry.remove(gone.removeprefix("feed:"))
@@ -179,14 +178,14 @@ def test_a_repair_that_was_killed_may_be_repeated(
     with monkeypatch.context() as patch:
         patch.setattr(wired.frontier, "push", dies)
         with pytest.raises(KeyboardInterrupt):
-            Sweeper(wired, worker="w").repair(feeds)
+            wired.sweeper("w").repair(feeds)
     swept(wired)
     assert queued(wired) == sorted(feeds)
 
 
 def test_one_worker_at_a_time(wired: Wiring, feeds: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PAGE", 1)
-    first, second = Sweeper(wired, worker="a"), Sweeper(wired, worker="b")
+    first, second = wired.sweeper("a"), wired.sweeper("b")
     assert first.begin()
     assert not second.begin()
     pages = first.pages()

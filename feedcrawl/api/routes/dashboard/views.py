@@ -23,7 +23,7 @@ from feedcrawl.domain.frontier.tasks import Kind
 from feedcrawl.domain.operations.tallies import GOOD_POLLS, PART_SEC, SPANS, Bar, errors
 from feedcrawl.domain.sanitize import clean_html
 from feedcrawl.services.frontier import listing
-from feedcrawl.services.operations import dead_letters, overview
+from feedcrawl.services.operations import overview
 from feedcrawl.services.subscriptions import registering
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
@@ -64,7 +64,7 @@ INTERVALS: Final = (10.0, 60.0, 300.0, 1800.0, 3 * 3600.0, 86_400.0, 7 * 86_400.
 def show_overview(request: Request, caller: Reader, wired: Wired, span: str = "24h") -> Response:
     """Figures of the fleet: what polls came to, what they brought, and what fails."""
     span = span if span in SPANS else "24h"
-    seen = overview.overview(wired, span)
+    seen = wired.dashboard.overview(span)
     wired.readiness.look()
     wired.readiness.same_server()
     pairs = [(each.per_day, each.interval_sec) for each in seen.paced]
@@ -109,7 +109,7 @@ def show_feeds(
     request: Request, caller: Reader, wired: Wired, *, q: Text = "", page: Page = 1, failing: bool = False
 ) -> Response:
     """The feeds whose URL, title or category has a text in it, or those that fail."""
-    found = overview.feeds(wired, q.strip(), failing=failing, page=page)
+    found = wired.dashboard.feeds(q.strip(), failing=failing, page=page)
     more = page * overview.FEEDS_A_PAGE < found.meant
     same = {"q": q, "failing": int(failing)}
     values = {
@@ -126,7 +126,7 @@ def show_feeds(
 @router.get("/dashboard/feeds/{feed_id}")
 def show_feed(request: Request, caller: Reader, wired: Wired, feed_id: FeedId, done: str = "") -> Response:
     """A feed: when it is polled next and why, its journal, what it brought."""
-    seen = overview.feed_page(wired, feed_id)
+    seen = wired.dashboard.feed_page(feed_id)
     polls = seen.feed.polls
     values = _intervals(seen) | {
         "seen": seen,
@@ -189,7 +189,7 @@ def show_article(request: Request, caller: Reader, wired: Wired, uid: Uid) -> Re
         "article": article,
         "feed": feed,
         "history": task[1] if task else None,
-        "versions": overview.versions(wired, uid),
+        "versions": wired.dashboard.versions(uid),
     }
     return pages.render("article.html", context(request, wired, caller, "/dashboard/articles") | values)
 
@@ -216,7 +216,7 @@ def show_frontier(request: Request, caller: Reader, wired: Wired) -> Response:
     """What is queued: by kind, by host, how late it is taken, and who is left alone."""
     figures = wired.frontier.figures()
     circuits = wired.frontier.circuits(50)
-    queue = overview.queued(wired)
+    queue = wired.dashboard.queued()
     by_kind: dict[str, dict[str, int]] = {}
     for name, number in figures.by("status", "kind").items():
         status, kind = name.split(":")
@@ -285,7 +285,7 @@ def show_dead_letters(
 ) -> Response:
     """The dead letters that are meant, newest first."""
     said = {"reason": reason.strip(), "host": host.strip().lower()}
-    found = overview.letters(wired, _meant(said), before)
+    found = wired.dashboard.letters(_meant(said), before)
     values = {
         "found": found,
         "said": said,
@@ -304,10 +304,10 @@ def act_on_dead_letters(caller: Writer, wired: Wired, form: Form) -> Response:  
         raise Refusal("nothing_named", "name a letter, a reason or a host: not all letters are meant at once")
     refused = 0
     if form.get("action") == "replay":
-        replayed = dead_letters.replay(wired, wanted)
+        replayed = wired.dead_letter_service.replay(wanted)
         number, refused = replayed.replayed, replayed.refused
     elif form.get("action") == "drop":
-        number = dead_letters.drop(wired, wanted)
+        number = wired.dead_letter_service.drop(wanted)
     else:
         raise Refusal("unknown_action", "action is replay or drop")
     same = {name: form.get(name, "") for name in ("reason", "host")}

@@ -15,7 +15,7 @@ from feedcrawl.api.paging import Cursor, place_of, shown
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.dead_letters import Letter, Wanted, age_sec
 from feedcrawl.domain.urls import MAX_URL_LENGTH
-from feedcrawl.services.operations import dead_letters, overview
+from feedcrawl.services.operations import dead_letters
 
 router = APIRouter(prefix="/dlq", tags=["dead letters"], dependencies=[Depends(needs("read"))])
 
@@ -71,7 +71,7 @@ def list_dead_letters(
     wanted, place = _wanted(wired.now().timestamp(), reason, host, older_than, newer_than), place_of(cursor)
     if place is not None and not 0 <= place[0] < float(2**53):
         raise Refusal("bad_cursor", "cursor is `next` of a page, as it was given")
-    found = overview.letters(wired, wanted, None if place is None else int(place[0]))
+    found = wired.dashboard.letters(wanted, None if place is None else int(place[0]))
     after = (float(found.before), "") if found.before else None
     return shown(request, {"letters": list(map(_public, found.letters)), "count": found.count}, after)
 
@@ -84,7 +84,7 @@ def list_dead_letters(
 )
 def replay_dead_letters(body: Which, wired: Wired) -> Response:
     """Has letters tried again, with all that their tasks carried."""
-    came = dead_letters.replay(wired, body.wanted(wired.now().timestamp()), body.limit)
+    came = wired.dead_letter_service.replay(body.wanted(wired.now().timestamp()), body.limit)
     return JSONResponse({"replayed": came.replayed, "refused": came.refused})
 
 
@@ -96,7 +96,7 @@ def replay_dead_letters(body: Which, wired: Wired) -> Response:
 )
 def drop_dead_letters(body: Which, wired: Wired) -> Response:
     """Forgets letters."""
-    return JSONResponse({"dropped": dead_letters.drop(wired, body.wanted(wired.now().timestamp()), body.limit)})
+    return JSONResponse({"dropped": wired.dead_letter_service.drop(body.wanted(wired.now().timestamp()), body.limit)})
 
 
 def _wanted(now: float, reason: str | None, host: str | None, older: str | None, newer: str | None) -> Wanted:

@@ -1,4 +1,4 @@
-"""What a process of feedcrawl is made of: the one place that names concrete stores and shares them within a crawler."""
+"""The stores of a process: the one place that names them."""
 
 from __future__ import annotations
 
@@ -6,29 +6,12 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 from scrapy_redis.connection import SETTINGS_PARAMS_MAP
 
 from feedcrawl.config import Config
-from feedcrawl.domain.articles.similarity import Rule
-from feedcrawl.domain.cadence.values import CadencePolicy
-from feedcrawl.parsing import ParserPool
-from feedcrawl.services.articles.catalogue import Catalogue
-from feedcrawl.services.articles.collections import CollectionService
-from feedcrawl.services.articles.files import FileService
-from feedcrawl.services.articles.joins import Joins, Policy
-from feedcrawl.services.articles.media import MediaService
-from feedcrawl.services.articles.merges import Merges
-from feedcrawl.services.articles.submissions import Submissions
-from feedcrawl.services.frontier.leases import Leases
-from feedcrawl.services.operations.readiness import Readiness
-from feedcrawl.services.operations.url_gate import Gate
-from feedcrawl.services.push.websub import WebSub
-from feedcrawl.services.sites.sources import Sources, all_of, load
-from feedcrawl.services.subscriptions.tempo import Tempo
 from feedcrawl.store.articles.collections import Collections
-from feedcrawl.store.articles.files import FOLDER, FileContents, Files
+from feedcrawl.store.articles.files import FOLDER
 from feedcrawl.store.articles.media import MediaRecords
 from feedcrawl.store.articles.records import Articles, Lives
 from feedcrawl.store.articles.stories import Stories
@@ -50,19 +33,16 @@ from feedcrawl.store.sites.sitemaps import Sitemaps
 from feedcrawl.store.sites.sources import SaidSources
 from feedcrawl.store.subscriptions.entries import Entries
 from feedcrawl.store.subscriptions.registry import Registry
-from feedcrawl.telemetry.tracing import tracer_for
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
     from feedcrawl.store.frontier.interface import Frontier
     from feedcrawl.store.redis.client import Client
-    from feedcrawl.telemetry.tracing import Tracer
 
 
-class Wiring:
-    """The stores of one process, each made when it is first asked for; `close()` ends them in order.
+class Stores:
+    """The stores of one process, each made when it is first asked for. `close` leaves the server.
 
     `any_server`: the server may be another than the data directory knows.
     """
@@ -112,12 +92,6 @@ class Wiring:
         return self._generation
 
     @cached_property
-    def readiness(self) -> Readiness:
-        """Whether a crawl may go on."""
-        config = self.config
-        return Readiness(self.client, self.generation, config.data_dir, unsafe=config.redis_unsafe)
-
-    @cached_property
     def frontier(self) -> Frontier:
         """All future work."""
         config = self.config
@@ -135,16 +109,6 @@ class Wiring:
         if config.shards == 1:
             return Shard(self.client, policy)
         return Shards(self.client, policy, shards=config.shards)
-
-    @cached_property
-    def leases(self) -> Leases:
-        """What this worker holds of it."""
-        return Leases(self.frontier, lease_sec=self.config.lease_sec, tracer=self.tracer)
-
-    @cached_property
-    def tracer(self) -> Tracer:
-        """What follows a task through its steps, if anything does."""
-        return tracer_for(on=self.config.tracing)
 
     @cached_property
     def registry(self) -> Registry:
@@ -168,25 +132,9 @@ class Wiring:
         return Pushes(self.client, shards=self.config.shards)
 
     @cached_property
-    def websub(self) -> WebSub:
-        """Push, as the crawl and the API see it."""
-        config, stores = self.config, (self.pushes, self.registry, self.frontier)
-        return WebSub(stores, config.public_url, sha1=config.push_sha1, now=self.now)
-
-    @cached_property
     def sitemaps(self) -> Sitemaps:
         """The sitemaps that are watched."""
         return Sitemaps(self.client, shards=self.config.shards, journal_length=self.config.journal_length)
-
-    @cached_property
-    def sources(self) -> Sources:
-        """The sites with settings of their own, as a crawl follows them; BadSources where their file cannot be used."""
-        return all_of(self.config.sources, self.said_sources)
-
-    @cached_property
-    def file_sources(self) -> frozenset[str]:
-        """The names of those in the operator's file."""
-        return frozenset(load(self.config.sources))
 
     @cached_property
     def said_sources(self) -> SaidSources:
@@ -216,11 +164,6 @@ class Wiring:
         return Articles(self.client, lives, shards=config.shards)
 
     @cached_property
-    def catalogue(self) -> Catalogue:
-        """Articles, for readers."""
-        return Catalogue(self.articles)
-
-    @cached_property
     def stories(self) -> Stories:
         """What tells that two articles are one story."""
         return Stories(self.client, title_life_sec=self.config.article_ttl_sec, shards=self.config.shards)
@@ -236,45 +179,9 @@ class Wiring:
         return Collections(self.client, shards=self.config.shards)
 
     @cached_property
-    def joins(self) -> Joins:
-        """Whether an article is new."""
-        config = self.config
-        rule = Rule(config.join_similarity, config.join_min_chars)
-        return Joins(self.client, self._story_stores, self.frontier, Policy(config.join_scope, rule))
-
-    @cached_property
-    def media(self) -> MediaService:
-        """Media records, as actors and the crawl use them."""
-        return MediaService(self.client, self._story_stores, self.leases)
-
-    @cached_property
-    def gate(self) -> Gate:
-        """Which URLs may be named."""
-        return Gate(self.config.allow_networks, self.config.deny_ports)
-
-    @cached_property
-    def shelves(self) -> CollectionService:
-        """Collections, as their actors use them."""
-        return CollectionService(self.client, (self.articles, self.media_records, self.collections))
-
-    @cached_property
-    def merges(self) -> Merges:
-        """Joins, looked at and undone."""
-        return Merges(self.client, self._story_stores, (self.article_lines, self.events), self.leases)
-
-    @property
-    def _story_stores(self) -> tuple[Articles, Stories, MediaRecords, Collections]:
-        return self.articles, self.stories, self.media_records, self.collections
-
-    @cached_property
     def dead_letters(self) -> DeadLetters:
         """The URLs that were given up."""
         return DeadLetters(self.client)
-
-    @cached_property
-    def submissions(self) -> Submissions:
-        """The way of many article tasks into the frontier."""
-        return Submissions(self.client, self.articles, self.leases)
 
     @cached_property
     def site_runs(self) -> SiteRuns:
@@ -311,58 +218,7 @@ class Wiring:
         """files/<day>.ndjson."""
         return NdjsonFile(self.config.data_dir / FOLDER)
 
-    @cached_property
-    def files(self) -> FileService:
-        """Media files of entries and articles."""
-        config = self.config
-        known = Files(self.client, life_sec=config.remember_sec, shards=config.shards)
-        stores = (known, self.articles, self.file_lines)
-        return FileService(config, stores, self.leases, FileContents(config.data_dir))
-
-    @cached_property
-    def parsers(self) -> ParserPool:
-        """The child processes in which documents are parsed."""
-        config = self.config
-        return ParserPool(config.parsers, cpu_sec=config.parser_cpu_sec, memory_bytes=config.parser_memory_bytes)
-
-    @cached_property
-    def cadence(self) -> CadencePolicy:
-        """How feeds are polled."""
-        config = self.config
-        fairness = {} if config.fairness is None else {"fairness": config.fairness}
-        return CadencePolicy(
-            name=config.cadence,
-            min_interval_sec=config.min_interval_sec,
-            max_interval_sec=config.max_interval_sec,
-            initial_interval_sec=config.initial_interval_sec,
-            up_factor=config.up_factor,
-            down_factor=config.down_factor,
-            ewma_alpha=config.ewma_alpha,
-            blend_lambda=config.blend_lambda,
-            jitter_ratio=config.jitter_ratio,
-            backoff_base=config.backoff_base,
-            backoff_cap_sec=config.backoff_cap_sec,
-            **fairness,
-        )
-
-    @cached_property
-    def tempo(self) -> Tempo:
-        """The same, at the tempo that keeps the fleet's budget."""
-        return Tempo(self.registry, self.cadence, self.config.polls_per_hour)
-
     def close(self) -> None:
         """Leaves the server; the embedded one ends with its last user."""
         if "connection" in self.__dict__:
             self.connection.close()
-        if "tracer" in self.__dict__:
-            self.tracer.close()
-
-
-_by_crawler: WeakKeyDictionary[Crawler, Wiring] = WeakKeyDictionary()
-
-
-def of(crawler: Crawler) -> Wiring:
-    """The wiring that all components of a crawler share."""
-    if crawler not in _by_crawler:
-        _by_crawler[crawler] = Wiring(crawler.settings)
-    return _by_crawler[crawler]
