@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.feeds.formats.inner import inner_html
-from feedcrawl.domain.feeds.formats.names import ATOM_SPACES, space_of
+from feedcrawl.domain.feeds.formats.names import space_of
 from feedcrawl.domain.feeds.formats.node import join
+from feedcrawl.domain.feeds.formats.vocabulary import ATOM_SPACES
 from feedcrawl.domain.text import fold
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import re
 from xml.sax.saxutils import escape
 
 from feedcrawl.domain.feeds.formats.repair import NAME
+from feedcrawl.domain.feeds.formats.vocabulary import ENTRIES, HOLDERS
 
 _TOKEN = re.compile(
     rf"<!\[CDATA\[(?P<cdata>.*?)(?:\]\]>|\Z)|<!--.*?(?:-->|\Z)|<\?.*?(?:\?>|\Z)|<![A-Za-z][^<>]*>"
@@ -14,8 +15,6 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _ATTRIBUTE = re.compile(rf"({NAME})\s*=\s*(?:\"([^\"<]*)\"|'([^'<]*)'|([^\s\"'<>=]+))")
-_ENTRIES = frozenset({"item", "entry"})
-_HOLDERS = frozenset({"channel", "feed", "items", "rss", "rdf"})
 # They hold text alone: what begins inside one shows that its end was forgotten.
 _TEXT_ONLY = (
     "copyright docs generator guid id language lastbuilddate link managingeditor pubdate published ttl updated url"
@@ -69,7 +68,7 @@ class _Balancer:
         if self._open and _local(self._open[-1]) in _LEAVES:
             self._close_to(self._open[-1])
             self.codes["unclosed_element"] = None
-        if _local(name) in _ENTRIES:
+        if _local(name) in ENTRIES:
             self._leave_for_entry()
         if len(self._open) >= _MAX_DEPTH:
             self.codes["too_deep"] = None
@@ -81,7 +80,7 @@ class _Balancer:
 
     def _leave_for_entry(self) -> None:
         """Close what is open between the innermost holder of entries and the next entry."""
-        while any(_local(name) in _HOLDERS for name in self._open) and _local(self._open[-1]) not in _HOLDERS:
+        while any(_local(name) in HOLDERS for name in self._open) and _local(self._open[-1]) not in HOLDERS:
             self._out.append(f"</{self._open.pop()}>")
             self.codes["unclosed_element"] = None
 

@@ -11,6 +11,7 @@ import feedparser
 from feedcrawl.domain.dates import parse_date
 from feedcrawl.domain.feeds.fields.places import number
 from feedcrawl.domain.feeds.formats.reading import MAX_ENTRIES, MAX_ID, MAX_NAME, MAX_TITLE
+from feedcrawl.domain.feeds.formats.vocabulary import ENTRIES
 from feedcrawl.domain.models import Enclosure, ParsedEntry, ParsedFeed, Person
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ MAX_CHARACTERS: Final = 500_000  # it reads a quarter of a megabyte a second
 
 # What it has been seen to raise on hostile input, and their kind.
 _ITS_ERRORS = (AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-_HAS_ENTRY = re.compile(r"<(?:\w+:)?(?:item|entry)[\s>]", re.IGNORECASE)
+_HAS_ENTRY = re.compile(rf"<(?:\w+:)?(?:{'|'.join(sorted(ENTRIES))})[\s>]", re.IGNORECASE)
 # Its pattern for addresses is quadratic, so that no element it looks for one in may be long.
 _LONG_PERSON = re.compile(
     r"(<(?:[\w-]+:)?(?:author|creator|contributor|publisher|managingeditor|webmaster|owner|name|email)\b[^<>]*>"

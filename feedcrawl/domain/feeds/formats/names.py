@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from feedcrawl.domain.feeds.formats.vocabulary import DIALECTS
+
 # Namespaces by the prefix that this package knows them under; "" is the vocabulary of RSS and Atom itself. URIs are
 # compared without scheme, case and trailing slash or hash, since publishers get those wrong.
 _SPACES = {
@@ -32,7 +34,6 @@ _SPACES = {
     "xhtml": "www.w3.org/1999/xhtml",
     "xml": "www.w3.org/xml/1998/namespace",
 }
-ATOM_SPACES = frozenset({"www.w3.org/2005/atom", "purl.org/atom/ns"})
 
 # What a document means by a prefix that it forgot to declare.
 WELL_KNOWN = {
@@ -56,6 +57,7 @@ WELL_KNOWN = {
 
 _LONGEST = 256  # characters of a tag with its namespace
 _PREFIXES = {space: prefix for prefix, spaces in _SPACES.items() for space in spaces.split()}
+_PREFIXES |= dict.fromkeys((space for dialect in DIALECTS for space in dialect.spaces), "")
 
 
 def uri_of(tag: str) -> str:

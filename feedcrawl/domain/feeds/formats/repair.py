@@ -7,14 +7,15 @@ import re
 from xml.sax.saxutils import escape
 
 from feedcrawl.domain.feeds.formats.names import WELL_KNOWN
+from feedcrawl.domain.feeds.formats.vocabulary import ROOT_ATTRIBUTES, ROOTS
 
 NAME = r"[A-Za-z_\u00c0-\ufffd][\w.·-]*(?::[\w.·-]+)?"
 _PROLOG = re.compile(
     r"\s*(?:<\?.*?\?>|<!--.*?-->|<!DOCTYPE(?:[^\[>\"']|\"[^\"]*\"|'[^']*')*(?:\[.*?\]\s*)?>)", re.DOTALL | re.IGNORECASE
 )
-_ROOT = re.compile(r"\s*<(?:[\w-]+:)?(?:rss|rdf|feed|channel)\b", re.IGNORECASE)
+_ROOT = re.compile(rf"\s*<(?:[\w-]+:)?(?:{'|'.join(sorted(ROOTS))})\b", re.IGNORECASE)
 _LATER_ROOT = re.compile(
-    r"<rss\s[^<>]*version|<(?:[\w-]+:)?RDF\s[^<>]*xmlns|<(?:[\w-]+:)?feed\s[^<>]*xmlns", re.IGNORECASE
+    "|".join(rf"<(?:[\w-]+:)?{name}\s[^<>]*{attribute}" for name, attribute in ROOT_ATTRIBUTES.items()), re.IGNORECASE
 )
 _DOCTYPE = re.compile(r"<!DOCTYPE", re.IGNORECASE)
 _ENTITY = re.compile(r"<!ENTITY\s+(\w{1,40})\s+(?:\"([^\"&%<]{0,24}|&#\w{1,8};)\"|'([^'&%<]{0,24}|&#\w{1,8};)')\s*>")

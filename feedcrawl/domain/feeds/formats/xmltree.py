@@ -11,6 +11,7 @@ from lxml import etree
 from feedcrawl.domain.feeds.formats import repair
 from feedcrawl.domain.feeds.formats.balance import balance
 from feedcrawl.domain.feeds.formats.names import name_of
+from feedcrawl.domain.feeds.formats.vocabulary import ENTRIES, ROOTS
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 _WINDOWS = re.compile(r"[\x80-\x9f]|&#(?:1[2-5][0-9]|[xX][89][0-9a-fA-F]);")
 
-_STRUCTURE = frozenset({"?:rss", "?:feed", "?:channel", "?:item", "?:entry"})
+_STRUCTURE = frozenset(f"?:{name}" for name in ROOTS | ENTRIES)
 
 
 def load(text: str, reading: Reading) -> _Element | None:
