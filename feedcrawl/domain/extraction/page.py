@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 MIN_HTML_LENGTH = 200
 MIN_STORY = 500  # letters of prose; what is shorter tells how to switch scripts on
+MAX_SHORT_LINE = 200
 MAX_ELEMENTS = 60_000  # ten times a large page; what has more is an attack or a data dump
 _NAMES = ("property", "name", "itemprop", "http-equiv")
 
@@ -47,6 +48,11 @@ class Page:
     def lines(self) -> list[str]:
         """The lines of everything that the page shows."""
         return canonical_text(self.tree).splitlines()
+
+    @cached_property
+    def short_lines(self) -> str:
+        """The lines of the page that are too short for prose, without case."""
+        return "\n".join(line for line in self.lines if len(line) < MAX_SHORT_LINE).casefold()
 
     @property
     def is_declared(self) -> bool:
@@ -124,3 +130,17 @@ def _base_url(tree: HtmlElement, url: str) -> str:
 def text_of(element: HtmlElement) -> str:
     """The text of an element as one line."""
     return canonical_text(element).replace("\n", " ")
+
+
+def around_headline(page: Page) -> set[HtmlElement]:
+    """The elements that hold an h1, however they are named: the article is in them too."""
+    return {kin for h1 in page.tree.iter("h1") for kin in h1.iterancestors()}
+
+
+def headline_at(page: Page) -> int | None:
+    """The index of the page's headline among its lines: that which a statement repeats, else the first h1."""
+    headings = [text for h1 in page.tree.iter("h1") if (text := text_of(h1))]
+    title = page.meta("og:title", "twitter:title") or ""
+    headings.sort(key=lambda text: text not in title)
+    lines = page.lines
+    return next((lines.index(text) for text in (*headings, title) if text in lines), None)

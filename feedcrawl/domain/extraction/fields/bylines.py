@@ -10,6 +10,7 @@ from feedcrawl.domain.extraction.bodies.furniture import is_hidden
 from feedcrawl.domain.extraction.bodies.leads import squeezed
 from feedcrawl.domain.extraction.bodies.weights import names
 from feedcrawl.domain.extraction.fields.persons import MAX_NAME_WORDS, is_person, split_names
+from feedcrawl.domain.extraction.fields.sites import key, site_keys
 from feedcrawl.domain.extraction.page import text_of
 
 if TYPE_CHECKING:
@@ -30,8 +31,21 @@ _ELSEWHERE = frozenset({"nav", "aside", "footer", "figure", "figcaption", "block
 _ELSEWHERE_NAMES = re.compile(
     r"comment|related|recommend|teaser|sidebar|quote|promo|nav(?![a-z])|popular", re.IGNORECASE
 )
-_SIGNED = re.compile(r"^\W*(?:(?:written|reported|posted|story|words)\s+)?(?:by|von|por|par|di|door|av|af)[:\s]+", re.I)
-_SIGNATURE_ENDS = re.compile(r"\s*[@(]|\s\d|\s(?:at|on|am|in)\s")
+_SIGNED = re.compile(
+    r"^\W*(?:(?:written|reported|posted|story|words)\s+)?(?:by|von|vom|por|par|di|door|av|af)[:\s]+"
+    r"|^.{0,30}\d{4}(?:,?\s+\d\d?:\d\d)?\W+(?:by|von|par|por|di|door)\s+",
+    re.IGNORECASE,
+)
+_WRITTEN = re.compile(
+    r"^\W*(?:(?:this (?:post|article) was )?written by|authored by|words by|text by)[:\s]+"
+    r"|^\W*(?:authors?|autor(?:in|en|es)?|auteurs?|text(?:\s*(?:&|und)\s*fotos?)?)\s*:\s*",
+    re.IGNORECASE,
+)
+_MONTH = r"(?:jan|feb|mär|mar|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)[a-z]*\.?\s\d"
+_SIGNATURE_ENDS = re.compile(
+    rf"\s*[@(]|\s\d|\s(?:at|on|am|in)\s|\s{_MONTH}|\s(?:last )?updated|\spublished", re.IGNORECASE
+)
+_HANDLE = re.compile(r"[A-Z][a-z]+[A-Z][A-Za-z]+$|[A-Z]\w+ [A-Z]\w+ [-–|] ")  # "HackerYou", "Ann Lee - Marketing"
 _BARE = re.compile(r"^(by|von|por|par|di|door|av|af):?\n", re.IGNORECASE | re.MULTILINE)
 _PARTS = re.compile(r"\s*[|•·]\s*")
 _AUTHOR_PAGE = re.compile(
@@ -101,7 +115,9 @@ def _names_in(element: HtmlElement) -> list[str]:
     texts = linked if rest <= MAX_NAME_WORDS * len(linked) else linked[:1]
     texts = texts or ([whole] if len(whole) <= MAX_BYLINE_LENGTH else [])
     stated = "author" in f"{element.get('rel')} {element.get('itemprop')}" or _SIGNED.match(whole)
-    return [name for text in texts for name in split_names(text) if stated or name[:1].upper() == name[:1]]
+    found = [name for text in texts for name in split_names(text)]
+    is_byline = stated or any(is_person(name) or _HANDLE.match(name) for name in found)
+    return [name for name in found if is_byline and (stated or name[:1].upper() == name[:1])]
 
 
 def _linked_names(element: HtmlElement) -> list[str]:
@@ -121,9 +137,15 @@ def plain_byline(page: Page) -> list[str]:
     return []
 
 
+def late_byline(page: Page) -> list[str]:
+    """The names in the first line anywhere on the page that says who wrote the text: "Author: Ann Lee"."""
+    return next((names for line in page.lines if len(line) < 100 and (names := _signatories(line, _WRITTEN))), [])
+
+
 def _lines_under_headline(page: Page) -> list[str]:
     """Lines, and parts of lines between bars and bullets; a mere "By" has been joined with the line after it."""
-    headings = [text for h1 in page.tree.iter("h1") if (text := text_of(h1))]
+    sites = site_keys(page)
+    headings = [text for h1 in page.tree.iter("h1") if (text := text_of(h1)) and key(text) not in sites]
     lines = page.lines if headings else []
     at = next((lines.index(heading) + 1 for heading in headings if heading in lines), len(lines))
     below = _BARE.sub(r"\1 ", "\n".join(lines[at : at + 2 * MAX_LINES])).splitlines()
@@ -131,7 +153,7 @@ def _lines_under_headline(page: Page) -> list[str]:
     return [part for line in short for part in _PARTS.split(line.removeprefix("- "))]
 
 
-def _signatories(line: str) -> list[str]:
-    signed = _SIGNED.match(line)
+def _signatories(line: str, signature: re.Pattern[str] = _SIGNED) -> list[str]:
+    signed = signature.match(line)
     text = _SIGNATURE_ENDS.split(line[signed.end() :])[0] if signed else ""
     return [name for name in split_names(text) if is_person(name)]

@@ -45,12 +45,13 @@ def find_canonical(page: Page) -> str | None:
     own = _resolved(page.meta("og:url"), page.base)
     if own and (not is_front(own) or is_front(page.url)):
         return own
+    fetched = _resolved(page.url, page.base)
     for link in page.tree.iter("link"):
         is_canonical = "canonical" in (link.get("rel") or "").lower().split()
         url = _resolved(link.get("href"), page.base) if is_canonical else None
-        if url and same_site(url, page.url) and (not is_front(url) or is_front(page.url)):
+        if url and fetched and same_site(url, fetched) and (not is_front(url) or is_front(page.url)):
             return url
-    return _resolved(page.url, page.base)
+    return fetched
 
 
 def find_language(page: Page, feed: FeedContent | None) -> str | None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.dates import parse_date
 from feedcrawl.domain.extraction.bodies.leads import squeezed
 from feedcrawl.domain.extraction.bodies.weights import names
-from feedcrawl.domain.extraction.page import text_of
+from feedcrawl.domain.extraction.fields.sites import is_news
+from feedcrawl.domain.extraction.page import around_headline, headline_at, text_of
 from feedcrawl.domain.extraction.structured import text_at
 
 if TYPE_CHECKING:
@@ -42,15 +43,37 @@ _SPELT = re.compile(
     r"|\d{1,2}[./]\d{1,2}[./](?:\d{4}|\d{2}(?!\d))(?:,?\s+\d{1,2}:\d\d)?"
     r"|[^\W\d_]{3,}\.?\s+\d{1,2}(?:st|nd|rd|th)?,?\s+\d{4}"
     r"|\d{1,2}(?:st|nd|rd|th)?\.?\s+(?:de\s+)?[^\W\d_]{3,}\.?,?\s+(?:de\s+)?\d{4}"
+    r"|\d{1,2}\s\|\s\d{1,2}\s\|\s\d{4}"
     r"|\d{4}\s*[年년]\s*\d{1,2}\s*[月월]\s*\d{1,2}\s*[日일]"
 )
+_RIGHTS = re.compile(r"©|\(c\)|copyright|all rights reserved", re.IGNORECASE)
 _LABELLED = re.compile(
     r"\W*(?:date|datum|published|posted|publié|publicado|pubblicato|veröffentlicht|erschienen|fecha|data|stand)"
     r"(?:\s+(?:on|am|le|el|il|vom))?\s*:?\s+\W*(?:[^\W\d_]+,?\s+)?\d",
     re.IGNORECASE,
 )
-_TIMED = re.compile(r"(?:[^\W\d_]{2,10}\.?,?\s+)?\d{1,2}[./]\d{1,2}[./]\d{2,4}\W{1,5}\d{1,2}:\d\d")
+_TIMED = re.compile(r"(?:^|\s)\d{1,2}[./]\d{1,2}[./]\d{2,4}\W{1,5}\d{1,2}:\d\d")
 _IN_PATH = re.compile(r"/((?:19|20)\d\d)[/-]?(0[1-9]|1[0-2]|[1-9](?=[/-]))[/-]?(0[1-9]|[12]\d|3[01])(?=[/_.-]|$)")
+_DAY_IN_PATH = re.compile(r"[/~_-](0[1-9]|[12]\d|3[01])-(0[1-9]|1[0-2])-((?:19|20)\d\d)(?=[/_.-]|$)")
+_UPDATED = re.compile(
+    r"updated|modified|reviewed|aktualisier|geändert|mis à jour|actualizado|aggiornat|atualizad|bijgewerkt",
+    re.IGNORECASE,
+)
+_WRITTEN = re.compile(
+    r"\b(?:am|on|le|el|il|vom|den|op)\s.{6,30}\b(?:geschrieben|veröffentlicht|verfasst|erstellt|gepostet|published|posted"
+    r"|written|publié|publicado|pubblicato)\b"
+    r"|\b(?:geschrieben|veröffentlicht|verfasst|erstellt|published|posted|publié|publicado)\b.{0,20}\b(?:am|on|le|el|vom)\s",
+    re.IGNORECASE,
+)
+_STATED = re.compile(
+    r"\"(?:datePublished|publishedAt|published_at|firstPublished(?:At|Date)?|publishDate|publish(?:ed)?_date|pubDate"
+    r"|date_published|publicationDate|created_at|date)\\*\"\s*:\s*\\*\"(\d{4}-\d\d-\d\d[^\"\\]{0,20})"
+)
+_SLASHED = re.compile(r"\b(\d\d?)/(\d\d?)/")
+_LD_SCRIPTS, _SCRIPTS = ".//script[@type='application/ld+json']", ".//script"
+_NAMED = re.compile(r"\d{4}-\d\d|[^\W\d_]{3,}")  # in 11.03.17 nobody knows which is the month
+_AWHILE = timedelta(days=1.5)  # zones apart
+_MARGIN, _MAX_DATED = 40, 70
 _ELSEWHERE = frozenset({"nav", "aside", "footer", "figure", "figcaption", "form", "blockquote", "cite"})
 _ELSEWHERE_NAMES = re.compile(
     r"comment|related|recommend|teaser|sidebar|footer|promo|popular|archive|reference|copyright", re.IGNORECASE
@@ -64,14 +87,33 @@ def find_published(page: Page, feed: FeedContent | None) -> datetime | None:
     stated = (text_at(page.article, "datePublished", "dateCreated", "uploadDate"), *_metas(page, _PUBLISHED_METAS))
     others = (text_at(thing, "datePublished", "uploadDate") for thing in page.things)
     return (
-        _first(stated)
+        _shown_before(_first(stated), page)
         or (feed.published if feed else None)
+        or _first(_in_scripts(page, _LD_SCRIPTS))
         or _first(_machine_readable(page))
         or _first(others)
         or _first(_visible(page))
-        or _first(_in_lines(page))
+        or _first(_near_headline(page))
         or _from_path(page.url)
+        or _first(_in_lines(page))
+        or _first(_in_scripts(page, _SCRIPTS))
+        or _first(_changed(page))
+        or _from_path(page.meta("og:image") or "")
     )
+
+
+def _shown_before(stated: datetime | None, page: Page) -> datetime | None:
+    """The instant that is stated, or an earlier day that readers see under the headline.
+
+    A publishing system dates an article from when it was moved there, and from its last revision.
+    """
+    if stated is None or is_news(page):
+        return stated
+    lines, at = page.lines, headline_at(page)
+    near = lines[at + 1 : at + 7] if at is not None else []
+    dates = (_date_in(line, page) for line in near if len(line) <= 30 and not _UPDATED.search(line))
+    shown = _first(date for date in dates if date and _NAMED.search(date))
+    return shown if shown is not None and stated - shown > _AWHILE else stated
 
 
 def find_modified(page: Page, feed: FeedContent | None) -> datetime | None:
@@ -93,10 +135,11 @@ def _metas(page: Page, wanted: tuple[str, ...]) -> Iterator[str]:
 def _machine_readable(page: Page) -> Iterator[str | None]:
     """What elements with a date for programs hold, those that are said to be of publication first."""
     for element in page.tree.iterfind(".//*[@itemprop='datePublished']"):
-        yield element.get("datetime") or element.get("content") or _spelt(element)
+        yield element.get("datetime") or element.get("content") or _spelt(element, page)
+    around = around_headline(page)
     for element in (*page.tree.iterfind(".//time[@pubdate]"), *page.tree.iterfind(".//time[@datetime]")):
-        if not _is_elsewhere(element):
-            yield element.get("datetime") or _spelt(element)
+        if not _is_elsewhere(element, around):
+            yield element.get("datetime") or _spelt(element, page)
 
 
 def _visible(page: Page) -> Iterator[str | None]:
@@ -104,47 +147,80 @@ def _visible(page: Page) -> Iterator[str | None]:
     places = (
         e for e in page.tree.iter("time", "span", "div", "p", "h2", "h3", "h4", "a", "li", "abbr") if _is_marked(e)
     )
+    around = around_headline(page)
     for element in islice(places, _MAX_PLACES):
-        if not _is_elsewhere(element):
-            yield _spelt(element)
+        if not _is_elsewhere(element, around):
+            yield _spelt(element, page)
+
+
+def _near_headline(page: Page) -> Iterator[str | None]:
+    """Dates in the short lines under the page's headline, then in those above it."""
+    lines, at = page.lines, headline_at(page)
+    if at is not None:
+        near = (*lines[at : at + 9], *reversed(lines[max(0, at - 4) : at]))
+        yield from (_date_in(line, page) for line in near if len(line) <= _MAX_TEXT / 2 and not _UPDATED.search(line))
 
 
 def _in_lines(page: Page) -> Iterator[str | None]:
-    """Dates in the short lines under the page's h1, and those that have a label."""
-    headline = next((text for h1 in page.tree.iter("h1") if (text := text_of(h1))), None)
-    lines = page.lines
-    at = lines.index(headline) if headline in lines else len(lines)
-    yield from (_date_in(line) for line in lines[at : at + 8] if len(line) <= _MAX_TEXT / 2)
-    yield from (_date_in(line) for line in lines if len(line) <= _MAX_TEXT and _LABELLED.match(line))
-    yield from (_date_in(line) for line in lines if len(line) <= _MAX_TEXT / 2 and _TIMED.match(line))
+    """Dates in lines that have a label, that say when the text was written, or that are little else than a date."""
+    lines = [line for line in page.lines if not _UPDATED.search(line)]
+    short = [line for line in lines if len(line) <= _MAX_TEXT]
+    yield from (_date_in(line, page) for line in short if _LABELLED.match(line))
+    yield from (_date_in(line, page) for line in lines if _WRITTEN.search(line))
+    yield from (_date_in(line, page) for line in short if _TIMED.search(line))
+    at = headline_at(page) or 0
+    for line in lines[at:]:
+        match = _SPELT.search(line)
+        if match and match.start() < _MARGIN and (len(line) < _MAX_DATED or line.startswith("(")):
+            yield _date_in(line, page)
+
+
+def _changed(page: Page) -> Iterator[str | None]:
+    """The days of the last change that readers see: where no other is stated, the article is as old at least."""
+    yield from (_date_in(line, page) for line in page.lines if len(line) <= _MAX_TEXT and _UPDATED.search(line))
+
+
+def _in_scripts(page: Page, scripts: str) -> Iterator[str]:
+    """Days of publication in JSON that the page's scripts read, or in structured data that is no valid JSON."""
+    for script in page.tree.iterfind(scripts):
+        if scripts == _LD_SCRIPTS and page.things:
+            return
+        if match := _STATED.search(script.text or ""):
+            yield match[1]
 
 
 def _is_marked(element: HtmlElement) -> bool:
     return element.tag == "time" or (bool(element.attrib) and _MARKED.search(names(element)) is not None)
 
 
-def _is_elsewhere(element: HtmlElement) -> bool:
+def _is_elsewhere(element: HtmlElement, around: set[HtmlElement]) -> bool:
+    """Whether an element is in a part of the page that is not the article's; what is `around` an h1 is."""
     return any(
-        kin.tag in _ELSEWHERE or (kin.tag != "body" and _ELSEWHERE_NAMES.search(names(kin)))
+        kin not in around
+        and (kin.tag in _ELSEWHERE or (kin.tag != "body" and _ELSEWHERE_NAMES.search(names(kin)) is not None))
         for kin in (element, *element.iterancestors())
     )
 
 
-def _spelt(element: HtmlElement) -> str | None:
+def _spelt(element: HtmlElement, page: Page) -> str | None:
     text = text_of(element) if len(element) < 10 else ""
-    return _date_in(text) if len(text) <= _MAX_TEXT else None
+    return _date_in(text, page) if len(text) <= _MAX_TEXT and not _UPDATED.search(text) else None
 
 
-def _date_in(text: str) -> str | None:
+def _date_in(text: str, page: Page) -> str | None:
+    """The first date in a text; one with slashes has the day first, unless the page is in English as of America."""
     match = _SPELT.search(text)
-    return match[0] if match else None
+    if not match or _RIGHTS.search(text):
+        return None
+    language = (page.tree.get("lang") or "en").lower().replace("_", "-")
+    return match[0] if language in {"en", "en-us"} else _SLASHED.sub(r"\1.\2.", match[0])
 
 
 def _from_path(url: str) -> datetime | None:
-    match = _IN_PATH.search(url)
+    match = _IN_PATH.search(url) or _DAY_IN_PATH.search(url)
     if not match:
         return None
-    year, month, day = map(int, match.groups())
+    year, month, day = map(int, match.groups() if len(match[1]) == 4 else reversed(match.groups()))
     try:
         return datetime(year, month, day, tzinfo=UTC)
     except ValueError:

@@ -22,6 +22,7 @@ SEPARATOR = re.compile(
     r"|(?<=[\u3000-\ud7af])[-–—]+(?=[\u3000-\ud7af])"
 )
 _TRANSCRIBED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "ø": "o", "å": "a", "é": "e", "è": "e"})
+_OF_NEWS = {"news_keywords", "googlebot-news"}
 _DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{2,4}")
 
 
@@ -56,13 +57,19 @@ def is_front(url: str) -> bool:
     return bool(parts.netloc or parts.path) and parts.path in {"", "/"} and not parts.query
 
 
+def is_news(page: Page) -> bool:
+    """Whether a page says that it is news: by its type in structured data, or to the search engines of news."""
+    kinds = map(str, values(page.article.get("@type")))
+    return any("News" in kind or "Live" in kind for kind in kinds) or not _OF_NEWS.isdisjoint(page.metas)
+
+
 def without_site(text: str, sites: set[str]) -> str:
-    """A title without leading and trailing parts whose keys are among `sites`, and without a trailing date."""
+    """A title without leading and trailing parts whose keys are among `sites`, and without dates there."""
     for cut in SEPARATOR.finditer(text):
         rest, start = text[cut.end() :], text[: cut.start()]
         if key(rest) in sites or _DATE.fullmatch(rest):
             return without_site(start, sites) if start else text
-        if key(start) in sites:
+        if key(start) in sites or _DATE.fullmatch(start):
             return without_site(rest, sites) if rest else text
     return text
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from feedcrawl.domain.extraction.fields.sites import SEPARATOR, key, site_keys, without_site
+from feedcrawl.domain.extraction.fields.sites import SEPARATOR, is_front, is_news, key, site_keys, without_site
 from feedcrawl.domain.extraction.page import text_of
 from feedcrawl.domain.extraction.structured import text_at
 from feedcrawl.domain.text import fold, words
@@ -19,7 +20,13 @@ MAX_LENGTH = 500
 _MIN_CORE_LENGTH = 8  # letters; it is chance if another text goes on from a shorter one
 _MIN_NAME_LENGTH = 4
 _MIN_WORDS = 4
+_HEADLINE = 3.5  # outweighs all other statements together
+_ABOUT = 0.3
 _CARDS = ("twitter:title", "parsely-title", "dc.title", "dc:title", "dcterms.title", "title")
+
+
+# A bar, or a hyphen between ideographs or syllables, stands before the name of a section or a site only.
+_BAR = re.compile(r"\s+[|\u2502\u3163\uff5c]\s+|(?<=[\u3000-\ud7af])-(?=[\u3000-\ud7af])")
 
 
 class Statement(NamedTuple):
@@ -38,13 +45,18 @@ def find_title(page: Page, feed: FeedContent | None) -> str | None:
     stated = [statement for statement in _statements(page, feed, sites) if statement.text]
     sites |= _signatures([text for text, _ in stated], sites)
     said = [Statement(without_site(text, sites), weight) for text, weight in stated]
-    is_alone = len(said) == 1 and title_element(page).startswith(stated[0].text)
-    return unsigned(said[0].text) if is_alone else elect(said)
+    title = elect(said)
+    if title is None or any(key(title) == key(text) for text in _headings(page, sites)):
+        return title
+    if len(said) == 1 and title_element(page).startswith(stated[0].text):
+        return unsigned(title)
+    # What follows a bar in the title of a front page is the site's slogan, not its name.
+    return title if is_front(page.url) else unsigned(title, _BAR)
 
 
-def unsigned(title: str) -> str:
-    """A title element without the few words after its last separator: a site's name that nothing else vouches for."""
-    cuts = list(SEPARATOR.finditer(title))
+def unsigned(title: str, separator: re.Pattern[str] = SEPARATOR) -> str:
+    """A title without the few words after its last separator: a site's name that nothing else vouches for."""
+    cuts = list(separator.finditer(title))
     if not cuts:
         return title
     start, rest = title[: cuts[-1].start()], title[cuts[-1].end() :]
@@ -99,7 +111,9 @@ def _statements(page: Page, feed: FeedContent | None, sites: set[str]) -> Iterat
     yield Statement(structured, 1.0)
     yield Statement(graph, 1.1)
     yield Statement(carried, 0.8)
-    yield Statement(_own_heading(page, f"{structured} {graph} {whole} {card} {carried}", sites)[:MAX_LENGTH], 0.45)
+    heading = _own_heading(page, f"{structured} {graph} {whole} {card} {carried}", sites)[:MAX_LENGTH]
+    is_headline = heading and _is_headline(page, heading, [structured, graph, whole, card, carried], sites)
+    yield Statement(heading, _HEADLINE if is_headline else 0.45)
     yield Statement(card, 0.1 if structured or graph else 0.7)
     editors = _unlike(structured, graph, whole, sites)
     yield Statement(editors, 1.2) if editors else Statement(whole, 0.6)
@@ -118,11 +132,38 @@ def _unlike(structured: str, graph: str, whole: str, sites: set[str]) -> str | N
 
 def _own_heading(page: Page, stated: str, sites: set[str]) -> str:
     """The h1 that the page's statements speak of: sites put their own name, or another article, into h1 too."""
-    headings = [text for h1 in page.tree.iter("h1") if (text := text_of(h1)) and key(text) not in sites]
+    headings = _headings(page, sites)
     about = set(words(stated))
     if about:
-        headings = [text for text in headings if _shared(text, about) >= 0.5]
+        headings = [text for text in headings if _shared(text, about) >= _ABOUT]
     return max(headings, key=lambda text: key(text) in key(stated), default="")
+
+
+def _headings(page: Page, sites: set[str]) -> list[str]:
+    return [text for h1 in page.tree.iter("h1") if (text := text_of(h1)) and key(text) not in sites]
+
+
+def _is_headline(page: Page, heading: str, stated: list[str], sites: set[str]) -> bool:
+    """Whether the page's own heading is the headline that its readers see, whatever was written for search engines.
+
+    It is the only h1, and no kicker with a headline ("Trade: A headline"). News sites, which write headlines for their
+    structured data, are believed there.
+    """
+    said = key(heading)
+    others = {key(without_site(text, sites)) for text in stated if text} - {said, ""}
+    if is_front(page.url) or is_news(page) or len(said) < _MIN_CORE_LENGTH or _differ(stated[:2], sites):
+        return False
+    if {key(text) for text in _headings(page, sites)} != {said} or said in key(page.meta("og:site_name") or ""):
+        return False
+    if any(key(text[bar.end() :]) == said for text in stated for bar in _BAR.finditer(text)):
+        return False  # "Name | A headline" is meant so: sites put names that they only add behind it
+    return not any(said.endswith(other) for other in others)
+
+
+def _differ(stated: list[str], sites: set[str]) -> bool:
+    """Whether all of the statements are made, and not the same: editors have chosen their words for each."""
+    keys = {key(without_site(text, sites)) for text in stated}
+    return "" not in keys and len(keys) > 1
 
 
 def _shared(text: str, about: set[str]) -> float:

@@ -45,6 +45,12 @@ STAFF = {"@type": "Organization", "name": "The Daily"}
         (None, "", "<a rel=author>The Daily</a>", ("The Daily",)),
         (STAFF, "", "<h1>A story</h1><p>By Ann Lee</p>", ("Ann Lee",)),
         (None, "<meta name=articleauthor content='Ann Lee'>", "", ("Ann Lee",)),
+        (None, "", "<footer><p>Written by Ann Lee</p></footer>", ("Ann Lee",)),
+        # A name that no reader sees: an account's is dropped, and a person's counts where none else signs.
+        ("mdelatorre", "", "", ()),
+        ("mdelatorre", "", "<p>mdelatorre</p>", ("mdelatorre",)),
+        (None, "<meta name=author content='Luke Day'>", "", ("Luke Day",)),
+        (None, "<meta name=citation_author content='Lee, Ann'>", "", ("Ann Lee",)),
         (None, "", "", ()),
     ],
 )  # fmt: skip
@@ -55,3 +61,13 @@ def test_find_authors(author, head, body, names):
 def test_authors_of_the_feed():
     assert find_authors(page(), FeedContent(authors=("Cy Dee",))) == ("Cy Dee",)
     assert find_authors(page("Ann Lee"), FeedContent(authors=("Cy Dee",))) == ("Ann Lee",)
+
+
+def test_a_signature_that_readers_see_goes_before_a_name_that_they_do_not():
+    html = "<meta name=author content='Luke Day'><h1>A story</h1><p>By: Ann Lee</p><p>" + "text " * 60
+    assert find_authors(read_page(html, "https://d.example/a"), None) == ("Ann Lee",)
+
+
+def test_a_person_with_a_site_of_the_same_name():
+    html = "<meta name=author content='Ann Lee'><meta property=og:site_name content='Ann Lee'><p>" + "text " * 60
+    assert find_authors(read_page(html, "https://annlee.example/a"), None) == ("Ann Lee",)

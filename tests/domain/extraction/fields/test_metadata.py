@@ -37,6 +37,11 @@ def test_find_canonical(head, canonical):
     assert find_canonical(page(head)) == canonical
 
 
+def test_a_page_of_an_unreadable_url_has_no_canonical_url():
+    html = f"<link rel=canonical href=https://d.example/a><p>{'text ' * 60}</p>"
+    assert find_canonical(read_page(html, "hard::page.html")) is None
+
+
 @pytest.mark.parametrize(
     ("head", "attributes", "language"),
     [

@@ -36,6 +36,23 @@ LD = '<script type="application/ld+json">{{"@type":"NewsArticle","headline":"x",
         ("", "<h1>Story</h1><p>04.03.2026</p>", day(3, 4)),
         ("", "<ul><li>Datum 04.03.2026</li></ul>", day(3, 4)),
         ("", "<p>Mi 04.03.26 | 14:07 Uhr | Von X</p>", day(3, 4)),
+        ("", "<article class=teaser><h1>Story</h1><time datetime=2026-03-04>x</time></article>", day(3, 4)),
+        ("", "<h1>Story</h1><p>4 March 2026 - 11 minutes</p>", day(3, 4)),
+        ("", "<p>4. März 2026</p><h1>Story</h1>", day(3, 4)),
+        ("", "<p>Dieser Artikel wurde am 4. März 2026 um 14:48 von Ann geschrieben und unter Häfen abgelegt.</p>",
+         day(3, 4)),
+        ("", "<h1>Story</h1><p>(04.03.2026) Ships have come in from everywhere, as they do each year.</p>", day(3, 4)),
+        ("", "<h1>Story</h1><p>Updated 5 March 2026</p><p>4 March 2026</p>", day(3, 4)),
+        ("", "<h1>Story</h1><p>Updated 5 March 2026</p>", day(3, 5)),
+        ("", "<p>© 4 March 2026</p>", None),
+        ("", '<script>{"a":1,"publishedAt":"2026-03-04T10:00:00Z"}</script>', day(3, 4, 10)),
+        ('<script type="application/ld+json">{"datePublished":"2026-03-04", broken</script>', "", day(3, 4)),
+        ("<meta property=og:image content=https://d.example/a/2026/03/04/x.jpg>", "", day(3, 4)),
+        # An earlier day under the headline; news, and dates that nobody can read for sure, are not overruled.
+        ("<meta name=date content=2026-03-20>", "<h1>Story</h1><p>4 March 2026</p>", day(3, 4)),
+        ("<meta name=date content=2026-03-04>", "<h1>Story</h1><p>20 March 2026</p>", day(3, 4)),
+        ("<meta name=date content=2026-03-20>", "<h1>Story</h1><p>03.04.26</p>", day(3, 20)),
+        (LD.format('"datePublished":"2026-03-20"'), "<h1>Story</h1><p>4 March 2026</p>", day(3, 20)),
         ("", "<p>On 4 March 2026 something happened somewhere, as was told in a text of some length.</p>", None),
         ("<meta name=article:modified_time content=2026-03-04>", "", None),
     ],
@@ -50,6 +67,7 @@ def test_find_published(head, body, published):
         ("https://d.example/2026/03/04/story", day(3, 4)),
         ("https://d.example/2026-03-04-story", day(3, 4)),
         ("https://d.example/a/20260304/x", day(3, 4)),
+        ("https://d.example/news/04-03-2026", day(3, 4)),
         ("https://d.example/2026/02/31/story", None),
         ("https://d.example/2026/03/story", None),
     ],
@@ -65,3 +83,9 @@ def test_the_feed_comes_before_the_page_s_look():
     assert find_modified(page(), feed) == day(5, 6)
     assert find_modified(page("<meta property=article:modified_time content=2026-03-04>"), feed) == day(3, 4)
     assert find_modified(page(), None) is None
+
+
+@pytest.mark.parametrize(("language", "published"), [("en", day(3, 4)), ("en-GB", day(4, 3)), ("fr", day(4, 3))])
+def test_the_order_of_day_and_month_is_that_of_the_page_s_language(language, published):
+    html = f"<html lang={language}><h1>Story</h1><p>03/04/2026</p><p>{'text ' * 60}</p>"
+    assert find_published(read_page(html, URL), None) == published

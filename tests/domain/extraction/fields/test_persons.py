@@ -1,6 +1,6 @@
 import pytest
 
-from feedcrawl.domain.extraction.fields.persons import is_person, is_publisher, split_names
+from feedcrawl.domain.extraction.fields.persons import is_person, is_publisher, is_user_name, split_names
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,15 @@ from feedcrawl.domain.extraction.fields.persons import is_person, is_publisher, 
         ("Ann Lee | Comment now | Sign up", ["Ann Lee"]),
         ("Leave a comment", []),
         ("Von", []),
+        ("Jun 2 Written By", []),
+        ("Example Media GmbH", []),
+        ("Super User", []),
+        ("webmaster", []),
+        ("undefined", []),
+        ("page.head.extra.author", []),
+        ("More about me", []),
+        ("Authors: Ann Lee and Bo Ek, Extension educators", ["Ann Lee", "Bo Ek"]),
+        ("Ann Lee, Founder at Example", ["Ann Lee"]),
         ("srf/hosb", ["srf/hosb"]),
         ("신현주 기자", ["신현주"]),
         ("x" * 100, []),
@@ -46,6 +55,7 @@ def test_split_names(text, names):
         ("신현주", True),
         ("Ann Lee0", False),
         ("Ann", False),
+        ("The Daily", False),
         ("dpa", False),
         ("Ann lee", False),
         ("Ann Lee Writes Of Many Ports", False),
@@ -70,3 +80,22 @@ def test_is_person(name, person):
 )
 def test_is_publisher(name, publisher):
     assert is_publisher(name, {"thedaily", "thedailyexample"}) is publisher
+
+
+@pytest.mark.parametrize(
+    ("name", "user"),
+    [
+        ("mdelatorre", True),
+        ("brandon-peaktwo", True),
+        ("ann_lee", True),
+        ("Ann42", True),
+        ("example.org", True),
+        ("Ann", False),
+        ("Ann Lee", False),
+        ("AFP", False),
+        ("Ann L.", False),
+        ("", False),
+    ],
+)
+def test_is_user_name(name, user):
+    assert is_user_name(name) is user

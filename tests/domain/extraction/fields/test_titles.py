@@ -30,7 +30,31 @@ def page(head, body=""):
         (
             "<title>A story of ports - Ann | Daily</title><meta property=og:title content='A story of ports - Ann'>",
             "<h1>A story of ports</h1>",
-            "A story of ports - Ann",
+            "A story of ports",
+        ),
+        # The only h1 is the headline, whatever was written for search engines; of several h1 none is.
+        ("<title>Best ports of 2026</title>", "<h1>Ten ports that we like best</h1>", "Ten ports that we like best"),
+        ("<title>Best ports of 2026</title>", "<h1>Ten ports that we like</h1><h1>Sea</h1>", "Best ports of 2026"),
+        ("<title>Best ports of 2026</title>", "<h1>Our weblog</h1>", "Best ports of 2026"),
+        ("<title>News: Ports of the sea</title>", "<h1>Ports of the sea</h1>", "Ports of the sea"),
+        ("<title>The Name | Ports of the sea</title>", "<h1>Ports of the sea</h1>", "The Name | Ports of the sea"),
+        ("<title>04.03.2026 | Ports of the sea</title>", "<h1>Ports of the sea</h1>", "Ports of the sea"),
+        ("<title>Ports of the sea</title>", "<h1>News: Ports of the sea</h1>", "Ports of the sea"),
+        (
+            "<title>Best ports</title><meta name=news_keywords content=sea>",
+            "<h1>Ten ports that we like best</h1>",
+            "Best ports",
+        ),
+        (
+            """<title>Best ports</title><meta property=og:title content='Ports'>
+            <script type="application/ld+json">{"@type": "Article", "headline": "Best ports of all"}</script>""",
+            "<h1>Ten ports that we like best</h1>",
+            "Ports",
+        ),
+        (
+            "<title>Ports of the sea | Opinion</title><meta property=og:title content='Ports of the sea | Opinion'>",
+            "",
+            "Ports of the sea",
         ),
         ("<title>A story of ports – My website</title>", "", "A story of ports"),
         ("<title>A story - about ports</title>", "", "A story - about ports"),
@@ -54,6 +78,11 @@ def page(head, body=""):
 )
 def test_find_title(head, body, title):
     assert find_title(page(head, body), None) == title
+
+
+def test_the_heading_of_a_front_page_is_a_slogan():
+    html = f"<title>Anna Lee | Ports by the sea</title><h1>Ports for all who love the sea</h1><p>{'text ' * 60}</p>"
+    assert find_title(read_page(html, "https://www.daily.example/"), None) == "Anna Lee | Ports by the sea"
 
 
 def test_a_title_of_many_parts_is_cut():
