@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import functools
 import os
+import random
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -51,12 +52,19 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
         options.numprocesses = PROCESSES_PER_CORE * (os.cpu_count() or 1)
     if options.numprocesses and options.dist == "no":
         options.dist, options.loadscopereorder = "loadgroup", False
+        # All processes have to collect the same tests in the same order, those made from a set too.
+        os.environ.setdefault("PYTHONHASHSEED", str(random.randrange(1 << 32)))
 
 
 def pytest_configure(config: pytest.Config) -> None:
     profile = (LONG if config.option.slow else SHORT) | (REPRODUCIBLE if os.environ.get("CI") else {})
     hypothesis.settings.register_profile("feedcrawl", **profile)
     hypothesis.settings.load_profile("feedcrawl")
+
+
+def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:
+    """A name for bytes: what they are may differ from process to process (gzip writes the time)."""
+    return argname if isinstance(val, bytes) and not val.isascii() else None
 
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)

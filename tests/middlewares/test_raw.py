@@ -2,8 +2,6 @@ import asyncio
 import gzip
 import json
 import os
-import subprocess
-import sys
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +13,7 @@ from scrapy import Request, Spider, signals
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
+from scrapy_process import clean_environment, run_python
 from warcio.archiveiterator import ArchiveIterator
 
 from feedcrawl.middlewares.raw import RawCaptureMiddleware, exchange
@@ -64,10 +63,9 @@ def crawl(tmp_path):
 
     def crawl(*requests, **settings):
         argument = json.dumps([{"FEEDCRAWL_DATA_DIR": str(tmp_path)} | settings, requests])
-        command = [sys.executable, "-c", CRAWL, argument]
-        run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-        assert run.returncode == 0, run.stderr
-        return [json.loads(line) for line in run.stdout.splitlines()]
+        run = run_python("-c", CRAWL, argument, env=clean_environment())
+        assert run.code == 0, run.err
+        return [json.loads(line) for line in run.out.splitlines()]
 
     return crawl
 

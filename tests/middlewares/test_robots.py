@@ -216,8 +216,9 @@ def test_asking_for_it_takes_the_pages_turn(world: World) -> None:
     began = time.monotonic()
     assert world.worker()(lease=lease) is None
     assert time.monotonic() - began >= 0.99
+    began = time.monotonic()
     assert world.worker()(lease=lease) is None  # known: the turn at hand is the page's
-    assert time.monotonic() - began < 1.9
+    assert time.monotonic() - began < 0.99
 
 
 def test_a_next_turn_that_is_far_is_waited_for_in_the_frontier(world: World) -> None:
@@ -226,7 +227,7 @@ def test_a_next_turn_that_is_far_is_waited_for_in_the_frontier(world: World) -> 
     (lease,) = world.leases.take(1, LANES).leases
     began = time.monotonic()
     assert world.worker()(lease=lease) is CrawlDelayLearned
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 4
 
 
 def test_who_has_no_turn_waits_for_one(world: World) -> None:
