@@ -36,6 +36,12 @@ logger = logging.getLogger(__name__)
 REMEMBERED = 2000
 """Hosts whose rules a worker keeps parsed."""
 
+REMEMBERED_CHARS = 8 << 20
+"""Characters of all these robots.txt together; read, a rule takes some ten times its length."""
+
+SMALL_CHARS = 16 << 10
+"""A robots.txt up to this length is read in the event loop: 5 ms."""
+
 PATIENCE_SEC = 30.0
 """How long a turn at a host is waited for that is not the task's own."""
 
@@ -59,6 +65,7 @@ class RobotsGate:
         self._now = wired.now
         self._agent = str(crawler.settings["USER_AGENT"])
         self._known: OrderedDict[str, Known] = OrderedDict()
+        self._chars = 0
         self._paced: dict[str, float] = {}
         self._just_paced: set[str] = set()
         self._asking: dict[str, asyncio.Future[Known]] = {}
@@ -120,13 +127,16 @@ class RobotsGate:
         await self._rules(origin(url), "visit")
 
     def _recall(self, site: str) -> Known | None:
+        """What is known of a site without a request; None too for a long robots.txt that has yet to be read."""
         found = self._known.get(site)
-        if found is None or not self._fresh(found[0]):
-            record = self._hosts.robots(site)
-            if record is None or not self._fresh(record):
-                return None
-            found = self._remember(site, record)
-        return found
+        if found is not None and self._fresh(found[0]):
+            return found
+        record = self._stored(site)
+        return self._remember(site, record, self._read(record)) if record and len(record.body) <= SMALL_CHARS else None
+
+    def _stored(self, site: str) -> RobotsRecord | None:
+        record = self._hosts.robots(site)
+        return record if record is not None and self._fresh(record) else None
 
     async def _rules(self, site: str, turn: Turn) -> tuple[Known, bool]:
         """What is known of a site, and whether that took a request.
@@ -135,6 +145,8 @@ class RobotsGate:
         for ever. What a page has begun in its own turn goes on without it there, and the page comes again.
         """
         known = self._recall(site)
+        if known is None and (record := self._stored(site)) is not None:
+            known = await self._read_and_remember(site, record)
         if known is not None:
             self._known.move_to_end(site)
             return known, False
@@ -165,16 +177,32 @@ class RobotsGate:
             self._begun(self._visiting, site, "visit", hop.url, hop.chain)
             raise
         self._hosts.save_robots(site, record)
-        return self._remember(site, record)
+        return await self._read_and_remember(site, record)
 
-    def _remember(self, site: str, record: RobotsRecord) -> Known:
-        rules = robots.parse(record.body.encode("utf-8", "surrogateescape")) if 200 <= record.status < 300 else None
+    async def _read_and_remember(self, site: str, record: RobotsRecord) -> Known:
+        """Reads a long robots.txt in a thread: Python changes threads every 5 ms, and the event loop goes on."""
+        if len(record.body) <= SMALL_CHARS:
+            return self._remember(site, record, self._read(record))
+        return self._remember(site, record, await asyncio.to_thread(self._read, record))
+
+    def _read(self, record: RobotsRecord) -> robots.RobotsRules | None:
+        if not 200 <= record.status < 300:
+            return None
+        rules = robots.parse(record.body.encode("utf-8", "surrogateescape"))
+        rules.crawl_delay(self._agent)  # the first question about an agent is the one that takes time
+        return rules
+
+    def _remember(self, site: str, record: RobotsRecord, rules: robots.RobotsRules | None) -> Known:
         if rules is not None:
             self._pace(site, rules)
-        self._known[site] = (record, rules)
-        while len(self._known) > REMEMBERED:
-            self._known.popitem(last=False)
-        return self._known[site]
+            if rules.dropped:
+                left_out = {"rules": len(rules.dropped), "first": rules.dropped[0][:200]}
+                logger.warning("robots_rules_dropped", extra={"host": hostname(site), **left_out})
+        self._chars += len(record.body) - (len(self._known.pop(site)[0].body) if site in self._known else 0)
+        self._known[site] = known = (record, rules)
+        while len(self._known) > REMEMBERED or self._chars > REMEMBERED_CHARS:
+            self._chars -= len(self._known.popitem(last=False)[1][0].body)
+        return known
 
     async def _fetch(
         self, site: str, before: RobotsRecord | None, answer: Coroutine[None, None, Response]
@@ -224,6 +252,8 @@ class RobotsGate:
         assert self._crawler.engine is not None
         meta = {
             "dont_obey_robotstxt": True,
+            "first_bytes": MAX_BYTES,
+            "download_maxsize": 0,  # a length that is announced refuses nothing: no more is downloaded than counts
             "download_timeout": self._config.robots_timeout_sec,
             "handle_httpstatus_all": True,
         }

@@ -9,7 +9,7 @@ from scrapy.exceptions import ResponseDataLossError
 from scrapy.http import TextResponse
 from scrapy.responsetypes import responsetypes
 
-from feedcrawl.domain.http.codings import Undecodable, decode, is_plain, names
+from feedcrawl.domain.http.codings import Undecodable, decode, head, is_plain, names
 from feedcrawl.domain.http.encodings import names_no_text
 from feedcrawl.exceptions import BodyRefused
 
@@ -31,6 +31,8 @@ SMALL_DECODED_BYTES = 256 << 10
 
 class DecodingMiddleware:
     """Hands on bodies as they were before compression, at most `meta["download_maxsize"]` or DOWNLOAD_MAXSIZE bytes.
+
+    With `meta["first_bytes"]` so many bytes are enough, and what comes after them is cut.
 
     The body of an error or redirect is read to 64 KiB and is empty where that is not enough or it cannot be decoded:
     nobody needs it, and the status is the news.
@@ -63,7 +65,10 @@ class DecodingMiddleware:
         limit = request.meta.get("download_maxsize", self._limit_bytes)
         codings = names(response.headers.getlist("Content-Encoding"))
         try:
-            body = await _decoded(response, codings, limit)
+            if (wanted := request.meta.get("first_bytes")) is not None and response.status < 300:
+                body = await asyncio.to_thread(head, response.body, codings, limit_bytes=wanted)
+            else:
+                body = await _decoded(response, codings, limit)
         except Undecodable as refusal:
             if refusal.code == "dataloss":
                 raise ResponseDataLossError(f"{refusal.detail}: {request.url}") from refusal

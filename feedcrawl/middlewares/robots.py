@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Self
 
+from scrapy import signals
+from scrapy.exceptions import StopDownload
 from scrapy.utils.asyncio import sleep
 
 from feedcrawl import wiring
@@ -34,6 +36,7 @@ class RobotsMiddleware:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Shares the crawler's gate and leases."""
+        crawler.signals.connect(stop_at_first_bytes, signals.bytes_received)
         return cls(robots_gate.of(crawler), wiring.of(crawler).leases)
 
     async def process_request(self, request: Request) -> None:
@@ -53,3 +56,13 @@ class RobotsMiddleware:
         if wait > NEAR_SEC:
             raise CrawlDelayLearned(f"crawl_delay: {request.url}")
         await sleep(wait)
+
+
+def stop_at_first_bytes(data: bytes, request: Request) -> None:
+    """Ends a download of which only `meta["first_bytes"]` bytes count: the response has those that came."""
+    wanted = request.meta.get("first_bytes")
+    if wanted is None:
+        return
+    request.meta["bytes_got"] = request.meta.get("bytes_got", 0) + len(data)
+    if request.meta["bytes_got"] >= wanted:
+        raise StopDownload(fail=False)

@@ -138,12 +138,27 @@ def test_what_lies_beyond_the_limit_is_not_read_and_a_torn_line_is_no_rule(monke
         b"User-agent: *\n" * 30_000,
         b"\0" * 500_000,
         b"User-agent: " + b" " * 500_000,
+        b"".join(b"User-agent: %c%c%c\n" % (97 + n % 26, 97 + n // 26 % 26, 97 + n // 676) for n in range(15_000))
+        + b"Disallow: /x\n" * 20_000,
+        b"User-agent: *\n" + b"".join(b"Disallow: /*zq%d\n" % number for number in range(30_000)),
+        b"User-agent: *\nDisallow: /" + b"\xff" * 500_000,
     ],
 )
 def test_cost_is_bounded(body):
     rules = robots.parse(body)
     rules.allowed(SITE + "/" + "a" * 2000, "feedcrawl")
     assert rules.crawl_delay("feedcrawl") is None
+
+
+def test_wildcards_beyond_the_budget_are_named_and_dropped(monkeypatch):
+    monkeypatch.setattr(robots, "MAX_WILDCARDS", 3)
+    body = "User-agent: *\nDisallow: /*a\nDisallow: /b*c*d\nAllow: /*e\nUser-agent: other\nDisallow: /f\nDisallow: /*g"
+    rules = robots.parse(body.encode())
+    assert rules.dropped == ("Allow: /*e", "Disallow: /*g")
+    paths = ("/xa", "/b1c2d", "/xe", "/f", "/xg")
+    assert [rules.allowed(SITE + path, "feedcrawl") for path in paths] == [False, False, True, True, True]
+    assert [rules.allowed(SITE + path, "other") for path in paths] == [True, True, True, False, True]
+    assert robots.parse(b"User-agent: *\nDisallow: /*").dropped == ()
 
 
 @given(st.lists(st.sampled_from([b"User-agent:", b"*", b"\n", b"\xff", b"Disallow: /", b"Crawl-delay:", b"\0", b"%"])))

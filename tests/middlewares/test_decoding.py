@@ -128,6 +128,20 @@ def test_decoded_bytes_are_counted() -> None:
     assert crawler.stats.get_value("httpcompression/response_bytes") == len(PAGE)
 
 
+@pytest.mark.parametrize(
+    ("coding", "body", "first"),
+    [
+        (None, b"x" * 50_000, b"x" * 40_000),
+        (None, b"x" * 30_000, b"x" * 30_000),
+        ("gzip", gzip.compress(bytes(50_000)), bytes(40_000)),
+        ("gzip", gzip.compress(Random(1).randbytes(90_000))[:60_000], Random(1).randbytes(90_000)[:40_000]),
+        ("br", brotli.compress(bytes(2 << 20)), bytes(40_000)),
+    ],
+)
+def test_of_what_is_read_to_a_length_the_rest_is_cut(coding: str | None, body: bytes, first: bytes) -> None:
+    assert decoded(body, coding, meta={"first_bytes": 40_000, "download_maxsize": 0}).body == first
+
+
 @pytest.mark.parametrize("label", ["punycode", "idna", "undefined", "rot13", "unicode_escape", "utf-7"])
 @pytest.mark.parametrize("coding", [None, "gzip"])
 def test_a_spider_that_reads_text_gets_no_codec_that_is_no_encoding(label: str, coding: str | None) -> None:

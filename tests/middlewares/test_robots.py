@@ -1,4 +1,5 @@
 import asyncio
+import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -8,12 +9,15 @@ from typing import Any
 import pytest
 import redis
 from scrapy import Request
+from scrapy.exceptions import StopDownload
 from scrapy.http import Response
 from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 from twisted.internet import error as net
 
+from feedcrawl.crawl import robots_gate
 from feedcrawl.crawl.robots_gate import RobotsGate
+from feedcrawl.domain import robots
 from feedcrawl.domain.frontier.tasks import LANES, History, Lease, Task
 from feedcrawl.domain.http.robots_access import RETRY_SEC
 from feedcrawl.exceptions import (
@@ -24,7 +28,7 @@ from feedcrawl.exceptions import (
     RobotsElsewhere,
     RobotsUnavailable,
 )
-from feedcrawl.middlewares.robots import RobotsMiddleware
+from feedcrawl.middlewares.robots import RobotsMiddleware, stop_at_first_bytes
 from feedcrawl.services.frontier.leases import Leases
 from feedcrawl.store.frontier.hosts import Hosts
 from feedcrawl.store.frontier.queue import Shard
@@ -264,3 +268,47 @@ def test_a_page_whose_host_is_asked_in_anothers_turn_waits_without_its_own(world
         asking.cancel()
 
     asyncio.run(main())
+
+
+def test_a_long_one_is_read_off_the_loop_and_kept(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.answer = RULES + b"Disallow: /ours\n" * 2000
+    where: list[bool] = []
+    parse = robots.parse
+
+    def seen(body: bytes) -> Any:
+        where.append(threading.current_thread() is threading.main_thread())
+        return parse(body)
+
+    monkeypatch.setattr(robots, "parse", seen)
+    assert world.worker()("https://a.test/ours") is RobotsBlocked
+    another = world.worker()
+    assert another("https://a.test/ours") is RobotsBlocked  # by what the fleet knows
+    assert another("https://a.test/other") is None
+    assert where == [False, False]
+    assert len(world.asked) == 1
+
+
+def test_what_is_kept_is_bounded_by_its_length(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(robots_gate, "REMEMBERED_CHARS", 2 * len(RULES))
+    gate = RobotsGate(world, world)
+    ask = RobotsMiddleware(gate, world.leases)
+    for name in "abac":
+        asyncio.run(ask.process_request(Request(f"https://{name}.test/page")))
+    assert [gate.known(f"https://{name}.test/ours") for name in "abc"] == [False] * 3  # as the store knows them
+    assert gate._chars == 2 * len(RULES)
+
+
+def test_rules_beyond_the_budget_are_logged(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    world.answer = RULES + b"Disallow: /*x\n" * (robots.MAX_WILDCARDS + 5)
+    assert world.worker()() is None
+    (line,) = [line for line in caplog.records if line.message == "robots_rules_dropped"]
+    assert (line.host, line.rules, line.first) == ("a.test", 5, "Disallow: /*x")
+
+
+def test_a_download_ends_where_no_more_of_it_counts() -> None:
+    request = Request("https://a.test/robots.txt", meta={"first_bytes": 100})
+    stop_at_first_bytes(b"x" * 99, request)
+    stop_at_first_bytes(b"x" * 500, Request(URL))
+    with pytest.raises(StopDownload) as stopped:
+        stop_at_first_bytes(b"x", request)
+    assert stopped.value.fail is False

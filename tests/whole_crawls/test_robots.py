@@ -1,7 +1,9 @@
 """robots.txt, and what it redirects to, are requests like any other: each in a turn of its host."""
 
+import gzip
 import threading
 from pathlib import Path
+from random import Random
 
 import pytest
 from origin import document, redirect
@@ -55,3 +57,20 @@ def test_no_request_of_a_host_comes_before_its_turn(tmp_path: Path, workers: int
             assert ledger.of(host, robots=True)[0].path in ("/robots.txt", "/rules")
             assert ledger.max_open(host) == 1, host
             assert min(ledger.gaps(host, robots=True)) >= DELAY_SEC * 0.9, (host, ledger.gaps(host, robots=True))
+
+
+@pytest.mark.parametrize("coding", ["identity", "gzip"])
+def test_of_a_robots_txt_without_an_end_the_first_512_kib_count(tmp_path: Path, coding: str) -> None:
+    rules = b"User-agent: *\nDisallow: /closed\n" + b"# nothing that counts\n" * (10 << 20 >> 4)
+    body = gzip.compress(rules[:600_000] + Random(1).randbytes(2 << 20)) if coding == "gzip" else rules
+    with world_in(tmp_path) as world:
+        site = world.origin.site("site.test")
+        site.serve("/robots.txt", document(body, content_type="text/plain", headers=(("Content-Encoding", coding),)))
+        for name in ("open", "closed"):
+            site.serve(f"/{name}", good_page(name))
+        entries = [entry(site, name, summary="") for name in ("open", "closed")]
+        world.crawl("all", "feeds=" + site.serve("/feed", feed(entries)))
+        with world.client() as client:
+            assert article(client, site.url("/open"))["status"] == "success"
+        assert not world.origin.ledger.of("site.test", "/closed")
+        assert len(world.origin.ledger.of("site.test", "/robots.txt")) == 1

@@ -1,38 +1,19 @@
 """Content codings (RFC 9110 section 8.4.1), undone within a limit.
 
 Servers lie about them: plain text named gzip, gzip not named at all. What a body is outweighs what it is called, once.
-The work is linear in the input: bytes are fed in pieces, so that what follows a member is not copied for each. zlib,
-brotli and zstd release the interpreter's lock, so a thread may decode.
 """
 
 from __future__ import annotations
 
-import re
-import sys
-import zlib
 from typing import TYPE_CHECKING, Final
 
-import brotli  # type: ignore[import-untyped]
-
 from feedcrawl.domain.errors import Refusal
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
+from feedcrawl.domain.http.compression import GZIP, PIECES, ZSTD, Damaged, TooLarge, fill
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
 MAX_CODINGS: Final = 2
-MAX_MEMBERS: Final = 2000
-"""Gzip members or zstd frames of one body. A file of blocks (bgzip) has one for each 64 KiB."""
-MAX_IDLE: Final = 32
-"""Pieces of input in a row that bring no output: 2 MiB, or as many empty members."""
-_FED_BYTES, _PIECE_BYTES = 1 << 16, 1 << 18
-_PADDING = re.compile(rb"\0+")
-_GZIP, _ZSTD = b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd"  # RFC 1952 section 2.3.1, RFC 8878 section 3.1.1
-_ZSTD_WINDOW = {int(zstd.DecompressionParameter.window_log_max): 23}  # 8 MiB: RFC 9659 section 3
 
 # Control characters that no text has: "binary data byte" of the MIME Sniffing Standard.
 _BINARY = bytes({*range(0x09), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20)})
@@ -47,10 +28,6 @@ class Undecodable(Refusal):
     """
 
 
-class _Damaged(Exception):
-    """Bytes that are not of this coding, or not to their end."""
-
-
 def names(values: Sequence[bytes]) -> tuple[str, ...]:
     """The codings that Content-Encoding fields name, in the order in which they were applied, without `identity`."""
     listed = b",".join(values).decode("latin-1").lower().split(",")
@@ -59,7 +36,7 @@ def names(values: Sequence[bytes]) -> tuple[str, ...]:
 
 def is_plain(body: bytes, codings: Sequence[str]) -> bool:
     """True if a body has no coding, neither by its header nor by its first bytes: `decode` returns it as it is."""
-    return not codings and not body.startswith(_GZIP)
+    return not codings and not body.startswith(GZIP)
 
 
 def decode(body: bytes, codings: Sequence[str], *, limit_bytes: int) -> bytes:
@@ -78,6 +55,28 @@ def decode(body: bytes, codings: Sequence[str], *, limit_bytes: int) -> bytes:
     return body if layers >= MAX_CODINGS else _ungzipped(body, limit_bytes)
 
 
+def head(body: bytes, codings: Sequence[str], *, limit_bytes: int) -> bytes:
+    """The first `limit_bytes` of the body before `codings` were applied, or what can be had of them.
+
+    For what is read to its limit only, and downloaded no further. Undecodable (`bad_encoding`) as `decode` raises it.
+    """
+    if len(codings) > MAX_CODINGS:
+        raise Undecodable("bad_encoding", f"{len(codings)} content codings, at most {MAX_CODINGS}")
+    for coding in reversed(codings or ("gzip",)):
+        named, found = coding if coding in PIECES else None, _sniff(body)
+        if found == "text" or not (named or found):
+            continue
+        content = bytearray()
+        try:
+            fill(content, PIECES[found or named or ""](body), limit_bytes)
+        except Damaged as error:
+            raise _undecodable(coding, error) from None
+        except (EOFError, TooLarge):
+            pass
+        body = bytes(content)
+    return body[:limit_bytes]
+
+
 def _ungzipped(body: bytes, limit_bytes: int) -> bytes:
     """A gzip that no header names, undone; what only begins like one is left to whoever reads it."""
     if _sniff(body) != "gzip":
@@ -91,12 +90,12 @@ def _ungzipped(body: bytes, limit_bytes: int) -> bytes:
 
 
 def _layer(body: bytes, coding: str, limit_bytes: int) -> bytes:
-    pieces = _PIECES.get(coding)
+    pieces = PIECES.get(coding)
     found = _sniff(body)
     try:
         if pieces:
             return _joined(pieces(body), limit_bytes)
-    except (_Damaged, EOFError) as error:
+    except (Damaged, EOFError) as error:
         if found == coding.removeprefix("x-") or found is None:
             raise _undecodable(coding, error) from None
     if found == "text":
@@ -104,8 +103,8 @@ def _layer(body: bytes, coding: str, limit_bytes: int) -> bytes:
     if found is None:
         raise Undecodable("bad_encoding", f"{coding} is not a known content coding")
     try:
-        return _joined(_PIECES[found](body), limit_bytes)
-    except (_Damaged, EOFError) as error:
+        return _joined(PIECES[found](body), limit_bytes)
+    except (Damaged, EOFError) as error:
         raise _undecodable(found, error) from None
 
 
@@ -117,105 +116,22 @@ def _undecodable(coding: str, error: Exception) -> Undecodable:
 
 def _joined(pieces: Iterator[bytes], limit_bytes: int) -> bytes:
     content = bytearray()
-    _fill(content, pieces, limit_bytes)
+    try:
+        fill(content, pieces, limit_bytes)
+    except TooLarge as refusal:
+        raise Undecodable(refusal.code, refusal.detail) from None
     return bytes(content)
-
-
-def _fill(content: bytearray, pieces: Iterator[bytes], limit_bytes: int) -> None:
-    idle = 0
-    for piece in pieces:
-        content += piece
-        if limit_bytes and len(content) > limit_bytes:
-            raise Undecodable("too_large", f"more than {limit_bytes} bytes once decoded")
-        idle = 0 if piece else idle + 1
-        if idle > MAX_IDLE:
-            raise Undecodable("too_large", f"{idle} pieces or members in a row bring nothing")
 
 
 def _sniff(body: bytes) -> str | None:
     """What a body is by its first bytes: `gzip`, `zstd`, `text`, or None."""
-    if body.startswith(_GZIP):
+    if body.startswith(GZIP):
         return "gzip"
-    if body.startswith(_ZSTD):
+    if body.startswith(ZSTD):
         return "zstd"
     head = body[:1024]
     is_text = head.startswith(_UTF16) or len(head.translate(None, _BINARY)) == len(head)
     return "text" if is_text else None
-
-
-def _gzip(body: bytes) -> Iterator[bytes]:
-    """All members (RFC 1952 section 2.2); what follows the last one is ignored."""
-    return _members(body, _GZIP, lambda at: _inflated(zlib.decompressobj(16 + zlib.MAX_WBITS), body, at))
-
-
-def _zstd(body: bytes) -> Iterator[bytes]:
-    """All frames (RFC 8878 section 3); what follows the last one is ignored."""
-    return _members(body, _ZSTD, lambda at: _unframed(body, at))
-
-
-def _members(body: bytes, magic: bytes, read: Callable[[int], Generator[bytes, None, int]]) -> Iterator[bytes]:
-    """The pieces of all members, zeros between them passed over. `read` yields those of the member at an offset, and
-    returns where it ends.
-    """
-    at = 0
-    for _ in range(MAX_MEMBERS):
-        at = yield from read(at)
-        if padding := _PADDING.match(body, at):
-            at = padding.end()
-        if not body.startswith(magic, at):
-            return
-    raise Undecodable("too_large", f"more than {MAX_MEMBERS} members")
-
-
-def _deflate(body: bytes) -> Iterator[bytes]:
-    """The zlib form (RFC 1950) as RFC 9110 has it, else the bare stream (RFC 1951) that some servers send."""
-    is_zlib = len(body) > 1 and body[0] & 0x0F == 8 and int.from_bytes(body[:2], "big") % 31 == 0
-    return _inflated(zlib.decompressobj(zlib.MAX_WBITS if is_zlib else -zlib.MAX_WBITS), body, 0)
-
-
-def _inflated(stream: zlib._Decompress, body: bytes, at: int) -> Generator[bytes, None, int]:
-    data = b""
-    while not stream.eof:
-        fed = b"" if data else body[at : at + _FED_BYTES]
-        at += len(fed)
-        try:
-            piece = stream.decompress(data or fed, _PIECE_BYTES)
-        except zlib.error as error:
-            raise _Damaged(error) from None
-        data = stream.unconsumed_tail
-        if not piece and not data and not fed and not stream.eof:
-            raise EOFError
-        yield piece
-    return at - len(stream.unused_data)
-
-
-def _brotli(body: bytes) -> Iterator[bytes]:
-    stream, at = brotli.Decompressor(), 0
-    while not stream.is_finished():
-        fed = body[at : at + _FED_BYTES] if stream.can_accept_more_data() else b""
-        at += len(fed)
-        try:
-            piece = stream.process(fed, output_buffer_limit=_PIECE_BYTES)
-        except brotli.error as error:
-            raise _Damaged(error) from None
-        if not piece and not fed and not stream.is_finished():
-            raise EOFError
-        yield piece
-
-
-def _unframed(body: bytes, at: int) -> Generator[bytes, None, int]:
-    stream = zstd.ZstdDecompressor(options=_ZSTD_WINDOW)
-    while not stream.eof:
-        fed = body[at : at + _FED_BYTES] if stream.needs_input else b""
-        at += len(fed)
-        try:
-            piece = stream.decompress(fed, _PIECE_BYTES)
-        except zstd.ZstdError as error:
-            raise _Damaged(error) from None
-        if not piece and not fed and not stream.eof:
-            raise EOFError
-        yield piece
-    return at - len(stream.unused_data)
 
 
 def gunzip(body: bytes, *, limit_bytes: int) -> tuple[bytes, tuple[str, ...]]:
@@ -226,25 +142,16 @@ def gunzip(body: bytes, *, limit_bytes: int) -> tuple[bytes, tuple[str, ...]]:
     """
     notes: list[str] = []
     for _ in range(MAX_CODINGS):
-        if not body.startswith(_GZIP):
+        if not body.startswith(GZIP):
             break
         content = bytearray()
         try:
-            _fill(content, _gzip(body), limit_bytes)
-        except Undecodable as refusal:
+            fill(content, PIECES["gzip"](body), limit_bytes)
+        except TooLarge as refusal:
             notes.append(f"cut at {limit_bytes} bytes: {refusal.detail}")
         except EOFError:
             notes.append("gzip truncated")
-        except _Damaged as error:
+        except Damaged as error:
             notes.append(f"gzip damaged: {error}")
         body = bytes(content[:limit_bytes])
     return body, tuple(notes)
-
-
-_PIECES: dict[str, Callable[[bytes], Iterator[bytes]]] = {
-    "gzip": _gzip,
-    "x-gzip": _gzip,
-    "deflate": _deflate,
-    "br": _brotli,
-    "zstd": _zstd,
-}

@@ -10,7 +10,8 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feedcrawl.domain.http.codings import MAX_IDLE, MAX_MEMBERS, Undecodable, decode, gunzip, is_plain, names
+from feedcrawl.domain.http.codings import Undecodable, decode, gunzip, is_plain, names
+from feedcrawl.domain.http.compression import MAX_IDLE, MAX_MEMBERS
 
 TEXT = "<rss>Zürich</rss>".encode() + b"<item/>" * 3000
 LIMIT = 1 << 20
