@@ -13,7 +13,9 @@ from feedcrawl.telemetry.tracing import traced
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from feedcrawl.wiring import Wiring
+    from feedcrawl.services.articles.joins import Joins
+    from feedcrawl.store.subscriptions.entries import Entries
+    from feedcrawl.telemetry.tracing import Tracer
 
 
 class DedupePipeline:
@@ -23,14 +25,17 @@ class DedupePipeline:
     would add them up, so each such poll has a turn of the loop of its own, and answers come in between.
     """
 
-    def __init__(self, wired: Wiring) -> None:
-        self._wired = wired
+    def __init__(self, entries: Entries, joins: Joins, *, tracer: Tracer) -> None:
+        self._entries = entries
+        self._joins = joins
+        self._tracer = tracer
         self._turn = asyncio.Lock()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Shares the crawler's stores."""
-        return cls(wiring.of(crawler))
+        wired = wiring.of(crawler)
+        return cls(wired.entries, wired.joins, tracer=wired.tracer)
 
     @traced("dedupe")
     async def process_item(self, item: Any) -> Any:
@@ -39,7 +44,7 @@ class DedupePipeline:
             async with self._turn:
                 await asyncio.sleep(0)
         if isinstance(item, FeedPoll) and item.parsed is not None:
-            lineage.tell_apart(item, self._wired.entries)
+            lineage.tell_apart(item, self._entries)
         elif isinstance(item, Article):
-            self._wired.joins.settle(item)
+            self._joins.settle(item)
         return item

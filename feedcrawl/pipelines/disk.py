@@ -13,8 +13,10 @@ from feedcrawl.telemetry.tracing import traced
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
+    from feedcrawl.services.articles.files import FileService
+    from feedcrawl.services.frontier.leases import Leases
     from feedcrawl.store.disk.ndjson import NdjsonFile
-    from feedcrawl.wiring import Wiring
+    from feedcrawl.telemetry.tracing import Tracer
 
 
 class DiskPipeline:
@@ -24,28 +26,36 @@ class DiskPipeline:
     the task back, and nothing of it is seen elsewhere.
     """
 
-    def __init__(self, wired: Wiring) -> None:
-        self._wired = wired
+    def __init__(
+        self, leases: Leases, files: FileService, *, entries: NdjsonFile, articles: NdjsonFile, tracer: Tracer
+    ) -> None:
+        self._leases = leases
+        self._files = files
+        self._entries = entries
+        self._articles = articles
+        self._tracer = tracer
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Shares the crawler's files."""
-        return cls(wiring.of(crawler))
+        wired = wiring.of(crawler)
+        lines = {"entries": wired.entry_lines, "articles": wired.article_lines}
+        return cls(wired.leases, wired.files, **lines, tracer=wired.tracer)
 
     @traced("disk")
     def process_item(self, item: Any) -> Any:
         """The item, on disk."""
         if isinstance(item, (FeedPoll, Article)):
-            self._wired.files.attach(item)
+            self._files.attach(item)
         if isinstance(item, FeedPoll) and (item.new or item.changed):
-            self._append(self._wired.entry_lines, item, *map(vars, (*item.new, *item.changed)))
+            self._append(self._entries, item, *map(vars, (*item.new, *item.changed)))
         elif isinstance(item, Article):
             item.record = publication.record(item)
             if item.status == "success" and item.merged_into is None:
-                self._append(self._wired.article_lines, item, {"type": "article", **item.record})
+                self._append(self._articles, item, {"type": "article", **item.record})
         return item
 
     def _append(self, lines: NdjsonFile, item: FeedPoll | Article, *records: dict[str, Any]) -> None:
-        if not self._wired.leases.confirms(item.lease):
+        if not self._leases.confirms(item.lease):
             raise LeaseLost(item.lease)
         lines.append(item.at.date(), *records)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from feedcrawl import wiring
@@ -17,23 +18,48 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from feedcrawl.domain.operations.events import Event
-    from feedcrawl.wiring import Wiring
+    from feedcrawl.services.articles.files import FileService
+    from feedcrawl.services.articles.joins import Joins
+    from feedcrawl.services.articles.media import MediaService
+    from feedcrawl.services.frontier.leases import Leases
+    from feedcrawl.store.articles.records import Articles
+    from feedcrawl.store.operations.streams import Events
+    from feedcrawl.store.subscriptions.entries import Entries
+    from feedcrawl.telemetry.tracing import Tracer
 
 PRUNE_EVERY = 100
 """Articles between two looks for attempts that are over."""
 
 
+@dataclass(frozen=True, slots=True)
+class PublishedStores:
+    """What a published item is written to."""
+
+    events: Events
+    entries: Entries
+    articles: Articles
+    joins: Joins
+    media: MediaService
+    files: FileService
+
+
 class PublishPipeline:
     """Events are written after what they speak of, and before the task ends, so that a kill repeats but never loses."""
 
-    def __init__(self, wired: Wiring) -> None:
-        self._wired = wired
-        self._articles = 0
+    def __init__(self, stores: PublishedStores, leases: Leases, *, caches_pages: bool, tracer: Tracer) -> None:
+        self._stores = stores
+        self._leases = leases
+        self._caches_pages = caches_pages
+        self._tracer = tracer
+        self._count = 0
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Shares the crawler's stores."""
-        return cls(wiring.of(crawler))
+        wired = wiring.of(crawler)
+        stores = PublishedStores(wired.events, wired.entries, wired.articles, wired.joins, wired.media, wired.files)
+        cached = bool(wired.config.page_cache_ttl_sec)
+        return cls(stores, wired.leases, caches_pages=cached, tracer=wired.tracer)
 
     @traced("events")
     def process_item(self, item: Any) -> Any:
@@ -41,37 +67,37 @@ class PublishPipeline:
         writes = getattr(item, "writes", None)
         if writes is None:
             return item
-        if not getattr(item, "ended", False) and not self._wired.leases.confirms(item.lease):
+        if not getattr(item, "ended", False) and not self._leases.confirms(item.lease):
             raise LeaseLost(item.lease)
         cached = isinstance(item, Article) and self._cache(item)
         events = polling.entry_events(item) if isinstance(item, FeedPoll) else self._article(item, cached=cached)
         in_order(writes)
-        self._wired.events.add(writes, events, traceparent(item.lease.task.payload))
+        self._stores.events.add(writes, events, traceparent(item.lease.task.payload))
         in_order(writes)
         if isinstance(item, FeedPoll):
-            lineage.save(item, self._wired.entries, writes)
+            lineage.save(item, self._stores.entries, writes)
         if isinstance(item, Article):
-            self._wired.media.finish(writes, item)
+            self._stores.media.finish(writes, item)
         writes.execute()
-        self._wired.events.trim()
+        self._stores.events.trim()
         if isinstance(item, Article):
-            self._wired.files.ask(item)
+            self._stores.files.ask(item)
             self._prune()
         item.writes = None
         return item
 
     def _prune(self) -> None:
         """Every so often: what has to leave grows no faster than articles come."""
-        if self._articles % PRUNE_EVERY == 0:
-            self._wired.articles.prune_attempted()
-        self._articles += 1
+        if self._count % PRUNE_EVERY == 0:
+            self._stores.articles.prune_attempted()
+        self._count += 1
 
     def _cache(self, article: Article) -> bool:
-        if not article.html or not self._wired.config.page_cache_ttl_sec:
+        if not article.html or not self._caches_pages:
             return False
-        self._wired.articles.cache_page(tasks.page_key(article.url), article.html)
+        self._stores.articles.cache_page(tasks.page_key(article.url), article.html)
         return True
 
     def _article(self, item: Article, *, cached: bool) -> list[Event]:
         page = [tasks.webpage_event(item, cached=cached)] if item.html else []
-        return page + publication.told(item, self._wired.joins)
+        return page + publication.told(item, self._stores.joins)

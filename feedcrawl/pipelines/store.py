@@ -13,38 +13,68 @@ from feedcrawl.telemetry.tracing import traced
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from feedcrawl.wiring import Wiring
+    from feedcrawl.services.articles.files import FileService
+    from feedcrawl.services.articles.joins import Joins
+    from feedcrawl.services.frontier.leases import Leases
+    from feedcrawl.store.articles.records import Articles
+    from feedcrawl.store.redis.client import Client
+    from feedcrawl.telemetry.tracing import Tracer
 
 
 class StorePipeline:
     """Entries and category links of a poll, the HASH and indexes of an article or of its failure."""
 
-    def __init__(self, wired: Wiring) -> None:
-        self._wired = wired
+    def __init__(
+        self,
+        client: Client,
+        leases: Leases,
+        *,
+        articles: Articles,
+        joins: Joins,
+        files: FileService,
+        max_archive_pages: int,
+        tracer: Tracer,
+    ) -> None:
+        self._client = client
+        self._leases = leases
+        self._articles = articles
+        self._joins = joins
+        self._files = files
+        self._max_archive_pages = max_archive_pages
+        self._tracer = tracer
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Shares the crawler's stores."""
-        return cls(wiring.of(crawler))
+        wired = wiring.of(crawler)
+        return cls(
+            wired.client,
+            wired.leases,
+            articles=wired.articles,
+            joins=wired.joins,
+            files=wired.files,
+            max_archive_pages=wired.config.max_archive_pages,
+            tracer=wired.tracer,
+        )
 
     @traced("store")
     def process_item(self, item: Any) -> Any:
         """The item. Tasks of a poll go out here and its lineages later: what counts as known is not pushed again."""
         if isinstance(item, FeedPoll) and item.parsed is not None:
-            item.writes = self._wired.client.pipeline(transaction=False)
+            item.writes = self._client.pipeline(transaction=False)
             self._entries(item)
         elif isinstance(item, Article):
-            item.writes = self._wired.client.pipeline(transaction=False)
-            publication.queue(item, self._wired.articles, self._wired.joins)
+            item.writes = self._client.pipeline(transaction=False)
+            publication.queue(item, self._articles, self._joins)
             if item.merged_into == item.uid:
-                for task in self._wired.joins.edited_as_well(item.lease.task, item.uid):
-                    self._wired.leases.push([task], again="edited")
+                for task in self._joins.edited_as_well(item.lease.task, item.uid):
+                    self._leases.push([task], again="edited")
         return item
 
     def _entries(self, poll: FeedPoll) -> None:
         tasks = list(polling.entry_tasks(poll))
         categories = poll.feed.subscription.categories
-        store = self._wired.articles
+        store = self._articles
         for task, _ in tasks:
             store.want(poll.writes, task.id, categories)
         links = list({entry.canonical_link for entry in poll.new if entry.canonical_link and entry.article_uid})
@@ -52,13 +82,13 @@ class StorePipeline:
             store.category_links(poll.writes, category, links)
         poll.writes.execute()
         if tasks:
-            pushed = self._wired.leases.push_each((task, 0.0, again) for task, again in tasks)
+            pushed = self._leases.push_each((task, 0.0, again) for task, again in tasks)
             known = [task.id for (task, _), answer in zip(tasks, pushed, strict=True) if answer == "known"]
             if known and categories:
                 store.categorize_known(known, categories)
-        self._wired.files.ask(poll)
+        self._files.ask(poll)
         if poll.possibly_missed and poll.walk is None:
-            backfill.look_on(poll, limit=self._wired.config.max_archive_pages, gap=True)
+            backfill.look_on(poll, limit=self._max_archive_pages, gap=True)
         walk = backfill.first_task(poll)
         if walk is not None:
-            self._wired.leases.push([walk], again="retry" if poll.walk and poll.walk.gap else "")
+            self._leases.push([walk], again="retry" if poll.walk and poll.walk.gap else "")

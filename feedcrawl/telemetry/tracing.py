@@ -74,21 +74,21 @@ def tracer_for(*, on: bool) -> Tracer:
 
 
 def traced(name: str) -> Callable[[Step], Step]:
-    """A pipeline's `process_item` as a step of its item's task; the pipeline has the wiring as `_wired`."""
+    """A pipeline's `process_item` as a step of its item's task; the pipeline has the tracer as `_tracer`."""
 
     def wrapped(step: Step) -> Step:
         if inspect.iscoroutinefunction(step):
 
             @wraps(step)
             async def soon(self: Any, item: Any) -> Any:
-                with self._wired.tracer.span(name, getattr(item, "lease", None)):
+                with self._tracer.span(name, getattr(item, "lease", None)):
                     return await step(self, item)
 
             return cast("Step", soon)
 
         @wraps(step)
         def now(self: Any, item: Any) -> Any:
-            with self._wired.tracer.span(name, getattr(item, "lease", None)):
+            with self._tracer.span(name, getattr(item, "lease", None)):
                 return step(self, item)
 
         return cast("Step", now)

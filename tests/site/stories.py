@@ -21,7 +21,7 @@ from feedcrawl.pipelines.disk import DiskPipeline
 from feedcrawl.pipelines.publish import PublishPipeline
 from feedcrawl.pipelines.store import StorePipeline
 from feedcrawl.services.articles.tasks import article_task, asked_url
-from feedcrawl.wiring import Wiring
+from feedcrawl.wiring import Wiring, process
 
 START = datetime(2026, 11, 28, 12, tzinfo=UTC)
 
@@ -38,12 +38,18 @@ def wired_to(url: str, folder: Path, **settings: str) -> Iterator[Wiring]:
         yield wired
 
 
+class Worker:
+    """Stands for the crawler that shares the stores among its components."""
+
+
 class Reader:
     """Reads pages as a worker does, from the lease to the end of the task."""
 
     def __init__(self, wired: Wiring) -> None:
         self.wired = wired
         self.now = START
+        self._crawler = Worker()
+        process._by_crawler[self._crawler] = wired
 
     def lease(self, url: str, *, category: str | None = None, again: str = "", **details: Any) -> Lease:
         """The task of a URL in this worker's hands; hosts are not waited for."""
@@ -78,10 +84,9 @@ class Reader:
 
     def passed(self, item: Article, *, steps: int = 5) -> Article:
         """The item once it has passed the pipelines, or the first of them."""
-        wired = self.wired
-        pipelines: list[Any] = [CanonicalizePipeline(wired.leases), DedupePipeline(wired), DiskPipeline(wired)]
-        for pipeline in [*pipelines, StorePipeline(wired), PublishPipeline(wired)][:steps]:
-            done = pipeline.process_item(item)
+        kinds: list[Any] = [CanonicalizePipeline, DedupePipeline, DiskPipeline, StorePipeline, PublishPipeline]
+        for kind in kinds[:steps]:
+            done = kind.from_crawler(self._crawler).process_item(item)
             item = asyncio.run(done) if asyncio.iscoroutine(done) else done
         return item
 

@@ -1,0 +1,83 @@
+"""The end of an article's task: its validators and the lease in one script, after all else is safe."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from feedcrawl.services.operations import tallies
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from feedcrawl.items import Article
+    from feedcrawl.services.frontier.leases import Leases
+    from feedcrawl.store.operations.series import Series
+    from feedcrawl.telemetry.tracing import Tracer
+
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleEnd:
+    """`count` adds to a statistic of the run. A lease that was lost meanwhile changes nothing."""
+
+    leases: Leases
+    series: Series
+    tracer: Tracer
+    count: Callable[[str, int], None]
+
+    async def end(self, item: Article) -> bool:
+        """Ends the task of an article or of its failure; False if its lease is lost. Raises StoreUnavailable."""
+        said = {"uid": item.uid, "result": item.reason or item.status, "fetch_id": item.fetch_id}
+        self.tracer.note(item.lease, **said, feed_id=item.record.get("feed_id"))
+        counted = self.series.of_page(item.lease.shard, tallies.of_article(item), item.at.timestamp())
+        return await (self._stored(item, counted) if item.status == "success" else self._failed(item, counted))
+
+    async def _stored(self, item: Article, counted: list[list[str | int]]) -> bool:
+        validators = item.validators
+        patch = {
+            "url": item.url,
+            "content_hash": item.content_hash,
+            "etag": validators.etag if validators else None,
+            "last_modified": validators.last_modified if validators else None,
+        }
+        reason = "merged" if item.merged_into else "stored"
+        if (
+            await self.leases.done_soon(item.lease, status="fetched", reason=reason, patch=patch, commit=counted)
+            == "lost"
+        ):
+            return False
+        self.count(f"feedcrawl/articles/{reason}", 1)
+        name = "article_merged" if item.merged_into else "article_stored"
+        notes = "; ".join(item.extraction.notes) if item.extraction else None
+        logger.info(name, extra=_details(item) | {"canonical_url": item.canonical_url, "notes": notes})
+        return True
+
+    async def _failed(self, item: Article, counted: list[list[str | int]]) -> bool:
+        if item.ended:
+            self.series.add(counted)
+        elif (
+            await self.leases.done_soon(
+                item.lease,
+                status="dead",
+                reason=item.reason,
+                dead_letter=item.dead_letter,
+                http_status=item.http_status,
+                patch={"url": item.url, "last_error": item.reason},
+                commit=counted,
+            )
+            == "lost"
+        ):
+            return False
+        self.count("feedcrawl/articles/failed", 1)
+        self.count(f"feedcrawl/articles/failed/{item.code}", 1)
+        logger.info("article_refused", extra=_details(item) | {"code": item.code, "reason": item.reason})
+        return True
+
+
+def _details(item: Article) -> dict[str, Any]:
+    feed_id = item.record.get("feed_id")
+    return {"uid": item.uid, "url": item.url, "host": item.lease.task.host, "feed_id": feed_id}
