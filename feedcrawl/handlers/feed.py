@@ -13,6 +13,7 @@ from feedcrawl.domain.entries.reading import How, read_feed
 from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.http.validators import Question
 from feedcrawl.domain.push import protocol
+from feedcrawl.handlers import discovery
 from feedcrawl.handlers.base import (
     FEED_HEADERS,
     NOT_REDIRECTS,
@@ -28,7 +29,6 @@ from feedcrawl.items import FeedPoll
 from feedcrawl.parsing import Done
 from feedcrawl.services.sites.sources import keeps_trailing_slash
 from feedcrawl.services.subscriptions import backfill, polling, whereabouts
-from feedcrawl.spiders import discover
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -149,15 +149,15 @@ class FeedTasks(Answers):
         if begun is None:
             return await self._unfold(poll, response)
         poll.searched = True
-        if begun.at_page and poll.result in discover.PAGES and response is not None:
-            named = await discover.announced(self.wired.parsers, response)
+        if begun.at_page and poll.result in discovery.PAGES and response is not None:
+            named = await discovery.announced(self.wired.parsers, response)
             begun = replace(begun, at_page=False, places=named) if named else begun
         return self._moves_on(poll, begun)
 
     async def _searched(self, poll: FeedPoll, response: Response | None, search: Search) -> bool:
         poll.searched = True
         if search.at_page:
-            named = await discover.announced(self.wired.parsers, response) if response is not None else ()
+            named = await discovery.announced(self.wired.parsers, response) if response is not None else ()
             if self._moves_on(poll, replace(search, at_page=False, places=named)):
                 return True
         elif poll.parsed is not None and whereabouts.recognises(poll, poll.identified, self.wired.entries):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.subscriptions.lists import read_list
@@ -17,15 +18,20 @@ from feedcrawl.services.subscriptions import registering
 from feedcrawl.services.subscriptions.discovery import stage
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
 
     from scrapy.http import Response
 
     from feedcrawl.domain.subscriptions.listed import FeedList
     from feedcrawl.domain.subscriptions.records import Feed
     from feedcrawl.items import FeedPoll
+    from feedcrawl.parsing import ParserPool
+    from feedcrawl.services.frontier.leases import Leases
+    from feedcrawl.services.operations.url_gate import Gate
     from feedcrawl.services.subscriptions.registering import Refused, Wish
-    from feedcrawl.wiring import Wiring
+    from feedcrawl.store.frontier.interface import Frontier
+    from feedcrawl.store.subscriptions.registry import Registry
 
 logger = logging.getLogger(__name__)
 
@@ -40,46 +46,70 @@ _DETAILS = {
 }
 
 
-async def unfold(wired: Wiring, poll: FeedPoll, response: Response) -> list[str]:
-    """The ids of the feeds that replace an address which lists them; the poll then needs no commit.
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """Subscribes to the feeds of lists. `max_feeds`: the most that are read of one list."""
 
-    None replace a feed, or an address that no operator named: the poll has failed, and its `result` says why
-    (`became_a_list`, `list_not_named`).
-    """
-    found = await _listed(wired, poll, response)
-    if found is None:
-        return []
-    said = poll.feed.subscription
-    kept = _kept(poll.feed)
-    if kept is not None:
-        poll.result, poll.detail = kept, f"the address serves a list of {len(found.feeds)} feeds; {_DETAILS[kept]}"
-        return []
-    wishes, refused = registering.passed(wired.gate, registering.wishes_of(found, said.categories))
-    tell(refused)
-    wanted = await subscribe(wired, registering.with_archives(wishes) if said.backfill else wishes)
-    ids = [each for each in wanted if each != said.id]  # a list may name itself
-    if not ids:
-        return []
-    registering.unsubscribe(wired.registry, wired.frontier, poll.feed.id)
-    wired.leases.done(poll.lease, status="dead", reason="list")  # its task is gone: what is left is ours to forget
-    details = {"url": said.url, "host": poll.lease.task.host, "feeds": len(ids)}
-    logger.info("list_subscribed", extra=details | {"left_out": found.left_out, "refused": len(refused)})
-    return ids
+    registry: Registry
+    frontier: Frontier
+    leases: Leases
+    gate: Gate
+    parsers: ParserPool
+    now: Callable[[], datetime]
+    max_feeds: int
 
+    async def unfold(self, poll: FeedPoll, response: Response) -> list[str]:
+        """The ids of the feeds that replace an address which lists them; the poll then needs no commit.
 
-async def _listed(wired: Wiring, poll: FeedPoll, response: Response) -> FeedList | None:
-    """The list that a document is; None if it is none."""
-    if poll.result not in registering.LISTS:
-        return None
-    limit = wired.config.max_feeds_per_list
-    read = await wired.parsers.run(read_list, response.body, limit=limit, wall_sec=PARSE_WALL_SEC)
-    if not isinstance(read, Done):
-        return None
-    # Plain text and JSON of any program may mention addresses: a list has nothing else.
-    if poll.result != "opml" and not all("://" in feed.url for feed in read.value.feeds):
-        return None
-    found: FeedList = read.value
-    return found
+        None replace a feed, or an address that no operator named: the poll has failed, and its `result` says why
+        (`became_a_list`, `list_not_named`).
+        """
+        found = await self._listed(poll, response)
+        if found is None:
+            return []
+        said = poll.feed.subscription
+        kept = _kept(poll.feed)
+        if kept is not None:
+            poll.result, poll.detail = kept, f"the address serves a list of {len(found.feeds)} feeds; {_DETAILS[kept]}"
+            return []
+        wishes, refused = registering.passed(self.gate, registering.wishes_of(found, said.categories))
+        tell(refused)
+        wanted = await self.subscribe(registering.with_archives(wishes) if said.backfill else wishes)
+        ids = [each for each in wanted if each != said.id]  # a list may name itself
+        if not ids:
+            return []
+        registering.unsubscribe(self.registry, self.frontier, poll.feed.id)
+        self.leases.done(poll.lease, status="dead", reason="list")  # its task is gone: what is left is ours to forget
+        details = {"url": said.url, "host": poll.lease.task.host, "feeds": len(ids)}
+        logger.info("list_subscribed", extra=details | {"left_out": found.left_out, "refused": len(refused)})
+        return ids
+
+    async def subscribe(self, wishes: Sequence[Wish]) -> list[str]:
+        """Subscribes to each, in turns with the event loop; the ids of the feeds. What is refused is logged."""
+        ids: dict[str, None] = {}
+        refused: list[Refused] = []
+        for first in range(0, len(wishes), BATCH):
+            batch = wishes[first : first + BATCH]
+            found, bad = registering.subscribe_all(self.registry, self.frontier, batch, self.now())
+            ids.update(dict.fromkeys(found))
+            refused += bad
+            await asyncio.sleep(0)
+        tell(refused)
+        return list(ids)
+
+    async def _listed(self, poll: FeedPoll, response: Response) -> FeedList | None:
+        """The list that a document is; None if it is none."""
+        if poll.result not in registering.LISTS:
+            return None
+        limit = self.max_feeds
+        read = await self.parsers.run(read_list, response.body, limit=limit, wall_sec=PARSE_WALL_SEC)
+        if not isinstance(read, Done):
+            return None
+        # Plain text and JSON of any program may mention addresses: a list has nothing else.
+        if poll.result != "opml" and not all("://" in feed.url for feed in read.value.feeds):
+            return None
+        found: FeedList = read.value
+        return found
 
 
 def _kept(feed: Feed) -> str | None:
@@ -88,20 +118,6 @@ def _kept(feed: Feed) -> str | None:
         return "became_a_list"
     said = feed.subscription
     return None if said.unfolds and not said.no_discovery and stage(feed) == "page" else "list_not_named"
-
-
-async def subscribe(wired: Wiring, wishes: Sequence[Wish]) -> list[str]:
-    """Subscribes to each, in turns with the event loop; the ids of the feeds. What is refused is logged."""
-    ids: dict[str, None] = {}
-    refused: list[Refused] = []
-    for first in range(0, len(wishes), BATCH):
-        batch = wishes[first : first + BATCH]
-        found, bad = registering.subscribe_all(wired.registry, wired.frontier, batch, wired.now())
-        ids.update(dict.fromkeys(found))
-        refused += bad
-        await asyncio.sleep(0)
-    tell(refused)
-    return list(ids)
 
 
 def tell(refused: Sequence[Refused]) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import CloseSpider
 
-from feedcrawl.handlers import lists
+from feedcrawl.handlers import discovery, lists
 from feedcrawl.services.sites import sources
 from feedcrawl.services.subscriptions import registering
-from feedcrawl.spiders import discover
 from feedcrawl.spiders.base import FrontierSpider
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class FeedsSpider(FrontierSpider):
             self.feeds, self.categories, self.wired.gate, limit=self.wired.config.max_feeds_per_list
         )
         lists.tell(refused)
-        ids = await lists.subscribe(self.wired, registering.with_archives(wishes) if self.backfill else wishes)
+        ids = await self.lists.subscribe(registering.with_archives(wishes) if self.backfill else wishes)
         if self.feeds and not ids:
             assert self.crawler.stats is not None
             self.crawler.stats.set_value(NO_USABLE_ARGUMENT, value=True)
@@ -60,11 +60,19 @@ class FeedsSpider(FrontierSpider):
                 "no_feeds", extra={"detail": "no feed is subscribed: `scrapy subscribe URL`, or -a feeds=URL"}
             )
 
+    @cached_property
+    def lists(self) -> lists.Lists:
+        """What subscribes to the feeds of lists."""
+        wired = self.wired
+        stores = (wired.registry, wired.frontier, wired.leases)
+        limit = wired.config.max_feeds_per_list
+        return lists.Lists(*stores, wired.gate, wired.parsers, wired.now, limit)
+
     async def unfold(self, poll: FeedPoll, response: Response | None) -> bool:
         """Whether the document was a list of feeds, or a page that gave way to its feed."""
-        if not poll.feed.subscription.no_discovery and await discover.unfold(self.crawler, poll, response):
+        if not poll.feed.subscription.no_discovery and await discovery.unfold(self.crawler, poll, response):
             return True
-        ids = await lists.unfold(self.wired, poll, response) if response is not None else []
+        ids = await self.lists.unfold(poll, response) if response is not None else []
         if ids:
             await self._said(ids)
         return bool(ids)

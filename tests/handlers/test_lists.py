@@ -48,6 +48,11 @@ def wired(redis_client: redis.Redis) -> SimpleNamespace:
     )
 
 
+def unfolding(wired: SimpleNamespace) -> lists.Lists:
+    stores = (wired.registry, wired.frontier, wired.leases)
+    return lists.Lists(*stores, wired.gate, wired.parsers, wired.now, wired.config.max_feeds_per_list)
+
+
 def poll(
     wired: SimpleNamespace, result: str, body: bytes, *, was_a_feed: bool = False, **said: Any
 ) -> tuple[list[str], str]:
@@ -59,7 +64,7 @@ def poll(
     polls = SimpleNamespace(last_success_at="2026-03-01T00:00:00Z" if was_a_feed else None)
     polled = SimpleNamespace(id=feed.id, subscription=feed.subscription, polls=polls)
     item = SimpleNamespace(result=result, detail="", feed=polled, lease=lease)
-    return asyncio.run(lists.unfold(wired, item, SimpleNamespace(body=body))), item.result
+    return asyncio.run(unfolding(wired).unfold(item, SimpleNamespace(body=body))), item.result
 
 
 @pytest.mark.parametrize(("result", "body"), [("opml", OPML), ("text", b"# mine\nhttp://b.test/ F\n")])

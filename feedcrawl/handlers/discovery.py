@@ -1,0 +1,92 @@
+"""Feeds of pages, as polls look for them: a page given instead of a feed gives way to the feed that it names.
+
+A page names its feeds by `<link rel="alternate">`; if it names none, the usual addresses are asked, then those of its
+links that look like feeds. Pages and guesses are asked only where robots.txt allows it.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from feedcrawl import wiring
+from feedcrawl.crawl import robots_gate
+from feedcrawl.domain.discovery import choice, feed_like_links, find_feeds
+from feedcrawl.exceptions import RobotsBlocked, RobotsUnavailable
+from feedcrawl.handlers.base import PARSE_WALL_SEC
+from feedcrawl.parsing import Done
+from feedcrawl.services.subscriptions.discovery import Moves, is_elsewhere, stage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from feedcrawl.domain.models import FeedLink
+    from feedcrawl.items import FeedPoll
+    from feedcrawl.parsing import ParserPool
+
+logger = logging.getLogger(__name__)
+
+PAGES = frozenset({"html", "soft_404"})
+"""What a document is (`NotAFeed.code`) that may name feeds: pages for what is not there have the site's head too."""
+
+
+async def unfold(crawler: Crawler, poll: FeedPoll, response: Response | None) -> bool:
+    """Whether a subscription that has never been a feed moved on to where its feed may be; the poll is then over."""
+    wired = wiring.of(crawler)
+    moves = Moves(wired.registry, wired.frontier, wired.leases)
+    at = stage(poll.feed)
+    if at == "guess" and is_elsewhere(poll):
+        if poll.feed.subscription.untried:
+            moves.move(poll, poll.feed.subscription.untried)
+            return True
+        moves.back(poll)
+        poll.detail = f"no feed was found at or behind {poll.feed.subscription.url}"
+    elif at == "page" and poll.result in PAGES and response is not None:
+        return await _leave_page(crawler, moves, poll, response)
+    return False
+
+
+async def _leave_page(crawler: Crawler, moves: Moves, poll: FeedPoll, response: Response) -> bool:
+    try:
+        await robots_gate.of(crawler).check(response.url, "visit")
+    except (RobotsBlocked, RobotsUnavailable):
+        poll.detail = "a page, no feed; its robots.txt does not let its feeds be looked for"
+        return False
+    parsers = wiring.of(crawler).parsers
+    named = choice.places(await links(parsers, find_feeds, response), response.url)
+    places = named
+    if not named and poll.feed.polls.last_fetch_at is None:  # guessed once, not at each poll of a page
+        places = await _guesses(parsers, response)
+    if not places:
+        poll.detail = "a page, no feed: it announces none, and none was found behind it"
+        return False
+    page = poll.feed.subscription.url
+    feed_id = moves.move(poll, places)
+    details = {"url": page, "feed_id": feed_id, "feed": places[0], "announced": bool(named)}
+    others = {"choice": " ".join(named[1:])} if named[1:] else {}
+    logger.info("page_left_for_feed", extra=details | others)
+    return True
+
+
+async def _guesses(parsers: ParserPool, response: Response) -> tuple[str, ...]:
+    likely = choice.places(await links(parsers, feed_like_links, response), response.url)
+    return tuple(dict.fromkeys((*choice.guesses(response.url), *likely)))[: choice.MAX_PLACES]
+
+
+async def announced(parsers: ParserPool, response: Response) -> tuple[str, ...]:
+    """The addresses of feeds that a page names, else those of its links that look like feeds."""
+    for find in (find_feeds, feed_like_links):
+        if places := choice.places(await links(parsers, find, response), response.url):
+            return places
+    return ()
+
+
+async def links(
+    parsers: ParserPool, find: Callable[..., tuple[FeedLink, ...]], response: Response
+) -> tuple[FeedLink, ...]:
+    """The links that `find` reads in a page, in a child process; none where the page cannot be read."""
+    read = await parsers.run(find, response.body, url=response.url, wall_sec=PARSE_WALL_SEC)
+    return read.value if isinstance(read, Done) else ()
