@@ -6,13 +6,13 @@ import asyncio
 import logging
 import os
 import socket
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from scrapy import signals
 from scrapy.exceptions import DontCloseSpider
-from scrapy.utils.asyncio import create_looping_call, sleep
+from scrapy.utils.asyncio import sleep
 
-from feedcrawl import wiring
+from feedcrawl.extensions.base import Periodic
 from feedcrawl.services.articles.tasks import cached_page_event, page_key
 from feedcrawl.services.operations.inputs import Inputs
 from feedcrawl.services.sites import sources
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
 
-    from feedcrawl.wiring import Wiring
-
 logger = logging.getLogger(__name__)
 
 QUEUE_SEC = 1.0
@@ -32,35 +30,26 @@ LINKS_EVERY = 30
 """The queue is looked at each second, the categories' links every 30th time."""
 
 
-class InputExtension:
+class InputExtension(Periodic):
     """Only for spiders that take pages from the frontier. A spider does not end while there is something to take in."""
 
-    def __init__(self, crawler: Crawler, wired: Wiring) -> None:
-        assert crawler.stats is not None
-        self._stats = crawler.stats
-        self._wired = wired
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
         self._turn = 0
         self._scanning = False
         self._inputs: Inputs | None = None
-        self._loop = create_looping_call(self._look)
+        crawler.signals.connect(self.spider_idle, signals.spider_idle)
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Listens for the spider's beginning and end."""
-        extension = cls(crawler, wiring.of(crawler))
-        crawler.signals.connect(extension.spider_opened, signals.spider_opened)
-        crawler.signals.connect(extension.spider_idle, signals.spider_idle)
-        crawler.signals.connect(extension.spider_closed, signals.spider_closed)
-        return extension
+    def serves(self, spider: Spider) -> bool:
+        """True for spiders that take pages."""
+        return "page" in getattr(spider, "lanes", ())
 
     def spider_opened(self, spider: Spider) -> None:
         """Takes up what was left over, then looks regularly."""
-        if "page" not in getattr(spider, "lanes", ()):
-            return
-        worker = f"{socket.gethostname()}:{os.getpid()}"
-        wired = self._wired
-        self._inputs = Inputs(wired.client, wired.leases, wired.articles, worker=worker, cached=self._publish_again)
-        self._loop.start(QUEUE_SEC, now=True)
+        if self.serves(spider):
+            worker, wired = f"{socket.gethostname()}:{os.getpid()}", self._wired
+            self._inputs = Inputs(wired.client, wired.leases, wired.articles, worker=worker, cached=self._publish_again)
+        super().spider_opened(spider)
 
     def spider_idle(self, spider: Spider) -> None:  # noqa: ARG002 - the signal's argument
         """Keeps the spider while links are being read or an item has just come in."""
@@ -68,23 +57,23 @@ class InputExtension:
         if self._scanning or (self._inputs is not None and ready and self._take(self._inputs)):
             raise DontCloseSpider
 
-    def spider_closed(self) -> None:
+    async def spider_closed(self) -> None:
         """Stops looking, and hands out the last dead letters."""
-        if self._loop.running:
-            self._loop.stop()
+        await super().spider_closed()
         if self._wired.readiness.trouble is None:
             self._dead_letters()
 
-    def _look(self) -> None:
+    async def step(self) -> float:
+        """A look. While the crawl pauses nothing is taken in, least of all from a server that is not ours."""
         assert self._inputs is not None
-        if self._wired.readiness.trouble is not None:
-            return  # nothing is taken in while the crawl pauses, least of all from a server that is not ours
-        if self._turn % LINKS_EVERY == 0 and not self._scanning:
-            self._scanning = True
-            self._scan = asyncio.ensure_future(self._read_links(self._inputs))
-        self._turn += 1
-        self._take(self._inputs)
-        self._dead_letters()
+        if self._wired.readiness.trouble is None:
+            if self._turn % LINKS_EVERY == 0 and not self._scanning:
+                self._scanning = True
+                self._scan = asyncio.ensure_future(self._read_links(self._inputs))
+            self._turn += 1
+            self._take(self._inputs)
+            self._dead_letters()
+        return QUEUE_SEC
 
     async def _read_links(self, inputs: Inputs) -> None:
         try:

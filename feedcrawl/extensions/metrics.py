@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from feedcrawl.parsing import Done
-    from feedcrawl.wiring import Wiring
 
 logger = logging.getLogger(__name__)
 
@@ -32,14 +31,14 @@ logger = logging.getLogger(__name__)
 class Metrics:
     """A scrape runs on a thread of the endpoint's own, and asks Redis there."""
 
-    def __init__(self, crawler: Crawler, wired: Wiring) -> None:
+    def __init__(self, crawler: Crawler) -> None:
         assert crawler.stats is not None
         self._stats = crawler.stats
-        self._wired = wired
+        self._wired = wiring.of(crawler)
         self._registry = CollectorRegistry()
         self._histograms = Histograms(self._registry)
         self._registry.register(StatsCounters(crawler.stats.get_stats))
-        self._registry.register(Fleet(wired))
+        self._registry.register(Fleet(self._wired))
         self._endpoint: Endpoint | None = None
 
     @classmethod
@@ -48,7 +47,7 @@ class Metrics:
         wired = wiring.of(crawler)
         if not wired.config.metrics_port:
             raise NotConfigured
-        extension = cls(crawler, wired)
+        extension = cls(crawler)
         crawler.signals.connect(extension.spider_opened, signals.spider_opened)
         crawler.signals.connect(extension.spider_closed, signals.spider_closed)
         return extension

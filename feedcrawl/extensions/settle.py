@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
-    from feedcrawl.wiring import Wiring
 
 logger = logging.getLogger(__name__)
 
@@ -30,15 +29,15 @@ class Settle:
     `feedcrawl/failed` counts both: a run with any of them does not end with status 0.
     """
 
-    def __init__(self, crawler: Crawler, wired: Wiring) -> None:
+    def __init__(self, crawler: Crawler) -> None:
         assert crawler.stats is not None
         self._stats = crawler.stats
-        self._wired = wired
+        self._wired = wiring.of(crawler)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Listens for errors of items and callbacks."""
-        extension = cls(crawler, wiring.of(crawler))
+        extension = cls(crawler)
         crawler.signals.connect(extension.item_error, signals.item_error)
         crawler.signals.connect(extension.spider_error, signals.spider_error)
         return extension

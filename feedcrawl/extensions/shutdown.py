@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from scrapy.utils.asyncio import AsyncioLoopingCall
     from twisted.internet.task import LoopingCall
 
-    from feedcrawl.wiring import Wiring
 
 logger = logging.getLogger(__name__)
 
@@ -35,9 +34,9 @@ class Shutdown:
     has not ended soon after that, or at a second signal, is left, and all leases go back.
     """
 
-    def __init__(self, crawler: Crawler, wired: Wiring) -> None:
+    def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._wired = wired
+        self._wired = wiring.of(crawler)
         self._watch: AsyncioLoopingCall | LoopingCall = create_looping_call(self._look)
         self._stopping_since: float | None = None
         self._cut_at: float | None = None
@@ -46,7 +45,7 @@ class Shutdown:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Reads FEEDCRAWL_DRAIN_SEC."""
-        extension = cls(crawler, wiring.of(crawler))
+        extension = cls(crawler)
         crawler.signals.connect(extension.engine_started, signals.engine_started)
         crawler.signals.connect(extension.engine_stopped, signals.engine_stopped)
         return extension

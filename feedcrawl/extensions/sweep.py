@@ -7,12 +7,12 @@ import logging
 import os
 import secrets
 import socket
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from scrapy import signals
 from scrapy.exceptions import DontCloseSpider
 
-from feedcrawl import wiring
+from feedcrawl.extensions.base import Periodic
 from feedcrawl.services.operations.sweeper import PAGE
 from feedcrawl.services.subscriptions import catch_up
 from feedcrawl.store.redis.errors import StoreUnavailable
@@ -20,8 +20,6 @@ from feedcrawl.store.redis.errors import StoreUnavailable
 if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
-
-    from feedcrawl.wiring import Wiring
 
 logger = logging.getLogger(__name__)
 
@@ -33,53 +31,33 @@ CHEAP = 10_000
 """Feeds that a run with an end looks at; it may not wait longer than two seconds for that."""
 
 
-class Sweep:
+class Sweep(Periodic):
     """Runs in workers that stay, and once at the start of others."""
 
-    def __init__(self, crawler: Crawler, wired: Wiring) -> None:
-        assert crawler.stats is not None
-        self._stats = crawler.stats
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
         worker = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
-        self._wired = wired
-        self._sweeper = wired.sweeper(worker)
-        self._running: asyncio.Future[None] | None = None
+        self._sweeper = self._wired.sweeper(worker)
         self._once = True
+        crawler.signals.connect(self.spider_idle, signals.spider_idle)
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Listens for the spider's beginning and end."""
-        extension = cls(crawler, wiring.of(crawler))
-        crawler.signals.connect(extension.spider_opened, signals.spider_opened)
-        crawler.signals.connect(extension.spider_idle, signals.spider_idle)
-        crawler.signals.connect(extension.spider_closed, signals.spider_closed)
-        return extension
-
-    def spider_opened(self, spider: Spider) -> None:
-        """Begins, where the spider takes polls."""
-        if "poll" in getattr(spider, "lanes", ()):
-            self._once = not getattr(spider, "forever", False)
-            self._running = asyncio.ensure_future(self._run())
+    def serves(self, spider: Spider) -> bool:
+        """True for spiders that take polls."""
+        self._once = not getattr(spider, "forever", False)
+        return "poll" in getattr(spider, "lanes", ())
 
     def spider_idle(self, spider: Spider) -> None:  # noqa: ARG002 - the signal's argument
         """Keeps a run with an end until the look at its start is over: it may bring work."""
         if self._once and self._running is not None and not self._running.done():
             raise DontCloseSpider
 
-    async def spider_closed(self) -> None:
-        """Stops wherever it is."""
-        if self._running is not None:
-            self._running.cancel()
-            await asyncio.wait([self._running])
-
-    async def _run(self) -> None:
-        while True:
-            try:
-                await self._pass()
-            except StoreUnavailable as error:
-                logger.debug("sweep_waits", extra={"reason": error.code})  # the scheduler pauses and says so
-            if self._once:
-                return
-            await asyncio.sleep(EVERY_SEC)
+    async def step(self) -> float | None:
+        """One pass."""
+        try:
+            await self._pass()
+        except StoreUnavailable as error:
+            logger.debug("sweep_waits", extra={"reason": error.code})  # the scheduler pauses and says so
+        return None if self._once else EVERY_SEC
 
     async def _pass(self) -> None:
         if self._wired.readiness.trouble is not None:

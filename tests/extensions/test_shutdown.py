@@ -55,6 +55,7 @@ class Process:
         leases = SimpleNamespace(give_all_back=self.closed.append)
         config = SimpleNamespace(drain_sec=drain_sec)
         self.wired = SimpleNamespace(config=config, leases=leases, close=lambda: self.closed.append("wiring"))
+        monkeypatch.setattr(shutdown.wiring, "of", lambda _: self.wired)
         monkeypatch.setattr(shutdown, "_reactor", lambda: self.reactor)
         monkeypatch.setattr(shutdown, "tcp", SimpleNamespace(Client=Connection))
         monkeypatch.setattr(shutdown, "time", SimpleNamespace(monotonic=lambda: self.now))
@@ -74,7 +75,7 @@ def test_a_drain_has_its_time_and_is_then_cut(monkeypatch: pytest.MonkeyPatch, c
     async def main() -> None:
         request, other = leased(), Request("http://a.test/robots.txt")
         process = Process(monkeypatch, request, other)
-        extension = Shutdown(process, process.wired)
+        extension = Shutdown(process)
         assert process.look(extension, 1000) == ["", ""]
         process.engine.running = False
         assert process.look(extension, 0) == ["", ""]
@@ -94,7 +95,7 @@ def test_a_drain_has_its_time_and_is_then_cut(monkeypatch: pytest.MonkeyPatch, c
 def test_a_reactor_that_stops_first_leaves_nothing_held(monkeypatch: pytest.MonkeyPatch) -> None:
     async def main() -> None:
         process = Process(monkeypatch)
-        extension = Shutdown(process, process.wired)
+        extension = Shutdown(process)
         extension.engine_started()
         ((phase, event, leave),) = process.reactor.triggers
         assert (phase, event) == ("during", "shutdown")
@@ -109,7 +110,7 @@ def test_a_reactor_that_stops_first_leaves_nothing_held(monkeypatch: pytest.Monk
 def test_an_engine_that_stopped_leaves_nothing_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     async def main() -> None:
         process = Process(monkeypatch)
-        extension = Shutdown(process, process.wired)
+        extension = Shutdown(process)
         extension.engine_started()
         await extension.engine_stopped()
         process.reactor.triggers[0][2]()
@@ -127,7 +128,7 @@ def test_the_parsers_end_before_the_server_does(monkeypatch: pytest.MonkeyPatch)
             process.closed.append(f"parsers {drain_sec:g}")
 
         process.wired.parsers = SimpleNamespace(close=close)
-        await Shutdown(process, process.wired).engine_stopped()
+        await Shutdown(process).engine_stopped()
         assert process.closed == ["parsers 1", "wiring"]
 
     asyncio.run(main())

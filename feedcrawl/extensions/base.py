@@ -1,0 +1,72 @@
+"""What the extensions share that repeat a step while a spider runs."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from scrapy import signals
+
+from feedcrawl import wiring
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+
+T = TypeVar("T")
+
+
+class Periodic:
+    """Repeats `step` from the spider's beginning to its end, in spiders that `serves` accepts."""
+
+    first_sec = 0.0
+    """Time until the first step."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        assert crawler.stats is not None
+        self._stats = crawler.stats
+        self._wired = wiring.of(crawler)
+        self._running: asyncio.Future[None] | None = None
+        crawler.signals.connect(self.spider_opened, signals.spider_opened)
+        crawler.signals.connect(self.spider_closed, signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Shares the crawler's stores."""
+        return cls(crawler)
+
+    def serves(self, spider: Spider) -> bool:  # noqa: ARG002 - for subclasses
+        """Whether the extension works for this spider."""
+        return True
+
+    async def step(self) -> float | None:
+        """Does the work once; seconds until the next time, None for never."""
+        raise NotImplementedError
+
+    def spider_opened(self, spider: Spider) -> None:
+        """Begins."""
+        if self.serves(spider):
+            self._running = asyncio.ensure_future(self._run())
+
+    async def spider_closed(self) -> None:
+        """Stops; a step ends at the next point where it waits."""
+        if self._running is not None:
+            self._running.cancel()
+            await asyncio.wait([self._running])
+
+    async def _run(self) -> None:
+        await asyncio.sleep(self.first_sec)
+        while (wait_sec := await self.step()) is not None:
+            await asyncio.sleep(wait_sec)
+
+
+async def to_its_end(function: Callable[..., T], *args: Any) -> T:
+    """Runs a function in a thread, and waits for it even if the extension is stopped meanwhile."""
+    work = asyncio.ensure_future(asyncio.to_thread(function, *args))
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError:
+        await work
+        raise
