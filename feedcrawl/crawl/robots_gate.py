@@ -15,7 +15,7 @@ from scrapy.utils.asyncio import sleep
 from feedcrawl import wiring
 from feedcrawl.crawl.failures import failure_name
 from feedcrawl.domain import robots
-from feedcrawl.domain.frontier import pacing
+from feedcrawl.domain.frontier.delays import base_delay
 from feedcrawl.domain.frontier.tasks import Lease
 from feedcrawl.domain.http.redirects import REDIRECTS, Refused, next_hop
 from feedcrawl.domain.http.robots_access import MAX_BYTES, RETRY_SEC, access
@@ -271,7 +271,7 @@ class RobotsGate:
             logger.info("crawl_delay_cut", extra={"host": hostname(site), "asked_sec": asked})
         asked = min(asked, self._config.max_crawl_delay_sec)
         host, default_ms = hostname(site), round(self._config.host_delay_sec * 1000)
-        delay_sec = pacing.base_delay(asked, None, default_ms) / 1000
+        delay_sec = base_delay(asked, None, default_ms) / 1000
         self._frontier.pace(host, delay_sec=delay_sec)
         if delay_sec > self._paced.get(host, default_ms / 1000):
             self._just_paced.add(host)

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
-from feedcrawl.domain.frontier import pacing
+from feedcrawl.domain.frontier.delays import effective_delay
 from feedcrawl.domain.frontier.tasks import POLL_KINDS
 
 if TYPE_CHECKING:
@@ -145,15 +145,14 @@ def host_figures(
     name: str, record: Mapping[str, Any], now_ms: int, *, delay_sec: float, concurrency: int
 ) -> HostFigures:
     """From the record of a host or a domain at `now_ms` of the frontier's clock; the policy's delay and concurrency."""
-    pace = pacing.Pace(doublings=int(record.get("doublings", 0)))
-    delay = round(float(record.get("delay", 1000 * delay_sec)))
+    delay, doublings = round(float(record.get("delay", 1000 * delay_sec))), int(record.get("doublings", 0))
     return HostFigures(
         name=name,
         tasks=None if "at" in record or "front" in record else int(record.get("tasks", 0)),
         busy=int(record.get("busy", 0)),
         concurrency=int(record.get("concurrency", concurrency)),
-        delay_sec=pacing.effective_delay(pace, delay) / 1000,
-        doublings=pace.doublings,
+        delay_sec=effective_delay(delay, doublings) / 1000,
+        doublings=doublings,
         circuit=str(record.get("state", "closed")),
         failures=int(record.get("failures", 0)),
         wait_sec=max(0.0, float(record.get("next_at", 0)) - now_ms) / 1000,

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from feedcrawl.domain.frontier.circuit import over_budget
-
 OF_THE_WAY: Final = frozenset({"dns", "refused", "unreachable", "connect_timeout", "tls"})
 """Reasons for which a host was not reached at all."""
 WINDOW_SEC: Final = 60.0
@@ -32,3 +30,12 @@ def step(since: float | None, now: float, *, failed: int, asked: int) -> float |
     if failed == asked:
         return since
     return since if over_budget(failed, asked) and now - since <= LONGEST_SEC else None
+
+
+def over_budget(failures: int, total: int) -> bool:
+    """Whether half of at least ten have failed.
+
+    Of one feed's polls of a day: the feed's own circuit opens. Of the hosts asked within a minute: it is our own
+    outage, and nothing is counted against anyone.
+    """
+    return total >= 10 and 2 * failures >= total

@@ -1,7 +1,7 @@
 """How a feed fares: its error budget of a day, and whether its publisher has taken it away.
 
 Back-off answers failures in a row. A feed that fails every other time never has many in a row; its circuit opens when
-half of a day's polls have failed (`circuit.over_budget`), and closes with the next good answer. A feed is retired by
+half of a day's polls have failed (`outage.over_budget`), and closes with the next good answer. A feed is retired by
 410 twice, a day apart (RFC 9110, 15.5.11: "likely to be permanent"), and is then looked for rarely.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from feedcrawl.domain.cadence.values import DAY_SEC, Candidate
-from feedcrawl.domain.frontier.circuit import over_budget
+from feedcrawl.domain.frontier.outage import over_budget
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

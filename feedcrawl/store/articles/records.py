@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from feedcrawl.domain.frontier.shards import shard_of
 from feedcrawl.store.redis import keys
 from feedcrawl.store.redis.connection import get_each, in_order, newest_of
+from feedcrawl.store.redis.scripts import lua_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -19,16 +20,6 @@ if TYPE_CHECKING:
 DAY_SEC = 86_400
 INDEX_LIFE_SEC = 30 * DAY_SEC
 PRUNE_LIMIT = 1000
-_INHERIT = """
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-redis.call('SET', KEYS[1], ARGV[2], 'EX', ARGV[3])
-return 1
-"""
-_RELINK = """
-if redis.call('HGET', KEYS[1], 'files') ~= ARGV[1] then return 0 end
-redis.call('HSET', KEYS[1], 'files', ARGV[2])
-return 1
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +41,8 @@ class Articles:
     def __init__(self, client: Client, lives: Lives, *, shards: int = 1) -> None:
         self._client = client
         self._lives = lives
+        self._inherit = client.register_script(lua_text(__package__, "inherit"))
+        self._relink = client.register_script(lua_text(__package__, "relink"))
         self._shards = shards
 
     @property
@@ -101,7 +94,7 @@ class Articles:
 
     def inherit(self, uid: str, before: str, owner: str) -> bool:
         """Passes a claim on, if it is still that of `before`: who had it has ended, and its article is gone."""
-        return bool(self._client.eval(_INHERIT, 1, self._claim(uid), before, owner, INDEX_LIFE_SEC))
+        return bool(self._inherit(keys=[self._claim(uid)], args=[before, owner, INDEX_LIFE_SEC]))
 
     def sighting(self, pipe: Pipeline, uid: str, url: str) -> None:
         """Notes a URL under which a known article was met again."""
@@ -198,7 +191,7 @@ class Articles:
 
     def relink(self, uid: str, before: str, files: str) -> bool:
         """Puts right what it says of its files, if that is still `before`."""
-        return bool(self._client.eval(_RELINK, 1, keys.article(uid), before, files))
+        return bool(self._relink(keys=[keys.article(uid)], args=[before, files]))
 
     def record(self, uid: str) -> dict[str, str]:
         """The HASH of an article or of a failed URL, whole; empty where there is none."""

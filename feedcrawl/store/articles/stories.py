@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from feedcrawl.domain.frontier.shards import shard_of
 from feedcrawl.store.redis import keys
+from feedcrawl.store.redis.scripts import lua_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,34 +26,6 @@ BUCKET_SIZE = 1000
 COMPARED = 200
 """The last so many of a bucket are answered: copies come soon after each other, and each costs the reader 0.1 ms."""
 
-# An article enters a bucket once, and a new version of it keeps its place. Answers who came before, in that order, as
-# [uid, what they left]…; of another length than from ARGV[5] to ARGV[6] nobody is alike.
-_MEET = """
-local uid, left, size, life = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
-local least, most, compared = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
-local mine = redis.call('HGET', KEYS[1], uid)
-local place = mine and tonumber(string.match(mine, '^%d+'))
-if not place then
-  if redis.call('HLEN', KEYS[1]) > size then return {} end
-  place = redis.call('HINCRBY', KEYS[1], '#', 1)
-end
-redis.call('HSET', KEYS[1], uid, place .. ' ' .. left)
-redis.call('EXPIRE', KEYS[1], life)
-local all, before, answer = redis.call('HGETALL', KEYS[1]), {}, {}
-for i = 1, #all, 2 do
-  local number, chars = string.match(all[i + 1], '^(%d+) [^:]*:(%d+):')
-  number, chars = tonumber(number), tonumber(chars)
-  if number and number < place and chars >= least and chars <= most then
-    before[#before + 1] = {number, all[i], string.sub(all[i + 1], string.find(all[i + 1], ' ') + 1)}
-  end
-end
-table.sort(before, function(a, b) return a[1] < b[1] end)
-for i = math.max(1, #before - compared + 1), #before do
-  answer[#answer + 1], answer[#answer + 2] = before[i][2], before[i][3]
-end
-return answer
-"""
-
 
 class Stories:
     """Buckets and pairs that stay apart, each in the shard of its name, and joins, all in the first.
@@ -65,6 +38,7 @@ class Stories:
         self._lives = {"text": JOIN_LIFE_SEC, "title": title_life_sec}
         self._shards = shards
         self._prefix = keys.shard()
+        self._meet = lua_text(__package__, "meet")
 
     # --- meeting ---
 
@@ -72,7 +46,7 @@ class Stories:
         """Enters a bucket (`text` or `title`, and a digest) with a fingerprint; `met` reads the reply."""
         kind, digest = bucket
         life = self._lives[kind]
-        script = ("EVAL", _MEET, 1, self._bucket(kind, digest))  # a cluster's pipeline has no eval()
+        script = ("EVAL", self._meet, 1, self._bucket(kind, digest))  # a cluster's pipeline takes no registered script
         pipe.execute_command(*script, uid, left, BUCKET_SIZE, life, *lengths, COMPARED)
 
     @staticmethod

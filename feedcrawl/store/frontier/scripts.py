@@ -6,10 +6,9 @@ A script is `policy`, `common.lua`, the parts that it needs, its own `main`, and
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import resources
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain.frontier.circuit import DOMAIN_FAILURES, TOGETHER_MS
+from feedcrawl.store.redis.scripts import lua_text
 
 if TYPE_CHECKING:
     from feedcrawl.store.redis.client import Client, Script
@@ -33,6 +32,10 @@ SCRIPTS = {
     "now": "hosts",
 }
 """Each with the parts that it needs besides `common`: what it does not need it need not set up at each call."""
+DOMAIN_FAILURES = 3
+"""Hosts that fail together before their registered domain counts as failing."""
+TOGETHER_MS = 600_000
+"""How far apart two hosts of a domain may begin to fail, and still fail together."""
 HOSTS_A_DOMAIN = 4
 """Of how many of its hosts a registered domain may be asked at a time, where nothing is said of it."""
 
@@ -88,11 +91,10 @@ class FrontierPolicy:
 
 def register(client: Client, policy: FrontierPolicy) -> dict[str, Script]:
     """The scripts by name."""
-    folder = resources.files("feedcrawl.store.frontier") / "lua"
 
     def text(name: str, needed: str) -> str:
         parts = ("common", *needed.split(), name, "run")
-        return policy.lua() + "".join((folder / f"{part}.lua").read_text("utf-8") for part in parts)
+        return policy.lua() + "".join(lua_text(__package__, part) for part in parts)
 
     return {name: client.register_script(text(name, needed)) for name, needed in SCRIPTS.items()}
 

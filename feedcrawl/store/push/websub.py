@@ -10,6 +10,7 @@ from feedcrawl.domain.frontier.tasks import compact
 from feedcrawl.domain.push.leases import Push, push_from
 from feedcrawl.store.redis import keys
 from feedcrawl.store.redis.connection import get_each, members_of
+from feedcrawl.store.redis.scripts import lua_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -24,13 +25,6 @@ LIFE_SEC = 2 * 86_400
 """How long a delivery waits for a worker."""
 SEEN_SEC = 3_600
 """Within which the same delivery is the same."""
-
-_SWAP = """
-if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
-redis.call('SET', KEYS[1], ARGV[2])
-redis.call('SADD', KEYS[2], ARGV[3])
-return 1
-"""
 
 
 class Delivery(NamedTuple):
@@ -54,7 +48,7 @@ class Pushes:
     def __init__(self, client: Client, *, shards: int = 1) -> None:
         self._client = client
         self._shards = shards
-        self._swap = client.register_script(_SWAP)
+        self._swap = client.register_script(lua_text(__package__, "swap"))
 
     def load(self, feed_ids: Sequence[str]) -> dict[str, Pushed]:
         """What there is of these feeds, in one round trip."""

@@ -1,6 +1,6 @@
 import pytest
 
-from feedcrawl.domain.frontier.outage import LONGEST_SEC, OF_THE_WAY, step
+from feedcrawl.domain.frontier.outage import LONGEST_SEC, OF_THE_WAY, over_budget, step
 from feedcrawl.domain.frontier.outcome import FAILURES
 
 
@@ -27,3 +27,11 @@ def test_when_it_is_our_own(since, now, failed, asked, expected):
 
 def test_only_failures_of_the_way_are_evidence():
     assert {name for name, outcome in FAILURES.items() if outcome.kind == "unreachable"} == OF_THE_WAY
+
+
+@pytest.mark.parametrize(
+    ("failures", "total", "expected"),
+    [(0, 0, False), (9, 9, False), (4, 10, False), (5, 10, True), (50, 101, False), (51, 101, True)],
+)
+def test_over_budget(failures, total, expected):
+    assert over_budget(failures, total) is expected

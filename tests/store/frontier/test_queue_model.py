@@ -2,15 +2,17 @@
 
     FRONTIER_MODEL_EXAMPLES=5000 pytest --timeout=0 tests/store/frontier/test_queue_model.py
 
-plays longer. The model knows the rules from the design and not from the scripts; pace and circuit are the functions of
-domain/, whose twins test_frontier_rules.py holds against each other.
+plays longer. The model knows the rules from the design and not from the scripts; pace and circuit are the
+models of tests/site, which test_queue_rules.py holds against the scripts.
 """
 
 import os
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
+import host_pace as pacing
 import hypothesis.strategies as st
+from host_circuit import CLOSED, CircuitPolicy, DomainCircuit, step, widened
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -21,8 +23,6 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from feedcrawl.domain.frontier import pacing
-from feedcrawl.domain.frontier.circuit import CLOSED, CircuitPolicy, DomainCircuit, step, widened
 from feedcrawl.domain.frontier.tasks import Lease, Task
 from feedcrawl.store.frontier.interface import GivenUp, Released
 from feedcrawl.store.frontier.queue import Shard

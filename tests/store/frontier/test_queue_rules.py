@@ -5,13 +5,13 @@ import re
 from dataclasses import replace
 from itertools import count
 
+import host_pace as pacing
 import pytest
 import redis
+from host_circuit import CLOSED, CircuitPolicy, DomainCircuit, step, widened
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from feedcrawl.domain.frontier import pacing
-from feedcrawl.domain.frontier.circuit import CLOSED, CircuitPolicy, DomainCircuit, step, widened
 from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.store.frontier.interface import Released
 from feedcrawl.store.frontier.queue import Shard

@@ -1,4 +1,4 @@
--- The twin of domain/frontier/circuit.py `step`, for hosts and domains; answers how long it must be left alone.
+-- The twin of tests/site/host_circuit.py `step`, for hosts and domains; answers how long it must be left alone.
 local function step_circuit(host, signal, wait, threshold)
   local failed = signal == 'site' or signal == 'soft'
   local alive = signal == 'ok' or signal == 'answered'
@@ -14,7 +14,7 @@ local function step_circuit(host, signal, wait, threshold)
   return wait
 end
 
--- The twins of domain/frontier/pacing.py `throttled`, `answered` and `pause_ms`; answers how long the host must be left alone.
+-- The twins of tests/site/host_pace.py `throttled`, `answered` and `pause_ms`; answers how long the host must be left alone.
 local function step_pace(host, signal, wait)
   if signal == 'throttled' then
     if wait <= 0 then wait = math.min(30000 * 2 ^ math.min(host.refusals, 7), HOUR) end
@@ -29,7 +29,7 @@ local function step_pace(host, signal, wait)
   return wait
 end
 
--- The twins of domain/frontier/circuit.py `widened` and `together`: what a host's signal says of its registered domain.
+-- The twins of tests/site/host_circuit.py `widened` and `together`: what a host's signal says of its registered domain.
 local function signal_domain(host, domain, signal, now)
   local alive = signal == 'ok' or signal == 'answered'
   local blames = signal == 'site' and domain.state == 'closed' and host.blamed == 0

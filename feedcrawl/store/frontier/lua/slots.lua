@@ -1,4 +1,4 @@
--- The twin of domain/frontier/pacing.py `effective_delay`.
+-- The twin of tests/site/host_pace.py `effective_delay`.
 local function delay_of(host) return math.min(host.delay * 2 ^ host.doublings, math.max(host.delay, 120000)) end
 
 -- What nobody said of a domain makes no host of it slower.
@@ -7,7 +7,7 @@ local function domain_delay(domain, delay)
   return math.min(domain.delay, delay)
 end
 
--- The twin of domain/frontier/pacing.py `reserve_both`: when a host may next be asked, given a turn that is taken now. The turn is
+-- The twin of tests/site/host_pace.py `reserve_both`: when a host may next be asked, given a turn that is taken now. The turn is
 -- its domain's too.
 local function reserve(host, domain, now)
   local at, delay = math.max(now, host.next_at, domain and domain.next_at or 0), delay_of(host)

@@ -1,4 +1,4 @@
-"""The circuit of one host: whether it may be asked at all.
+"""The model that `signals.lua` is held against: the circuit of one host, whether it may be asked at all.
 
     closed ──5 failures in a row──▶ open ──its time is up──▶ half_open ──any answer──▶ closed
                                      ▲                          │
@@ -6,8 +6,7 @@
 
 The signals are "ok" (an answer: 2xx, 3xx, 4xx), "site" (the host fails: refused, no address, 502 …), "soft" (500,
 time-outs, truncated bodies: the host may be failing), "throttled" (429: neither) and "due" (an open circuit's wait is
-over and the probe goes out). A script beside the store repeats `TRANSITIONS`, so it is data, and integers alone are
-kept.
+over and the probe goes out). The script follows `TRANSITIONS`, so that table is data, and integers alone are kept.
 """
 
 from __future__ import annotations
@@ -15,14 +14,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from feedcrawl.store.frontier.scripts import DOMAIN_FAILURES, TOGETHER_MS
+
 State = Literal["closed", "open", "half_open"]
 Signal = Literal["ok", "site", "soft", "throttled", "due"]
 Action = Literal["reset", "count", "trip", "probe", "keep"]
 
-DOMAIN_FAILURES = 3
-"""Hosts that fail together before their registered domain counts as failing."""
-TOGETHER_MS = 600_000
-"""How far apart two hosts of a domain may begin to fail, and still fail together."""
 PROBE_WAITS_MS = (30_000, 60_000, 120_000, 240_000, 300_000)
 
 TRANSITIONS: dict[tuple[State, Signal], Action] = {
@@ -125,12 +122,3 @@ def widened(
     if now_ms - domain.failed_at_ms > TOGETHER_MS:
         circuit = CLOSED
     return DomainCircuit(step(circuit, signal, now_ms, policy), now_ms), True
-
-
-def over_budget(failures: int, total: int) -> bool:
-    """Whether half of at least ten have failed.
-
-    Of one feed's polls of a day: the feed's own circuit opens. Of the hosts asked within a minute: it is our own
-    outage, and nothing is counted against anyone.
-    """
-    return total >= 10 and 2 * failures >= total

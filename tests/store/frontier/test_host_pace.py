@@ -1,11 +1,7 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from feedcrawl.domain.frontier.pacing import (
+from host_pace import (
     Pace,
     answered,
-    base_delay,
     effective_delay,
     hold,
     pause_ms,
@@ -13,6 +9,8 @@ from feedcrawl.domain.frontier.pacing import (
     reserve_both,
     throttled,
 )
+from hypothesis import given
+from hypothesis import strategies as st
 
 DAY = 86_400_000
 
@@ -59,31 +57,6 @@ def test_hold():
     assert hold(99_000, 5_000, 30_000) == 99_000
 
 
-@pytest.mark.parametrize(
-    ("crawl_delay", "source", "default", "expected"),
-    [
-        (None, None, 1_000, 1_000),
-        (None, 250, 1_000, 250),
-        (None, 0, 1_000, 0),
-        (10, None, 1_000, 10_000),
-        (10, 250, 1_000, 10_000),
-        (1.0005, None, 1_000, 1_001),
-        (120, None, 1_000, 120_000),
-        (3_600, None, 1_000, 120_000),
-        (1e300, None, 1_000, 120_000),
-        (float("inf"), None, 1_000, 120_000),
-        (float("nan"), None, 1_000, 1_000),
-        (-5, None, 1_000, 1_000),
-        (0, None, 1_000, 1_000),
-        (0.1, None, 1_000, 1_000),
-        (0.1, 300_000, 1_000, 300_000),
-        (240, 300_000, 1_000, 300_000),
-    ],
-)
-def test_base_delay(crawl_delay, source, default, expected):
-    assert base_delay(crawl_delay, source, default) == expected
-
-
 def test_a_429_doubles_the_delay_and_ten_good_answers_halve_it():
     pace, got = throttled(throttled(Pace())), []
     for _ in range(25):
@@ -99,21 +72,6 @@ def test_a_429_in_between_starts_the_count_anew():
         pace = answered(pace)
     assert pace == Pace(1, 9, 0)
     assert throttled(pace) == Pace(2, 0, 1)
-
-
-@pytest.mark.parametrize(
-    ("doublings", "delay", "expected"),
-    [
-        (0, 1_000, 1_000),
-        (3, 1_000, 8_000),
-        (7, 1_000, 120_000),
-        (7, 200, 25_600),
-        (1, 90_000, 120_000),
-        (2, 200_000, 200_000),
-    ],
-)
-def test_effective_delay(doublings, delay, expected):
-    assert effective_delay(Pace(doublings), delay) == expected
 
 
 @given(st.lists(st.booleans(), max_size=200), st.integers(0, 300_000))

@@ -1,7 +1,7 @@
-"""How far apart one host is asked: a virtual scheduling rule (GCRA) over integer milliseconds.
+"""The model that `slots.lua` and `signals.lua` are held against: how far apart one host is asked.
 
-One number is kept per host, its theoretical arrival time (TAT): the earliest moment of the next request. A script
-beside the store repeats these rules, so they are exact: integers alone, no rounding, no clock.
+A virtual scheduling rule (GCRA) over integer milliseconds. One number is kept per host, its theoretical arrival time
+(TAT): the earliest moment of the next request. Integers alone, no rounding, no clock.
 
     reserve     allowed_at = max(tat, now);  new tat = allowed_at + delay
     both        allowed_at = max(host's tat, domain's tat, now);  each new tat = allowed_at + its delay
@@ -15,10 +15,10 @@ beside the store repeats these rules, so they are exact: integers alone, no roun
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
-MAX_DELAY_MS = 120_000
+from feedcrawl.domain.frontier import delays
+
 MAX_DOUBLINGS = 7
 GOOD_ANSWERS = 10
 FIRST_PAUSE_MS = 30_000
@@ -55,21 +55,9 @@ def hold(tat: int, now: int, pause: int) -> int:
     return max(tat, now + pause)
 
 
-def base_delay(crawl_delay_sec: float | None, source_ms: int | None, default_ms: int) -> int:
-    """Milliseconds between two requests: robots.txt's Crawl-delay, else the source's setting, else the default.
-
-    A Crawl-delay is kept up to 120 s. It never makes us faster than the source's setting or the default, and what is
-    no number of seconds was not said.
-    """
-    ours = default_ms if source_ms is None else source_ms
-    if crawl_delay_sec is None or not crawl_delay_sec > 0:
-        return ours
-    return max(ours, MAX_DELAY_MS if crawl_delay_sec * 1_000 >= MAX_DELAY_MS else math.ceil(crawl_delay_sec * 1_000))
-
-
 def effective_delay(pace: Pace, delay: int) -> int:
-    """The delay in milliseconds with its doublings, up to 120 s; never less than the delay itself."""
-    return min(delay << pace.doublings, max(delay, MAX_DELAY_MS))
+    """The delay in milliseconds with its doublings, as the dashboard shows it too."""
+    return delays.effective_delay(delay, pace.doublings)
 
 
 def throttled(pace: Pace) -> Pace:

@@ -1,19 +1,17 @@
 from itertools import product
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from feedcrawl.domain.frontier.circuit import (
+from host_circuit import (
     CLOSED,
     TRANSITIONS,
     CircuitPolicy,
     CircuitState,
     DomainCircuit,
-    over_budget,
     step,
     widened,
 )
+from hypothesis import given
+from hypothesis import strategies as st
 
 STATES = ("closed", "open", "half_open")
 SIGNALS = ("ok", "site", "soft", "throttled", "due")
@@ -131,11 +129,3 @@ def test_hosts_that_begin_to_fail_long_after_each_other_do_not_fail_together(apa
         domain, _ = widened(domain, "site", now, blamed=False)
     assert (domain.circuit.state == "open") is opens
     assert domain.failed_at_ms == now
-
-
-@pytest.mark.parametrize(
-    ("failures", "total", "expected"),
-    [(0, 0, False), (9, 9, False), (4, 10, False), (5, 10, True), (50, 101, False), (51, 101, True)],
-)
-def test_over_budget(failures, total, expected):
-    assert over_budget(failures, total) is expected

@@ -1,0 +1,16 @@
+-- Removes letters (ARGV[3]…) from the part ARGV[1]..ARGV[2] of a list, else from anywhere in it; answers how many. Letters
+-- are known by their text, since others may push and trim meanwhile. They become what no letter is, and go in one pass over
+-- the list: LREM for each would read it as often as there are letters.
+local start, stop, wanted, found, gone = tonumber(ARGV[1]), tonumber(ARGV[2]), {}, 0, '\0'
+for i = 3, #ARGV do wanted[ARGV[i]] = (wanted[ARGV[i]] or 0) + 1 end
+for i, text in ipairs(redis.call('LRANGE', KEYS[1], start, stop)) do
+  if (wanted[text] or 0) > 0 then
+    redis.call('LSET', KEYS[1], start + i - 1, gone)
+    wanted[text], found = wanted[text] - 1, found + 1
+  end
+end
+if found > 0 then redis.call('LREM', KEYS[1], found, gone) end
+for text, left in pairs(wanted) do
+  if left > 0 then found = found + redis.call('LREM', KEYS[1], left, text) end
+end
+return found
