@@ -34,10 +34,10 @@ from scrapy.settings import Settings
 
 from feedcrawl import settings as project
 from feedcrawl.domain.articles.media import media_id, new_media, started, succeeded
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.subscriptions.records import PollRecord, Subscription
 from feedcrawl.domain.urls import url_uid
 from feedcrawl.services.articles import tasks as articles
-from feedcrawl.services.subscriptions.polling import rfc3339
 from feedcrawl.wiring import Wiring
 
 if TYPE_CHECKING:

@@ -27,6 +27,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from feedcrawl.domain import dates
 from feedcrawl.domain.cadence import CadencePolicy
 from feedcrawl.domain.cadence.tempo import demand, foretold
 from feedcrawl.domain.http.conditional import Validators
@@ -168,7 +169,7 @@ class World:
 
     def note(self, poll: FeedPoll) -> None:
         """Counts a poll."""
-        due = polling.moment(poll.feed.polls.next_at)
+        due = dates.moment(poll.feed.polls.next_at)
         if due is not None:
             self.seen.late.append(max((poll.at - due).total_seconds(), 0.0))
         self.seen.results[poll.result] += 1

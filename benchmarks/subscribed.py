@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from frontier import HEAD, POLICY, Bench, row, store
 
+from feedcrawl.domain import dates
 from feedcrawl.domain.cadence import CadencePolicy
 from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.subscriptions.records import PollRecord, Subscription, dump
@@ -46,7 +47,7 @@ NOW = datetime.now(UTC)
 def poll_of(lease: Lease, feed: Feed) -> FeedPoll:
     """A 304."""
     held = Validators(feed.polls.etag, feed.polls.last_modified)
-    poll_id, fetch_id = f"{feed.id}@{polling.rfc3339(NOW)}", str(uuid.uuid4())
+    poll_id, fetch_id = f"{feed.id}@{dates.rfc3339(NOW)}", str(uuid.uuid4())
     return FeedPoll(
         lease, feed, poll_id, NOW, 304, "not_modified", held, fetch_id=fetch_id, duration_sec=0.2, signal="ok"
     )
@@ -76,7 +77,7 @@ class Feeds:
 
     def _subscription(self, number: int) -> Subscription:
         url = f"https://www.site-{number // 2}.example/feeds/number-{number}.xml"
-        return Subscription(str(uuid.uuid4()), url, ("news",), added_at=polling.rfc3339(NOW))
+        return Subscription(str(uuid.uuid4()), url, ("news",), added_at=dates.rfc3339(NOW))
 
     def _registered(self, said: Subscription) -> list[list[Any]]:
         polls = PollRecord(

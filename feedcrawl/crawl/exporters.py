@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Final
 from itemadapter import ItemAdapter
 from scrapy import exporters
 
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.operations.tables import csv_cell
 from feedcrawl.items import Article, Entry, FeedPoll
-from feedcrawl.services.subscriptions.polling import rfc3339
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -1,9 +1,10 @@
-"""The instant that a date in a feed, sitemap or page names."""
+"""The instant that a date in a feed, sitemap or page names, and our own timestamps."""
 
 from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from typing import Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from feedcrawl.domain.datewords import DAY_HALVES, FILLERS, MONTHS, WEEKDAYS, ZONES, fold
@@ -47,6 +48,24 @@ _TOKEN = re.compile(r"[0-9]+|[^\W\d_]+(?:'[^\W\d_]+)?|[^\s\w,.;()\[\]/–-]")
 _NUMERIC = re.compile(r"\d{1,4}([-/. ])\d{1,3}\1\d{1,4}", re.ASCII)
 
 
+def rfc3339(at: datetime, precision: Literal["auto", "milliseconds", "seconds"] = "milliseconds") -> str:
+    """A moment as RFC 3339 in UTC with `Z`; `auto`: microseconds, where there are any."""
+    return at.astimezone(UTC).isoformat(timespec=precision).replace("+00:00", "Z")
+
+
+def rfc3339_or_none(at: datetime | None) -> str | None:
+    """A publisher's date to the second; None stays None, and so does a date that UTC cannot express."""
+    try:
+        return None if at is None else rfc3339(at, "seconds")
+    except (OverflowError, ValueError):
+        return None
+
+
+def moment(text: str | None) -> datetime | None:
+    """The moment that `rfc3339` wrote; None for no text."""
+    return datetime.fromisoformat(text) if text else None
+
+
 def parse_date(text: str) -> datetime | None:
     """The instant in UTC, or None for what is no date or lies outside 1990 … 2099.
 
@@ -58,7 +77,7 @@ def parse_date(text: str) -> datetime | None:
     if not text or len(text) > MAX_LENGTH:
         return None
     try:
-        found = _rfc822(text) or _iso(text) or _compact(text) or _words(text)
+        found = _rfc822(text) or _iso(text) or _words(text)
     except (ValueError, OverflowError):
         return None
     return found if found is not None and EARLIEST <= found < LATEST else None
@@ -105,13 +124,8 @@ def _rfc822(text: str) -> datetime | None:
 
 
 def _iso(text: str) -> datetime | None:
-    match = _ISO.fullmatch(text)
-    return _complete(match) if match else None
-
-
-def _compact(text: str) -> datetime | None:
-    """ISO 8601 without separators or with parts left out, and Unix time."""
-    if match := _COMPACT.fullmatch(text):
+    """ISO 8601, also without separators or with parts left out, and Unix time."""
+    if match := _ISO.fullmatch(text) or _COMPACT.fullmatch(text):
         return _complete(match)
     if match := _UNIX.fullmatch(text):
         return datetime.fromtimestamp(int(match[1]), UTC)

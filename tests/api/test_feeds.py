@@ -12,9 +12,9 @@ from jsonschema import Draft202012Validator
 
 from feedcrawl.api import schemas
 from feedcrawl.domain.articles.files import Wish, state
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.subscriptions.lists import read_list
 from feedcrawl.services.subscriptions import registering
-from feedcrawl.services.subscriptions.polling import rfc3339
 
 URL = "https://news.example/feed.xml"
 NONE = "0b5bca8e-6b5a-4b0e-9f4f-0d1a2b3c4d5e"

@@ -1,11 +1,11 @@
 # ruff: noqa: RUF001 -- words and digits of other scripts
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feedcrawl.domain.dates import EARLIEST, LATEST, believable, parse_date
+from feedcrawl.domain.dates import EARLIEST, LATEST, believable, moment, parse_date, rfc3339, rfc3339_or_none
 
 
 @pytest.mark.parametrize(
@@ -136,3 +136,35 @@ def test_a_date_is_believed_up_to_a_day_ahead():
     assert believable(now + timedelta(hours=24), now) == now + timedelta(hours=24)
     assert believable(now + timedelta(hours=24, seconds=1), now) is None
     assert believable(None, now) is None
+
+
+@pytest.mark.parametrize(
+    ("at", "precision", "text"),
+    [
+        (datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), "auto", "2026-01-02T03:04:05Z"),
+        (datetime(2026, 1, 2, 3, 4, 5, 60, tzinfo=UTC), "auto", "2026-01-02T03:04:05.000060Z"),
+        (datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone(timedelta(hours=2))), "auto", "2026-01-02T01:04:05Z"),
+        (datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), "milliseconds", "2026-01-02T03:04:05.000Z"),
+        (datetime(2026, 1, 2, 3, 4, 5, 999_999, tzinfo=UTC), "seconds", "2026-01-02T03:04:05Z"),
+    ],
+)
+def test_dates_are_in_utc(at, precision, text):
+    assert rfc3339(at, precision) == text
+
+
+@pytest.mark.parametrize(
+    ("at", "text"),
+    [
+        (datetime(2026, 11, 27, 12, tzinfo=UTC), "2026-11-27T12:00:00Z"),
+        (None, None),
+        (datetime(1, 1, 1, tzinfo=UTC), "0001-01-01T00:00:00Z"),
+        (datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC), "9999-12-31T23:59:59Z"),
+    ],
+)
+def test_moments_as_text(at, text):
+    assert rfc3339_or_none(at) == text
+    assert moment(text) == at
+
+
+def test_a_date_that_utc_cannot_express_is_none():
+    assert rfc3339_or_none(datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=1)))) is None

@@ -8,12 +8,12 @@ from typing import Any
 
 from feedcrawl.domain.cadence.state import to_json
 from feedcrawl.domain.cadence.values import PollState
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.domain.operations.tallies import Tally
 from feedcrawl.domain.subscriptions.records import Feed, PollRecord, Subscription, dump
 from feedcrawl.domain.urls import url_uid
 from feedcrawl.services.articles.tasks import hash_fields
-from feedcrawl.services.subscriptions.polling import rfc3339
 from feedcrawl.services.subscriptions.registering import poll_task, url_key
 from feedcrawl.store.redis import keys
 from feedcrawl.wiring import Wiring

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from world import entry, feed, good_page, world_in
 
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.subscriptions.records import dump
-from feedcrawl.services.subscriptions.polling import rfc3339
 from feedcrawl.store.redis import keys
 from feedcrawl.store.subscriptions.registry import Registry
 

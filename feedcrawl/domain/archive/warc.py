@@ -13,10 +13,12 @@ import hashlib
 import re
 import zlib
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Self
 from urllib.parse import quote
 from uuid import NAMESPACE_URL, uuid5
+
+from feedcrawl.domain.dates import rfc3339
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -53,7 +55,7 @@ class Captured:
 
     def as_json(self) -> dict[str, str]:
         """What `from_json` takes back."""
-        at = rfc3339(self.fetched_at)
+        at = rfc3339(self.fetched_at, "auto")
         return {"fetch_id": self.fetch_id, "url": self.url, "fetched_at": at, "payload_digest": self.payload_digest}
 
     @classmethod
@@ -123,16 +125,11 @@ def warcinfo(fields: Iterable[tuple[str, str]], *, filename: str, at: datetime) 
     head = [
         ("WARC-Type", "warcinfo"),
         ("WARC-Record-ID", f"<urn:uuid:{uuid5(NAMESPACE_URL, filename)}>"),
-        ("WARC-Date", rfc3339(at)),
+        ("WARC-Date", rfc3339(at, "auto")),
         ("WARC-Filename", filename),
         ("Content-Type", "application/warc-fields"),
     ]
     return _member(_record(head, block, b""))
-
-
-def rfc3339(at: datetime) -> str:
-    """A moment in UTC with `Z`, microseconds only where there are any."""
-    return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def _member(record: bytes, level: int = _LEVEL) -> bytes:
@@ -193,7 +190,7 @@ def _request(exchange: Exchange, about: Fields) -> bytes:
 
 
 def _about(exchange: Exchange) -> Fields:
-    fields = [("WARC-Target-URI", _uri(exchange.url)), ("WARC-Date", rfc3339(exchange.fetched_at))]
+    fields = [("WARC-Target-URI", _uri(exchange.url)), ("WARC-Date", rfc3339(exchange.fetched_at, "auto"))]
     return [*fields, ("WARC-IP-Address", exchange.ip)] if exchange.ip else fields
 
 
@@ -203,7 +200,7 @@ def _reference(to: Captured | None) -> Fields:
     return [
         ("WARC-Refers-To", _urn(to.fetch_id)),
         ("WARC-Refers-To-Target-URI", _uri(to.url)),
-        ("WARC-Refers-To-Date", rfc3339(to.fetched_at)),
+        ("WARC-Refers-To-Date", rfc3339(to.fetched_at, "auto")),
     ]
 
 

@@ -11,6 +11,8 @@ from urllib.parse import quote
 
 from lxml import etree
 
+from feedcrawl.domain.dates import moment, rfc3339
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -65,7 +67,7 @@ def entry_of(article: Mapping[str, Any]) -> OutEntry:
         url=article["canonical_url"],
         updated=datetime.fromtimestamp(article["fetched_ts"], UTC),
         title=article.get("title"),
-        published=_moment(article.get("published")),
+        published=moment(article.get("published")),
         authors=tuple(article.get("authors") or ()),
         categories=tuple(article.get("categories") or ()),
         summary=article.get("abstract"),
@@ -75,16 +77,12 @@ def entry_of(article: Mapping[str, Any]) -> OutEntry:
     )
 
 
-def _moment(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text) if text else None
-
-
 def atom(feed: OutFeed, entries: Sequence[OutEntry]) -> bytes:
     """An Atom document. An entry's id is that of its article, and stays whatever becomes of its URL."""
     root = etree.Element(f"{{{_ATOM}}}feed", nsmap={None: _ATOM})  # type: ignore[dict-item]
     _text(root, "id", iri(feed.id or feed.self_url))
     _text(root, "title", feed.title)
-    _text(root, "updated", _rfc3339(max((entry.updated for entry in entries), default=feed.updated)))
+    _text(root, "updated", rfc3339(max((entry.updated for entry in entries), default=feed.updated), "seconds"))
     _text(root, "generator", "feedcrawl")
     links = {"self": feed.self_url, "alternate": feed.home_url, "next": feed.next_url, "hub": feed.hub_url}
     for rel, url in links.items():
@@ -99,9 +97,9 @@ def _entry(element: etree._Element, entry: OutEntry) -> None:
         element.set(f"{_XML}lang", entry.language)
     _text(element, "id", _id(entry))
     _text(element, "title", entry.title or entry.url)
-    _text(element, "updated", _rfc3339(entry.updated))
+    _text(element, "updated", rfc3339(entry.updated, "seconds"))
     if entry.published:
-        _text(element, "published", _rfc3339(entry.published))
+        _text(element, "published", rfc3339(entry.published, "seconds"))
     _link(element, "alternate", entry.url)
     for name in entry.authors or (_NOBODY,):
         _text(etree.SubElement(element, f"{{{_ATOM}}}author"), "name", name)
@@ -146,8 +144,8 @@ def _item(entry: OutEntry) -> dict[str, Any]:
             "content_text": None if entry.html else entry.summary or "",
             "summary": entry.summary,
             "image": entry.image and iri(entry.image),
-            "date_published": entry.published and _rfc3339(entry.published),
-            "date_modified": _rfc3339(entry.updated),
+            "date_published": entry.published and rfc3339(entry.published, "seconds"),
+            "date_modified": rfc3339(entry.updated, "seconds"),
             "authors": [{"name": name} for name in entry.authors] or None,
             "tags": list(entry.categories) or None,
             "language": entry.language,
@@ -170,7 +168,3 @@ def iri(url: str) -> str:
 
 def _sound(text: str) -> str:
     return _FORBIDDEN.sub("\ufffd", text)
-
-
-def _rfc3339(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

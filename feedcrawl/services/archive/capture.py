@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from feedcrawl import __version__
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.http.codings import decode, names
-from feedcrawl.services.subscriptions.polling import rfc3339
 from feedcrawl.store.disk.raw import RawElsewhere, RawStore
 
 if TYPE_CHECKING:

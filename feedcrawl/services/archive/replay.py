@@ -13,6 +13,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from feedcrawl.domain.articles.replays import Replayed, Wanted, differences, outcome, outline, version
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.extraction import PageReading, read_article
 from feedcrawl.domain.frontier.tasks import History, Lease
 from feedcrawl.domain.http.codings import Undecodable
@@ -23,7 +24,7 @@ from feedcrawl.services.archive import capture as archive
 from feedcrawl.services.articles import publication
 from feedcrawl.services.articles.tasks import article_events, article_task
 from feedcrawl.services.sites.sources import rules_of, source_of
-from feedcrawl.services.subscriptions.polling import evidence, feed_content, rfc3339
+from feedcrawl.services.subscriptions.polling import evidence, feed_content
 from feedcrawl.store.disk.files import DiskUnavailable
 from feedcrawl.store.disk.raw import RawElsewhere
 from feedcrawl.store.redis.connection import in_order

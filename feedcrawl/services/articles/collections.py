@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from feedcrawl.domain.articles.media import media_id
 from feedcrawl.domain.articles.query import OUTLINE
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.services.articles.tasks import record_of
-from feedcrawl.services.subscriptions.polling import rfc3339
 from feedcrawl.store.articles.collections import DEFAULT, PAGE, full_name
 
 if TYPE_CHECKING:

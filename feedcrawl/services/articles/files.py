@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from feedcrawl.domain.articles import files
 from feedcrawl.domain.articles.files import Wish
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.items import Article, Entry, FeedPoll
 from feedcrawl.services.articles.tasks import asked_url
-from feedcrawl.services.subscriptions.polling import rfc3339
 from feedcrawl.store.disk.files import DiskUnavailable
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ from feedcrawl.domain.articles.similarity import (
     fingerprint,
     matches,
 )
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.urls import hostname, registered_domain
 from feedcrawl.services.articles.tasks import keeps_slash, merged_event, uid_of, unmerged_event
-from feedcrawl.services.subscriptions.polling import rfc3339
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from feedcrawl.domain.articles import media as states
 from feedcrawl.domain.articles.media import Media, media_id, new_media
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.services.articles.collections import own_collection
 from feedcrawl.services.articles.joins import losers_of
 from feedcrawl.services.articles.tasks import article_task, record_of
-from feedcrawl.services.subscriptions.polling import rfc3339
 from feedcrawl.store.articles.collections import DEFAULT
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from feedcrawl.domain.articles import media as states
 from feedcrawl.domain.articles.media import media_id, new_media
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.services.articles.tasks import article_events, article_task, hash_fields, uid_of, unmerged_event
-from feedcrawl.services.subscriptions.polling import rfc3339
 from feedcrawl.store.redis.connection import in_order
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.urls import canonicalize
 from feedcrawl.services.articles import tasks
-from feedcrawl.services.subscriptions.polling import rfc3339
 
 if TYPE_CHECKING:
     from feedcrawl.domain.operations.events import Event

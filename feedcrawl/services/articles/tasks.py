@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from feedcrawl.domain.articles.canonical import canonical_url
 from feedcrawl.domain.articles.query import TEXTS
+from feedcrawl.domain.dates import rfc3339, rfc3339_or_none
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.domain.operations.events import Event, EventType, event
@@ -90,8 +91,8 @@ def success_fields(extraction: Extraction) -> dict[str, Any]:
         "abstract": extraction.abstract,
         "image": extraction.image,
         "authors": list(extraction.authors),
-        "published": _rfc3339(extraction.published),
-        "modified": _rfc3339(extraction.modified),
+        "published": rfc3339_or_none(extraction.published),
+        "modified": rfc3339_or_none(extraction.modified),
         "language": extraction.language,
         "site_name": extraction.site_name,
         "content_html": extraction.html,
@@ -169,7 +170,7 @@ def webpage_event(page: Article, *, cached: bool) -> Event:
         "content_type": page.content_type,
         "content_length": len(body),
         "content_hash": sha256,
-        "fetched_at": _rfc3339(page.at),
+        "fetched_at": rfc3339(page.at, "seconds"),
     }
     return event("webpage_fetched", f"{digest[:16]}:{sha256[:16]}", data)
 
@@ -186,7 +187,7 @@ def cached_page_event(html: str, url: str, at: datetime) -> Event:
         "content_type": None,
         "content_length": len(body),
         "content_hash": sha256,
-        "fetched_at": _rfc3339(at),
+        "fetched_at": rfc3339(at, "seconds"),
     }
     return event("webpage_fetched", f"{digest[:16]}:{sha256[:16]}:{at.timestamp():.0f}", data)
 
@@ -194,7 +195,3 @@ def cached_page_event(html: str, url: str, at: datetime) -> Event:
 def page_key(url: str) -> str:
     """sha256 of a URL as it was queued, 64 hex digits: the name of its cached page."""
     return hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _rfc3339(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat(timespec="seconds").replace("+00:00", "Z")

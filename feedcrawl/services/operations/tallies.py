@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from feedcrawl.domain.dates import moment
 from feedcrawl.domain.operations.tallies import Tally
-from feedcrawl.services.subscriptions.polling import interval_ratio, moment
+from feedcrawl.services.subscriptions.polling import interval_ratio
 
 if TYPE_CHECKING:
     from feedcrawl.items import Article, FeedPoll

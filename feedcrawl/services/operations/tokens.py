@@ -5,8 +5,8 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING
 
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.operations.tokens import TOKEN_BYTES, new_token, token_digest, token_text
-from feedcrawl.services.subscriptions.polling import rfc3339
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -13,12 +13,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
+from feedcrawl.domain.dates import moment
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.domain.push import leases, protocol
 from feedcrawl.domain.urls import hostname
 from feedcrawl.services.subscriptions.journal import push_line
-from feedcrawl.services.subscriptions.polling import moment
 from feedcrawl.services.subscriptions.registering import poll_task
 from feedcrawl.store.push.websub import Delivery
 

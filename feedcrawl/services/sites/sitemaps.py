@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from feedcrawl.domain import cadence, dates
 from feedcrawl.domain.cadence.state import to_json
+from feedcrawl.domain.dates import moment, rfc3339, rfc3339_or_none
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.frontier.priority import priority
 from feedcrawl.domain.frontier.traces import TRACE, carried, trace_id
@@ -21,7 +22,6 @@ from feedcrawl.domain.urls import canonicalize, hostname, registered_domain, res
 from feedcrawl.services.articles.submissions import BATCH, batches
 from feedcrawl.services.articles.tasks import article_task
 from feedcrawl.services.sites.watching import sitemap_task
-from feedcrawl.services.subscriptions.polling import moment, rfc3339, rfc3339_or_none
 from feedcrawl.services.subscriptions.registering import url_key
 
 if TYPE_CHECKING:

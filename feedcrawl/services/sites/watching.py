@@ -6,12 +6,12 @@ import uuid
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.frontier.priority import priority
 from feedcrawl.domain.frontier.tasks import Again, Task
 from feedcrawl.domain.sitemaps.state import Sitemap
 from feedcrawl.domain.urls import hostname, resolve
-from feedcrawl.services.subscriptions.polling import rfc3339
 from feedcrawl.services.subscriptions.registering import Refused, Wish, url_key, with_scheme
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.domain.frontier.traces import carried
 from feedcrawl.domain.subscriptions.archives import Step, Walk, next_document, walk_from
 from feedcrawl.domain.urls import hostname
-from feedcrawl.services.subscriptions.polling import rfc3339
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from feedcrawl.domain.cadence.arrivals import batch_size, expected
 from feedcrawl.domain.cadence.catch_up import Due, spread, usual_rate
-from feedcrawl.services.subscriptions.polling import moment
+from feedcrawl.domain.dates import moment
 from feedcrawl.services.subscriptions.registering import poll_task
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.frontier.outcome import FAILURES, STATUSES, judge
 from feedcrawl.domain.subscriptions.records import dump
 from feedcrawl.domain.urls import hostname
-from feedcrawl.services.subscriptions.polling import rfc3339
 from feedcrawl.services.subscriptions.registering import forget, url_key
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from feedcrawl.domain.cadence.reasons import in_words, winner
 from feedcrawl.domain.cadence.tempo import entries_per_day
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.http.validators import trust_from
 from feedcrawl.domain.push.leases import relied_on, state
-from feedcrawl.services.subscriptions.polling import rfc3339
 
 if TYPE_CHECKING:
     from feedcrawl.domain.push.leases import Push

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.frontier.traces import trace_id
-from feedcrawl.services.subscriptions.polling import rfc3339
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.entries.lineage import MAX_TEXT_REVISIONS, IdQuality
 from feedcrawl.domain.entries.recognition import Sighting, recognise
 from feedcrawl.items import Entry
-from feedcrawl.services.subscriptions.polling import entry_values, possibly_missed, rfc3339
+from feedcrawl.services.subscriptions.polling import entry_values, possibly_missed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

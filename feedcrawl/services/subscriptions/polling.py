@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ from feedcrawl.domain import cadence, dates
 from feedcrawl.domain.cadence import arrivals
 from feedcrawl.domain.cadence.state import to_json
 from feedcrawl.domain.cadence.values import DAY_SEC
+from feedcrawl.domain.dates import moment, rfc3339, rfc3339_or_none
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.frontier.priority import priority
 from feedcrawl.domain.frontier.traces import TRACE, carried
@@ -26,6 +26,7 @@ from feedcrawl.services.articles.tasks import article_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from datetime import datetime
 
     from feedcrawl.domain.cadence import CadencePolicy, Decision
     from feedcrawl.domain.frontier.tasks import Again, Task
@@ -377,21 +378,3 @@ def canonical_or_none(url: str | None, *, keep_trailing_slash: bool = False) -> 
 def feed_type(form: str) -> str:
     """`rss`, `atom`, `json`, `cdf` out of a format such as rss2.0."""
     return form.rstrip("0123456789.") or form
-
-
-def rfc3339(moment: datetime) -> str:
-    """A moment as RFC 3339 in UTC."""
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def rfc3339_or_none(moment: datetime | None) -> str | None:
-    """As `rfc3339`; None stays None, and so does a moment that cannot be said."""
-    try:
-        return None if moment is None else moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    except (OverflowError, ValueError):
-        return None
-
-
-def moment(text: str | None) -> datetime | None:
-    """The moment that `rfc3339` wrote."""
-    return datetime.fromisoformat(text) if text else None

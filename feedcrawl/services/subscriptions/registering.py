@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.errors import InvalidUrl, Refusal
 from feedcrawl.domain.frontier.priority import priority
 from feedcrawl.domain.frontier.tasks import Task
@@ -17,7 +18,7 @@ from feedcrawl.domain.subscriptions.lists import FORMS, read_list
 from feedcrawl.domain.subscriptions.records import Subscription, dump
 from feedcrawl.domain.urls import canonicalize, hostname, resolve
 from feedcrawl.services.subscriptions.journal import moved_line
-from feedcrawl.services.subscriptions.polling import moved_to, new_home, rfc3339
+from feedcrawl.services.subscriptions.polling import moved_to, new_home
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

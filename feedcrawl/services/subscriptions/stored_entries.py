@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.errors import Refusal
-from feedcrawl.services.subscriptions.polling import rfc3339
 from feedcrawl.store.disk.files import json_line
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from feedcrawl.domain.dates import moment
 from feedcrawl.domain.subscriptions.search import Failing, Search, is_found, search_from, where_to_look, with_https
 from feedcrawl.domain.urls import hostname
-from feedcrawl.services.subscriptions.polling import moment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain.archive.warc import rfc3339
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.errors import FeedcrawlError
 
 if TYPE_CHECKING:
@@ -210,5 +210,5 @@ def json_line(record: Mapping[str, object]) -> bytes:
 
 def _plain(value: object) -> str:
     if isinstance(value, datetime):
-        return rfc3339(value)
+        return rfc3339(value, "auto")
     raise TypeError(f"{type(value).__name__} has no form in JSON")

@@ -1,13 +1,13 @@
 import io
 import zlib
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
-from feedcrawl.domain.archive.warc import Captured, Exchange, pack, payload_digest, rfc3339, unpack, warcinfo
+from feedcrawl.domain.archive.warc import Captured, Exchange, pack, payload_digest, unpack, warcinfo
 
 ID = "5b1c8f0e-6a0e-4c38-9d3a-0d3d1f3f9a11"
 EARLIER = "0f0f0f0f-6a0e-4c38-9d3a-0d3d1f3f9a11"
@@ -171,18 +171,6 @@ def test_warcinfo_opens_a_file():
     assert fields["WARC-Filename"] == "a.warc.gz"
     assert body == b"software: feedcrawl/1  format: x\r\nhostname: m\r\n"
     assert [kind for kind, *_ in others] == ["response"]
-
-
-@pytest.mark.parametrize(
-    ("at", "text"),
-    [
-        (datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), "2026-01-02T03:04:05Z"),
-        (datetime(2026, 1, 2, 3, 4, 5, 60, tzinfo=UTC), "2026-01-02T03:04:05.000060Z"),
-        (datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone(timedelta(hours=2))), "2026-01-02T01:04:05Z"),
-    ],
-)
-def test_dates_are_in_utc(at, text):
-    assert rfc3339(at) == text
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.frontier.tasks import History as Past
 from feedcrawl.domain.frontier.tasks import Lease, Task
 from feedcrawl.domain.operations.tallies import Tally
 from feedcrawl.domain.subscriptions.records import Feed, PollRecord, Subscription
 from feedcrawl.items import Article, FeedPoll
 from feedcrawl.services.operations.tallies import of_article, of_poll
-from feedcrawl.services.subscriptions.polling import rfc3339
 
 NOW = datetime(2026, 11, 28, 6, tzinfo=UTC)
 LEASE = Lease(Task("feed:f", "feed", "https://a.example/f", "a.example"), Past(), "t")

@@ -9,6 +9,7 @@ import pytest
 import redis
 
 from feedcrawl.domain.cadence.values import CadencePolicy
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.frontier.tasks import History, Lease, Task
 from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.sitemaps.news import Found, News
@@ -18,7 +19,6 @@ from feedcrawl.services.articles.submissions import Submissions
 from feedcrawl.services.frontier.leases import Leases
 from feedcrawl.services.sites import sitemaps, watching
 from feedcrawl.services.sites.sitemaps import Commits, SitemapPoll
-from feedcrawl.services.subscriptions.polling import rfc3339
 from feedcrawl.store.articles.records import Articles, Lives
 from feedcrawl.store.frontier.queue import Shard
 from feedcrawl.store.frontier.scripts import FrontierPolicy

@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import redis
 
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.subscriptions.records import PollRecord, dump
 from feedcrawl.services.subscriptions import catch_up, registering
-from feedcrawl.services.subscriptions.polling import rfc3339
 from feedcrawl.store.frontier.queue import Shard
 from feedcrawl.store.frontier.scripts import FrontierPolicy
 from feedcrawl.store.subscriptions.registry import Registry

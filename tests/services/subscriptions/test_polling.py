@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from feedcrawl.domain import dates
 from feedcrawl.domain.cadence.values import CadencePolicy, PollState
 from feedcrawl.domain.frontier.tasks import History, Lease, Task
 from feedcrawl.domain.http.conditional import Validators
@@ -138,7 +139,7 @@ def test_a_document_that_was_read_moves_all_on() -> None:
     assert (record.raw, record.ids) == ({"fetch_id": "x"}, identity)
     assert record.last_success_at == record.last_fetch_at == "2026-11-27T12:00:00.000Z"
     assert record.cadence_state != PollState()
-    assert record.next_at == polling.rfc3339(NOW + timedelta(seconds=record.interval_sec or 0))
+    assert record.next_at == dates.rfc3339(NOW + timedelta(seconds=record.interval_sec or 0))
 
 
 def test_a_304_keeps_what_it_does_not_bring() -> None:
@@ -380,20 +381,6 @@ def test_what_a_publisher_wrote_keeps_its_shape() -> None:
 )
 def test_type_of_a_format(form: str, type_: str) -> None:
     assert polling.feed_type(form) == type_
-
-
-@pytest.mark.parametrize(
-    ("moment", "text"),
-    [
-        (NOW, "2026-11-27T12:00:00Z"),
-        (None, None),
-        (datetime(1, 1, 1, tzinfo=UTC), "0001-01-01T00:00:00Z"),
-        (datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC), "9999-12-31T23:59:59Z"),
-    ],
-)
-def test_moments_as_text(moment: datetime | None, text: str | None) -> None:
-    assert polling.rfc3339_or_none(moment) == text
-    assert polling.moment(text) == moment
 
 
 # --- where a feed has moved ---

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import redis
 
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.services.subscriptions import stored_entries
-from feedcrawl.services.subscriptions.polling import rfc3339
 from feedcrawl.store.disk.ndjson import NdjsonFile
 from feedcrawl.store.subscriptions.entries import Entries
 

@@ -17,8 +17,8 @@ from feedcrawl.api.problems import answers
 from feedcrawl.api.routes.machine.articles import OUTLINED, Uid
 from feedcrawl.domain.articles.outfeeds import ATOM_TYPE, JSON_TYPE, OutFeed, atom, entry_of, iri, json_feed
 from feedcrawl.domain.articles.page_records import MediaRecord
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.services.articles.collections import NAME
-from feedcrawl.services.subscriptions.polling import rfc3339
 
 if TYPE_CHECKING:
     from feedcrawl.services.articles.collections import Held, Page
