@@ -1,5 +1,6 @@
 import time
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -57,7 +58,8 @@ def test_the_first_claim_holds(articles: Articles, redis_client: redis.Redis) ->
 
 
 def test_no_claims_asked_no_question() -> None:
-    assert Articles(None, LIVES).owners([]) == {}
+    knows_no_command = SimpleNamespace(register_script=str)
+    assert Articles(knows_no_command, LIVES).owners([]) == {}
 
 
 def test_sightings_and_joins(articles: Articles, queue: Callable[..., None]) -> None:
