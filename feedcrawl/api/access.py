@@ -17,6 +17,7 @@ from fastapi import Depends, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.security import APIKeyCookie, HTTPBearer
 
+from feedcrawl.api.problems import CROSS_SITE
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.operations.tokens import SCOPES, Scope, granted
 from feedcrawl.services.operations import tokens
@@ -59,7 +60,7 @@ def caller_of(request: Request, wired: Wiring) -> Caller:
     """Who sends a request. Refusal: `token_missing`, `token_unknown`, or `cross_site`. Asks the store for a token."""
     if request.method not in SAFE_METHODS:
         check_origin(request)
-    text = _token_of(request)
+    text = shown_token(request)
     if text is not None:
         token = tokens.find(wired.tokens, text)
         if token is None:
@@ -97,8 +98,11 @@ def needs(scope: Scope) -> Callable[..., Awaitable[Caller]]:
     return caller
 
 
-def _token_of(request: Request) -> str | None:
-    """What is shown as a token. One in the header counts before the cookie, which browsers send unasked."""
+def shown_token(request: Request) -> str | None:
+    """The text of the request's token, valid or not; None without one.
+
+    A token in the header counts before the cookie, which browsers send unasked.
+    """
     scheme, _, text = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         return text.strip()
@@ -126,7 +130,7 @@ def check_origin(request: Request) -> None:
     own = request.headers.get("host", "").lower()
     is_own = _host_of(origin) == own != "" if origin is not None else site in ("same-origin", "none")
     if not is_own and (origin is not None or site is not None or _has_cookie_alone(request)):
-        raise Refusal("cross_site", "what changes something must come from this origin, or with a token in its header")
+        raise Refusal(CROSS_SITE, "what changes something must come from this origin, or with a token in its header")
 
 
 def _host_of(origin: str) -> str:

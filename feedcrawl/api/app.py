@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Final
 
+from anyio.to_thread import current_default_thread_limiter
 from fastapi import FastAPI
 
 from feedcrawl import __version__
 from feedcrawl.api import problems
 from feedcrawl.api.etags import ETags
 from feedcrawl.api.idempotency import Idempotency
-from feedcrawl.api.limits import Limits, Rates
+from feedcrawl.api.jobs import Jobs
+from feedcrawl.api.limits.bodies import Bodies
+from feedcrawl.api.limits.layer import Limits
+from feedcrawl.api.limits.places import Heavy, Places
+from feedcrawl.api.limits.rates import Rates
+from feedcrawl.api.limits.sites import Sites
 from feedcrawl.api.requests import Heads, Requests
 from feedcrawl.api.routes.dashboard import login, reference, views
 from feedcrawl.api.routes.machine import (
@@ -31,6 +38,8 @@ from feedcrawl.api.routes.machine import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from feedcrawl.wiring import Wiring
 
 OPEN = (health.router, websub.router)
@@ -57,8 +66,20 @@ TAGS = {
     "health": "Whether it lives and can work, in figures",
     "push": "Callbacks of hubs (WebSub)",
 }
-LAYERS = (Heads, Requests, ETags, Limits, Idempotency)
+LAYERS = (Heads, Requests, Sites, ETags, Limits, Idempotency)
 """What a request passes before its route, the outermost first."""
+
+
+THREADS: Final = 8
+"""For routes that wait for the store: more of them would only share one interpreter, and keep its loop from it."""
+
+
+@asynccontextmanager
+async def _serving(app: FastAPI) -> AsyncIterator[None]:
+    """Bounds the threads while the app is served, and ends its jobs after that."""
+    current_default_thread_limiter().total_tokens = THREADS
+    yield
+    await app.state.jobs.end()
 
 
 def create_app(wired: Wiring) -> FastAPI:
@@ -70,10 +91,14 @@ def create_app(wired: Wiring) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
+        lifespan=_serving,
     )
     app.state.wired = wired
-    app.state.streams = 0
     app.state.rates = Rates(wired.config.api_rate, wired.config.api_write_rate)
+    app.state.bodies = Bodies(wired.config.api_max_upload_bytes)
+    app.state.streams = Places(events.MAX_STREAMS, events.MAX_STREAMS_OF_ONE, "too_many_streams", "streams may be open")
+    app.state.heavy = Heavy()
+    app.state.jobs = Jobs(app.state.heavy)
     for layer in reversed(LAYERS):
         app.add_middleware(layer)
     problems.install(app)

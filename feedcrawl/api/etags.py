@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -16,7 +17,7 @@ _OF_A_BODY: Final = ("content-length", "content-type", "content-encoding")
 
 
 class ETags:
-    """Of whole answers to GET with status 200. One that comes in pieces, and one with an ETag of its own, pass."""
+    """Of whole answers to GET with status 200. One that comes in pieces has the ETag that its route gave, if any."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -28,33 +29,42 @@ class ETags:
             return
         wanted = Headers(scope=scope).get("if-none-match")
         held: Message | None = None
+        is_over = False
 
         async def tagged(message: Message) -> None:
-            nonlocal held
+            nonlocal held, is_over
             if message["type"] == "http.response.start" and message["status"] == 200:
                 held = message
                 return
             start, held = held, None
             if start is not None:
-                await send(start if message.get("more_body") else _tag(start, message, wanted))
-            await send(message)
+                is_untagged = message.get("more_body") and "etag" not in Headers(raw=start["headers"])
+                start = start if is_untagged else _tag(start, message, wanted)
+                await send(start)
+            if not is_over:
+                is_over = start is not None and start["status"] == HTTPStatus.NOT_MODIFIED
+                await send({"type": message["type"]} if is_over else message)
 
         await self._app(scope, receive, tagged)
 
 
 def _tag(start: Message, body: Message, wanted: str | None) -> Message:
-    """The beginning of the answer with its ETag; as 304, whose body is none, where it is wanted no more."""
+    """The beginning of the answer with its ETag; as 304, which has no body, if the caller has this version."""
     headers = MutableHeaders(raw=list(start["headers"]))
     content = body.get("body", b"")
     if "etag" not in headers and len(content) <= MAX_BYTES:
-        headers["ETag"] = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+        headers["ETag"] = etag_of(content)
     headers.setdefault("Cache-Control", "private, no-cache")
     if "etag" not in headers or not is_known(headers["etag"], wanted):
         return {**start, "headers": headers.raw}
-    body["body"] = b""
     for name in _OF_A_BODY:
         del headers[name]
     return {**start, "status": 304, "headers": headers.raw}
+
+
+def etag_of(content: bytes) -> str:
+    """The strong ETag of an answer."""
+    return f'"{hashlib.sha256(content).hexdigest()[:32]}"'
 
 
 def is_known(etag: str, wanted: str | None) -> bool:

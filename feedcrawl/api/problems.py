@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI, Request
 
 MEDIA_TYPE = "application/problem+json"
+CROSS_SITE = "cross_site"
 STATUSES = {
     **dict.fromkeys(
         ("unknown_callback", "wrong_topic", "not_asked", "bad_challenge", "bad_lease"), HTTPStatus.NOT_FOUND
@@ -53,12 +54,13 @@ STATUSES = {
     ),
     "url_userinfo": HTTPStatus.UNPROCESSABLE_ENTITY,
     **dict.fromkeys(
-        ("not_subscribed", "entry_unknown", "raw_unknown", "raw_elsewhere", "no_such_source"), HTTPStatus.NOT_FOUND
+        ("not_subscribed", "entry_unknown", "raw_unknown", "raw_elsewhere", "no_such_source", "import_unknown"),
+        HTTPStatus.NOT_FOUND,
     ),
     **dict.fromkeys(("subscribed_already", "too_many_feeds", "source_in_file"), HTTPStatus.CONFLICT),
     **dict.fromkeys(("bad_sources", "too_many_urls"), HTTPStatus.UNPROCESSABLE_ENTITY),
     **dict.fromkeys(("token_missing", "token_unknown"), HTTPStatus.UNAUTHORIZED),
-    **dict.fromkeys(("scope_missing", "cross_site"), HTTPStatus.FORBIDDEN),
+    **dict.fromkeys(("scope_missing", CROSS_SITE), HTTPStatus.FORBIDDEN),
     "idempotency_in_progress": HTTPStatus.CONFLICT,
     "idempotency_mismatch": HTTPStatus.UNPROCESSABLE_ENTITY,
     "query_too_long": HTTPStatus.REQUEST_URI_TOO_LONG,
@@ -66,7 +68,10 @@ STATUSES = {
     "too_large": HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     "too_slow": HTTPStatus.REQUEST_TIMEOUT,
     "bad_encoding": HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-    **dict.fromkeys(("push_queue_full", "too_many_streams"), HTTPStatus.SERVICE_UNAVAILABLE),
+    **dict.fromkeys(
+        ("push_queue_full", "too_many_streams", "too_many_bodies", "too_many_jobs", "too_busy"),
+        HTTPStatus.SERVICE_UNAVAILABLE,
+    ),
 }
 """By reason code; what is not named here is the asker's fault (400)."""
 RETRY_SEC = 30

@@ -15,10 +15,6 @@ if TYPE_CHECKING:
 
     from feedcrawl.wiring import Wiring
 
-KEEP_ALIVE_SEC = 5
-CONNECTIONS = 200
-"""Open at a time; more are answered with 503."""
-
 
 class Command(OnStores, ScrapyCommand):
     """Exit status 2 where the packages of the `api` extra are not installed."""
@@ -35,7 +31,7 @@ class Command(OnStores, ScrapyCommand):
             import uvicorn  # noqa: PLC0415
 
             from feedcrawl.api.app import create_app  # noqa: PLC0415
-            from feedcrawl.api.connections import Connection  # noqa: PLC0415
+            from feedcrawl.api.limits.connections import server_config  # noqa: PLC0415
             from feedcrawl.api.requests import WithRequestId  # noqa: PLC0415
         except ModuleNotFoundError as error:
             say("api", f"{error.name} is not installed: pip install 'feedcrawl[api]'")
@@ -49,17 +45,7 @@ class Command(OnStores, ScrapyCommand):
         for handler in logging.root.handlers:
             handler.addFilter(WithRequestId())
         _ = wired.connection
-        uvicorn.run(
-            create_app(wired),
-            host=wired.config.api_host,
-            port=wired.config.api_port,
-            http=Connection,
-            ws="none",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            timeout_keep_alive=KEEP_ALIVE_SEC,
-            limit_concurrency=CONNECTIONS,
-            timeout_graceful_shutdown=round(wired.config.drain_sec),
-        )
+        address = {"host": wired.config.api_host, "port": wired.config.api_port}
+        drain_sec = round(wired.config.drain_sec)
+        uvicorn.Server(server_config(create_app(wired), timeout_graceful_shutdown=drain_sec, **address)).run()
         return DONE

@@ -22,6 +22,7 @@ from feedcrawl.store.frontier.queue import Shard
 from feedcrawl.store.frontier.scripts import FrontierPolicy
 from feedcrawl.store.frontier.shards import Shards, agree
 from feedcrawl.store.operations.answers import Answers
+from feedcrawl.store.operations.import_jobs import ImportJobs
 from feedcrawl.store.operations.series import Series
 from feedcrawl.store.operations.streams import Events
 from feedcrawl.store.operations.tokens import Tokens
@@ -202,6 +203,11 @@ class Stores:
     def answers(self) -> Answers:
         """What requests of the API were answered that may come twice."""
         return Answers(self.client)
+
+    @cached_property
+    def import_jobs(self) -> ImportJobs:
+        """How far imports of long lists are."""
+        return ImportJobs(self.client)
 
     @cached_property
     def entry_lines(self) -> NdjsonFile:

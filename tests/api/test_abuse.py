@@ -16,7 +16,7 @@ from api import free_port, serving
 from documents import paragraphs
 from stories import Reader, wired_to
 
-from feedcrawl.api import limits
+from feedcrawl.api.limits import bodies
 from feedcrawl.domain.articles.media import media_id
 from feedcrawl.domain.urls import url_uid
 from feedcrawl.services.operations import tokens
@@ -205,7 +205,7 @@ def test_b7_a_body_without_a_length_ends_at_the_limit(wired: Wiring, url: str) -
 
 
 def test_b23_a_body_that_drips_is_not_waited_for(wired: Wiring, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "BODY_SEC", 0.3)
+    monkeypatch.setattr(bodies, "BODY_SEC", 0.3)
     with caller(wired, url) as client:
         token, began = client.headers["authorization"], time.monotonic()
 

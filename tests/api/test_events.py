@@ -1,6 +1,8 @@
+import asyncio
 import json
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
@@ -90,26 +92,48 @@ def test_the_type_of_another_program_adds_no_line(wired: Wiring, client: httpx.C
         assert [next(lines).partition(":")[0] for _ in range(4)] == ["id", "event", "data", ""]
 
 
-def test_so_many_streams_are_open_at_a_time(
-    wired: Wiring, client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+async def statuses(urls: list[tuple[str, dict[str, str]]], while_open: Callable[[], None]) -> Counter[int]:
+    """What streams that are asked for at once are answered; those that are open end with this."""
+    found, over = Counter[int](), asyncio.Event()
+
+    async def one(client: httpx.AsyncClient, url: str, headers: dict[str, str]) -> None:
+        async with client.stream("GET", url, headers={"Accept": "text/event-stream", **headers}) as answer:
+            found[answer.status_code] += 1
+            await over.wait()
+
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
+    async with httpx.AsyncClient(timeout=20, limits=limits) as client:
+        tasks = [asyncio.create_task(one(client, *each)) for each in urls]
+        while found.total() < len(urls):
+            await asyncio.sleep(0.01)
+        await asyncio.to_thread(while_open)
+        over.set()
+        await asyncio.gather(*tasks)
+    return found
+
+
+def test_of_many_streams_at_once_so_many_are_open_and_each_caller_has_a_share(
+    redis_server: str, redis_client: redis.Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(route, "MAX_STREAMS", 1)
-    headers = {"Accept": "text/event-stream"}
-    with client.stream("GET", "/events", headers=headers) as first:
-        lines = first.iter_lines()  # once it is dropped the stream ends
-        assert next(lines) == ": alive"
-        with httpx.Client(base_url=client.base_url) as other:
-            refused = other.get("/events", headers=headers)
+    monkeypatch.setattr(route, "MAX_STREAMS", 6)
+    monkeypatch.setattr(route, "MAX_STREAMS_OF_ONE", 4)
+    monkeypatch.setattr(route, "LOOK_SEC", 0.05)
+    monkeypatch.setattr(route, "ALIVE_SEC", 0.1)
+    with callers(redis_server, tmp_path, API_HOST="0.0.0.0") as public:
+        ada, eve = ({"Authorization": f"Bearer {public.token('read', name)}"} for name in ("ada", "eve"))
+        url = f"{public.url}/events"
+
+        def while_open() -> None:
+            refused = httpx.get(url, headers={"Accept": "text/event-stream", **eve})
             assert (refused.status_code, refused.json()["code"]) == (503, "too_many_streams")
             assert refused.headers["retry-after"] == "30"
-            assert other.get("/events").status_code == 200  # a page
-    end = time.monotonic() + 10
-    while time.monotonic() < end:
-        with client.stream("GET", "/events", headers=headers) as again:
-            if again.status_code == 200:
-                return
-        time.sleep(0.05)
-    pytest.fail("a stream that has ended counts on")
+            assert httpx.get(url, headers=eve).status_code == 200  # a page
+
+        assert asyncio.run(statuses([(url, ada)] * 18 + [(url, eve)] * 18, while_open)) == {200: 6, 503: 30}
+        end, found = time.monotonic() + 10, Counter[int]()
+        while found != {200: 4, 503: 8} and time.monotonic() < end:  # those that have ended count no more
+            found = asyncio.run(statuses([(url, ada)] * 12, lambda: None))
+        assert found == {200: 4, 503: 8}
 
 
 def test_a_stream_ends_with_its_token(

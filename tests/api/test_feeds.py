@@ -252,13 +252,6 @@ def test_what_is_no_list_is_refused(client: httpx.Client, name: str) -> None:
     assert "root:" not in answer.text
 
 
-def test_a_list_has_an_end(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> None:
-    with callers(redis_server, tmp_path) as local:
-        lines = "".join(f"http://{number % 99}.example/{number}\n" for number in range(10_050))
-        came = local.client().post("/opml", content=lines, timeout=60).json()
-        assert (len(came["ids"]), came["left_out"]) == (10_000, 50)
-
-
 def test_entries_say_what_has_become_of_their_files(local: Callers, client: httpx.Client) -> None:
     url, feed_id = "http://files.example/a.mp3", client.post("/feeds", json={"url": URL}).json()["id"]
     link = {"url": url, "role": "enclosure", **state("pending")}

@@ -1,6 +1,7 @@
 """What hubs, and those who say that they are hubs, get at a callback: over real HTTP, on a real store."""
 
 import hashlib
+import socket
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +12,7 @@ import httpx
 import pytest
 import redis
 from api import free_port, serving
+from callers import callers
 from hub import signature
 from scrapy.settings import Settings
 
@@ -144,6 +146,29 @@ def test_a_wrong_token_is_not_found(pushed: Pushed) -> None:
     for path in (wrong, "/websub/x", "/websub/" + "a" * 5000):
         answer = pushed.post(path=path)
         assert (answer.status_code, answer.json()["code"]) == (404, "unknown_callback")
+
+
+def test_of_a_strangers_delivery_nothing_is_read(pushed: Pushed) -> None:
+    base = pushed.client.base_url
+    with socket.create_connection((base.host, base.port), timeout=10) as connection:
+        head = f"POST /websub/nobody HTTP/1.1\r\nHost: a\r\nContent-Length: {MAX_BYTES}\r\n\r\n"
+        connection.sendall(head.encode())  # and not a byte of the body
+        answer = b""
+        while more := connection.recv(65_536):
+            answer += more
+    assert b" 404 " in answer
+    assert b'"unknown_callback"' in answer
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_strangers_may_ask_as_often_as_others(
+    redis_server: str, redis_client: redis.Redis, tmp_path: Path, method: str
+) -> None:
+    with callers(redis_server, tmp_path, API_WRITE_RATE=60, API_RATE=60) as public:
+        client = public.client()
+        answers = [client.request(method, "/websub/nobody").status_code for _ in range(20)]
+        assert set(answers) == {404, 429}
+        assert answers[-1] == 429
 
 
 def test_an_unsubscribed_feed_is_pushed_no_more(pushed: Pushed) -> None:

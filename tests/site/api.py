@@ -11,15 +11,14 @@ import uvicorn
 from ports import free_port  # noqa: F401 (who serves an API needs both)
 
 from feedcrawl.api.app import create_app
-from feedcrawl.api.connections import Connection
+from feedcrawl.api.limits.connections import server_config
 from feedcrawl.wiring import Wiring
 
 
 @contextlib.contextmanager
 def serving(wired: Wiring, port: int) -> Iterator[str]:
     """The URL at which the API answers."""
-    config = uvicorn.Config(create_app(wired), port=port, http=Connection, log_config=None, ws="none", lifespan="off")
-    server = uvicorn.Server(config)
+    server = uvicorn.Server(server_config(create_app(wired), port=port))
     thread = threading.Thread(target=server.run, name="api", daemon=True)
     thread.start()
     end = time.monotonic() + 10

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
+from uuid import uuid4
 
 from feedcrawl.domain.errors import InvalidUrl, Refusal
 from feedcrawl.domain.frontier.priority import priority
+from feedcrawl.domain.operations.import_jobs import ImportJob
 from feedcrawl.domain.subscriptions.lists import read_list
 from feedcrawl.services.articles.tasks import article_task
 from feedcrawl.services.subscriptions import registering
+from feedcrawl.services.subscriptions.polling import rfc3339
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from feedcrawl.domain.frontier.tasks import Task
-    from feedcrawl.services.subscriptions.registering import Refused
+    from feedcrawl.services.subscriptions.registering import Refused, Wish
     from feedcrawl.wiring import Wiring
 
 MAX_URLS: Final = 10_000
@@ -32,10 +35,10 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
-    """What a list of feeds came to; `left_out` came after the limit."""
+class ReadFeeds:
+    """The feeds of a list: those to subscribe, those that may not be asked for, how many came after the limit."""
 
-    ids: Sequence[str]
+    wishes: Sequence[Wish]
     refused: Sequence[Refused]
     left_out: int
 
@@ -80,8 +83,10 @@ def _judged(wired: Wiring, url: str, wanted: Wanted) -> tuple[dict[str, Any], Ta
     return {"url": url, "uid": task.id}, task
 
 
-def import_list(wired: Wiring, body: bytes, categories: tuple[str, ...], request_id: str | None) -> Imported:
-    """Subscribes to the feeds of a list, OPML or other; the first `FEEDCRAWL_MAX_FEEDS_PER_LIST` of them.
+def read_feeds(wired: Wiring, body: bytes, categories: tuple[str, ...], request_id: str | None) -> ReadFeeds:
+    """The feeds of a list, OPML or other, that may be subscribed over the API.
+
+    The first `FEEDCRAWL_MAX_FEEDS_PER_LIST` of the list count.
 
     Its overrides count for nothing: the list is not its operator's. Refusal: `not_a_list`, `empty_list`,
     `too_many_feeds`.
@@ -89,15 +94,53 @@ def import_list(wired: Wiring, body: bytes, categories: tuple[str, ...], request
     found = read_list(body, limit=wired.config.max_feeds_per_list)
     check_room(wired, len(found.feeds))
     wishes, refused = registering.passed(wired.gate, registering.wishes_of(found, categories))
-    wishes = [replace(wish, request_id=request_id) for wish in wishes]
-    ids: list[str] = []
-    for first in range(0, len(wishes), BATCH):
-        done, bad = registering.subscribe_all(
-            wired.registry, wired.frontier, wishes[first : first + BATCH], wired.now()
-        )
+    return ReadFeeds([replace(wish, request_id=request_id) for wish in wishes], refused, found.left_out)
+
+
+def import_now(wired: Wiring, feeds: ReadFeeds) -> tuple[list[str], list[Refused]]:
+    """Subscribes to the feeds of a list; their ids in its order, and those that were refused."""
+    ids, refused = list[str](), list(feeds.refused)
+    for batch in _batches(feeds):
+        done, bad = registering.subscribe_all(wired.registry, wired.frontier, batch, wired.now())
         ids += done
         refused += bad
-    return Imported(ids, refused, found.left_out)
+    return ids, refused
+
+
+def new_job(wired: Wiring, feeds: ReadFeeds) -> ImportJob:
+    """The stored job of a list that is too long to be imported while its caller waits."""
+    now, refused = wired.now(), list(map(refused_record, feeds.refused))
+    made = ImportJob(str(uuid4()), len(feeds.wishes) + len(refused), feeds.left_out, now, now)
+    made = made.advanced(len(refused), 0, refused, now=now)
+    wired.import_jobs.save(made)
+    return made
+
+
+def import_steps(wired: Wiring, job: ImportJob, feeds: ReadFeeds) -> Iterator[None]:
+    """Carries out a job; each step subscribes to `BATCH` feeds and writes how far the job is."""
+    for batch in _batches(feeds):
+        ids, bad = registering.subscribe_all(wired.registry, wired.frontier, batch, wired.now())
+        job = job.advanced(len(batch), len(ids), list(map(refused_record, bad)), now=wired.now())
+        wired.import_jobs.save(job)
+        yield
+
+
+def _batches(feeds: ReadFeeds) -> Iterator[Sequence[Wish]]:
+    return (feeds.wishes[first : first + BATCH] for first in range(0, len(feeds.wishes), BATCH))
+
+
+def find_job(wired: Wiring, job_id: str) -> ImportJob:
+    """A job as it stands now; Refusal (`import_unknown`)."""
+    found = wired.import_jobs.find(job_id)
+    if found is None:
+        raise Refusal("import_unknown", "there is no import of this id: each is kept for a day after its last step")
+    return found.seen(now=wired.now())
+
+
+def job_record(job: ImportJob) -> dict[str, Any]:
+    """A job as programs see it."""
+    times = {"created_at": rfc3339(job.created_at), "updated_at": rfc3339(job.updated_at)}
+    return asdict(job) | {"refused": list(job.refused)} | times
 
 
 def check_room(wired: Wiring, more: int = 1) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
-    from feedcrawl.domain.push.leases import Push
+    from feedcrawl.domain.push.leases import Key, Push
     from feedcrawl.domain.push.protocol import Intent, Topic
     from feedcrawl.domain.subscriptions.records import Feed
     from feedcrawl.items import FeedPoll
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+UNKNOWN_CALLBACK = "unknown_callback"
 MAX_BYTES = 5 << 20
 """Of one delivery. Nothing is decoded before it is signed, and a feed's own limit is larger."""
 
@@ -108,8 +109,8 @@ class WebSub:
         before = self._pushes.find(feed_id) if feed_id else None
         refused = leases.refusal(before, digest, intent, now=now)
         if refused or feed_id is None:
-            logger.info("push_intent_refused", extra={"feed_id": feed_id, "reason": refused or "unknown_callback"})
-            raise Refusal(refused or "unknown_callback", "nothing was asked for that this could verify")
+            logger.info("push_intent_refused", extra={"feed_id": feed_id, "reason": refused or UNKNOWN_CALLBACK})
+            raise Refusal(refused or UNKNOWN_CALLBACK, "nothing was asked for that this could verify")
         push = self._pushes.update(feed_id, lambda old: self._intended(old, digest, intent, now))
         assert push is not None
         self._tell(feed_id, push, "push_denied" if intent.mode == "denied" else "push_verified", intent.reason or "")
@@ -127,6 +128,10 @@ class WebSub:
         assert lease is not None
         return leases.verified(old, lease, now=now, jitter=random.uniform(-1, 1))  # noqa: S311 - jitter
 
+    def check(self, token: str) -> None:
+        """Refusal (`unknown_callback`) unless a verified subscription has this callback."""
+        self._addressed(token)
+
     def deliver(self, token: str, signatures: Sequence[str], content_type: str, body: bytes) -> str:
         """Takes what a hub pushes; in the store, and its feed due, when this answers what became of it.
 
@@ -135,20 +140,26 @@ class WebSub:
         Refusal for a callback that is not ours, and where too much waits to be read (`push_queue_full`). What is not
         signed as it must be is taken for nothing, without a word to whoever sent it.
         """
-        feed_id, now = protocol.feed_of(token), self._at()
-        push = self._pushes.find(feed_id) if feed_id else None
-        key = leases.key_of(push, protocol.digest_of(token), now=now)
-        feed = self._registry.load([feed_id]).get(feed_id) if feed_id and key else None
-        if feed_id is None or key is None or feed is None:
-            raise Refusal("unknown_callback", "there is no subscription with this callback")
+        feed, key = self._addressed(token)
+        now = self._at()
         refused = protocol.signature_refusal(key.secret, signatures, body, sha1=self._sha1)
         if refused:
-            logger.warning("push_ignored", extra={"feed_id": feed_id, "reason": refused})
+            logger.warning("push_ignored", extra={"feed_id": feed.id, "reason": refused})
             return refused
         result = self._keep(feed, content_type, body) if body.strip() else self._pinged(feed, now)
-        self._pushes.update(feed_id, lambda old: old and replace(old, pushed_at=now))
-        logger.info("push_delivered", extra={"feed_id": feed_id, "result": result, "bytes": len(body)})
+        self._pushes.update(feed.id, lambda old: old and replace(old, pushed_at=now))
+        logger.info("push_delivered", extra={"feed_id": feed.id, "result": result, "bytes": len(body)})
         return result
+
+    def _addressed(self, token: str) -> tuple[Feed, Key]:
+        """The feed of a callback, and the key of the subscription; Refusal (`unknown_callback`)."""
+        feed_id = protocol.feed_of(token)
+        push = self._pushes.find(feed_id) if feed_id else None
+        key = leases.key_of(push, protocol.digest_of(token), now=self._at())
+        feed = self._registry.load([feed_id]).get(feed_id) if feed_id and key else None
+        if key is None or feed is None:
+            raise Refusal(UNKNOWN_CALLBACK, "there is no subscription with this callback")
+        return feed, key
 
     def _keep(self, feed: Feed, content_type: str, body: bytes) -> str:
         declared = content_type.replace("\n", " ")[:200]

@@ -78,6 +78,11 @@ def generation(number: int) -> str:
     return f"{shard(number)}generation"
 
 
+def import_job(job_id: str) -> str:
+    """STRING: how far the import of a long list of feeds is."""
+    return f"{shard()}import:{job_id}"
+
+
 def api_answer(name: str) -> str:
     """STRING: what a request that named an Idempotency-Key was answered."""
     return f"{shard()}answer:{name}"

@@ -11,6 +11,7 @@ from fastapi.responses import RedirectResponse, Response
 from feedcrawl.api import charts, pages
 from feedcrawl.api.access import Caller, needs
 from feedcrawl.api.dependencies import Wired
+from feedcrawl.api.limits.places import HEAVY
 from feedcrawl.api.pages.route import Form, PageRoute, context
 from feedcrawl.api.paging import Cursor, cursor_of, place_of
 from feedcrawl.domain.articles.query import Wanted
@@ -28,6 +29,7 @@ from feedcrawl.services.subscriptions import registering
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
+HEAVY_PAGE: Final = [Depends(needs("read")), HEAVY]
 Reader = Annotated[Caller, Depends(needs("read"))]
 Writer = Annotated[Caller, Depends(needs("write"))]
 Page = Annotated[int, Query(ge=1, le=10_000)]
@@ -60,7 +62,7 @@ INTERVALS: Final = (10.0, 60.0, 300.0, 1800.0, 3 * 3600.0, 86_400.0, 7 * 86_400.
 """Marks of the axis of intervals."""
 
 
-@router.get("/")
+@router.get("/", dependencies=HEAVY_PAGE)
 def show_overview(request: Request, caller: Reader, wired: Wired, span: str = "24h") -> Response:
     """Figures of the fleet: what polls came to, what they brought, and what fails."""
     span = span if span in SPANS else "24h"
@@ -104,7 +106,7 @@ def _ticks(bars: Any, span: str) -> list[str]:
     return [at.strftime(form) for at in moments if at is not None]
 
 
-@router.get("/dashboard/feeds")
+@router.get("/dashboard/feeds", dependencies=HEAVY_PAGE)
 def show_feeds(
     request: Request, caller: Reader, wired: Wired, *, q: Text = "", page: Page = 1, failing: bool = False
 ) -> Response:
@@ -163,7 +165,7 @@ def refetch(caller: Writer, wired: Wired, feed_id: FeedId) -> Response:  # noqa:
     return RedirectResponse(f"/dashboard/feeds/{pages.segment(feed.id)}?done=refetch", 303)
 
 
-@router.get("/dashboard/articles")
+@router.get("/dashboard/articles", dependencies=HEAVY_PAGE)
 def show_articles(
     request: Request, caller: Reader, wired: Wired, *, host: Text = "", category: Text = "", cursor: Cursor = None
 ) -> Response:
@@ -211,7 +213,7 @@ def show_content(caller: Reader, wired: Wired, uid: Uid) -> Response:  # noqa: A
     return answer
 
 
-@router.get("/dashboard/frontier")
+@router.get("/dashboard/frontier", dependencies=HEAVY_PAGE)
 def show_frontier(request: Request, caller: Reader, wired: Wired) -> Response:
     """What is queued: by kind, by host, how late it is taken, and who is left alone."""
     figures = wired.frontier.figures()
@@ -233,7 +235,7 @@ def show_frontier(request: Request, caller: Reader, wired: Wired) -> Response:
     return pages.render("frontier.html", context(request, wired, caller, "/dashboard/frontier") | values)
 
 
-@router.get("/dashboard/frontier/urls")
+@router.get("/dashboard/frontier/urls", dependencies=HEAVY_PAGE)
 def show_urls(
     request: Request,
     caller: Reader,
@@ -270,7 +272,7 @@ def show_host(
     return pages.render("host.html", context(request, wired, caller, "/dashboard/frontier") | values)
 
 
-@router.get("/dashboard/dlq")
+@router.get("/dashboard/dlq", dependencies=HEAVY_PAGE)
 def show_dead_letters(
     request: Request,
     caller: Reader,
@@ -296,7 +298,7 @@ def show_dead_letters(
     return pages.render("dlq.html", context(request, wired, caller, "/dashboard/dlq") | values)
 
 
-@router.post("/dashboard/dlq")
+@router.post("/dashboard/dlq", dependencies=HEAVY_PAGE)
 def act_on_dead_letters(caller: Writer, wired: Wired, form: Form) -> Response:  # noqa: ARG001 - must be one who may
     """Replays or drops one letter, or all of a reason or host: never all at once by mistake."""
     wanted = _meant(form)

@@ -10,6 +10,7 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from feedcrawl.api import schemas
 from feedcrawl.api.access import needs
 from feedcrawl.api.dependencies import Wired
+from feedcrawl.api.limits.places import HEAVY
 from feedcrawl.api.paging import Cursor, Limit, Moment, place_of, shown
 from feedcrawl.api.problems import answers
 from feedcrawl.domain.articles.query import OUTLINE, Wanted
@@ -33,7 +34,7 @@ _ONE: Answers = {
 }
 
 
-@router.get("", operation_id="list_articles", responses=_LIST)
+@router.get("", operation_id="list_articles", dependencies=[HEAVY], responses=_LIST)
 def list_articles(
     request: Request,
     wired: Wired,

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from feedcrawl.api import schemas
 from feedcrawl.api.access import Caller, needs
 from feedcrawl.api.dependencies import Wired
+from feedcrawl.api.limits.places import HEAVY
 from feedcrawl.api.paging import Cursor, Limit, address, cursor_of, place_of, shown
 from feedcrawl.api.problems import answers
 from feedcrawl.api.routes.machine.articles import OUTLINED, Uid
@@ -91,6 +92,7 @@ def let_article_go(name: Name, uid: Uid, wired: Wired, caller: Writer) -> None:
 @router.get(
     "/{name}.atom",
     operation_id="collection_as_atom",
+    dependencies=[Depends(needs("read")), HEAVY],
     responses={200: schemas.document("Atom 1.0", ATOM_TYPE), **answers(404)},
 )
 def collection_as_atom(
@@ -105,6 +107,7 @@ def collection_as_atom(
 @router.get(
     "/{name}.json",
     operation_id="collection_as_json_feed",
+    dependencies=[Depends(needs("read")), HEAVY],
     responses={200: schemas.document("JSON Feed 1.1", JSON_TYPE), **answers(404)},
 )
 def collection_as_json_feed(

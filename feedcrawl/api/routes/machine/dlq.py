@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from feedcrawl.api import schemas
 from feedcrawl.api.access import needs
 from feedcrawl.api.dependencies import Wired
+from feedcrawl.api.limits.places import HEAVY
 from feedcrawl.api.paging import Cursor, place_of, shown
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.dead_letters import Letter, Wanted, age_sec
@@ -19,7 +20,7 @@ from feedcrawl.services.operations import dead_letters
 
 router = APIRouter(prefix="/dlq", tags=["dead letters"], dependencies=[Depends(needs("read"))])
 
-WRITES = [Depends(needs("write"))]
+WRITES = [Depends(needs("write")), HEAVY]
 Reason = Annotated[str | None, Query(max_length=100, description="given up for it: http_404, total_timeout, …")]
 Age = Annotated[str | None, Query(pattern=r"^[0-9]{1,6}(\.[0-9]{1,6})?[smhd]$", description="90s, 15m, 12h, 7d")]
 _PAGE = schemas.fields(
@@ -56,7 +57,9 @@ class Which(BaseModel):
         return found
 
 
-@router.get("", operation_id="list_dead_letters", responses={200: schemas.answer("Letters", _PAGE)})
+@router.get(
+    "", operation_id="list_dead_letters", dependencies=[HEAVY], responses={200: schemas.answer("Letters", _PAGE)}
+)
 def list_dead_letters(
     request: Request,
     wired: Wired,

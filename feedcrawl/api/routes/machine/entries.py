@@ -12,12 +12,13 @@ from fastapi.responses import JSONResponse, Response
 from feedcrawl.api import problems, schemas
 from feedcrawl.api.access import needs
 from feedcrawl.api.dependencies import Wired
+from feedcrawl.api.limits.places import HEAVY
 from feedcrawl.api.paging import Cursor, Limit, Moment, place_of, shown
 from feedcrawl.api.routes.machine.feeds import ENTRIES
 from feedcrawl.domain.entries.records import EntryRecord
 from feedcrawl.services.subscriptions import stored_entries
 
-router = APIRouter(prefix="/entries", tags=["entries"], dependencies=[Depends(needs("read"))])
+router = APIRouter(prefix="/entries", tags=["entries"], dependencies=[Depends(needs("read")), HEAVY])
 
 DEFAULT_AGE = timedelta(days=1)
 _ENTRY = schemas.published(EntryRecord)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
-from feedcrawl.api.access import caller_of, needs
+from feedcrawl.api.access import Caller, caller_of, needs
 from feedcrawl.api.dependencies import Wired
-from feedcrawl.api.problems import RETRY_SEC, ComeAgain
+from feedcrawl.api.limits.places import Places
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.services.operations import events
 from feedcrawl.store.redis.errors import StoreUnavailable
@@ -20,19 +21,17 @@ from feedcrawl.store.redis.errors import StoreUnavailable
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from starlette.datastructures import State
-
     from feedcrawl.wiring import Wiring
 
-router = APIRouter(tags=["events"], dependencies=[Depends(needs("read"))])
+router = APIRouter(tags=["events"])
 
 LOOK_SEC = 1.0
 """Between two looks for what is new."""
 ALIVE_SEC = 15.0
 """A line goes out at least so often, so that proxies and clients know that the connection lives."""
 BATCH = 100
-MAX_STREAMS = 100
-"""Open at a time: each looks at the store every second."""
+MAX_STREAMS, MAX_STREAMS_OF_ONE = 100, 50
+"""Open at a time, of all and of one caller: each looks at the store every second."""
 SSE = "text/event-stream"
 NDJSON = "application/x-ndjson"
 
@@ -46,6 +45,7 @@ NDJSON = "application/x-ndjson"
 async def read_events(
     request: Request,
     wired: Wired,
+    caller: Annotated[Caller, Depends(needs("read"))],
     *,
     after: Annotated[str, Query(description="cursor of the last event seen; 0 = from the oldest, now = none")] = "0",
     limit: Annotated[int, Query(description=f"at most so many, up to {events.MAX_EVENTS}; NDJSON alone")] = BATCH,
@@ -62,20 +62,21 @@ async def read_events(
         page = await run_in_threadpool(events.read, wired.events, after, limit, wanted)
         lines = "".join(f"{_json(each)}\n" for each in page.events)
         return Response(lines.encode("utf-8", "replace"), media_type=NDJSON, headers={"X-Cursor": page.cursor})
-    if request.app.state.streams >= MAX_STREAMS:
-        raise ComeAgain("too_many_streams", f"{MAX_STREAMS} streams are open: read pages instead", RETRY_SEC)
     page = await run_in_threadpool(events.read, wired.events, last_event_id or after, BATCH, wanted)
-    following = _counted(request.app.state, _follow(request, wired, page, wanted))
-    return StreamingResponse(following, media_type=SSE, headers={"Cache-Control": "no-store"})
+    return _Stream(_follow(request, wired, page, wanted), request, caller)
 
 
-async def _counted(state: State, stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    state.streams += 1
-    try:
-        async for piece in stream:
-            yield piece
-    finally:
-        state.streams -= 1
+class _Stream(StreamingResponse):
+    """A stream that has a place while it is open; ComeAgain (`too_many_streams`) instead of its first byte."""
+
+    def __init__(self, pieces: AsyncIterator[bytes], request: Request, caller: Caller) -> None:
+        super().__init__(pieces, media_type=SSE, headers={"Cache-Control": "no-store"})
+        self._places: Places = request.app.state.streams
+        self._caller = caller.token_id or caller.actor
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with self._places.taken(self._caller):
+            await super().__call__(scope, receive, send)
 
 
 async def _follow(request: Request, wired: Wiring, page: events.Page, types: list[str]) -> AsyncIterator[bytes]:

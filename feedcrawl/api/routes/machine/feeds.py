@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from feedcrawl.api import problems, schemas
 from feedcrawl.api.access import needs
 from feedcrawl.api.dependencies import Wired
+from feedcrawl.api.limits.places import HEAVY
 from feedcrawl.api.paging import Cursor, Limit, Moment, place_of, shown
 from feedcrawl.domain.entries.records import EntryRecord
 from feedcrawl.domain.subscriptions.listed import MAX_CATEGORIES, MAX_CATEGORY, categories_of
@@ -205,7 +206,9 @@ def refetch(feed_id: FeedId, wired: Wired) -> Response:
     return JSONResponse({"id": feed.id, "next_at": feed.polls.next_at}, 202)
 
 
-@router.get("/{feed_id}/entries", operation_id="list_entries_of_feed", responses={200: ENTRIES, **MISSING})
+@router.get(
+    "/{feed_id}/entries", operation_id="list_entries_of_feed", dependencies=[HEAVY], responses={200: ENTRIES, **MISSING}
+)
 def list_entries_of_feed(
     feed_id: FeedId,
     request: Request,

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from feedcrawl.api import problems, schemas
 from feedcrawl.api.access import needs
 from feedcrawl.api.dependencies import Wired
+from feedcrawl.api.limits.places import HEAVY
 from feedcrawl.api.paging import Cursor, Limit, place_of, shown
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.figures import WHY
@@ -67,14 +68,19 @@ class Urls(BaseModel):
     again: bool = Field(default=False, description="fetch those too that were fetched lately")
 
 
-@router.get("", operation_id="frontier_figures", responses={200: schemas.answer("Figures", {"type": "object"})})
+@router.get(
+    "",
+    operation_id="frontier_figures",
+    dependencies=[HEAVY],
+    responses={200: schemas.answer("Figures", {"type": "object"})},
+)
 def frontier_figures(wired: Wired) -> Response:
     """Tasks by what they are, where their hosts stand, and how late tasks were taken."""
     figures = wired.frontier.figures()
     return JSONResponse(listing.figures_record(figures) | {"due": figures.due})
 
 
-@router.get("/urls", operation_id="list_urls", responses={200: _URLS})
+@router.get("/urls", operation_id="list_urls", dependencies=[HEAVY], responses={200: _URLS})
 def list_urls(
     request: Request,
     wired: Wired,
@@ -104,7 +110,7 @@ def list_urls(
     "/urls",
     status_code=202,
     operation_id="import_urls",
-    dependencies=[Depends(needs("write"))],
+    dependencies=[Depends(needs("write")), HEAVY],
     responses={
         202: schemas.answer("What became of each", schemas.fields(urls={"type": "array", "items": _IMPORTED})),
         **problems.answers(413),
@@ -120,7 +126,7 @@ def import_urls(body: Urls, wired: Wired) -> Response:
     "/urls/file",
     status_code=202,
     operation_id="import_file_of_urls",
-    dependencies=[Depends(needs("write"))],
+    dependencies=[Depends(needs("write")), HEAVY],
     responses={
         202: schemas.answer("What became of each", schemas.fields(urls={"type": "array", "items": _IMPORTED})),
         **problems.answers(413),

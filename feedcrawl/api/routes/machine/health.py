@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response
 
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.problems import problem
+from feedcrawl.wiring import Wiring
 
 router = APIRouter(tags=["health"])
+_THREADS = CapacityLimiter(4)
+"""Threads that no other route can take."""
 
 
 @router.get("/healthz", operation_id="healthz")
@@ -18,8 +22,12 @@ async def healthz() -> dict[str, str]:
 
 
 @router.get("/readyz", operation_id="readyz")
-def readyz(wired: Wired) -> Response:
+async def readyz(wired: Wired) -> Response:
     """The store answers and is the one that it was; 503 with the reason if not."""
+    return await to_thread.run_sync(_readiness, wired, limiter=_THREADS)
+
+
+def _readiness(wired: Wiring) -> Response:
     wired.client.ping()
     wired.readiness.look()
     wired.readiness.same_server()

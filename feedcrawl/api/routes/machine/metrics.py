@@ -10,6 +10,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from feedcrawl.api import schemas
 from feedcrawl.api.access import needs
 from feedcrawl.api.dependencies import Wired
+from feedcrawl.api.limits.places import HEAVY
 from feedcrawl.services.operations.measures import Fleet
 
 router = APIRouter(tags=["health"])
@@ -26,7 +27,7 @@ async def _allowed(request: Request, wired: Wired) -> None:
 @router.get(
     "/metrics",
     operation_id="metrics",
-    dependencies=[Depends(_allowed)],
+    dependencies=[Depends(_allowed), HEAVY],
     responses={200: schemas.document("Text format of Prometheus", CONTENT_TYPE_LATEST)},
 )
 def metrics(wired: Wired) -> Response:

@@ -3,26 +3,49 @@
 from __future__ import annotations
 
 from typing import Annotated, Literal
+from uuid import UUID
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse, Response
 
 from feedcrawl.api import problems, schemas
-from feedcrawl.api.access import needs
+from feedcrawl.api.access import Caller, needs
 from feedcrawl.api.dependencies import Wired
+from feedcrawl.api.etags import etag_of
+from feedcrawl.api.jobs import Jobs
+from feedcrawl.api.limits.places import HEAVY, Heavy
+from feedcrawl.api.pieces import Pieces
+from feedcrawl.domain.operations.import_jobs import MAX_REFUSED
 from feedcrawl.domain.subscriptions.listed import MAX_CATEGORY, categories_of
 from feedcrawl.services.operations import imports
 from feedcrawl.services.subscriptions import registering
+from feedcrawl.wiring import Wiring
 
 router = APIRouter(prefix="/opml", tags=["opml"], dependencies=[Depends(needs("read"))])
 
+AT_ONCE = 1_000
+"""Feeds of a list that are subscribed before it is answered."""
 TYPES = {"opml": "text/x-opml; charset=utf-8", "text": "text/plain", "csv": "text/csv", "json": "application/json"}
 _REFUSED = schemas.fields(url={"type": "string"}, code={"type": "string"}, detail={"type": "string"})
 _IMPORTED = schemas.fields(
     ids={"type": "array", "items": {"type": "string", "format": "uuid"}, "description": "In the order of the list"},
     refused={"type": "array", "items": _REFUSED},
     left_out={"type": "integer", "description": "How many came after the first FEEDCRAWL_MAX_FEEDS_PER_LIST"},
+)
+_COUNT = {"type": "integer", "minimum": 0}
+_TIME = {"type": "string", "format": "date-time"}
+_JOB = schemas.fields(
+    id={"type": "string", "format": "uuid"},
+    status={"enum": ["running", "done", "interrupted"], "description": "interrupted: send the list again"},
+    listed={**_COUNT, "description": "Feeds of the list"},
+    done={**_COUNT, "description": "Of them gone through"},
+    subscribed={**_COUNT, "description": "Of those subscribed, be it before"},
+    refused_count=_COUNT,
+    refused={"type": "array", "items": _REFUSED, "description": f"The first {MAX_REFUSED:,}"},
+    left_out={**_COUNT, "description": "How many came after the first FEEDCRAWL_MAX_FEEDS_PER_LIST"},
+    created_at=_TIME,
+    updated_at=_TIME,
 )
 
 
@@ -39,20 +62,35 @@ _IMPORTED = schemas.fields(
         }
     },
 )
-def export_feeds(
+async def export_feeds(
+    request: Request,
     wired: Wired,
     *,
     form: Annotated[Literal["opml", "text", "csv", "json"], Query(alias="format")] = "opml",
 ) -> Response:
-    """All subscriptions as a list for other programs, with what was decided of each."""
-    return Response(registering.exported(wired.registry, form), media_type=TYPES[form])
+    """All subscriptions as a list for other programs, with what was decided of each.
+
+    Callers that ask at the same time get one list, made after all of them have asked.
+    """
+    heavy: Heavy = request.app.state.heavy
+    etag, content = await heavy.shared(f"opml {form}", lambda: _exported(wired, form))
+    return Pieces(content, headers={"ETag": etag}, media_type=TYPES[form])
+
+
+def _exported(wired: Wiring, form: str) -> tuple[str, bytes]:
+    content = registering.exported(wired.registry, form)
+    return etag_of(content), content
 
 
 @router.post(
     "",
     operation_id="import_feeds",
-    dependencies=[Depends(needs("write"))],
-    responses={200: schemas.answer("What became of them", _IMPORTED), **problems.answers(409, 413)},
+    dependencies=[Depends(needs("write")), HEAVY],
+    responses={
+        200: schemas.answer("What became of them", _IMPORTED),
+        202: schemas.answer("A long list: `Location` leads to how far its import is", _JOB),
+        **problems.answers(409, 413),
+    },
     openapi_extra={
         "requestBody": {
             "required": True,
@@ -63,11 +101,31 @@ def export_feeds(
 async def import_feeds(
     request: Request,
     wired: Wired,
+    caller: Annotated[Caller, Depends(needs("write"))],
     *,
     category: Annotated[str | None, Query(max_length=MAX_CATEGORY, description="that they get besides")] = None,
 ) -> Response:
-    """Subscribes to the feeds of a list: OPML, a URL a line, CSV or JSON, whatever its type says."""
+    """Subscribes to the feeds of a list: OPML, a URL a line, CSV or JSON, whatever its type says.
+
+    A list of up to 1 000 feeds is answered when that is done; a longer one at once (202), with a job to follow.
+    """
     body, categories = await request.body(), categories_of([category or ""])
-    came = await run_in_threadpool(imports.import_list, wired, body, categories, request.state.request_id)
-    refused = list(map(imports.refused_record, came.refused))
-    return JSONResponse({"ids": list(came.ids), "refused": refused, "left_out": came.left_out})
+    feeds = await run_in_threadpool(imports.read_feeds, wired, body, categories, request.state.request_id)
+    if len(feeds.wishes) <= AT_ONCE:
+        ids, refused = await run_in_threadpool(imports.import_now, wired, feeds)
+        records = list(map(imports.refused_record, refused))
+        return JSONResponse({"ids": ids, "refused": records, "left_out": feeds.left_out})
+    job = await run_in_threadpool(imports.new_job, wired, feeds)
+    jobs: Jobs = request.app.state.jobs
+    jobs.start(caller.token_id or caller.actor, imports.import_steps(wired, job, feeds))
+    return JSONResponse(imports.job_record(job), 202, {"Location": f"{router.prefix}/imports/{job.id}"})
+
+
+@router.get(
+    "/imports/{job_id}",
+    operation_id="get_import",
+    responses={200: schemas.answer("The import", _JOB), **problems.answers(404)},
+)
+def get_import(job_id: Annotated[UUID, Path(description="id of an import")], wired: Wired) -> Response:
+    """How far the import of a long list is, and what it refused."""
+    return JSONResponse(imports.job_record(imports.find_job(wired, str(job_id))))

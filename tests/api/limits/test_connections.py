@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 import redis
 from callers import Callers, callers
 
-from feedcrawl.api import connections
+from feedcrawl.api.limits import connections
 from feedcrawl.store.redis.keys import EVENTS
 
 HEAD = b"GET /healthz HTTP/1.1\r\nHost: a\r\n"
@@ -75,3 +76,38 @@ def test_an_answer_may_take_longer(local: Callers) -> None:
         time.sleep(0.6)
         local.wired.client.xadd(EVENTS, {"type": "x", "data": "{}"})
         assert next(line for line in lines if line.startswith("id: "))
+
+
+@pytest.mark.parametrize(("of_one", "in_all"), [(8, 200), (500, 12)])
+def test_half_sent_requests_take_places_from_each_other_only(
+    redis_server: str,
+    redis_client: redis.Redis,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    of_one: int,
+    in_all: int,
+) -> None:
+    monkeypatch.setattr(connections, "IDLE_OF_ONE", of_one)
+    monkeypatch.setattr(connections, "CONNECTIONS", in_all)
+    with callers(redis_server, tmp_path) as local, contextlib.ExitStack() as open_ones:
+        half_sent = [open_ones.enter_context(opened(local)) for _ in range(30)]
+        for connection in half_sent:
+            with contextlib.suppress(ConnectionError):
+                connection.sendall(HEAD)
+        for _ in range(5):
+            assert httpx.get(f"{local.url}/healthz").status_code == 200
+        assert is_over(half_sent[0])
+
+
+def test_an_answer_that_nobody_reads_is_not_kept_for_ever(local: Callers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "UNREAD_SEC", 0.3)
+    for number in range(300):
+        local.wired.client.xadd(EVENTS, {"type": "x", "data": '"' + str(number) * 20_000 + '"'})
+    with opened(local) as connection:
+        connection.sendall(b"GET /events?limit=300 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        time.sleep(2)
+        length = 0
+        with contextlib.suppress(ConnectionError):
+            while piece := connection.recv(1 << 20):
+                length += len(piece)
+        assert length < 10_000_000

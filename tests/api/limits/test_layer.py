@@ -13,7 +13,8 @@ import pytest
 import redis
 from callers import Callers, callers
 
-from feedcrawl.api import limits
+from feedcrawl.api.limits import bodies, rates
+from feedcrawl.api.problems import ComeAgain
 
 JSON = {"Content-Type": "application/json"}
 
@@ -70,9 +71,17 @@ def test_a_body_in_pieces_is_not_read_past_the_limit(public: Callers) -> None:
     assert taken < 300
 
 
-def test_a_stranger_may_send_little(public: Callers) -> None:
+def test_a_strangers_body_is_not_read(public: Callers) -> None:
+    head = "POST /opml HTTP/1.1\nHost: a\nContent-Length: 70000"
+    answer, _ = sent(public, head)  # without a byte of the body
+    assert b" 401 " in answer
+    assert b"connection: close" in answer.lower()
+    login, _ = sent(public, "POST /login HTTP/1.1\nHost: a\nContent-Length: 70000")
+    assert b" 413 " in login
+
+
+def test_what_a_token_allows_is_told_after_the_body(public: Callers) -> None:
     body = b"#" * 70_000
-    assert code(public.client().post("/opml", content=body)) == (413, "too_large")
     assert code(public.having("read").post("/opml", content=body)) == (403, "scope_missing")
     assert code(public.having("write").post("/opml", content=body)) == (400, "empty_list")
 
@@ -144,8 +153,8 @@ def test_a_length_is_a_number(public: Callers, said: str) -> None:
 
 
 def test_a_body_that_drips_is_let_go(public: Callers, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "BODY_SEC", 0.2)
-    head = "POST /feeds HTTP/1.1\nHost: a\nContent-Type: application/json\nContent-Length: 50"
+    monkeypatch.setattr(bodies, "BODY_SEC", 0.2)
+    head = f"POST /feeds HTTP/1.1\nHost: a\nAuthorization: Bearer {public.token('write')}\nContent-Length: 50"
     answer, _ = sent(public, head, [b"{"])
     assert b" 408 " in answer
     assert b'"code":"too_slow"' in answer
@@ -179,18 +188,18 @@ def test_writing_has_a_rate_of_its_own(redis_server: str, redis_client: redis.Re
 
 
 def test_rates_are_each_callers_own_and_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "CALLERS", 10)
-    rates = limits.Rates(60, 6)
+    monkeypatch.setattr(rates, "CALLERS", 10)
+    counted = rates.Rates(60, 6)
     for _ in range(10):
-        rates.count("a", "GET")
-    with pytest.raises(limits.ComeAgain) as refused:
-        rates.count("a", "GET")
+        counted.count("a", "GET")
+    with pytest.raises(ComeAgain) as refused:
+        counted.count("a", "GET")
     assert 0 < refused.value.retry_after_sec <= 1
-    rates.count("b", "POST")
-    with pytest.raises(limits.ComeAgain):
-        rates.count("b", "POST")
-    rates.count("b", "GET")
+    counted.count("b", "POST")
+    with pytest.raises(ComeAgain):
+        counted.count("b", "POST")
+    counted.count("b", "GET")
     for number in range(50):
-        rates.count(str(number), "GET")
-    assert len(rates._tats) == 10
-    limits.Rates(0, 0).count("a", "POST")
+        counted.count(str(number), "GET")
+    assert len(counted._tats) == 10
+    rates.Rates(0, 0).count("a", "POST")

@@ -1,0 +1,1 @@
+"""What callers may make the API do at most: connections, requests, bytes, work at a time."""

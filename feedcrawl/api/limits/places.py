@@ -1,0 +1,94 @@
+"""How much may be under way at once: places with a share for each caller, and a lane for heavy work."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from fastapi import Depends, Request
+from fastapi.concurrency import run_in_threadpool
+
+from feedcrawl.api.problems import ComeAgain
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterator
+
+HEAVY_AT_ONCE: Final = 2
+"""Pieces of heavy work at a time: more would only share one interpreter, and keep light requests from it."""
+HEAVY_SEC: Final = 30.0
+"""How long a request waits for its turn."""
+RETRY_SEC: Final = 30.0
+Made = TypeVar("Made")
+
+
+class Places:
+    """A number of places, of which one caller has a share at most. For one event loop."""
+
+    def __init__(self, total: int, share: int, code: str, things: str) -> None:
+        self._total, self._share = total, share
+        self._code, self._things = code, things
+        self._taken = Counter[str]()
+
+    @contextmanager
+    def taken(self, caller: str) -> Iterator[None]:
+        """Takes a place for as long as the block runs; ComeAgain (the code of these places) without a free one."""
+        if self._taken[caller] >= self._share or self._taken.total() >= self._total:
+            limits = f"{self._total} {self._things} at a time, {self._share} of them for one caller"
+            raise ComeAgain(self._code, f"there may be {limits}: come again later", RETRY_SEC)
+        self._taken[caller] += 1
+        try:
+            yield
+        finally:
+            self._taken[caller] -= 1
+            if not self._taken[caller]:
+                del self._taken[caller]
+
+
+class Heavy:
+    """The lane of heavy work, in which requests wait for their turn."""
+
+    def __init__(self) -> None:
+        self._turns = asyncio.Semaphore(HEAVY_AT_ONCE)
+        self._next: dict[str, asyncio.Task[Any]] = {}
+
+    @asynccontextmanager
+    async def turn(self, within_sec: float | None = HEAVY_SEC) -> AsyncIterator[None]:
+        """A turn for as long as the block runs; ComeAgain (`too_busy`) if none comes in time."""
+        try:
+            async with asyncio.timeout(within_sec):
+                await self._turns.acquire()
+        except TimeoutError:
+            raise ComeAgain("too_busy", "other work of this kind is under way: come again later", RETRY_SEC) from None
+        try:
+            yield
+        finally:
+            self._turns.release()
+
+    async def shared(self, name: str, make: Callable[[], Made]) -> Made:
+        """What `make` returns: one call of it, begun after all of its callers came, serves them all."""
+        task = self._next.get(name)
+        if task is None:
+            task = self._next[name] = asyncio.create_task(self._made(name, make))
+        made: Made = await asyncio.shield(task)
+        return made
+
+    async def _made(self, name: str, make: Callable[[], Made]) -> Made:
+        try:
+            async with self.turn():
+                del self._next[name]  # a caller that comes from here on may have changed what is read
+                return await run_in_threadpool(make)
+        finally:
+            if self._next.get(name) is asyncio.current_task():
+                del self._next[name]
+
+
+async def _in_turn(request: Request) -> AsyncIterator[None]:
+    heavy: Heavy = request.app.state.heavy
+    async with heavy.turn():
+        yield
+
+
+HEAVY: Final = Depends(_in_turn, scope="function")
+"""The dependency of a route whose work is heavy: it waits for its turn, and ends it before the answer is sent."""

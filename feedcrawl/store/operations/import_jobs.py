@@ -1,0 +1,39 @@
+"""Imports of long lists of feeds: how far each is, for whichever process of the API is asked."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from feedcrawl.domain.operations.import_jobs import ImportJob
+from feedcrawl.store.redis import keys
+
+if TYPE_CHECKING:
+    from feedcrawl.store.redis.client import Client
+
+LIFE_SEC: Final = 86_400
+_TIMES: Final = ("created_at", "updated_at")
+
+
+class ImportJobs:
+    """A job is kept for a day after its last step. Methods may raise StoreUnavailable."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def save(self, job: ImportJob) -> None:
+        """Writes a job."""
+        said: dict[str, Any] = {field.name: getattr(job, field.name) for field in fields(job)}
+        text = json.dumps(said | {name: said[name].isoformat() for name in _TIMES}, separators=(",", ":"))
+        self._client.set(keys.import_job(job.id), text, ex=LIFE_SEC)
+
+    def find(self, job_id: str) -> ImportJob | None:
+        """The job of this id; None if there is none, or none any more."""
+        text = self._client.get(keys.import_job(job_id))
+        if not text:
+            return None
+        said = json.loads(text)
+        times = {name: datetime.fromisoformat(said[name]) for name in _TIMES}
+        return ImportJob(**said | times | {"refused": tuple(said["refused"])})
