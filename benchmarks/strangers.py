@@ -174,6 +174,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--feeds", type=int, default=10_000)
     parser.add_argument("--outlines", type=int, default=100_000)
+    parser.add_argument("--only", default="", help="attacks with this word in their name")
     parser.add_argument("--port", type=int, default=9136)
     options = parser.parse_args()
     attacks = {
@@ -195,6 +196,8 @@ def main() -> int:
         env = clean_environment() | own
         print("| attack | MB | answers | healthz p50 | longest | readyz p50 | longest |\n|---|--:|---|--:|--:|--:|--:|")
         for number, (title, attack) in enumerate(attacks.items()):
+            if options.only not in title:
+                continue
             port = options.port + number
             command = ("-m", "scrapy", "api", "-s", f"FEEDCRAWL_API_PORT={port}")
             with running(*command, env=env, log=Path(name) / "api.log") as process:

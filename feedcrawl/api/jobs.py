@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from fastapi.concurrency import run_in_threadpool
 
 from feedcrawl.api.limits.places import Heavy, Places
+from feedcrawl.domain.errors import FeedcrawlError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,8 +52,8 @@ class Jobs:
                 while not is_over:
                     async with self._heavy.turn(None):
                         is_over = await run_in_threadpool(_is_over, steps)
-            except Exception:  # the request was answered long ago: nobody else hears of it
-                logger.exception("job_failed")
+            except FeedcrawlError as error:  # the request was answered long ago: nobody else hears of it
+                logger.warning("job_failed", extra={"reason": str(error)[:200]})
 
 
 def _is_over(steps: Iterator[None]) -> bool:

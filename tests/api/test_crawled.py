@@ -14,6 +14,8 @@ from origin import html
 from world import World, entry, feed, good_page, world_in
 
 from feedcrawl.api import schemas
+from feedcrawl.domain.entries.records import EntryRecord
+from feedcrawl.domain.subscriptions.published import JournalLineRecord
 
 PAGE = '<!DOCTYPE html><link rel="alternate" type="application/rss+xml" href="/feed"><p>A site.'
 
@@ -71,7 +73,7 @@ def test_a_page_has_given_way_to_its_feed(client: httpx.Client, news: str) -> No
 def test_its_journal_fits_what_is_published(client: httpx.Client, news: str) -> None:
     lines = client.get(f"{news}/fetches").json()["fetches"]
     assert [line["new"] for line in lines if line.get("new")] == [1, 2]
-    validator = Draft202012Validator(schemas.published("journal_line"))
+    validator = Draft202012Validator(schemas.published(JournalLineRecord))
     assert not [error for line in lines for error in validator.iter_errors(line)]
 
 
@@ -100,7 +102,7 @@ def test_entries_come_in_their_order_a_page_at_a_time(client: httpx.Client, news
         assert len(titles(page)) == 1
     assert found == titles(whole)
     assert len(titles(client.get("/entries"))) == 4
-    assert not list(Draft202012Validator(schemas.published("entry")).iter_errors(whole.json()["entries"][0]))
+    assert not list(Draft202012Validator(schemas.published(EntryRecord)).iter_errors(whole.json()["entries"][0]))
 
 
 def test_entries_since_a_moment(client: httpx.Client, news: str) -> None:

@@ -14,6 +14,7 @@ from feedcrawl.api import schemas
 from feedcrawl.domain.articles.files import Wish, state
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.subscriptions.lists import read_list
+from feedcrawl.domain.subscriptions.published import FeedRecord
 from feedcrawl.services.subscriptions import registering
 
 URL = "https://news.example/feed.xml"
@@ -42,7 +43,7 @@ def test_a_feed_is_subscribed_and_due_at_once(local: Callers, client: httpx.Clie
     assert (answer.status_code, answer.headers["location"]) == (201, f"/feeds/{said['id']}")
     assert (said["url"], said["title"], said["categories"]) == (URL, "News", ["villages", "a b"])
     assert said["schedule"]["min_interval_sec"] == 600
-    assert not list(Draft202012Validator(schemas.published("feed")).iter_errors(said))
+    assert not list(Draft202012Validator(schemas.published(FeedRecord)).iter_errors(said))
     (lease,) = local.wired.frontier.take(9).leases
     assert (lease.id, lease.task.url, lease.task.priority) == (f"feed:{said['id']}", URL, 10)
     assert client.get(answer.headers["location"]).json() == said | {

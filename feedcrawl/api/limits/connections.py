@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 import uvicorn
@@ -18,8 +20,6 @@ UNREAD_SEC: Final = 30.0
 """How long a caller may read nothing of an answer that is larger than the buffers between us."""
 CONNECTIONS: Final = 200
 """Open at a time. More are answered with 503, but only if each of them has a request under way."""
-IDLE_OF_ONE: Final = 64
-"""Connections of one address without a whole request; one more ends the oldest of them."""
 KEEP_ALIVE_SEC: Final = 5
 _HEADERS: Final = [("Cross-Origin-Resource-Policy", "same-origin")]
 """On all answers, those of uvicorn's own limits included: no page of another site may load one."""
@@ -44,23 +44,28 @@ def server_config(app: ASGIApp, **more: Any) -> uvicorn.Config:
 class Connection(H11Protocol):
     """Ends if no request has begun within `HEAD_SEC` of the connection, or of the first byte after the last request.
 
-    A connection without a request gives way to a new one if its address has too many of them, or if all places are
-    taken: whoever opens connections and says little takes the places of his own, and never those of requests.
+    If all places are taken, a new connection ends an idle one: the oldest of the address that has most of those. A
+    caller who opens connections and sends no request takes the places of his own, and never that of a request.
     """
 
     _timer: asyncio.TimerHandle | None = None
     _unread: asyncio.TimerHandle | None = None
-    _idle_since: float = 0.0
+    idle_since: float = 0.0
 
     @property
     def is_idle(self) -> bool:
         """True if no request is under way: none came yet, or its head is incomplete, or all are answered."""
         return self.cycle is None or self.cycle.response_complete
 
+    @property
+    def address(self) -> str:
+        """The caller's IP address, empty if it is not known."""
+        return self.client[0] if self.client else ""
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Waits for the first request."""
         super().connection_made(transport)
-        self._idle_since = self.loop.time()
+        self.idle_since = self.loop.time()
         self._timer = self.loop.call_later(HEAD_SEC, transport.abort)
         self._make_room()
 
@@ -75,7 +80,7 @@ class Connection(H11Protocol):
 
     def on_response_complete(self) -> None:
         """Is idle again."""
-        self._idle_since = self.loop.time()
+        self.idle_since = self.loop.time()
         super().on_response_complete()
 
     def pause_writing(self) -> None:
@@ -96,12 +101,12 @@ class Connection(H11Protocol):
 
     def _make_room(self) -> None:
         alive = [each for each in self.connections if isinstance(each, Connection) and not each.transport.is_closing()]
+        if self.limit_concurrency is None or len(alive) < self.limit_concurrency:
+            return
         idle = [each for each in alive if each.is_idle and not each.transport.get_write_buffer_size()]
-        own = [each for each in idle if each.client and self.client and each.client[0] == self.client[0]]
-        is_full = self.limit_concurrency is not None and len(alive) >= self.limit_concurrency
-        crowd = own if len(own) > IDLE_OF_ONE else idle if is_full else []
-        if crowd:
-            min(crowd, key=lambda each: each._idle_since).transport.abort()  # noqa: SLF001 - its own kind
+        most = max(Counter(each.address for each in idle).items(), key=itemgetter(1))[0]  # this one is idle itself
+        crowd = (each for each in idle if each.address == most)
+        min(crowd, key=lambda each: each.idle_since).transport.abort()
 
 
 def _stop(timer: asyncio.TimerHandle | None) -> None:

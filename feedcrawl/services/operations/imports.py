@@ -6,13 +6,13 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.errors import InvalidUrl, Refusal
 from feedcrawl.domain.frontier.priority import priority
 from feedcrawl.domain.operations.import_jobs import ImportJob
 from feedcrawl.domain.subscriptions.lists import read_list
 from feedcrawl.services.articles.tasks import article_task
 from feedcrawl.services.subscriptions import registering
-from feedcrawl.services.subscriptions.polling import rfc3339
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -36,10 +36,9 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class ReadFeeds:
-    """The feeds of a list: those to subscribe, those that may not be asked for, how many came after the limit."""
+    """The feeds of a list, and how many came after the limit."""
 
     wishes: Sequence[Wish]
-    refused: Sequence[Refused]
     left_out: int
 
 
@@ -84,24 +83,23 @@ def _judged(wired: Wiring, url: str, wanted: Wanted) -> tuple[dict[str, Any], Ta
 
 
 def read_feeds(wired: Wiring, body: bytes, categories: tuple[str, ...], request_id: str | None) -> ReadFeeds:
-    """The feeds of a list, OPML or other, that may be subscribed over the API.
-
-    The first `FEEDCRAWL_MAX_FEEDS_PER_LIST` of the list count.
+    """The feeds of a list, OPML or other: the first `FEEDCRAWL_MAX_FEEDS_PER_LIST`, none of them judged yet.
 
     Its overrides count for nothing: the list is not its operator's. Refusal: `not_a_list`, `empty_list`,
     `too_many_feeds`.
     """
     found = read_list(body, limit=wired.config.max_feeds_per_list)
     check_room(wired, len(found.feeds))
-    wishes, refused = registering.passed(wired.gate, registering.wishes_of(found, categories))
-    return ReadFeeds([replace(wish, request_id=request_id) for wish in wishes], refused, found.left_out)
+    wishes = [replace(wish, request_id=request_id) for wish in registering.wishes_of(found, categories)]
+    return ReadFeeds(wishes, found.left_out)
 
 
 def import_now(wired: Wiring, feeds: ReadFeeds) -> tuple[list[str], list[Refused]]:
     """Subscribes to the feeds of a list; their ids in its order, and those that were refused."""
-    ids, refused = list[str](), list(feeds.refused)
+    ids: list[str] = []
+    refused: list[Refused] = []
     for batch in _batches(feeds):
-        done, bad = registering.subscribe_all(wired.registry, wired.frontier, batch, wired.now())
+        done, bad = _subscribe(wired, batch)
         ids += done
         refused += bad
     return ids, refused
@@ -109,9 +107,8 @@ def import_now(wired: Wiring, feeds: ReadFeeds) -> tuple[list[str], list[Refused
 
 def new_job(wired: Wiring, feeds: ReadFeeds) -> ImportJob:
     """The stored job of a list that is too long to be imported while its caller waits."""
-    now, refused = wired.now(), list(map(refused_record, feeds.refused))
-    made = ImportJob(str(uuid4()), len(feeds.wishes) + len(refused), feeds.left_out, now, now)
-    made = made.advanced(len(refused), 0, refused, now=now)
+    now = wired.now()
+    made = ImportJob(str(uuid4()), len(feeds.wishes), feeds.left_out, now, now)
     wired.import_jobs.save(made)
     return made
 
@@ -119,14 +116,20 @@ def new_job(wired: Wiring, feeds: ReadFeeds) -> ImportJob:
 def import_steps(wired: Wiring, job: ImportJob, feeds: ReadFeeds) -> Iterator[None]:
     """Carries out a job; each step subscribes to `BATCH` feeds and writes how far the job is."""
     for batch in _batches(feeds):
-        ids, bad = registering.subscribe_all(wired.registry, wired.frontier, batch, wired.now())
-        job = job.advanced(len(batch), len(ids), list(map(refused_record, bad)), now=wired.now())
+        ids, refused = _subscribe(wired, batch)
+        job = job.advanced(len(batch), len(ids), list(map(refused_record, refused)), now=wired.now())
         wired.import_jobs.save(job)
         yield
 
 
 def _batches(feeds: ReadFeeds) -> Iterator[Sequence[Wish]]:
     return (feeds.wishes[first : first + BATCH] for first in range(0, len(feeds.wishes), BATCH))
+
+
+def _subscribe(wired: Wiring, wishes: Sequence[Wish]) -> tuple[list[str], list[Refused]]:
+    good, refused = registering.passed(wired.gate, wishes)
+    ids, bad = registering.subscribe_all(wired.registry, wired.frontier, good, wired.now())
+    return ids, [*refused, *bad]
 
 
 def find_job(wired: Wiring, job_id: str) -> ImportJob:

@@ -27,9 +27,9 @@ def local(
         yield made
 
 
-def opened(local: Callers) -> socket.socket:
+def opened(local: Callers, address: str = "127.0.0.1") -> socket.socket:
     to = urlsplit(local.url)
-    return socket.create_connection((to.hostname, to.port), timeout=10)
+    return socket.create_connection((to.hostname, to.port), timeout=10, source_address=(address, 0))
 
 
 def is_over(connection: socket.socket) -> bool:
@@ -78,18 +78,13 @@ def test_an_answer_may_take_longer(local: Callers) -> None:
         assert next(line for line in lines if line.startswith("id: "))
 
 
-@pytest.mark.parametrize(("of_one", "in_all"), [(8, 200), (500, 12)])
-def test_half_sent_requests_take_places_from_each_other_only(
-    redis_server: str,
-    redis_client: redis.Redis,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    of_one: int,
-    in_all: int,
+def test_half_sent_requests_take_no_place_of_a_request(
+    redis_server: str, redis_client: redis.Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections, "IDLE_OF_ONE", of_one)
-    monkeypatch.setattr(connections, "CONNECTIONS", in_all)
+    monkeypatch.setattr(connections, "CONNECTIONS", 12)
     with callers(redis_server, tmp_path) as local, contextlib.ExitStack() as open_ones:
+        other = open_ones.enter_context(opened(local, "127.0.0.2"))
+        other.sendall(HEAD)
         half_sent = [open_ones.enter_context(opened(local)) for _ in range(30)]
         for connection in half_sent:
             with contextlib.suppress(ConnectionError):
@@ -97,6 +92,8 @@ def test_half_sent_requests_take_places_from_each_other_only(
         for _ in range(5):
             assert httpx.get(f"{local.url}/healthz").status_code == 200
         assert is_over(half_sent[0])
+        other.sendall(b"\r\n")  # of another address, which has one only
+        assert other.recv(65_536).startswith(b"HTTP/1.1 200")
 
 
 def test_an_answer_that_nobody_reads_is_not_kept_for_ever(local: Callers, monkeypatch: pytest.MonkeyPatch) -> None:
