@@ -1,8 +1,8 @@
-"""How often a feed brings something new, learnt from its polls.
+"""The rate at which a feed publishes, estimated from its polls.
 
-Entries that come together are one arrival (a batch). Arrivals are counted with exponential forgetting on several
-scales; each scale's rate is a Gamma–Poisson estimate whose prior is the next longer one. So a young feed leans on what
-feeds are like, a burst is seen at once, and a feed that has ended fades.
+Entries that appear together are one arrival (a batch). Arrivals are counted with exponential forgetting on four time
+scales; the rate of each scale is a Gamma–Poisson estimate whose prior is the rate of the next longer scale. A new feed
+therefore starts from the average feed, a burst is noticed at once, and the rate of a feed that has ended fades.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 SCALES = (60 * DAY, 10 * DAY, 1.5 * DAY, 3 * HOUR)
 STRENGTHS = (0.5, 2.0, 3.0, 3.0)
-"""Arrivals' worth of trust that each scale puts in the longer one, the longest in PRIOR_RATE."""
+"""Weight of each scale's prior, in arrivals; the longest scale's prior is PRIOR_RATE."""
 PRIOR_RATE = 0.25 / DAY
 BATCH_GAP = 600.0
 RECENT = 16
@@ -32,11 +32,11 @@ NOTHING = (0.0,) * len(SCALES)
 
 @dataclass(frozen=True, slots=True)
 class Arrivals:
-    """What is known of a feed's arrivals up to `at` (Unix seconds).
+    """Estimate of a feed's arrivals up to `at` (Unix seconds).
 
-    `counts` and `exposure` (seconds, weighted by the profile) fade on each of SCALES; `entries` on the longest.
-    `newest` is the newest entry's time, `recent` those of the last arrivals, `period` that of a regular publisher in
-    seconds (0: none), `window` how many entries the document shows.
+    `counts` and `exposure` (seconds, weighted by the profile of the week) fade on each of SCALES, `entries` on the
+    longest. `newest` is the time of the newest entry, `recent` the times of the last arrivals, `period` the period of a
+    regular publisher in seconds (0: none), `window` the number of entries that the document shows.
     """
 
     at: float
@@ -51,21 +51,20 @@ class Arrivals:
 
 
 def begun(seen: Observation, now: datetime) -> Arrivals:
-    """A new feed, watched since the oldest date of its first document, or since now."""
+    """The estimate of a new feed, observed since the oldest date of its first document, or since now."""
     origin = min(dates(seen, now), default=now.timestamp())
     return Arrivals(origin, newest=origin, week=Week(origin))
 
 
 def dates(seen: Observation, now: datetime) -> list[float]:
-    """The document's dates in order, without those in the future (Unix seconds)."""
+    """The document's dates in ascending order, without future dates (Unix seconds)."""
     return sorted(date.timestamp() for date in seen.published if date <= now)
 
 
 def learn(before: Arrivals | None, seen: Observation, now: datetime) -> Arrivals:
-    """What is known after a successful poll.
+    """The estimate after a successful poll.
 
-    Of a feed's first document all dates count, known entries or not; its oldest batch, with which watching began, does
-    not.
+    All dates of a feed's first document count, except its oldest batch, with which the observation began.
     """
     known = before or begun(seen, now)
     starts, newest, entries = [], known.newest, 0
@@ -91,10 +90,10 @@ def learn(before: Arrivals | None, seen: Observation, now: datetime) -> Arrivals
 
 
 def arrival_times(known: Arrivals, seen: Observation, now: datetime) -> list[float]:
-    """When this poll's new entries became visible, in order, as far as it can be told (Unix seconds).
+    """Times at which the new entries of this poll became visible, in ascending order (Unix seconds).
 
-    It is their date; but a date before the last poll is not when they became visible, as that poll did not show them.
-    Then, and where dates are missing or lie in the future, it is taken to be halfway between the two polls.
+    The time is the entry's date. A date before the last poll cannot be that time, since the last poll did not show the
+    entry; then, and where the date is missing or in the future, the midpoint between the two polls is used.
     """
     count = min(seen.new_entries, LONGEST_DOCUMENT)
     if count <= 0:
@@ -105,13 +104,15 @@ def arrival_times(known: Arrivals, seen: Observation, now: datetime) -> list[flo
 
 
 def window_of(seen: Observation) -> int:
-    """How many entries the document shows at a time; a short one may only be young. 0 if none was read."""
+    """Number of entries that the document shows at a time; 0 if no document was read. A short document may only be
+    young.
+    """
     size = seen.new_entries + seen.known_entries
     return max(size, SMALLEST_WINDOW) if size > 0 else 0
 
 
 def faded(counts: tuple[float, ...], keeps: list[float], starts: list[float], at: float) -> tuple[float, ...]:
-    """Counts of arrivals on each scale, of which `keeps` is left, with new ones."""
+    """Arrival counts of each scale after fading by the factors `keeps`, plus the new arrivals."""
     kept = tuple(count * keep for count, keep in zip(counts, keeps, strict=True))
     if not starts:
         return kept
@@ -120,21 +121,21 @@ def faded(counts: tuple[float, ...], keeps: list[float], starts: list[float], at
 
 
 def exposed(known: Arrivals, keeps: list[float], at: float) -> tuple[float, ...]:
-    """Seconds watched on each scale, an hour of the week weighing as much as the profile expects of it."""
+    """Observed seconds on each scale; an hour of the week counts as much as the profile expects of that hour."""
     mean = mean_factor(known.week.shape, known.at, at)
     rows = zip(known.exposure, SCALES, keeps, strict=True)
     return tuple(time * keep + mean * scale * (1 - keep) for time, scale, keep in rows)
 
 
 def week_after(week: Week, starts: list[float], at: float) -> Week:
-    """The week with new arrivals; its profile is drawn anew once a day at most."""
+    """The week after new arrivals; its profile is recomputed at most once a day."""
     for start in starts:
         week = counted(week, start)
     return drawn(week, at) if starts and at - week.drawn > DAY else week
 
 
 def rates(known: Arrivals) -> list[float]:
-    """Arrivals per second as seen on each scale, the longest first."""
+    """Estimated arrivals per second on each scale, the longest scale first."""
     found, rate = [], PRIOR_RATE
     for count, time, strength in zip(known.counts, known.exposure, STRENGTHS, strict=True):
         rate = (count + strength) / (time + strength / rate)
@@ -143,10 +144,10 @@ def rates(known: Arrivals) -> list[float]:
 
 
 def expected(known: Arrivals, since: float, until: float) -> float:
-    """How many arrivals are foretold from one Unix time to another, by the long-term rate and the week's profile."""
+    """Expected number of arrivals between two Unix times, by the long-term rate and the profile of the week."""
     return rates(known)[0] * mean_factor(known.week.shape, since, until) * max(until - since, 0.0)
 
 
 def batch_size(known: Arrivals) -> float:
-    """Entries per arrival, drawn towards one."""
+    """Entries per arrival, shrunk towards 1."""
     return (known.entries + 1) / (known.counts[0] + 1)

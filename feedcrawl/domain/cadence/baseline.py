@@ -1,7 +1,7 @@
 """The baseline policy: multiplicative steps, blended with an average of the gaps between entries.
 
-The interval shrinks with each poll that finds something and grows with each that does not; then it is drawn towards
-the exponentially weighted mean of the last gaps between publication times, and kept between the policy's limits.
+The interval shrinks after a poll with new entries and grows after a poll without. It is then moved towards the
+exponentially weighted mean of the last gaps between publication times, and kept within the policy's limits.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def propose(state: PollState, seen: Observation, now: datetime, policy: CadenceP
     reason, factor = step(seen, policy)
     stepped = bounded(before * factor, policy)
     interval, candidates = stepped, [Candidate("interval", before), Candidate(reason, stepped)]
-    if learned.ewma_sec:  # 0: entries of one moment, an import, from which no cadence can be told
+    if learned.ewma_sec:  # 0: all entries have one date (an import), which gives no cadence
         target = bounded(learned.ewma_sec, policy)
         interval = bounded(policy.blend_lambda * target + (1 - policy.blend_lambda) * stepped, policy)
         candidates += [Candidate("ewma", target), Candidate("blend", interval)]
@@ -46,7 +46,7 @@ def propose(state: PollState, seen: Observation, now: datetime, policy: CadenceP
 
 
 def step(seen: Observation, policy: CadencePolicy) -> tuple[str, float]:
-    """What happened, and the factor by which it changes the interval."""
+    """The event of this poll, and the factor by which the event changes the interval."""
     if seen.status == 304:
         return "not-modified", policy.up_factor
     if seen.new_entries > 0:
@@ -55,10 +55,10 @@ def step(seen: Observation, policy: CadencePolicy) -> tuple[str, float]:
 
 
 def observe(state: PollState, seen: Observation, now: datetime, alpha: float) -> PollState:
-    """The state with the mean gap between entries brought up to date, where the poll brought new ones.
+    """The state with an updated mean gap between entries, if the poll brought new entries.
 
-    The gaps are those between the newest 20 dates of the document. Dates in the future do not count; where fewer than
-    two are left, the arrivals of new entries stand in for them.
+    The gaps are those between the newest 20 dates of the document, future dates left out. With fewer than two dates the
+    arrival times of the new entries are used instead.
     """
     if not seen.new_entries:
         return state
@@ -75,7 +75,7 @@ def observe(state: PollState, seen: Observation, now: datetime, alpha: float) ->
 
 
 def mean_gap(dates: list[float], alpha: float) -> float:
-    """Exponentially weighted mean of the gaps between sorted times, the newest weighing most; seconds."""
+    """Exponentially weighted mean of the gaps between sorted times, in seconds; the newest gap weighs most."""
     gaps = [later - earlier for earlier, later in pairwise(dates)]
     average = gaps[0]
     for gap in gaps[1:]:
@@ -84,5 +84,5 @@ def mean_gap(dates: list[float], alpha: float) -> float:
 
 
 def bounded(interval_sec: float, policy: CadencePolicy) -> float:
-    """The interval, brought between the policy's limits."""
+    """The interval, limited to the policy's range."""
     return min(max(interval_sec, policy.min_interval_sec), policy.max_interval_sec)

@@ -1,8 +1,7 @@
-"""In which order, and how fast, feeds are polled that came due together: after an outage, or by accident.
+"""Order and pace of feeds that are due at the same time, after an outage or by accident.
 
-Polled all at once they would be late for hours in the order in which they happened to be due, and then come due
-together again. They are spread so that the fleet is asked for no more than twice its usual rate, those first whose
-poll is expected to bring most.
+If all were polled at once, they would be late for hours in a random order, and due together again later. They are
+spread so that the fleet polls at most at twice its usual rate; feeds with the most expected new entries come first.
 """
 
 from __future__ import annotations
@@ -13,11 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 HERD: Final = 60.0
-"""Seconds' worth of the usual rate that may be due at once without being a herd."""
+"""Feeds due at once are spread if there are more of them than this many seconds of the usual rate."""
 
 
 class Due(NamedTuple):
-    """A feed that is due: its interval in seconds, and how many new entries a poll is expected to bring."""
+    """A feed that is due: its interval in seconds, and the number of new entries that a poll is expected to bring."""
 
     feed_id: str
     interval_sec: float
@@ -25,15 +24,15 @@ class Due(NamedTuple):
 
 
 def usual_rate(intervals_sec: Iterable[float]) -> float:
-    """Polls per second that feeds with these intervals come to."""
+    """Polls per second of feeds with these intervals."""
     return sum(1 / max(interval, 1.0) for interval in intervals_sec)
 
 
 def spread(due: Sequence[Due], rate: float) -> Iterator[tuple[str, float]]:
-    """The feeds with the seconds that each shall wait, given the usual `rate` of all feeds in polls per second.
+    """Feeds with the seconds that each waits, given the usual `rate` of all feeds in polls per second.
 
-    Best first, at the usual rate: together with the polls that come due meanwhile that is twice the usual rate at
-    most. A handful waits for nothing.
+    The feeds with the most expected entries come first, at the usual rate; together with the polls that become due
+    meanwhile this is at most twice the usual rate. A few feeds do not wait at all.
     """
     if rate <= 0 or len(due) <= HERD * rate:
         return

@@ -1,7 +1,7 @@
-"""When to poll a feed again, and why.
+"""The decision when to poll a feed again, with its reasons.
 
-A policy proposes a wait ("baseline", "learned"); an error asks for more patience; the publisher's hints are floors;
-jitter spreads the load; a skip window is left on its far side. Retry-After ends the decision at once.
+The policy ("baseline" or "learned") proposes a wait; errors lengthen it; the publisher's hints are floors; jitter
+spreads the load; a time inside a skip window moves to the window's end. Retry-After overrides all of these.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ POLICIES = {"baseline": baseline.propose, "learned": learned.propose}
 
 
 def next_poll(state: PollState, seen: Observation, *, now: datetime, policy: CadencePolicy, jitter: float) -> Decision:
-    """When to come again after a poll at `now` (UTC) that showed `seen`, with the reason and every candidate.
+    """The time of the next poll after a poll at `now` (UTC) that showed `seen`, with the reason and every candidate.
 
-    `jitter` in [-1, 1] is drawn by the caller; 0 means none. It never takes a wait below a floor, out of the policy's
-    limits or into a skip window. Retry-After on 429 and 503 is kept as said: no floor, jitter or skip window changes
-    it. A failed poll leaves what was learnt as it is, and its back-off never shortens the interval.
+    `jitter` in [-1, 1] is drawn by the caller; 0 means none. Jitter never moves a wait below a floor, outside the
+    policy's limits or into a skip window. Retry-After on 429 and 503 is used unchanged: no floor, jitter or skip window
+    applies. A failed poll does not change the learnt estimates, and back-off never shortens the interval.
     """
     asked = retry_after(seen)
     if asked is not None:
@@ -52,21 +52,21 @@ def failed(state: PollState) -> PollState:
 
 
 def backed_off(state: PollState, seen: Observation, policy: CadencePolicy) -> Proposal:
-    """The wait after a failure: the interval doubled for each failure in a row, up to a cap, never shortened.
+    """The wait after a failure: the interval doubled for each consecutive failure, up to a cap, and never shortened.
 
-    429 and 503 are capped at `backoff_cap_sec`; everything else at a day.
+    The cap is `backoff_cap_sec` for 429 and 503, and a day for every other failure.
     """
     interval = policy.tempo * (policy.initial_interval_sec if state.interval_sec is None else state.interval_sec)
     cap = policy.backoff_cap_sec if seen.status in (429, 503) else DAY_SEC
     longest = max(interval, cap)
-    # Far beyond any cap; a power of a thousand failures would overflow.
+    # Larger exponents exceed any cap, and a thousand failures would overflow a float.
     wait = min(interval * policy.backoff_base ** min(state.errors, 64), longest)
     candidates = (Candidate("interval", interval), Candidate("error-backoff", wait))
     return Proposal(state, "error-backoff", wait, candidates, interval, longest, wait * policy.jitter_ratio)
 
 
 def held(proposal: Proposal, now: datetime, jitter: float) -> Decision:
-    """The decision that a proposal becomes under the publisher's floors, jitter and skip windows."""
+    """The decision made of a proposal, the publisher's floors, jitter and skip windows."""
     asked = floors(proposal.state)
     floor = max(asked, key=lambda one: one.wait_sec, default=Candidate("", 0.0))
     reason, wait = proposal.reason, proposal.wait_sec
@@ -93,7 +93,7 @@ def shifted(proposal: Proposal, wait_sec: float, floor_sec: float, jitter: float
 
 
 def at_least(decision: Decision, asked: Candidate, now: datetime) -> Decision:
-    """The decision under one more floor, of which its caller knows: no wait is made shorter by it."""
+    """The decision with one more floor, given by the caller; the floor never shortens a wait."""
     candidates = (*decision.candidates, asked)
     if asked.wait_sec <= decision.interval_sec:
         return replace(decision, candidates=candidates)
@@ -101,9 +101,9 @@ def at_least(decision: Decision, asked: Candidate, now: datetime) -> Decision:
 
 
 def once_answered(decision: Decision, status: int | None) -> float | None:
-    """The wait after a poll that its host failed, for when the host answers again before: the same without back-off.
+    """The wait without back-off, for the case that the failing host answers before the back-off ends.
 
-    None where the wait is not a back-off, or not one from the host's failure (`status` None: no answer; 5xx).
+    None if the wait is not a back-off, or if the host was not the cause (`status` None: no answer; 5xx).
     """
     if not decision.reason.startswith("error-backoff") or (status is not None and status < 500):
         return None
@@ -112,12 +112,12 @@ def once_answered(decision: Decision, status: int | None) -> float | None:
 
 
 def fixed(decision: Decision, rule: Candidate, now: datetime) -> Decision:
-    """The decision that an operator has made instead; what was learnt goes on."""
+    """The decision with an operator's wait; the learnt estimates are still updated."""
     return decided(decision.state, now, rule.wait_sec, rule.rule, (*decision.candidates, rule))
 
 
 def decided(
     state: PollState, now: datetime, wait_sec: float, reason: str, candidates: tuple[Candidate, ...]
 ) -> Decision:
-    """A decision, with its time."""
+    """A decision with the time of the next poll."""
     return Decision(state, wait_sec, now + timedelta(seconds=wait_sec), reason, candidates)

@@ -1,4 +1,4 @@
-"""What the publisher says about when to come again, as floors under every policy's wait."""
+"""The publisher's hints about the next poll, as floors under the wait of every policy."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def heard(state: PollState, seen: Observation) -> PollState:
-    """The state with the hints of a successful poll, which ends a row of errors.
+    """The state with the hints of a successful poll, which also resets the count of consecutive errors.
 
-    A poll that read no entries (304, equal body) leaves the document's hints standing unless it brings some. A 304
-    without Cache-Control leaves the freshness as it was (RFC 9111, 3.2 and 4.3.4); any other answer replaces it.
+    A poll without a parsed document (304, equal body) keeps the hints of the last document unless it brings new ones. A
+    304 without Cache-Control keeps the stored freshness (RFC 9111, 3.2 and 4.3.4); every other response replaces it.
     """
     read = bool(seen.new_entries or seen.known_entries) or seen.hints != PublisherHints()
     fresh = seen.status != 304 or seen.max_age_sec is not None
@@ -30,7 +30,7 @@ def heard(state: PollState, seen: Observation) -> PollState:
 
 
 def believable(hints: PublisherHints) -> PublisherHints:
-    """The hints without what means nothing: each wait a day at most, hours and days that exist."""
+    """The hints without meaningless values: waits of at most a day, hours and days that exist."""
     ttl, period = within_a_day(hints.ttl_minutes, unit_sec=60), within_a_day(hints.update_period_sec)
     return PublisherHints(
         ttl_minutes=None if ttl is None else int(ttl),
@@ -41,15 +41,15 @@ def believable(hints: PublisherHints) -> PublisherHints:
 
 
 def within_a_day(value: float | None, *, unit_sec: float = 1.0) -> float | None:
-    """A duration, at most a day; None where nothing positive was said."""
+    """A duration of at most a day; None if it is not positive."""
     return min(value, DAY_SEC / unit_sec) if value is not None and value > 0 else None
 
 
 def floors(state: PollState) -> tuple[Candidate, ...]:
-    """Waits in seconds that the publisher asks for at least.
+    """Least waits in seconds, by rule.
 
-    `ttl` is RSS 2.0's, `max-age` HTTP's, `update-period` that of the syndication module, where less than ten minutes
-    has been seen to be a mistake.
+    `ttl` is the element of RSS 2.0, `max-age` the freshness of HTTP, `update-period` that of the syndication module,
+    where publishers write less than ten minutes by mistake.
     """
     ttl, period = state.hints.ttl_minutes, state.hints.update_period_sec
     said = (
@@ -61,7 +61,7 @@ def floors(state: PollState) -> tuple[Candidate, ...]:
 
 
 def retry_after(seen: Observation) -> Candidate | None:
-    """The wait that a 429 or 503 asks for (RFC 9110, 10.2.3), at most a day; None where it asks for none."""
+    """The wait that a 429 or 503 requests (RFC 9110, 10.2.3), at most a day; None without Retry-After."""
     asked = seen.retry_after_sec
     if seen.status not in (429, 503) or asked is None or not asked > 0:
         return None

@@ -1,8 +1,8 @@
-"""The learned policy: polls go where they find most, at one price for all feeds.
+"""The learned policy: polls are spent where they find the most entries, at one price for all feeds.
 
-For arrivals at rate r a poll density of √r makes the sum of all delays least for a given number of polls; so the next
-poll comes when the integral of √r(t) × price has reached one. `tempo` is the price: at 1 a feed with one entry a day is
-polled once an hour. `fairness` f weighs a feed's entries by their rate to the power of −f.
+For arrivals at rate r, a poll density proportional to √r gives the least total delay for a given number of polls. The
+next poll is therefore due when the integral of √r(t) × price reaches 1. `tempo` is the price: at 1 a feed with one
+entry a day is polled once an hour. `fairness` f weighs a feed's entries by their rate to the power of −f.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ LATE_SEC, LATE_SHARE = 30.0, 0.02
 
 
 class Worth(NamedTuple):
-    """What a feed is worth: `density` × √(arrivals per second) is its polls per second; `room` how many arrivals may be
-    let come between two polls without losing one.
+    """Value of a feed: `density` × √(arrivals per second) is its polls per second; `room` is the number of arrivals
+    that may come between two polls before one is lost.
     """
 
     density: float
@@ -60,15 +60,15 @@ def propose(state: PollState, seen: Observation, now: datetime, policy: CadenceP
 
 
 def limits(policy: CadencePolicy) -> tuple[float, float]:
-    """The shortest and the longest wait; a tempo other than 1 widens them and never narrows them."""
+    """The shortest and the longest wait; a tempo other than 1 widens this range and never narrows it."""
     return policy.min_interval_sec * min(policy.tempo, 1.0), policy.max_interval_sec * max(policy.tempo, 1.0)
 
 
 def cautions(state: PollState, seen: Observation, known: Arrivals, policy: CadencePolicy) -> tuple[Candidate, ...]:
-    """Waits that hold where the estimate may not be trusted.
+    """Upper limits of the wait for feeds whose estimate is not reliable.
 
-    A feed of which nothing dated is known starts with the initial interval. A document without a known entry may have
-    lost some: next time it is half as long.
+    A feed without any dated entry starts with the initial interval. A document that shows no known entry may have lost
+    some: the next wait is half as long.
     """
     before = state.arrivals
     if before is None:
@@ -78,16 +78,16 @@ def cautions(state: PollState, seen: Observation, known: Arrivals, policy: Caden
 
 
 def worth_of(known: Arrivals, due: list[float], policy: CadencePolicy) -> Worth:
-    """The feed's part of the polls."""
+    """The value of a feed, by its weight in the fleet's polls."""
     size = batch_size(known)
     weight = (due[0] * size * DAY) ** -policy.fairness
     return Worth(math.sqrt(size * weight * DAY) / (policy.tempo * HOUR), WINDOW_SHARE * known.window / size)
 
 
 def paced(known: Arrivals, due: list[float], worth: Worth, share: float = 1.0) -> tuple[Candidate, ...]:
-    """Seconds until the integral of the density reaches one, or until the expected arrivals fill the window's share.
+    """Seconds until the integral of the density reaches 1, or until the expected arrivals fill the window's share.
 
-    `share` of the arrivals count. What a shorter scale sees beyond a longer one fades with the shorter one's time.
+    Only `share` of the arrivals count. The excess rate of a shorter scale fades with that scale's time constant.
     """
     shape, cell = known.week.shape, cell_of(known.at)
     target, room = 1.0 / (worth.density * math.sqrt(share)), worth.room / share
@@ -108,6 +108,6 @@ def paced(known: Arrivals, due: list[float], worth: Worth, share: float = 1.0) -
 
 
 def timed(known: Arrivals, due: list[float], worth: Worth, table: Timetable) -> tuple[Candidate, ...]:
-    """Seconds until just after an arrival that the timetable promises, and until strays are worth a poll."""
+    """Seconds until just after the next arrival of the timetable, or until irregular arrivals are worth a poll."""
     slot = next_slot(table, known.at, known.newest, price=0.5 / worth.density**2)
     return (Candidate("timetable", slot), *paced(known, due, worth, 1.0 - table.trust))

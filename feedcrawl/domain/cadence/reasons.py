@@ -1,4 +1,4 @@
-"""The codes of a cadence decision in words, and durations as people say them."""
+"""Texts for the codes of a cadence decision, and durations in words."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ RULES: Final = {
     "push-backup": "its hub pushes what is new: polled as a safety net",
     "push-only": "it is pushed, and polled as a safety net only",
 }
-"""Rules that speak in a decision; `reason` is one of them, or two joined by `+`."""
+"""Rules of a decision; `reason` is one of them, or two joined by `+`."""
 
 _LEARNT: Final = frozenset({"rate", "window", "timetable", "overrun", "initial"})
 _UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"))
 
 
 def winner(reason: str, candidates: Sequence[tuple[str, float]]) -> str:
-    """The candidate that set the wait, before chance shifted it; "" where none is known."""
+    """The candidate that set the wait before jitter; "" if unknown."""
     happened, _, floor = reason.rpartition("+")
     rules = dict(candidates)
     if happened or reason in ("retry-after", "error-backoff", "fixed", "push-only", "push-backup"):
@@ -52,7 +52,7 @@ def winner(reason: str, candidates: Sequence[tuple[str, float]]) -> str:
 
 
 def in_words(reason: str) -> str:
-    """A rule or reason in words; one that is not known as it stands."""
+    """The text of a rule or reason; the code itself if it is unknown."""
     return ", then ".join(RULES.get(rule, rule) for rule in reason.split("+"))
 
 

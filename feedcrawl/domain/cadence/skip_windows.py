@@ -15,10 +15,9 @@ HOURS = range(24)
 
 
 def after_skip_window(at: datetime, hints: PublisherHints) -> datetime:
-    """The first moment from `at` (UTC) on that lies in no skip window; `at` itself if it lies in none.
+    """The first time at or after `at` (UTC) outside all skip windows.
 
-    A publisher that skips all hours or all days has said nothing: that list is ignored, and so is what is no hour
-    and no day.
+    A list of all hours or of all days is ignored, as are values that are no hour and no day.
     """
     hours, days = hints.skip_hours.intersection(HOURS), hints.skip_days.intersection(DAYS)
     skip_hours = hours if len(hours) < len(HOURS) else frozenset[int]()

@@ -1,4 +1,4 @@
-"""PollState as a JSON string of at most 1 KB, in which it is kept between polls."""
+"""PollState as a JSON string of at most 1 KB, as stored between polls."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WEEK = re.compile(f"[{re.escape(DIGITS)}]{{{CELLS}}}")
 
 
 def to_json(state: PollState) -> str:
-    """The state as compact JSON; what is not known is left out."""
+    """The state as compact JSON; unknown values are left out."""
     hints = state.hints
     fields = {
         "interval": rounded(state.interval_sec),
@@ -41,9 +41,10 @@ def to_json(state: PollState) -> str:
 
 
 def from_json(text: str) -> PollState:
-    """The state that `to_json` wrote, of this or another version.
+    """The state that this or another version of `to_json` wrote.
 
-    Unknown fields are ignored; what is missing or of another type gets its default. ValueError if it is no JSON.
+    Unknown fields are ignored; missing fields and fields of another type get their default. Raises ValueError for text
+    that is not JSON.
     """
     loaded = json.loads(text)
     fields: dict[str, Any] = loaded if isinstance(loaded, dict) else {}
@@ -59,7 +60,7 @@ def from_json(text: str) -> PollState:
 
 
 def written(known: Arrivals) -> dict[str, Any]:
-    """What is known of a feed's arrivals, under short names."""
+    """The estimate of a feed's arrivals, under short names."""
     week = known.week
     return {
         "at": round(known.at),
@@ -79,7 +80,7 @@ def written(known: Arrivals) -> dict[str, Any]:
 
 
 def read_arrivals(fields: object) -> Arrivals | None:
-    """What `written` wrote; None, as of a new feed, if any of it is missing or makes no sense."""
+    """The estimate that `written` wrote; None, as for a new feed, if a part is missing or invalid."""
     if not isinstance(fields, dict):
         return None
     at, newest, since = number(fields, "at"), number(fields, "new"), number(fields, "since")
@@ -122,34 +123,34 @@ def finite(value: object) -> float | None:
 
 
 def mask(every: Sequence[T], chosen: frozenset[T]) -> int | None:
-    """The chosen ones as bits, the first one lowest; None if there are none."""
+    """The chosen values as bits, the first in the lowest bit; None if none is chosen."""
     return sum(1 << place for place, one in enumerate(every) if one in chosen) or None if chosen else None
 
 
 def unmasked(every: Sequence[T], bits: float | None) -> frozenset[T]:
-    """What `mask` wrote."""
+    """The values of a bit mask that `mask` made."""
     return frozenset(one for place, one in enumerate(every) if int(bits) >> place & 1) if bits else frozenset()
 
 
 def numbers(fields: Mapping[str, Any], name: str) -> tuple[float, ...]:
-    """A list of finite numbers; empty if it holds anything else."""
+    """A list of finite numbers; empty if it holds any other value."""
     values = [finite(value) for value in listed(fields, name)]
     found = tuple(value for value in values if value is not None)
     return found if len(found) == len(values) else ()
 
 
 def digits(fields: Mapping[str, Any], name: str) -> str:
-    """The digits of a week; empty if they are not that."""
+    """The digits of a week; empty if the value is invalid."""
     text = fields.get(name)
     return text if isinstance(text, str) and _WEEK.fullmatch(text) else ""
 
 
 def listed(fields: Mapping[str, Any], name: str) -> list[Any]:
-    """A list, empty if there is none."""
+    """The value if it is a list, else an empty list."""
     value = fields.get(name)
     return value if isinstance(value, list) else []
 
 
 def rounded(value: float | None) -> float | None:
-    """The value to the millisecond, which is all that a schedule needs; what is not finite is unknown."""
+    """The value rounded to milliseconds, enough for a schedule; None if it is not finite."""
     return None if value is None or not math.isfinite(value) else round(value, 3)

@@ -1,10 +1,10 @@
 """The tempo by which a fleet keeps its budget of polls.
 
-A wait of w seconds is one poll in w: the sum of 1/w over all feeds is the number of polls per second. Waits that a
-policy chooses are proportional to the tempo, so tempo/w is what a feed asks for at tempo 1, whatever the tempo was
-when its wait was chosen; the sum over the feeds is the fleet's demand, and demand over budget is the tempo that keeps
-the budget. It follows from what feeds ask for and not from the polls that were done, so that it cannot swing. Of feeds
-that a publisher's floor holds, tempo/w grows with the tempo: theirs is settled in a few of their polls.
+A wait of w seconds means 1/w polls per second, so the sum of 1/w over all feeds is the fleet's poll rate. A policy's
+waits are proportional to the tempo; tempo/w is therefore a feed's poll rate at tempo 1, whatever the tempo was when w
+was chosen. The sum of tempo/w is the fleet's demand, and demand divided by budget is the tempo that keeps the budget.
+The tempo follows from demand and not from polls that were made, so it does not oscillate. For feeds whose wait is a
+publisher's floor, tempo/w grows with the tempo; it settles within a few of their polls.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from feedcrawl.domain.cadence.arrivals import Arrivals
 
 SHORTEST, LONGEST = 0.2, 1_000.0
-"""Bounds of the tempo: no budget makes the shortest interval of 300 s shorter than a minute."""
+"""Bounds of the tempo; at the lower bound the shortest interval of 300 s becomes a minute."""
 MIN_WAIT_SEC: Final = 1.0
 
 
 class Foretold(NamedTuple):
-    """What a budget buys: polls per hour, new entries per day, and their mean delay until found, in seconds."""
+    """Effect of a budget: polls per hour, new entries per day, and their mean delay in seconds until they are found."""
 
     polls_per_hour: float
     entries_per_day: float
@@ -33,12 +33,12 @@ class Foretold(NamedTuple):
 
 
 def demand(tempo: float, wait_sec: float) -> float:
-    """What a feed asks for, in polls per second at tempo 1, given the wait that was chosen at this tempo."""
+    """A feed's demand in polls per second at tempo 1, given the wait that was chosen at this tempo."""
     return tempo / max(wait_sec, MIN_WAIT_SEC)
 
 
 def tempo_for(demand_per_sec: float, polls_per_hour: float | None) -> float:
-    """The tempo at which a fleet with this demand keeps its budget; 1 without one or before anything was polled."""
+    """The tempo at which a fleet with this demand keeps its budget; 1 without a budget or before the first poll."""
     if polls_per_hour is None or demand_per_sec <= 0:
         return 1.0
     if polls_per_hour <= 0:
@@ -47,9 +47,10 @@ def tempo_for(demand_per_sec: float, polls_per_hour: float | None) -> float:
 
 
 def foretold(feeds: Iterable[tuple[Arrivals | None, float]]) -> Foretold:
-    """What the waits of feeds come to, given what is known of each and its wait in seconds.
+    """The effect of the feeds' waits, given the estimate of each feed and its wait in seconds.
 
-    An entry comes at any moment of a wait alike, so it is found after half of it; regular publishers do better.
+    An entry is assumed to come at a random time within a wait, so it is found after half of the wait; the delay of
+    regular publishers is shorter.
     """
     polls = entries = delays = 0.0
     for known, wait_sec in feeds:
@@ -61,5 +62,5 @@ def foretold(feeds: Iterable[tuple[Arrivals | None, float]]) -> Foretold:
 
 
 def entries_per_day(known: Arrivals | None) -> float:
-    """New entries per day that a feed is expected to bring; 0 where nothing is known of it."""
+    """Expected new entries per day of a feed; 0 without an estimate."""
     return rates(known)[0] * batch_size(known) * DAY if known is not None else 0.0

@@ -1,4 +1,6 @@
-"""Regular publishers: feeds whose arrivals share a phase of some period, so that polls can be put just behind them."""
+"""Regular publishers: feeds whose arrivals share a phase of a period, so that a poll can follow just after each
+arrival.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +11,14 @@ MINUTE = 60
 PERIODS = tuple(minutes * MINUTE for minutes in (10, 15, 20, 30, 60, 120, 180, 240, 360, 480, 720, 1_440, 10_080))
 """Periods that people and cron jobs choose, in seconds."""
 ENOUGH, MANY = 5, 10
-"""Arrivals from which a period may be told; below MANY they must all be on time, and closely."""
+"""Least number of arrivals for a period; with fewer than MANY, all of them must be on time within a narrower slot."""
 ARC = 0.2
 ON_TIME = 0.7
 DOUBT = 2
 AHEAD = 24
 MARGIN_SEC, MARGIN_SHARE = 20.0, 0.02
 SERVED = 0.1
-"""An arrival this share of a period before a slot was the slot's, come early."""
+"""An arrival that comes earlier than its slot by at most this share of the period still belongs to the slot."""
 FEWEST_HITS, MOST_HITS = 0.4, 1.3
 
 
@@ -34,19 +36,19 @@ class Timetable(NamedTuple):
 
     @property
     def spread(self) -> float:
-        """How long the slot is, in seconds."""
+        """Length of the slot, in seconds."""
         return self.offsets[-1] - self.offsets[0]
 
 
 def find_period(recent: tuple[float, ...]) -> int:
-    """The period in which the recent arrivals (sorted Unix seconds) are most regular; 0 if there is none."""
+    """The period of the most regular fit to the recent arrivals (sorted Unix seconds); 0 if none fits."""
     found = [timetable for period in PERIODS if (timetable := fitted(recent, period))]
     best = min(found, key=lambda one: (one.spread + 1) / (one.period * one.hits), default=None)
     return best.period if best else 0
 
 
 def fitted(recent: tuple[float, ...], period: int) -> Timetable | None:
-    """The timetable of this period, if most recent arrivals lie in one short slot of it and most slots are hit."""
+    """The timetable for this period, if most recent arrivals lie in one short slot and most slots have an arrival."""
     count = len(recent)
     if count < ENOUGH or not period:
         return None
@@ -62,7 +64,7 @@ def fitted(recent: tuple[float, ...], period: int) -> Timetable | None:
 
 
 def fullest_arc(phases: list[float], period: int, width: float) -> tuple[float, ...]:
-    """The phases (sorted) within the arc of this width that holds most of them; those past the period run on."""
+    """The sorted phases within the fullest arc of this width; phases beyond the period continue past it."""
     count, first, best = len(phases), 0, (0, 0)
     around = phases + [phase + period for phase in phases]
     for end in range(2 * count):
@@ -76,10 +78,10 @@ def fullest_arc(phases: list[float], period: int, width: float) -> tuple[float, 
 
 
 def next_slot(table: Timetable, now: float, newest: float, price: float) -> float:
-    """Seconds until the poll, just behind an expected arrival, with which a plan of the next polls is cheapest.
+    """Seconds until the next poll, just after an expected arrival, in the cheapest plan of the next polls.
 
-    `price` is what a poll costs, in seconds of delay of one arrival. A plan costs its polls and the delay of every
-    expected arrival until the poll behind it; the cheapest is found from its end (dynamic programming).
+    `price` is the cost of a poll, in seconds of delay of one arrival. A plan costs its polls plus the delay of each
+    expected arrival until the poll that follows; dynamic programming from the last time finds the cheapest plan.
     """
     moments, weight = expected(table, now, newest, price)
     costs, poll_at = [0.0] * (len(moments) + 1), 0
@@ -89,7 +91,9 @@ def next_slot(table: Timetable, now: float, newest: float, price: float) -> floa
 
 
 def cheapest(moments: list[float], first: int, weight: float, price: float, costs: list[float]) -> tuple[float, int]:
-    """Cost of the best plan for the moments from `first` on, and where its first poll is, given those of later ones."""
+    """Cost of the best plan for the times from `first` on, and the index of its first poll, given the costs of later
+    times.
+    """
     best, poll_at, delay = math.inf, first, 0.0
     for last in range(first, len(moments)):
         if last > first:
@@ -102,10 +106,10 @@ def cheapest(moments: list[float], first: int, weight: float, price: float, cost
 
 
 def expected(table: Timetable, now: float, newest: float, price: float) -> tuple[list[float], float]:
-    """Moments (Unix seconds) just behind the next expected arrivals, and how many arrivals each stands for.
+    """Times (Unix seconds) just after the next expected arrivals, and the number of arrivals that each time stands for.
 
-    They reach twice as far as polls will be apart. Where that is far, one stands for several; never are there more
-    than AHEAD. The slot in which `newest` came has been served.
+    The times cover twice the expected gap between polls. If that gap is long, one time stands for several arrivals, so
+    that there are never more than AHEAD times. The slot in which `newest` arrived is left out.
     """
     apart = math.sqrt(2 * price * table.period / table.hits)
     cycles = 2 + math.ceil(2 * apart / table.period)

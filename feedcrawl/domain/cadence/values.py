@@ -1,4 +1,4 @@
-"""What a cadence decision is made from and what it answers with. `cadence` offers these names to callers."""
+"""Inputs and results of a cadence decision. The package `cadence` exports these names."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ MIN_UPDATE_PERIOD_SEC = 600.0
 
 @dataclass(frozen=True, slots=True)
 class CadencePolicy:
-    """How to poll: `name` is "baseline" or "learned"; the rest are the figures of both.
+    """Parameters of the policies; `name` is "baseline" or "learned".
 
-    `tempo` makes every wait that is of our own choosing that many times longer, the two limits included: they bound
-    waits at tempo 1. `fairness` (0 … 1, for "learned") spends polls so that entries are found soonest (0) or so that
-    feeds are served alike (1).
+    `tempo` multiplies every wait that the policy chooses, including the two limits, which are given for tempo 1.
+    `fairness` (0 … 1, for "learned") weighs finding entries soonest (0) against serving all feeds alike (1).
     """
 
     name: str = "learned"
@@ -42,11 +41,11 @@ class CadencePolicy:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What one poll showed.
+    """Observation of one poll.
 
-    `status` is None when there was no usable answer (time-out, not a feed, too large). `published` holds the dates of
-    the entries in the document, newest first; `first_seen` when those new in this poll arrived. `max_age_sec` is the
-    freshness that is left (Cache-Control or Expires, less Age).
+    `status` is None without a usable answer (time-out, not a feed, too large). `published` has the dates of the
+    document's entries, newest first; `first_seen` has the arrival times of the entries that are new in this poll.
+    `max_age_sec` is the remaining freshness (Cache-Control or Expires, less Age).
     """
 
     status: int | None
@@ -60,17 +59,17 @@ class Observation:
 
     @property
     def succeeded(self) -> bool:
-        """Whether the publisher answered with its document, or said that it has not changed."""
+        """True if the publisher sent the document, or answered that it has not changed."""
         return self.status is not None and (200 <= self.status < 300 or self.status == 304)
 
 
 @dataclass(frozen=True, slots=True)
 class PollState:
-    """What is remembered of a feed between polls; a new feed starts as `PollState()`. It outlives errors and 304s.
+    """State of a feed between polls; `PollState()` starts a new feed. Errors and 304s keep it.
 
     `interval_sec` is the interval before floors, jitter, tempo and back-off; `ewma_sec` the averaged gap between
-    entries; `last_arrival` the newest entry's time (Unix seconds); `errors` how many polls in a row have failed;
-    `hints` and `max_age_sec` what the publisher last said.
+    entries; `last_arrival` the time of the newest entry (Unix seconds); `errors` the number of consecutive failed
+    polls; `hints` and `max_age_sec` the publisher's last hints.
     """
 
     interval_sec: float | None = None
@@ -83,14 +82,14 @@ class PollState:
 
 
 class Candidate(NamedTuple):
-    """One rule that spoke, and the wait in seconds that it asked for."""
+    """A rule of the decision, and the wait in seconds that the rule proposes."""
 
     rule: str
     wait_sec: float
 
 
 class Proposal(NamedTuple):
-    """A policy's own wish, before the publisher's floors, jitter and skip windows.
+    """A policy's proposal, before the publisher's floors, jitter and skip windows.
 
     Jitter may move the wait by `spread_sec` either way (only to longer waits if `late_only`), and never out of
     [`earliest_sec`, `latest_sec`].
@@ -108,11 +107,12 @@ class Proposal(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """When to come again, and why.
+    """The time of the next poll, and the reasons.
 
     `state` is the next PollState. `reason` is the event that set the wait (`new-entries`, `no-new-entries`,
-    `not-modified`, `error-backoff`, `retry-after`), followed by `+` and the rule that lengthened it, if one did (`ttl`,
-    `update-period`, `max-age`, `skip-window`). `candidates` are all rules that spoke, in order, each with its wait.
+    `not-modified`, `error-backoff`, `retry-after`), followed by `+` and the rule that lengthened the wait, if any
+    (`ttl`, `update-period`, `max-age`, `skip-window`). `candidates` has every rule with the wait that it proposed, in
+    order.
     """
 
     state: PollState

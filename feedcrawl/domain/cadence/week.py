@@ -1,7 +1,7 @@
-"""In which hours of the week a feed publishes: counts of 168 cells, and the profile drawn from them.
+"""Publication times by hour of the week: counts of 168 cells, and the profile computed from them.
 
 Cell 0 is the hour in which the Unix epoch began (a Thursday, 00:00 UTC). Counts and profile are strings of 168 digits
-to base 64, so that they cost a sixth of a kilobyte each wherever a feed's state is kept.
+in base 64, so that each takes 168 bytes in a feed's stored state.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ VALUE = {digit: value for value, digit in enumerate(DIGITS)}
 HALVED = str.maketrans({digit: DIGITS[value // 2] for value, digit in enumerate(DIGITS)})
 
 UNIT = 4
-"""What one arrival adds to its cell: it outlives two halvings."""
+"""Increment of a cell for one arrival; it survives two halvings."""
 HALVED_EVERY = 16 * WEEK
 
 PER_OCTAVE, NEUTRAL = 5, 36
-"""The profile's digits are logarithms: five steps double the rate, digit 36 is the feed's mean."""
+"""Digits of the profile are logarithms: five steps double the rate, and digit 36 is the feed's mean."""
 FACTOR = {digit: 2 ** ((value - NEUTRAL) / PER_OCTAVE) for digit, value in VALUE.items()}
 ROOT = {digit: math.sqrt(factor) for digit, factor in FACTOR.items()}
 FLAT = DIGITS[NEUTRAL] * CELLS
 
 KERNEL = (1 / 9, 2 / 9, 3 / 9, 2 / 9, 1 / 9)
 HOUR_STRENGTH, DAY_STRENGTH, CELL_STRENGTH = 2.0, 3.0, 3.0
-"""Arrivals' worth of trust that the hours and the days put in a flat week, and the cells in hour × day."""
+"""Weights of the priors, in arrivals: of a flat week for hours and days, and of hour × day for cells."""
 
 
 @dataclass(frozen=True, slots=True)
 class Week:
     """Arrivals by hour of the week.
 
-    `counts` in quarters; `weeks` of watching up to `since` (Unix seconds), both halved from time to time; all of the
-    time after `since` has been watched. `shape` is the profile, drawn at `drawn`.
+    `counts` are in quarters; `weeks` is the observed time up to `since` (Unix seconds), in weeks; both are halved from
+    time to time. All time after `since` was observed. `shape` is the profile, computed at `drawn`.
     """
 
     since: float
@@ -63,13 +63,13 @@ def counted(week: Week, time: float) -> Week:
 
 
 def halved(week: Week, now: float) -> Week:
-    """The week with what is past weighing half as much."""
+    """The week with all past counts halved."""
     weeks = (week.weeks + max(now - week.since, 0.0) / WEEK) / 2
     return replace(week, since=max(now, week.since), weeks=weeks, counts=week.counts.translate(HALVED))
 
 
 def watched(week: Week, now: float) -> list[float]:
-    """How many times each hour of the week has been watched, in part where it began or ended within the hour."""
+    """Number of times that each hour of the week was observed; the first and last hour count in part."""
     whole, rest = divmod(max(now - week.since, 0.0), WEEK)
     times = [week.weeks + whole] * CELLS
     at, end = week.since, week.since + rest
@@ -81,10 +81,10 @@ def watched(week: Week, now: float) -> list[float]:
 
 
 def drawn(week: Week, now: float) -> Week:
-    """The week with its profile drawn anew: arrivals over what a flat week would have brought.
+    """The week with a recomputed profile: arrivals divided by the arrivals of a flat week.
 
-    Hours of the day and days of the week are shrunk to 1, and each cell to its hour × its day, as few arrivals tell
-    little. Neighbouring hours are smoothed.
+    Hours of the day and days of the week are shrunk towards 1, and each cell towards its hour × its day, since few
+    arrivals are weak evidence. Neighbouring hours are smoothed.
     """
     counts = [VALUE[digit] / UNIT for digit in week.counts]
     times = watched(week, now)
@@ -103,7 +103,7 @@ def drawn(week: Week, now: float) -> Week:
 
 
 def smooth(values: list[float]) -> list[float]:
-    """A circle of values, each averaged with its neighbours."""
+    """Values on a circle, each averaged with its neighbours."""
     a, b, c, _, _ = KERNEL
     size = len(values)
     return [
@@ -125,7 +125,7 @@ def digit_of(factor: float) -> str:
 
 
 def mean_factor(shape: str, start: float, end: float) -> float:
-    """The profile's mean from one Unix time to another; whole weeks count as 1."""
+    """Mean of the profile between two Unix times; whole weeks count as 1."""
     whole, rest = divmod(max(end - start, 0.0), WEEK)
     total, at, stop = whole * WEEK, start, start + rest
     while at < stop:
