@@ -10,7 +10,7 @@
     ├── ServerRefused           a Redis server that may not be used              (store/redis/errors.py)
     └── DiskUnavailable         a file that could not be read or written         (store/disk/files.py)
 
-Refusals are raised by parsers and services and caught where input enters (`parsing.py`, handlers, commands, API);
+Refusals are raised by parsers and services and caught where input enters (`parsing/`, handlers, commands, API);
 nothing else is expected to come out of a parser, and anything else is a bug.
 """
 

@@ -11,7 +11,7 @@ import pytest
 
 # `module::function` of each broad except that does not raise again, and why nothing narrower will do there.
 BROAD_EXCEPTS: dict[str, str] = {
-    "feedcrawl/parsing.py::_call": "whatever a document provokes in a child process is the outcome of that document",
+    "feedcrawl/parsing/children.py::call": "whatever a document provokes in a child is the outcome of that document",
     "feedcrawl/crawl/scheduler.py::_build": "a spider builds the request; one bad task must not stop the others",
     "feedcrawl/middlewares/circuit.py::_probe": "whatever a probe fails with, the host has not answered",
     "feedcrawl/crawl/robots_gate.py::_fetch": "whatever the request fails with, there is no robots.txt to read",
@@ -20,7 +20,8 @@ BROAD_EXCEPTS: dict[str, str] = {
 
 # Where a serializer that runs code may stand, and why what it reads is the program's own.
 OWN_CHANNELS = {
-    "feedcrawl/parsing.py": "the pipe between a worker and its children, which multiprocessing pickles in any case",
+    "feedcrawl/parsing/pool.py": "what a worker sends to its children, who trust it",
+    "feedcrawl/parsing/children.py": "what a worker sends to its children, who trust it",
 }
 
 UNSAFE_MODULES = {"pickle", "cPickle", "dill", "marshal", "shelve", "cloudpickle"}
@@ -114,7 +115,7 @@ def scrapy_responses(module, function: ast.AST) -> set[str]:
 
 def test_a_strangers_bytes_are_decoded_by_the_allow_list(modules) -> None:
     found = [
-        f"{module.at(node)} {ast.unparse(node)}: use domain/http/encodings.py, in a child process (parsing.py)"
+        f"{module.at(node)} {ast.unparse(node)}: use domain/http/encodings.py, in a child process (parsing/)"
         for module in modules
         for function in module.functions()
         for node in ast.walk(function)

@@ -16,12 +16,12 @@ from multiprocessing.reduction import ForkingPickler
 from typing import Any
 from urllib.parse import urlsplit
 
-from feedcrawl import parsing
 from feedcrawl.crawl.download import LimitedProtocol
 from feedcrawl.domain.entries.reading import read_feed
 from feedcrawl.domain.extraction import extract
 from feedcrawl.domain.frontier.tasks import Lease, Task
 from feedcrawl.parsing import ParserPool
+from feedcrawl.parsing.pool import pickled
 from feedcrawl.pipelines.commit import CommitPipeline
 from feedcrawl.pipelines.dedupe import DedupePipeline
 from feedcrawl.pipelines.disk import DiskPipeline
@@ -113,7 +113,7 @@ class Fault:
             function, _, named = ForkingPickler.loads(task)
             if not self.struck and self.is_parse(function, named.get("url", "")):
                 self.struck = True
-                return await whole(pool, parsing._pickled((signal.raise_signal, (self.number,), {})), wall_sec)
+                return await whole(pool, pickled((signal.raise_signal, (self.number,), {})), wall_sec)
             return await whole(pool, task, wall_sec)
 
         ParserPool._ask = ask  # type: ignore[method-assign]

@@ -8,20 +8,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
+from datetime import datetime  # noqa: TC003 - what a child answers is decoded by this annotation
 from hashlib import sha256
 from html import unescape
 from typing import TYPE_CHECKING, Final
 
+from feedcrawl.domain.entries.lineage import Rung  # noqa: TC001 - as above
 from feedcrawl.domain.errors import InvalidUrl
+from feedcrawl.domain.models import ParsedEntry  # noqa: TC001 - as above
 from feedcrawl.domain.text import fold
 from feedcrawl.domain.urls import canonicalize
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from datetime import datetime
-
-    from feedcrawl.domain.entries.lineage import Rung
-    from feedcrawl.domain.models import ParsedEntry
 
 MAX_UID: Final = 512  # characters; longer ids go by their digest
 STAMPED: Final = 3  # entries of a document with the same date of change, at which it says nothing of one of them

@@ -7,14 +7,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain import feeds
-from feedcrawl.domain.entries.identity import identify
+from feedcrawl.domain.entries.identity import Identified, identify
 from feedcrawl.domain.entries.redaction import redact
+from feedcrawl.domain.models import ParsedFeed  # noqa: TC001 - what a child answers is decoded by this annotation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from feedcrawl.domain.entries.identity import Identified
-    from feedcrawl.domain.models import ParsedFeed
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import struct
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
@@ -20,7 +20,6 @@ from feedcrawl.domain.urls import hostname, origin, resolve, same_site
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from datetime import datetime
 
     from feedcrawl.domain.models import ParsedSitemap, SitemapRef, SitemapUrl
 

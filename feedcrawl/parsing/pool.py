@@ -1,43 +1,30 @@
-"""The child processes in which hostile bytes are parsed.
+"""A pool of parsing children that belongs to one event loop.
 
-    pool = ParserPool(2)
-    outcome = await pool.run(parse, body, url=url, wall_sec=20)      # Done(value) or Failed(code, detail)
-    await pool.close(drain_sec=5)
-
-A parser that hangs, eats memory or crashes costs one child and one document; the caller gets a value, never an
-exception. A document whose child was killed from outside, or ran out of wall time, is read once more. Children are
-forked from a server process that has imported the parsers and nothing else: no reactor, no connection, no thread is
-there to be inherited. They end when their parent does, however it dies.
-
-Whatever a child is sent and sends back is pickled, so functions must be importable, and children are trusted as far
-as the parsers in them are.
+A document whose child was killed from outside, or ran out of wall time, is read once more. Functions that are called
+must be importable, and declare what they return: results are decoded as that type.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
-import multiprocessing
-import os
-import resource
 import signal
 import sys
 import threading
 import time
 from concurrent.futures import TimeoutError as FutureTimeout
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, replace
-from multiprocessing.context import ForkServerContext, ForkServerProcess
+from dataclasses import replace
 from multiprocessing.reduction import ForkingPickler
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pebble import ProcessExpired, ProcessPool
 
-from feedcrawl.domain.errors import Refusal
+from feedcrawl.parsing import children
+from feedcrawl.parsing.answers import Answer, Done, Failed, decode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
 logger = logging.getLogger(__name__)
 
@@ -50,40 +37,13 @@ PARSERS = (
     "readability",  # these two are imported by the extraction when a page first needs them: once for all children
     "trafilatura.core",
 )
-_TALKATIVE = ("readability", "trafilatura")
-"""Loggers of libraries that print tracebacks for hostile pages; what they fail at comes back as an outcome."""
-# macOS takes RLIMIT_AS and does not enforce it (setrlimit(2) there: "not implemented").
-MEMORY_IS_LIMITED = sys.platform != "darwin"
 _AHEAD = 2  # tasks in flight per child: one is worked on and one waits in the pipe, so that no child waits for the loop
 _LOOK_SEC = 1.0
 _POLL_SEC = 0.02
 _STALL_SEC = 30.0
 _STOP_SEC = 10.0
-_DETAIL_CHARS = 500
 _KILLED = {-signal.SIGKILL, -signal.SIGTERM, 255}  # 255: multiprocessing's word for a fork server that is gone
 _SIGNALS = {number.value: number.name for number in signal.Signals}
-
-
-@dataclass(frozen=True, slots=True)
-class Done(Generic[T]):
-    """What the function answered, and the seconds it took in the child."""
-
-    value: T
-    seconds: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """Why there is no answer.
-
-    `code` is that of the Refusal which the function raised, or `parse_timeout` (CPU or wall time), `parse_memory`,
-    `parse_crash` (the child died), `parse_error` (any other exception, its text in `detail`), `parse_cancelled` (the
-    pool closes).
-    """
-
-    code: str
-    detail: str
-    seconds: float = 0.0
 
 
 class ParserPool:
@@ -104,7 +64,7 @@ class ParserPool:
         max_tasks: int = 500,
     ) -> None:
         self._processes = processes
-        self._preload = [__name__, *preload]
+        self._preload = [children.__name__, *preload]
         self._cpu_sec = cpu_sec
         self._memory_bytes = memory_bytes
         self._max_tasks = max_tasks
@@ -114,7 +74,7 @@ class ParserPool:
         self._futures: set[Any] = set()
         self._closing = False
         self.on_answer: Callable[[str, Done[Any] | Failed], None] = lambda _name, _outcome: None
-        if not MEMORY_IS_LIMITED:
+        if not children.MEMORY_IS_LIMITED:
             logger.warning("%s has no limit for the memory of the parsing processes", sys.platform)
 
     async def run(
@@ -126,18 +86,19 @@ class ParserPool:
         """
         async with self._slots:
             # Pickled here and not before: what waits for its turn must not cost a copy, nor the loop the time for all.
-            task = _pickled((function, args, kwargs))
+            task = pickled((function, args, kwargs))
             began = time.monotonic()
             try:
                 try:
-                    outcome = await self._ask(task, wall_sec)
+                    answer = await self._ask(task, wall_sec)
                 except (BrokenProcessPool, ProcessExpired, FutureTimeout):
                     # Pebble gives up a whole pool when an idle child dies, a machine without memory kills any child,
                     # a supervisor that ends a crawl signals all of its processes, and a machine that slept has used
                     # up the wall time of all: the task need not be to blame. Its own cost is limited in CPU time.
-                    outcome = await self._ask(task, wall_sec)
+                    answer = await self._ask(task, wall_sec)
             except (BrokenProcessPool, FutureTimeout, OSError, EOFError) as error:
-                outcome = self._failure(error, wall_sec)
+                answer = self._failure(error, wall_sec)
+            outcome = decode(function, answer) if isinstance(answer, Answer) else answer
             outcome = outcome if outcome.seconds else replace(outcome, seconds=time.monotonic() - began)
         self.on_answer(function.__name__, outcome)
         return outcome
@@ -159,12 +120,12 @@ class ParserPool:
             while stopping.is_alive() and time.monotonic() < deadline:
                 await asyncio.sleep(_POLL_SEC)
 
-    async def _ask(self, task: bytes, wall_sec: float) -> Done[Any] | Failed:
+    async def _ask(self, task: bytes, wall_sec: float) -> Answer | Failed:
         pool = await self._running_pool()
         if pool is None:
             return Failed("parse_cancelled", "the pool is closing")
         try:
-            future = pool.schedule(_call, args=(task, self._cpu_sec), timeout=wall_sec)
+            future = pool.schedule(children.call, args=(task, self._cpu_sec), timeout=wall_sec)
         except RuntimeError as error:
             raise BrokenProcessPool(str(error)) from error
         self._futures.add(future)
@@ -186,16 +147,20 @@ class ParserPool:
             return self._pool
 
     def _start(self) -> ProcessPool:
-        context = _Context()
+        context = children.Context()
         context.set_forkserver_preload(self._preload)
         pool = ProcessPool(
-            self._processes, self._max_tasks, initializer=_limit, initargs=(self._memory_bytes,), context=context
+            self._processes,
+            self._max_tasks,
+            initializer=children.limit,
+            initargs=(self._memory_bytes,),
+            context=context,
         )
         if not pool.active:  # asking starts it
             raise BrokenProcessPool("the parsing processes cannot be started")
         return pool
 
-    async def _answer(self, pool: ProcessPool, asked: asyncio.Future[Any], wall_sec: float) -> Done[Any] | Failed:
+    async def _answer(self, pool: ProcessPool, asked: asyncio.Future[Any], wall_sec: float) -> Answer | Failed:
         deadline = time.monotonic() + _AHEAD * wall_sec + _STALL_SEC
         try:
             while not (await asyncio.wait([asked], timeout=_LOOK_SEC))[0]:
@@ -209,8 +174,8 @@ class ParserPool:
             error = asked.exception()
             if error is not None and (isinstance(error, (BrokenProcessPool, FutureTimeout)) or _was_killed(error)):
                 raise error
-            outcome: Done[Any] | Failed = self._failure(error, wall_sec) if error else asked.result()
-            return outcome
+            answer: Answer | Failed = self._failure(error, wall_sec) if error else asked.result()
+            return answer
         finally:
             asked.cancel()
 
@@ -218,7 +183,7 @@ class ParserPool:
         if isinstance(error, FutureTimeout):
             return Failed("parse_timeout", f"no answer within {wall_sec:g} s")
         if not isinstance(error, ProcessExpired):
-            return Failed("parse_crash", _plain(error))
+            return Failed("parse_crash", f"{type(error).__name__}: {error}")
         if error.exitcode == -signal.SIGPROF:
             return Failed("parse_timeout", f"more than {self._cpu_sec:g} s of CPU")
         if error.exitcode == -signal.SIGKILL:
@@ -245,109 +210,6 @@ def _discard(pool: ProcessPool) -> threading.Thread:
     return stopping
 
 
-def _pickled(value: object) -> bytes:
+def pickled(value: object) -> bytes:
+    """A call as the children read it."""
     return ForkingPickler.dumps(value).tobytes()
-
-
-# What follows runs in the children.
-
-
-class _Packed:
-    """A result that is pickled where it is made, so that a result that cannot be is that task's error, and the
-    child's send, which holds the lock of the pipe, only copies bytes.
-    """
-
-    def __init__(self, outcome: Done[Any]) -> None:
-        self.pickled = _pickled(outcome)
-
-    def __reduce__(self) -> tuple[Callable[[bytes], Any], tuple[bytes]]:
-        return ForkingPickler.loads, (self.pickled,)
-
-
-def _call(task: bytes, cpu_sec: float) -> _Packed | Failed:
-    began = time.monotonic()
-    try:
-        with _cpu_limit(cpu_sec):
-            function, args, kwargs = ForkingPickler.loads(task)
-            value = function(*args, **kwargs)
-            return _Packed(Done(value, time.monotonic() - began))
-    except Refusal as refusal:
-        code, detail = refusal.code, refusal.detail
-    except MemoryError:
-        code, detail = "parse_memory", "more memory than a parsing process may have"
-    except BaseException as error:  # noqa: BLE001 (whatever a document provokes, SystemExit included, is its outcome)
-        code, detail = "parse_error", _plain(error)
-    return Failed(code, _printable(detail), time.monotonic() - began)
-
-
-@contextlib.contextmanager
-def _cpu_limit(cpu_sec: float) -> Iterator[None]:
-    """SIGPROF ends the process, even in C code that holds the interpreter's lock, where no Python handler would run."""
-    signal.setitimer(signal.ITIMER_PROF, cpu_sec)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-
-
-def _limit(memory_bytes: int) -> None:
-    """Runs once in each child."""
-    if MEMORY_IS_LIMITED:
-        _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        limit = memory_bytes if hard == resource.RLIM_INFINITY else min(memory_bytes, hard)
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    for name in _TALKATIVE:
-        logging.getLogger(name).disabled = True
-    # Pebble stops a child with SIGTERM and waits 3 s; a Python handler would not run inside a parser's C code.
-    for number in (signal.SIGTERM, signal.SIGPROF):
-        signal.signal(number, signal.SIG_DFL)
-    threading.Thread(target=_end_with_parent, name="feedcrawl-parent-watch", daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    """getppid(2) would tell of the fork server; this waits on a pipe that the kernel closes with the real parent."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)
-
-
-def _plain(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"
-
-
-def _printable(text: str) -> str:
-    return text[:_DETAIL_CHARS].encode(errors="replace").decode()
-
-
-# How children are started.
-
-
-class _Process(ForkServerProcess):
-    """A child that does not import its parent's main module: that is all of Scrapy under `scrapy` and Scrapyd."""
-
-    @staticmethod
-    def _Popen(process_obj: Any) -> Any:  # noqa: N802 (multiprocessing's name)
-        with _main_without_origin():
-            return ForkServerProcess._Popen(process_obj)  # noqa: SLF001
-
-
-class _Context(ForkServerContext):
-    Process = _Process
-
-
-_main_mutex = threading.Lock()
-
-
-@contextlib.contextmanager
-def _main_without_origin() -> Iterator[None]:
-    """A child is told to import the main module again if that says where it came from; no setting prevents it."""
-    with _main_mutex:
-        names = vars(sys.modules["__main__"])
-        origin: dict[str, Any] = {name: names.pop(name) for name in ("__file__", "__spec__") if name in names}
-        names["__spec__"] = None
-        try:
-            yield
-        finally:
-            names.update(origin)

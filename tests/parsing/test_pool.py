@@ -1,6 +1,7 @@
 import asyncio
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -10,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from feedcrawl import parsing
-from feedcrawl.parsing import Done, Failed, ParserPool
+from feedcrawl.parsing import Done, Failed, ParserPool, children
+from feedcrawl.parsing import pool as pools
 
 # The functions asked for are built-in, so that children can import them: eval() of an expression does what is told.
 PID = "__import__('os').getpid()"
@@ -62,7 +63,7 @@ def test_an_answer_is_a_value_with_its_time():
         ("1 / 0", "parse_error", "ZeroDivisionError: division by zero"),
         ("__import__('sys').exit(3)", "parse_error", "SystemExit: 3"),
         ("(lambda f: f(f))(lambda f: f(f))", "parse_error", "RecursionError"),
-        ("lambda: 0", "parse_error", "pickle"),
+        ("lambda: 0", "parse_error", "type function is unsupported"),
         ("[].append('\\ud800') or int('\\ud800')", "parse_error", "ValueError"),
         ("b'x' * (3 << 30)", "parse_memory", "memory"),
         ("__import__('os')._exit(3)", "parse_crash", "status 3"),
@@ -197,8 +198,8 @@ def test_a_killed_fork_server_is_replaced():
 
 
 def test_a_pipe_that_is_spoilt_gives_an_outcome_and_a_new_pool(monkeypatch):
-    monkeypatch.setattr(parsing, "_STALL_SEC", 0.0)
-    monkeypatch.setattr(parsing, "_LOOK_SEC", 0.1)
+    monkeypatch.setattr(pools, "_STALL_SEC", 0.0)
+    monkeypatch.setattr(pools, "_LOOK_SEC", 0.1)
 
     async def work(pool):
         await pool.run(eval, "1")
@@ -313,9 +314,40 @@ def test_the_main_module_is_as_it_was():
 
 
 def test_a_system_without_a_memory_limit_is_told(monkeypatch, caplog):
-    monkeypatch.setattr(parsing, "MEMORY_IS_LIMITED", False)
+    monkeypatch.setattr(children, "MEMORY_IS_LIMITED", False)
     assert isinstance(asked("1"), Done)
     assert "no limit for the memory" in caplog.text
+
+
+SEND = "[o for o in __import__('gc').get_objects() if type(o).__name__ == 'ChildEnd' and not o.closed and o.writable]"
+
+
+def test_a_child_cannot_run_code_in_its_parent(tmp_path):
+    mark = tmp_path / "ran"
+    raw = b"cbuiltins\nopen\n(V" + str(mark).encode() + b"\nVw\ntR."
+    pickle.loads(raw).close()
+    mark.unlink()  # which pickle would make again
+
+    async def work(pool):
+        subverted = await pool.run(eval, f"[o.send_bytes({raw!r}) for o in {SEND}] and {SLEEP}", wall_sec=5)
+        return subverted, await pool.run(eval, "2")
+
+    subverted, after = driven(work)
+    assert (subverted.code, after.value) == ("parse_crash", 2)
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize(
+    ("expression", "error"),
+    [
+        ("open({!r}, 'w', 1).write('x' + chr(10))", "File too large"),
+        ("[open({!r}, 'w') for _ in range(100)]", "Too many open files"),
+    ],
+)
+def test_files_are_limited(tmp_path, expression, error):
+    outcome = asked(expression.format(str(tmp_path / "file")))
+    assert outcome.code == "parse_error"
+    assert error in outcome.detail
 
 
 PROGRAM = """

@@ -1,0 +1,15 @@
+"""The child processes in which hostile bytes are parsed.
+
+    pool = ParserPool(2)
+    outcome = await pool.run(parse, body, url=url, wall_sec=20)      # Done(value) or Failed(code, detail)
+    await pool.close(drain_sec=5)
+
+A parser that hangs, eats memory or crashes costs one child and one document; the caller gets a value, never an
+exception. A child may be taken over by the document that it reads, so nothing that it sends is unpickled
+(docs/decisions/0025-answers-of-children.md).
+"""
+
+from feedcrawl.parsing.answers import Done, Failed
+from feedcrawl.parsing.pool import ParserPool
+
+__all__ = ["Done", "Failed", "ParserPool"]
