@@ -69,8 +69,14 @@ class Config:
     keep_raw_days: int | None = setting(
         None, "days", "`raw/` is kept, at least; unset: for ever. The last 5 of each feed stay", at_least=1
     )
+    keep_raw_bytes: int | None = setting(
+        None, "bytes", "`raw/` is kept, its oldest days go first; unset: any. Today and the last 5 of each feed stay"
+    )
     keep_articles_days: int | None = setting(None, "days", "`articles/` is kept; unset: for ever", at_least=1)
     keep_entries_days: int | None = setting(None, "days", "`entries/` is kept; unset: for ever", at_least=1)
+    min_free_bytes: int = setting(
+        1 << 30, "bytes", "a crawl pauses (`disk_nearly_full`) while the disk has less free; 0 = until it is full"
+    )
     redact_emails: bool = setting(
         "false", "true or false", "keep of feeds' authors no e-mail addresses; `raw/` has them"
     )

@@ -47,7 +47,13 @@ class Wiring(Stores):
     def readiness(self) -> Readiness:
         """Whether a crawl may go on."""
         config = self.config
-        return Readiness(self.client, self.generation, config.data_dir, unsafe=config.redis_unsafe)
+        return Readiness(
+            self.client,
+            self.generation,
+            config.data_dir,
+            unsafe=config.redis_unsafe,
+            min_free_bytes=config.min_free_bytes,
+        )
 
     @cached_property
     def leases(self) -> Leases:

@@ -34,6 +34,7 @@ SETTINGS = {
     "FEEDCRAWL_ARTICLE_TIMEOUT_SEC": "1",
     "FEEDCRAWL_PARSER_PROCESSES": "2",
     "FEEDCRAWL_RENDER": "never",  # whether a machine has a browser must not matter
+    "FEEDCRAWL_MIN_FREE_BYTES": "0",  # nor how full its disk is
     "FEEDCRAWL_LOG_FORMAT": "json",
 }
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from datetime import date, datetime
 
 LAST_FETCHES: Final = 5
@@ -26,6 +26,17 @@ class Capture(NamedTuple):
 def first_kept(today: date, keep_days: int) -> date:
     """The oldest day that is kept: whatever is of it was there for `keep_days` whole days at least."""
     return today - timedelta(days=keep_days)
+
+
+def first_that_fits(day_bytes: Mapping[date, int], limit_bytes: int, today: date) -> date:
+    """The oldest day that is kept where `limit_bytes` are: newest days first, today in any case."""
+    kept, used = today, 0
+    for day in sorted(day_bytes, reverse=True):
+        used += day_bytes[day]
+        if used > limit_bytes and day < today:
+            break
+        kept = min(kept, day)
+    return kept
 
 
 def needed(captures: Iterable[Capture], kept_since: date) -> set[str]:

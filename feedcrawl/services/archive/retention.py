@@ -14,7 +14,7 @@ from datetime import date
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from feedcrawl.domain.archive.retention import Capture, first_kept, needed
+from feedcrawl.domain.archive.retention import Capture, first_kept, first_that_fits, needed
 from feedcrawl.domain.articles.files import unnamed
 from feedcrawl.store.articles.files import FOLDER, FileContents
 from feedcrawl.store.disk import raw_files
@@ -50,9 +50,10 @@ class Removed:
 
 def apply(config: Config, today: date, stop: Stop = lambda: False) -> Removed | None:
     """One pass if one is due, None if not; ends early where `stop` says so. Raises DiskUnavailable."""
-    if config.keep_raw_days is config.keep_articles_days is config.keep_entries_days is None:
+    if not any((config.keep_raw_days, config.keep_raw_bytes, config.keep_articles_days, config.keep_entries_days)):
         return None
-    with _turn(config.data_dir) as turn:
+    raw_since, too_large = _raw_since(config, today)
+    with _turn(config.data_dir, at_once=too_large) as turn:
         if turn is None:
             return None
         removed = Removed()
@@ -61,22 +62,33 @@ def apply(config: Config, today: date, stop: Stop = lambda: False) -> Removed | 
                 removed.days += NdjsonFile(config.data_dir / name).drop_before(first_kept(today, keep_days))
         if config.keep_articles_days is not None or config.keep_entries_days is not None:
             _files(config.data_dir, today, removed, stop)
-        if config.keep_raw_days is not None:
-            _raw(config.data_dir / "raw", first_kept(today, config.keep_raw_days), removed, stop)
+        if raw_since is not None:
+            _raw(config.data_dir / "raw", raw_since, removed, stop)
         if not stop():
             os.utime(turn)
     return removed
 
 
+def _raw_since(config: Config, today: date) -> tuple[date | None, bool]:
+    """The oldest day of the archive that is kept (None: all are), and whether its size asks for a pass at once."""
+    by_age = None if config.keep_raw_days is None else first_kept(today, config.keep_raw_days)
+    if config.keep_raw_bytes is None:
+        return by_age, False
+    sizes = raw_files.day_sizes(config.data_dir / "raw")
+    by_day = {date.fromisoformat(day): size for day, size in sizes.items() if size}
+    by_size = first_that_fits(by_day, config.keep_raw_bytes, today)
+    return max(by_size, by_age or by_size), any(day < by_size for day in by_day)
+
+
 @contextlib.contextmanager
-def _turn(data_dir: Path) -> Iterator[int | None]:
-    """The marker, locked, if a pass is due and nobody else is at it."""
+def _turn(data_dir: Path, *, at_once: bool = False) -> Iterator[int | None]:
+    """The marker, locked, if a pass is due (or wanted `at_once`) and nobody else is at it."""
     with map_disk_errors(data_dir / MARKER):
         new = not (data_dir / MARKER).exists()
         fd = open_beneath(data_dir, MARKER, os.O_RDWR | os.O_CREAT)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            due = new or time.time() - os.fstat(fd).st_mtime >= EVERY_SEC
+            due = new or at_once or time.time() - os.fstat(fd).st_mtime >= EVERY_SEC
             if new:
                 os.utime(fd, (0, 0))  # one that is interrupted is due again
             yield fd if due else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from feedcrawl.store.disk.files import FILE_TOO_LARGE, PASSING, DiskUnavailable, probe
+from feedcrawl.store.disk.files import FILE_TOO_LARGE, NEARLY_FULL, PASSING, DiskUnavailable, free_bytes, probe
 from feedcrawl.store.redis.connection import check_server
 from feedcrawl.store.redis.errors import ServerRefused, StoreUnavailable
 
@@ -22,6 +22,9 @@ FINAL: Final = frozenset({"emptied", "another_server"})
 _UNSOUND: Final = frozenset({"no_aof", "evicts"})
 """What is found at the start, and may come later. That a server does not answer, who asks it finds out by himself."""
 
+FOLDERS: Final = ("raw", "articles", "entries", "files", "redis")
+"""Folders of the data directory; each may lie on a disk of its own."""
+
 
 def passes(error: BaseException | None) -> bool:
     """Whether an error is an outage of the store or of the whole disk, which ends by itself and is no task's fault."""
@@ -31,11 +34,14 @@ def passes(error: BaseException | None) -> bool:
 class Readiness:
     """What was found last, and the ways to find it out. `look` and `same_server` never raise."""
 
-    def __init__(self, client: Client, generation: Generation, data_dir: Path, *, unsafe: bool) -> None:
+    def __init__(
+        self, client: Client, generation: Generation, data_dir: Path, *, unsafe: bool, min_free_bytes: int = 0
+    ) -> None:
         self._client = client
         self._generation = generation
         self._data_dir = data_dir
         self._unsafe = unsafe
+        self._min_free_bytes = min_free_bytes
         self._server: ServerRefused | None = None
         self._disk: DiskUnavailable | None = None
 
@@ -45,7 +51,7 @@ class Readiness:
         return self._server or self._disk
 
     def look(self) -> None:
-        """Asks the server, and the disk if it failed. May take as long as their time limits: a thread's work."""
+        """Asks the server, and the disk how much room it has, and whether it works if it failed: a thread's work."""
         self._look_at_server()
         self._look_at_disk()
 
@@ -79,15 +85,21 @@ class Readiness:
 
     def _look_at_disk(self) -> None:
         found = self._disk
-        if found is None:
-            return
         try:
-            probe(self._folder(found.path), beyond=found.path if found.reason == FILE_TOO_LARGE else None)
+            if found is not None and found.reason != NEARLY_FULL:
+                probe(self._folder(found.path), beyond=found.path if found.reason == FILE_TOO_LARGE else None)
+            self._look_at_room()
         except DiskUnavailable as error:
-            self._disk = error
+            self._disk = error if passes(error) or found is not None else None
         else:
             if self._disk is found:  # and nothing else has failed meanwhile
                 self._disk = None
+
+    def _look_at_room(self) -> None:
+        """DiskUnavailable where the data directory, or a folder of it (perhaps a disk of its own), is nearly full."""
+        for folder in (self._data_dir, *(self._data_dir / name for name in FOLDERS)):
+            if self._min_free_bytes and free_bytes(folder) < self._min_free_bytes:
+                raise DiskUnavailable(folder, NEARLY_FULL)
 
     def _folder(self, path: Path) -> Path:
         """The one of the data directory's that a file is in: they may be on disks of their own."""

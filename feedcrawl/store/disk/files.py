@@ -41,7 +41,9 @@ _REASONS = {
     errno.EMFILE: "too_many_files",
     errno.ENFILE: "too_many_files",
 }
-PASSING = frozenset({"disk_full", FILE_TOO_LARGE, "io_error", "read_only", "too_many_files"})
+NEARLY_FULL = "disk_nearly_full"
+"""The reason where a disk has less room than the operator wants to be left, and everything can still be written."""
+PASSING = frozenset({"disk_full", NEARLY_FULL, FILE_TOO_LARGE, "io_error", "read_only", "too_many_files"})
 """Reasons that concern the whole disk or process, and that pass; any other is one file's own."""
 _PROBE_BYTES = 1 << 20
 _SUFFIX = ".tmp"
@@ -167,6 +169,14 @@ def probe(directory: Path, *, beyond: Path | None = None) -> None:
         os.lseek(fd, end, os.SEEK_SET)
         write_whole(fd, bytes(_PROBE_BYTES), end=0)
         os.fsync(fd)
+
+
+def free_bytes(directory: Path) -> int:
+    """The room left for this process on a directory's disk (a parent's, if it is not there yet). DiskUnavailable."""
+    there = next(each for each in (directory, *directory.absolute().parents) if each.exists())
+    with map_disk_errors(directory):
+        found = os.statvfs(there)
+    return found.f_bavail * found.f_frsize
 
 
 def sweep(root: Path, now: float) -> int:

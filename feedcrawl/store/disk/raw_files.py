@@ -40,6 +40,16 @@ def old_files(directory: Path, before: date) -> list[str]:
         ]
 
 
+def day_sizes(directory: Path) -> dict[str, int]:
+    """The bytes of each day's files (`2026-11-27`), without what is left of files that went (`kept-…`)."""
+    sizes = {}
+    with map_disk_errors(directory):
+        for day in filter(_DAY.fullmatch, _listed(directory)):
+            paths = [directory / day / name for name in _listed(directory / day) if not name.startswith(KEPT)]
+            sizes[day] = sum(path.stat(follow_symlinks=False).st_size for path in paths if path.exists())
+    return sizes
+
+
 def drop_empty_days(directory: Path, before: date) -> None:
     """Removes the folders of earlier days in which nothing is left."""
     with map_disk_errors(directory):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feedcrawl.domain.archive.retention import LAST_FETCHES, Capture, first_kept, needed
+from feedcrawl.domain.archive.retention import LAST_FETCHES, Capture, first_kept, first_that_fits, needed
 
 TODAY = date(2026, 11, 28)
 NOON = datetime(2026, 11, 28, 12, tzinfo=UTC)
@@ -52,3 +52,21 @@ def test_the_last_of_each_feed_stay_in_whatever_order_they_come(
         assert {each.fetch_id for each in mine} | {each.refers_to for each in mine if each.refers_to} <= stays
     for each in captures:
         assert not each.refers_to or each.at.date() < first_kept(TODAY, 30) or each.refers_to in stays
+
+
+@pytest.mark.parametrize(
+    ("sizes", "limit", "days_ago"),
+    [
+        ({}, 10, 0),
+        ({0: 50}, 10, 0),  # today is kept in any case
+        ({0: 50, 1: 1}, 10, 0),
+        ({0: 1, 1: 4, 2: 4}, 10, 2),
+        ({0: 1, 1: 4, 2: 6}, 10, 1),
+        ({0: 1, 1: 4, 2: 6, 9: 1}, 10, 1),  # whole days, the oldest first, though an older one alone would fit
+        ({0: 2, 5: 8}, 10, 5),
+        ({0: 2, 5: 8}, 0, 0),
+    ],
+)
+def test_the_newest_days_that_fit_are_kept(sizes: dict[int, int], limit: int, days_ago: int) -> None:
+    by_day = {TODAY - timedelta(days=ago): size for ago, size in sizes.items()}
+    assert first_that_fits(by_day, limit, TODAY) == TODAY - timedelta(days=days_ago)

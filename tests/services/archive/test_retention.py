@@ -17,13 +17,16 @@ from feedcrawl.settings import from_environment
 from feedcrawl.store.articles.files import FileContents
 from feedcrawl.store.disk.ndjson import NdjsonFile
 from feedcrawl.store.disk.raw import Captured, Exchange, RawRef, RawStore
+from feedcrawl.store.disk.raw_files import day_sizes
 
 TODAY = date(2026, 11, 28)
 NOON = datetime(2026, 11, 28, 12, tzinfo=UTC)
 
 
 def config(data: Path, **given: str) -> Config:
-    own = {"FEEDCRAWL_DATA_DIR": str(data)} | {f"FEEDCRAWL_KEEP_{name}_DAYS": value for name, value in given.items()}
+    own = {"FEEDCRAWL_DATA_DIR": str(data)} | {
+        f"FEEDCRAWL_KEEP_{name}" + ("" if name.endswith("_BYTES") else "_DAYS"): value for name, value in given.items()
+    }
     return Config.from_settings(Settings(from_environment({}) | own))
 
 
@@ -228,3 +231,18 @@ def test_a_pass_that_is_stopped_drops_no_media_file(tmp_path: Path) -> None:
     assert (tmp_path / "files" / path).exists()
     apply(config(tmp_path, ARTICLES="5"), TODAY)
     assert not (tmp_path / "files" / path).exists()
+
+
+def test_the_archive_is_kept_within_a_size_its_oldest_day_first(tmp_path: Path) -> None:
+    for days_ago in (3, 2, 1, 0):
+        archive(tmp_path, days_ago, (str(days_ago) * 4000, None, None), ("feed", f"f{days_ago}", None))
+    sizes = day_sizes(tmp_path / "raw")
+    limit = sum(sizes[f"{TODAY - timedelta(days=ago)}"] for ago in (0, 1))
+    assert apply(config(tmp_path, RAW_BYTES=str(limit)), TODAY) is not None
+    kept = found(tmp_path).values()
+    assert sorted((TODAY - ref.fetched_at.date()).days for ref in kept if ref.feed_id is None) == [0, 1]
+    assert {ref.feed_id for ref in kept if ref.feed_id} == {"f0", "f1", "f2", "f3"}  # the last fetches of each feed
+    assert sum(day_sizes(tmp_path / "raw").values()) <= limit
+    assert apply(config(tmp_path, RAW_BYTES=str(limit)), TODAY) is None  # done for today
+    assert apply(config(tmp_path, RAW_BYTES="1"), TODAY) is not None  # unless it is too large
+    assert [(TODAY - ref.fetched_at.date()).days for ref in found(tmp_path).values() if ref.feed_id is None] == [0]

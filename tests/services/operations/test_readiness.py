@@ -13,8 +13,9 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 from redis_process import running_redis
 
+from feedcrawl.services.operations import readiness as readiness_module
 from feedcrawl.services.operations.readiness import Readiness
-from feedcrawl.store.disk.files import DiskUnavailable
+from feedcrawl.store.disk.files import DiskUnavailable, free_bytes
 from feedcrawl.store.disk.ndjson import NdjsonFile
 from feedcrawl.store.redis.errors import raising_ours
 from feedcrawl.store.redis.generation import Generation
@@ -139,6 +140,25 @@ def test_a_full_disk_stays_one_until_a_fetch_fits(
     file_limit(resource.RLIM_INFINITY)
     ready.look()
     assert ready.trouble is None
+
+
+def test_a_disk_that_is_nearly_full_pauses_until_it_has_room(
+    client: redis.Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "raw").mkdir()  # a disk of its own
+    room = {tmp_path: 2 << 30, tmp_path / "raw": 2 << 30}
+    monkeypatch.setattr(readiness_module, "free_bytes", lambda folder: room[folder if folder in room else tmp_path])
+    readiness = Readiness(client, Generation(client, tmp_path), tmp_path, unsafe=False, min_free_bytes=1 << 30)
+    found = []
+    for folder, free in ((tmp_path, 1 << 30), (tmp_path / "raw", (1 << 30) - 1), (tmp_path / "raw", 1 << 30)):
+        room[folder] = free
+        readiness.look()
+        found.append(code(readiness))
+    assert found == [None, "disk_nearly_full", None]
+
+
+def test_the_room_of_a_folder_that_is_not_there_yet_is_its_parents(tmp_path: Path) -> None:
+    assert abs(free_bytes(tmp_path / "a" / "b") - free_bytes(tmp_path)) < 1 << 30
 
 
 def test_a_file_that_may_not_grow_stays_so_though_another_may(
