@@ -1,10 +1,14 @@
 """What is deployed agrees with the project: it names settings, files, stages and versions that there are."""
 
+import os
 import re
 import subprocess
 import sys
+import time
 import tomllib
+from collections.abc import Callable
 from importlib.metadata import requires
+from pathlib import Path
 
 import pytest
 import yaml
@@ -15,6 +19,9 @@ from prometheus_client import CollectorRegistry, Gauge
 from scrapy_process import REPOSITORY
 
 from feedcrawl.config import check
+from feedcrawl.store.redis.connection import connect
+from feedcrawl.store.redis.embedded import binary
+from feedcrawl.store.redis.errors import ServerRefused
 from feedcrawl.telemetry.metrics import Endpoint
 from feedcrawl.telemetry.names import STORE_UP
 
@@ -70,10 +77,62 @@ def test_the_fleet_is_made_of_stages_and_pinned_images() -> None:
             assert there, volume
 
 
-def test_the_server_of_the_fleet_is_one_that_a_crawl_accepts() -> None:
-    said = " ".join(COMPOSE["services"]["valkey"]["command"])
-    assert "--appendonly yes" in said
-    assert "--maxmemory-policy noeviction" in said
+# Why a service may write to its own file system.
+WRITES = {"kafka": "its image writes its configuration at the start"}
+
+
+@pytest.mark.parametrize("name", COMPOSE["services"])
+def test_services_have_no_rights_that_they_do_not_need(name: str) -> None:
+    service = COMPOSE["services"][name]
+    assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert service.get("read_only", False) is (name not in WRITES)
+
+
+def test_the_server_is_reached_by_who_works_with_it_alone() -> None:
+    networks = COMPOSE["networks"]
+    users = {name for name, each in COMPOSE["services"].items() if "store" in each.get("networks", ["default"])}
+    assert users == {"valkey", "worker", "api", "relay"}
+    assert COMPOSE["services"]["valkey"]["networks"] == ["store"]
+    assert "ports" not in COMPOSE["services"]["valkey"]
+    assert networks["store"] == networks["brokers"] == {"internal": True}
+
+
+def test_no_login_has_a_default() -> None:
+    text = (REPOSITORY / "compose.yaml").read_text()
+    for secret in ("VALKEY_PASSWORD", "GRAFANA_PASSWORD"):
+        assert set(re.findall(rf"\$\{{{secret}(..)", text)) == {":?"}, f"{secret} must be required"
+
+
+def test_the_server_of_the_fleet_is_one_that_a_crawl_accepts_with_its_password(tmp_path: Path) -> None:
+    shell, option, script = COMPOSE["services"]["valkey"]["command"]
+    (tmp_path / "valkey-server").symlink_to(binary())
+    port = free_port()
+    words = [shell, option, script.replace("$$", "$").replace(" - ", f" - --port {port} --bind 127.0.0.1 ", 1)]
+    where = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "REDISCLI_AUTH": "secret0"}
+    with subprocess.Popen(words, cwd=tmp_path, env=where, stdout=subprocess.DEVNULL) as server:
+        try:
+            with pytest.raises(ServerRefused, match="refused the login"):
+                until_up(lambda: connect(url=f"redis://127.0.0.1:{port}", data_dir=tmp_path).close())
+            with connect(url=f"redis://:secret0@127.0.0.1:{port}", data_dir=tmp_path) as connection:
+                assert connection.warnings == ()
+            assert b"secret0" not in Path(f"/proc/{server.pid}/cmdline").read_bytes()
+        finally:
+            server.terminate()
+    assert server.returncode == 0  # SIGTERM reaches the server itself
+
+
+def until_up(connects: Callable[[], None]) -> None:
+    """Tries until the server answers, be it with a refusal of the login."""
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        try:
+            return connects()
+        except ServerRefused as refused:
+            if refused.code != "unreachable":
+                raise
+            time.sleep(0.02)
+    raise AssertionError("the server does not answer")
 
 
 def test_a_stop_gives_requests_their_time() -> None:
