@@ -81,6 +81,12 @@ class Config:
         "false", "true or false", "keep of feeds' authors no e-mail addresses; `raw/` has them"
     )
     redis_unsafe: bool = setting("false", "true or false", "use a server without AOF or with an eviction policy")
+    redis_fsync: str = setting(
+        "everysec",
+        "everysec or always",
+        "of the embedded server: when its writes are on the disk; what each can cost stands in operations",
+        choices=("everysec", "always"),
+    )
     redis_outage_sec: float = setting(
         600, "s", "a crawl whose server or disk fails pauses; after this long it ends with status 1"
     )

@@ -66,6 +66,7 @@ class Stores:
             data_dir=self.config.data_dir,
             unsafe=self.config.redis_unsafe,
             parameters=parameters,
+            fsync=self.config.redis_fsync,
         )
         with ExitStack() as undo:
             undo.callback(connection.close)

@@ -60,17 +60,17 @@ class Server:
     """A server with a life of its own: it may be killed and started again on its data, frozen, or denied its disk."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder, self._socket = folder, folder / "s"
+        self.folder, self._socket = folder, folder / "s"
         self.url = f"unix://{self._socket}"
         self.start()
 
     def start(self) -> None:
-        own = ("--port 0", f"--unixsocket {self._socket}", "--unixsocketperm 700", "--save", f"--dir {self._folder}")
+        own = ("--port 0", f"--unixsocket {self._socket}", "--unixsocketperm 700", "--save", f"--dir {self.folder}")
         command = [str(_binary.get_binary_path()), *(word for each in (*own, *SETTINGS) for word in each.split())]
-        with (self._folder / "log").open("ab") as log:
+        with (self.folder / "log").open("ab") as log:
             # restore_signals: a file that grows beyond its limit must be an error and not the end.
             self._process = subprocess.Popen(command, stdout=log, stderr=log, restore_signals=False)
-        wait_for(self._socket, self._process, self._folder / "log")
+        wait_for(self._socket, self._process, self.folder / "log")
 
     def kill(self) -> None:
         self._process.kill()

@@ -95,12 +95,17 @@ class Connection:
 
 
 def connect(
-    *, url: str | None, data_dir: Path, unsafe: bool = False, parameters: Mapping[str, Any] | None = None
+    *,
+    url: str | None,
+    data_dir: Path,
+    unsafe: bool = False,
+    parameters: Mapping[str, Any] | None = None,
+    fsync: str = "everysec",
 ) -> Connection:
     """The checked connection to the server named by `url` or `parameters` (scrapy-redis's REDIS_PARAMS), else embedded.
 
-    `data_dir` is where the embedded server keeps its data. A server that is a node of a Redis Cluster leads to all of
-    them. Time limits are 5 s unless `parameters` has others; None counts as unset, so that nothing waits for ever (a
+    `data_dir` is where the embedded server keeps its data, `fsync` when its writes are on the disk. A server that is a
+    node of a Redis Cluster leads to all of them. Time limits are 5 s unless `parameters` has others; None counts as unset, so that nothing waits for ever (a
     blocking command must stay below the limit). Raises ServerRefused.
     """
     given = {name: value for name, value in (parameters or {}).items() if value is not None}
@@ -108,7 +113,7 @@ def connect(
     if url or _NAMES_A_SERVER & given.keys():
         connection = Connection(_client(url, given))
     else:
-        connection = _embedded(attach(data_dir), given)
+        connection = _embedded(attach(data_dir, fsync=fsync), given)
     try:
         connection.warnings = check_server(connection.client, unsafe=unsafe)
         if not connection.embedded and connection.client.info("cluster").get("cluster_enabled"):

@@ -57,7 +57,6 @@ _OPTIONS = {
     "unixsocket": SOCKET,
     "unixsocketperm": "700",
     "appendonly": "yes",
-    "appendfsync": "everysec",
     "save": "",
     "maxmemory-policy": "noeviction",
     "daemonize": "no",
@@ -85,8 +84,9 @@ def binary() -> Path:
 class EmbeddedServer:
     """This process's part in the server of one data directory. Thread-safe; `attach()` makes it, never its class."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, fsync: str = "everysec") -> None:
         self.directory = directory
+        self._fsync = fsync
         self.holders = 0
         self._users: int | None = None
         self._starting: subprocess.Popen[bytes] | None = None
@@ -109,6 +109,8 @@ class EmbeddedServer:
         try:
             self._hold_users()
             self._wait_loaded()
+            with self._client() as client:  # a running server has another process's choice: the last one holds
+                client.config_set("appendfsync", self._fsync)
         except BaseException:
             self.leave()
             raise
@@ -182,12 +184,13 @@ class EmbeddedServer:
 
     def _start(self) -> subprocess.Popen[bytes] | None:
         """The started server, or None if one lives already (and does not answer yet)."""
+        options = {**_OPTIONS, "appendfsync": self._fsync}
         try:
             with self._server_lock() as lock, self._log() as log:
                 if not _try_lock(lock, fcntl.LOCK_EX):
                     return None
                 process = subprocess.Popen(  # noqa: S603 (the binary of a dependency, fixed options)
-                    [str(binary()), *(word for name, value in _OPTIONS.items() for word in (f"--{name}", value))],
+                    [str(binary()), *(word for name, value in options.items() for word in (f"--{name}", value))],
                     cwd=self.directory,
                     stdin=subprocess.DEVNULL,
                     stdout=log,
@@ -332,13 +335,16 @@ _attached: dict[Path, EmbeddedServer] = {}
 _guard = threading.RLock()
 
 
-def attach(data_dir: Path) -> EmbeddedServer:
-    """A data directory's server, started if need be and shared by all of this process; `detach()` gives it back."""
+def attach(data_dir: Path, *, fsync: str = "everysec") -> EmbeddedServer:
+    """A data directory's server, started if need be and shared by all of this process; `detach()` gives it back.
+
+    `fsync` is its `appendfsync`; where the server runs already the first attachment of this process sets it.
+    """
     directory = data_dir.resolve() / "redis"
     with _guard:
         server = _attached.get(directory)
         if server is None:
-            server = EmbeddedServer(directory)
+            server = EmbeddedServer(directory, fsync)
             server.join()
             _attached[directory] = server
         server.holders += 1

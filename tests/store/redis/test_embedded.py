@@ -352,3 +352,19 @@ print(connection.client.info("server")["process_id"], flush=True)
         [sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, timeout=20, check=True
     )
     assert gone(int(done.stdout))
+
+
+def test_when_writes_are_on_the_disk_is_the_operators_choice(tmp_path):
+    def policy(connection):
+        return connection.client.config_get("appendfsync")["appendfsync"]
+
+    with connect(url=None, data_dir=tmp_path, fsync="always") as connection:
+        assert policy(connection) == "always"
+        pid = server_pid(connection)
+        os.kill(pid, signal.SIGKILL)
+        assert gone(pid)
+        assert connection.revive()
+        assert policy(connection) == "always"
+        with neighbour(tmp_path) as process:  # with the default
+            said(process)
+            assert policy(connection) == "everysec"
