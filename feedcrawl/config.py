@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from feedcrawl.domain.articles.files import patterns
 from feedcrawl.domain.errors import ConfigError, Refusal
-from feedcrawl.domain.operations.settings import PREFIX, Setting, check_names, declared, setting
+from feedcrawl.domain.operations.settings import FIXED, PREFIX, Setting, check_names, declared, setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,16 +33,6 @@ TIME_LIMITS = (
     "render_timeout_sec",
 )
 """Limits of one request, all below the lease: a task that takes longer belongs to another worker."""
-
-FIXED = {
-    "redis_url": "REDIS_URL",
-    "input_queue": "nothing: it is always crawler_queue",
-    "dlq_queue": "nothing: it is always page_fetcher_dlq",
-    "circuit_breaker_backoff_multiplier": "nothing: it is always 2",
-    "poll_timeout_seconds": "nothing: the frontier says when the next task is due",
-    "max_xml_depth": "nothing: it is always 256",
-}
-"""Settings of other programs for which this project has none, and the reason."""
 
 
 class Settings(Protocol):

@@ -14,6 +14,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 PREFIX: Final = "FEEDCRAWL_"
+FIXED: Final = {
+    "redis_url": "REDIS_URL",
+    "input_queue": "nothing: it is always crawler_queue",
+    "dlq_queue": "nothing: it is always page_fetcher_dlq",
+    "circuit_breaker_backoff_multiplier": "nothing: it is always 2",
+    "poll_timeout_seconds": "nothing: the frontier says when the next task is due",
+    "max_xml_depth": "nothing: it is always 256",
+}
+"""Settings of other programs for which this project has none, and the reason."""
 OTHER_PREFIX: Final = "PAGE_FETCHER_"
 """Prefix of another fetcher's variables, which may still be set on a machine where that fetcher ran."""
 

@@ -105,8 +105,8 @@ def connect(
     """The checked connection to the server named by `url` or `parameters` (scrapy-redis's REDIS_PARAMS), else embedded.
 
     `data_dir` is where the embedded server keeps its data, `fsync` when its writes are on the disk. A server that is a
-    node of a Redis Cluster leads to all of them. Time limits are 5 s unless `parameters` has others; None counts as unset, so that nothing waits for ever (a
-    blocking command must stay below the limit). Raises ServerRefused.
+    node of a Redis Cluster leads to all of them. Time limits are 5 s unless `parameters` has others; None counts as
+    unset, so that nothing waits for ever (a blocking command must stay below the limit). Raises ServerRefused.
     """
     given = {name: value for name, value in (parameters or {}).items() if value is not None}
     url = url or given.get("url")
