@@ -26,6 +26,8 @@ from feedcrawl.domain.urls import url_uid
 from feedcrawl.wiring import Wiring
 
 DELAY_SEC = 0.05
+START_SEC = 5.0
+"""What a worker needs to start on a machine that has little else to do, and some more."""
 SETTINGS = {
     "FEEDCRAWL_ALLOW_NETWORKS": "127.1.0.0/16",
     "FEEDCRAWL_HOST_DELAY_SEC": str(DELAY_SEC),
@@ -50,6 +52,8 @@ class World:
     runs: dict[str, Run] = field(default_factory=dict)
     asked: dict[str, list[Request]] = field(default_factory=dict)
     started: list[Process] = field(default_factory=list)
+    starting: dict[Path, float] = field(default_factory=dict)
+    slowest_start_sec: float = START_SEC
 
     @property
     def env(self) -> dict[str, str]:
@@ -78,18 +82,29 @@ class World:
     ) -> Process:
         """A run under way, in a process group of its own; it does not outlive the world. `command` is Python's."""
         options = [word for argument in arguments for word in ("-a", argument)]
-        with (self.folder / f"log-{len(self.started)}").open("wb") as log:
+        path = self.folder / f"log-{len(self.started)}"
+        self.starting[path] = time.monotonic()
+        with path.open("wb") as log:
             env = clean_environment() | {"FEEDCRAWL_DATA_DIR": str(self.data)} | self.env | settings
             process = Process([*command, *words, *options], env, log, log)
         self.started.append(process)
         return process
 
-    def until(self, holds: Callable[[], object], timeout_sec: float = 40.0) -> None:
-        """Waits for something to become true."""
-        end = time.monotonic() + timeout_sec
+    def until(self, holds: Callable[[], object], timeout_sec: float = 40.0, *, starts: int | None = None) -> None:
+        """Waits for something to become true: for a time, or as long as this many starts of a worker take here."""
+        began = time.monotonic()
         while not holds():
-            assert time.monotonic() < end, f"not within {timeout_sec:g} s\n{self.logs()[-6000:]}"
+            limit_sec = timeout_sec if starts is None else starts * self._start_sec()
+            assert time.monotonic() - began < limit_sec, f"not within {limit_sec:g} s\n{self.logs()[-6000:]}"
             time.sleep(0.01)
+
+    def _start_sec(self) -> float:
+        """How long a worker of this world takes to start, by the slowest that has; no less than START_SEC."""
+        for log, began in tuple(self.starting.items()):
+            if "Spider opened" in log.read_text(errors="replace"):
+                del self.starting[log]
+                self.slowest_start_sec = max(self.slowest_start_sec, time.monotonic() - began)
+        return self.slowest_start_sec
 
     def logs(self) -> str:
         """What the runs under way have written."""

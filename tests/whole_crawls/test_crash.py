@@ -20,11 +20,12 @@ def test_a_killed_server_is_waited_for(tmp_path: Path) -> None:
         servers = set()
         for _ in range(2):
             before = len(world.origin.ledger.requests)
-            world.until(lambda before=before: len(world.origin.ledger.requests) >= before + 8)
+            world.until(lambda before=before: len(world.origin.ledger.requests) >= before + 8, starts=8)
             with world.client() as client:
                 servers.add(server := int(client.info("server")["process_id"]))
             os.kill(server, signal.SIGKILL)
-        assert worker.wait(timeout=40) == 0, world.logs()
+        world.until(lambda: worker.poll() is not None, starts=8)
+        assert worker.poll() == 0, world.logs()
         assert len(servers) == 2
         assert campaign.account() == Account(articles=32, lost=0, stored_twice=0, leases_left=0)
 

@@ -77,7 +77,7 @@ class Newsroom:
             def is_done() -> bool:
                 return not any(map(wired.pushes.waiting, feeds)) and not any(map(wired.frontier.counts().get, left))
 
-            self.world.until(lambda: self.stored(*self.urls)() and is_done(), timeout_sec=90)
+            self.world.until(lambda: self.stored(*self.urls)() and is_done(), starts=18)
         kill(worker)
         assert account(self.world, self.urls) == Account(len(self.urls), lost=0, stored_twice=0, leases_left=0)
         with self.world.client() as client:
@@ -111,10 +111,11 @@ def worker_at(world: World, step: str, kind: str, host: str) -> Popen[bytes]:
 
 
 def assert_killed(worker: Popen[bytes], world: World, step: str) -> None:
-    assert worker.wait(timeout=40) == -signal.SIGKILL, f"{step}: {world.logs()[-6000:]}"
+    world.until(lambda: worker.poll() is not None, starts=8)
+    assert worker.poll() == -signal.SIGKILL, f"{step}: {world.logs()[-6000:]}"
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1200)  # against a hang alone: all that is waited for is bounded by starts of a worker
 def test_a_delivery_outlives_the_worker_that_reads_it(world: World) -> None:
     with api_of(world):
         room = Newsroom(world, *DELIVERY)
@@ -122,7 +123,7 @@ def test_a_delivery_outlives_the_worker_that_reads_it(world: World) -> None:
             assert room.push(step, room.news(step)) == 202
             worker = worker_at(world, step, "poll", room.sites[step].name)
             if step == "child_parsing":  # the worker lives on
-                world.until(room.stored(*room.urls[-NEWS:]))
+                world.until(room.stored(*room.urls[-NEWS:]), starts=8)
                 kill(worker)
             assert_killed(worker, world, step)
         room.assert_whole()
