@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
 from feedcrawl.domain.errors import Refusal
+from feedcrawl.domain.secrets import without_secrets
 from feedcrawl.store.disk.files import DiskUnavailable
 from feedcrawl.store.redis.errors import StoreUnavailable
 
@@ -95,7 +96,7 @@ def problem(code: str, detail: str, status: int, headers: Mapping[str, str] | No
         "title": HTTPStatus(status).phrase,
         "status": status,
         "code": code,
-        "detail": detail,
+        "detail": without_secrets(detail),
         **more,
     }
     given = {"Retry-After": str(RETRY_SEC)} if status == HTTPStatus.SERVICE_UNAVAILABLE else {}

@@ -49,8 +49,12 @@ class OnStores:
 
 
 def printable(value: object) -> str:
-    """Text for a terminal or a pipe: whatever came from the web neither ends a line nor steers anything."""
-    text = "" if value is None else str(value)
+    """Text for a terminal or a pipe, without the secrets of URLs: whatever it quotes neither ends a line nor steers
+    a terminal.
+    """
+    from feedcrawl.domain.secrets import without_secrets  # noqa: PLC0415 - see the package
+
+    text = "" if value is None else without_secrets(str(value))
     return "".join(each if each.isprintable() else " " for each in text)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from scrapy import signals
 
+from feedcrawl.commands import printable
 from feedcrawl.config import ConfigError
 from feedcrawl.crawl.scheduler import UNRETURNED
 from feedcrawl.domain.errors import Refusal
@@ -95,5 +96,4 @@ def explained(error: BaseException, command: str) -> int:
 
 def say(command: str, sentence: str) -> None:
     """A line on standard error; what it quotes may not end it."""
-    printable = "".join(each if each.isprintable() else " " for each in sentence)
-    sys.stderr.write(f"scrapy {command}: {printable}\n")
+    sys.stderr.write(f"scrapy {command}: {printable(sentence)}\n")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
+from feedcrawl.commands import printable
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -37,7 +39,7 @@ def act(wired: Wiring, action: str, args: Sequence[str]) -> int:
     except Refusal as refused:
         say("feeds", f"{args[0]}: {refused.detail} ({refused.code})")
         return UNUSABLE
-    sys.stdout.write(f"{said.id}  {said.url}\n")
+    sys.stdout.write(printable(f"{said.id}  {said.url}") + "\n")
     return DONE
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from feedcrawl.commands import OnStores
+from feedcrawl.commands import OnStores, printable
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -77,4 +77,4 @@ def details(join: dict[str, Any]) -> list[str]:
 
 def _say(*lines: str) -> None:
     for each in lines:
-        sys.stdout.write("".join(char if char.isprintable() else " " for char in each) + "\n")
+        sys.stdout.write(printable(each) + "\n")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from feedcrawl.commands import OnStores, without_stores
+from feedcrawl.commands import OnStores, printable, without_stores
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -81,7 +81,7 @@ class Command(OnStores, ScrapyCommand):
                 due = registering.want_archives(wired.registry, list(feeds.values()))
                 registering.poll_now(wired.frontier, due)
             for feed in feeds.values():
-                sys.stdout.write(f"{feed.id}  {feed.subscription.url}\n")
+                sys.stdout.write(printable(f"{feed.id}  {feed.subscription.url}") + "\n")
         for each in refused:
             say("subscribe", f"{each.url}: {each.detail} ({each.code})")
         if choosing.open:
@@ -147,10 +147,9 @@ class Choosing:
         if self._pick and 1 <= int(self._pick) <= len(offered):
             return [offered[int(self._pick) - 1]]
         self.open = True
-        sys.stdout.write(f"{page} offers several feeds; --pick takes a number or all:\n")
+        sys.stdout.write(printable(f"{page} offers several feeds; --pick takes a number or all:") + "\n")
         for number, each in enumerate(offered, 1):
-            title = "".join(letter if letter.isprintable() else " " for letter in each.title or "")
-            sys.stdout.write(f"{number:>3}  {each.url}  {title} ({each.entries} entries)\n")
+            sys.stdout.write(printable(f"{number:>3}  {each.url}  {each.title or ''} ({each.entries} entries)") + "\n")
         return []
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from feedcrawl.commands import OnStores
+from feedcrawl.commands import OnStores, printable
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -40,6 +40,6 @@ class Command(OnStores, ScrapyCommand):
             if feed is None:
                 say("unsubscribe", f"{name} is not subscribed; `scrapy feeds` lists what is")
             elif registering.unsubscribe(wired.registry, wired.frontier, feed.id):
-                sys.stdout.write(f"{feed.id}  {feed.subscription.url}\n")
+                sys.stdout.write(printable(f"{feed.id}  {feed.subscription.url}") + "\n")
                 status = DONE
         return status

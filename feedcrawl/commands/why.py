@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from feedcrawl.commands import OnStores
+from feedcrawl.commands import OnStores, printable
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -62,7 +62,7 @@ def _show(lines: Iterable[str]) -> int:
     from feedcrawl.commands.exit_status import DONE  # noqa: PLC0415 - see the package
 
     for line in lines:
-        sys.stdout.write("".join(each if each.isprintable() else " " for each in line) + "\n")
+        sys.stdout.write(printable(line) + "\n")
     return DONE
 
 

@@ -14,11 +14,17 @@ Refusals are raised by parsers and services and caught where input enters (`pars
 nothing else is expected to come out of a parser, and anything else is a bug.
 """
 
+from feedcrawl.domain.secrets import without_secrets
+
 
 class FeedcrawlError(Exception):
-    """Base of the errors with a reason code. `code` is machine-readable, `detail` says in words what was found."""
+    """Base of the errors with a reason code. `code` is machine-readable, `detail` says in words what was found.
+
+    Details quote URLs, and reach logs, journals and callers: they are kept without secrets.
+    """
 
     def __init__(self, code: str, detail: str = "") -> None:
+        detail = without_secrets(detail)
         super().__init__(code, detail)
         self.code = code
         self.detail = detail

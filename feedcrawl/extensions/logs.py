@@ -3,8 +3,8 @@
     2026-11-27 23:36:54Z [info] article_stored uid=fb18a22e994f51c0 url=https://example.com/xyz
     {"timestamp": "2026-11-27T23:36:54.123456Z", "level": "info", "event": "article_stored", "uid": "fb18a22e…", …}
 
-Whatever `logger.info("article_stored", extra={…})` carries comes out. Text from the web stands in quotes with every
-control character escaped, so that no URL can forge a line or steer a terminal.
+Whatever `logger.info("article_stored", extra={…})` carries comes out, URLs without their secrets. Text from the web
+stands in quotes with every control character escaped, so that no URL can forge a line or steer a terminal.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.log import TopLevelFormatter, get_scrapy_root_handler
 
 from feedcrawl.domain.errors import Refusal
+from feedcrawl.domain.secrets import record_without_secrets, without_secrets
 from feedcrawl.store.disk.files import DiskUnavailable
 from feedcrawl.store.redis.errors import StoreUnavailable
 
@@ -126,17 +127,27 @@ class Lines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """The line."""
         at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="microseconds")
-        event: Event = {"timestamp": f"{at[:26]}Z", "level": record.levelname.lower(), "event": record.getMessage()}
+        event: Event = {
+            "timestamp": f"{at[:26]}Z",
+            "level": record.levelname.lower(),
+            "event": without_secrets(record.getMessage()),
+        }
         event["logger"] = record.name
         for name, value in vars(record).items():
             if name not in _OF_EVERY_RECORD and (name not in _OBJECTS or isinstance(value, (str, int, type(None)))):
-                event[name] = value
+                event[name] = _shown(value)
         if record.exc_info and record.exc_info[1] is not None:
             if isinstance(record.exc_info[1], _EXPLAINED):
-                event["error"] = str(record.exc_info[1])
+                event["error"] = without_secrets(str(record.exc_info[1]))
             else:
-                event["exception"] = self.formatException(record.exc_info)
+                event["exception"] = without_secrets(self.formatException(record.exc_info))
         return self._render(event)
+
+
+def _shown(value: Any) -> Any:
+    """A value of a line as JSON has it, without the secrets of URLs."""
+    plain = isinstance(value, str | int | float | dict | list | tuple | None)
+    return record_without_secrets(value if plain else repr(value))
 
 
 def _as_json(event: Event) -> str:

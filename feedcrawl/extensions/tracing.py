@@ -9,6 +9,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from feedcrawl import wiring
+from feedcrawl.domain.secrets import without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +62,7 @@ class Tracing:
     def request_reached_downloader(self, request: Request) -> None:
         """A request begins: one for each hop and try."""
         if (lease := request.meta.get("lease")) is not None:
-            said = {"http.request.method": request.method, "url.full": request.url}
+            said = {"http.request.method": request.method, "url.full": without_secrets(request.url)}
             request.meta[SPAN] = self._tracer.start("request", lease, said)
 
     def response_downloaded(self, response: Response, request: Request) -> None:

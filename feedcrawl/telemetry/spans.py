@@ -20,6 +20,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from feedcrawl import __version__
 from feedcrawl.domain.frontier.traces import TRACE, traceparent
+from feedcrawl.domain.secrets import without_secrets
 
 if TYPE_CHECKING:
     import logging
@@ -62,7 +63,7 @@ class Spans:
             "again": history.again,
             "request_id": task.payload.get("request_id"),
         }
-        attributes = {"url.full": task.url, "server.address": task.host, **_named(said)}
+        attributes = {"url.full": without_secrets(task.url), "server.address": task.host, **_named(said)}
         span = self._tracer.start_span(task.kind, _parent(lease), SpanKind.CONSUMER, attributes)
         carrier: dict[str, str] = {}
         _W3C.inject(carrier, set_span_in_context(span, Context()))

@@ -1,9 +1,11 @@
 import json
 import logging
 import re
+import sys
 from pathlib import Path
 
 import pytest
+import scrapy
 from hypothesis import given
 from hypothesis import strategies as st
 from scrapy import Spider
@@ -52,6 +54,19 @@ def test_json() -> None:
         "level": "info", "event": "article_stored", "logger": "feedcrawl.pipelines.commit", "uid": "fb18", "n": 3,
         "none": None,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["console", "json"])
+def test_no_line_has_a_secret(form: str) -> None:
+    url, request = "http://ann:SECRET@a.test/?token=SECRET", scrapy.Request("http://a.test/?key=SECRET")
+    try:
+        int_of(f"not {url}")
+    except RuntimeError:
+        extra = {"url": url, "all": [url, {"url": url}], "asked": request, "n": 1}
+        line = formatted(f"Crawled {request} for {url}", extra, form, exc_info=sys.exc_info())
+    assert "SECRET" not in line
+    assert "http://ann:***@a.test/?token=***" in line
+    assert "http://a.test/?key=***" in line
 
 
 def int_of(text: str) -> int:

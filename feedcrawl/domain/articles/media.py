@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from uuid import UUID, uuid5
 
 from feedcrawl.domain.errors import Refusal
+from feedcrawl.domain.secrets import without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -160,7 +161,7 @@ def failed(media: Media, at: str, *, code: str, reason: str, detail: str = "") -
         updated_at=at,
         failure_stage=STAGE,
         last_error_code=error_code(code, reason),
-        last_error_message=f"{code} {reason}: {detail}".rstrip(": ")[:500],
+        last_error_message=without_secrets(f"{code} {reason}: {detail}".rstrip(": "))[:500],
     )
 
 

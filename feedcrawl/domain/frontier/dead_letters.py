@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 from feedcrawl.domain.errors import InvalidUrl, Refusal
 from feedcrawl.domain.frontier.tasks import Kind, Origin, Task
+from feedcrawl.domain.secrets import record_without_secrets, without_secrets
 from feedcrawl.domain.urls import hostname, resolve
 
 if TYPE_CHECKING:
@@ -74,8 +75,11 @@ class Wanted:
             and (self.host is None or letter.host == self.host)
             and (self.before is None or letter.at < self.before)
             and (self.after is None or letter.at > self.after)
-            and (not self.names or not self.names.isdisjoint({letter.name, str(letter.said.get("uid"))}))
+            and (not self.names or not self._names().isdisjoint({letter.name, str(letter.said.get("uid"))}))
         )
+
+    def _names(self) -> set[str]:
+        return {*self.names, *map(without_secrets, self.names)}
 
 
 def read_letter(text: str) -> Letter:
@@ -85,6 +89,18 @@ def read_letter(text: str) -> Letter:
     except (ValueError, RecursionError):
         said = None
     return Letter(text, said if isinstance(said, dict) else {})
+
+
+def shown(text: str) -> str:
+    """The letter for the list that other programs read: without secrets; the same text if it has none."""
+    said = read_letter(text).said
+    payload = payload_of(said)
+    masked, masked_payload = record_without_secrets(said), record_without_secrets(payload)
+    if masked == said and masked_payload == payload:
+        return text
+    if payload:
+        masked["payload"] = json.dumps(masked_payload, separators=(",", ":"), ensure_ascii=False)
+    return json.dumps(masked, separators=(",", ":"), ensure_ascii=False)
 
 
 def is_untold(letter: Letter) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.dead_letters import read_letter, task_of
+from feedcrawl.domain.secrets import MASK
 
 if TYPE_CHECKING:
     from feedcrawl.domain.frontier.tasks import Again, Task
@@ -48,6 +49,8 @@ def read_item(text: str) -> QueueItem:
     if category is not None and not isinstance(category, str):
         raise Refusal("bad_queue_item", "category must be text")
     again: Again = "retry" if "reason" in said else "queue_again" if said.get("again") is True else ""
+    if again == "retry" and MASK in json.dumps(said):
+        raise Refusal("letter_masked", "its URL had a secret that is no longer stored: queue the URL itself")
     task = task_of(said, priority) if again == "retry" else None
     return QueueItem(_url(said.get("url")), category or None, priority, again, task)
 

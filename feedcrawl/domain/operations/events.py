@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal
+
+from feedcrawl.domain.secrets import record_without_secrets, without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,5 +34,12 @@ class Event:
 
 
 def event(kind: EventType, subject: str, data: Mapping[str, Any]) -> Event:
-    """An event whose id is its kind and subject: the same happening has the same id however often it is told."""
-    return Event(kind, f"{kind}:{subject}", json.dumps(data, separators=(",", ":"), ensure_ascii=False))
+    """An event whose id is its kind and subject: the same happening has the same id however often it is told.
+
+    Id and data have no secrets: URLs with a token stand whole in the records that the event names. An id that had one
+    ends with a digest, so that two events never share an id.
+    """
+    shown, named = record_without_secrets(data), without_secrets(subject)
+    if named != subject:
+        named += f":{sha256(subject.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+    return Event(kind, f"{kind}:{named}", json.dumps(shown, separators=(",", ":"), ensure_ascii=False))

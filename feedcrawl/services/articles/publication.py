@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from feedcrawl.domain.dates import rfc3339
+from feedcrawl.domain.secrets import without_secrets
 from feedcrawl.domain.urls import canonicalize
 from feedcrawl.services.articles import tasks
 
@@ -64,7 +65,11 @@ def record(article: Article) -> dict[str, Any]:
     if article.extraction is not None:
         rendered = {"rendered": True} if article.rendered else {}
         return {**common, **tasks.success_fields(article.extraction), **rendered, "files": article.files}
-    failure = {"failure": article.code, "failure_reason": article.reason, "failure_detail": article.detail[:500]}
+    failure = {
+        "failure": article.code,
+        "failure_reason": article.reason,
+        "failure_detail": without_secrets(article.detail)[:500],
+    }
     return {**common, "raw_len": len(article.html or ""), "text_len": 0, **failure}
 
 

@@ -17,6 +17,7 @@ from feedcrawl.domain.frontier.tasks import Lease
 from feedcrawl.items import Article
 from feedcrawl.services.articles import publication
 from feedcrawl.services.operations.inputs import queue_task
+from feedcrawl.store.frontier.dead_letters import original
 from feedcrawl.store.redis import keys
 from feedcrawl.store.redis.connection import in_order
 
@@ -126,7 +127,7 @@ class DeadLetterService:
             tasks, gone = [], []
             for letter in found:
                 try:
-                    tasks.append(queue_task(read_item(letter.text)))
+                    tasks.append(queue_task(read_item(original(self.client, letter.text))))
                 except Refusal:
                     refused += 1
                 else:

@@ -10,6 +10,7 @@ from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.errors import InvalidUrl, Refusal
 from feedcrawl.domain.frontier.priority import priority
 from feedcrawl.domain.operations.import_jobs import ImportJob
+from feedcrawl.domain.secrets import without_secrets
 from feedcrawl.domain.subscriptions.lists import read_list
 from feedcrawl.services.articles.tasks import article_task
 from feedcrawl.services.subscriptions import registering
@@ -158,4 +159,4 @@ def check_room(wired: Wiring, more: int = 1) -> None:
 
 def refused_record(refused: Refused) -> Mapping[str, str]:
     """A refused wish, as programs see it."""
-    return {"url": refused.url, "code": refused.code, "detail": refused.detail}
+    return {"url": without_secrets(refused.url), "code": refused.code, "detail": refused.detail}

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.queue_items import QueueItem, read_item, unwrapped
+from feedcrawl.domain.secrets import without_secrets
 from feedcrawl.services.articles.tasks import article_task, page_key
+from feedcrawl.store.frontier.dead_letters import original
 from feedcrawl.store.redis import keys
 
 if TYPE_CHECKING:
@@ -106,7 +108,7 @@ class Inputs:
         plain: list[str] = []
         for text in items:
             try:
-                item = read_item(text)
+                item = read_item(original(self._client, text))
                 task = self._task(item, refuse=True)
             except Refusal as error:
                 self._refuse(text, error)
@@ -136,6 +138,7 @@ class Inputs:
             return None
 
     def _refuse(self, text: str, error: Refusal) -> None:
+        text = without_secrets(text)
         logger.warning("queue_item_refused", extra={"item": text[:500], "reason": error.code, "detail": error.detail})
         item, at = unwrapped(text)[:10_000], round(time.time(), 3)
         letter = {"item": item, "reason": error.code, "detail": error.detail, "at": at}

@@ -215,8 +215,8 @@ class Frontier(Protocol):
     ) -> int:
         """Moves dead letters from the shard to the list that consumers read; at most `keep` stay there.
 
-        `first` sees them before they are moved. Each in one step, but for a cluster: there the list is another node's,
-        and a letter may come twice.
+        `first` sees them before they are moved; the list gets them without secrets. In one step, but for a cluster:
+        there the list is another node's, and a letter may come twice.
         """
 
     @abstractmethod

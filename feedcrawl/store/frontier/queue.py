@@ -12,8 +12,10 @@ import secrets
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Literal
 
+from feedcrawl.domain.frontier.dead_letters import shown
 from feedcrawl.domain.frontier.tasks import LANES, Again, History, Lease, Task, lane_of, task_from_json
 from feedcrawl.domain.urls import site_of
+from feedcrawl.store.frontier.dead_letters import keep
 from feedcrawl.store.frontier.interface import (
     Ending,
     Finished,
@@ -176,30 +178,29 @@ class Shard(ShardReads):
         self, limit: int = 1000, keep: int = 100_000, *, first: Callable[[list[str]], None] = lambda _: None
     ) -> int:
         """As `Frontier.deliver_dead_letters`."""
-        deliver = self._deliver_across if is_cluster(self._client) else self._deliver
         moved, found = 0, 1
         while found and moved < limit:
             letters = list(map(str, self._client.lrange(f"{self._prefix}dlq", 0, min(DELIVERED, limit - moved) - 1)))
             first(letters)
-            found = deliver(letters)
+            found = self._deliver(letters)
             moved += found
         if moved:
             self._client.ltrim(keys.DEAD_LETTERS, -keep, -1)
         return moved
 
     def _deliver(self, letters: list[str]) -> int:
-        with self._client.pipeline(transaction=False) as pipe:
-            for _ in letters:
-                pipe.lmove(f"{self._prefix}dlq", keys.DEAD_LETTERS, "LEFT", "RIGHT")
-            return sum(letter is not None for letter in pipe.execute())
-
-    def _deliver_across(self, letters: list[str]) -> int:
-        if letters:
-            self._client.rpush(keys.DEAD_LETTERS, *letters)
-            with self._client.pipeline(transaction=False) as pipe:
-                for letter in letters:
-                    pipe.lrem(f"{self._prefix}dlq", 1, letter)
+        if not letters:
+            return 0
+        across = is_cluster(self._client)
+        with self._client.pipeline(transaction=not across) as pipe:
+            for letter in letters:
+                keep(pipe, letter)
+            pipe.rpush(keys.DEAD_LETTERS, *map(shown, letters))
+            if across:
                 pipe.execute()
+            for letter in letters:
+                pipe.lrem(f"{self._prefix}dlq", 1, letter)
+            pipe.execute()
         return len(letters)
 
     def _pace(self, name: str, delay_sec: float | None, concurrency: int | None, what: str) -> None:

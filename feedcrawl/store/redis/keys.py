@@ -83,6 +83,11 @@ def import_job(job_id: str) -> str:
     return f"{shard()}import:{job_id}"
 
 
+def letter(uid: str) -> str:
+    """STRING: a dead letter whose URLs have secrets, as the frontier wrote it; the list has it without them."""
+    return f"{shard()}letter:{uid}"
+
+
 def api_answer(name: str) -> str:
     """STRING: what a request that named an Idempotency-Key was answered."""
     return f"{shard()}answer:{name}"

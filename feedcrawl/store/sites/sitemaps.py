@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from feedcrawl.domain.frontier.shards import settled_id, shard_of, shard_of_host
+from feedcrawl.domain.secrets import record_without_secrets
 from feedcrawl.domain.sitemaps.state import Sitemap, SitemapRecord, Watched, dump, load_record, load_sitemap
 from feedcrawl.domain.urls import hostname
 from feedcrawl.store.redis import keys
@@ -138,7 +139,7 @@ class Sitemaps:
     def commit(self, sitemap_id: str, record: SitemapRecord, fetch: dict[str, Any]) -> list[list[str | int]]:
         """The commands that record a poll and its line in the journal, for the frontier to run with `done`."""
         journal = self._key("sitemap_journal", sitemap_id)
-        line = json.dumps(fetch, separators=(",", ":"), ensure_ascii=False)
+        line = json.dumps(record_without_secrets(fetch), separators=(",", ":"), ensure_ascii=False)
         return [
             ["SET", self._key("sitemap_polls", sitemap_id), dump(record)],
             ["LPUSH", journal, line],

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.shards import settled_id, shard_of, shard_of_host
+from feedcrawl.domain.secrets import record_without_secrets
 from feedcrawl.domain.subscriptions.records import Feed, PollRecord, Subscription, dump, load_polls, load_subscription
 from feedcrawl.domain.urls import hostname
 from feedcrawl.store.redis import keys
@@ -195,7 +196,7 @@ class Registry:
     def note(self, feed_id: str, fetch: dict[str, Any]) -> list[list[str | int]]:
         """The commands that add a line to a feed's journal."""
         journal = self._key("journal", feed_id)
-        line = json.dumps(fetch, separators=(",", ":"), ensure_ascii=False)
+        line = json.dumps(record_without_secrets(fetch), separators=(",", ":"), ensure_ascii=False)
         return [["LPUSH", journal, line], ["LTRIM", journal, 0, self._journal_length - 1]]
 
     def journal(self, feed_id: str) -> list[dict[str, Any]]:

@@ -24,3 +24,13 @@ def test_kinds_do_not_share_ids() -> None:
 def test_data_is_compact_and_readable() -> None:
     told = event("new_entry", "1", {"title": "Ätna\n", "n": [1, None]})
     assert told == Event("new_entry", "new_entry:1", '{"title":"Ätna\\n","n":[1,null]}')
+
+
+def test_an_event_has_no_secrets_and_an_id_of_its_own() -> None:
+    told = [
+        event("new_entry", f"f:http://a.test/?key={key}", {"link": f"http://a.test/?key={key}", "n": 1}) for key in "ab"
+    ]
+    assert [json.loads(each.data) for each in told] == [{"link": "http://a.test/?key=***", "n": 1}] * 2
+    assert all(each.id.startswith("new_entry:f:http://a.test/?key=***:") for each in told)
+    assert told[0].id != told[1].id
+    assert event("new_entry", "f:1", {}).id == "new_entry:f:1"

@@ -12,6 +12,7 @@ from feedcrawl.services.operations.inputs import Inputs
 from feedcrawl.settings import from_environment
 from feedcrawl.store.articles.files import Files
 from feedcrawl.store.frontier import dead_letters as store
+from feedcrawl.store.redis import keys
 from feedcrawl.store.redis.keys import DEAD_LETTERS, article
 from feedcrawl.wiring import Wiring
 
@@ -211,3 +212,23 @@ def test_a_file_that_has_come_again_has_not_failed(wired: Wiring) -> None:
     wired.frontier.push([wish.task()], again="retry")
     assert wired.dead_letter_service.deliver() == 1
     assert Files(wired.client, life_sec=60).load([wish.id]) == {}
+
+
+def test_a_letter_without_its_secrets_is_tried_again_with_them(wired: Wiring) -> None:
+    url, parent = "http://h1.test/a?token=TOP-SECRET", "http://h1.test/feed?key=TOP-SECRET"
+    carried = {"feed_id": "f", "link": url}
+    wired.frontier.push([Task(UID, "article", url, "h1.test", parent=parent, payload=carried)])
+    (lease,) = wired.frontier.take(1).leases
+    wired.frontier.done(lease, status="dead", reason="http_404", dead_letter=True)
+    assert names(wired) == ["http://h1.test/a?token=***"]
+    (text,) = wired.client.lrange(DEAD_LETTERS, 0, -1)
+    assert "SECRET" not in text
+    assert wired.dead_letter_service.replay(Wanted(names=frozenset({url}))) == dead_letters.Replayed(1, 0)
+    (lease,) = wired.frontier.take(1).leases
+    assert (lease.task.url, lease.task.parent, lease.task.payload) == (url, parent, carried)
+
+    wired.client.rpush("crawler_queue", text)  # by any program, when the original is no longer stored
+    wired.client.delete(keys.letter(UID))
+    Inputs(wired.client, wired.leases, wired.articles, worker="w", cached=lambda _: None).from_queue()
+    (refused,) = wired.dead_letter_service.letters(Wanted())
+    assert refused.reason == "letter_masked"

@@ -1,0 +1,75 @@
+"""Takes passwords and tokens out of URLs before they are logged, printed or handed to other programs.
+
+The stores that a crawl needs (frontier, subscriptions, records of entries and articles, archive) keep URLs as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+MASK: Final = "***"
+
+_NAME: Final = r"[\w.~\[\]-]{0,64}"
+# `author` is no secret, `authorization` is.
+_ANYWHERE: Final = (
+    r"token|secret|passw|passphrase|signature|credential|sess(?:ion|id)|apikey|accesskey|privatekey|jwt|hmac|oauth"
+    r"|auth(?!or(?!i[sz]))"
+)
+_WORD: Final = r"key|sig|sid|pass|pwd|pw|otp|ticket"
+_SECRET: Final = rf"(?:{_NAME}?(?:{_ANYWHERE}){_NAME}|(?:{_NAME}?[_.-])?(?:{_WORD})(?:[_.\-\[]{_NAME})?)"
+
+
+def _patterns(ends: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Expressions for user info and for secret parameters, in a text where the characters `ends` end a URL.
+
+    Slashes may be escaped as in JSON, and a URL may be percent-encoded within another. User info ends with the last `@`
+    before the path (WHATWG URL Standard, authority state); a port that is no number is a password cut short.
+    """
+    slash = r"(?:\\?/|%2F)"
+    part = rf"[^\s/?#{ends}]"
+    userinfo = (
+        rf"(https?:{slash}?|[a-z][a-z0-9+.-]*(?::|%3A){slash}{slash}|//)"
+        rf"(?:(?:([^\s/?#@:%{ends}]*)(:|%3A))?(?:(?!%2F){part})*(@|%40)(?!{slash})"
+        rf"|([^\s/?#@:\[%{ends}]+):(?!\d*(?:[/?#\s{ends}\\]|$))(?:{part})+)"
+    )
+    parameter = rf"((?:[?&;#]|%3F|%26|%3B|%23)(?:amp;)?{_SECRET}(?:=|%3D))(?:(?!%26|%23)[^&#\s{ends}])+"
+    return re.compile(userinfo, re.IGNORECASE), re.compile(parameter, re.IGNORECASE)
+
+
+_IN_TEXT: Final = _patterns(r"\"'<>\\`")
+_WHOLE: Final = _patterns("")
+_ONE_URL: Final = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?//\S*\Z", re.IGNORECASE)
+_NO_SCHEME: Final = re.compile(r"(?!https?:)([\w.~%+-]+):[^\s/@]+(@[\w.\[\]:-]+(?:[/?#]\S*)?)\Z")
+
+
+def without_secrets(text: str) -> str:
+    """The text with `***` in place of the user info and of the secret parameters of every URL in it.
+
+    `http://ann:pw@a.test/feed?token=x&page=2` becomes
+    `http://ann:***@a.test/feed?token=***&page=2`. Linear in the text.
+    """
+    userinfo, parameter = _WHOLE if _ONE_URL.match(text) else _IN_TEXT
+    if "@" in text or "%" in text or text.count(":") > 1:  # most URLs have neither, and every log line comes here
+        text = userinfo.sub(_masked, text)
+        if bare := _NO_SCHEME.match(text):
+            text = f"{bare[1]}:{MASK}{bare[2]}"
+    return parameter.sub(rf"\1{MASK}", text) if "=" in text or "%" in text else text
+
+
+def record_without_secrets(value: Any) -> Any:
+    """A JSON value with `without_secrets` of every text in it; other values as they are."""
+    if isinstance(value, str):
+        return without_secrets(value)
+    if isinstance(value, dict):
+        return {name: record_without_secrets(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [record_without_secrets(each) for each in value]
+    return value
+
+
+def _masked(found: re.Match[str]) -> str:
+    scheme, user, colon, at, host = found.groups()
+    if host is not None:
+        return f"{scheme}{host}:{MASK}"
+    return f"{scheme}{user}{colon}{MASK}{at}" if colon and user else f"{scheme}{MASK}{at}"
