@@ -95,6 +95,15 @@ class Renders:
         logger.info("article_rendering", extra={"uid": article.lease.id, "url": url})
         return await engine.download_async(Request(url, meta=meta, dont_filter=True))
 
+    def _tell(self, article: Article, reason: str, detail: str) -> None:
+        """Notes in the failure of a page what was tried. A page whose browser took too long has failed by that, now."""
+        if article.extraction is not None:
+            article.detail = ""
+            return
+        article.detail = f"{article.detail}; {detail}".removeprefix("; ")
+        if reason == "render_timeout":
+            article.code, article.reason, article.at = "FAIL_TIMEOUT", reason, self._wired.now()
+
     def _gives_back(self, article: Article, reason: str, detail: str) -> bool:
         """Whether the task is tried again later. If not, the plain page stands, and tells what was tried."""
         lease, config = article.lease, self._wired.config
@@ -104,7 +113,7 @@ class Renders:
             self._wired.leases.give_back(lease, reason="shutdown")
             return True
         if reason not in TRANSIENT or (reason != "render_busy" and lease.history.attempts + 1 >= config.max_attempts):
-            article.detail = f"{article.detail}; {detail}".removeprefix("; ") if article.extraction is None else ""
+            self._tell(article, reason, detail)
             return False
         delay = BUSY_SEC if reason == "render_busy" else retry_wait_sec(config.retry_base_sec, lease.history.attempts)
         self._wired.leases.give_back(lease, reason=reason, delay_sec=delay, counted=reason != "render_busy")

@@ -230,13 +230,21 @@ def test_no_browser_is_asked_for_other_pages(played: Played, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "reason"),
-    [("hung", "render_timeout"), ("frozen", "render_timeout"), ("big", "render_too_large"), ("moves", "render_moved")],
+    ("name", "failure", "reason"),
+    [
+        ("hung", "FAIL_TIMEOUT", "render_timeout"),
+        ("frozen", "FAIL_TIMEOUT", "render_timeout"),
+        ("big", "FAIL_EMPTY", "render_too_large"),
+        ("moves", "FAIL_EMPTY", "render_moved"),
+    ],
 )
-def test_what_cannot_be_rendered_ends_as_it_was(played: Played, name: str, reason: str) -> None:
+def test_what_cannot_be_rendered_ends_as_it_was_or_as_a_time_out(
+    played: Played, name: str, failure: str, reason: str
+) -> None:
     found = played.hash(name)
-    assert (found["status"], found["failure"]) == ("failure", "FAIL_EMPTY")
+    assert (found["status"], found["failure"]) == ("failure", failure)
     assert reason in found["failure_detail"]
+    assert (found["failure_reason"] == reason) is (failure == "FAIL_TIMEOUT")
 
 
 def test_nothing_gets_out(played: Played) -> None:

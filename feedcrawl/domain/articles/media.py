@@ -211,4 +211,6 @@ def public(media: Media, parts: list[dict[str, Any]]) -> dict[str, Any]:
 
 def error_code(code: str, reason: str) -> str:
     """The code of a failure as readers of media records know it."""
+    if reason == "sanitize_failed":
+        return "E_SANITIZATION_FAILED"
     return "E_INGEST_TIMEOUT" if code == "FAIL_TIMEOUT" or reason in TIMEOUTS else "E_INGEST_FAILED"

@@ -52,8 +52,8 @@ class MediaRecord(TypedDict):
     failed_at: Annotated[str | None, About("When it last failed for good", format="date-time")]
     failure_stage: Annotated[str | None, About("Always extract")]
     last_error_code: Annotated[
-        Literal["E_INGEST_TIMEOUT", "E_INGEST_FAILED"] | None,
-        About("E_INGEST_TIMEOUT or E_INGEST_FAILED; null after a success"),
+        Literal["E_INGEST_TIMEOUT", "E_INGEST_FAILED", "E_SANITIZATION_FAILED"] | None,
+        About("E_INGEST_TIMEOUT, E_INGEST_FAILED or E_SANITIZATION_FAILED; null after a success"),
     ]
     last_error_message: Annotated[str | None, About("Failure code, reason code and a detail; null after a success")]
     duplicate_of: Annotated[str | None, About("The media_id of the article that it joined", format="uuid")]

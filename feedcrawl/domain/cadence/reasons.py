@@ -28,6 +28,7 @@ RULES: Final = {
     "retry-after": "its server asks for it (Retry-After)",
     "error-backoff": "the poll failed: back-off",
     "error-budget": "half of a day's polls have failed: its circuit is open",
+    "refused": "its server does not let us have it (401, 403, 451): asked again in hours",
     "gone": "its publisher has taken it away (410): it is looked for now and then",
     "fixed": "its interval is fixed by an override",
     "push-backup": "its hub pushes what is new: polled as a safety net",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from lxml import etree
+
 from feedcrawl.domain.dates import parse_date
 from feedcrawl.domain.errors import NoArticle
 from feedcrawl.domain.extraction.bodies.choice import Choice, choose
@@ -27,6 +29,8 @@ from feedcrawl.domain.models import Extraction, SourceRules
 from feedcrawl.domain.sanitize import clean_tree
 
 if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
     from feedcrawl.domain.models import FeedContent
 
 MIN_ABSTRACT_LENGTH = 40
@@ -67,7 +71,7 @@ def _extraction(page: Page, choice: Choice, feed: FeedContent | None, image_prox
     return Extraction(
         title=title,
         text=winner.text,
-        html=clean_tree(winner.body, base_url=page.base, image_proxy=image_proxy),
+        html=_sanitized(winner.body, page.base, image_proxy),
         abstract=_abstract(winner.text),
         image=image,
         authors=find_authors(page, feed),
@@ -82,6 +86,14 @@ def _extraction(page: Page, choice: Choice, feed: FeedContent | None, image_prox
         tags=find_tags(page, feed),
         notes=(f"{winner.rung}: {choice.reason}", *paid, *disagreements(page, feed, title, published)),
     )
+
+
+def _sanitized(body: HtmlElement, base_url: str, image_proxy: str | None) -> str:
+    """The body as safe HTML; NoArticle (`sanitize_failed`) if it cannot be made safe: it is then not stored at all."""
+    try:
+        return clean_tree(body, base_url=base_url, image_proxy=image_proxy)
+    except (ValueError, RecursionError, AssertionError, etree.LxmlError) as error:
+        raise NoArticle("sanitize_failed", f"{type(error).__name__}: {error!s:.200}") from error
 
 
 def _ruled(extraction: Extraction, page: Page, rules: SourceRules) -> Extraction:

@@ -9,8 +9,8 @@ Notes, the codes of what was forgiven: `encoding_lied` `encoding_unknown` `encod
 `wrong_content_type` · `junk_before_root` `space_before_declaration` `control_characters` `windows_characters`
 `html_entities` `unknown_entity` `bare_ampersand` `bad_reference` `undeclared_prefix` `unclosed_element`
 `stray_end_tag` `truncated` `too_deep` `structure_unknown` · what was cut: `entries_truncated` `title_truncated`
-`author_truncated` `id_truncated` `date_truncated` `generator_truncated` `category_truncated`, `url_too_long` (left
-out), and `links_` `authors_` `categories_` `enclosures_truncated`.
+`author_truncated` `id_truncated` `date_truncated` `generator_truncated` `category_truncated`, `url_too_long` and
+`link_to_feed` (left out), and `links_` `authors_` `categories_` `enclosures_truncated`.
 
 Codes of NotAFeed: `empty` `html` `soft_404` `login_page` `challenge_page` `sitemap` `opml` `xml` `json` `bad_json`
 `text` `binary`.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.dead_letters import read_letter, task_of
 from feedcrawl.domain.secrets import MASK
+from feedcrawl.domain.subscriptions.listed import MAX_CATEGORY
 
 if TYPE_CHECKING:
     from feedcrawl.domain.frontier.tasks import Again, Task
@@ -48,11 +49,20 @@ def read_item(text: str) -> QueueItem:
     category = said.get("category")
     if category is not None and not isinstance(category, str):
         raise Refusal("bad_queue_item", "category must be text")
+    check_category(category or "")
     again: Again = "retry" if "reason" in said else "queue_again" if said.get("again") is True else ""
     if again == "retry" and MASK in json.dumps(said):
         raise Refusal("letter_masked", "its URL had a secret that is no longer stored: queue the URL itself")
     task = task_of(said, priority) if again == "retry" else None
     return QueueItem(_url(said.get("url")), category or None, priority, again, task)
+
+
+def check_category(category: str) -> None:
+    """Refusal (`bad_category`) for a category that cannot be part of a key that other programs read."""
+    if len(category) > MAX_CATEGORY:
+        raise Refusal("bad_category", f"the category has {len(category)} characters, at most {MAX_CATEGORY}")
+    if not category.isprintable() or not {"{", "}"}.isdisjoint(category):
+        raise Refusal("bad_category", "the category has control characters or braces, which a key must not have")
 
 
 def unwrapped(text: str) -> str:

@@ -20,6 +20,9 @@ PART_SEC: Final = 6 * 3_600
 PARTS: Final = 4
 FIRST_WAIT_SEC: Final = 3_600.0
 GONE: Final = 410
+REFUSED: Final = frozenset({401, 403, 451})
+"""Statuses by which a server says that it will not serve a feed: asking soon again is of no use, and rude."""
+REFUSED_WAIT_SEC: Final = 4 * 3_600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +74,15 @@ def counted(day: tuple[tuple[int, int, int], ...], *, failed: bool, now: float) 
     return (*kept, (part, polls + 1, failures + failed))
 
 
-def asks(health: Health, *, failed: bool, probe_sec: float) -> tuple[Candidate, ...]:
-    """The waits that a failed feed shall have at least: an open circuit's, doubled each time, and a retired feed's."""
+def asks(health: Health, *, failed: bool, status: int | None, errors: int, probe_sec: float) -> tuple[Candidate, ...]:
+    """The waits that a failed feed shall have at least: an open circuit's, doubled each time, a retired feed's, and
+    that of a feed whose server says that we may not have it, doubled with each of the `errors` in a row.
+    """
     if not failed:
         return ()
     waits = []
+    if status in REFUSED:
+        waits.append(Candidate("refused", min(REFUSED_WAIT_SEC * 2.0 ** min(max(errors - 1, 0), 10), DAY_SEC)))
     if health.opened:
         waits.append(Candidate("error-budget", min(FIRST_WAIT_SEC * 2.0 ** min(health.opened - 1, 10), DAY_SEC)))
     if health.retired:

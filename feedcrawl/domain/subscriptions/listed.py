@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 MAX_CATEGORIES: Final = 20
 MAX_CATEGORY: Final = 256  # characters
 
+_BRACES: Final = str.maketrans("{}", "()")
 _ON = frozenset({"1", "true", "yes", "on"})
 _OFF = frozenset({"0", "false", "no", "off"})
 
@@ -102,9 +103,11 @@ def letters(name: str) -> str:
 
 def categories_of(names: Iterable[str]) -> tuple[str, ...]:
     """Each once. `/news/world`, the path of OPML 2.0, is one name, since others use categories in keys and paths; and
-    no name has a comma, since lists of categories are separated by them.
+    no name has a comma, since lists of categories are separated by them, a brace (the tag of a Redis key) or a control
+    character.
     """
-    clean = (" ".join(name.replace(",", " ").split()).strip("/").replace("/", "-")[:MAX_CATEGORY] for name in names)
+    texts = ("".join(each if each.isprintable() else " " for each in name.translate(_BRACES)) for name in names)
+    clean = (" ".join(name.replace(",", " ").split()).strip("/").replace("/", "-")[:MAX_CATEGORY] for name in texts)
     return tuple(dict.fromkeys(filter(None, clean)))[:MAX_CATEGORIES]
 
 

@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.errors import Refusal
-from feedcrawl.domain.frontier.queue_items import QueueItem, read_item, unwrapped
+from feedcrawl.domain.frontier.queue_items import QueueItem, check_category, read_item, unwrapped
 from feedcrawl.domain.secrets import without_secrets
 from feedcrawl.services.articles.tasks import article_task, page_key
 from feedcrawl.store.frontier.dead_letters import original
@@ -82,12 +82,25 @@ class Inputs:
         names = sorted(self._client.scan_iter(match=keys.CATEGORY_LINKS_PATTERN, count=1000))
         for name in names:
             category = str(name).removeprefix(keys.category_links(""))
+            if not self._is_usable(str(name), category):
+                continue
             cursor = 0
             while True:
                 cursor, members = self._client.sscan(name, cursor, count=BATCH)
                 yield self._links(category, members)
                 if cursor == 0:
                     break
+
+    def _is_usable(self, name: str, category: str) -> bool:
+        """Whether a key's category may be one; if not, that is told once in the life of a worker."""
+        try:
+            check_category(category)
+        except Refusal as error:
+            if (category, "") not in self._seen:
+                self._seen.add((category, ""))
+                self._refuse(name, error)
+            return False
+        return True
 
     def _links(self, category: str, members: list[str]) -> int:
         fresh = [member for member in members if (category, member) not in self._seen]

@@ -108,7 +108,13 @@ def decide(poll: FeedPoll, policy: CadencePolicy, jitter: float) -> Decision:
 def patience(poll: FeedPoll, decision: Decision) -> Iterator[cadence.Candidate]:
     """The waits that a poll which failed asks for beyond the cadence's back-off, which itself never gets shorter."""
     before = poll.feed.polls
-    yield from health.asks(health_after(poll), failed=poll.failed, probe_sec=GONE_PROBE_SEC)
+    yield from health.asks(
+        health_after(poll),
+        failed=poll.failed,
+        status=poll.status,
+        errors=decision.state.errors,
+        probe_sec=GONE_PROBE_SEC,
+    )
     backing_off = decision.reason.startswith("error-backoff") and (before.reason or "").startswith("error-backoff")
     if poll.failed and backing_off and before.interval_sec:
         yield cadence.Candidate("error-backoff", min(before.interval_sec, DAY_SEC))

@@ -96,6 +96,8 @@ def test_the_way_to_an_article(pending: Media) -> None:
         ("FAIL_HTTP", "http_404", "", "E_INGEST_FAILED", "FAIL_HTTP http_404"),
         ("FAIL_TIMEOUT", "total_timeout", "30 s", "E_INGEST_TIMEOUT", "FAIL_TIMEOUT total_timeout: 30 s"),
         ("FAIL_PARSE", "parse_timeout", "10 s", "E_INGEST_TIMEOUT", "FAIL_PARSE parse_timeout: 10 s"),
+        ("FAIL_TIMEOUT", "render_timeout", "", "E_INGEST_TIMEOUT", "FAIL_TIMEOUT render_timeout"),
+        ("FAIL_PARSE", "sanitize_failed", "", "E_SANITIZATION_FAILED", "FAIL_PARSE sanitize_failed"),
         ("FAIL_PARSE", "parse_failed", "broken", "E_INGEST_FAILED", "FAIL_PARSE parse_failed: broken"),
         ("FAIL_EMPTY", "empty", "x" * 900, "E_INGEST_FAILED", ("FAIL_EMPTY empty: " + "x" * 900)[:500]),
     ],

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from feedcrawl.domain.errors import NoArticle
-from feedcrawl.domain.extraction import extract
+from feedcrawl.domain.extraction import extract, ladder
 from feedcrawl.domain.models import FeedContent, SourceRules
 
 URL = "https://news.example/2026/11/27/harbour"
@@ -274,3 +274,14 @@ def test_images_of_the_body_may_go_through_a_proxy() -> None:
     assert 'src="https://d.example/i.png"' in plain.html
     assert 'src="/media/image?url=https%3A%2F%2Fd.example%2Fi.png"' in proxied.html
     assert (proxied.image, proxied.text) == (plain.image, plain.text)
+
+
+def test_a_body_that_cannot_be_made_safe_is_not_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object, **__: object) -> str:
+        raise ValueError("no tree")
+
+    monkeypatch.setattr(ladder, "clean_tree", fails)
+    html = "<html><body><article>" + "".join(f"<p>{each}</p>" for each in PARAGRAPHS) + "</article></body></html>"
+    with pytest.raises(NoArticle) as refused:
+        extract(html, url=URL)
+    assert (refused.value.code, refused.value.detail) == ("sanitize_failed", "ValueError: no tree")

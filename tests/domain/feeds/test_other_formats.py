@@ -10,6 +10,8 @@ from feedcrawl.domain.models import Enclosure, Link, Person
 URL = "https://news.example/feeds/all"
 RDF = 'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:dc="http://purl.org/dc/elements/1.1/"'
 
+JSON_ITEM = b'{"version": "https://jsonfeed.org/version/1.1", "items": [{"id": %s, "url": "https://a.test/1"}]}'
+
 
 def test_rss_10():
     feed = parse(
@@ -114,13 +116,13 @@ def test_wrong_types_in_json_are_as_good_as_missing():
         items=[
             "x", None, 5,
             {"id": {}, "title": 7, "url": 1.2, "tags": "x", "attachments": [5, {"url": None}], "author": []},
-            {"id": float("nan"), "date_published": 5, "authors": [{"name": [], "url": "mailto:x"}]},
+            {"id": True, "date_published": 5, "authors": [{"name": [], "url": "mailto:x"}]},
         ],
     )  # fmt: skip
     assert (feed.title, feed.link, feed.authors, feed.hubs) == (None, None, (), ())
     first, second = feed.entries
     assert (first.native_id, first.title, first.categories, first.enclosures) == (None, "7", (), ())
-    assert (second.native_id, second.published, second.authors) == ("NaN", None, ())
+    assert (second.native_id, second.published, second.authors) == (None, None, ())
     assert json_feed(items={"a": 1}).entries == ()
 
 
@@ -132,6 +134,7 @@ def test_wrong_types_in_json_are_as_good_as_missing():
         (b'{"items": [1, 2]}', "json"),
         (b'{"version": "https://jsonfeed.org/version/1.1", "items":', "bad_json"),
         (b"[" * 200_000, "bad_json"),
+        *((JSON_ITEM % number, "bad_json") for number in (b"NaN", b"-Infinity", b"1e999", b"9" * 310, b"1" * 100_000)),
         (b'{"version":"https://jsonfeed.org/version/1.1","items":' + b"[" * 200_000, "bad_json"),
     ],
 )
@@ -141,6 +144,32 @@ def test_json_that_is_no_feed(body, code):
     assert refused.value.code == code
 
 
-def test_huge_numbers_in_json_cost_nothing():
-    body = b'{"version":"https://jsonfeed.org/version/1.1","items":[{"id":' + b"9" * 500_000 + b"}]}"
-    assert parse(body, url=URL).entries[0].native_id is None
+def test_numbers_that_a_double_has_are_ids() -> None:
+    ids = [
+        parse(JSON_ITEM % number, url="https://a.test/f").entries[0].native_id
+        for number in (b"7", b"-1", b"123456789012345678901")
+    ]
+    assert ids == ["7", "-1", "123456789012345678901"]
+
+
+@pytest.mark.parametrize(
+    ("link", "found"),
+    [
+        ("#comments", None),
+        (" #", None),
+        ("", None),
+        ("https://a.test/feed", None),
+        ("https://a.test/feed#entry-1", None),
+        ("/feed", None),
+        ("/1#top", "https://a.test/1#top"),
+        ("https://a.test/", "https://a.test/"),
+    ],
+)
+def test_a_link_to_the_feed_itself_or_a_fragment_is_none(link: str, found: str | None) -> None:
+    item = f"<item><title>1</title><link>{link}</link></item>"
+    rss = f"<rss><channel><title>T</title><link>https://a.test/</link>{item}</channel></rss>"
+    entry = f'<entry><id>1</id><title>1</title><link href="{link}"/></entry>'
+    atom = f'<feed xmlns="http://www.w3.org/2005/Atom"><title>T</title>{entry}</feed>'
+    for document in (rss, atom):
+        (entry,) = parse(document.encode(), url="https://a.test/feed").entries
+        assert (entry.title, entry.link) == ("1", found)

@@ -61,18 +61,25 @@ def test_gone_twice_a_day_apart_retires(outcomes: str, every_sec: float, *, reti
 
 
 @pytest.mark.parametrize(
-    ("health", "failed", "waits"),
+    ("health", "failed", "status", "errors", "waits"),
     [
-        (Health(), True, ()),
-        (Health(opened=1), False, ()),
-        (Health(opened=1), True, (Candidate("error-budget", 3600.0),)),
-        (Health(opened=3), True, (Candidate("error-budget", 14_400.0),)),
-        (Health(opened=99), True, (Candidate("error-budget", DAY_SEC),)),
-        (Health(retired=True), True, (Candidate("gone", PROBE),)),
+        (Health(), True, 404, 1, ()),
+        (Health(), True, None, 1, ()),
+        (Health(opened=1), False, 200, 0, ()),
+        (Health(opened=1), True, 500, 1, (Candidate("error-budget", 3600.0),)),
+        (Health(opened=3), True, 500, 3, (Candidate("error-budget", 14_400.0),)),
+        (Health(opened=99), True, 500, 99, (Candidate("error-budget", DAY_SEC),)),
+        (Health(retired=True), True, 410, 2, (Candidate("gone", PROBE),)),
+        (Health(), True, 401, 1, (Candidate("refused", 4 * 3600.0),)),
+        (Health(), True, 403, 2, (Candidate("refused", 8 * 3600.0),)),
+        (Health(), True, 451, 99, (Candidate("refused", DAY_SEC),)),
+        (Health(), False, 403, 0, ()),
     ],
 )
-def test_the_waits_that_it_asks_for(health: Health, waits: tuple[Candidate, ...], *, failed: bool) -> None:
-    assert asks(health, failed=failed, probe_sec=PROBE) == waits
+def test_the_waits_that_it_asks_for(
+    health: Health, status: int | None, errors: int, waits: tuple[Candidate, ...], *, failed: bool
+) -> None:
+    assert asks(health, failed=failed, status=status, errors=errors, probe_sec=PROBE) == waits
 
 
 def test_health_survives_as_json_and_costs_nothing_where_nothing_failed() -> None:

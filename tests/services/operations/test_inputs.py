@@ -130,3 +130,13 @@ def test_links_that_were_tried_are_left_alone(inputs, redis_client) -> None:
 def _pushed_keys(inputs, redis_client):
     sum(inputs.from_categories())
     return redis_client.keys("fc:{0}:t:*")
+
+
+def test_links_of_a_category_that_no_key_can_have_are_refused_once(inputs, redis_client) -> None:
+    redis_client.sadd("rss:category_links:news", "https://a.test/1")
+    for bad in ("x" * 257, "{tag}", "a\x1b[2J"):
+        redis_client.sadd(f"rss:category_links:{bad}", "https://a.test/2")
+    assert [sum(inputs.from_categories()) for _ in range(2)] == [1, 0]
+    assert set(taken(redis_client)) == {"https://a.test/1"}
+    letters = [json.loads(text) for text in redis_client.lrange("page_fetcher_dlq", 0, -1)]
+    assert [each["reason"] for each in letters] == ["bad_category"] * 3

@@ -17,7 +17,7 @@ from feedcrawl.domain.feeds.formats.repair import has_root
 from feedcrawl.domain.http.encodings import decode
 
 if TYPE_CHECKING:
-    from feedcrawl.domain.models import ParsedFeed
+    from feedcrawl.domain.models import ParsedEntry, ParsedFeed
 
 _FEED_TYPE = re.compile(r"xml|rss|rdf|atom|json|cdf", re.IGNORECASE)
 
@@ -39,7 +39,16 @@ def parse(body: bytes, *, url: str, content_type: str | None = None) -> ParsedFe
     if content_type and not _FEED_TYPE.search(content_type):
         reading.note("wrong_content_type")
     feed = _json(text, reading) if text[0] in "{[" else _xml(text, reading)
-    return replace(feed, encoding=decoded.encoding, notes=reading.notes)
+    entries = tuple(_without_own_link(entry, reading) for entry in feed.entries)
+    return replace(feed, entries=entries, encoding=decoded.encoding, notes=reading.notes)
+
+
+def _without_own_link(entry: ParsedEntry, reading: Reading) -> ParsedEntry:
+    """The entry; without its link where that leads to the feed's own document, which is no article."""
+    if entry.link is None or entry.link.partition("#")[0] != reading.url.partition("#")[0]:
+        return entry
+    reading.note("link_to_feed")
+    return replace(entry, link=None)
 
 
 def _json(text: str, reading: Reading) -> ParsedFeed:

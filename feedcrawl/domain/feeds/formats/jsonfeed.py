@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import math
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from feedcrawl.domain.dates import parse_date
 from feedcrawl.domain.errors import NotAFeed
@@ -50,14 +51,28 @@ def read(text: str, reading: Reading) -> ParsedFeed:
 
 
 def _load(text: str) -> _Object:
-    """The outermost object. A constant stands for numbers of absurd length: nothing here needs one."""
+    """The outermost object; NotAFeed (`bad_json`) also for numbers that no double has (RFC 8259 section 6)."""
     try:
-        value = json.loads(text, parse_int=lambda digits: int(digits) if len(digits) < 20 else None, parse_constant=str)
+        value = json.loads(text, parse_int=_integer, parse_float=_finite, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise NotAFeed("bad_json", f"begins as JSON and is none: {error!s:.120}") from None
     if not isinstance(value, dict):
         raise NotAFeed("json", f"JSON, but a {type(value).__name__} where a feed is an object")
     return value
+
+
+def _integer(digits: str) -> int:
+    _finite(digits)
+    return int(digits)
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    return value if math.isfinite(value) else _no_number(digits)
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(f"{text[:20]} is no number of JSON, or beyond the range of a double")
 
 
 def _entry(item: _Object, authors: tuple[Person, ...], reading: Reading) -> ParsedEntry:

@@ -61,11 +61,11 @@ class Reading:
     def link(self, reference: str | None, base: str) -> str | None:
         """The absolute http(s) URL that a reference means; None for others, and with a note for those too long.
 
-        A URL is never cut: half of it is another URL.
+        A URL is never cut: half of it is another URL. A fragment alone leads nowhere: to the document that has it.
         """
-        if not reference:
+        text = reference.strip() if reference else ""
+        if not text or text[0] == "#":
             return None
-        text = reference.strip()
         if len(text) <= MAX_URL:
             text = _BREAKS.sub("", text)
             text = text if _ABSOLUTE.match(text) else _absolute(text, base)
