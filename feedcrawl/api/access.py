@@ -18,6 +18,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.security import APIKeyCookie, HTTPBearer
 
 from feedcrawl.api.problems import CROSS_SITE
+from feedcrawl.api.queries import known_parameters
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.operations.tokens import SCOPES, Scope, granted
 from feedcrawl.services.operations import tokens
@@ -93,6 +94,7 @@ def needs(scope: Scope) -> Callable[..., Awaitable[Caller]]:
         if scope not in found.scopes:
             having = ", ".join(sorted(found.scopes))
             raise Refusal("scope_missing", f"this asks for scope {scope}; the token has {having}")
+        await known_parameters(request)
         return found
 
     return caller

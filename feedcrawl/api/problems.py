@@ -59,7 +59,9 @@ STATUSES = {
         HTTPStatus.NOT_FOUND,
     ),
     **dict.fromkeys(("subscribed_already", "too_many_feeds", "source_in_file"), HTTPStatus.CONFLICT),
-    **dict.fromkeys(("bad_sources", "too_many_urls"), HTTPStatus.UNPROCESSABLE_ENTITY),
+    **dict.fromkeys(
+        ("bad_sources", "too_many_urls", "unknown_parameter", "repeated_parameter"), HTTPStatus.UNPROCESSABLE_ENTITY
+    ),
     **dict.fromkeys(("token_missing", "token_unknown"), HTTPStatus.UNAUTHORIZED),
     **dict.fromkeys(("scope_missing", CROSS_SITE), HTTPStatus.FORBIDDEN),
     "idempotency_in_progress": HTTPStatus.CONFLICT,

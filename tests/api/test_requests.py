@@ -54,7 +54,7 @@ def test_each_has_a_line_by_its_route_with_who_sent_it(local: Callers, caplog: p
         assert time.monotonic() < end  # a line is written when the answer is out
         time.sleep(0.01)
     first, second = ({name: line[name] for name in ("method", "route", "http_status", "actor")} for line in lines)
-    assert first == {"method": "GET", "route": "/feeds/{feed_id}", "http_status": 404, "actor": "ada"}
+    assert first == {"method": "GET", "route": "/feeds/{feed_id}", "http_status": 422, "actor": "ada"}
     assert second == {"method": "GET", "route": "/websub/{token}", "http_status": 404, "actor": None}
     assert "secret" not in str(lines).lower()
 

@@ -5,20 +5,21 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from feedcrawl.api import pages
 from feedcrawl.api.access import COOKIE, check_origin
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.pages.route import Form, PageRoute, context
+from feedcrawl.api.queries import known_parameters
 from feedcrawl.services.operations import tokens
 from feedcrawl.wiring import Wiring
 
 COOKIE_SEC = 30 * 86_400
 UNKNOWN = "There is no such token, or not any more."
 
-router = APIRouter(include_in_schema=False, route_class=PageRoute)
+router = APIRouter(include_in_schema=False, route_class=PageRoute, dependencies=[Depends(known_parameters)])
 
 
 def own_path(text: str) -> str:

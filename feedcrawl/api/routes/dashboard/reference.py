@@ -9,14 +9,15 @@ import json
 from itertools import groupby
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 
 from feedcrawl.api import pages
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.pages.route import PageRoute, context
+from feedcrawl.api.queries import known_parameters
 
-router = APIRouter(include_in_schema=False, route_class=PageRoute)
+router = APIRouter(include_in_schema=False, route_class=PageRoute, dependencies=[Depends(known_parameters)])
 
 
 @router.get("/docs")

@@ -330,7 +330,7 @@ def _done(what: str, number: int, refused: int) -> str:
 
 
 @router.get("/dashboard/style.css")
-def style() -> Response:
+def style(_version: Annotated[str, Query(alias="v")] = "") -> Response:
     """The look of all pages; its address changes with it."""
     return Response(pages.STYLE, media_type="text/css", headers=pages.STATIC_HEADERS)
 

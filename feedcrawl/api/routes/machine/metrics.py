@@ -11,6 +11,7 @@ from feedcrawl.api import schemas
 from feedcrawl.api.access import needs
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.limits.places import HEAVY
+from feedcrawl.api.queries import known_parameters
 from feedcrawl.services.operations.measures import Fleet
 
 router = APIRouter(tags=["health"])
@@ -22,6 +23,7 @@ async def _allowed(request: Request, wired: Wired) -> None:
     """Whoever has a token, or anybody where FEEDCRAWL_API_OPEN_METRICS says so."""
     if not wired.config.api_open_metrics:
         await _reader(request, None, None)
+    await known_parameters(request)
 
 
 @router.get(
