@@ -79,6 +79,7 @@ BAD = [
     ("FAIRNESS", 1.1, "must be from 0 to 1"),
     ("JITTER_RATIO", "-0.1", "must be from 0 to 1"),
     ("MIN_INTERVAL_SEC", 90_000, "must be at most FEEDCRAWL_MAX_INTERVAL_SEC"),
+    ("REDIS_FSYNC", "no", "must be everysec or always"),
     ("ROBOTS_ON_ERROR", "deny", "must be allow or disallow"),
     ("CADENCE", "", "must be baseline or learned"),
     ("LOG_FORMAT", "xml", "must be console or json"),

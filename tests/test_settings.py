@@ -25,6 +25,7 @@ OTHERS: dict[str, tuple[str, object]] = {
     "ALLOW_NETWORKS": ("127.1.0.0/16,10.0.0.0/8", "127.1.0.0/16,10.0.0.0/8"),
     "HOSTS_FILE": ("hosts", Path("hosts")),
     "DENY_PORTS": ("8000,9000", "8000,9000"),
+    "REDIS_FSYNC": ("always", "always"),
     "ROBOTS_ON_ERROR": ("disallow", "disallow"),
     "CADENCE": ("baseline", "baseline"),
     "FAIRNESS": ("0.25", 0.25),

@@ -9,8 +9,8 @@ from scrapy import signals
 
 from feedcrawl.commands import printable
 from feedcrawl.config import ConfigError
-from feedcrawl.crawl.scheduler import UNRETURNED
 from feedcrawl.domain.errors import Refusal
+from feedcrawl.services.frontier.leases import UNRETURNED
 from feedcrawl.services.operations.readiness import passes
 from feedcrawl.spiders.feeds import NO_USABLE_ARGUMENT
 from feedcrawl.store.disk.files import DiskUnavailable

@@ -20,6 +20,7 @@ from feedcrawl import wiring
 from feedcrawl.crawl.plain_pages import PlainPages
 from feedcrawl.domain.frontier.outcome import retry_wait_sec
 from feedcrawl.domain.frontier.tasks import FILE_LANE, LANES, Lease, own_lane
+from feedcrawl.services.frontier.leases import UNRETURNED
 from feedcrawl.services.frontier.requests import request_to_task
 from feedcrawl.services.operations.readiness import FINAL
 from feedcrawl.store.disk.files import DiskUnavailable
@@ -45,8 +46,6 @@ ANOTHERS_SEC = 60.0
 """How long beyond the linger time a task that is another spider's is left to it."""
 COLLECT_AFTER = (5_000, 20, 20)
 """New objects until the garbage collector looks at them, and how often it does until it looks at older ones too."""
-UNRETURNED = "feedcrawl/scheduler/unreturned"
-"""Stat: tasks whose return the frontier could not be told of until the end."""
 FILES = 4
 """Media files in hand from which on no more are taken: the body of each is in memory."""
 READY = "frontier_ready"

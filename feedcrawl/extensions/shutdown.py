@@ -12,6 +12,7 @@ from twisted.internet import tcp
 
 from feedcrawl import wiring
 from feedcrawl.domain.frontier.outcome import judge
+from feedcrawl.services.frontier.leases import UNRETURNED
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -95,6 +96,8 @@ class Shutdown:
             return
         self._ended = True
         returned = self._wired.leases.give_all_back("shutdown")
+        if self._wired.leases.abandoned:
+            self._crawler.stats.set_value(UNRETURNED, self._wired.leases.abandoned)
         logger.warning("drain_left", extra={"leases": returned})
         self._wired.close()
 

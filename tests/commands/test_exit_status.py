@@ -8,8 +8,8 @@ from scrapy.signalmanager import SignalManager
 
 from feedcrawl.commands.exit_status import NO_USABLE_ARGUMENT, Ending, explained
 from feedcrawl.config import ConfigError
-from feedcrawl.crawl.scheduler import UNRETURNED
 from feedcrawl.domain.errors import InvalidUrl
+from feedcrawl.services.frontier.leases import UNRETURNED
 from feedcrawl.store.disk.files import DiskUnavailable
 from feedcrawl.store.redis.errors import ServerRefused, StoreUnavailable
 

@@ -4,10 +4,13 @@ from typing import Any
 
 import pytest
 from scrapy import Request
+from scrapy.settings import Settings
+from scrapy.statscollectors import MemoryStatsCollector
 
 from feedcrawl.domain.frontier.tasks import History, Lease, Task
 from feedcrawl.extensions import shutdown
 from feedcrawl.extensions.shutdown import Shutdown
+from feedcrawl.services.frontier.leases import UNRETURNED
 
 
 class Connection:
@@ -52,7 +55,9 @@ class Process:
         self.connections = [Connection(connected=True), Connection(connected=False)]
         self.reactor = Reactor(*self.connections, object())
         self.engine = SimpleNamespace(running=True, downloader=SimpleNamespace(active=set(active)))
-        leases = SimpleNamespace(give_all_back=self.closed.append)
+        leases = SimpleNamespace(give_all_back=self.closed.append, abandoned=0)
+        self.settings = Settings()
+        self.stats = MemoryStatsCollector(self)
         config = SimpleNamespace(drain_sec=drain_sec)
         self.wired = SimpleNamespace(config=config, leases=leases, close=lambda: self.closed.append("wiring"))
         monkeypatch.setattr(shutdown.wiring, "of", lambda _: self.wired)
@@ -92,9 +97,13 @@ def test_a_drain_has_its_time_and_is_then_cut(monkeypatch: pytest.MonkeyPatch, c
     assert [record.message for record in caplog.records if record.name == shutdown.__name__] == ["drain_cut"]
 
 
-def test_a_reactor_that_stops_first_leaves_nothing_held(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("abandoned", "unreturned"), [(0, None), (2, 2)])
+def test_a_reactor_that_stops_first_leaves_nothing_held(
+    monkeypatch: pytest.MonkeyPatch, abandoned: int, unreturned: int | None
+) -> None:
     async def main() -> None:
         process = Process(monkeypatch)
+        process.wired.leases.abandoned = abandoned
         extension = Shutdown(process)
         extension.engine_started()
         ((phase, event, leave),) = process.reactor.triggers
@@ -102,6 +111,7 @@ def test_a_reactor_that_stops_first_leaves_nothing_held(monkeypatch: pytest.Monk
         leave()
         leave()
         assert process.closed == ["shutdown", "wiring"]
+        assert process.stats.get_value(UNRETURNED) == unreturned
         extension._watch.stop()
 
     asyncio.run(main())

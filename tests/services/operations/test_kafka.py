@@ -97,7 +97,7 @@ def test_tls_verifies_certificate_and_name_by_the_file_that_was_given(pair: Pair
     ("given", "told"),
     [
         ({"SECURITY": "tls"}, "FEEDCRAWL_KAFKA_SECURITY must be one of plaintext, ssl"),
-        ({"SASL_MECHANISM": "GSSAPI"}, "FEEDCRAWL_KAFKA_SASL_MECHANISM must be one of PLAIN"),
+        ({"SASL_MECHANISM": "GSSAPI"}, "FEEDCRAWL_KAFKA_SASL_MECHANISM must be PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512"),
         ({"CA_FILE": "ca.pem"}, "FEEDCRAWL_KAFKA_SECURITY is plaintext: certificates are for ssl"),
         ({"SECURITY": "sasl_plaintext", "USERNAME": "ada"}, "FEEDCRAWL_KAFKA_PASSWORD are for sasl"),
         ({"SECURITY": "sasl_ssl"}, "FEEDCRAWL_KAFKA_USERNAME and"),
