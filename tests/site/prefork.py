@@ -29,12 +29,23 @@ from multiprocessing import util
 from pathlib import Path
 from types import ModuleType
 
-PRELOADED = (
+PACKAGES = (
+    "scrapy.commands",
+    "scrapy.downloadermiddlewares",
+    "scrapy.spidermiddlewares",
+    "feedcrawl",
+)
+"""Packages with all of their modules but LEFT_OUT, which few processes import or which run a program."""
+LEFT_OUT = ("feedcrawl.api", "feedcrawl.__main__")
+MODULES = (
     "scrapy.cmdline",
-    "scrapy.commands.crawl",
-    "scrapy.commands.shell",
-    "scrapy.utils.project",
     "scrapy.core.downloader.handlers.http11",
+    "scrapy.core.engine",
+    *(f"scrapy.extensions.{name}" for name in ("corestats", "logcount", "logstats", "memusage", "remote_control")),
+    *(f"scrapy.extensions.{name}" for name in ("closespider", "memdebug", "spiderstate", "telnet", "throttle")),
+    "scrapy.logformatter",
+    "scrapy.statscollectors",
+    "scrapy.utils.engine",
     "scrapy_redis.scheduler",
     "twisted.internet.asyncioreactor",
     "twisted.internet.ssl",
@@ -43,19 +54,16 @@ PRELOADED = (
     "multiprocessing.forkserver",
     "multiprocessing.popen_forkserver",
 )
-LEFT_OUT = ("feedcrawl.api",)
-"""A package that only few processes import."""
 READS_ENVIRONMENT = "feedcrawl.settings"
 
 
 def preload() -> None:
-    for name in PRELOADED:
+    for name in (*MODULES, *PACKAGES):
         importlib.import_module(name)
-    package = importlib.import_module("feedcrawl")
-    names = [each.name for each in pkgutil.walk_packages(package.__path__, "feedcrawl.", onerror=lambda _: None)]
-    for name in names:
-        if not name.startswith(LEFT_OUT):
-            importlib.import_module(name)
+    for package in PACKAGES:
+        for each in pkgutil.walk_packages(sys.modules[package].__path__, f"{package}.", onerror=lambda _: None):
+            if not each.name.startswith(LEFT_OUT):
+                importlib.import_module(each.name)
     assert "twisted.internet.reactor" not in sys.modules
     gc.collect()
     gc.freeze()  # a collection in a fork would copy each page that it marks
