@@ -48,7 +48,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     options = config.option
     if hasattr(config, "workerinput") or not hasattr(options, "numprocesses"):
         return
-    if options.numprocesses is None and config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+    if options.numprocesses is None and not options.usepdb and config.args_source is pytest.Config.ArgsSource.TESTPATHS:
         options.numprocesses = PROCESSES_PER_CORE * (os.cpu_count() or 1)
     if options.numprocesses and options.dist == "no":
         options.dist, options.loadscopereorder = "loadgroup", False

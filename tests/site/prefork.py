@@ -141,8 +141,9 @@ class Server:
 
     def _end(self) -> None:
         for number in self._connections:
-            with contextlib.suppress(ProcessLookupError):
+            with contextlib.suppress(ProcessLookupError, ChildProcessError):
                 os.killpg(number, signal.SIGKILL)
+                os.waitpid(number, 0)
 
 
 def keep_spare() -> None:
