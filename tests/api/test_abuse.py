@@ -251,7 +251,7 @@ def test_b14_b15_a_refusal_tells_nothing_of_what_listens(wired: Wiring, url: str
         said = [client.post("/media/from_url", json={"url": f"http://{each}/secret"}) for each in targets]
     assert {each.status_code for each in said} == {422}
     assert len({each.content for each in said}) == 1
-    assert max(each.elapsed.total_seconds() for each in said) < 2
+    assert max(each.elapsed.total_seconds() for each in said) < 8  # who dials, waits for 10 s at least
 
 
 def test_b15_a_failure_repeats_nothing_of_the_page(wired: Wiring, url: str) -> None:

@@ -12,12 +12,13 @@ from feedcrawl import commands
 from feedcrawl.domain.frontier.tasks import Kind
 
 SCRAPYS = {"crawl", "fetch", "parse", "shell"}
-NAMES = sorted({each.name for each in iter_modules(commands.__path__)} - SCRAPYS - {"feed_actions"})
+MODULES = {each.name: import_module(f"feedcrawl.commands.{each.name}") for each in iter_modules(commands.__path__)}
+NAMES = sorted(name for name, module in MODULES.items() if hasattr(module, "Command") and name not in SCRAPYS)
 
 
 def options(name: str) -> dict[str, str]:
     """What is said of each option of its own, under the option with its value."""
-    command, parser = import_module(f"feedcrawl.commands.{name}").Command(), ArgumentParser(conflict_handler="resolve")
+    command, parser = MODULES[name].Command(), ArgumentParser(conflict_handler="resolve")
     command.settings = Settings()
     command.add_options(parser)
     return {

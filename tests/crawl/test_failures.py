@@ -43,7 +43,8 @@ UNNAMED = {
     "stopped by an operator's handler: ours keeps the answer": "StopDownload",
     "says that nothing failed": "ResponseDone",
     "goes on at another host": "HopElsewhere",
-    "the start fails": "ServerRefused",
+    "the start fails": "ConfigError ServerRefused",
+    "a base of others": "FeedcrawlError",
     "misuse of Twisted's reactor, timers, listeners, datagrams and processes": """
         AlreadyCalled AlreadyCancelled AlreadyListened BindError CannotListenError ConnectInProgressError
         InvalidAddressError MessageLengthError MulticastJoinError NoProtocol NotConnectingError NotListeningError
