@@ -280,8 +280,10 @@ async def send(answer: Answer, request: Request, writer: asyncio.StreamWriter) -
     if answer.wait_sec:
         await asyncio.sleep(answer.wait_sec)
     if answer.raw is not None:
-        writer.write(answer.raw)
-        await writer.drain()
+        for piece in pieces(answer, answer.raw):
+            await asyncio.sleep(answer.drip_sec)
+            writer.write(piece)
+            await writer.drain()
         return False
     request.status = 304 if matches(answer, request) else answer.status
     body = b"" if request.status in BODILESS else encoded(answer)

@@ -35,6 +35,10 @@ def item(inside: str) -> str:
 # What comes, and what the journal may call it. Documents that are merely odd may also be read.
 HOSTILE: dict[str, tuple[Answer, set[str]]] = {
     "hang": (hanging(), {"total_timeout"}),
+    "header": (
+        Answer(raw=b"HTTP/1.1 200 OK\r\n" + b"X-Slow: 1\r\n" * 400, piece_bytes=11, drip_sec=0.05),
+        {"total_timeout"},
+    ),
     "slowly": (document(b" " * 5000, piece_bytes=10, drip_sec=0.05), {"total_timeout"}),
     "endless": (document(b"<rss>" + b"x" * (4 << 20), chunked=True), {"too_large"}),
     "bomb": (
@@ -68,8 +72,10 @@ def hostile_world(world: World) -> list[str]:
     urls = []
     for number in range(4):
         site = world.origin.site(f"good-{number}.test")
-        site.serve("/page", good_page(f"good{number}"))
-        urls.append(site.serve("/feed", feed([entry(site, f"good{number}", site.url("/page"))])))
+        # One of the good servers closes each connection that it has promised to keep.
+        closes = {"cut_bytes": 1 << 20} if number == 0 else {}
+        site.serve("/page", replace(good_page(f"good{number}"), **closes))
+        urls.append(site.serve("/feed", replace(feed([entry(site, f"good{number}", site.url("/page"))]), **closes)))
     for number, (name, (answer, _)) in enumerate(HOSTILE.items()):
         urls.insert(1 + 2 * number, world.origin.site(f"{name}.test").serve("/feed", answer))
     return urls

@@ -1,6 +1,7 @@
 """Whole pages: which text is the article's, and what is said of it."""
 
 import json
+import time
 from contextlib import suppress
 from datetime import UTC, datetime
 
@@ -285,3 +286,13 @@ def test_a_body_that_cannot_be_made_safe_is_not_stored(monkeypatch: pytest.Monke
     with pytest.raises(NoArticle) as refused:
         extract(html, url=URL)
     assert (refused.value.code, refused.value.detail) == ("sanitize_failed", "ValueError: no tree")
+
+
+@pytest.mark.parametrize("ends", ["\r", "", "\n"])
+@pytest.mark.parametrize("extra", ["", "&amp;" * 200_000])
+def test_a_page_of_one_line_or_of_entities_is_read(ends: str, extra: str) -> None:
+    body = ends.join(f"<p>{each}</p>" for each in PARAGRAPHS)
+    began = time.process_time()
+    found = extract(f"<html><body><article>{body}</article><p>{extra}</p></body></html>", url=URL)
+    assert PARAGRAPHS[3] in found.text
+    assert time.process_time() - began < 10

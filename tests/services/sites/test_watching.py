@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import redis
 
+from feedcrawl.domain.robots import parse
 from feedcrawl.domain.sitemaps.state import Sitemap
 from feedcrawl.services.sites import watching
 from feedcrawl.services.subscriptions.registering import Wish
@@ -64,3 +65,11 @@ def test_the_sitemaps_of_a_site() -> None:
     ]
     assert {each.categories for each in found} == {("x",)}
     assert len(watching.of_site(page, [f"/{n}.xml" for n in range(10_000)], NOW)) == watching.MAX_NAMED + 2
+
+
+def test_a_robots_txt_names_a_hundred_sitemaps_at_most() -> None:
+    lines = "".join(f"Sitemap: http://a.test/{number}.xml\n" for number in range(100_000))
+    named = parse(f"Sitemap: http://a.test/robots.txt\n{lines}".encode()).sitemaps
+    found = [each.url for each in watching.of_site(SITEMAP, named, NOW)]
+    assert len(found) <= watching.MAX_NAMED + len(watching.GUESSES)
+    assert found[:2] == ["http://a.test/robots.txt", "http://a.test/0.xml"]  # it is no sitemap, as its poll will show
