@@ -114,6 +114,7 @@ ITEM_PIPELINES: dict[str, int | None] = {
 }
 EXTENSIONS: dict[str, int | None] = {
     "feedcrawl.extensions.settle.Settle": 0,
+    "feedcrawl.extensions.stall.Stall": 5,
     "feedcrawl.extensions.inputs.InputExtension": 10,
     "feedcrawl.extensions.watch.Watch": 15,
     "feedcrawl.extensions.sweep.Sweep": 16,
