@@ -59,8 +59,8 @@ AGENTS = "".join(f"User-agent: {chr(97 + n % 26)}{chr(97 + n // 26 % 26)}{chr(97
 # Where a case is served, and what.
 CASES: dict[str, tuple[str, Callable[[], Answer]]] = {
     "plain": ("/page", lambda: page(b"")),
-    "punycode": ("/page", lambda: page(b"a" * 900_000, "text/html; charset=punycode")),
-    "idna": ("/page", lambda: page(b"a" * 900_000, "text/html; charset=idna")),
+    "punycode": ("/page", lambda: page(b"-" + b"a" * 900_000, "text/html; charset=punycode")),
+    "idna": ("/page", lambda: page(b"-" + b"a" * 900_000, "text/html; charset=idna")),
     "bad utf-8": ("/page", lambda: page(b"\xff" * (4 * MIB), "text/html; charset=utf-8")),
     "undeclared": ("/page", lambda: page(b"\xe9a" * (2 * MIB))),
     "members": ("/page", lambda: encoded(gzip.compress(b"") * (4 * MIB // 20), "gzip")),

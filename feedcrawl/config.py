@@ -153,10 +153,8 @@ class Config:
     )
     remember_sec: float = setting(30 * DAY_SEC, "s", "a URL that ended is not asked again within this time")
     linger_sec: float = setting(30.0, "s", "a one-shot run ends when nothing is due within this time")
-    drain_sec: float = setting(30.0, "s", "after SIGTERM, for requests that are under way")
-    stall_sec: float = setting(
-        30.0, "s", "a worker whose event loop stands still for so long ends with status 1; 0 = never", at_least=0
-    )
+    drain_sec: float = setting(30.0, "s", "from SIGTERM to the end of a worker; requests have two thirds of it")
+    stall_sec: float = setting(30.0, "s", "until a standing event loop ends its worker; 0 = never", at_least=0)
     take_batch: int = setting(16, "tasks", "taken from the frontier at a time", at_least=1)
     max_feeds_per_list: int = setting(
         10_000,

@@ -31,8 +31,9 @@ UNWIND_SEC = 10.0
 class Shutdown:
     """When the engine has stopped, all of the wiring ends.
 
-    A drain after SIGTERM has its time. Then the connections are cut and their tasks go back without an attempt; what
-    has not ended soon after that, or at a second signal, is left, and all leases go back.
+    A drain after SIGTERM has its time. For its last 10 s (a third of a short one) the connections are cut and their
+    tasks go back without an attempt; what has not ended 10 s after that, or at a second signal, is left, and all
+    leases go back. So a drain of 30 s or more is not exceeded.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -71,7 +72,8 @@ class Shutdown:
         now = time.monotonic()
         if self._stopping_since is None:
             self._stopping_since = now
-        if now - self._stopping_since < self._wired.config.drain_sec:
+        drain_sec = self._wired.config.drain_sec
+        if now - self._stopping_since < drain_sec - min(UNWIND_SEC, drain_sec / 3):
             return
         if self._cut_at is None:
             self._cut_at = now

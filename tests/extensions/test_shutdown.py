@@ -84,13 +84,15 @@ def test_a_drain_has_its_time_and_is_then_cut(monkeypatch: pytest.MonkeyPatch, c
         assert process.look(extension, 1000) == ["", ""]
         process.engine.running = False
         assert process.look(extension, 0) == ["", ""]
-        assert process.look(extension, 29.9) == ["", ""]
+        assert process.look(extension, 19.9) == ["", ""]
         assert process.look(extension, 0.2) == ["aborted", "stopped"]
         assert (request.meta["outcome"].reason, request.meta["outcome"].kind) == ("shutdown", "postponed")
         assert other.meta == {}
         assert process.look(extension, 1) == ["aborted", "stopped"]
         assert process.reactor.stopped == 0
-        process.look(extension, shutdown.UNWIND_SEC)
+        process.look(extension, 8.9)
+        assert process.reactor.stopped == 0
+        process.look(extension, 0.2)
         assert process.reactor.stopped == 1
 
     asyncio.run(main())
