@@ -17,16 +17,17 @@ from fastapi import Depends, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.security import APIKeyCookie, HTTPBearer
 
+from feedcrawl.api.dependencies import wiring_of
 from feedcrawl.api.problems import CROSS_SITE
 from feedcrawl.api.queries import known_parameters
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.operations.tokens import SCOPES, Scope, granted
 from feedcrawl.services.operations import tokens
+from feedcrawl.store.operations.tokens import Tokens
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from feedcrawl.wiring import Wiring
 
 LOCAL: Final = "local"
 """The actor that whoever is on this machine is, where he shows no token."""
@@ -57,17 +58,17 @@ def is_loopback(host: str) -> bool:
         return host.lower() == "localhost"
 
 
-def caller_of(request: Request, wired: Wiring) -> Caller:
+def caller_of(request: Request, known: Tokens, api_host: str) -> Caller:
     """Who sends a request. Refusal: `token_missing`, `token_unknown`, or `cross_site`. Asks the store for a token."""
     if request.method not in SAFE_METHODS:
         check_origin(request)
     text = shown_token(request)
     if text is not None:
-        token = tokens.find(wired.tokens, text)
+        token = tokens.find(known, text)
         if token is None:
             raise Refusal("token_unknown", "there is no such token, or not any more: `scrapy token list` names them")
         return Caller(token.actor, granted(token.scope), token.id)
-    if is_loopback(wired.config.api_host) and _is_local(request):
+    if is_loopback(api_host) and _is_local(request):
         return Caller(LOCAL, frozenset(SCOPES))
     raise Refusal("token_missing", "send `Authorization: Bearer TOKEN`; `scrapy token create NAME` makes one")
 
@@ -76,7 +77,8 @@ async def identify(request: Request) -> Caller:
     """As `caller_of`, once a request, and without keeping others waiting."""
     found: Caller | None = getattr(request.state, "caller", None)
     if found is None:
-        found = await run_in_threadpool(caller_of, request, request.app.state.wired)
+        wired = wiring_of(request)
+        found = await run_in_threadpool(caller_of, request, wired.tokens, wired.config.api_host)
         request.state.caller, request.state.actor = found, found.actor
     return found
 

@@ -61,11 +61,10 @@ class Command(OnStores, ScrapyCommand):
 
 
 async def _replay(wired: Wiring, wanted: Wanted, feed_id: str | None, opts: Namespace) -> Counter[str]:
-    from feedcrawl.services.archive.replay import Replay  # noqa: PLC0415 - see the package
 
     counts: Counter[str] = Counter()
     try:
-        async for each in Replay(wired).run(wanted, feed_id=feed_id, write=opts.write):
+        async for each in wired.replay.run(wanted, feed_id=feed_id, write=opts.write):
             counts[each.outcome] += 1
             counts.update({"written": 1} if each.written else {})
             counts.update(f"changed {name}" for name in each.changes)

@@ -82,7 +82,7 @@ class InputExtension(Periodic):
                 self._count(new)
                 await sleep(0)
             wired = self._wired
-            await sources.refresh(wired.sources, wired, wired.said_sources, wired.file_sources)
+            await sources.refresh(wired.sources, wired.source_stores, wired.said_sources, wired.file_sources)
         except StoreUnavailable as error:
             logger.debug("inputs_wait", extra={"reason": error.code})
         finally:

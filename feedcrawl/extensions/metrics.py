@@ -38,7 +38,7 @@ class Metrics:
         self._registry = CollectorRegistry()
         self._histograms = Histograms(self._registry)
         self._registry.register(StatsCounters(crawler.stats.get_stats))
-        self._registry.register(Fleet(self._wired))
+        self._registry.register(Fleet(self._wired.measured))
         self._endpoint: Endpoint | None = None
 
     @classmethod

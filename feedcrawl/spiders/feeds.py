@@ -44,7 +44,7 @@ class FeedsSpider(FrontierSpider):
 
     async def begin(self) -> None:
         """Subscribes to what was asked for; the frontier does the rest."""
-        await sources.sync(self.wired.sources, self.wired)
+        await sources.sync(self.wired.sources, self.wired.source_stores)
         wishes, refused = registering.read_wishes(
             self.feeds, self.categories, self.wired.gate, limit=self.wired.config.max_feeds_per_list
         )

@@ -57,7 +57,7 @@ class SiteSpider(FrontierSpider):
     async def begin(self) -> None:
         """Begins at the base of the source, or goes on with a run that was interrupted."""
         wired = self.wired
-        await sources.sync(wired.sources, wired)
+        await sources.sync(wired.sources, wired.source_stores)
         limit = wired.config.site_max_pages
         self.run = SiteRun(self.site, wired.site_runs, wired.frontier, wired.leases, max_pages=limit)
         self.run.follow([self._page(self.site.base_url, 0)])

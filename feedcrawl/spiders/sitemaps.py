@@ -35,7 +35,7 @@ class SitemapsSpider(FrontierSpider):
 
     async def begin(self) -> None:
         """Watches what was asked for; the frontier does the rest."""
-        await sources.sync(self.wired.sources, self.wired)
+        await sources.sync(self.wired.sources, self.wired.source_stores)
         wishes, refused = registering.read_wishes(
             self.sitemaps, self.categories, self.wired.gate, limit=self.wired.config.max_feeds_per_list
         )

@@ -9,6 +9,8 @@ from weakref import WeakKeyDictionary
 from feedcrawl.domain.articles.similarity import Rule
 from feedcrawl.domain.cadence.values import CadencePolicy
 from feedcrawl.parsing import ParserPool
+from feedcrawl.services.archive import replay
+from feedcrawl.services.archive.replay import Replay
 from feedcrawl.services.articles.catalogue import Catalogue
 from feedcrawl.services.articles.collections import CollectionService
 from feedcrawl.services.articles.files import FileService
@@ -17,6 +19,7 @@ from feedcrawl.services.articles.media import MediaService
 from feedcrawl.services.articles.merges import Merges
 from feedcrawl.services.articles.submissions import Submissions
 from feedcrawl.services.frontier.leases import Leases
+from feedcrawl.services.operations import measures
 from feedcrawl.services.operations.dead_letters import DeadLetterService
 from feedcrawl.services.operations.overview import Dashboard
 from feedcrawl.services.operations.readiness import Readiness
@@ -25,6 +28,7 @@ from feedcrawl.services.operations.sweeper import Sweeper
 from feedcrawl.services.operations.url_gate import Gate
 from feedcrawl.services.push.websub import WebSub
 from feedcrawl.services.sites.sources import Sources, all_of, load
+from feedcrawl.services.sites.sources import Stores as SourceStores
 from feedcrawl.services.subscriptions.tempo import Tempo
 from feedcrawl.store.articles.files import FileContents, Files
 from feedcrawl.telemetry.tracing import tracer_for
@@ -165,6 +169,37 @@ class Wiring(Stores):
             sitemaps=self.sitemaps,
             pushes=self.pushes,
             worker=worker,
+        )
+
+    @cached_property
+    def source_stores(self) -> SourceStores:
+        """Where sources are brought into effect."""
+        return SourceStores(self.registry, self.sitemaps, self.frontier, self.now)
+
+    @cached_property
+    def measured(self) -> measures.Stores:
+        """What a scrape of the fleet's metrics reads."""
+        return measures.Stores(self.client, self.frontier, self.registry, self.dead_letters, self.events)
+
+    @cached_property
+    def replay(self) -> Replay:
+        """Pages of the archive, read anew."""
+        return Replay(
+            replay.Stores(
+                config=self.config,
+                client=self.client,
+                frontier=self.frontier,
+                sources=self.sources,
+                articles=self.articles,
+                joins=self.joins,
+                media=self.media,
+                files=self.files,
+                events=self.events,
+                entry_lines=self.entry_lines,
+                article_lines=self.article_lines,
+                parsers=self.parsers,
+                now=self.now,
+            )
         )
 
     @cached_property

@@ -19,7 +19,6 @@ from world import World, article, entry, events, feed, good_page, world_in
 from feedcrawl.domain.articles.media import media_id
 from feedcrawl.domain.articles.replays import Wanted
 from feedcrawl.domain.urls import url_uid
-from feedcrawl.services.archive.replay import Replay
 from feedcrawl.services.articles.tasks import article_task
 
 RULES = """
@@ -131,7 +130,7 @@ def test_conditions(crawled: World) -> None:
             (feed_id,) = {line["feed_id"] for line in crawled.lines("entries")}
             found = []
             for wanted, feed, _ in rows:
-                asked = Replay(wired).run(wanted, feed_id=feed and feed.format(feed=feed_id))
+                asked = wired.replay.run(wanted, feed_id=feed and feed.format(feed=feed_id))
                 found.append({each.url async for each in asked})
             await wired.parsers.close()
             return found

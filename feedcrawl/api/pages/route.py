@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from datetime import datetime
 from http import HTTPStatus
 from typing import Annotated, Any
 from urllib.parse import parse_qsl
@@ -19,7 +20,6 @@ from feedcrawl.api.problems import RETRY_SEC, STATUSES
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.store.disk.files import DiskUnavailable
 from feedcrawl.store.redis.errors import StoreUnavailable
-from feedcrawl.wiring import Wiring
 
 MAX_FIELDS = 20
 
@@ -50,14 +50,14 @@ class PageRoute(APIRoute):
         return handled
 
 
-def context(request: Request, wired: Wiring, caller: Caller | None, here: str) -> dict[str, Any]:
+def context(request: Request, now: datetime, caller: Caller | None, here: str) -> dict[str, Any]:
     """What every page is told: who reads it, where he is, and when."""
     return {
         "caller": caller,
         "by_cookie": COOKIE in request.cookies,
         "may_write": caller is not None and "write" in caller.scopes,
         "here": here,
-        "now": wired.now(),
+        "now": now,
     }
 
 

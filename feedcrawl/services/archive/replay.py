@@ -10,7 +10,7 @@ import asyncio
 from collections import deque
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from feedcrawl.domain.articles.replays import Replayed, Wanted, differences, outcome, outline, version
 from feedcrawl.domain.dates import rfc3339
@@ -30,7 +30,7 @@ from feedcrawl.store.disk.raw import RawElsewhere
 from feedcrawl.store.redis.connection import in_order
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterator, Sequence
     from datetime import date, datetime
 
     from feedcrawl.config import Config
@@ -56,35 +56,23 @@ _AHEAD: Final = 2
 """Pages in hand for each child."""
 
 
-class Stores(Protocol):
+@dataclass(frozen=True, slots=True)
+class Stores:
     """What a replay works with."""
 
-    @property
-    def config(self) -> Config: ...  # noqa: D102 - as in Wiring
-    @property
-    def client(self) -> Client: ...  # noqa: D102
-    @property
-    def frontier(self) -> Frontier: ...  # noqa: D102
-    @property
-    def sources(self) -> Sources: ...  # noqa: D102
-    @property
-    def articles(self) -> Articles: ...  # noqa: D102
-    @property
-    def joins(self) -> Joins: ...  # noqa: D102
-    @property
-    def media(self) -> MediaService: ...  # noqa: D102
-    @property
-    def files(self) -> FileService: ...  # noqa: D102
-    @property
-    def events(self) -> Events: ...  # noqa: D102
-    @property
-    def entry_lines(self) -> NdjsonFile: ...  # noqa: D102
-    @property
-    def article_lines(self) -> NdjsonFile: ...  # noqa: D102
-    @property
-    def parsers(self) -> ParserPool: ...  # noqa: D102
-    @staticmethod
-    def now() -> datetime: ...  # noqa: D102
+    config: Config
+    client: Client
+    frontier: Frontier
+    sources: Sources
+    articles: Articles
+    joins: Joins
+    media: MediaService
+    files: FileService
+    events: Events
+    entry_lines: NdjsonFile
+    article_lines: NdjsonFile
+    parsers: ParserPool
+    now: Callable[[], datetime]
 
 
 @dataclass(frozen=True, slots=True)

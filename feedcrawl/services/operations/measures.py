@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
@@ -30,28 +31,15 @@ if TYPE_CHECKING:
     Values = Iterable[tuple[Sequence[str], float]]
 
 
-class Stores(Protocol):
-    """What is read; `Wiring` has all of it."""
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """What a scrape reads."""
 
-    @property
-    def client(self) -> Client:
-        """Redis."""
-
-    @property
-    def frontier(self) -> Frontier:
-        """All future work."""
-
-    @property
-    def registry(self) -> Registry:
-        """The subscribed feeds."""
-
-    @property
-    def dead_letters(self) -> DeadLetters:
-        """What was given up."""
-
-    @property
-    def events(self) -> Events:
-        """The stream."""
+    client: Client
+    frontier: Frontier
+    registry: Registry
+    dead_letters: DeadLetters
+    events: Events
 
 
 class Fleet(Collector):

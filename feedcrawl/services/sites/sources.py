@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from feedcrawl.domain.errors import InvalidUrl, Refusal
 from feedcrawl.domain.sites.source_records import changed, source_record
@@ -18,7 +19,7 @@ from feedcrawl.services.subscriptions import registering
 from feedcrawl.services.subscriptions.registering import Wish
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping
+    from collections.abc import Callable, Container, Iterable, Mapping
     from datetime import datetime
     from pathlib import Path
 
@@ -34,17 +35,14 @@ Sources = dict[str, Source]
 """By name."""
 
 
-class Stores(Protocol):
+@dataclass(frozen=True, slots=True)
+class Stores:
     """Where sources are brought into effect."""
 
-    @property
-    def registry(self) -> Registry: ...  # noqa: D102 - as in Wiring
-    @property
-    def sitemaps(self) -> Sitemaps: ...  # noqa: D102
-    @property
-    def frontier(self) -> Frontier: ...  # noqa: D102
-    @staticmethod
-    def now() -> datetime: ...  # noqa: D102
+    registry: Registry
+    sitemaps: Sitemaps
+    frontier: Frontier
+    now: Callable[[], datetime]
 
 
 def load(path: Path | None) -> Sources:

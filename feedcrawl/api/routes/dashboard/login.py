@@ -13,8 +13,8 @@ from feedcrawl.api.access import COOKIE, check_origin
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.pages.route import Form, PageRoute, context
 from feedcrawl.api.queries import known_parameters
+from feedcrawl.config import Config
 from feedcrawl.services.operations import tokens
-from feedcrawl.wiring import Wiring
 
 COOKIE_SEC = 30 * 86_400
 UNKNOWN = "There is no such token, or not any more."
@@ -32,7 +32,7 @@ def own_path(text: str) -> str:
 def ask(request: Request, wired: Wired, asked: Annotated[str, Query(alias="next", max_length=2000)] = "/") -> Response:
     """Asks for a token."""
     values = {"next": own_path(asked), "refused": ""}
-    return pages.render("login.html", context(request, wired, None, "/login") | values)
+    return pages.render("login.html", context(request, wired.now(), None, "/login") | values)
 
 
 @router.post("/login")
@@ -42,9 +42,11 @@ def log_in(request: Request, wired: Wired, form: Form) -> Response:
     text, back = form.get("token", "").strip(), own_path(form.get("next", "/"))
     if tokens.find(wired.tokens, text) is None:
         values = {"next": back, "refused": UNKNOWN}
-        return pages.render("login.html", context(request, wired, None, "/login") | values, HTTPStatus.UNAUTHORIZED)
+        return pages.render(
+            "login.html", context(request, wired.now(), None, "/login") | values, HTTPStatus.UNAUTHORIZED
+        )
     answer = RedirectResponse(back, 303, pages.HEADERS)
-    secure = _is_secure(request, wired)
+    secure = _is_secure(request, wired.config)
     answer.set_cookie(COOKIE, text, max_age=COOKIE_SEC, httponly=True, samesite="strict", secure=secure)
     return answer
 
@@ -54,13 +56,13 @@ def log_out(request: Request, wired: Wired) -> Response:
     """Forgets the cookie; the token itself stays valid elsewhere."""
     check_origin(request)
     answer = RedirectResponse("/login", 303, pages.HEADERS)
-    answer.delete_cookie(COOKIE, httponly=True, samesite="strict", secure=_is_secure(request, wired))
+    answer.delete_cookie(COOKIE, httponly=True, samesite="strict", secure=_is_secure(request, wired.config))
     return answer
 
 
-def _is_secure(request: Request, wired: Wiring) -> bool:
+def _is_secure(request: Request, config: Config) -> bool:
     """Whether browsers reach this server over TLS, be it through a proxy."""
-    public = wired.config.public_url or ""
+    public = config.public_url or ""
     by_name = public.startswith("https://") and request.headers.get("host") == public.removeprefix("https://").strip(
         "/"
     )

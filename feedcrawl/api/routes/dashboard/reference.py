@@ -26,7 +26,7 @@ def show_reference(request: Request, wired: Wired) -> Response:
     document = request.app.openapi()
     shown = sorted(_operations(document), key=lambda each: each["tag"])
     groups = [(tag, list(each)) for tag, each in groupby(shown, key=lambda each: each["tag"])]
-    return pages.render("reference.html", context(request, wired, None, "/docs") | {"groups": groups})
+    return pages.render("reference.html", context(request, wired.now(), None, "/docs") | {"groups": groups})
 
 
 def _operations(document: dict[str, Any]) -> list[dict[str, Any]]:

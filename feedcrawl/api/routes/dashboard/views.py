@@ -91,7 +91,7 @@ def show_overview(request: Request, caller: Reader, wired: Wired, span: str = "2
         "taken": late["poll"] if "poll" in late else Lateness(),
         "trouble": wired.readiness.trouble,
     }
-    return pages.render("overview.html", context(request, wired, caller, "/") | values)
+    return pages.render("overview.html", context(request, wired.now(), caller, "/") | values)
 
 
 def _outcomes(bar: Bar) -> list[float]:
@@ -122,7 +122,7 @@ def show_feeds(
         "earlier": f"/dashboard/feeds{pages.query(**same, page=page - 1)}" if page > 1 else "",
         "later": f"/dashboard/feeds{pages.query(**same, page=page + 1)}" if more else "",
     }
-    return pages.render("feeds.html", context(request, wired, caller, "/dashboard/feeds") | values)
+    return pages.render("feeds.html", context(request, wired.now(), caller, "/dashboard/feeds") | values)
 
 
 @router.get("/dashboard/feeds/{feed_id}")
@@ -136,7 +136,7 @@ def show_feed(request: Request, caller: Reader, wired: Wired, feed_id: FeedId, d
         "won": winner(polls.reason or "", polls.candidates),
         "done": "It is due now: the next worker that is free polls it." if done == "refetch" else "",
     }
-    return pages.render("feed.html", context(request, wired, caller, "/dashboard/feeds") | values)
+    return pages.render("feed.html", context(request, wired.now(), caller, "/dashboard/feeds") | values)
 
 
 def _intervals(seen: overview.FeedPage) -> dict[str, Any]:
@@ -175,7 +175,7 @@ def show_articles(
     found = wired.catalogue.page(wanted, wired.now(), before=place_of(cursor))
     later = pages.query(host=host, category=category, cursor=cursor_of(found.next)) if found.next else ""
     values = {"found": found, "host": host, "category": category, "later": later and f"/dashboard/articles{later}"}
-    return pages.render("articles.html", context(request, wired, caller, "/dashboard/articles") | values)
+    return pages.render("articles.html", context(request, wired.now(), caller, "/dashboard/articles") | values)
 
 
 @router.get("/dashboard/articles/{uid}")
@@ -193,7 +193,7 @@ def show_article(request: Request, caller: Reader, wired: Wired, uid: Uid) -> Re
         "history": task[1] if task else None,
         "versions": wired.dashboard.versions(uid),
     }
-    return pages.render("article.html", context(request, wired, caller, "/dashboard/articles") | values)
+    return pages.render("article.html", context(request, wired.now(), caller, "/dashboard/articles") | values)
 
 
 @router.get("/dashboard/articles/{uid}/content")
@@ -232,7 +232,7 @@ def show_frontier(request: Request, caller: Reader, wired: Wired) -> Response:
         "queue": queue,
         "infinite": math.inf,
     }
-    return pages.render("frontier.html", context(request, wired, caller, "/dashboard/frontier") | values)
+    return pages.render("frontier.html", context(request, wired.now(), caller, "/dashboard/frontier") | values)
 
 
 @router.get("/dashboard/frontier/urls", dependencies=HEAVY_PAGE)
@@ -259,7 +259,7 @@ def show_urls(
         "kinds": get_args(Kind),
         "later": f"/dashboard/frontier/urls{pages.query(**said, cursor=after)}" if after else "",
     }
-    return pages.render("urls.html", context(request, wired, caller, "/dashboard/frontier") | values)
+    return pages.render("urls.html", context(request, wired.now(), caller, "/dashboard/frontier") | values)
 
 
 @router.get("/dashboard/hosts/{name}")
@@ -269,7 +269,7 @@ def show_host(
     """A host's pace and circuit, those of its domain, and why it waits."""
     host = wired.frontier.host(name.lower())
     values = {"host": host, "why": f"{WHY[host.waits_for][:1].upper()}{WHY[host.waits_for][1:]}."}
-    return pages.render("host.html", context(request, wired, caller, "/dashboard/frontier") | values)
+    return pages.render("host.html", context(request, wired.now(), caller, "/dashboard/frontier") | values)
 
 
 @router.get("/dashboard/dlq", dependencies=HEAVY_PAGE)
@@ -295,7 +295,7 @@ def show_dead_letters(
         "later": f"/dashboard/dlq{pages.query(**said, before=found.before)}" if found.before else "",
         "done": _done(done, number, refused),
     }
-    return pages.render("dlq.html", context(request, wired, caller, "/dashboard/dlq") | values)
+    return pages.render("dlq.html", context(request, wired.now(), caller, "/dashboard/dlq") | values)
 
 
 @router.post("/dashboard/dlq", dependencies=HEAVY_PAGE)

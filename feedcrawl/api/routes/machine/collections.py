@@ -16,6 +16,7 @@ from feedcrawl.api.limits.places import HEAVY
 from feedcrawl.api.paging import Cursor, Limit, address, cursor_of, place_of, shown
 from feedcrawl.api.problems import answers
 from feedcrawl.api.routes.machine.articles import OUTLINED, Uid
+from feedcrawl.config import Config
 from feedcrawl.domain.articles.outfeeds import ATOM_TYPE, JSON_TYPE, OutFeed, atom, entry_of, iri, json_feed
 from feedcrawl.domain.articles.page_records import MediaRecord
 from feedcrawl.domain.dates import rfc3339
@@ -23,7 +24,6 @@ from feedcrawl.services.articles.collections import NAME
 
 if TYPE_CHECKING:
     from feedcrawl.services.articles.collections import Held, Page
-    from feedcrawl.wiring import Wiring
 
 router = APIRouter(prefix="/collections", tags=["collections"])
 
@@ -100,7 +100,7 @@ def collection_as_atom(
 ) -> Response:
     """A collection as an Atom feed with the whole articles, the last that came first. It has what has been read."""
     page = wired.shelves.page(caller.actor, name, before=place_of(cursor), limit=limit, html=True)
-    feed, links = _described(request, wired, name, page)
+    feed, links = _described(request, wired.config, name, page)
     return Response(atom(feed, list(map(entry_of, _articles(page)))), headers=links, media_type=ATOM_TYPE)
 
 
@@ -115,7 +115,7 @@ def collection_as_json_feed(
 ) -> Response:
     """The same as a JSON Feed."""
     page = wired.shelves.page(caller.actor, name, before=place_of(cursor), limit=limit, html=True)
-    feed, links = _described(request, wired, name, page)
+    feed, links = _described(request, wired.config, name, page)
     return Response(json_feed(feed, list(map(entry_of, _articles(page)))), headers=links, media_type=JSON_TYPE)
 
 
@@ -137,13 +137,13 @@ def _articles(page: Page) -> list[dict[str, Any]]:
     return [held.article for held in page.held if held.article is not None]
 
 
-def _described(request: Request, wired: Wiring, name: str, page: Page) -> tuple[OutFeed, dict[str, str]]:
+def _described(request: Request, config: Config, name: str, page: Page) -> tuple[OutFeed, dict[str, str]]:
     """The feed that a page of a collection is, the same on each page, and the same links as a header."""
-    base = wired.config.public_url or str(request.base_url)
+    base = config.public_url or str(request.base_url)
     here = iri(base.rstrip("/") + address(request))
     following = iri(base.rstrip("/") + address(request, cursor=cursor_of(page.next))) if page.next else None
     updated = datetime.fromtimestamp(page.held[0].since if page.held else 0, UTC)
     whole = iri(f"{base.rstrip('/')}{request.url.path}#{request.state.actor}")
-    feed = OutFeed(name, here, updated, id=whole, next_url=following, hub_url=wired.config.hub_url)
-    links = {"self": here, "next": following, "hub": wired.config.hub_url}
+    feed = OutFeed(name, here, updated, id=whole, next_url=following, hub_url=config.hub_url)
+    links = {"self": here, "next": following, "hub": config.hub_url}
     return feed, {"Link": ", ".join(f'<{url}>; rel="{rel}"' for rel, url in links.items() if url)}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Query, Request
@@ -21,7 +23,6 @@ from feedcrawl.store.redis.errors import StoreUnavailable
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from feedcrawl.wiring import Wiring
 
 router = APIRouter(tags=["events"])
 
@@ -63,7 +64,9 @@ async def read_events(
         lines = "".join(f"{_json(each)}\n" for each in page.events)
         return Response(lines.encode("utf-8", "replace"), media_type=NDJSON, headers={"X-Cursor": page.cursor})
     page = await run_in_threadpool(events.read, wired.events, last_event_id or after, BATCH, wanted)
-    return _Stream(_follow(request, wired, page, wanted), request, caller)
+    read = partial(events.read, wired.events, limit=BATCH, types=wanted)
+    check = partial(caller_of, request, wired.tokens, wired.config.api_host)
+    return _Stream(_follow(page, read, check), request, caller)
 
 
 class _Stream(StreamingResponse):
@@ -79,8 +82,10 @@ class _Stream(StreamingResponse):
             await super().__call__(scope, receive, send)
 
 
-async def _follow(request: Request, wired: Wiring, page: events.Page, types: list[str]) -> AsyncIterator[bytes]:
-    """This page, and each that comes after it, until the token is revoked."""
+async def _follow(
+    page: events.Page, read: Callable[[str], events.Page], check: Callable[[], Caller]
+) -> AsyncIterator[bytes]:
+    """This page, and each that comes after it, until `check` refuses the token."""
     silent_sec = ALIVE_SEC
     while True:
         for each in page.events:
@@ -93,8 +98,8 @@ async def _follow(request: Request, wired: Wiring, page: events.Page, types: lis
         if len(page.events) < BATCH:
             await asyncio.sleep(LOOK_SEC)
         try:
-            await run_in_threadpool(caller_of, request, wired)
-            page = await run_in_threadpool(events.read, wired.events, page.cursor, BATCH, types)
+            await run_in_threadpool(check)
+            page = await run_in_threadpool(read, page.cursor)
         except Refusal:
             return
         except StoreUnavailable:

@@ -16,6 +16,7 @@ from feedcrawl.api.access import needs
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.limits.places import HEAVY
 from feedcrawl.api.paging import Cursor, Limit, Moment, place_of, shown
+from feedcrawl.config import Config
 from feedcrawl.domain.entries.records import EntryRecord
 from feedcrawl.domain.subscriptions.listed import MAX_CATEGORIES, MAX_CATEGORY, categories_of
 from feedcrawl.domain.subscriptions.published import FeedRecord, JournalLineRecord
@@ -28,7 +29,6 @@ from feedcrawl.services.subscriptions.registering import DEFAULT_PRIORITY, Wish,
 
 if TYPE_CHECKING:
     from feedcrawl.domain.subscriptions.records import Feed
-    from feedcrawl.wiring import Wiring
 
 router = APIRouter(prefix="/feeds", tags=["feeds"], dependencies=[Depends(needs("read"))])
 
@@ -123,7 +123,7 @@ def list_feeds(
     """
     wanted = listing.Wanted(category or None, source or None, host or None, failing)
     found, following = listing.page(wired.registry, wanted, place_of(cursor), limit)
-    return shown(request, {"feeds": [_public(wired, feed) for feed in found]}, following)
+    return shown(request, {"feeds": [_public(wired.config, feed) for feed in found]}, following)
 
 
 @router.post(
@@ -152,14 +152,14 @@ def subscribe(body: NewFeed, request: Request, wired: Wired) -> Response:
     feed_id, is_new = registering.subscribe(wired.registry, wired.frontier, wish, wired.now())
     feed = listing.one(wired.registry, feed_id)
     headers = {"Location": f"{router.prefix}/{feed_id}"}
-    return JSONResponse(_public(wired, feed), 201 if is_new else 200, headers)
+    return JSONResponse(_public(wired.config, feed), 201 if is_new else 200, headers)
 
 
 @router.get("/{feed_id}", operation_id="get_feed", responses={200: schemas.answer("The feed", _ONE), **MISSING})
 def get_feed(feed_id: FeedId, wired: Wired) -> Response:
     """A feed: its schedule, what its publisher and its server ask for, how its last polls went."""
     feed = listing.one(wired.registry, str(feed_id))
-    return JSONResponse(_public(wired, feed) | {"figures": figures_of(_journal(wired, feed))})
+    return JSONResponse(_public(wired.config, feed) | {"figures": figures_of(wired.registry.journal(feed.id))})
 
 
 @router.patch(
@@ -180,7 +180,7 @@ def change_feed(feed_id: FeedId, body: Changes, wired: Wired) -> Response:
         feed = replace(feed, subscription=home)
     if said:
         registering.change(wired.registry, wired.frontier, feed, said)
-    return JSONResponse(_public(wired, listing.one(wired.registry, feed.id)))
+    return JSONResponse(_public(wired.config, listing.one(wired.registry, feed.id)))
 
 
 @router.delete(
@@ -248,13 +248,8 @@ def why(feed_id: FeedId, wired: Wired) -> Response:
 )
 def list_fetches(feed_id: FeedId, wired: Wired) -> Response:
     """What its last polls came to, the last first. `fetch_id` leads to the bytes: `GET /raw/{fetch_id}`."""
-    return JSONResponse({"fetches": _journal(wired, listing.one(wired.registry, str(feed_id)))})
+    return JSONResponse({"fetches": wired.registry.journal(listing.one(wired.registry, str(feed_id)).id)})
 
 
-def _public(wired: Wiring, feed: Feed) -> dict[str, Any]:
-    config = wired.config
+def _public(config: Config, feed: Feed) -> dict[str, Any]:
     return feed.public(min_interval_sec=config.min_interval_sec, max_interval_sec=config.max_interval_sec)
-
-
-def _journal(wired: Wiring, feed: Feed) -> list[dict[str, Any]]:
-    return wired.registry.journal(feed.id)

@@ -35,5 +35,5 @@ async def _allowed(request: Request, wired: Wired) -> None:
 def metrics(wired: Wired) -> Response:
     """Figures of the whole fleet, the same at each process. A worker's own are at its FEEDCRAWL_METRICS_PORT."""
     registry = CollectorRegistry()
-    registry.register(Fleet(wired))
+    registry.register(Fleet(wired.measured))
     return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Depends, Path
@@ -12,9 +13,8 @@ from feedcrawl.api.access import needs
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.sites.source_records import source_record
-from feedcrawl.domain.sites.sources import MAX_NAME
+from feedcrawl.domain.sites.sources import MAX_NAME, Source
 from feedcrawl.services.sites import sources
-from feedcrawl.wiring import Wiring
 
 router = APIRouter(prefix="/sources", tags=["sources"], dependencies=[Depends(needs("read"))])
 
@@ -36,13 +36,17 @@ _ONE = schemas.answer("The source", _SOURCE)
 )
 def list_sources(wired: Wired) -> Response:
     """All sources. Those with `in_file` are changed in the file that FEEDCRAWL_SOURCES names."""
-    return JSONResponse({"sources": [_public(wired, name) for name in _all(wired)]})
+    known = sources.all_of(wired.config.sources, wired.said_sources)
+    return JSONResponse({"sources": [_public(each, wired.file_sources) for each in known.values()]})
 
 
 @router.get("/{name}", operation_id="get_source", responses={200: _ONE, **problems.answers(404)})
 def get_source(name: Name, wired: Wired) -> Response:
     """A source with the fields that it was given."""
-    return JSONResponse(_public(wired, name))
+    found = sources.all_of(wired.config.sources, wired.said_sources).get(name)
+    if found is None:
+        raise Refusal("no_such_source", f"there is no source {name!r}")
+    return JSONResponse(_public(found, wired.file_sources))
 
 
 @router.put(
@@ -58,8 +62,8 @@ async def put_source(name: Name, entry: Entry, wired: Wired) -> Response:
         raise Refusal("bad_sources", "the name in the body is not the one in the path")
     for url in _urls(said):
         wired.gate.passed(url)
-    _, is_new = await sources.put(wired, wired.said_sources, wired.file_sources, said)
-    return JSONResponse(_public(wired, name), 201 if is_new else 200)
+    source, is_new = await sources.put(wired.source_stores, wired.said_sources, wired.file_sources, said)
+    return JSONResponse(_public(source, wired.file_sources), 201 if is_new else 200)
 
 
 @router.delete(
@@ -74,15 +78,8 @@ def drop_source(name: Name, wired: Wired) -> None:
     sources.drop(wired.said_sources, wired.file_sources, name)
 
 
-def _all(wired: Wiring) -> sources.Sources:
-    return sources.all_of(wired.config.sources, wired.said_sources)
-
-
-def _public(wired: Wiring, name: str) -> dict[str, Any]:
-    found = _all(wired).get(name)
-    if found is None:
-        raise Refusal("no_such_source", f"there is no source {name!r}")
-    return source_record(found) | {"in_file": name in wired.file_sources}
+def _public(source: Source, in_file: Container[str]) -> dict[str, Any]:
+    return source_record(source) | {"in_file": source.name in in_file}
 
 
 def _urls(said: dict[str, Any]) -> list[str]:
