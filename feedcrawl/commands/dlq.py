@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -53,7 +52,7 @@ class Command(OnStores, ScrapyCommand):
         if not args or args[0] not in ACTIONS:
             raise UsageError(f"say what to do: {', '.join(ACTIONS)}", print_help=False)
         action, names = args[0], args[1:]
-        wanted, limit = _wanted(names, opts), _limit(opts.limit)
+        wanted, limit = _wanted(names, opts, wired.now().timestamp()), _limit(opts.limit)
         if action in ("list", "show"):
             found = wired.dead_letter_service.letters(wanted, limit)
             count = _write_array(found) if opts.json else _write_lines(found, whole=action == "show")
@@ -71,10 +70,9 @@ class Command(OnStores, ScrapyCommand):
         return UNUSABLE if names and not count else DONE
 
 
-def _wanted(names: list[str], opts: Namespace) -> Wanted:
+def _wanted(names: list[str], opts: Namespace, now: float) -> Wanted:
     from feedcrawl.domain.frontier.dead_letters import Wanted, age_sec  # noqa: PLC0415 - see the package
 
-    now = time.time()
     return Wanted(
         reason=opts.reason,
         host=opts.host.lower() if opts.host else None,

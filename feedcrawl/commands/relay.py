@@ -9,7 +9,6 @@ import secrets
 import signal
 import socket
 import sys
-import time
 from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
@@ -87,5 +86,5 @@ def _status(wired: Wiring) -> dict[str, float | None]:
     found = backlog(wired.events)
     if found is None:
         return {"unacknowledged": None, "waiting": None, "behind_sec": None}
-    behind = 0.0 if found.oldest_at is None else round(max(time.time() - found.oldest_at, 0.0), 3)
+    behind = 0.0 if found.oldest_at is None else round(max(wired.now().timestamp() - found.oldest_at, 0.0), 3)
     return {"unacknowledged": found.unacknowledged, "waiting": found.waiting, "behind_sec": behind}

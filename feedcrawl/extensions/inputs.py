@@ -48,7 +48,8 @@ class InputExtension(Periodic):
         """Takes up what was left over, then looks regularly."""
         if self.serves(spider):
             worker, wired = f"{socket.gethostname()}:{os.getpid()}", self._wired
-            self._inputs = Inputs(wired.client, wired.leases, wired.articles, worker=worker, cached=self._publish_again)
+            stores = (wired.client, wired.leases, wired.articles)
+            self._inputs = Inputs(*stores, worker=worker, now=wired.now, cached=self._publish_again)
         super().spider_opened(spider)
 
     def spider_idle(self, spider: Spider) -> None:  # noqa: ARG002 - the signal's argument

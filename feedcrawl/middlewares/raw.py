@@ -7,7 +7,6 @@ has by then re-cased and reordered header names, joined chunks and lost the reas
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Self
 from uuid import uuid4
 
@@ -21,6 +20,7 @@ from feedcrawl.store.disk.raw import Captured, Exchange, RawStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
 
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -42,9 +42,12 @@ class RawCaptureMiddleware:
     be written, the request fails with DiskUnavailable and nothing is parsed. FEEDCRAWL_RAW = False turns it off.
     """
 
-    def __init__(self, store: RawStore, note: Callable[[BaseException], None] = lambda _: None) -> None:
-        """`note` is told of a disk that fails."""
+    def __init__(
+        self, store: RawStore, now: Callable[[], datetime], note: Callable[[BaseException], None] = lambda _: None
+    ) -> None:
+        """`note` receives the error of a disk that fails."""
         self.store = store
+        self._now = now
         self._note = note
 
     @classmethod
@@ -55,7 +58,7 @@ class RawCaptureMiddleware:
             raise NotConfigured("FEEDCRAWL_RAW is off")
         store = RawStore(config.data_dir / "raw", software=f"feedcrawl/{__version__}")
         wired = wiring.of(crawler)
-        middleware = cls(store, lambda error: wired.readiness.note(error))  # noqa: PLW0108 - no server before that
+        middleware = cls(store, wired.now, lambda error: wired.readiness.note(error))  # noqa: PLW0108 - no server before that
         # Sent after spider_closed: pipelines and whatever listens to that still find the store open.
         crawler.signals.connect(middleware.engine_stopped, signals.engine_stopped)
         return middleware
@@ -69,7 +72,7 @@ class RawCaptureMiddleware:
     async def process_response(self, request: Request, response: Response) -> Response:
         """The response unchanged, once it is archived."""
         if "raw" in request.meta:
-            written = self.store.append_async(exchange(request, response, datetime.now(UTC)))
+            written = self.store.append_async(exchange(request, response, self._now()))
             try:
                 # A small one is on disk already, and awaiting it would cost a turn of the event loop.
                 request.meta["raw_ref"] = written.result() if written.done() else await asyncio.wrap_future(written)

@@ -15,6 +15,9 @@ from feedcrawl.store.redis.connection import in_order
 from feedcrawl.telemetry.tracing import traced
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
     from scrapy.crawler import Crawler
 
     from feedcrawl.domain.operations.events import Event
@@ -46,10 +49,19 @@ class PublishedStores:
 class PublishPipeline:
     """Events are written after what they speak of, and before the task ends, so that a kill repeats but never loses."""
 
-    def __init__(self, stores: PublishedStores, leases: Leases, *, caches_pages: bool, tracer: Tracer) -> None:
+    def __init__(
+        self,
+        stores: PublishedStores,
+        leases: Leases,
+        *,
+        caches_pages: bool,
+        now: Callable[[], datetime],
+        tracer: Tracer,
+    ) -> None:
         self._stores = stores
         self._leases = leases
         self._caches_pages = caches_pages
+        self._now = now
         self._tracer = tracer
         self._count = 0
 
@@ -59,7 +71,7 @@ class PublishPipeline:
         wired = wiring.of(crawler)
         stores = PublishedStores(wired.events, wired.entries, wired.articles, wired.joins, wired.media, wired.files)
         cached = bool(wired.config.page_cache_ttl_sec)
-        return cls(stores, wired.leases, caches_pages=cached, tracer=wired.tracer)
+        return cls(stores, wired.leases, caches_pages=cached, now=wired.now, tracer=wired.tracer)
 
     @traced("events")
     def process_item(self, item: Any) -> Any:
@@ -79,7 +91,7 @@ class PublishPipeline:
         if isinstance(item, Article):
             self._stores.media.finish(writes, item)
         writes.execute()
-        self._stores.events.trim()
+        self._stores.events.trim(self._now().timestamp())
         if isinstance(item, Article):
             self._stores.files.ask(item)
             self._prune()
@@ -89,13 +101,13 @@ class PublishPipeline:
     def _prune(self) -> None:
         """Every so often: what has to leave grows no faster than articles come."""
         if self._count % PRUNE_EVERY == 0:
-            self._stores.articles.prune_attempted()
+            self._stores.articles.prune_attempted(self._now().timestamp())
         self._count += 1
 
     def _cache(self, article: Article) -> bool:
         if not article.html or not self._caches_pages:
             return False
-        self._stores.articles.cache_page(tasks.page_key(article.url), article.html)
+        self._stores.articles.cache_page(tasks.page_key(article.url), article.html, self._now().timestamp())
         return True
 
     def _article(self, item: Article, *, cached: bool) -> list[Event]:

@@ -179,7 +179,8 @@ class Wiring(Stores):
     @cached_property
     def measured(self) -> measures.Stores:
         """What a scrape of the fleet's metrics reads."""
-        return measures.Stores(self.client, self.frontier, self.registry, self.dead_letters, self.events)
+        stores = (self.client, self.frontier, self.registry, self.dead_letters, self.events)
+        return measures.Stores(*stores, self.now)
 
     @cached_property
     def replay(self) -> Replay:

@@ -57,6 +57,10 @@ process.start()
 """
 
 
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
 @pytest.fixture
 def crawl(tmp_path):
     """Runs the spider over pairs of URL and meta; answers with what it told, in the order of its telling."""
@@ -126,7 +130,7 @@ def test_each_hop_of_a_redirect_is_a_fetch(origin, crawl, store):
 
 
 def test_an_unchanged_body_is_written_once(store):
-    middleware, previous = RawCaptureMiddleware(store), None
+    middleware, previous = RawCaptureMiddleware(store, utc_now), None
     for status, body in ((200, FEED), (304, b""), (200, FEED)):
         request = Request("http://a.test/", meta={"raw": {"feed_id": "f", "previous": previous}})
         middleware.process_request(request)
@@ -188,7 +192,7 @@ def test_the_store_is_closed_after_all_else(tmp_path):
 
 
 def test_a_new_hop_has_a_new_id_and_no_reference():
-    middleware = RawCaptureMiddleware(store=None)
+    middleware = RawCaptureMiddleware(None, utc_now)
     request = Request("http://a.test/", meta={"raw": {"feed_id": "f"}, "fetch_id": "old", "raw_ref": "old"})
     middleware.process_request(request)
     assert UUID(request.meta["fetch_id"]).version == 4
@@ -197,7 +201,7 @@ def test_a_new_hop_has_a_new_id_and_no_reference():
 
 @pytest.mark.parametrize("size", [10, 100_000])
 def test_the_reference_is_in_the_meta(store, size):
-    middleware = RawCaptureMiddleware(store)
+    middleware = RawCaptureMiddleware(store, utc_now)
     request = Request("http://a.test/", meta={"raw": {"feed_id": "f"}})
     middleware.process_request(request)
     response = Response("http://a.test/", body=b"x" * size)
@@ -207,7 +211,7 @@ def test_the_reference_is_in_the_meta(store, size):
 
 @pytest.mark.parametrize("size", [10, 100_000])
 def test_a_disk_that_fails_fails_the_request(size):
-    middleware = RawCaptureMiddleware(RawStore(Path("/proc/none"), software="x"))
+    middleware = RawCaptureMiddleware(RawStore(Path("/proc/none"), software="x"), utc_now)
     request = Request("http://a.test/", meta=META)
     with closing(middleware.store), pytest.raises(DiskUnavailable):
         asyncio.run(middleware.process_response(request, Response("http://a.test/", body=b"x" * size)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import time
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.errors import Refusal
@@ -16,6 +15,7 @@ from feedcrawl.store.redis import keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from datetime import datetime
 
     from feedcrawl.domain.frontier.tasks import Again, Task
     from feedcrawl.services.frontier.leases import Leases
@@ -43,9 +43,17 @@ class Inputs:
     """
 
     def __init__(
-        self, client: Client, leases: Leases, articles: Articles, *, worker: str, cached: Callable[[str], None]
+        self,
+        client: Client,
+        leases: Leases,
+        articles: Articles,
+        *,
+        worker: str,
+        now: Callable[[], datetime],
+        cached: Callable[[str], None],
     ) -> None:
         self._client = client
+        self._now = now
         self._leases = leases
         self._articles = articles
         self._taken = keys.queue_taken(worker)
@@ -153,6 +161,6 @@ class Inputs:
     def _refuse(self, text: str, error: Refusal) -> None:
         text = without_secrets(text)
         logger.warning("queue_item_refused", extra={"item": text[:500], "reason": error.code, "detail": error.detail})
-        item, at = unwrapped(text)[:10_000], round(time.time(), 3)
+        item, at = unwrapped(text)[:10_000], round(self._now().timestamp(), 3)
         letter = {"item": item, "reason": error.code, "detail": error.detail, "at": at}
         self._client.rpush(keys.DEAD_LETTERS, json.dumps(letter, ensure_ascii=False))

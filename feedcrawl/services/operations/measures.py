@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from dataclasses import dataclass
 from itertools import accumulate
@@ -16,7 +15,8 @@ from feedcrawl.store.redis.errors import StoreUnavailable
 from feedcrawl.telemetry import names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from datetime import datetime
 
     from prometheus_client.core import Metric as Family
 
@@ -40,6 +40,7 @@ class Stores:
     registry: Registry
     dead_letters: DeadLetters
     events: Events
+    now: Callable[[], datetime]
 
 
 class Fleet(Collector):
@@ -101,7 +102,7 @@ def _circuits(frontier: Frontier) -> Iterator[Family]:
 
 
 def _events(stores: Stores) -> Iterator[Family]:
-    backlogs, now = stores.events.backlogs(), time.time()
+    backlogs, now = stores.events.backlogs(), stores.now().timestamp()
     yield _gauge(names.EVENTS, [((), stores.client.xlen(keys.EVENTS))])
     yield _gauge(names.EVENTS_LAG, [((each.group,), each.waiting) for each in backlogs if each.waiting is not None])
     yield _gauge(names.EVENTS_PENDING, [((each.group,), each.unacknowledged) for each in backlogs])

@@ -97,8 +97,3 @@ class Collections:
 def full_name(actor: str, name: str) -> str:
     """The name of an actor's collection among those of all."""
     return f"{actor}/{name}"
-
-
-def default_of(actor: str) -> str:
-    """The name of an actor's own collection."""
-    return full_name(actor, DEFAULT)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -234,9 +233,9 @@ class Articles:
             pipe.sadd(keys.CANONICAL_ATTEMPTED, uid)
             pipe.zadd(keys.CANONICAL_ATTEMPTED_AT, {uid: at})
 
-    def prune_attempted(self, now: float | None = None) -> int:
+    def prune_attempted(self, now: float) -> int:
         """Takes out the uids whose attempt is 30 days ago; answers how many."""
-        before = (time.time() if now is None else now) - INDEX_LIFE_SEC
+        before = now - INDEX_LIFE_SEC
         old = self._client.zrangebyscore(keys.CANONICAL_ATTEMPTED_AT, "-inf", before, start=0, num=PRUNE_LIMIT)
         if old:
             with self._client.pipeline() as pipe:
@@ -254,14 +253,13 @@ class Articles:
 
     # --- the page cache ---
 
-    def cache_page(self, url_sha256: str, html: str) -> None:
+    def cache_page(self, url_sha256: str, html: str, now: float) -> None:
         """Keeps a page's decoded HTML for its time, and all pages together under their limit, oldest dropped first."""
         if not self._lives.page_sec or not self._lives.pages_bytes:
             return
         size = len(html.encode("utf-8", "surrogatepass"))
         if size > self._lives.pages_bytes:
             return
-        now = time.time()
         with self._client.pipeline() as pipe:
             pipe.set(keys.webpage(url_sha256), html, ex=self._lives.page_sec)
             pipe.zadd(keys.PAGE_CACHE_INDEX, {url_sha256: now})

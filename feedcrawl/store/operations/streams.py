@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -56,12 +55,12 @@ class Events:
             pipe.xadd(keys.EVENTS, {"type": event.type, "id": event.id, "data": event.data, **trace})
             self._since_trim += 1
 
-    def trim(self, *, force: bool = False) -> None:
+    def trim(self, now: float, *, force: bool = False) -> None:
         """Drops events older than their life, never one that a consumer group has not been given or acknowledged."""
         if self._since_trim < TRIM_EVERY and not force:
             return
         self._since_trim = 0
-        oldest = (int((time.time() - self._ttl_sec) * 1000), 0)
+        oldest = (int((now - self._ttl_sec) * 1000), 0)
         for group in self._groups():
             oldest = min(oldest, group)
         self._client.xtrim(keys.EVENTS, minid=f"{oldest[0]}-{oldest[1]}", approximate=True)

@@ -74,10 +74,6 @@ class Connection:
         """Whether this project runs the server."""
         return self._server is not None
 
-    def revive(self) -> bool:
-        """Starts a dead embedded server again; False while it loads. `client` does so by itself when it reconnects."""
-        return self._server.ensure() if self._server else True
-
     def close(self) -> None:
         """Closes the client; with the last connection of the last process the embedded server ends. Safe to repeat."""
         for node in _nodes(self.client, all_of_them=True):

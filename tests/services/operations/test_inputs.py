@@ -1,4 +1,5 @@
 import json
+from datetime import UTC, datetime
 
 import pytest
 
@@ -19,7 +20,9 @@ def told():
 def inputs(redis_client, told):
     frontier = Shard(redis_client, FrontierPolicy(host_delay_sec=0))
     articles = Articles(redis_client, Lives())
-    return Inputs(redis_client, Leases(frontier), articles, worker="me:1", cached=told.append)
+    return Inputs(
+        redis_client, Leases(frontier), articles, worker="me:1", now=lambda: datetime.now(UTC), cached=told.append
+    )
 
 
 def taken(redis_client):

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 import redis
 
-from feedcrawl.store.articles.collections import Collections, default_of
+from feedcrawl.store.articles.collections import DEFAULT, Collections, full_name
 
 
 @pytest.fixture
@@ -25,18 +25,18 @@ def queue(redis_client: redis.Redis) -> Callable[..., list[Any]]:
 def test_a_collection_holds_what_was_attached_the_last_first(
     collections: Collections, queue: Callable[..., Any]
 ) -> None:
-    own = default_of("ada")
+    own = full_name("ada", DEFAULT)
     for at, media_id in ((1.0, "m1"), (2.0, "m2"), (3.0, "m1")):
         queue(collections.attach, [own], media_id, at)
     assert collections.members(own) == ["m2", "m1"]
     assert collections.members(own, 1) == ["m2"]
-    assert collections.members(default_of("bob")) == []
+    assert collections.members(full_name("bob", DEFAULT)) == []
 
 
 def test_who_holds_an_article_is_known(collections: Collections, queue: Callable[..., Any]) -> None:
-    queue(collections.attach, [default_of("ada"), default_of("bob")], "m1", 1.0)
+    queue(collections.attach, [full_name("ada", DEFAULT), full_name("bob", DEFAULT)], "m1", 1.0)
     assert collections.holders("m1") == {"ada/default", "bob/default"} == queue(collections.ask_holders, "m1")[0]
-    queue(collections.detach, [default_of("ada")], "m1")
+    queue(collections.detach, [full_name("ada", DEFAULT)], "m1")
     assert collections.holders("m1") == {"bob/default"}
-    assert collections.members(default_of("ada")) == []
-    assert collections.members(default_of("bob")) == ["m1"]
+    assert collections.members(full_name("ada", DEFAULT)) == []
+    assert collections.members(full_name("bob", DEFAULT)) == ["m1"]

@@ -187,7 +187,7 @@ def held(client: redis.Redis) -> tuple[int, int]:
 
 
 def test_a_page_is_kept_for_its_time(articles: Articles, redis_client: redis.Redis) -> None:
-    articles.cache_page(DIGESTS[0], "<p>é")
+    articles.cache_page(DIGESTS[0], "<p>é", time.time())
     assert articles.cached_page(DIGESTS[0]) == "<p>é"
     assert articles.cached_page(DIGESTS[1]) == ""
     assert 0 < redis_client.ttl(keys.webpage(DIGESTS[0])) <= 60
@@ -201,14 +201,14 @@ def test_all_pages_together_stay_below_the_limit(
 ) -> None:
     redis_client.flushall()
     for digest, size in pages:
-        articles.cache_page(digest, "x" * size)
+        articles.cache_page(digest, "x" * size, time.time())
         kept, said = held(redis_client)
         assert kept == said <= 1000
 
 
 def test_the_oldest_page_goes_first(articles: Articles, redis_client: redis.Redis) -> None:
     for digest in DIGESTS[:12]:
-        articles.cache_page(digest, "x" * 100)
+        articles.cache_page(digest, "x" * 100, time.time())
     kept = [bool(redis_client.exists(keys.webpage(digest))) for digest in DIGESTS[:12]]
     assert kept == sorted(kept)
     assert kept[-1]
@@ -216,14 +216,14 @@ def test_the_oldest_page_goes_first(articles: Articles, redis_client: redis.Redi
 
 
 def test_pages_whose_time_is_over_leave_the_books(articles: Articles, redis_client: redis.Redis) -> None:
-    articles.cache_page(DIGESTS[0], "x" * 100)
+    articles.cache_page(DIGESTS[0], "x" * 100, time.time())
     redis_client.delete(keys.webpage(DIGESTS[0]))
     redis_client.zadd(keys.PAGE_CACHE_INDEX, {DIGESTS[0]: time.time() - 61})
-    articles.cache_page(DIGESTS[1], "x" * 50)
+    articles.cache_page(DIGESTS[1], "x" * 50, time.time())
     assert held(redis_client) == (50, 50)
 
 
 @pytest.mark.parametrize("lives", [Lives(page_sec=0), Lives(pages_bytes=0), Lives(pages_bytes=3)])
 def test_no_cache_keeps_nothing(redis_client: redis.Redis, lives: Lives) -> None:
-    Articles(redis_client, lives).cache_page(DIGESTS[0], "<p>x")
+    Articles(redis_client, lives).cache_page(DIGESTS[0], "<p>x", time.time())
     assert redis_client.keys() == []

@@ -41,12 +41,12 @@ def test_events_come_in_order_with_their_three_fields(events: Events, redis_clie
 def test_old_events_go(events: Events, redis_client: redis.Redis) -> None:
     fill(redis_client, 500, age_sec=2 * TTL_SEC)
     fill(redis_client, 300, age_sec=TTL_SEC / 2)
-    events.trim(force=True)
+    events.trim(time.time(), force=True)
     assert 300 <= length(redis_client) < 500  # whole nodes of a hundred
 
 
 def test_a_stream_that_is_not_there_is_no_error(events: Events, redis_client: redis.Redis) -> None:
-    events.trim(force=True)
+    events.trim(time.time(), force=True)
     assert not redis_client.exists(EVENTS)
 
 
@@ -58,7 +58,7 @@ def test_what_a_group_has_not_been_given_stays(events: Events, redis_client: red
     if read:
         ((_, given),) = redis_client.xreadgroup("slow", "one", {EVENTS: ">"}, count=read)
         redis_client.xack(EVENTS, "slow", *(each for each, _ in given))
-    events.trim(force=True)
+    events.trim(time.time(), force=True)
     assert length(redis_client) >= 500 - read
     left = redis_client.xreadgroup("slow", "one", {EVENTS: ">"}, count=1000)
     assert len(left[0][1]) == 500 - read
@@ -69,11 +69,11 @@ def test_what_a_group_has_not_acknowledged_stays(events: Events, redis_client: r
     redis_client.xgroup_create(EVENTS, "group", id="0")
     redis_client.xreadgroup("group", "one", {EVENTS: ">"}, count=500)
     redis_client.xack(EVENTS, "group", *ids[:120], *ids[121:])
-    events.trim(force=True)
+    events.trim(time.time(), force=True)
     assert redis_client.xrange(EVENTS, ids[120], ids[120])
     assert length(redis_client) < 500
     redis_client.xack(EVENTS, "group", ids[120])
-    events.trim(force=True)
+    events.trim(time.time(), force=True)
     assert length(redis_client) <= 100
 
 
@@ -82,10 +82,10 @@ def test_trimming_is_seldom(events: Events, redis_client: redis.Redis) -> None:
     event = Event("new_entry", "1", "{}")
     with redis_client.pipeline() as pipe:
         events.add(pipe, [event] * (TRIM_EVERY - 1))
-        events.trim()
+        events.trim(time.time())
         assert length(redis_client) == 300
         events.add(pipe, [event])
-        events.trim()
+        events.trim(time.time())
     assert length(redis_client) < 300
 
 

@@ -44,7 +44,7 @@ def open_(url, tmp_path, **more):
 def test_a_named_server_is_used_and_nothing_is_started(server, tmp_path):
     with open_(server(*SOUND), tmp_path) as connection:
         assert not connection.embedded
-        assert connection.revive()
+        assert connection.client.ping()
         assert connection.warnings == ()
         connection.client.set("bytes", b"\xff\xfe")
         assert connection.client.get("bytes") == "\udcff\udcfe"

@@ -172,7 +172,7 @@ def test_a_killed_server_is_back_with_its_data_at_the_next_command(tmp_path):
 def test_all_processes_recover_on_one_server(tmp_path):
     with neighbour(tmp_path) as other, start(tmp_path) as connection:
         os.kill(said(other), signal.SIGKILL)
-        assert connection.revive()
+        assert connection._server.ensure()
         pid = server_pid(connection)
         leave(other)
         assert server_pid(connection) == pid
@@ -223,7 +223,7 @@ def test_a_deep_directory_is_reached_by_a_short_path(tmp_path, depth):
                 path.parent.unlink()
                 os.kill(pid, signal.SIGKILL)
                 assert gone(pid)
-                assert connection.revive()
+                assert connection._server.ensure()
                 assert connection.client.ping()
     assert depth == 1 or not path.parent.is_symlink()
 
