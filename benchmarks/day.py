@@ -142,7 +142,7 @@ class World:
     def answered(self, lease: Lease, feed: Feed) -> FeedPoll:
         """What the publisher says now: 503, 304, or its newest entries."""
         source, last = self.publishers[feed.id], bisect_right(self.publishers[feed.id].times, self.now)
-        poll = FeedPoll(lease, feed, f"{feed.id}@{self.now}", self.moment(), 200, "fetched")
+        poll = FeedPoll(lease, f"{feed.id}@{self.now}", self.moment(), 200, "fetched", feed)
         asked = polling.question(feed, poll.at)
         poll.asked = asked.kind
         if self.chance.random() < FAILING:

@@ -49,7 +49,16 @@ def poll_of(lease: Lease, feed: Feed) -> FeedPoll:
     held = Validators(feed.polls.etag, feed.polls.last_modified)
     poll_id, fetch_id = f"{feed.id}@{dates.rfc3339(NOW)}", str(uuid.uuid4())
     return FeedPoll(
-        lease, feed, poll_id, NOW, 304, "not_modified", held, fetch_id=fetch_id, duration_sec=0.2, signal="ok"
+        lease,
+        poll_id,
+        NOW,
+        304,
+        "not_modified",
+        feed,
+        validators=held,
+        fetch_id=fetch_id,
+        duration_sec=0.2,
+        signal="ok",
     )
 
 

@@ -59,35 +59,47 @@ class Entry:
 
 
 @dataclass(repr=False)
-class FeedPoll:
-    """One poll of one feed, from the answer to the commit."""
+class Poll:
+    """What a poll of a feed and a poll of a sitemap have in common, from the response to the commit."""
 
     lease: Lease
-    feed: Feed
     poll_id: str
     at: datetime
     status: int | None
     result: str
-    """`fetched`, `not_modified`, `unchanged`, or the reason code of what went wrong."""
-    validators: Validators | None = None
+    """`fetched`, `not_modified`, `unchanged`, or the reason code of the failure."""
+    validators: Validators | None = field(default=None, kw_only=True)
+    body_hash: str | None = field(default=None, kw_only=True)
+    body_bytes: int = field(default=0, kw_only=True)
+    retry_after_sec: float | None = field(default=None, kw_only=True)
+    max_age_sec: float | None = field(default=None, kw_only=True)
+    duration_sec: float | None = field(default=None, kw_only=True)
+    detail: str = field(default="", kw_only=True)
+    signal: Any = field(default=None, kw_only=True)
+    keep_trailing_slash: bool = field(default=False, kw_only=True)
+    decision: Decision | None = field(default=None, kw_only=True)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the poll brought no usable response."""
+        return self.result not in ("fetched", "not_modified", "unchanged")
+
+
+@dataclass(repr=False)
+class FeedPoll(Poll):
+    """One poll of one feed, from the response to the commit."""
+
+    feed: Feed
     asked: Kind = "plain"
     """To what end validators were sent, or none."""
-    body_hash: str | None = None
     digest: str | None = None
     parsed: ParsedFeed | None = None
     hints: PublisherHints | None = None
-    retry_after_sec: float | None = None
-    max_age_sec: float | None = None
     fetch_id: str | None = None
     raw_ref: Any = None
     final_url: str | None = None
     moved_to: str | None = None
     """Where permanent redirects, and no others, led."""
-    keep_trailing_slash: bool = False
-    duration_sec: float | None = None
-    body_bytes: int = 0
-    detail: str = ""
-    signal: Any = None
     new: list[Entry] = field(default_factory=list)
     changed: list[Entry] = field(default_factory=list)
     edited: list[Entry] = field(default_factory=list)
@@ -106,7 +118,6 @@ class FeedPoll:
     found_at: str | None = None
     """Where a feed that was lost has been found again, by its entries."""
     moved_from: str | None = None
-    decision: Decision | None = None
     demand: float = 0.0
     """What it adds to the demand of the fleet until its next poll, in polls per second at tempo 1."""
     push: Push | None = None
@@ -130,11 +141,6 @@ class FeedPoll:
     def is_archive(self) -> bool:
         """Whether the document is one of the feed's archives and not the feed itself."""
         return self.lease.task.kind == "archive"
-
-    @property
-    def failed(self) -> bool:
-        """Whether the poll brought no usable answer."""
-        return self.result not in ("fetched", "not_modified", "unchanged")
 
 
 @dataclass(repr=False)

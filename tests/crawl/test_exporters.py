@@ -25,7 +25,7 @@ def entry(uid: str, **values: Any) -> Entry:
 
 def poll(new: list[Entry], changed: list[Entry] = ()) -> FeedPoll:
     lease = feed = SimpleNamespace()
-    return FeedPoll(lease, feed, "f@x", AT, 200, "fetched", new=list(new), changed=list(changed), writes=object())
+    return FeedPoll(lease, "f@x", AT, 200, "fetched", feed, new=list(new), changed=list(changed), writes=object())
 
 
 def article(**values: Any) -> Article:

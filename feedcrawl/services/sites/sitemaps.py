@@ -8,20 +8,21 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from feedcrawl.domain import cadence, dates
-from feedcrawl.domain.cadence.state import to_json
+from feedcrawl.domain import cadence
 from feedcrawl.domain.dates import moment, rfc3339, rfc3339_or_none
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.frontier.priority import priority
-from feedcrawl.domain.frontier.traces import TRACE, carried, trace_id
+from feedcrawl.domain.frontier.traces import TRACE, carried
 from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.sitemaps import MAX_SITEMAPS
 from feedcrawl.domain.sitemaps.news import Terms
 from feedcrawl.domain.sitemaps.state import MAX_DEPTH, Sitemap, SitemapRecord, Watched
 from feedcrawl.domain.urls import canonicalize, hostname, registered_domain, resolve
+from feedcrawl.items import Poll
 from feedcrawl.services.articles.submissions import BATCH, batches
 from feedcrawl.services.articles.tasks import article_task
 from feedcrawl.services.sites.watching import sitemap_task
+from feedcrawl.services.subscriptions import outcomes
 from feedcrawl.services.subscriptions.registering import url_key
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from feedcrawl.config import Config
     from feedcrawl.domain.cadence import CadencePolicy, Decision
-    from feedcrawl.domain.frontier.tasks import Again, Lease, Task
+    from feedcrawl.domain.frontier.tasks import Again, Task
     from feedcrawl.domain.models import PublisherHints
     from feedcrawl.domain.sitemaps.news import Found, News
     from feedcrawl.services.articles.submissions import Submissions
@@ -43,37 +44,16 @@ OLDEST: Final = timedelta(days=30)
 
 
 @dataclass(repr=False)
-class SitemapPoll:
-    """One poll of one sitemap, from the answer to the commit."""
+class SitemapPoll(Poll):
+    """One poll of one sitemap, from the response to the commit."""
 
-    lease: Lease
     watched: Watched
-    poll_id: str
-    at: datetime
-    status: int | None
-    result: str
-    """`fetched`, `not_modified`, `unchanged`, or the reason code of what went wrong."""
-    validators: Validators | None = None
-    body_hash: str | None = None
-    body_bytes: int = 0
     news: News | None = None
-    retry_after_sec: float | None = None
-    max_age_sec: float | None = None
-    duration_sec: float | None = None
-    detail: str = ""
-    signal: Any = None
-    keep_trailing_slash: bool = False
-    decision: Decision | None = None
 
     @property
     def sitemap(self) -> Sitemap:
         """What was polled."""
         return self.watched.sitemap
-
-    @property
-    def failed(self) -> bool:
-        """Whether the poll brought no usable answer."""
-        return self.result not in ("fetched", "not_modified", "unchanged")
 
     @property
     def found(self) -> tuple[Found, ...]:
@@ -181,17 +161,8 @@ def parts(poll: SitemapPoll) -> Iterator[tuple[Sitemap, Again]]:
 def observation(poll: SitemapPoll, hints: PublisherHints) -> cadence.Observation:
     """What a poll showed, as the cadence sees it."""
     new = sum(not found.edited for found in poll.found)
-    moments = sorted((found.date for found in poll.found if found.date), reverse=True)
-    return cadence.Observation(
-        status=None if poll.failed and poll.status is not None and 200 <= poll.status < 300 else poll.status,
-        new_entries=new,
-        known_entries=(poll.news.urls if poll.news else 0) - new,
-        published=tuple(date for date in moments if dates.believable(date, poll.at)),
-        first_seen=(poll.at,) * min(new, BATCH),
-        retry_after_sec=poll.retry_after_sec,
-        max_age_sec=poll.max_age_sec,
-        hints=hints,
-    )
+    known = (poll.news.urls if poll.news else 0) - new
+    return outcomes.observation(poll, [found.date for found in poll.found], (new, known, min(new, BATCH)), hints)
 
 
 def policy_for(watched: Watched, policy: CadencePolicy, config: Config, at: datetime) -> CadencePolicy:
@@ -217,24 +188,11 @@ def decide(poll: SitemapPoll, policy: CadencePolicy, jitter: float) -> Decision:
 
 def poll_record(poll: SitemapPoll) -> SitemapRecord:
     """What the poll leaves for the next one. Validators move on only with a body that was read, or with a 304."""
-    before, decision = poll.watched.record, poll.decision
-    assert decision is not None
-    record = replace(
-        before,
-        cadence=to_json(decision.state),
-        interval_sec=round(decision.interval_sec, 3),
-        next_at=rfc3339(decision.next_at),
-        reason=decision.reason,
-        candidates=tuple((one.rule, round(one.wait_sec, 1)) for one in decision.candidates),
-        last_fetch_at=rfc3339(poll.at),
-        last_status=poll.status,
-        last_result=poll.result,
-    )
+    before = poll.watched.record
+    record = replace(before, **outcomes.scheduled(poll))
     if poll.failed:
         return record
-    received = poll.validators or Validators()
-    held = Validators(before.etag, before.last_modified)
-    validators = held.updated(received) if poll.result == "not_modified" else received
+    validators = outcomes.newest(poll, Validators(before.etag, before.last_modified))
     record = replace(
         record, etag=validators.etag, last_modified=validators.last_modified, last_success_at=rfc3339(poll.at)
     )
@@ -252,27 +210,12 @@ def poll_record(poll: SitemapPoll) -> SitemapRecord:
 
 def journal_line(poll: SitemapPoll) -> dict[str, Any]:
     """One line of a sitemap's journal."""
-    decision, news = poll.decision, poll.news
-    assert decision is not None
-    line: dict[str, Any] = {
-        "poll_id": poll.poll_id,
-        "at": rfc3339(poll.at),
-        "http_status": poll.status,
-        "result": poll.result,
-        "detail": poll.detail[:200],
-        "bytes": poll.body_bytes,
-        "duration_sec": poll.duration_sec,
-        "reason": decision.reason,
-        "interval_before_sec": poll.watched.record.interval_sec,
-        "interval_after_sec": round(decision.interval_sec, 3),
-        "next_at": rfc3339(decision.next_at),
-        "trace_id": trace_id(poll.lease.task.payload),
-    }
+    news, line = poll.news, outcomes.journal_fields(poll, poll.watched.record.interval_sec)
     if news is not None:
         edited = sum(found.edited for found in news.found)
         line |= {"kind": news.kind, "urls": news.urls, "new": len(news.found) - edited, "changed": edited}
         line |= {"old": news.old, "refused": news.refused, "waiting": news.waiting, "notes": list(news.notes[:10])}
-    return {name: value for name, value in line.items() if value not in (None, "", 0, [])}
+    return outcomes.said(line)
 
 
 def back_home(task: Task, sitemap: Sitemap) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.frontier.traces import trace_id
+from feedcrawl.services.subscriptions import outcomes
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -17,14 +18,7 @@ if TYPE_CHECKING:
 
 def journal_line(poll: FeedPoll) -> dict[str, Any]:
     """One line of a feed's journal."""
-    decision = poll.decision
-    assert decision is not None
-    line = {
-        "poll_id": poll.poll_id,
-        "at": rfc3339(poll.at),
-        "http_status": poll.status,
-        "result": poll.result,
-        "detail": poll.detail[:200],
+    line = outcomes.journal_fields(poll, poll.feed.polls.interval_sec) | {
         "new": len(poll.new),
         "changed": len(poll.changed),
         "known": poll.known,
@@ -33,18 +27,11 @@ def journal_line(poll: FeedPoll) -> dict[str, Any]:
         "asked": poll.asked if poll.asked in ("probe", "test") else None,
         "moved_from": poll.moved_from,
         "moved_to": poll.feed.subscription.url if poll.moved_from else None,
-        "bytes": poll.body_bytes,
-        "duration_sec": poll.duration_sec,
         "fetch_id": poll.fetch_id,
-        "reason": decision.reason,
-        "interval_before_sec": poll.feed.polls.interval_sec,
-        "interval_after_sec": round(decision.interval_sec, 3),
-        "next_at": rfc3339(decision.next_at),
         "archives": archives(poll),
-        "trace_id": trace_id(poll.lease.task.payload),
         "notes": list(poll.parsed.notes[:10]) if poll.parsed else [],
     }
-    return {name: value for name, value in line.items() if value not in (None, "", 0, [])}  # `0 == False`
+    return outcomes.said(line)
 
 
 def push_line(poll: FeedPoll, wait_sec: float) -> dict[str, Any]:

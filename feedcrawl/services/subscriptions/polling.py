@@ -6,9 +6,8 @@ from dataclasses import asdict, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from feedcrawl.domain import cadence, dates
+from feedcrawl.domain import cadence
 from feedcrawl.domain.cadence import arrivals
-from feedcrawl.domain.cadence.state import to_json
 from feedcrawl.domain.cadence.values import DAY_SEC
 from feedcrawl.domain.dates import moment, rfc3339, rfc3339_or_none
 from feedcrawl.domain.errors import InvalidUrl
@@ -23,6 +22,7 @@ from feedcrawl.domain.subscriptions import health
 from feedcrawl.domain.subscriptions.moves import heard, is_settled, move_from
 from feedcrawl.domain.urls import canonicalize, hostname, url_uid
 from feedcrawl.services.articles.tasks import article_task
+from feedcrawl.services.subscriptions import outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -56,18 +56,9 @@ def back_home(task: Task, feed: Feed) -> dict[str, Any]:
 
 def observation(poll: FeedPoll) -> cadence.Observation:
     """What a poll showed, as the cadence sees it."""
-    entries = poll.parsed.entries if poll.parsed else ()
-    moments = sorted((entry.published for entry in entries if entry.published), reverse=True)
-    return cadence.Observation(
-        status=None if poll.failed and poll.status is not None and 200 <= poll.status < 300 else poll.status,
-        new_entries=len(poll.new),
-        known_entries=poll.known + len(poll.changed),
-        published=tuple(moment for moment in moments if dates.believable(moment, poll.at)),
-        first_seen=(poll.at,) * len(poll.new),
-        retry_after_sec=poll.retry_after_sec,
-        max_age_sec=poll.max_age_sec,
-        hints=poll.hints or PublisherHints(),
-    )
+    dates = [entry.published for entry in poll.parsed.entries] if poll.parsed else []
+    counts = (len(poll.new), poll.known + len(poll.changed), len(poll.new))
+    return outcomes.observation(poll, dates, counts, poll.hints or PublisherHints())
 
 
 def possibly_missed(poll: FeedPoll) -> bool:
@@ -135,20 +126,11 @@ def interval_ratio(poll: FeedPoll) -> float | None:
 
 def poll_record(poll: FeedPoll) -> PollRecord:
     """What the poll leaves for the next one. Validators move on only with a body that was read, or with a 304."""
-    decision, at = poll.decision, rfc3339(poll.at)
-    assert decision is not None
-    said: dict[str, Any] = {
-        "cadence": to_json(decision.state),
-        "interval_sec": round(decision.interval_sec, 3),
-        "next_at": rfc3339(decision.next_at),
+    at = rfc3339(poll.at)
+    said: dict[str, Any] = outcomes.scheduled(poll) | {
         "last_decision_at": at,
-        "reason": decision.reason,
         "demand": poll.demand,
-        "candidates": tuple((one.rule, round(one.wait_sec, 1)) for one in decision.candidates),
         "retry_after_sec": poll.retry_after_sec,
-        "last_fetch_at": at,
-        "last_status": poll.status,
-        "last_result": poll.result,
         "new_entries_last_fetch": len(poll.new),
         "health": health_after(poll).to_record(),
         "searched_at": at if poll.searched else poll.feed.polls.searched_at,
@@ -225,9 +207,7 @@ def moved_to(said: Subscription, url: str) -> Subscription:
 def _learnt(poll: FeedPoll) -> dict[str, Any]:
     """What an answer told, as fields of the record."""
     before = poll.feed.polls
-    received = poll.validators or Validators()
-    held = Validators(before.etag, before.last_modified)
-    newest = held.updated(received) if poll.result == "not_modified" else received
+    newest = outcomes.newest(poll, Validators(before.etag, before.last_modified))
     move = move_of(poll)
     said: dict[str, Any] = {
         "etag": newest.etag,

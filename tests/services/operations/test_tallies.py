@@ -27,7 +27,7 @@ def poll(result: str, *, due_sec: float | None = None, last_sec: float = 900, ne
     polls = PollRecord(body_bytes=700)
     if due_sec is not None:
         polls = PollRecord(body_bytes=700, interval_sec=900, next_at=ago(due_sec), last_fetch_at=ago(last_sec))
-    item = FeedPoll(LEASE, Feed(Subscription("f", "https://a.example/f"), polls), "f@1", NOW, 200, result, **said)
+    item = FeedPoll(LEASE, "f@1", NOW, 200, result, Feed(Subscription("f", "https://a.example/f"), polls), **said)
     item.new = [SimpleNamespace()] * new  # type: ignore[list-item]
     return item
 

@@ -65,7 +65,7 @@ def stores(redis_client: redis.Redis) -> Iterator[Stores]:
 
 def poll(lease: Any, result: str = "fetched", status: int | None = 200, **fields: Any) -> SitemapPoll:
     watched = fields.pop("watched", Watched(SITEMAP, SitemapRecord()))
-    made = SitemapPoll(lease, watched, "s@then", NOW, status, result, **fields)
+    made = SitemapPoll(lease, "s@then", NOW, status, result, watched, **fields)
     made.decision = sitemaps.decide(made, sitemaps.policy_for(watched, POLICY, CONFIG, NOW), 0)
     return made
 

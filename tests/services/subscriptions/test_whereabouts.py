@@ -23,7 +23,7 @@ TASK = Task("feed:f", "feed", SAID.url, "a.test", payload={"x": 1})
 def poll(
     result: str, status: int | None, said: Subscription = SAID, polls: PollRecord = FAILING, **fields: Any
 ) -> FeedPoll:
-    return FeedPoll(Lease(TASK, History(), "1"), Feed(said, polls), "f@then", NOW, status, result, **fields)
+    return FeedPoll(Lease(TASK, History(), "1"), "f@then", NOW, status, result, Feed(said, polls), **fields)
 
 
 @pytest.mark.parametrize(

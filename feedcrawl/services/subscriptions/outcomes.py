@@ -1,0 +1,83 @@
+"""What a poll of a feed and a poll of a sitemap have in common once the response is read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from feedcrawl.domain import cadence
+from feedcrawl.domain.cadence.state import to_json
+from feedcrawl.domain.dates import believable, rfc3339
+from feedcrawl.domain.frontier.traces import trace_id
+from feedcrawl.domain.http.conditional import Validators
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+
+    from feedcrawl.domain.models import PublisherHints
+    from feedcrawl.items import Poll
+
+
+def observation(
+    poll: Poll, published: Iterable[datetime | None], counts: tuple[int, int, int], hints: PublisherHints
+) -> cadence.Observation:
+    """What a poll showed, as the cadence sees it; `counts` are those of new, known and first seen entries."""
+    new, known, first_seen = counts
+    moments = sorted((each for each in published if each), reverse=True)
+    return cadence.Observation(
+        status=None if poll.failed and poll.status is not None and 200 <= poll.status < 300 else poll.status,
+        new_entries=new,
+        known_entries=known,
+        published=tuple(each for each in moments if believable(each, poll.at)),
+        first_seen=(poll.at,) * first_seen,
+        retry_after_sec=poll.retry_after_sec,
+        max_age_sec=poll.max_age_sec,
+        hints=hints,
+    )
+
+
+def scheduled(poll: Poll) -> dict[str, Any]:
+    """Fields of the record that the next poll begins with: its time and why, and how this one ended."""
+    decision = poll.decision
+    assert decision is not None
+    return {
+        "cadence": to_json(decision.state),
+        "interval_sec": round(decision.interval_sec, 3),
+        "next_at": rfc3339(decision.next_at),
+        "reason": decision.reason,
+        "candidates": tuple((one.rule, round(one.wait_sec, 1)) for one in decision.candidates),
+        "last_fetch_at": rfc3339(poll.at),
+        "last_status": poll.status,
+        "last_result": poll.result,
+    }
+
+
+def newest(poll: Poll, held: Validators) -> Validators:
+    """The validators for the next request: those received, a 304 completed by those held."""
+    received = poll.validators or Validators()
+    return held.updated(received) if poll.result == "not_modified" else received
+
+
+def journal_fields(poll: Poll, interval_before_sec: float | None) -> dict[str, Any]:
+    """Fields of a journal's line."""
+    decision = poll.decision
+    assert decision is not None
+    return {
+        "poll_id": poll.poll_id,
+        "at": rfc3339(poll.at),
+        "http_status": poll.status,
+        "result": poll.result,
+        "detail": poll.detail[:200],
+        "bytes": poll.body_bytes,
+        "duration_sec": poll.duration_sec,
+        "reason": decision.reason,
+        "interval_before_sec": interval_before_sec,
+        "interval_after_sec": round(decision.interval_sec, 3),
+        "next_at": rfc3339(decision.next_at),
+        "trace_id": trace_id(poll.lease.task.payload),
+    }
+
+
+def said(line: Mapping[str, Any]) -> dict[str, Any]:
+    """A journal's line without the fields that say nothing."""
+    return {name: value for name, value in line.items() if value not in (None, "", 0, [])}  # `0 == False`
