@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from feedcrawl.wiring import Wiring
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +55,8 @@ Known = tuple[RobotsRecord, robots.RobotsRules | None]
 class RobotsGate:
     """Answers whether a URL may be asked; fetches what is not known, one request per host however many ask."""
 
-    def __init__(self, crawler: Crawler, wired: Wiring) -> None:
+    def __init__(self, crawler: Crawler) -> None:
+        wired = wiring.of(crawler)
         self._crawler = crawler
         self._hosts = wired.hosts
         self._frontier = wired.frontier
@@ -284,5 +284,5 @@ _by_crawler: WeakKeyDictionary[Crawler, RobotsGate] = WeakKeyDictionary()
 def of(crawler: Crawler) -> RobotsGate:
     """The gate that all components of a crawler share."""
     if crawler not in _by_crawler:
-        _by_crawler[crawler] = RobotsGate(crawler, wiring.of(crawler))
+        _by_crawler[crawler] = RobotsGate(crawler)
     return _by_crawler[crawler]

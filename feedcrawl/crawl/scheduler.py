@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from scrapy.utils.asyncio import CallLaterResult
 
     from feedcrawl.services.operations.readiness import Trouble
-    from feedcrawl.wiring import Wiring
 
 logger = logging.getLogger(__name__)
 
@@ -59,7 +58,8 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
     `forever` (it does not end when nothing is due). Requests that a spider yields without a lease become tasks.
     """
 
-    def __init__(self, crawler: Crawler, wired: Wiring) -> None:
+    def __init__(self, crawler: Crawler) -> None:
+        wired = wiring.of(crawler)
         super().__init__(server=wired.client, persist=True)
         self._crawler = crawler
         self._config = wired.config
@@ -82,9 +82,8 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Connects at once, so that a server that may not be used stops the start."""
-        wired = wiring.of(crawler)
-        scheduler = cls(crawler, wired)
-        wired.generation.settle()
+        scheduler = cls(crawler)
+        wiring.of(crawler).generation.settle()
         scheduler.stats = crawler.stats
         return scheduler
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, cast
 
 from scrapy import Request
 
-from feedcrawl.domain.entries.reading import How, read_feed
+from feedcrawl.domain.entries.reading import How
 from feedcrawl.domain.subscriptions.archives import walk_from
-from feedcrawl.handlers.base import FEED_HEADERS, NOT_REDIRECTS, PARSE_WALL_SEC, Answers, content_type
+from feedcrawl.handlers.base import FEED_HEADERS, NOT_REDIRECTS, Answers
 from feedcrawl.items import FeedPoll
 from feedcrawl.parsing import Done
 from feedcrawl.services.sites.sources import keeps_trailing_slash
@@ -65,16 +65,7 @@ class ArchiveTasks(Answers):
             self._fail(request, outcome, http_status=response.status)
             return
         poll = self._poll(request, response)
-        read = await self.read(
-            poll.lease,
-            read_feed,
-            response.body,
-            url=response.url,
-            content_type=content_type(response),
-            feed_id=poll.feed.id,
-            how=How(redact_emails=self.wired.config.redact_emails),
-            wall_sec=PARSE_WALL_SEC,
-        )
+        read = await self.read_document(poll, response, How(redact_emails=self.wired.config.redact_emails))
         if not isinstance(read, Done):
             self._end(request, read.code, detail=read.detail, http_status=response.status, dead_letter=True)
             return

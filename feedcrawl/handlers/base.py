@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from feedcrawl import wiring
 from feedcrawl.crawl.verdict import Verdicts
+from feedcrawl.domain.entries.reading import read_feed
 from feedcrawl.domain.frontier.outcome import PAUSES_SEC, judge, retry_wait_sec
 from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.http.hints import max_age_sec
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
+    from feedcrawl.domain.entries.reading import FeedReading, How
     from feedcrawl.domain.frontier.outcome import Outcome
     from feedcrawl.domain.frontier.tasks import Lease
     from feedcrawl.items import FeedPoll
@@ -61,6 +63,19 @@ class Answers:
             failed = read.code if isinstance(read, Failed) else None
             self.wired.tracer.note(None, child_sec=round(read.seconds, 6), failed=failed)
         return read
+
+    async def read_document(self, poll: FeedPoll, response: Response, how: How) -> Done[FeedReading] | Failed:
+        """A feed or an archive document of one, as a child reads it."""
+        return await self.read(
+            poll.lease,
+            read_feed,
+            response.body,
+            url=response.url,
+            content_type=content_type(response),
+            feed_id=poll.feed.id,
+            how=how,
+            wall_sec=PARSE_WALL_SEC,
+        )
 
     def settled(self, failure: Failure) -> tuple[Request, Outcome] | None:
         """The failed request and its outcome; None if the task went on elsewhere or back, and nothing is left to do.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from scrapy import Request
 
-from feedcrawl.domain.entries.reading import How, read_feed
+from feedcrawl.domain.entries.reading import How
 from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.http.validators import Question
 from feedcrawl.domain.push import protocol
@@ -17,9 +17,7 @@ from feedcrawl.handlers import discovery
 from feedcrawl.handlers.base import (
     FEED_HEADERS,
     NOT_REDIRECTS,
-    PARSE_WALL_SEC,
     Answers,
-    content_type,
     lasts,
     note_headers,
     result_of,
@@ -190,19 +188,9 @@ class FeedTasks(Answers):
         return True
 
     async def _read(self, poll: FeedPoll, response: Response) -> None:
-        read = await self.read(
-            poll.lease,
-            read_feed,
-            response.body,
-            url=response.url,
-            content_type=content_type(response),
-            feed_id=poll.feed.id,
-            how=How(
-                known=None if poll.pushed or _reads_all(poll) else poll.feed.polls.digest,
-                redact_emails=self.wired.config.redact_emails,
-            ),
-            wall_sec=PARSE_WALL_SEC,
-        )
+        known = None if poll.pushed or _reads_all(poll) else poll.feed.polls.digest
+        how = How(known=known, redact_emails=self.wired.config.redact_emails)
+        read = await self.read_document(poll, response, how)
         if (
             isinstance(read, Done)
             and not poll.pushed

@@ -15,6 +15,7 @@ from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 from twisted.internet import error as net
 
+from feedcrawl import wiring
 from feedcrawl.crawl import robots_gate
 from feedcrawl.crawl.robots_gate import RobotsGate
 from feedcrawl.domain import robots
@@ -43,6 +44,7 @@ class World:
     """A worker before one host: its clock, and what the host answers for robots.txt."""
 
     def __init__(self, client: redis.Redis) -> None:
+        wiring.process._by_crawler[self] = self  # it has the stores that the gate uses
         self.now_is = START
         self.answer: int | bytes | Exception = RULES
         self.asked: list[Request] = []
@@ -78,7 +80,7 @@ class World:
 
     def worker(self) -> Callable[..., type[Exception] | None]:
         """What one worker, with a memory of its own, makes of a URL."""
-        middleware = RobotsMiddleware(RobotsGate(self, self), self.leases)
+        middleware = RobotsMiddleware(RobotsGate(self), self.leases)
 
         def ask(url: str = URL, **meta: Any) -> type[Exception] | None:
             try:
@@ -116,7 +118,7 @@ def test_it_is_asked_once_for_the_fleet_and_a_day(world: World) -> None:
 
 
 def test_it_is_asked_once_however_many_wait(world: World) -> None:
-    middleware = RobotsMiddleware(RobotsGate(world, world), world.leases)
+    middleware = RobotsMiddleware(RobotsGate(world), world.leases)
 
     async def main() -> None:
         await asyncio.gather(*(middleware.process_request(Request(f"https://a.test/{n}")) for n in range(20)))
@@ -237,7 +239,7 @@ def test_a_next_turn_that_is_far_is_waited_for_in_the_frontier(world: World) -> 
 def test_who_has_no_turn_waits_for_one(world: World) -> None:
     world.frontier.push([Task("t", "article", URL, "a.test")])
     (lease,) = world.leases.take(1, LANES).leases
-    gate = RobotsGate(world, world)
+    gate = RobotsGate(world)
 
     async def main() -> int:
         asking = asyncio.ensure_future(gate.ask(URL))
@@ -258,7 +260,7 @@ def test_a_page_whose_host_is_asked_in_anothers_turn_waits_without_its_own(world
     """Else it would keep the slot that the other waits for."""
     world.frontier.push([Task("t", "article", URL, "a.test")])
     (lease,) = world.leases.take(1, LANES).leases
-    gate = RobotsGate(world, world)
+    gate = RobotsGate(world)
 
     async def main() -> None:
         asking = asyncio.ensure_future(gate.ask(URL))
@@ -290,7 +292,7 @@ def test_a_long_one_is_read_off_the_loop_and_kept(world: World, monkeypatch: pyt
 
 def test_what_is_kept_is_bounded_by_its_length(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(robots_gate, "REMEMBERED_CHARS", 2 * len(RULES))
-    gate = RobotsGate(world, world)
+    gate = RobotsGate(world)
     ask = RobotsMiddleware(gate, world.leases)
     for name in "abac":
         asyncio.run(ask.process_request(Request(f"https://{name}.test/page")))
