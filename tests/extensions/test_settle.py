@@ -8,6 +8,7 @@ from scrapy.statscollectors import MemoryStatsCollector
 from twisted.python.failure import Failure
 
 from feedcrawl.domain.frontier.tasks import History, Lease, Task
+from feedcrawl.extensions import settle
 from feedcrawl.extensions.settle import Settle
 from feedcrawl.store.disk.files import DiskUnavailable
 from feedcrawl.store.redis.errors import StoreUnavailable
@@ -27,7 +28,7 @@ AWAY = StoreUnavailable("unreachable", "gone")
     ],
 )
 def test_a_task_that_an_outage_stopped_comes_again_before_the_crawl_ends(
-    error: Exception, linger_sec: float, returned: dict[str, Any]
+    monkeypatch: pytest.MonkeyPatch, error: Exception, linger_sec: float, returned: dict[str, Any]
 ) -> None:
     abandoned = []
     crawler = SimpleNamespace(settings=Settings())
@@ -37,5 +38,6 @@ def test_a_task_that_an_outage_stopped_comes_again_before_the_crawl_ends(
         readiness=SimpleNamespace(note=lambda _: None),
         leases=SimpleNamespace(abandon=lambda lease, **reason: abandoned.append((lease, reason))),
     )
-    Settle(crawler, wired).item_error(SimpleNamespace(lease=LEASE), Failure(error))
+    monkeypatch.setattr(settle.wiring, "of", lambda _: wired)
+    Settle(crawler).item_error(SimpleNamespace(lease=LEASE), Failure(error))
     assert abandoned == [(LEASE, returned)]
