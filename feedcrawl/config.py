@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from feedcrawl.domain.articles.files import patterns
 from feedcrawl.domain.errors import ConfigError, Refusal
 from feedcrawl.domain.operations.settings import FIXED, PREFIX, Setting, check_names, declared, setting
+from feedcrawl.folders import located
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +53,8 @@ class Config:
     data_dir: Path = setting(
         "./data",
         "path",
-        "everything on disk; processes that name the same directory share one server",
+        "everything on disk; processes that name the same directory share one server. Relative to the folder of "
+        "scrapy.cfg; without one the default is `feedcrawl` in the user's data folder",
         section="Disk and server",
     )
     raw: bool = setting("true", "true or false", "keep every request and response of feeds and articles as WARC")
@@ -331,10 +333,11 @@ class Config:
     def from_settings(cls, settings: Settings) -> Config:
         """Reads and checks all settings; ConfigError names the first that cannot be used."""
         check(name for name in settings if isinstance(name, str))
-        values = {
+        values: dict[str, Any] = {
             each.name.removeprefix(PREFIX).lower(): each.read(settings.get(each.name, each.default))
             for each in own_settings
         }
+        values["data_dir"] = located(values["data_dir"])
         config = cls(**_within_lease(values))
         config.check()
         return config

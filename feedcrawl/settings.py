@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from feedcrawl.config import own_settings
 from feedcrawl.domain.operations.settings import OTHER_PREFIX, PREFIX
+from feedcrawl.folders import data_outside_projects, project_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,9 +24,11 @@ def from_environment(environment: Mapping[str, str]) -> dict[str, object]:
     """Every own setting at its default or as the environment says, and scrapy-redis's where the environment has them.
 
     A name that is no setting comes along: `Config` refuses it where that can be told in a sentence. An empty variable
-    is none, as container files write one that was not given.
+    is none, as container files write one that was not given. Outside a project the data directory is the user's.
     """
     values: dict[str, object] = {each.name: each.default for each in own_settings}
+    if project_folder() is None:
+        values["FEEDCRAWL_DATA_DIR"] = str(data_outside_projects())
     values.update(
         {name: value for name, value in environment.items() if name.startswith((PREFIX, OTHER_PREFIX)) and value}
     )
@@ -41,7 +44,7 @@ BOT_NAME = "feedcrawl"
 SPIDER_MODULES = ["feedcrawl.spiders"]
 NEWSPIDER_MODULE = "feedcrawl.spiders"
 COMMANDS_MODULE = "feedcrawl.commands"
-ADDONS = {"feedcrawl.crawl.addon.Addon": 0}  # derives Scrapy's settings from ours and refuses unsafe ones
+ADDONS = {"feedcrawl.addon.Addon": 0}  # derives Scrapy's settings from ours and refuses unsafe ones
 
 TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 SCHEDULER = "feedcrawl.crawl.scheduler.FrontierScheduler"

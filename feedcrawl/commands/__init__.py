@@ -19,24 +19,29 @@ class OnStores:
     """Base of the commands that look at the stores and go: they may run beside a crawl, and leave no server behind.
 
     `answer` does the work and returns the exit status; what it may expect to go wrong ends in a sentence. `any_server`
-    as in `Wiring`.
+    as in `Wiring`. A data directory is made only by commands that have something to keep (`makes_data`).
     """
 
     requires_project = True
     requires_crawler_process = False
     default_settings: ClassVar[dict[str, Any]] = {}
     any_server = False
+    makes_data = False
     settings: Settings | None
     exitcode: int
 
     def run(self, args: list[str], opts: Namespace) -> None:
         """Opens the stores, answers, closes them."""
-        from feedcrawl.commands.exit_status import EXPLAINED, FAILED, explained  # noqa: PLC0415 - see the module
+        from feedcrawl.addon import Addon  # noqa: PLC0415 - see the module
+        from feedcrawl.commands.exit_status import EXPLAINED, FAILED, explained  # noqa: PLC0415
         from feedcrawl.wiring import Wiring  # noqa: PLC0415
 
         assert self.settings is not None
+        Addon.update_pre_crawler_settings(self.settings)  # in somebody's own project only a crawl runs add-ons
         try:
             with closing(Wiring(self.settings, any_server=self.any_server)) as wired:
+                if not self.makes_data:
+                    wired.require_data()
                 self.exitcode = self.answer(wired, args, opts)
         except BrokenPipeError:  # `| head` has read enough
             self.exitcode = FAILED

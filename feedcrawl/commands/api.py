@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 class Command(OnStores, ScrapyCommand):
     """Exit status 2 where the packages of the `api` extra are not installed."""
 
+    makes_data = True
+
     def short_desc(self) -> str:
         """For `scrapy`."""
         return "Serve the HTTP API"

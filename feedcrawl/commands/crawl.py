@@ -29,12 +29,14 @@ class Command(crawl.Command):
 
     def process_options(self, args: list[str], opts: Namespace) -> None:
         """Reads the command line, and the settings: one that cannot be used ends the program with a sentence."""
-        from feedcrawl.commands.exit_status import explained  # noqa: PLC0415 - see the package
+        from feedcrawl.addon import Addon  # noqa: PLC0415 - see the package
+        from feedcrawl.commands.exit_status import explained  # noqa: PLC0415
         from feedcrawl.config import Config  # noqa: PLC0415
         from feedcrawl.extensions import logs  # noqa: PLC0415
 
         super().process_options(args, opts)
         assert self.settings is not None
+        Addon.update_pre_crawler_settings(self.settings)  # in somebody's own project only a crawl runs add-ons
         try:
             Config.from_settings(self.settings)
             logs.install(self.settings)

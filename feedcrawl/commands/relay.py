@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 class Command(OnStores, ScrapyCommand):
     """Any number may run: one sends, the others wait to take its place."""
 
+    makes_data = True
+
     def syntax(self) -> str:
         """How it is called."""
         return "[--once | --status]"

@@ -30,6 +30,8 @@ CHOICE: Final = 3
 class Command(OnStores, ScrapyCommand):
     """Exit status 2 if nothing that was named could be used, 3 if a page left a choice and all else went well."""
 
+    makes_data = True
+
     def syntax(self) -> str:
         """How it is called."""
         return "[--category NAME[,NAME…]] [--pick N|all] [--set NAME=VALUE]… [--backfill] [--as-is] URL|FILE…"

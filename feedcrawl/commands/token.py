@@ -24,6 +24,8 @@ ACTIONS = {"create": 1, "list": 0, "revoke": 1}
 class Command(OnStores, ScrapyCommand):
     """Exit status 2 where an actor or scope cannot be, or a token that was named is not there."""
 
+    makes_data = True
+
     def syntax(self) -> str:
         """How it is called."""
         return "create ACTOR [--scope read|write|admin] | list | revoke ID"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrapy_redis.connection import SETTINGS_PARAMS_MAP
 
@@ -27,7 +27,8 @@ from feedcrawl.store.operations.series import Series
 from feedcrawl.store.operations.streams import Events
 from feedcrawl.store.operations.tokens import Tokens
 from feedcrawl.store.push.websub import Pushes
-from feedcrawl.store.redis.connection import Connection, connect
+from feedcrawl.store.redis.connection import Connection, connect, names_a_server
+from feedcrawl.store.redis.errors import ServerRefused
 from feedcrawl.store.redis.generation import Generation
 from feedcrawl.store.sites.site_runs import SiteRuns
 from feedcrawl.store.sites.sitemaps import Sitemaps
@@ -58,9 +59,7 @@ class Stores:
     @cached_property
     def connection(self) -> Connection:
         """The Redis in use, checked; ServerRefused says what must change."""
-        parameters = self._settings.getdict("REDIS_PARAMS")
-        given = {name: self._settings.get(source) for source, name in SETTINGS_PARAMS_MAP.items()}
-        parameters.update({name: value for name, value in given.items() if value})
+        parameters = self._server()
         connection = connect(
             url=parameters.pop("url", None),
             data_dir=self.config.data_dir,
@@ -76,6 +75,22 @@ class Stores:
                 self._generation.check()
             undo.pop_all()
         return connection
+
+    def _server(self) -> dict[str, Any]:
+        """The connection parameters that scrapy-redis's settings give."""
+        parameters = self._settings.getdict("REDIS_PARAMS")
+        given = {name: self._settings.get(source) for source, name in SETTINGS_PARAMS_MAP.items()}
+        return {**parameters, **{name: value for name, value in given.items() if value}}
+
+    def require_data(self) -> None:
+        """Raises ServerRefused (`no_data`) where the embedded server would be used and has no data directory yet."""
+        if not names_a_server(self._server()) and not self.config.data_dir.is_dir():
+            raise ServerRefused(
+                "no_data",
+                f"there is no data directory {self.config.data_dir}: `scrapy subscribe URL` or `scrapy crawl feeds "
+                "-a feeds=URL` makes one; if yours is elsewhere, run the command inside its project (where scrapy.cfg "
+                "is) or set FEEDCRAWL_DATA_DIR",
+            )
 
     @staticmethod
     def now() -> datetime:

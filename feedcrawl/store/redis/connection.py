@@ -44,7 +44,7 @@ __all__ = [
 logger = logging.getLogger(__name__)
 
 OLDEST_VERSION = (6, 2)
-_NAMES_A_SERVER = frozenset({"host", "port", "unix_socket_path", "connection_pool"})
+_NAMES_A_SERVER = frozenset({"url", "host", "port", "unix_socket_path", "connection_pool"})
 _NOT_PASSED_ON = frozenset({"url", "redis_cls", "retry_on_timeout", "encoding", "decode_responses"})
 _DEFAULTS: dict[str, Any] = {
     "socket_timeout": 5.0,
@@ -90,6 +90,11 @@ class Connection:
         self.close()
 
 
+def names_a_server(parameters: Mapping[str, Any]) -> bool:
+    """True if connection parameters lead to a server; without one the embedded server is used."""
+    return any(parameters.get(name) is not None for name in _NAMES_A_SERVER)
+
+
 def connect(
     *,
     url: str | None,
@@ -106,10 +111,8 @@ def connect(
     """
     given = {name: value for name, value in (parameters or {}).items() if value is not None}
     url = url or given.get("url")
-    if url or _NAMES_A_SERVER & given.keys():
-        connection = Connection(_client(url, given))
-    else:
-        connection = _embedded(attach(data_dir, fsync=fsync), given)
+    named = bool(url) or names_a_server(given)
+    connection = Connection(_client(url, given)) if named else _embedded(attach(data_dir, fsync=fsync), given)
     try:
         connection.warnings = check_server(connection.client, unsafe=unsafe)
         if not connection.embedded and connection.client.info("cluster").get("cluster_enabled"):

@@ -28,8 +28,8 @@ class StoreUnavailable(FeedcrawlError):
 class ServerRefused(FeedcrawlError):
     """A server that the crawl may not or cannot run on; `detail` is one sentence that says what to change.
 
-    Codes: `data_dir` `no_binary` `runtime_dir` `aof_damaged` `not_starting` `silent` (embedded server), `unreachable`
-    `auth` `too_old` `no_aof` `evicts` `cluster` `shards` `emptied` `another_server` (any server).
+    Codes: `no_data` `data_dir` `no_binary` `runtime_dir` `aof_damaged` `not_starting` `silent` (embedded server),
+    `unreachable` `auth` `too_old` `no_aof` `evicts` `cluster` `shards` `emptied` `another_server` (any server).
     """
 
 

@@ -6,8 +6,8 @@ from scrapy.settings import Settings
 from scrapy.utils.project import get_project_settings
 
 from feedcrawl import __version__
+from feedcrawl.addon import Addon, user_agent
 from feedcrawl.config import ConfigError
-from feedcrawl.crawl.addon import Addon, user_agent
 
 
 def derived(**given: Any) -> Settings:
@@ -73,3 +73,48 @@ def test_a_setting_that_opens_a_door_stops_the_start(name: str, value: Any) -> N
 )
 def test_the_name_that_publishers_see(contact: str | None, name: str) -> None:
     assert user_agent(contact) == name
+
+
+OWN = {
+    "BOT_NAME": "news",
+    "CONCURRENT_REQUESTS": 3,
+    "SPIDER_MODULES": ["news.spiders"],
+    "ITEM_PIPELINES": {"news.pipelines.Headlines": 350},
+    "EXTENSIONS": {"feedcrawl.extensions.progress.Progress": None},
+    "TWISTED_DNS_RESOLVER": "feedcrawl.crawl.resolver.PublicResolver",
+}
+"""Settings of somebody's project."""
+
+
+def test_a_project_keeps_what_it_sets_and_has_the_rest() -> None:
+    settings = Settings()
+    settings.setdict(OWN, priority="project")
+    Addon.update_pre_crawler_settings(settings)
+    Addon().update_settings(settings)
+    assert (settings["BOT_NAME"], settings["CONCURRENT_REQUESTS"], settings["CONCURRENT_ITEMS"]) == ("news", 3, 4)
+    assert settings["SPIDER_MODULES"] == ["news.spiders", "feedcrawl.spiders"]
+    assert settings["EXTENSIONS"]["feedcrawl.extensions.progress.Progress"] is None
+    assert settings["EXTENSIONS"]["feedcrawl.extensions.settle.Settle"] == 0
+    assert settings["ITEM_PIPELINES"]["news.pipelines.Headlines"] == 350
+    assert settings["ITEM_PIPELINES"]["feedcrawl.pipelines.commit.CommitPipeline"] == 900
+    assert settings.getpriority("CONCURRENT_ITEMS") < settings.getpriority("CONCURRENT_REQUESTS")
+
+
+def test_it_changes_nothing_when_it_comes_again() -> None:
+    settings = Settings()
+    settings.setdict(OWN, priority="project")
+    Addon.update_pre_crawler_settings(settings)
+    once = settings.copy_to_dict()
+    Addon.update_pre_crawler_settings(settings)
+    assert settings.copy_to_dict() == once
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("TELNETCONSOLE_ENABLED", True), ("TWISTED_DNS_RESOLVER", "other.Resolver")]
+)
+def test_a_door_that_a_project_opens_stops_the_start(name: str, value: object) -> None:
+    settings = Settings()
+    settings.setdict(OWN | {name: value}, priority="project")
+    Addon.update_pre_crawler_settings(settings)
+    with pytest.raises(ValueError, match=name):
+        Addon().update_settings(settings)

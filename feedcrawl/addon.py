@@ -1,0 +1,74 @@
+"""Scrapy's add-on of feedcrawl: brings this project's Scrapy settings into any project, and refuses unsafe ones.
+
+    ADDONS = {"feedcrawl.addon.Addon": 0}
+
+in a project's settings is all that feedcrawl needs there (docs/embedding.md).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from feedcrawl import __version__
+from feedcrawl import settings as own
+from feedcrawl.config import Config
+from feedcrawl.crawl.hardening import check_hardened
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+_THE_PROJECTS_OWN = frozenset({"ADDONS", "BOT_NAME", "COMMANDS_MODULE", "NEWSPIDER_MODULE", "SPIDER_MODULES"})
+"""Settings that say which project this is; the spiders of feedcrawl come beside the project's."""
+_NOT_SETTINGS = frozenset({"TYPE_CHECKING", "PREFIX", "OTHER_PREFIX", "REDIS_ENVIRONMENT"})
+
+
+class Addon:
+    """Runs before any component is built; ConfigError and ValueError name the setting at fault."""
+
+    @classmethod
+    def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
+        """Sets the settings of feedcrawl below those of the project; entries of components are merged by path.
+
+        This early, since Scrapy takes the resolver from the settings of the process and not of the crawler.
+        """
+        for name, value in project_settings().items():
+            if isinstance(value, dict):
+                _merge(settings, name, value)
+            else:
+                settings.set(name, value, priority="addon")
+        spiders = [each for each in own.SPIDER_MODULES if each not in settings.getlist("SPIDER_MODULES")]
+        settings.set(
+            "SPIDER_MODULES",
+            [*settings.getlist("SPIDER_MODULES"), *spiders],
+            priority=settings.getpriority("SPIDER_MODULES") or 0,
+        )
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        """Sets what follows from our settings at the priority of add-ons, so that `-s` still comes above it."""
+        config = Config.from_settings(settings)
+        derived = {
+            "USER_AGENT": user_agent(config.contact),
+            "LOG_LEVEL": config.log_level,
+            "DOWNLOAD_TIMEOUT": config.fetch_timeout_sec,
+            "REDIRECT_MAX_TIMES": config.max_redirects,
+        }
+        for name, value in derived.items():
+            settings.set(name, value, priority="addon")
+        check_hardened(settings)
+
+
+def project_settings() -> dict[str, Any]:
+    """The settings of feedcrawl that another project needs: all of `settings.py` except those that name the project."""
+    apart = _THE_PROJECTS_OWN | _NOT_SETTINGS
+    return {name: value for name, value in vars(own).items() if name.isupper() and name not in apart}
+
+
+def user_agent(contact: str | None) -> str:
+    """The name under which everything is requested from everybody."""
+    return f"feedcrawl/{__version__} (+{contact})" if contact else f"feedcrawl/{__version__}"
+
+
+def _merge(settings: BaseSettings, name: str, components: dict[str, Any]) -> None:
+    """Adds entries to a setting that is a mapping; an entry that the project has stays as it is."""
+    theirs = dict(settings.getdict(name))
+    settings.set(name, {**components, **theirs}, priority=max(settings.getpriority(name) or 0, 15))
