@@ -13,10 +13,14 @@ FROM python:${PYTHON} AS build
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 RUN python -m venv /opt/feedcrawl
 WORKDIR /src
-COPY pyproject.toml README.md ./
+COPY pyproject.toml README.md LICENSE ./
 COPY deploy/constraints.txt deploy/
 COPY feedcrawl feedcrawl
 RUN /opt/feedcrawl/bin/pip install --no-compile -c deploy/constraints.txt '.[api,kafka,otel]'
+
+# The API and the relay render nothing: without Playwright their image has neither a browser nor Node.
+FROM build AS build-api
+RUN /opt/feedcrawl/bin/pip uninstall -y playwright scrapy-playwright greenlet pyee
 
 FROM python:${PYTHON} AS base
 RUN useradd --uid 10001 --no-create-home --shell /usr/sbin/nologin feedcrawl && install -d -o feedcrawl -m 0700 /data
@@ -24,7 +28,6 @@ ENV PATH=/opt/feedcrawl/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     FEEDCRAWL_DATA_DIR=/data \
     FEEDCRAWL_LOG_FORMAT=json
-COPY --from=build /opt/feedcrawl /opt/feedcrawl
 WORKDIR /app
 COPY scrapy.cfg ./
 COPY deploy/healthy.py ./
@@ -35,6 +38,7 @@ STOPSIGNAL SIGTERM
 ENTRYPOINT ["scrapy"]
 
 FROM base AS api
+COPY --from=build-api /opt/feedcrawl /opt/feedcrawl
 ENV FEEDCRAWL_API_HOST=0.0.0.0 FEEDCRAWL_API_PORT=8000
 EXPOSE 8000
 HEALTHCHECK --interval=30s --timeout=10s --start-period=20s CMD ["python", "healthy.py", "http://127.0.0.1:8000/readyz"]
@@ -42,6 +46,7 @@ CMD ["api"]
 
 # Chromium's sandbox needs user namespaces: run it with a seccomp profile that lets them be made (docs/operations.md).
 FROM base AS worker-chromium
+COPY --from=build /opt/feedcrawl /opt/feedcrawl
 USER 0
 # The distribution's own, with its security fixes: a version that is named here would be gone from its mirror next week.
 # hadolint ignore=DL3008
@@ -55,6 +60,7 @@ HEALTHCHECK --interval=30s --timeout=10s --start-period=30s CMD ["python", "heal
 CMD ["crawl", "feeds", "-a", "forever=1"]
 
 FROM base AS worker
+COPY --from=build /opt/feedcrawl /opt/feedcrawl
 ENV FEEDCRAWL_METRICS_HOST=0.0.0.0 FEEDCRAWL_METRICS_PORT=9150
 EXPOSE 9150
 HEALTHCHECK --interval=30s --timeout=10s --start-period=30s CMD ["python", "healthy.py", "http://127.0.0.1:9150/metrics", "feedcrawl_store_up 1.0"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from scrapy.commands import ScrapyCommand
 
 from feedcrawl.commands import OnStores
+from feedcrawl.extras import missing
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -36,7 +37,7 @@ class Command(OnStores, ScrapyCommand):
             from feedcrawl.api.limits.connections import server_config  # noqa: PLC0415
             from feedcrawl.api.requests import WithRequestId  # noqa: PLC0415
         except ModuleNotFoundError as error:
-            say("api", f"{error.name} is not installed: pip install 'feedcrawl[api]'")
+            say("api", missing(error, "api"))
             return UNUSABLE
         from feedcrawl.extensions import logs  # noqa: PLC0415
 

@@ -12,6 +12,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from feedcrawl.commands import OnStores
+from feedcrawl.extras import missing
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -62,7 +63,7 @@ class Command(OnStores, ScrapyCommand):
                 with exports.whole_file(Path(opts.output)) as out:
                     count = write(out)
         except ModuleNotFoundError as error:
-            raise ValueError(f"{error.name} is not installed: pip install 'feedcrawl[parquet]'") from error
+            raise ValueError(missing(error, "parquet")) from error
         except OSError as error:
             if isinstance(error, BrokenPipeError):
                 raise

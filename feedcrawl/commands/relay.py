@@ -15,6 +15,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from feedcrawl.commands import OnStores
+from feedcrawl.extras import missing
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -69,7 +70,7 @@ def _relay(wired: Wiring) -> Relay:
     try:
         from feedcrawl.services.operations.kafka import Brokers, access_of  # noqa: PLC0415
     except ModuleNotFoundError as error:
-        raise ValueError(f"{error.name} is not installed: pip install 'feedcrawl[kafka]'") from error
+        raise ValueError(missing(error, "kafka")) from error
     topics = {"webpage_fetched": config.kafka_webpage_topic, "new_entry": config.kafka_entry_topic}
     worker = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
     return Relay(wired.events, Brokers(config.kafka_bootstrap, access_of(config)), topics, worker=worker)

@@ -7,6 +7,8 @@ from contextlib import nullcontext
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, cast
 
+from feedcrawl.extras import missing
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
@@ -68,8 +70,7 @@ def tracer_for(*, on: bool) -> Tracer:
     try:
         from feedcrawl.telemetry.spans import Spans, exporting  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
-        what = "FEEDCRAWL_TRACING is on, and"
-        raise ValueError(f"{what} {error.name} is not installed: pip install 'feedcrawl[otel]'") from error
+        raise ValueError(f"FEEDCRAWL_TRACING is on, and {missing(error, 'otel')}") from error
     return Spans(exporting())
 
 

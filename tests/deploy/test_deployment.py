@@ -55,11 +55,23 @@ def test_what_the_image_copies_is_there_and_let_through() -> None:
 
 
 def test_images_that_run_are_healthy_when_they_say_so_and_belong_to_nobody_of_weight() -> None:
-    assert STAGES == ["build", "base", "api", "worker-chromium", "worker"]  # the last is what a bare build makes
+    assert STAGES[:3] == ["build", "build-api", "base"]
+    assert STAGES[3:] == ["api", "worker-chromium", "worker"]  # the last is what a bare build makes
     assert "USER 10001" in stage("base")
-    for name in STAGES[2:]:
+    for name in STAGES[3:]:
         assert "HEALTHCHECK" in stage(name)
         assert re.findall(r"^USER (\w+)", stage(name), re.M)[-1:] in ([], ["10001"])
+
+
+def test_the_image_of_the_api_needs_no_browser() -> None:
+    removed = re.findall(r"pip uninstall -y (.+)", stage("build-api"))[0].split()
+    assert "playwright" in removed
+    code = (
+        f"import sys; sys.modules.update(dict.fromkeys({[each.replace('-', '_') for each in removed]}));"
+        "import feedcrawl.api.app, feedcrawl.commands.api, feedcrawl.commands.relay, feedcrawl.wiring;"
+        "import feedcrawl.services.operations.relay, feedcrawl.services.operations.kafka, feedcrawl.extensions.logs"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, timeout=120, check=True)
 
 
 def test_the_fleet_is_made_of_stages_and_pinned_images() -> None:
