@@ -53,8 +53,7 @@ class Config:
     data_dir: Path = setting(
         "./data",
         "path",
-        "everything on disk; processes that name the same directory share one server. Relative to the folder of "
-        "scrapy.cfg; without one the default is `feedcrawl` in the user's data folder",
+        "everything on disk, shared by processes that name the directory; relative to scrapy.cfg's folder",
         section="Disk and server",
     )
     raw: bool = setting("true", "true or false", "keep every request and response of feeds and articles as WARC")
