@@ -5,6 +5,7 @@ finds in one: what a command needs is imported when it runs, so that one broken 
 from __future__ import annotations
 
 from contextlib import closing
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
@@ -19,7 +20,8 @@ class OnStores:
     """Base of the commands that look at the stores and go: they may run beside a crawl, and leave no server behind.
 
     `answer` does the work and returns the exit status; what it may expect to go wrong ends in a sentence. `any_server`
-    as in `Wiring`. A data directory is made only by commands that have something to keep (`makes_data`).
+    as in `Wiring`. `only_stores`: the command needs no service, and gets `Stores`. A data directory is made only by
+    commands that have something to keep (`makes_data`).
     """
 
     requires_project = True
@@ -27,6 +29,7 @@ class OnStores:
     default_settings: ClassVar[dict[str, Any]] = {}
     any_server = False
     makes_data = False
+    only_stores = False
     settings: Settings | None
     exitcode: int
 
@@ -34,12 +37,11 @@ class OnStores:
         """Opens the stores, answers, closes them."""
         from feedcrawl.addon import Addon  # noqa: PLC0415 - see the module
         from feedcrawl.commands.exit_status import EXPLAINED, FAILED, explained  # noqa: PLC0415
-        from feedcrawl.wiring import Wiring  # noqa: PLC0415
 
         assert self.settings is not None
         Addon.update_pre_crawler_settings(self.settings)  # in somebody's own project only a crawl runs add-ons
         try:
-            with closing(Wiring(self.settings, any_server=self.any_server)) as wired:
+            with closing(self._made(self.settings)) as wired:
                 if not self.makes_data:
                     wired.require_data()
                 self.exitcode = self.answer(wired, args, opts)
@@ -47,6 +49,11 @@ class OnStores:
             self.exitcode = FAILED
         except EXPLAINED as error:
             self.exitcode = explained(error, type(self).__module__.rpartition(".")[2])
+
+    def _made(self, settings: Settings) -> Wiring:
+        module, kind = ("stores", "Stores") if self.only_stores else ("process", "Wiring")
+        made: Wiring = getattr(import_module(f"feedcrawl.wiring.{module}"), kind)(settings, any_server=self.any_server)
+        return made
 
     def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
         """The command's work."""

@@ -12,9 +12,9 @@ from feedcrawl.config import ConfigError
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.services.frontier.leases import UNRETURNED
 from feedcrawl.services.operations.readiness import passes
-from feedcrawl.spiders.feeds import NO_USABLE_ARGUMENT
 from feedcrawl.store.disk.files import DiskUnavailable
 from feedcrawl.store.redis.errors import ServerRefused, StoreUnavailable
+from feedcrawl.telemetry.names import NO_USABLE_ARGUMENT, UNRETURNED
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

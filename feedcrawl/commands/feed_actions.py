@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from feedcrawl.domain.subscriptions.records import Feed, Subscription
-    from feedcrawl.wiring import Wiring
+    from feedcrawl.wiring.stores import Stores
 
 HELP = """
   scrapy feeds move FEED URL          the same feed, from now on at this address
@@ -22,15 +22,15 @@ HELP = """
 """
 
 
-def act(wired: Wiring, action: str, args: Sequence[str]) -> int:
+def act(wired: Stores, action: str, args: Sequence[str]) -> int:
     """Does it and says where the feed is, or why it cannot be done."""
     from feedcrawl.commands.exit_status import DONE, UNUSABLE, say  # noqa: PLC0415
     from feedcrawl.domain.errors import Refusal  # noqa: PLC0415 - see the package
-    from feedcrawl.services.subscriptions import registering  # noqa: PLC0415
+    from feedcrawl.services.subscriptions import finding  # noqa: PLC0415
 
     if not args or (action == "move") != (len(args) == 2 and action == "move"):
         raise UsageError(f"`scrapy feeds {action}` takes a feed and what to do:{HELP}", print_help=False)
-    feed = registering.find(wired.registry, args[0])
+    feed = finding.find(wired.registry, args[0])
     if feed is None:
         say("feeds", f"{args[0]} is not subscribed; `scrapy feeds` lists what is")
         return UNUSABLE
@@ -43,32 +43,32 @@ def act(wired: Wiring, action: str, args: Sequence[str]) -> int:
     return DONE
 
 
-def _move(wired: Wiring, feed: Feed, args: Sequence[str]) -> Subscription:
+def _move(wired: Stores, feed: Feed, args: Sequence[str]) -> Subscription:
     from feedcrawl.services.subscriptions import registering  # noqa: PLC0415 - see the package
 
     return registering.move_to(wired.registry, wired.frontier, feed, args[0], wired.now())
 
 
-def _undo(wired: Wiring, feed: Feed, _args: Sequence[str]) -> Subscription:
+def _undo(wired: Stores, feed: Feed, _args: Sequence[str]) -> Subscription:
     from feedcrawl.services.subscriptions import registering  # noqa: PLC0415 - see the package
 
     return registering.undo_move(wired.registry, wired.frontier, feed, wired.now())
 
 
-def _set(wired: Wiring, feed: Feed, args: Sequence[str]) -> Subscription:
+def _set(wired: Stores, feed: Feed, args: Sequence[str]) -> Subscription:
     from feedcrawl.services.subscriptions import registering  # noqa: PLC0415 - see the package
 
     return registering.override(wired.registry, wired.frontier, feed, args)
 
 
-ACTIONS: dict[str, Callable[[Wiring, Feed, Sequence[str]], Subscription]] = {
+ACTIONS: dict[str, Callable[[Stores, Feed, Sequence[str]], Subscription]] = {
     "move": _move,
     "undo-move": _undo,
     "set": _set,
 }
 
 
-def budget(wired: Wiring) -> int:
+def budget(wired: Stores) -> int:
     """What the feeds ask for, the tempo that follows from the budget, and the delay that it buys."""
     from feedcrawl.commands.exit_status import DONE  # noqa: PLC0415
     from feedcrawl.domain.cadence.reasons import duration  # noqa: PLC0415 - see the package

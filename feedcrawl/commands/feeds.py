@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from feedcrawl.wiring import Wiring
+    from feedcrawl.wiring.stores import Stores
 
 PIPE_WIDTH = 10_000
 """Columns of a table that no terminal bounds: whatever reads a pipe wants whole URLs."""
@@ -23,6 +23,8 @@ PIPE_WIDTH = 10_000
 
 class Command(OnStores, ScrapyCommand):
     """A table for people, JSON for programs. Exit status 2 if a feed that was named is not subscribed."""
+
+    only_stores = True
 
     def syntax(self) -> str:
         """How it is called."""
@@ -38,20 +40,20 @@ class Command(OnStores, ScrapyCommand):
         parser.add_argument("--budget", action="store_true", help="what the polls come to, and what delay they buy")
         parser.add_argument("--json", action="store_true", help="a JSON array, or the object of the one named")
 
-    def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
+    def answer(self, wired: Stores, args: list[str], opts: Namespace) -> int:
         """Those named, or all by URL; or what the first word says."""
         from feedcrawl.commands import feed_actions  # noqa: PLC0415 - see the package
         from feedcrawl.commands.exit_status import DONE, UNUSABLE, say  # noqa: PLC0415
-        from feedcrawl.services.subscriptions import registering  # noqa: PLC0415
+        from feedcrawl.services.subscriptions import finding  # noqa: PLC0415
 
         if opts.budget:
             return feed_actions.budget(wired)
         if args and args[0] in feed_actions.ACTIONS:
             return feed_actions.act(wired, args[0], args[1:])
-        named = [(name, registering.find(wired.registry, name)) for name in args]
+        named = [(name, finding.find(wired.registry, name)) for name in args]
         feeds = [feed for _, feed in named if feed is not None]
         if not args:
-            batches = registering.batches(wired.registry, [], 500)
+            batches = finding.batches(wired.registry, [], 500)
             feeds = sorted((feed for batch in batches for feed in batch), key=lambda feed: feed.subscription.url)
         bounds = {
             "min_interval_sec": wired.config.min_interval_sec,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from feedcrawl.domain.frontier.figures import Figures, HostFigures, Lateness
     from feedcrawl.domain.frontier.tasks import History, Task
-    from feedcrawl.wiring import Wiring
+    from feedcrawl.wiring.stores import Stores
 
 ACTIONS = ("figures", "urls", "hosts", "host")
 PART = 1000
@@ -26,6 +26,8 @@ PART = 1000
 
 class Command(OnStores, ScrapyCommand):
     """Exit status 2 where a URL or host that was named is not there."""
+
+    only_stores = True
 
     def syntax(self) -> str:
         """How it is called."""
@@ -52,7 +54,7 @@ class Command(OnStores, ScrapyCommand):
         )
         parser.add_argument("--json", action="store_true", help="a JSON object, or an array of hosts")
 
-    def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
+    def answer(self, wired: Stores, args: list[str], opts: Namespace) -> int:
         """One of the actions."""
         from feedcrawl.commands.exit_status import DONE, UNUSABLE  # noqa: PLC0415 - see the package
         from feedcrawl.services.frontier import listing  # noqa: PLC0415

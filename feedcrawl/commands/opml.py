@@ -14,7 +14,7 @@ from feedcrawl.commands import OnStores
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from feedcrawl.wiring import Wiring
+    from feedcrawl.wiring.stores import Stores
 
 
 SUFFIXES = {".txt": "text", ".csv": "csv", ".json": "json"}
@@ -22,6 +22,8 @@ SUFFIXES = {".txt": "text", ".csv": "csv", ".json": "json"}
 
 class Command(OnStores, ScrapyCommand):
     """Writes to standard output, or to a file."""
+
+    only_stores = True
 
     def syntax(self) -> str:
         """How it is called."""
@@ -39,7 +41,7 @@ class Command(OnStores, ScrapyCommand):
             "--format", choices=forms, metavar="NAME", help="default: by the name of the file, else opml"
         )
 
-    def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
+    def answer(self, wired: Stores, args: list[str], opts: Namespace) -> int:
         """All feeds, by URL."""
         from feedcrawl.commands.exit_status import DONE, UNUSABLE, say  # noqa: PLC0415 - see the package
         from feedcrawl.services.subscriptions import registering  # noqa: PLC0415

@@ -106,11 +106,11 @@ def _wanted(opts: Namespace) -> Wanted:
 
 def _feed_id(wired: Wiring, name: str | None) -> str | None:
     """The feed's id; what is not subscribed (any more) can be named by id alone."""
-    from feedcrawl.services.subscriptions import registering  # noqa: PLC0415 - see the package
+    from feedcrawl.services.subscriptions import finding  # noqa: PLC0415 - see the package
 
     if name is None:
         return None
-    feed = registering.find(wired.registry, name)
+    feed = finding.find(wired.registry, name)
     return name if feed is None else feed.id
 
 

@@ -94,16 +94,16 @@ class Command(OnStores, ScrapyCommand):
         """What the addresses are, by the URL of the wish; those that are subscribed already are not looked at."""
         from feedcrawl.domain.errors import InvalidUrl  # noqa: PLC0415 - see the package
         from feedcrawl.domain.urls import resolve  # noqa: PLC0415
-        from feedcrawl.services.subscriptions import registering  # noqa: PLC0415
+        from feedcrawl.services.subscriptions import finding  # noqa: PLC0415
         from feedcrawl.spiders.discover import Looked  # noqa: PLC0415
 
         urls: dict[str, str] = {}
         for wish in wishes:
             try:
-                url = resolve(registering.with_scheme(wish.url))
+                url = resolve(finding.with_scheme(wish.url))
             except InvalidUrl:  # subscribing says why
                 continue
-            if registering.find(wired.registry, url) is None:
+            if finding.find(wired.registry, url) is None:
                 urls[wish.url] = url
         assert self.settings is not None
         looked = look(self.settings, list(dict.fromkeys(urls.values()))) if urls else {}

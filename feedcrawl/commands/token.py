@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Sequence
 
-    from feedcrawl.wiring import Wiring
+    from feedcrawl.wiring.stores import Stores
 
 ACTIONS = {"create": 1, "list": 0, "revoke": 1}
 """How many names each takes."""
@@ -25,6 +25,7 @@ class Command(OnStores, ScrapyCommand):
     """Exit status 2 where an actor or scope cannot be, or a token that was named is not there."""
 
     makes_data = True
+    only_stores = True
 
     def syntax(self) -> str:
         """How it is called."""
@@ -45,7 +46,7 @@ class Command(OnStores, ScrapyCommand):
         )
         parser.add_argument("--json", action="store_true", help="create: a JSON object; list: one in each line")
 
-    def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
+    def answer(self, wired: Stores, args: list[str], opts: Namespace) -> int:
         """One of the actions."""
         action, names = (args[0], args[1:]) if args else ("", [])
         if ACTIONS.get(action) != len(names):
@@ -55,7 +56,7 @@ class Command(OnStores, ScrapyCommand):
         return _revoke(wired, names[0]) if action == "revoke" else _list(wired, as_json=opts.json)
 
 
-def _create(wired: Wiring, actor: str, scope: str, *, as_json: bool) -> int:
+def _create(wired: Stores, actor: str, scope: str, *, as_json: bool) -> int:
     from feedcrawl.commands.exit_status import DONE, UNUSABLE, say  # noqa: PLC0415
     from feedcrawl.domain.errors import Refusal  # noqa: PLC0415 - see the package
     from feedcrawl.services.operations import tokens  # noqa: PLC0415
@@ -77,7 +78,7 @@ def _create(wired: Wiring, actor: str, scope: str, *, as_json: bool) -> int:
     return DONE
 
 
-def _list(wired: Wiring, *, as_json: bool) -> int:
+def _list(wired: Stores, *, as_json: bool) -> int:
     from feedcrawl.commands.exit_status import DONE  # noqa: PLC0415 - see the package
 
     said = [(token.id, token.actor, token.scope, token.created_at) for token in wired.tokens.all()]
@@ -92,7 +93,7 @@ def _row(said: Sequence[str]) -> str:
     return "  ".join((said[0], f"{said[1]:<20}", f"{said[2]:<5}", said[3])) + "\n"
 
 
-def _revoke(wired: Wiring, token_id: str) -> int:
+def _revoke(wired: Stores, token_id: str) -> int:
     from feedcrawl.commands.exit_status import DONE, UNUSABLE, say  # noqa: PLC0415 - see the package
 
     token = wired.tokens.drop(token_id)

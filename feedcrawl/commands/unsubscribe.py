@@ -13,11 +13,13 @@ from feedcrawl.commands import OnStores, printable
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from feedcrawl.wiring import Wiring
+    from feedcrawl.wiring.stores import Stores
 
 
 class Command(OnStores, ScrapyCommand):
     """Exit status 2 if none of those named is subscribed."""
+
+    only_stores = True
 
     def syntax(self) -> str:
         """How it is called."""
@@ -27,16 +29,16 @@ class Command(OnStores, ScrapyCommand):
         """For `scrapy`."""
         return "Stop polling feeds; what they brought stays"
 
-    def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:  # noqa: ARG002 - no options
+    def answer(self, wired: Stores, args: list[str], opts: Namespace) -> int:  # noqa: ARG002 - no options
         """Unsubscribes from each."""
         from feedcrawl.commands.exit_status import DONE, UNUSABLE, say  # noqa: PLC0415 - see the package
-        from feedcrawl.services.subscriptions import registering  # noqa: PLC0415
+        from feedcrawl.services.subscriptions import finding, registering  # noqa: PLC0415
 
         if not args:
             raise UsageError("name feeds by URL or id: `scrapy feeds` lists them", print_help=False)
         status = UNUSABLE
         for name in args:
-            feed = registering.find(wired.registry, name)
+            feed = finding.find(wired.registry, name)
             if feed is None:
                 say("unsubscribe", f"{name} is not subscribed; `scrapy feeds` lists what is")
             elif registering.unsubscribe(wired.registry, wired.frontier, feed.id):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from feedcrawl.domain.subscriptions.records import Feed
-    from feedcrawl.wiring import Wiring
+    from feedcrawl.wiring.stores import Stores
 
 
 SHOWN = 200
@@ -24,6 +24,8 @@ SHOWN = 200
 
 class Command(OnStores, ScrapyCommand):
     """Exit status 2 if the feed is not subscribed."""
+
+    only_stores = True
 
     def syntax(self) -> str:
         """How it is called."""
@@ -39,15 +41,15 @@ class Command(OnStores, ScrapyCommand):
         parser.add_argument("--diff", action="store_true", help="what its publisher rewrote since the version before")
         parser.add_argument("--lines", metavar="N", type=int, default=10, help="lines of its journal (%(default)s)")
 
-    def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
+    def answer(self, wired: Stores, args: list[str], opts: Namespace) -> int:
         """The stored decision and the journal."""
         from feedcrawl.commands.exit_status import UNUSABLE, say  # noqa: PLC0415 - see the package
-        from feedcrawl.services.subscriptions import registering  # noqa: PLC0415
+        from feedcrawl.services.subscriptions import finding  # noqa: PLC0415
         from feedcrawl.services.subscriptions.explanations import explained  # noqa: PLC0415
 
         if len(args) != 1:
             raise UsageError("name one feed by URL or id: `scrapy feeds` lists them", print_help=False)
-        feed = registering.find(wired.registry, args[0])
+        feed = finding.find(wired.registry, args[0])
         if feed is None:
             say("why", f"{args[0]} is not subscribed; `scrapy feeds` lists what is")
             return UNUSABLE
@@ -111,7 +113,7 @@ def fetch(line: dict[str, Any]) -> str:
     return f"  {line.get('at')}  {status!s:>3}  {line.get('result')}  {counts}  next {line.get('next_at')}{detail}"
 
 
-def diff(wired: Wiring, feed: Feed) -> Iterator[str]:
+def diff(wired: Stores, feed: Feed) -> Iterator[str]:
     """What the newest version of a feed in the archive says otherwise than the one before, entry by entry."""
     from feedcrawl.domain.entries.rewrites import rewrites  # noqa: PLC0415 - see the package
     from feedcrawl.services.archive.versions import last_versions  # noqa: PLC0415

@@ -25,6 +25,7 @@ from feedcrawl.services.frontier.requests import request_to_task
 from feedcrawl.services.operations.readiness import FINAL
 from feedcrawl.store.disk.files import DiskUnavailable
 from feedcrawl.store.redis.errors import StoreUnavailable
+from feedcrawl.telemetry.names import UNRETURNED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,8 +10,9 @@ from scrapy.exceptions import CloseSpider
 
 from feedcrawl.handlers import discovery, lists
 from feedcrawl.services.sites import sources
-from feedcrawl.services.subscriptions import registering
+from feedcrawl.services.subscriptions import finding, registering
 from feedcrawl.spiders.base import FrontierSpider
+from feedcrawl.telemetry.names import NO_USABLE_ARGUMENT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from feedcrawl.items import FeedPoll
 
-NO_USABLE_ARGUMENT = "feedcrawl/no_usable_argument"
 _SWITCH = {"1": True, "true": True, "yes": True, "on": True} | dict.fromkeys(("", "0", "false", "no", "off"), False)
 
 
@@ -81,7 +81,7 @@ class FeedsSpider(FrontierSpider):
         """What the arguments say of these feeds, or of all if none is named."""
         if not (self.now or self.backfill):
             return
-        for feeds in registering.batches(self.wired.registry, ids, lists.BATCH):
+        for feeds in finding.batches(self.wired.registry, ids, lists.BATCH):
             due = registering.want_archives(self.wired.registry, feeds) if self.backfill else []
             registering.poll_now(self.wired.frontier, feeds if self.now else due)
             await asyncio.sleep(0)

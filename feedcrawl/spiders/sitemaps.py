@@ -12,7 +12,8 @@ from feedcrawl.handlers import lists
 from feedcrawl.services.sites import sources, watching
 from feedcrawl.services.subscriptions import registering
 from feedcrawl.spiders.base import FrontierSpider
-from feedcrawl.spiders.feeds import NO_USABLE_ARGUMENT, switch
+from feedcrawl.spiders.feeds import switch
+from feedcrawl.telemetry.names import NO_USABLE_ARGUMENT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,6 +10,10 @@ from dataclasses import dataclass
 from typing import Final
 
 PREFIX: Final = "feedcrawl_"
+UNRETURNED: Final = "feedcrawl/scheduler/unreturned"
+"""Stat of a crawl: tasks that the frontier could not be told of until the end."""
+NO_USABLE_ARGUMENT: Final = "feedcrawl/no_usable_argument"
+"""Stat of a crawl: True if an argument was given and none could be used."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,7 +133,7 @@ def test_arguments_are_asked_for(call: Call, arguments: list[str]) -> None:
         ({"REDIS_URL": "redis://127.0.0.1:1/"}, 1, "does not answer"),
         ({"FEEDCRAWL_FETCH_TIMEOUT_SEC": "60"}, 2, "FEEDCRAWL_FETCH_TIMEOUT_SEC must be"),
         ({"FEEDCRAWL_LEASESEC": "1"}, 2, "the nearest is FEEDCRAWL_LEASE_SEC"),
-        ({"FEEDCRAWL_DATA_DIR": "/dev/null/x", "REDIS_URL": None}, 1, "FEEDCRAWL_DATA_DIR"),
+        ({"FEEDCRAWL_DATA_DIR": "/dev/null/x", "REDIS_URL": None}, 2, "FEEDCRAWL_DATA_DIR"),
     ],
 )
 def test_trouble_ends_in_a_sentence(call: Call, overrides: dict[str, str], code: int, said: str) -> None:

@@ -14,7 +14,8 @@ from feedcrawl.domain.operations.tallies import Tally
 from feedcrawl.domain.subscriptions.records import Feed, PollRecord, Subscription, dump
 from feedcrawl.domain.urls import url_uid
 from feedcrawl.services.articles.tasks import hash_fields
-from feedcrawl.services.subscriptions.registering import poll_task, url_key
+from feedcrawl.services.subscriptions.finding import url_key
+from feedcrawl.services.subscriptions.registering import poll_task
 from feedcrawl.store.redis import keys
 from feedcrawl.wiring import Wiring
 

@@ -13,7 +13,7 @@ from feedcrawl.domain.cadence.values import DAY_SEC
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.dead_letters import read_letter
 from feedcrawl.domain.operations.tallies import SPANS, Bar, bars, total
-from feedcrawl.services.subscriptions import registering
+from feedcrawl.services.subscriptions import finding
 from feedcrawl.store.frontier.dead_letters import PAGE
 from feedcrawl.store.redis import keys
 
@@ -195,7 +195,7 @@ class Dashboard:
 
     def feed_page(self, feed_id: str) -> FeedPage:
         """One feed; Refusal (`feed_unknown`) if there is none of this id, StoreUnavailable, DiskUnavailable."""
-        feed = registering.find(self.registry, feed_id)
+        feed = finding.find(self.registry, feed_id)
         if feed is None:
             raise Refusal("feed_unknown", "there is no feed of this id: it may have been unsubscribed")
         articles = self.catalogue.page(WantedArticles(feed_id=feed.id), self.now(), limit=TOP).articles

@@ -22,7 +22,8 @@ from feedcrawl.domain.urls import hostname
 from feedcrawl.services.articles.submissions import batches
 from feedcrawl.services.articles.tasks import hash_fields, uid_of
 from feedcrawl.services.sites.watching import watch
-from feedcrawl.services.subscriptions.registering import poll_task, url_key
+from feedcrawl.services.subscriptions.finding import url_key
+from feedcrawl.services.subscriptions.registering import poll_task
 from feedcrawl.store.disk.files import map_disk_errors, write_anew
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from feedcrawl.services.articles.submissions import BATCH, batches
 from feedcrawl.services.articles.tasks import article_task
 from feedcrawl.services.sites.watching import sitemap_task
 from feedcrawl.services.subscriptions import outcomes
-from feedcrawl.services.subscriptions.registering import url_key
+from feedcrawl.services.subscriptions.finding import url_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -15,7 +15,7 @@ from feedcrawl.domain.sites.source_records import changed, source_record
 from feedcrawl.domain.sites.sources import BadSources, Source, read_source, read_sources
 from feedcrawl.domain.urls import hostname, registered_domain, same_site
 from feedcrawl.services.sites import watching
-from feedcrawl.services.subscriptions import registering
+from feedcrawl.services.subscriptions import finding, registering
 from feedcrawl.services.subscriptions.registering import Wish
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ def the_source(sources: Mapping[str, Source], name: str, url: str) -> Source:
             raise BadSources("not_crawled", detail)
         return sources[name]
     try:
-        base = registering.with_scheme(url)
+        base = finding.with_scheme(url)
         return Source(hostname(base), base, ingestion_mode="spider")
     except InvalidUrl as error:
         raise BadSources(error.code, f"-a source=NAME or -a url=URL is needed; {error.detail}") from None

@@ -12,7 +12,8 @@ from feedcrawl.domain.frontier.priority import priority
 from feedcrawl.domain.frontier.tasks import Again, Task
 from feedcrawl.domain.sitemaps.state import Sitemap
 from feedcrawl.domain.urls import hostname, resolve
-from feedcrawl.services.subscriptions.registering import Refused, Wish, url_key, with_scheme
+from feedcrawl.services.subscriptions.finding import url_key, with_scheme
+from feedcrawl.services.subscriptions.registering import Refused, Wish
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

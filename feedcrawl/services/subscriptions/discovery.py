@@ -13,7 +13,8 @@ from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.frontier.outcome import FAILURES, STATUSES, judge
 from feedcrawl.domain.subscriptions.records import dump
 from feedcrawl.domain.urls import hostname
-from feedcrawl.services.subscriptions.registering import forget, url_key
+from feedcrawl.services.subscriptions.finding import url_key
+from feedcrawl.services.subscriptions.registering import forget
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import re
 from dataclasses import asdict, dataclass, field, replace
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +15,13 @@ from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.domain.subscriptions.listed import FeedList, ListedFeed, overrides_of, overrides_said
 from feedcrawl.domain.subscriptions.lists import FORMS, read_list
 from feedcrawl.domain.subscriptions.records import Subscription, dump
-from feedcrawl.domain.urls import canonicalize, hostname, resolve
+from feedcrawl.domain.urls import hostname, resolve
+from feedcrawl.services.subscriptions.finding import batches, url_key, with_scheme
 from feedcrawl.services.subscriptions.journal import moved_line
 from feedcrawl.services.subscriptions.polling import moved_to, new_home
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
     from feedcrawl.domain.subscriptions.records import Feed
@@ -201,11 +201,6 @@ def exported(registry: Registry, form: str) -> bytes:
     return FORMS[form](sorted(map(listed, feeds), key=lambda feed: feed.url))
 
 
-def url_key(url: str) -> str:
-    """What two spellings of one feed's URL have in common: the canonical URL without its scheme."""
-    return canonicalize(url).partition("://")[2]
-
-
 def subscribe(registry: Registry, frontier: Frontier, wish: Wish, now: datetime) -> tuple[str, bool]:
     """Subscribes once however the URL is spelled; the feed's id, and whether it is new.
 
@@ -326,15 +321,6 @@ def forget(registry: Registry, frontier: Frontier, feed: Feed) -> bool:
     return registry.remove(feed.id, *map(url_key, filter(None, (said.url, said.page, *said.formerly))))
 
 
-def find(registry: Registry, name: str) -> Feed | None:
-    """A feed by its id or by any spelling of its URL."""
-    try:
-        feed_id = registry.by_url(url_key(with_scheme(name))) or name
-    except InvalidUrl:
-        feed_id = name
-    return registry.load([feed_id]).get(feed_id)
-
-
 def poll_now(frontier: Frontier, feeds: Sequence[Feed]) -> None:
     """Makes feeds due at once, whatever their schedule says. Those never polled are so already, and asked once."""
     polled = [poll_task(feed.subscription) for feed in feeds if feed.polls.last_fetch_at is not None]
@@ -350,17 +336,6 @@ def want_archives(registry: Registry, feeds: Sequence[Feed]) -> list[Feed]:
     return waiting
 
 
-def batches(registry: Registry, ids: Sequence[str], size: int) -> Iterator[list[Feed]]:
-    """The feeds with these ids, or all feeds if none is given, `size` at a time."""
-    if ids:
-        for first in range(0, len(ids), size):
-            yield list(registry.load(ids[first : first + size]).values())
-        return
-    feeds = registry.all()
-    while batch := list(islice(feeds, size)):
-        yield batch
-
-
 def poll_task(said: Subscription) -> Task:
     """The one task that is a feed's future."""
     return Task(
@@ -372,13 +347,3 @@ def poll_task(said: Subscription) -> Task:
         source=said.source,
         category=said.categories[0] if said.categories else None,
     )
-
-
-def with_scheme(url: str) -> str:
-    """A URL as people type it: `example.org/feed` and `feed:` forms are http(s) ones."""
-    text = url.strip()
-    for prefix in ("feed://", "feed:"):
-        if text.lower().startswith(prefix):
-            text = text[len(prefix) :]
-            break
-    return text if "://" in text else f"https://{text}"

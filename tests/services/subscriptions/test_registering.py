@@ -10,7 +10,7 @@ from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.subscriptions.lists import ListedFeed
 from feedcrawl.domain.subscriptions.records import PollRecord
 from feedcrawl.services.operations.url_gate import Gate
-from feedcrawl.services.subscriptions import registering
+from feedcrawl.services.subscriptions import finding, registering
 from feedcrawl.services.subscriptions.registering import Wish, read_wishes, split_names, subscribe_all
 from feedcrawl.store.frontier.interface import Frontier
 from feedcrawl.store.frontier.queue import Shard
@@ -118,9 +118,9 @@ def test_a_feed_is_subscribed_once_however_its_url_is_spelled(stores) -> None:
     assert feed.subscription.categories == ("c0", "c1", "c2", "c3", "c4", "c5")
     assert stores[1].counts()["pending:feed"] == 1
     for url in spellings:
-        assert registering.find(stores[0], url) == feed
-    assert registering.find(stores[0], feed.id) == feed
-    assert registering.find(stores[0], "b.test") is None
+        assert finding.find(stores[0], url) == feed
+    assert finding.find(stores[0], feed.id) == feed
+    assert finding.find(stores[0], "b.test") is None
 
 
 @pytest.mark.parametrize(
@@ -171,8 +171,8 @@ def test_unsubscribing_leaves_nothing_of_a_feed(stores, redis_client: redis.Redi
 
 def test_polling_now_and_batches(stores) -> None:
     ids = subscribe(stores, *(Wish(f"http://s{n}.test/") for n in range(5)))
-    assert [len(batch) for batch in registering.batches(stores[0], [], 2)] == [2, 2, 1]
-    assert [feed.id for batch in registering.batches(stores[0], ids[:3], 2) for feed in batch] == ids[:3]
+    assert [len(batch) for batch in finding.batches(stores[0], [], 2)] == [2, 2, 1]
+    assert [feed.id for batch in finding.batches(stores[0], ids[:3], 2) for feed in batch] == ids[:3]
     polled = PollRecord(last_fetch_at="2026-11-27T10:00:00Z")
     for lease in stores[1].take(10).leases:
         feed_id = lease.id.removeprefix("feed:")
@@ -180,7 +180,7 @@ def test_polling_now_and_batches(stores) -> None:
         commands = stores[0].commit(feed_id, record, {"poll_id": feed_id})
         stores[1].done(lease, status="pending", delay_sec=3600, commit=commands)
     assert stores[1].take(10).leases == ()
-    for batch in registering.batches(stores[0], ids[:2], 10):
+    for batch in finding.batches(stores[0], ids[:2], 10):
         registering.poll_now(stores[1], batch)
     assert [lease.id for lease in stores[1].take(10).leases] == [f"feed:{ids[0]}"]
 

@@ -25,7 +25,7 @@ from feedcrawl.domain.operations.tallies import GOOD_POLLS, PART_SEC, SPANS, Bar
 from feedcrawl.domain.sanitize import clean_html
 from feedcrawl.services.frontier import listing
 from feedcrawl.services.operations import overview
-from feedcrawl.services.subscriptions import registering
+from feedcrawl.services.subscriptions import finding, registering
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
@@ -158,7 +158,7 @@ def _intervals(seen: overview.FeedPage) -> dict[str, Any]:
 @router.post("/dashboard/feeds/{feed_id}/refetch")
 def refetch(caller: Writer, wired: Wired, feed_id: FeedId) -> Response:  # noqa: ARG001 - must be one who may
     """Makes a feed due at once."""
-    feed = registering.find(wired.registry, feed_id)
+    feed = finding.find(wired.registry, feed_id)
     if feed is None:
         raise Refusal("feed_unknown", "there is no feed of this id: it may have been unsubscribed")
     registering.poll_now(wired.frontier, [feed])

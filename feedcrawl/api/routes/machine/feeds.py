@@ -25,7 +25,8 @@ from feedcrawl.domain.urls import MAX_URL_LENGTH
 from feedcrawl.services.operations import imports
 from feedcrawl.services.subscriptions import listing, registering, stored_entries
 from feedcrawl.services.subscriptions.explanations import explained
-from feedcrawl.services.subscriptions.registering import DEFAULT_PRIORITY, Wish, with_scheme
+from feedcrawl.services.subscriptions.finding import with_scheme
+from feedcrawl.services.subscriptions.registering import DEFAULT_PRIORITY, Wish
 
 if TYPE_CHECKING:
     from feedcrawl.domain.subscriptions.records import Feed
