@@ -279,9 +279,7 @@ class Config:
         None, "secret", "its password; in the environment, where no list of processes shows it", secret=True
     )
     min_html_chars: int = setting(200, "characters", "shorter pages are FAIL_BAD_HTML")
-    image_proxy: str | None = setting(
-        None, "path or URL", "where images in `content_html` are got; their address follows"
-    )
+    image_proxy: str | None = setting(None, "path or URL", "set before the addresses of images in `content_html`")
     join_scope: str = setting(
         "site", "site, all or off", "where one story is looked for: a registered domain", choices=("site", "all", "off")
     )

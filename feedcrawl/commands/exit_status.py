@@ -10,7 +10,6 @@ from scrapy import signals
 from feedcrawl.commands import printable
 from feedcrawl.config import ConfigError
 from feedcrawl.domain.errors import Refusal
-from feedcrawl.services.frontier.leases import UNRETURNED
 from feedcrawl.services.operations.readiness import passes
 from feedcrawl.store.disk.files import DiskUnavailable
 from feedcrawl.store.redis.errors import ServerRefused, StoreUnavailable

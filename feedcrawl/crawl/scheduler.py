@@ -20,7 +20,6 @@ from feedcrawl import wiring
 from feedcrawl.crawl.plain_pages import PlainPages
 from feedcrawl.domain.frontier.outcome import retry_wait_sec
 from feedcrawl.domain.frontier.tasks import FILE_LANE, LANES, Lease, own_lane
-from feedcrawl.services.frontier.leases import UNRETURNED
 from feedcrawl.services.frontier.requests import request_to_task
 from feedcrawl.services.operations.readiness import FINAL
 from feedcrawl.store.disk.files import DiskUnavailable

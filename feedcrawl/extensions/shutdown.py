@@ -12,7 +12,7 @@ from twisted.internet import tcp
 
 from feedcrawl import wiring
 from feedcrawl.domain.frontier.outcome import judge
-from feedcrawl.services.frontier.leases import UNRETURNED
+from feedcrawl.telemetry.names import UNRETURNED
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -9,9 +9,9 @@ from scrapy.signalmanager import SignalManager
 from feedcrawl.commands.exit_status import NO_USABLE_ARGUMENT, Ending, explained
 from feedcrawl.config import ConfigError
 from feedcrawl.domain.errors import InvalidUrl
-from feedcrawl.services.frontier.leases import UNRETURNED
 from feedcrawl.store.disk.files import DiskUnavailable
 from feedcrawl.store.redis.errors import ServerRefused, StoreUnavailable
+from feedcrawl.telemetry.names import UNRETURNED
 
 
 def item(task: str) -> Any:

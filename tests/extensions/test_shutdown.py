@@ -10,7 +10,7 @@ from scrapy.statscollectors import MemoryStatsCollector
 from feedcrawl.domain.frontier.tasks import History, Lease, Task
 from feedcrawl.extensions import shutdown
 from feedcrawl.extensions.shutdown import Shutdown
-from feedcrawl.services.frontier.leases import UNRETURNED
+from feedcrawl.telemetry.names import UNRETURNED
 
 
 class Connection:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from feedcrawl.store.frontier.interface import Finished, Frontier, Pushed, Released, Returned, Signal, Taken
     from feedcrawl.telemetry.tracing import Tracer
 
-UNRETURNED = "feedcrawl/scheduler/unreturned"
-"""Stat: tasks whose return the frontier could not be told of until the end."""
 RETRY_SEC = 1.0
 """How long after a failure it is worth asking the store again."""
 
