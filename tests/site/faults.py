@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from feedcrawl.crawl.download import LimitedProtocol
 from feedcrawl.domain.entries.reading import read_feed
-from feedcrawl.domain.extraction import extract
+from feedcrawl.domain.extraction import read_article
 from feedcrawl.domain.frontier.tasks import Lease, Task
 from feedcrawl.parsing import ParserPool
 from feedcrawl.parsing.pool import pickled
@@ -34,7 +34,7 @@ from feedcrawl.store.disk import ndjson, raw
 from feedcrawl.store.frontier.interface import Ending
 from feedcrawl.store.push.websub import Pushes
 
-PARSES = {"poll": read_feed, "article": extract}
+PARSES = {"poll": read_feed, "article": read_article}
 
 
 class Fault:

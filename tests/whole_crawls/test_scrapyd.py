@@ -36,7 +36,7 @@ class Scrapyd:
 
     def ask(self, resource: str, **form: str) -> dict[str, Any]:
         data = urlencode(form).encode() if form else None
-        with urllib.request.urlopen(f"{self.url}{resource}", data, timeout=10) as answer:
+        with urllib.request.urlopen(f"{self.url}{resource}", data, timeout=60) as answer:
             return dict(json.load(answer))
 
 
