@@ -141,9 +141,10 @@ class Server:
 
     def _end(self) -> None:
         for number in self._connections:
-            with contextlib.suppress(ProcessLookupError, ChildProcessError):
+            with contextlib.suppress(ProcessLookupError):
                 os.killpg(number, signal.SIGKILL)
-                os.waitpid(number, 0)
+            os.kill(number, signal.SIGKILL)  # it may not have made its group yet
+            os.waitpid(number, 0)
 
 
 def keep_spare() -> None:
