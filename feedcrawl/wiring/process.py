@@ -21,6 +21,7 @@ from feedcrawl.services.articles.submissions import Submissions
 from feedcrawl.services.frontier.leases import Leases
 from feedcrawl.services.operations import measures
 from feedcrawl.services.operations.dead_letters import DeadLetterService
+from feedcrawl.services.operations.imports import Imports
 from feedcrawl.services.operations.overview import Dashboard
 from feedcrawl.services.operations.readiness import Readiness
 from feedcrawl.services.operations.snapshots import Snapshots
@@ -170,6 +171,12 @@ class Wiring(Stores):
             pushes=self.pushes,
             worker=worker,
         )
+
+    @cached_property
+    def imports(self) -> Imports:
+        """What callers bring in numbers."""
+        stores = (self.client, self.frontier, self.registry, self.articles, self.import_jobs)
+        return Imports(*stores, self.gate, self.config, self.now)
 
     @cached_property
     def source_stores(self) -> SourceStores:

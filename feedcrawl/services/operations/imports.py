@@ -16,11 +16,18 @@ from feedcrawl.services.articles.tasks import article_task
 from feedcrawl.services.subscriptions import registering
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from datetime import datetime
 
+    from feedcrawl.config import Config
     from feedcrawl.domain.frontier.tasks import Task
+    from feedcrawl.services.operations.url_gate import Gate
     from feedcrawl.services.subscriptions.registering import Refused, Wish
-    from feedcrawl.wiring import Wiring
+    from feedcrawl.store.articles.records import Articles
+    from feedcrawl.store.frontier.interface import Frontier
+    from feedcrawl.store.operations.import_jobs import ImportJobs
+    from feedcrawl.store.redis.client import Client
+    from feedcrawl.store.subscriptions.registry import Registry
 
 MAX_URLS: Final = 10_000
 BATCH: Final = 500
@@ -49,112 +56,117 @@ def lines_of(text: str) -> list[str]:
     return [line for line in lines if line and not line.startswith("#")]
 
 
-def queue_urls(wired: Wiring, urls: Sequence[str], wanted: Wanted) -> list[dict[str, Any]]:
-    """Queues pages to be fetched as articles; of each, in order, what became of it.
+@dataclass(frozen=True, slots=True)
+class Imports:
+    """Takes in URLs and lists of feeds. Methods raise StoreUnavailable."""
 
-    `answer` is that of `Frontier.push` (`queued` `again` `raised` `pending` `leased` `known`), or `refused` with `code`
-    and `detail`. Refusal (`no_urls` `too_many_urls`), StoreUnavailable.
-    """
-    if not urls:
-        raise Refusal("no_urls", "name at least one URL")
-    if len(urls) > MAX_URLS:
-        raise Refusal("too_many_urls", f"one import has at most {MAX_URLS} URLs, not {len(urls)}")
-    judged = [_judged(wired, url, wanted) for url in urls]
-    tasks = list({task.id: task for _, task in judged if task is not None}.values())
-    if wanted.category:
-        with wired.client.pipeline(transaction=False) as pipe:
-            for task in tasks:
-                wired.articles.want(pipe, task.id, [wanted.category])
-            pipe.execute()
-    pushed = wired.frontier.push(tasks, again="operator" if wanted.again else "")
-    answers = {task.id: str(answer) for task, answer in zip(tasks, pushed, strict=True)}
-    known = [uid for uid, answer in answers.items() if answer == "known"]
-    if wanted.category and known:
-        wired.articles.categorize_known(known, [wanted.category])
-    return [said if task is None else {**said, "answer": answers[task.id]} for said, task in judged]
+    client: Client
+    frontier: Frontier
+    registry: Registry
+    articles: Articles
+    import_jobs: ImportJobs
+    gate: Gate
+    config: Config
+    now: Callable[[], datetime]
 
+    def queue_urls(self, urls: Sequence[str], wanted: Wanted) -> list[dict[str, Any]]:
+        """Queues pages to be fetched as articles; of each, in order, what became of it.
 
-def _judged(wired: Wiring, url: str, wanted: Wanted) -> tuple[dict[str, Any], Task | None]:
-    rank = priority(wanted.priority, origin="manual", depth=0)
-    try:
-        task = article_task(wired.gate.passed(url), category=wanted.category, priority=rank, origin="manual")
-    except InvalidUrl as error:
-        return {"url": url, "uid": None, "answer": "refused", "code": error.code, "detail": error.detail}, None
-    return {"url": url, "uid": task.id}, task
+        `answer` is that of `Frontier.push` (`queued` `again` `raised` `pending` `leased` `known`), or `refused` with
+        `code` and `detail`. Refusal (`no_urls` `too_many_urls`), StoreUnavailable.
+        """
+        if not urls:
+            raise Refusal("no_urls", "name at least one URL")
+        if len(urls) > MAX_URLS:
+            raise Refusal("too_many_urls", f"one import has at most {MAX_URLS} URLs, not {len(urls)}")
+        judged = [self._judged(url, wanted) for url in urls]
+        tasks = list({task.id: task for _, task in judged if task is not None}.values())
+        if wanted.category:
+            with self.client.pipeline(transaction=False) as pipe:
+                for task in tasks:
+                    self.articles.want(pipe, task.id, [wanted.category])
+                pipe.execute()
+        pushed = self.frontier.push(tasks, again="operator" if wanted.again else "")
+        answers = {task.id: str(answer) for task, answer in zip(tasks, pushed, strict=True)}
+        known = [uid for uid, answer in answers.items() if answer == "known"]
+        if wanted.category and known:
+            self.articles.categorize_known(known, [wanted.category])
+        return [said if task is None else {**said, "answer": answers[task.id]} for said, task in judged]
 
+    def _judged(self, url: str, wanted: Wanted) -> tuple[dict[str, Any], Task | None]:
+        rank = priority(wanted.priority, origin="manual", depth=0)
+        try:
+            task = article_task(self.gate.passed(url), category=wanted.category, priority=rank, origin="manual")
+        except InvalidUrl as error:
+            return {"url": url, "uid": None, "answer": "refused", "code": error.code, "detail": error.detail}, None
+        return {"url": url, "uid": task.id}, task
 
-def read_feeds(wired: Wiring, body: bytes, categories: tuple[str, ...], request_id: str | None) -> ReadFeeds:
-    """The feeds of a list, OPML or other: the first `FEEDCRAWL_MAX_FEEDS_PER_LIST`, none of them judged yet.
+    def read_feeds(self, body: bytes, categories: tuple[str, ...], request_id: str | None) -> ReadFeeds:
+        """The feeds of a list, OPML or other: the first `FEEDCRAWL_MAX_FEEDS_PER_LIST`, none of them judged yet.
 
-    Its overrides count for nothing: the list is not its operator's. Refusal: `not_a_list`, `empty_list`,
-    `too_many_feeds`.
-    """
-    found = read_list(body, limit=wired.config.max_feeds_per_list)
-    check_room(wired, len(found.feeds))
-    wishes = [replace(wish, request_id=request_id) for wish in registering.wishes_of(found, categories)]
-    return ReadFeeds(wishes, found.left_out)
+        Its overrides count for nothing: the list is not its operator's. Refusal: `not_a_list`, `empty_list`,
+        `too_many_feeds`.
+        """
+        found = read_list(body, limit=self.config.max_feeds_per_list)
+        self.check_room(len(found.feeds))
+        wishes = [replace(wish, request_id=request_id) for wish in registering.wishes_of(found, categories)]
+        return ReadFeeds(wishes, found.left_out)
 
+    def import_now(self, feeds: ReadFeeds) -> tuple[list[str], list[Refused]]:
+        """Subscribes to the feeds of a list; their ids in its order, and those that were refused."""
+        ids: list[str] = []
+        refused: list[Refused] = []
+        for batch in _batches(feeds):
+            done, bad = self._subscribe(batch)
+            ids += done
+            refused += bad
+        return ids, refused
 
-def import_now(wired: Wiring, feeds: ReadFeeds) -> tuple[list[str], list[Refused]]:
-    """Subscribes to the feeds of a list; their ids in its order, and those that were refused."""
-    ids: list[str] = []
-    refused: list[Refused] = []
-    for batch in _batches(feeds):
-        done, bad = _subscribe(wired, batch)
-        ids += done
-        refused += bad
-    return ids, refused
+    def new_job(self, feeds: ReadFeeds) -> ImportJob:
+        """The stored job of a list that is too long to be imported while its caller waits."""
+        now = self.now()
+        made = ImportJob(str(uuid4()), len(feeds.wishes), feeds.left_out, now, now)
+        self.import_jobs.save(made)
+        return made
 
+    def import_steps(self, job: ImportJob, feeds: ReadFeeds) -> Iterator[None]:
+        """Carries out a job; each step subscribes to `BATCH` feeds and writes how far the job is."""
+        for batch in _batches(feeds):
+            ids, refused = self._subscribe(batch)
+            job = job.advanced(len(batch), len(ids), list(map(refused_record, refused)), now=self.now())
+            self.import_jobs.save(job)
+            yield
 
-def new_job(wired: Wiring, feeds: ReadFeeds) -> ImportJob:
-    """The stored job of a list that is too long to be imported while its caller waits."""
-    now = wired.now()
-    made = ImportJob(str(uuid4()), len(feeds.wishes), feeds.left_out, now, now)
-    wired.import_jobs.save(made)
-    return made
+    def _subscribe(self, wishes: Sequence[Wish]) -> tuple[list[str], list[Refused]]:
+        good, refused = registering.passed(self.gate, wishes)
+        ids, bad = registering.subscribe_all(self.registry, self.frontier, good, self.now())
+        return ids, [*refused, *bad]
 
+    def find_job(self, job_id: str) -> ImportJob:
+        """A job as it stands now; Refusal (`import_unknown`)."""
+        found = self.import_jobs.find(job_id)
+        if found is None:
+            raise Refusal("import_unknown", "there is no import of this id: each is kept for a day after its last step")
+        return found.seen(now=self.now())
 
-def import_steps(wired: Wiring, job: ImportJob, feeds: ReadFeeds) -> Iterator[None]:
-    """Carries out a job; each step subscribes to `BATCH` feeds and writes how far the job is."""
-    for batch in _batches(feeds):
-        ids, refused = _subscribe(wired, batch)
-        job = job.advanced(len(batch), len(ids), list(map(refused_record, refused)), now=wired.now())
-        wired.import_jobs.save(job)
-        yield
+    def check_room(self, more: int = 1) -> None:
+        """Refusal (`too_many_feeds`) where more feeds cannot be subscribed over the API."""
+        config = self.config
+        limits = {"FEEDCRAWL_API_MAX_FEEDS": config.api_max_feeds, "FEEDCRAWL_MAX_FEEDS": config.max_feeds}
+        count = self.registry.count()
+        for setting, limit in limits.items():
+            if limit and count + more > limit:
+                raise Refusal("too_many_feeds", f"at most {limit} feeds may be subscribed here ({setting})")
 
 
 def _batches(feeds: ReadFeeds) -> Iterator[Sequence[Wish]]:
     return (feeds.wishes[first : first + BATCH] for first in range(0, len(feeds.wishes), BATCH))
 
 
-def _subscribe(wired: Wiring, wishes: Sequence[Wish]) -> tuple[list[str], list[Refused]]:
-    good, refused = registering.passed(wired.gate, wishes)
-    ids, bad = registering.subscribe_all(wired.registry, wired.frontier, good, wired.now())
-    return ids, [*refused, *bad]
-
-
-def find_job(wired: Wiring, job_id: str) -> ImportJob:
-    """A job as it stands now; Refusal (`import_unknown`)."""
-    found = wired.import_jobs.find(job_id)
-    if found is None:
-        raise Refusal("import_unknown", "there is no import of this id: each is kept for a day after its last step")
-    return found.seen(now=wired.now())
-
-
 def job_record(job: ImportJob) -> dict[str, Any]:
     """A job as programs see it."""
     times = {"created_at": rfc3339(job.created_at), "updated_at": rfc3339(job.updated_at)}
     return asdict(job) | {"refused": list(job.refused)} | times
-
-
-def check_room(wired: Wiring, more: int = 1) -> None:
-    """Refusal (`too_many_feeds`) where more feeds cannot be subscribed over the API."""
-    config = wired.config
-    limits = {"FEEDCRAWL_API_MAX_FEEDS": config.api_max_feeds, "FEEDCRAWL_MAX_FEEDS": config.max_feeds}
-    count = wired.registry.count()
-    for setting, limit in limits.items():
-        if limit and count + more > limit:
-            raise Refusal("too_many_feeds", f"at most {limit} feeds may be subscribed here ({setting})")
 
 
 def refused_record(refused: Refused) -> Mapping[str, str]:

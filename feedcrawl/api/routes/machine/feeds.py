@@ -22,7 +22,6 @@ from feedcrawl.domain.subscriptions.listed import MAX_CATEGORIES, MAX_CATEGORY, 
 from feedcrawl.domain.subscriptions.published import FeedRecord, JournalLineRecord
 from feedcrawl.domain.subscriptions.statistics import figures_of
 from feedcrawl.domain.urls import MAX_URL_LENGTH
-from feedcrawl.services.operations import imports
 from feedcrawl.services.subscriptions import listing, registering, stored_entries
 from feedcrawl.services.subscriptions.explanations import explained
 from feedcrawl.services.subscriptions.finding import with_scheme
@@ -145,7 +144,7 @@ def subscribe(body: NewFeed, request: Request, wired: Wired) -> Response:
     `GET /feeds/{id}` then has that feed's `url` and the `page`, and `stats.last_result` tells how the first poll went;
     each step stands in `/feeds/{id}/fetches`.
     """
-    imports.check_room(wired)
+    wired.imports.check_room()
     said = {**body.said(), **({"backfill": True} if body.backfill else {})}
     title = said.pop("title", None)
     wish = Wish(wired.gate.passed(with_scheme(body.url)), categories_of(body.categories), title, said)

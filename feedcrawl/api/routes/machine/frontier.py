@@ -119,7 +119,7 @@ def list_urls(
 def import_urls(body: Urls, wired: Wired) -> Response:
     """Has pages fetched as articles. Each is judged by itself: one that is refused stops no other."""
     wanted = imports.Wanted(body.category, body.priority, body.again)
-    return JSONResponse({"urls": imports.queue_urls(wired, body.urls, wanted)}, 202)
+    return JSONResponse({"urls": wired.imports.queue_urls(body.urls, wanted)}, 202)
 
 
 @router.post(
@@ -144,7 +144,7 @@ async def import_file_of_urls(
     """The same with a file: a URL a line; empty lines and those that begin with `#` say nothing."""
     lines = imports.lines_of(decode(await request.body()).text)
     wanted = imports.Wanted(category, priority, again)
-    return JSONResponse({"urls": await run_in_threadpool(imports.queue_urls, wired, lines, wanted)}, 202)
+    return JSONResponse({"urls": await run_in_threadpool(wired.imports.queue_urls, lines, wanted)}, 202)
 
 
 @router.get(

@@ -8,7 +8,8 @@ from fastapi.responses import JSONResponse, Response
 
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.problems import problem
-from feedcrawl.wiring import Wiring
+from feedcrawl.services.operations.readiness import Readiness
+from feedcrawl.store.redis.client import Client
 
 router = APIRouter(tags=["health"])
 _THREADS = CapacityLimiter(4)
@@ -24,12 +25,12 @@ async def healthz() -> dict[str, str]:
 @router.get("/readyz", operation_id="readyz")
 async def readyz(wired: Wired) -> Response:
     """The store answers and is the one that it was; 503 with the reason if not."""
-    return await to_thread.run_sync(_readiness, wired, limiter=_THREADS)
+    return await to_thread.run_sync(_readiness, wired.client, wired.readiness, limiter=_THREADS)
 
 
-def _readiness(wired: Wiring) -> Response:
-    wired.client.ping()
-    wired.readiness.look()
-    wired.readiness.same_server()
-    trouble = wired.readiness.trouble
+def _readiness(client: Client, readiness: Readiness) -> Response:
+    client.ping()
+    readiness.look()
+    readiness.same_server()
+    trouble = readiness.trouble
     return JSONResponse({"status": "ready"}) if trouble is None else problem(trouble.code, trouble.detail, 503)

@@ -20,7 +20,7 @@ from feedcrawl.domain.operations.import_jobs import MAX_REFUSED
 from feedcrawl.domain.subscriptions.listed import MAX_CATEGORY, categories_of
 from feedcrawl.services.operations import imports
 from feedcrawl.services.subscriptions import registering
-from feedcrawl.wiring import Wiring
+from feedcrawl.store.subscriptions.registry import Registry
 
 router = APIRouter(prefix="/opml", tags=["opml"], dependencies=[Depends(needs("read"))])
 
@@ -73,12 +73,12 @@ async def export_feeds(
     Callers that ask at the same time get one list, made after all of them have asked.
     """
     heavy: Heavy = request.app.state.heavy
-    etag, content = await heavy.shared(f"opml {form}", lambda: _exported(wired, form))
+    etag, content = await heavy.shared(f"opml {form}", lambda: _exported(wired.registry, form))
     return Pieces(content, headers={"ETag": etag}, media_type=TYPES[form])
 
 
-def _exported(wired: Wiring, form: str) -> tuple[str, bytes]:
-    content = registering.exported(wired.registry, form)
+def _exported(registry: Registry, form: str) -> tuple[str, bytes]:
+    content = registering.exported(registry, form)
     return etag_of(content), content
 
 
@@ -110,14 +110,14 @@ async def import_feeds(
     A list of up to 1 000 feeds is answered when that is done; a longer one at once (202), with a job to follow.
     """
     body, categories = await request.body(), categories_of([category or ""])
-    feeds = await run_in_threadpool(imports.read_feeds, wired, body, categories, request.state.request_id)
+    feeds = await run_in_threadpool(wired.imports.read_feeds, body, categories, request.state.request_id)
     if len(feeds.wishes) <= AT_ONCE:
-        ids, refused = await run_in_threadpool(imports.import_now, wired, feeds)
+        ids, refused = await run_in_threadpool(wired.imports.import_now, feeds)
         records = list(map(imports.refused_record, refused))
         return JSONResponse({"ids": ids, "refused": records, "left_out": feeds.left_out})
-    job = await run_in_threadpool(imports.new_job, wired, feeds)
+    job = await run_in_threadpool(wired.imports.new_job, feeds)
     jobs: Jobs = request.app.state.jobs
-    jobs.start(caller.token_id or caller.actor, imports.import_steps(wired, job, feeds))
+    jobs.start(caller.token_id or caller.actor, wired.imports.import_steps(job, feeds))
     return JSONResponse(imports.job_record(job), 202, {"Location": f"{router.prefix}/imports/{job.id}"})
 
 
@@ -128,4 +128,4 @@ async def import_feeds(
 )
 def get_import(job_id: Annotated[UUID, Path(description="id of an import")], wired: Wired) -> Response:
     """How far the import of a long list is, and what it refused."""
-    return JSONResponse(imports.job_record(imports.find_job(wired, str(job_id))))
+    return JSONResponse(imports.job_record(wired.imports.find_job(str(job_id))))
