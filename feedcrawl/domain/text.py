@@ -9,8 +9,6 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
-from lxml import etree
-
 from feedcrawl.domain.markup import parse_html
 
 if TYPE_CHECKING:
@@ -30,6 +28,7 @@ UNSEEN = frozenset({
     "title", "track", "video",
 })  # fmt: skip
 _CELLS = frozenset({"td", "th"})
+_PLAIN = frozenset({"a", "b", "em", "i", "span", "strong"})  # neither end lines nor hide anything
 
 # Soft hyphen, zero-width space, word joiner, byte order mark; bidirectional overrides and isolates, which make text
 # read other than it is stored (Unicode TR36 2.6); control characters. The joiners U+200C and U+200D carry meaning in
@@ -37,6 +36,7 @@ _CELLS = frozenset({"td", "th"})
 _INVISIBLE = re.compile(
     "[\u00ad\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]"
 )
+_WORD = re.compile(r"\w+")
 _MARKS = re.compile("([\u0300-\u036f]{4})[\u0300-\u036f]+")
 
 
@@ -44,6 +44,8 @@ def fold(text: str) -> str:
     """One line of text: white space folded to single spaces, invisible characters gone, composed (NFC)."""
     line = " ".join(text.split())
     if line.isascii() and line.isprintable():
+        return line
+    if not _INVISIBLE.search(line) and not _MARKS.search(line) and unicodedata.is_normalized("NFC", line):
         return line
     return " ".join(unicodedata.normalize("NFC", _INVISIBLE.sub("", _MARKS.sub(r"\1", text))).split())
 
@@ -67,7 +69,7 @@ def plain_text(html: str) -> str:
 
 def words(text: str) -> list[str]:
     """The words of a text in lower case, for comparing texts."""
-    return re.findall(r"\w+", text.lower())
+    return _WORD.findall(text.lower())
 
 
 class _Writer:
@@ -81,20 +83,41 @@ class _Writer:
         self._verbatim = 0
 
     def write(self, tree: _Element) -> list[str]:
-        walk = etree.iterwalk(tree, events=("start", "end", "comment", "pi"))
-        for event, element in walk:
-            if event == "start":
-                if not self._is_read(element):
-                    walk.skip_subtree()
-                else:
-                    self._open(element)
+        """The lines of a tree, depth first; with a stack, for trees may be deeper than Python's."""
+        waiting: list[tuple[_Element, Iterator[_Element]]] = []
+        if self._is_read(tree):
+            self._open(tree)
+            waiting.append((tree, tree.iterchildren()))
+        while waiting:
+            parent, children = waiting[-1]
+            inner = self._write_leaves(children)
+            if inner is not None:
+                waiting.append((inner, inner.iterchildren()))
                 continue
-            if event == "end" and self._is_read(element):
-                self._close(element)
-            if element is not tree and element.tail:
-                self._pieces.append(element.tail)
+            waiting.pop()
+            self._close(parent)
+            if waiting and parent.tail:
+                self._pieces.append(parent.tail)
         self._end_line()
         return self.lines
+
+    def _write_leaves(self, children: Iterator[_Element]) -> _Element | None:
+        """Write the elements that have none in them or are not read, up to one that has some; that one, opened."""
+        pieces = self._pieces
+        for child in children:
+            if child.tag in _PLAIN:
+                if child.text:
+                    pieces.append(child.text)
+                if len(child):
+                    return child
+            elif self._is_read(child):
+                self._open(child)
+                if len(child):
+                    return child
+                self._close(child)
+            if child.tail:
+                pieces.append(child.tail)
+        return None
 
     def _is_read(self, element: _Element) -> bool:
         tag = element.tag
@@ -104,16 +127,17 @@ class _Writer:
 
     def _open(self, element: _Element) -> None:
         tag = element.tag
-        if tag in _CELLS:
+        if tag in BLOCKS:
+            if self._pieces:
+                self._end_line()
+            if tag == "li":
+                self._marker = "- "
+            elif tag == "pre":
+                self._verbatim += 1
+        elif tag in _CELLS:
             self._open_cell(element)
-        elif tag in BLOCKS:
-            self._end_line()
         elif tag == "br":
             self._end_line() if not self._verbatim else self._pieces.append("\n")
-        if tag == "li":
-            self._marker = "- "
-        elif tag == "pre":
-            self._verbatim += 1
         if element.text:
             self._pieces.append(element.text)
 
@@ -125,7 +149,7 @@ class _Writer:
 
     def _close(self, element: _Element) -> None:
         tag = element.tag
-        if tag in BLOCKS or (tag in _CELLS and _holds_blocks(element)):
+        if self._pieces and (tag in BLOCKS or (tag in _CELLS and _holds_blocks(element))):
             self._end_line()
         if tag == "pre":
             self._verbatim -= 1
@@ -133,10 +157,10 @@ class _Writer:
             self._marker = ""
 
     def _end_line(self) -> None:
-        if not self._pieces:
-            return
         text = "".join(self._pieces)
         self._pieces.clear()
+        if not text or text.isspace():
+            return
         lines = list(_verbatim_lines(text)) if self._verbatim else [fold(text)]
         for line in lines:
             if line.strip(" |"):

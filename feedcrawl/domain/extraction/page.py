@@ -50,6 +50,23 @@ class Page:
         return canonical_text(self.tree).splitlines()
 
     @cached_property
+    def headings(self) -> list[tuple[HtmlElement, str]]:
+        """The h1 elements that have a text, and their texts."""
+        return [(h1, text) for h1 in self.tree.iter("h1") if (text := text_of(h1))]
+
+    @cached_property
+    def headline_at(self) -> int | None:
+        """The index of the page's headline among its lines: that which a statement repeats, else the first h1."""
+        title = self.meta("og:title", "twitter:title") or ""
+        headings = sorted((text for _, text in self.headings), key=lambda text: text not in title)
+        return next((self.lines.index(text) for text in (*headings, title) if text in self.lines), None)
+
+    @cached_property
+    def around_headline(self) -> set[HtmlElement]:
+        """The elements that hold an h1, however they are named: the article is in them too."""
+        return {kin for h1 in self.tree.iter("h1") for kin in h1.iterancestors()}
+
+    @cached_property
     def short_lines(self) -> str:
         """The lines of the page that are too short for prose, without case."""
         return "\n".join(line for line in self.lines if len(line) < MAX_SHORT_LINE).casefold()
@@ -130,17 +147,3 @@ def _base_url(tree: HtmlElement, url: str) -> str:
 def text_of(element: HtmlElement) -> str:
     """The text of an element as one line."""
     return canonical_text(element).replace("\n", " ")
-
-
-def around_headline(page: Page) -> set[HtmlElement]:
-    """The elements that hold an h1, however they are named: the article is in them too."""
-    return {kin for h1 in page.tree.iter("h1") for kin in h1.iterancestors()}
-
-
-def headline_at(page: Page) -> int | None:
-    """The index of the page's headline among its lines: that which a statement repeats, else the first h1."""
-    headings = [text for h1 in page.tree.iter("h1") if (text := text_of(h1))]
-    title = page.meta("og:title", "twitter:title") or ""
-    headings.sort(key=lambda text: text not in title)
-    lines = page.lines
-    return next((lines.index(text) for text in (*headings, title) if text in lines), None)

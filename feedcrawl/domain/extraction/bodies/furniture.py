@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import TYPE_CHECKING
 
 from lxml import etree
 
 from feedcrawl.domain.extraction.bodies.leads import squeezed
-from feedcrawl.domain.extraction.bodies.weights import HEADINGS, INLINE, Weights, names, weigh
+from feedcrawl.domain.extraction.bodies.weights import HEADINGS, INLINE, Weights, forget, names, weigh
 from feedcrawl.domain.images import show_images
 from feedcrawl.domain.text import BLOCKS
 
@@ -78,8 +78,8 @@ _BODY_SHARE = 0.15
 _ARTICLE_SHARE = 0.3
 
 
-def clear_away(tree: HtmlElement) -> HtmlElement:
-    """The body of a page without its furniture; the tree is changed.
+def clear_away(tree: HtmlElement) -> tuple[HtmlElement, Weights]:
+    """The body of a page without its furniture, and its weights; the tree is changed.
 
     First go elements that hold no text, then what certainly is furniture, then what likely is: consent dialogs longer
     than the article would make every other share look small.
@@ -90,9 +90,10 @@ def clear_away(tree: HtmlElement) -> HtmlElement:
     if body is None:
         body = tree
     marked = _marked(body)
-    _convict(body, {e: certain for e, marks in marked.items() if (certain := _certain(marks))}, CERTAIN_SHARE)
-    _convict(body, marked, LIKELY_SHARE)
-    return body
+    weights = weigh(body)
+    _convict(body, {e: certain for e, marks in marked.items() if (certain := _certain(marks))}, CERTAIN_SHARE, weights)
+    _convict(body, marked, LIKELY_SHARE, weights)
+    return body, weights
 
 
 def _marked(body: HtmlElement) -> Marked:
@@ -106,15 +107,15 @@ def _is_in_line(element: HtmlElement) -> bool:
     return element.tag not in BLOCKS
 
 
-def _convict(body: HtmlElement, marked: Marked, share: float) -> None:
-    weights = weigh(body)
+def _convict(body: HtmlElement, marked: Marked, share: float, weights: Weights) -> None:
     total = weights[body].prose or 1
     suspects = _suspects(marked, weights, share * total)
     taken = _taken(suspects, weights)
     kept = _protected(weights, total)
     for element, marks in suspects.items():
         convicted = any(taken[mark] < share * total for mark in marks)
-        if convicted and element not in kept and element.getparent() is not None:
+        if convicted and element not in kept and element in weights:
+            forget(element, weights)
             element.drop_tree()
 
 
@@ -207,15 +208,22 @@ def is_hidden(element: HtmlElement) -> bool:
     )
 
 
-@lru_cache(maxsize=16_384)
 def _words(name: str) -> tuple[str, ...]:
-    """The words of furniture in a class and id. Names of utility classes ("md:hidden") say how, not what."""
-    if not name:
-        return ()
-    found = _PHRASES.findall(name.lower())
-    plain = " ".join(part for part in name.split() if ":" not in part and "[" not in part)
-    for segment in _SEGMENT.findall(plain.replace("_", "-")):
-        if segment.lower().startswith(_STEMS):
-            found.extend(stem for stem in _STEMS if segment.lower().startswith(stem))
-        found.extend(word for part in _CAMEL.findall(segment) if (word := part.lower()) in _CERTAIN or word in _LIKELY)
+    """The words of furniture in a class and id."""
+    if " " not in name:
+        return _token_words(name) if name else ()
+    return tuple(dict.fromkeys(chain.from_iterable(map(_token_words, name.split()))))
+
+
+@lru_cache(maxsize=16_384)
+def _token_words(token: str) -> tuple[str, ...]:
+    """The words of furniture in one name. Those of utility classes ("md:hidden") say how, not what."""
+    found = _PHRASES.findall(token.lower())
+    if ":" not in token and "[" not in token:
+        for segment in _SEGMENT.findall(token.replace("_", "-")):
+            folded = segment.lower()
+            if folded.startswith(_STEMS):
+                found.extend(stem for stem in _STEMS if folded.startswith(stem))
+            parts = map(str.lower, _CAMEL.findall(segment))
+            found.extend(word for word in parts if word in _CERTAIN or word in _LIKELY)
     return tuple(dict.fromkeys(found))

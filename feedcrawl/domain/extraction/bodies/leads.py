@@ -23,6 +23,7 @@ _NAMES = re.compile(
     r"|abstract|teaser|chapo|entradilla|sommario|ingress|vorspann|preamble|bajada|copete|perex|synopsis|epigraph",
     re.IGNORECASE,
 )
+_NO_WORD = re.compile(r"\W+")
 _KEY_LENGTH = 30
 _MIN_START, _START = 3, 8
 _MIN_KEY_LENGTH = 20
@@ -41,7 +42,9 @@ def described_lead(page: Page) -> str | None:
     starts = {key[:size] for key in keys for size in range(_MIN_START, _START + 1)}
     for element in page.tree.iter(*_PLACES) if keys else ():
         for text in (element.text, element.tail if element.tag in INLINE else None):
-            start = squeezed(text or "", _KEY_LENGTH)
+            if not text or len(text) < _MIN_START:
+                continue
+            start = squeezed(text, _KEY_LENGTH)
             if start[:_START] in starts and any(key.startswith(start) or start.startswith(key) for key in keys):
                 lead = _lead_at(element, keys)
                 if lead:
@@ -79,7 +82,7 @@ def plain_lead(root: HtmlElement, weights: Weights) -> str | None:
 
 def squeezed(text: str, most: int | None = None) -> str:
     """The letters and digits of a text alone, in lower case, for comparing texts that differ in typography."""
-    letters = re.sub(r"\W+", "", text[: 3 * most] if most else text).lower()
+    letters = _NO_WORD.sub("", text[: 3 * most] if most else text).lower()
     return letters[:most] if most else letters
 
 

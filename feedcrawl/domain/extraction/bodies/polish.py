@@ -83,8 +83,10 @@ def mark_figures(root: HtmlElement, weights: Weights) -> None:
 def drop_calls(root: HtmlElement) -> None:
     """Take out the lines that ask the reader to follow, to subscribe, or to read something else, and notices."""
     for line in list(_lines(root)):
+        if line.getparent() is None or sum(map(len, line.itertext())) >= 2 * _NOTICE_LENGTH:
+            continue
         text = canonical_text(line)
-        if line.getparent() is None or len(text) >= _NOTICE_LENGTH:
+        if len(text) >= _NOTICE_LENGTH:
             continue
         if _NOTICE.search(text) or (len(text) < _CALL_LENGTH and _is_set_off(line, text) and _CALL.search(text)):
             line.drop_tree()

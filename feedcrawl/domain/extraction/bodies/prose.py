@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.extraction.bodies.furniture import BODY
-from feedcrawl.domain.extraction.bodies.weights import HEADINGS, INLINE, Weight, Weights, names, weigh
+from feedcrawl.domain.extraction.bodies.weights import HEADINGS, INLINE, Weight, Weights, names
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -39,14 +39,13 @@ def whole_articles(tree: HtmlElement) -> set[HtmlElement]:
     return {article for article in tree.iter("article") if article.find(".//h1") is not None}
 
 
-def find_root(body: HtmlElement, wholes: set[HtmlElement]) -> tuple[HtmlElement, Weights]:
-    """The element of a cleared page that holds its article, and the weights of the page's elements."""
-    weights = weigh(body)
+def find_root(body: HtmlElement, wholes: set[HtmlElement], weights: Weights) -> HtmlElement:
+    """The element of a cleared page that holds its article."""
     _value(body, weights)
     root = max((e for e in weights if e.tag not in INLINE), key=lambda element: weights[element].value, default=body)
     root = _first_article(root, wholes, weights)
     root = _named_part(root, weights)
-    return _single_part(root, weights), weights
+    return _single_part(root, weights)
 
 
 def trim(root: HtmlElement, weights: Weights) -> None:

@@ -83,8 +83,8 @@ def by_prose(page: Page) -> Candidate | None:
     lead = described_lead(page)
     tree = deepcopy(page.tree)
     wholes = whole_articles(tree)
-    body = clear_away(tree)
-    root, weights = find_root(body, wholes)
+    body, weights = clear_away(tree)
+    root = find_root(body, wholes, weights)
     if lead is None or has_lead(root, lead):
         lead = named_lead(body, root, weights) or (None if lead else plain_lead(root, weights))
     headlines = [text_of(heading) for heading in body.iter("h1")]

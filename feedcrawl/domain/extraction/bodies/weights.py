@@ -58,6 +58,27 @@ def weigh(root: HtmlElement) -> Weights:
     return weights
 
 
+def forget(element: HtmlElement, weights: Weights) -> None:
+    """Take an element that is about to be dropped out of the weights, with all that lies in it."""
+    weight = weights[element]
+    for inner in element.iter():
+        weights.pop(inner, None)
+    text, link, linked, prose = weight.text, weight.link, weight.linked, weight.prose
+    is_inline = element.tag in INLINE
+    for kin in element.iterancestors():
+        above = weights.get(kin)
+        if above is None:
+            return
+        if kin.tag == "a":
+            text, link, linked, prose = 0, text + link, weight.total, 0
+        if is_inline:
+            own = _line_prose(kin.tag, above)
+            above.text, above.link = above.text - text, above.link - link
+            prose += own - _line_prose(kin.tag, above)
+            is_inline = kin.tag in INLINE
+        above.total, above.linked, above.prose = above.total - weight.total, above.linked - linked, above.prose - prose
+
+
 def names(element: HtmlElement) -> str:
     """The class and id of an element, for looking for words in them."""
     attributes = element.attrib
@@ -74,8 +95,15 @@ def _finish(element: HtmlElement, weight: Weight) -> None:
     if tag == "a":
         weight.link, weight.text = weight.link + weight.text, 0
         weight.prose, weight.linked = 0, weight.total
-    elif tag not in INLINE and tag != "li" and weight.text > MIN_PARAGRAPH and weight.link < weight.text / 3:
-        weight.prose += weight.text
+    else:
+        weight.prose += _line_prose(tag, weight)
+
+
+def _line_prose(tag: str, weight: Weight) -> int:
+    """How much of an element's own line is prose: all of it, or nothing."""
+    if tag in INLINE or tag == "li" or weight.text <= MIN_PARAGRAPH or weight.link >= weight.text / 3:
+        return 0
+    return weight.text
 
 
 def _add(parent: Weight, element: HtmlElement, weight: Weight) -> None:

@@ -57,7 +57,7 @@ _AUTHOR_PAGE = re.compile(
 
 def marked_byline(page: Page) -> list[str]:
     """The names in the first place that is marked as a byline, and in those beside it."""
-    around = {kin for h1 in page.tree.iter("h1") for kin in h1.iterancestors()}
+    around = page.around_headline
     marked = [
         element
         for element in page.tree.iter()
@@ -145,7 +145,7 @@ def late_byline(page: Page) -> list[str]:
 def _lines_under_headline(page: Page) -> list[str]:
     """Lines, and parts of lines between bars and bullets; a mere "By" has been joined with the line after it."""
     sites = site_keys(page)
-    headings = [text for h1 in page.tree.iter("h1") if (text := text_of(h1)) and key(text) not in sites]
+    headings = [text for _, text in page.headings if key(text) not in sites]
     lines = page.lines if headings else []
     at = next((lines.index(heading) + 1 for heading in headings if heading in lines), len(lines))
     below = _BARE.sub(r"\1 ", "\n".join(lines[at : at + 2 * MAX_LINES])).splitlines()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from itertools import chain
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.extraction.fields.sites import is_front, site_names
@@ -49,7 +50,7 @@ def find_canonical(page: Page) -> str | None:
     for link in page.tree.iter("link"):
         is_canonical = "canonical" in (link.get("rel") or "").lower().split()
         url = _resolved(link.get("href"), page.base) if is_canonical else None
-        if url and fetched and same_site(url, fetched) and (not is_front(url) or is_front(page.url)):
+        if url and fetched and _is_of_site(url, fetched) and (not is_front(url) or is_front(page.url)):
             return url
     return fetched
 
@@ -89,6 +90,10 @@ def find_image(page: Page, content: HtmlElement | None, feed: FeedContent | None
     shown = _content_images(page, content) if content is not None else iter(())
     others = (url for text in (*posters, feed.image if feed else None) if text and (url := _image_url(text, page.base)))
     return next(chain(stated, shown, others), None)
+
+
+def _is_of_site(url: str, fetched: str) -> bool:
+    return urlsplit(url).hostname == urlsplit(fetched).hostname or same_site(url, fetched)
 
 
 def _named_images(page: Page) -> Iterator[str | None]:

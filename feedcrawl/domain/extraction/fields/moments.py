@@ -11,7 +11,7 @@ from feedcrawl.domain.dates import parse_date
 from feedcrawl.domain.extraction.bodies.leads import squeezed
 from feedcrawl.domain.extraction.bodies.weights import names
 from feedcrawl.domain.extraction.fields.sites import is_news
-from feedcrawl.domain.extraction.page import around_headline, headline_at, text_of
+from feedcrawl.domain.extraction.page import text_of
 from feedcrawl.domain.extraction.structured import text_at
 
 if TYPE_CHECKING:
@@ -73,7 +73,8 @@ _SLASHED = re.compile(r"\b(\d\d?)/(\d\d?)/")
 _LD_SCRIPTS, _SCRIPTS = ".//script[@type='application/ld+json']", ".//script"
 _NAMED = re.compile(r"\d{4}-\d\d|[^\W\d_]{3,}")  # in 11.03.17 nobody knows which is the month
 _AWHILE = timedelta(days=1.5)  # zones apart
-_MARGIN, _MAX_DATED = 40, 70
+_DIGITS = re.compile(r"\d{4}|\d[./]\d")
+_MARGIN, _MAX_DATED, _MAX_SENTENCE = 40, 70, 300
 _ELSEWHERE = frozenset({"nav", "aside", "footer", "figure", "figcaption", "form", "blockquote", "cite"})
 _ELSEWHERE_NAMES = re.compile(
     r"comment|related|recommend|teaser|sidebar|footer|promo|popular|archive|reference|copyright", re.IGNORECASE
@@ -109,7 +110,7 @@ def _shown_before(stated: datetime | None, page: Page) -> datetime | None:
     """
     if stated is None or is_news(page):
         return stated
-    lines, at = page.lines, headline_at(page)
+    lines, at = page.lines, page.headline_at
     near = lines[at + 1 : at + 7] if at is not None else []
     dates = (_date_in(line, page) for line in near if len(line) <= 30 and not _UPDATED.search(line))
     shown = _first(date for date in dates if date and _NAMED.search(date))
@@ -136,7 +137,7 @@ def _machine_readable(page: Page) -> Iterator[str | None]:
     """What elements with a date for programs hold, those that are said to be of publication first."""
     for element in page.tree.iterfind(".//*[@itemprop='datePublished']"):
         yield element.get("datetime") or element.get("content") or _spelt(element, page)
-    around = around_headline(page)
+    around = page.around_headline
     for element in (*page.tree.iterfind(".//time[@pubdate]"), *page.tree.iterfind(".//time[@datetime]")):
         if not _is_elsewhere(element, around):
             yield element.get("datetime") or _spelt(element, page)
@@ -147,7 +148,7 @@ def _visible(page: Page) -> Iterator[str | None]:
     places = (
         e for e in page.tree.iter("time", "span", "div", "p", "h2", "h3", "h4", "a", "li", "abbr") if _is_marked(e)
     )
-    around = around_headline(page)
+    around = page.around_headline
     for element in islice(places, _MAX_PLACES):
         if not _is_elsewhere(element, around):
             yield _spelt(element, page)
@@ -155,7 +156,7 @@ def _visible(page: Page) -> Iterator[str | None]:
 
 def _near_headline(page: Page) -> Iterator[str | None]:
     """Dates in the short lines under the page's headline, then in those above it."""
-    lines, at = page.lines, headline_at(page)
+    lines, at = page.lines, page.headline_at
     if at is not None:
         near = (*lines[at : at + 9], *reversed(lines[max(0, at - 4) : at]))
         yield from (_date_in(line, page) for line in near if len(line) <= _MAX_TEXT / 2 and not _UPDATED.search(line))
@@ -163,13 +164,13 @@ def _near_headline(page: Page) -> Iterator[str | None]:
 
 def _in_lines(page: Page) -> Iterator[str | None]:
     """Dates in lines that have a label, that say when the text was written, or that are little else than a date."""
-    lines = [line for line in page.lines if not _UPDATED.search(line)]
+    dated = (line for line in page.lines if len(line) <= _MAX_SENTENCE and _DIGITS.search(line))
+    lines = [line for line in islice(dated, _MAX_PLACES) if not _UPDATED.search(line)]
     short = [line for line in lines if len(line) <= _MAX_TEXT]
     yield from (_date_in(line, page) for line in short if _LABELLED.match(line))
     yield from (_date_in(line, page) for line in lines if _WRITTEN.search(line))
     yield from (_date_in(line, page) for line in short if _TIMED.search(line))
-    at = headline_at(page) or 0
-    for line in lines[at:]:
+    for line in lines:
         match = _SPELT.search(line)
         if match and match.start() < _MARGIN and (len(line) < _MAX_DATED or line.startswith("(")):
             yield _date_in(line, page)

@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from feedcrawl.domain.extraction.page import text_of
 from feedcrawl.domain.extraction.structured import text_at, values
 
 if TYPE_CHECKING:
@@ -22,6 +21,7 @@ SEPARATOR = re.compile(
     r"|(?<=[\u3000-\ud7af])[-–—]+(?=[\u3000-\ud7af])"
 )
 _TRANSCRIBED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "ø": "o", "å": "a", "é": "e", "è": "e"})
+_NO_WORD = re.compile(r"\W+")
 _OF_NEWS = {"news_keywords", "googlebot-news"}
 _DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{2,4}")
 
@@ -38,7 +38,7 @@ def site_names(page: Page) -> Iterator[str]:
 
 def site_keys(page: Page) -> set[str]:
     """The keys of the site's names, those of its banners among them."""
-    banners = (text_of(h1) for h1 in page.tree.iter("h1") if leads_home(h1))
+    banners = (text for h1, text in page.headings if leads_home(h1))
     return {key(name) for name in (*site_names(page), *banners)} - {""}
 
 
@@ -76,7 +76,7 @@ def without_site(text: str, sites: set[str]) -> str:
 
 def key(text: str) -> str:
     """A text as a host name would spell it."""
-    return re.sub(r"\W", "", text).lower().translate(_TRANSCRIBED)
+    return _NO_WORD.sub("", text).lower().translate(_TRANSCRIBED)
 
 
 def _publisher(page: Page) -> str | None:

@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from feedcrawl.domain.extraction.fields.sites import SEPARATOR, is_front, is_news, key, site_keys, without_site
-from feedcrawl.domain.extraction.page import text_of
 from feedcrawl.domain.extraction.structured import text_at
 from feedcrawl.domain.text import fold, words
 
@@ -140,7 +139,7 @@ def _own_heading(page: Page, stated: str, sites: set[str]) -> str:
 
 
 def _headings(page: Page, sites: set[str]) -> list[str]:
-    return [text for h1 in page.tree.iter("h1") if (text := text_of(h1)) and key(text) not in sites]
+    return [text for _, text in page.headings if key(text) not in sites]
 
 
 def _is_headline(page: Page, heading: str, stated: list[str], sites: set[str]) -> bool:

@@ -15,7 +15,7 @@ NOTE = "<p>This paragraph of some length is furniture and has to go, wherever on
 def cleared(body):
     tree = parse_html(f"<html><body>{body}</body></html>")
     assert tree is not None
-    return canonical_text(clear_away(tree))
+    return canonical_text(clear_away(tree)[0])
 
 
 @pytest.mark.parametrize(

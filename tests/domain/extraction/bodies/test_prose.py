@@ -1,6 +1,7 @@
 import pytest
 
 from feedcrawl.domain.extraction.bodies.prose import find_root, trim, whole_articles
+from feedcrawl.domain.extraction.bodies.weights import weigh
 from feedcrawl.domain.markup import parse_html
 from feedcrawl.domain.text import canonical_text
 
@@ -15,7 +16,8 @@ def story(count=9, word="story"):
 def found(body):
     tree = parse_html(f"<html><body>{body}</body></html>")
     assert tree is not None
-    root, weights = find_root(tree.find("body"), whole_articles(tree))
+    weights = weigh(tree.find("body"))
+    root = find_root(tree.find("body"), whole_articles(tree), weights)
     trim(root, weights)
     return root, canonical_text(root)
 
@@ -58,8 +60,9 @@ def test_the_first_of_several_articles_though_its_headline_was_cleared_away():
     wholes = whole_articles(tree)
     for box in list(tree.iter("div")):
         box.drop_tree()
-    assert find_root(tree.find("body"), wholes)[0].get("id") == "root"
-    assert find_root(tree.find("body"), set())[0].tag == "main"
+    body = tree.find("body")
+    assert find_root(body, wholes, weigh(body)).get("id") == "root"
+    assert find_root(body, set(), weigh(body)).tag == "main"
 
 
 def test_lists_of_links_go_and_lists_of_words_stay():
