@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from feedcrawl.domain import extraction, feeds
 from feedcrawl.domain.errors import NoArticle, NotAFeed
+from feedcrawl.domain.extraction import explanation
+from feedcrawl.domain.extraction.explanation import table
 from feedcrawl.domain.extraction.page import decode
 from feedcrawl.domain.sites.sources import selectors
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
     from scrapy.http import Response
 
-    from feedcrawl.domain.models import Extraction, ParsedEntry
+    from feedcrawl.domain.models import Extraction, ParsedEntry, SourceRules
 
 
 def entries(response: Response) -> tuple[ParsedEntry, ...]:
@@ -29,12 +31,14 @@ def extract(response: Response, rules: Mapping[str, Any] | None = None) -> Extra
     `rules` are what a source's `selectors` would be: `{"body": "div.story", "title": ["h1", "//h2"]}`. ValueError says
     which cannot be used.
     """
-    try:
-        chosen = selectors(rules) if rules else None
-    except ValueError as error:
-        raise ValueError(f"rules must be {error}") from None
     html = decode(response.body, _content_type(response))
-    return extraction.extract(html, url=response.url, rules=chosen)
+    return extraction.extract(html, url=response.url, rules=_rules(rules))
+
+
+def explain(response: Response, rules: Mapping[str, Any] | None = None) -> None:
+    """Print what each rung and each source of a field found on a page, and which was chosen; `rules` as above."""
+    html = decode(response.body, _content_type(response))
+    print(table(explanation.explain(html, url=response.url, rules=_rules(rules))))  # noqa: T201 - the shell's answer
 
 
 def read(response: Response) -> Iterator[dict[str, Any]]:
@@ -46,6 +50,13 @@ def read(response: Response) -> Iterator[dict[str, Any]]:
     else:
         for entry in found:
             yield {"type": "entry", **asdict(entry)}
+
+
+def _rules(rules: Mapping[str, Any] | None) -> SourceRules | None:
+    try:
+        return selectors(rules) if rules else None
+    except ValueError as error:
+        raise ValueError(f"rules must be {error}") from None
 
 
 def _page(response: Response, no_feed: str) -> dict[str, Any]:

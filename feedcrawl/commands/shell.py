@@ -13,11 +13,18 @@ if TYPE_CHECKING:
 
 
 class Command(shell.Command):
-    """`extract(response)` answers the article of a page, `entries(response)` the entries of a feed."""
+    """`extract(response)` is the article of a page, `entries(response)` the entries of a feed.
+
+    `explain(response)` prints what each rung and each source of a field found.
+    """
 
     def long_desc(self) -> str:
         """For `scrapy shell -h`."""
-        return f"{super().long_desc()} extract(response) is the article of a page, entries(response) those of a feed."
+        helpers = (
+            "extract(response) is the article of a page, explain(response) a table of why it is so,"
+            " entries(response) the entries of a feed."
+        )
+        return f"{super().long_desc()} {helpers}"
 
     def process_options(self, args: list[str], opts: Namespace) -> None:
         """Reads the command line."""
@@ -27,6 +34,6 @@ class Command(shell.Command):
 
     def update_vars(self, vars: dict[str, Any]) -> None:  # noqa: A002 - Scrapy's signature
         """Adds the helpers."""
-        from feedcrawl.commands.inspection import entries, extract  # noqa: PLC0415 - see the package
+        from feedcrawl.commands.inspection import entries, explain, extract  # noqa: PLC0415 - see the package
 
-        vars.update(extract=extract, entries=entries)
+        vars.update(extract=extract, explain=explain, entries=entries)

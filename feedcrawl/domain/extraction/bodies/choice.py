@@ -60,6 +60,8 @@ def choose(page: Page, rules: SourceRules, feed: FeedContent | None) -> Choice |
 
 def _climb(page: Page, feed: FeedContent | None) -> Choice | None:
     prose = by_prose(page)
+    if prose and prose.rung == "thread" and prose.density <= _MOST_LINKS:
+        return Choice(prose, "all that looks like the longest post")
     if prose and _is_sound(prose, page, feed):
         return Choice(prose, "long, few links, and begins as the page says")
     other = by_readability(page)

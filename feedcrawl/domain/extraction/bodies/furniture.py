@@ -63,6 +63,14 @@ _PHRASES = re.compile(
 _SEGMENT = re.compile(r"(?<![A-Za-z0-9])([A-Za-z]+)\d{0,3}(?![A-Za-z0-9])")
 _CAMEL = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
+_CONSENT = re.compile(
+    r"onetrust|cookie[-_]?(?:consent|banner|notice|law|bar|dialog|modal|popup)|cybotcookie|didomi|qc-cmp|usercentrics|truste[-_]"
+    r"|(?<![a-z])cmp-?(?:container|box|banner)|consent-?(?:manager|banner|dialog|modal|popup)|osano|iubenda",
+    re.IGNORECASE,
+)
+POSTS = frozenset({"comment", "commentlist", "comments"})
+"""What names furniture elsewhere, and the posts of a thread."""
+
 _ANCHOR_DASHES = 2
 _LINES = HEADINGS | {"p", "li", "ul", "ol", "blockquote"}
 
@@ -78,8 +86,8 @@ _BODY_SHARE = 0.15
 _ARTICLE_SHARE = 0.3
 
 
-def clear_away(tree: HtmlElement) -> tuple[HtmlElement, Weights]:
-    """The body of a page without its furniture, and its weights; the tree is changed.
+def clear_away(tree: HtmlElement, spared: frozenset[str] = frozenset()) -> tuple[HtmlElement, Weights]:
+    """The body of a page without its furniture, and its weights; the tree is changed. `spared` words convict nothing.
 
     First go elements that hold no text, then what certainly is furniture, then what likely is: consent dialogs longer
     than the article would make every other share look small.
@@ -89,11 +97,19 @@ def clear_away(tree: HtmlElement) -> tuple[HtmlElement, Weights]:
     body = tree.find("body")
     if body is None:
         body = tree
-    marked = _marked(body)
+    _drop_consent(body)
+    marked = {e: left for e, marks in _marked(body).items() if (left := [m for m in marks if m not in spared])}
     weights = weigh(body)
     _convict(body, {e: certain for e, marks in marked.items() if (certain := _certain(marks))}, CERTAIN_SHARE, weights)
     _convict(body, marked, LIKELY_SHARE, weights)
     return body, weights
+
+
+def _drop_consent(body: HtmlElement) -> None:
+    """Take out the dialogs of consent software, however long: no site is called so."""
+    for element in list(body.iterdescendants("div", "section", "aside", "form")):
+        if element.attrib and _CONSENT.search(names(element)):
+            element.drop_tree()
 
 
 def _marked(body: HtmlElement) -> Marked:

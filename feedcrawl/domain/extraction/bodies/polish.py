@@ -58,6 +58,8 @@ _NOTICES = (
 _NOTICE = re.compile("|".join(_NOTICES), re.IGNORECASE)
 _QUOTE_NAMES = re.compile(r"quot(?:e|ation)|zitat|citation|citazione|cita(?![a-z])|citat(?![a-z])", re.IGNORECASE)
 _PULLED, _REPEATED = 100, 0.6
+_DOUBLED = frozenset({"p", "div", "section", "h2", "h3", "h4"})
+_DOUBLE_LENGTH, _DOUBLED_SHARE, _FEWEST_DOUBLES = 60, 0.3, 4
 _CALL_LENGTH, _NOTICE_LENGTH = 350, 500
 _HEADLINE = 15
 _NO_FIGURES = frozenset({"article", "main", "section", "p", "li", "td", "body"})
@@ -89,6 +91,26 @@ def drop_calls(root: HtmlElement) -> None:
         if len(text) >= _NOTICE_LENGTH:
             continue
         if _NOTICE.search(text) or (len(text) < _CALL_LENGTH and _is_set_off(line, text) and _CALL.search(text)):
+            line.drop_tree()
+
+
+def drop_doubles(root: HtmlElement) -> None:
+    """Take out the paragraphs that stand on the page once more, where these are a good part of it.
+
+    Layouts for small screens repeat whole articles; a few lines are repeated by authors.
+    """
+    seen: set[str] = set()
+    doubles: dict[HtmlElement, str] = {}
+    total = doubled = 0
+    for line in _lines(root):
+        text = "".join(map(str, line.itertext())).strip()
+        total += len(text)
+        if len(text) >= _DOUBLE_LENGTH and text in seen and line.tag in _DOUBLED:
+            doubles[line] = text
+            doubled += len(text)
+        seen.add(text)
+    if doubled > _DOUBLED_SHARE * total and len(set(doubles.values())) >= _FEWEST_DOUBLES:
+        for line in doubles:
             line.drop_tree()
 
 

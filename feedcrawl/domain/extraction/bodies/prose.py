@@ -8,6 +8,7 @@ can stand for (after Pasternack and Roth, "Extracting article text from the web 
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.extraction.bodies.furniture import BODY
@@ -27,6 +28,7 @@ _WHOLE_SHARE = 0.88
 _NAMED_SHARE = 0.7
 _LIST_SHARE = 0.98
 _RIVAL_SHARE = 0.15
+_MOST_LEVELS = 6  # from the text of a post to the box that it shares its looks with
 _LISTS = frozenset({"table", "tbody", "tr", "ul", "ol", "dl", "li", "blockquote"})
 
 _MOST_LINKS = {"p": 0.8, "ul": 0.6, "ol": 0.6, "dl": 0.6, "table": 0.6}
@@ -48,17 +50,34 @@ def find_root(body: HtmlElement, wholes: set[HtmlElement], weights: Weights) -> 
     return _single_part(root, weights)
 
 
-def trim(root: HtmlElement, weights: Weights) -> None:
+def find_thread(body: HtmlElement, weights: Weights) -> HtmlElement | None:
+    """The element of a cleared page that holds all posts of its thread; None where no two parts look like posts."""
+    _value(body, weights)
+    post = max((e for e in weights if e.tag not in INLINE), key=lambda element: weights[element].value, default=None)
+    for box in (post, *islice(post.iterancestors(), _MOST_LEVELS)) if post is not None else ():
+        posts = [e for e in body.iter(box.tag) if e.get("class") == box.get("class") and e in weights]
+        if box.get("class") and len(posts) > 1:
+            shared = set.intersection(*(set(kin.iterancestors()) for kin in posts))
+            return next((kin for kin in box.iterancestors() if kin in shared and kin in weights), None)
+    return None
+
+
+def trim(root: HtmlElement, weights: Weights, *, teasers: bool = True) -> None:
     """Take out of an article what consists of links: lists of other articles, teasers, share bars.
 
-    Where the prose itself is full of links, as in encyclopedias, lists may be too.
+    Where the prose itself is full of links, as in encyclopedias, lists may be too. Without `teasers` headings that are
+    links are kept: in a thread they are the names of those who post.
     """
     usual = _usual_density(root, weights)
     for element in list(root.iter()):
         weight = weights.get(element)
         if element is root or weight is None or not weight.total or element.getparent() is None:
             continue
-        if element.tag not in INLINE and element.tag not in _KEPT_WITH_PARENT and _is_links(element, weight, usual):
+        if (
+            element.tag not in INLINE
+            and element.tag not in _KEPT_WITH_PARENT
+            and _is_links(element, weight, usual, teasers=teasers)
+        ):
             element.drop_tree()
 
 
@@ -177,10 +196,10 @@ def _usual_density(root: HtmlElement, weights: Weights) -> float:
     return sum(weight.link for weight in paragraphs) / total if total else 0.0
 
 
-def _is_links(element: HtmlElement, weight: Weight, usual: float) -> bool:
+def _is_links(element: HtmlElement, weight: Weight, usual: float, *, teasers: bool) -> bool:
     tag = element.tag
     if tag in HEADINGS:
-        return weight.density > _MOST_LINKS_ELSEWHERE
+        return teasers and weight.density > _MOST_LINKS_ELSEWHERE
     if weight.density > _MOST_LINKS.get(tag, _MOST_LINKS_ELSEWHERE) + usual:
         return True
-    return tag not in _MOST_LINKS and weight.headlines > 0 and weight.value < 0
+    return teasers and tag not in _MOST_LINKS and weight.headlines > 0 and weight.value < 0

@@ -13,22 +13,24 @@ from typing import TYPE_CHECKING
 from lxml import etree
 from lxml.html import Element
 
-from feedcrawl.domain.extraction.bodies.furniture import clear_away
+from feedcrawl.domain.extraction.bodies.furniture import POSTS, clear_away
 from feedcrawl.domain.extraction.bodies.leads import described_lead, named_lead, plain_lead
 from feedcrawl.domain.extraction.bodies.polish import (
     Grams,
     add_lead,
     corroborate,
     drop_calls,
+    drop_doubles,
     drop_headline,
     drop_repeats,
     grams,
     has_lead,
     mark_figures,
 )
-from feedcrawl.domain.extraction.bodies.prose import find_root, trim, whole_articles
+from feedcrawl.domain.extraction.bodies.prose import find_root, find_thread, trim, whole_articles
 from feedcrawl.domain.extraction.embedded import embedded_html
 from feedcrawl.domain.extraction.fields.titles import title_element
+from feedcrawl.domain.extraction.kinds import page_kind
 from feedcrawl.domain.extraction.page import text_of
 from feedcrawl.domain.extraction.rules import select_body
 from feedcrawl.domain.extraction.structured import body_of, text_at
@@ -83,13 +85,19 @@ def by_prose(page: Page) -> Candidate | None:
     lead = described_lead(page)
     tree = deepcopy(page.tree)
     wholes = whole_articles(tree)
-    body, weights = clear_away(tree)
+    kind = page_kind(page)
+    body, weights = clear_away(tree, POSTS if kind == "forum" else frozenset())
+    thread = find_thread(body, weights) if kind != "article" else None
+    if thread is not None:
+        trim(thread, weights, teasers=False)
+        return _candidate("thread", thread)
     root = find_root(body, wholes, weights)
     if lead is None or has_lead(root, lead):
         lead = named_lead(body, root, weights) or (None if lead else plain_lead(root, weights))
     headlines = [text_of(heading) for heading in body.iter("h1")]
     mark_figures(root, weights)
     trim(root, weights)
+    drop_doubles(root)
     drop_calls(root)
     drop_repeats(root)
     drop_headline(root, [*_titles(page), *headlines])

@@ -35,7 +35,7 @@ def find_authors(page: Page, feed: FeedContent | None) -> tuple[str, ...]:
     """
     publisher = {squeezed(name) for name in site_names(page)}
     signed = plain_byline(page)
-    for source in _sources(page, feed, signed):
+    for _, source in author_sources(page, feed, signed):
         stated = [name for name in _split(source) if not is_user_name(name) or _is_shown(name, page)]
         others = [name for name in stated if not is_publisher(name, publisher)]
         if others and signed and not is_news(page) and not any(_is_shown(name, page) for name in others):
@@ -45,13 +45,14 @@ def find_authors(page: Page, feed: FeedContent | None) -> tuple[str, ...]:
     return _signing_publisher(page, publisher)
 
 
-def _sources(page: Page, feed: FeedContent | None, signed: list[str]) -> Iterator[Iterable[str]]:
-    yield _structured(page)
-    yield _metas(page)
-    yield feed.authors if feed else ()
-    yield signed
-    yield marked_byline(page)
-    yield late_byline(page)
+def author_sources(page: Page, feed: FeedContent | None, signed: list[str]) -> Iterator[tuple[str, Iterable[str]]]:
+    """The sources of authors by name, the most trusted first, each with what it says; `signed` is the plain byline."""
+    yield "structured data", _structured(page)
+    yield "meta elements", _metas(page)
+    yield "feed", feed.authors if feed else ()
+    yield "signature under the headline", signed
+    yield "element named byline", marked_byline(page)
+    yield "signature elsewhere", late_byline(page)
 
 
 def _signing_publisher(page: Page, publisher: set[str]) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from feedcrawl.domain.extraction.structured import text_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from datetime import datetime
 
     from lxml.html import HtmlElement
 
@@ -84,23 +85,34 @@ _MAX_TEXT = 120
 
 
 def find_published(page: Page, feed: FeedContent | None) -> datetime | None:
-    """The instant of publication: structured data, meta elements, marked elements, the feed, the URL's path."""
-    stated = (text_at(page.article, "datePublished", "dateCreated", "uploadDate"), *_metas(page, _PUBLISHED_METAS))
-    others = (text_at(thing, "datePublished", "uploadDate") for thing in page.things)
-    return (
-        _shown_before(_first(stated), page)
-        or (feed.published if feed else None)
-        or _first(_in_scripts(page, _LD_SCRIPTS))
-        or _first(_machine_readable(page))
-        or _first(others)
-        or _first(_visible(page))
-        or _first(_near_headline(page))
-        or _from_path(page.url)
-        or _first(_in_lines(page))
-        or _first(_in_scripts(page, _SCRIPTS))
-        or _first(_changed(page))
-        or _from_path(page.meta("og:image") or "")
-    )
+    """The instant of publication: the first of the candidates."""
+    return next((moment for _, moment in published_candidates(page, feed)), None)
+
+
+def published_candidates(page: Page, feed: FeedContent | None) -> Iterator[tuple[str, datetime]]:
+    """The instants that may be that of publication, the most trusted first, each with the name of its source."""
+    structured = text_at(page.article, "datePublished", "dateCreated", "uploadDate")
+    stated = _shown_before(_first((structured, *_metas(page, _PUBLISHED_METAS))), page)
+    if stated:
+        yield "structured data, meta elements", stated
+    if feed and feed.published:
+        yield "feed", feed.published
+    for source, texts in _sources(page):
+        if moment := _first(texts):
+            yield source, moment
+
+
+def _sources(page: Page) -> Iterator[tuple[str, Iterable[str | None]]]:
+    yield "broken structured data", _in_scripts(page, _LD_SCRIPTS)
+    yield "elements with a date for programs", _machine_readable(page)
+    yield "other structured data", (text_at(thing, "datePublished", "uploadDate") for thing in page.things)
+    yield "elements named for a date", _visible(page)
+    yield "lines near the headline", _near_headline(page)
+    yield "URL", _in_path(page.url)
+    yield "dated lines", _in_lines(page)
+    yield "JSON in scripts", _in_scripts(page, _SCRIPTS)
+    yield "lines with the last change", _changed(page)
+    yield "URL of the picture", _in_path(page.meta("og:image") or "")
 
 
 def _shown_before(stated: datetime | None, page: Page) -> datetime | None:
@@ -217,12 +229,9 @@ def _date_in(text: str, page: Page) -> str | None:
     return match[0] if language in {"en", "en-us"} else _SLASHED.sub(r"\1.\2.", match[0])
 
 
-def _from_path(url: str) -> datetime | None:
-    match = _IN_PATH.search(url) or _DAY_IN_PATH.search(url)
-    if not match:
-        return None
-    year, month, day = map(int, match.groups() if len(match[1]) == 4 else reversed(match.groups()))
-    try:
-        return datetime(year, month, day, tzinfo=UTC)
-    except ValueError:
-        return None
+def _in_path(url: str) -> Iterator[str]:
+    """A day in the path of a URL, with the year first or last."""
+    if match := _IN_PATH.search(url):
+        yield "{}-{:0>2}-{:0>2}".format(*match.groups())
+    elif match := _DAY_IN_PATH.search(url):
+        yield "{2}-{1}-{0}".format(*match.groups())

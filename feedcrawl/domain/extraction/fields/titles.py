@@ -41,7 +41,7 @@ def find_title(page: Page, feed: FeedContent | None) -> str | None:
     Structured data, OpenGraph, the feed, the h1, the title element and the Twitter card each have a weight.
     """
     sites = site_keys(page)
-    stated = [statement for statement in _statements(page, feed, sites) if statement.text]
+    stated = [statement for statement in statements(page, feed, sites) if statement.text]
     sites |= _signatures([text for text, _ in stated], sites)
     said = [Statement(without_site(text, sites), weight) for text, weight in stated]
     title = elect(said)
@@ -103,7 +103,8 @@ def _signatures(said: list[str], sites: set[str]) -> set[str]:
     return {rest for rest in rests if any(name in rest for name in known)}
 
 
-def _statements(page: Page, feed: FeedContent | None, sites: set[str]) -> Iterator[Statement]:
+def statements(page: Page, feed: FeedContent | None, sites: set[str]) -> Iterator[Statement]:
+    """What structured data, OpenGraph, the feed, the heading, the card and the title element call the article."""
     carried = feed.title if feed else None
     found = (text_at(page.article, "headline"), page.meta("og:title"), carried, title_element(page), page.meta(*_CARDS))
     structured, graph, carried, whole, card = ((text or "")[:MAX_LENGTH] for text in found)

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from feedcrawl.domain.extraction.bodies.furniture import clear_away, is_hidden
+from feedcrawl.domain.extraction.bodies.furniture import POSTS, clear_away, is_hidden
 from feedcrawl.domain.markup import parse_html
 from feedcrawl.domain.text import canonical_text
 
@@ -120,3 +120,15 @@ def test_is_hidden(html, hidden):
     tree = parse_html(html)
     assert tree is not None
     assert is_hidden(tree.find(".//p")) is hidden
+
+
+def test_consent_goes_however_long_it_is_and_a_page_of_recipes_stays():
+    dialog = f"<div id=onetrust-consent-sdk>{STORY * 20}</div>"
+    assert "Sentence" not in cleared(f"<p>Short.</p>{dialog}")
+    assert "Sentence" in cleared(f"<div class=cookie-recipe>{STORY}</div>")
+
+
+def test_comments_are_the_posts_of_a_thread():
+    tree = parse_html(f"<html><body><p>{NOTE}</p>{STORY}<div class=comment>{NOTE}</div></body></html>")
+    assert tree is not None
+    assert canonical_text(clear_away(tree, POSTS)[0]).count("furniture") == 2

@@ -5,6 +5,7 @@ from feedcrawl.domain.extraction.bodies.polish import (
     agreement,
     corroborate,
     drop_calls,
+    drop_doubles,
     drop_headline,
     drop_repeats,
     grams,
@@ -160,3 +161,10 @@ def test_agreement():
     assert agreement(grams("a b c d"), grams("e f g h")) == 0
     assert agreement(grams(""), grams("")) == 0
     assert agreement(grams("a b c d e"), grams("a b c d x")) == 0.5
+
+
+def test_a_paragraph_that_stands_twice_is_shown_once():
+    story = "".join(f"<p>{line}</p>" for line in LINES)
+    tree = body(f"<div><div>{story}<p>Short.</p><li>{LINES[0]}</li></div><div>{story}<p>Short.</p></div></div>")
+    drop_doubles(tree)
+    assert canonical_text(tree).splitlines() == [*LINES, "Short.", f"- {LINES[0]}", "Short."]

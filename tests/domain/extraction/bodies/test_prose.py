@@ -1,6 +1,6 @@
 import pytest
 
-from feedcrawl.domain.extraction.bodies.prose import find_root, trim, whole_articles
+from feedcrawl.domain.extraction.bodies.prose import find_root, find_thread, trim, whole_articles
 from feedcrawl.domain.extraction.bodies.weights import weigh
 from feedcrawl.domain.markup import parse_html
 from feedcrawl.domain.text import canonical_text
@@ -83,3 +83,26 @@ def test_paragraphs_in_scripts_without_spaces():
     sentence = "気象庁は、日向灘で地震があったと発表した。震源の深さは約三十キロと推定される。"
     root, _ = found(f"<div id=root>{f'<p>{sentence}</p>' * 5}</div>{LINKS}")
     assert root.get("id") == "root"
+
+
+POSTS = "".join(
+    f"<div class=post><h4><a href=/{n}>User {n}</a></h4><div class=text>{story(n % 3 + 1, 'post')}</div></div>"
+    for n in range(5)
+)
+
+
+def test_find_thread():
+    tree = parse_html(f"<html><body><div><div id=thread>{POSTS}</div>{TEASERS}</div></body></html>")
+    assert tree is not None
+    weights = weigh(tree.find("body"))
+    thread = find_thread(tree.find("body"), weights)
+    assert thread is not None
+    assert thread.get("id") == "thread"
+    trim(thread, weights, teasers=False)
+    assert canonical_text(thread).count("User ") == 5
+
+
+def test_a_page_with_one_post_is_no_thread():
+    tree = parse_html(f"<html><body><div class=post><div class=text>{story()}</div></div></body></html>")
+    assert tree is not None
+    assert find_thread(tree.find("body"), weigh(tree.find("body"))) is None

@@ -1,0 +1,114 @@
+"""Why an extraction is as it is: what each rung and each source of a field found, as a table for a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from feedcrawl.domain.errors import NoArticle
+from feedcrawl.domain.extraction.bodies.choice import choose
+from feedcrawl.domain.extraction.bodies.rungs import (
+    by_embedded,
+    by_feed,
+    by_prose,
+    by_readability,
+    by_rules,
+    by_structured_data,
+    by_trafilatura,
+)
+from feedcrawl.domain.extraction.fields.authors import author_sources, find_authors
+from feedcrawl.domain.extraction.fields.bylines import plain_byline
+from feedcrawl.domain.extraction.fields.moments import find_published, published_candidates
+from feedcrawl.domain.extraction.fields.sites import site_keys
+from feedcrawl.domain.extraction.fields.titles import find_title, statements
+from feedcrawl.domain.extraction.kinds import page_kind
+from feedcrawl.domain.extraction.page import read_page
+from feedcrawl.domain.extraction.walls.recognition import refuse_walls
+from feedcrawl.domain.models import SourceRules
+from feedcrawl.domain.text import fold
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from feedcrawl.domain.extraction.page import Page
+    from feedcrawl.domain.models import FeedContent
+
+MAX_VALUE = 70
+_NO_RULES = SourceRules()
+
+
+class Row(NamedTuple):
+    """One line of an explanation: a field, who speaks of it, how much that counts, what it says."""
+
+    field: str
+    source: str
+    weight: str
+    value: str
+
+
+def explain(
+    html: bytes | str, *, url: str, rules: SourceRules | None = None, feed: FeedContent | None = None
+) -> tuple[Row, ...]:
+    """Every candidate for the body, title, day and authors of a page, and which was chosen and why.
+
+    All rungs run, those too whose answer the choice never asked for. NoArticle with FAIL_BAD_HTML or FAIL_PARSE for
+    what is no page; a page without an article is explained.
+    """
+    page = read_page(html, url)
+    return (
+        Row("page", "kind", "", page_kind(page)),
+        *_bodies(page, rules or _NO_RULES, feed),
+        *_titles(page, feed),
+        *_days(page, feed),
+        *_authors(page, feed),
+    )
+
+
+def table(rows: tuple[Row, ...]) -> str:
+    """The rows as aligned columns."""
+    shown = [Row("field", "source", "weight", "value"), *rows]
+    widths = [max(len(row[column]) for row in shown) for column in range(3)]
+    return "\n".join(
+        "  ".join((*(cell.ljust(width) for cell, width in zip(row[:3], widths, strict=True)), row.value)).rstrip()
+        for row in shown
+    )
+
+
+def _bodies(page: Page, rules: SourceRules, feed: FeedContent | None) -> Iterator[Row]:
+    choice = choose(page, rules, feed)
+    rungs = (by_rules(page, rules), by_prose(page), by_readability(page), by_structured_data(page))
+    for candidate in (*rungs, by_trafilatura(page), by_embedded(page), by_feed(feed)):
+        if candidate:
+            weight = f"{len(candidate.text)} characters, {candidate.density:.0%} links"
+            yield Row("body", candidate.rung, weight, _cut(candidate.text))
+    yield Row("body", "chosen", "", f"{choice.winner.rung}: {choice.reason}" if choice else "none: no rung found any")
+    try:
+        refuse_walls(page, choice.winner.text if choice else "", choice.winner.density if choice else 0.0)
+    except NoArticle as refused:
+        yield Row("body", "refused", "", _cut(str(refused)))
+
+
+def _titles(page: Page, feed: FeedContent | None) -> Iterator[Row]:
+    sources = ("structured data", "OpenGraph", "feed", "heading", "card", "title element or editors")
+    for source, statement in zip(sources, statements(page, feed, site_keys(page)), strict=True):
+        if statement.text:
+            yield Row("title", source, f"{statement.weight:g}", _cut(statement.text))
+    yield Row("title", "chosen", "", find_title(page, feed) or "none")
+
+
+def _days(page: Page, feed: FeedContent | None) -> Iterator[Row]:
+    for place, (source, moment) in enumerate(published_candidates(page, feed), 1):
+        yield Row("published", source, f"place {place}", moment.isoformat())
+    published = find_published(page, feed)
+    yield Row("published", "chosen", "", published.isoformat() if published else "none")
+
+
+def _authors(page: Page, feed: FeedContent | None) -> Iterator[Row]:
+    for place, (source, names) in enumerate(author_sources(page, feed, plain_byline(page)), 1):
+        if said := list(names):
+            yield Row("authors", source, f"place {place}", _cut("; ".join(said)))
+    yield Row("authors", "chosen", "", "; ".join(find_authors(page, feed)) or "none")
+
+
+def _cut(text: str) -> str:
+    line = fold(text)
+    return line if len(line) <= MAX_VALUE else f"{line[:MAX_VALUE]}…"

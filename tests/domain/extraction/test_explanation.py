@@ -1,0 +1,36 @@
+import pytest
+
+from feedcrawl.domain.errors import NoArticle
+from feedcrawl.domain.extraction.explanation import Row, explain, table
+
+STORY = "".join(f"<p>Sentence number {n} of the story is long enough to be taken for prose.</p>" for n in range(80))
+PAGE = f"""<title>Best ports</title><meta name=author content="Ann Lee"><meta name=date content=2026-03-04>
+<article><h1>Ten best ports</h1><p>By Bo Ek</p>{STORY}</article>"""
+
+
+def test_each_candidate_and_each_choice_has_a_row():
+    rows = explain(PAGE, url="https://d.example/story")
+    said = {(row.field, row.source): row.value for row in rows}
+    assert said["page", "kind"] == "article"
+    assert {source for field, source in said if field == "body"} == {"prose", "readability", "trafilatura", "chosen"}
+    assert said["body", "chosen"].startswith("prose: ")
+    assert said["title", "heading"] == "Ten best ports"
+    assert said["title", "title element or editors"] == "Best ports"
+    assert said["published", "chosen"] == "2026-03-04T00:00:00+00:00"
+    assert said["authors", "meta elements"] == "Ann Lee"
+    assert said["authors", "chosen"] == "Bo Ek"
+
+
+def test_a_page_without_an_article_is_explained():
+    rows = explain(f"<title>404</title><p>Page not found</p>{' ' * 300}", url="https://d.example/story")
+    assert [row.value[:9] for row in rows if row.source == "refused"] == ["FAIL_EMPT"]
+
+
+def test_what_is_no_page_is_refused():
+    with pytest.raises(NoArticle):
+        explain("{}", url="https://d.example/story")
+
+
+def test_a_table_has_aligned_columns():
+    text = table((Row("title", "heading", "3.5", "A story"), Row("title", "chosen", "", "A story")))
+    assert text == ("field  source   weight  value\ntitle  heading  3.5     A story\ntitle  chosen           A story")
