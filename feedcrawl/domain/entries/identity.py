@@ -1,6 +1,7 @@
-"""Under which names an entry may be known: its uid and the keys by which it is met again.
+"""The names of a feed entry: candidates for its uid, and the keys by which later polls find it again.
 
-Made from one document alone, so that it can run beside the parser; `recognition` compares it with what is known.
+Names are computed from one document alone, so that a child process can do it right after parsing; `recognition`
+compares them with the stored entries.
 """
 
 from __future__ import annotations
@@ -22,25 +23,26 @@ from feedcrawl.domain.urls import canonicalize
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-MAX_UID: Final = 512  # characters; longer ids go by their digest
-STAMPED: Final = 3  # entries of a document with the same date of change, at which it says nothing of one of them
+MAX_UID: Final = 512  # characters; a longer id is replaced by its digest
+STAMPED: Final = 3  # a date of change that this many entries of a document share is a program's stamp, not an edit
 
 _WEB_ID = re.compile(r"https?:(?=//)", re.IGNORECASE)
-_REVISION = re.compile(r"#\d{1,9}\Z")  # what some publishers append to an id at each edit
+_REVISION = re.compile(r"#\d{1,9}\Z")  # suffix that some publishers append to an id at each edit
 _TAG = re.compile(r"<[^<>]*>")
 _UNFIT = re.compile(r"[\x00-\x20\x7f]")
 
 
 @dataclass(frozen=True, slots=True)
 class Identified:
-    """An entry of a document with all that may identify it within its feed.
+    """An entry of a document, with everything that may identify it within its feed.
 
-    `keys`: to look it up by and to find it again by, `kind:digest`, most telling first, none shared with another entry
-    of the document; kinds `id`, `bare` (an id without scheme), `link`, `path` (a link without host), `media`, and for
-    want of a link `hash` (of what it says).
-    `uids`: the ladder of names. `id_key` and `id_repeated` tell what its native id is worth here, `title_key` is ""
-    where the document repeats its title. `edited` is when it was, by its publisher (RFC 4287 section 4.2.15); None for
-    the moment of publication, and for one that several entries share: a program stamps these, no editor.
+    `keys`: `kind:digest` keys to look the entry up by and to store it under, the surest first; no other entry of the
+    document has them. Kinds: `id`, `bare` (an id without scheme), `link`, `path` (a link without host), `media`, and,
+    for an entry without a link of its own, `hash` (of its content). `uids`: candidates for the entry's uid, the
+    preferred first. `id_key`: key of the native id; None if the entry has no id or shares it. `id_repeated`: True if
+    another entry of the document has the same id. `title_key`: "" if another entry has the same title. `edited`: the
+    publisher's date of the last edit (RFC 4287 section 4.2.15); None if it equals the date of publication, or if
+    several entries share it: such a date is stamped by a program, not set by an editor.
     """
 
     entry: ParsedEntry
@@ -55,7 +57,7 @@ class Identified:
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """The names of one entry, before it is known which of them are its own."""
+    """All names of one entry, before those that it shares with other entries are removed."""
 
     entry: ParsedEntry
     native_id: str
@@ -68,7 +70,7 @@ class _Names:
 
 
 def identify(entries: Iterable[ParsedEntry], *, feed_id: str) -> tuple[Identified, ...]:
-    """The entries of one document, in its order, each with its names; an entry repeated whole counts once."""
+    """The entries of one document with their names, in order; of identical entries only the first is kept."""
     named = _without_repeats(_name(entry, feed_id) for entry in entries)
     uses = Counter(key for names in named for key in _countable(names))
     shared = frozenset(key for key, count in uses.items() if count > 1)
@@ -83,7 +85,7 @@ def _countable(names: _Names) -> Iterator[str]:
 
 
 def content_hash(entry: ParsedEntry) -> str:
-    """SHA-256 of what a reader sees: title, summary and content without markup, white space folded (hex)."""
+    """SHA-256 (hex) of the visible text: title, summary and content without markup, white space folded."""
     return _digest(*(_seen(text) for text in (entry.title, entry.summary, entry.content)))
 
 
@@ -108,7 +110,7 @@ def _name(entry: ParsedEntry, feed_id: str) -> _Names:
 
 
 def _digests(entry: ParsedEntry, canonical: str, feed_id: str, rest: tuple[str, ...]) -> tuple[str, ...]:
-    """What names an entry that has no name of its own; each takes in more, the last is no other's in its document."""
+    """Digests for an entry without id or link; each covers more fields, the last is unique in the document."""
     published = entry.published.isoformat() if entry.published else ""
     digests = [_digest(canonical, entry.title or "", published, feed_id)]
     for text in rest:
@@ -117,13 +119,13 @@ def _digests(entry: ParsedEntry, canonical: str, feed_id: str, rest: tuple[str, 
 
 
 def _title_key(entry: ParsedEntry) -> str:
-    """A digest of the title, of the text's beginning where there is none, "" where there is neither."""
+    """A digest of the title, else of the first 200 characters of the text; "" if the entry has neither."""
     text = _seen(entry.title) or _seen(entry.content or entry.summary)[:200]
     return _digest(text)[:16] if text else ""
 
 
 def _id_keys(native_id: str) -> Iterator[str]:
-    """An id as it is, and one that is a URL without scheme and revision mark as well; case counts."""
+    """The key of the id and, if the id is a URL, of the URL without scheme and revision mark; case counts."""
     if native_id:
         yield _key("id", native_id)
     if _WEB_ID.match(native_id):
@@ -131,7 +133,7 @@ def _id_keys(native_id: str) -> Iterator[str]:
 
 
 def _hostless_keys(entry: ParsedEntry) -> Iterator[str]:
-    """What is left of the link, or of an id that is one, when its host changes; and the first enclosure."""
+    """Keys that survive a change of host: the path of the link (or of a URL as id), and the first enclosure."""
     path = _canonical(entry.link or entry.native_id).partition("//")[2].partition("/")[2]
     if path:
         yield _key("path", path)
@@ -141,7 +143,7 @@ def _hostless_keys(entry: ParsedEntry) -> Iterator[str]:
 
 
 def _without_repeats(named: Iterable[_Names]) -> Sequence[_Names]:
-    """Without entries that say nothing, or repeat the names of one before."""
+    """The entries that have an id, a link or a title, and do not repeat the names of an earlier entry."""
     found: dict[tuple[str, str], _Names] = {}
     for names in named:
         if names.native_id or names.canonical or names.title_key:

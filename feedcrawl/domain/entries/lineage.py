@@ -1,4 +1,4 @@
-"""What is remembered of an entry and of a feed's ids between polls."""
+"""The state that is stored between polls for each entry and for the quality of a feed's ids."""
 
 from __future__ import annotations
 
@@ -8,25 +8,27 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
 Rung = Literal["id", "link", "hash"]
-"""What an entry's uid was made of: its native id, its canonical link, or a digest of what it says."""
+"""The origin of an entry's uid: its native id, its canonical link, or a digest of its content."""
 
-# A publisher's first edit counts at once; then each wait doubles, so that a text that changes at every poll (an
-# advertisement, a counter) makes few revisions; after the last only a new title makes one.
+# The first edit of an entry counts at once. After it the least time between two revisions doubles, so that a text that
+# changes at every poll (an advertisement, a counter) makes few revisions. After MAX_TEXT_REVISIONS only a new title
+# makes one.
 FIRST_WAIT: Final = timedelta(hours=1)
 LONGEST_WAIT: Final = timedelta(hours=24)
 MAX_TEXT_REVISIONS: Final = 10
 
-# Hysteresis: ids that repeat are distrusted at once, ids that change only when they go on doing so (one change of all
-# of them is a migration), and trust comes back slowly, since each swing would name new entries differently.
+# Hysteresis: repeated ids are distrusted at once; changed ids only after several polls in a row, because a single
+# change of all ids is a migration. Trust returns slowly, because each change of the rule names new entries differently.
 MAX_STRIKES: Final = 3
 CALM_POLLS: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
 class IdQuality:
-    """How far a feed's native ids can be trusted. `rule`: what new entries are named by, "id" or "link".
+    """How far a feed's native ids can be trusted. `rule`: the source of new entries' uids, "id" or "link".
 
-    `strikes`: polls in a row in which most ids changed; `calm`: polls in a row without fault while links rule.
+    `strikes`: consecutive polls in which most ids changed. `calm`: consecutive polls without a fault while the rule is
+    "link".
     """
 
     rule: Literal["id", "link"] = "id"
@@ -34,7 +36,9 @@ class IdQuality:
     calm: int = 0
 
     def after(self, *, repeated: bool, changed: bool) -> IdQuality:
-        """The quality after a poll whose ids were repeated, or for the greater part not those known."""
+        """The quality after one more poll. `repeated`: entries shared ids; `changed`: most known entries had new
+        ids.
+        """
         strikes = self.strikes + 1 if changed else 0
         if repeated or strikes >= MAX_STRIKES:
             return IdQuality("link", min(strikes, MAX_STRIKES))
@@ -45,10 +49,11 @@ class IdQuality:
 
 @dataclass(frozen=True, slots=True)
 class KnownEntry:
-    """The lineage of one entry. Keys are digests (`identity.Identified`), `title_key` "" where the title tells nothing.
+    """The lineage of one entry. Keys are digests (see `identity.Identified`); `title_key` is "" if the title is not
+    unique.
 
-    `revisions` counts reported changes, the last at `revised_at`; `content_hash` and `edited` are as last reported.
-    Times are aware UTC.
+    `revisions` counts the reported changes, the last of them at `revised_at`; `content_hash` and `edited` are those of
+    the last report. Times are aware UTC.
     """
 
     uid: str
@@ -65,7 +70,7 @@ class KnownEntry:
     edited: datetime | None = None
 
     def seen(self, *, id_key: str | None, published: datetime | None, now: datetime) -> KnownEntry:
-        """The lineage after one more poll that showed the entry, perhaps under another id."""
+        """The lineage after one more poll that showed the entry, possibly under another id."""
         return replace(
             self,
             id_key=id_key or self.id_key,
@@ -75,18 +80,22 @@ class KnownEntry:
         )
 
     def differs(self, *, content_hash: str, edited: datetime | None) -> bool:
-        """Whether an entry is another than was last reported, by what it says or by its publisher's word."""
+        """True if the content differs from the last report, or the publisher's date of edit is later than the
+        last known date.
+        """
         last = self.edited or self.published or self.first_seen
         return content_hash != self.content_hash or (edited is not None and edited > last)
 
-    def outdates(self, said: datetime | None) -> bool:
-        """Whether a version that its publisher dates so is older than the one that was last reported."""
-        return said is not None and self.edited is not None and said < self.edited
+    def outdates(self, edited: datetime | None) -> bool:
+        """True if a version with this date of edit is older than the version that was last reported."""
+        return edited is not None and self.edited is not None and edited < self.edited
 
     def revised(
         self, *, content_hash: str, title_key: str, now: datetime, edited: datetime | None = None
     ) -> KnownEntry | None:
-        """The lineage with a new revision, or None where nothing changed or the change does not count (yet)."""
+        """The lineage with a new revision; None if nothing changed, or the change comes too soon or too often to
+        count.
+        """
         if not self.differs(content_hash=content_hash, edited=edited) or not self._is_due(title_key, now):
             return None
         return replace(
@@ -107,13 +116,13 @@ class KnownEntry:
         return now - self.revised_at >= min(FIRST_WAIT * (1 << doublings), LONGEST_WAIT)
 
     def to_json(self) -> str:
-        """One compact JSON object, fields without a value left out."""
+        """One compact JSON object, without the fields that are None or 0."""
         record = {name: value for name, value in asdict(self).items() if value not in (None, 0)}
         return json.dumps(record, separators=(",", ":"), default=datetime.isoformat, ensure_ascii=False)
 
 
 def known_from_json(text: str) -> KnownEntry:
-    """The lineage that `to_json` wrote, of this or another version."""
+    """The lineage from JSON that `to_json` of this or another version wrote."""
     record: dict[str, Any] = json.loads(text)
     for name in ("published", "first_seen", "last_seen", "revised_at", "edited"):
         record[name] = datetime.fromisoformat(record[name]) if record.get(name) else None

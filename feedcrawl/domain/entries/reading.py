@@ -1,4 +1,4 @@
-"""One reading of a feed document, as a child process does it: parsed, and its entries identified."""
+"""One reading of a feed document, done in a child process: the document is parsed and its entries are identified."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FeedReading:
-    """A parsed feed, and each of its entries with the names by which it may be known.
+    """A parsed feed, and each of its entries with its names.
 
-    `digest` is of what its entries are and say. Where it is the one that was known, entries are left out.
+    `digest` covers names and content of the entries. If it equals the known digest, `parsed` has no entries and
+    `identified` is empty.
     """
 
     parsed: ParsedFeed
@@ -29,7 +30,9 @@ class FeedReading:
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """How a document is read: `known` is the digest of last time; `redact_emails` leaves out addresses of authors."""
+    """Options of a reading. `known`: digest of the previous reading; `redact_emails`: remove the authors'
+    addresses.
+    """
 
     known: str | None = None
     redact_emails: bool = False
@@ -39,9 +42,9 @@ _PLAIN = How()
 
 
 def read_feed(body: bytes, *, url: str, content_type: str | None, feed_id: str, how: How = _PLAIN) -> FeedReading:
-    """Parses a document and names its entries; NotAFeed as `feeds.parse` raises it.
+    """Parse a document and name its entries. Raises NotAFeed, as `feeds.parse` does.
 
-    Names and digest of an entry are the same with its author's address and without.
+    Redaction of e-mail addresses changes neither an entry's names nor the digest.
     """
     parsed = feeds.parse(body, url=url, content_type=content_type)
     if how.redact_emails:
@@ -54,10 +57,10 @@ def read_feed(body: bytes, *, url: str, content_type: str | None, feed_id: str, 
 
 
 def digest_of(entries: Iterable[Identified]) -> str:
-    """SHA-256 (hex) over names, content and edits of entries, in order.
+    """SHA-256 (hex) over names, content and dates of edit of the entries, in order.
 
-    What a publisher's program stamps on each answer says nothing to a reader and is not in it: build date, generator,
-    counters, numbers of comments.
+    Values that a publisher's program changes in each response do not count: build date, generator, counters, numbers of
+    comments.
     """
     found = hashlib.sha256()
     for entry in entries:

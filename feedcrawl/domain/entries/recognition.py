@@ -1,6 +1,6 @@
-"""Which entries of a poll are new, which changed, which are known under another name.
+"""The decision which entries of a poll are new, which changed, and which are known under another name.
 
-Nothing is looked up here: the caller looks up the keys of `identity.identify` and hands over what it found.
+There is no I/O here: the caller looks up the keys of `identity.identify` and passes the stored values.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from feedcrawl.domain.entries.identity import Identified
     from feedcrawl.domain.models import ParsedEntry
 
-MAX_NEW: Final = 1000  # of one poll; the rest is new again at the next
-MIGRATION_MIN: Final = 3  # entries that must agree before a poll is taken for a migration
-REPEATED_SHARE: Final = 0.05  # of a document's entries, beyond which its ids name nothing (as FreshRSS found)
+MAX_NEW: Final = 1000  # new entries of one poll; the rest are new again at the next poll
+MIGRATION_MIN: Final = 3  # least number of moved or renamed entries that make a migration
+REPEATED_SHARE: Final = 0.05  # share of repeated ids in a document above which ids are distrusted (as in FreshRSS)
 
 Verdict = Literal["new", "changed", "edited", "known"]
-"""`edited`: it says what it said, and its publisher that it was changed; so its article may say something else."""
+"""`edited`: the entry's content is the same, but its publisher reports an edit, so its article may have changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """One entry of a poll: what it is to us, and what to store of it.
+    """One entry of a poll: the verdict, and the values to store.
 
-    `lineage` replaces what is stored under its uid; `aliases` are keys to store for the uid: those that were nobody's,
-    and those whose owner is in the document under other names.
+    `lineage` replaces the lineage stored under its uid. `aliases` are the keys to store for the uid: keys that had no
+    owner, and keys whose owner is in the document under other names.
     """
 
     entry: ParsedEntry
@@ -40,16 +40,16 @@ class Sighting:
 
     @property
     def uid(self) -> str:
-        """The entry's name within its feed, the same for as long as it is recognised."""
+        """The entry's name within its feed; unchanged for as long as the entry is recognised."""
         return self.lineage.uid
 
 
 @dataclass(frozen=True, slots=True)
 class Recognition:
-    """A poll's entries in document order, and what the poll says of the feed's ids.
+    """A poll's entries in document order, and the quality of the feed's ids after the poll.
 
-    `migrated`: most entries were met under new names, so the feed was moved or rewritten, and none of them is news.
-    `over_limit`: new entries beyond the most that one poll may bring, left for the next.
+    `migrated`: most entries were found under new names, so the feed was moved or rewritten; entries that were found
+    again are not reported as new. `over_limit`: number of new entries beyond MAX_NEW, left for the next poll.
     """
 
     sightings: tuple[Sighting, ...]
@@ -66,11 +66,12 @@ def recognise(
     quality: IdQuality,
     now: datetime,
 ) -> Recognition:
-    """What the entries of a document are, given what is stored of its feed.
+    """The verdict on each entry of a document, given the stored entries of its feed.
 
-    `aliases`: uids by key, for those keys of `found` that are stored; `known`: the lineages of these uids. An entry is
-    known by its id, by its link where ids say nothing, by any key with a witness, or by its place where most of the
-    document is so (a migration). Any other is new and gets the first name of its ladder that is free.
+    `aliases`: uids by key, for the keys of `found` that are stored; `known`: the lineages by uid. An entry is
+    recognised by its id; by its link if the ids cannot decide; by any key if date or title agree; or, in a migration
+    (most of the document moved), by its place. Every other entry is new and gets the first candidate of `uids` that is
+    free.
     """
     stored = {key: known[uid] for key, uid in aliases.items() if uid in known}
     matching = _Matching(found, stored, quality)
@@ -84,7 +85,7 @@ def recognise(
 
 
 class _Matching:
-    """The entries of a document, and the known entries they turn out to be; none of these is met twice."""
+    """Matches the entries of a document with known entries; each known entry is matched at most once."""
 
     def __init__(self, found: Sequence[Identified], stored: Mapping[str, KnownEntry], quality: IdQuality) -> None:
         self._found = found
@@ -95,7 +96,7 @@ class _Matching:
         self._contradicted: set[str] = set()
 
     def run(self) -> bool:
-        """Match all that can be matched, by the surest keys first; whether the feed was migrated."""
+        """Match as many entries as possible, by the surest keys first; True if the feed was migrated."""
         surest = (self._by_id, self._by_link) if self._quality.rule == "id" else (self._by_link, self._by_id)
         for accepts in (*surest, _by_witness):
             self._match(accepts)
@@ -108,7 +109,7 @@ class _Matching:
         return True
 
     def pairs(self) -> Iterator[tuple[Identified, KnownEntry | None]]:
-        """Each entry with what is known of it."""
+        """Each entry with the known entry that it matches, or None."""
         for number, entry in enumerate(self._found):
             yield entry, self._matches.get(number)
 
@@ -142,7 +143,7 @@ class _Matching:
         return sum(_is_renamed(entry, before) for entry, before in self.pairs())
 
     def _by_id(self, entry: Identified, key: str, before: KnownEntry) -> bool:
-        """An id names what it named, unless link, title and date all say that it was given to something else."""
+        """True if the ids are equal, unless link, title and date all show that the id was reused."""
         if _kind(key) not in {"id", "bare"}:
             return False
         links = [key for key in entry.keys if _kind(key) == "link"]
@@ -154,20 +155,20 @@ class _Matching:
         return False
 
     def _by_link(self, entry: Identified, key: str, before: KnownEntry) -> bool:
-        """A link or digest names an entry where ids do not: one of the two has none, or the feed's are not trusted."""
+        """True if link or digest is equal and the ids are distrusted, equal, or absent on one side."""
         ids_say_nothing = self._quality.rule == "link" or not _is_renamed(entry, before)
         return _kind(key) in {"link", "hash"} and ids_say_nothing
 
 
 def _by_witness(entry: Identified, _key: str, before: KnownEntry) -> bool:
-    """Any key names an entry whose date agrees, or whose title does where a date is missing."""
+    """True if the dates agree, or the titles agree where a date is missing; the kind of key does not matter."""
     if entry.entry.published and before.published:
         return _same_date(entry, before)
     return _same_title(entry, before)
 
 
 def _by_place(entry: Identified, key: str, before: KnownEntry) -> bool:
-    """In a migration the place is enough, but what was published since the place was last seen is news there."""
+    """True if link, path or enclosure is equal, and the entry was not published after it was last seen there."""
     published = entry.entry.published
     return _kind(key) in {"link", "path", "media"} and not (published and published > before.last_seen)
 
@@ -200,7 +201,8 @@ def _sightings(
 ) -> Iterator[Sighting]:
     present = {before.uid for _, before in pairs if before}
     taken = {before.uid for before in stored.values()}
-    passing = {"id", "bare"} if quality.rule == "link" else set()  # ids that change would be stored for ever
+    # Ids that keep changing would fill the store with aliases.
+    unstable = {"id", "bare"} if quality.rule == "link" else set()
     for entry, before in pairs:
         if before:
             verdict, lineage = _seen_again(entry, before, now)
@@ -209,14 +211,14 @@ def _sightings(
         taken.add(lineage.uid)
         others = present - {lineage.uid}
         free = (key for key in entry.keys if key not in stored or stored[key].uid in others)
-        aliases = tuple(key for key in free if _kind(key) not in passing)
+        aliases = tuple(key for key in free if _kind(key) not in unstable)
         yield Sighting(entry.entry, verdict, lineage, aliases)
 
 
 def _seen_again(entry: Identified, before: KnownEntry, now: datetime) -> tuple[Verdict, KnownEntry]:
     lineage = before.seen(id_key=entry.id_key, published=entry.entry.published, now=now)
-    said = {"content_hash": entry.content_hash, "title_key": entry.title_key}
-    revised = lineage.revised(**said, edited=entry.edited, now=now)
+    content = {"content_hash": entry.content_hash, "title_key": entry.title_key}
+    revised = lineage.revised(**content, edited=entry.edited, now=now)
     if revised is None:
         return "known", lineage
     return "edited" if revised.content_hash == lineage.content_hash else "changed", revised

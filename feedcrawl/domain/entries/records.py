@@ -1,4 +1,4 @@
-"""Entries as other programs read them.
+"""The records of entries that other programs read.
 
 The JSON Schemas and the tables of docs/data-format.md are generated from these classes.
 """
@@ -38,8 +38,8 @@ class EntryEnclosures(TypedDict):
 class EntryRawRefs(TypedDict):
     """The part `raw_refs` of a record."""
 
-    fetch_id: Annotated[Uuid, About("Names the exchange in the archive that showed the entry")]
-    offset: Annotated[Count | None, About("Always null: the exchange is kept whole")]
+    fetch_id: Annotated[Uuid, About("The request and response in the archive that contain the entry")]
+    offset: Annotated[Count | None, About("Always null: the archive holds the whole response")]
     length: Annotated[Count | None, About("Always null")]
     note: Annotated[str | None, About("Always null")]
 
@@ -48,12 +48,12 @@ class EntryRawRefs(TypedDict):
 class EntryRecord(TypedDict):
     """One version of one entry of a feed: a line of entries/<day>.ndjson."""
 
-    type: Annotated[Literal["entry"], About("Tells records apart where files are joined")]
+    type: Annotated[Literal["entry"], About("Kind of the record, for files that hold several kinds")]
     entry_uid: Annotated[
         str,
         About(
-            "The entry's name within its feed: its own id where the feed's ids can be trusted, else its link,"
-            " else a digest. Two feeds may use the same one",
+            "The entry's name within its feed: its own id if the feed's ids can be trusted, else its link,"
+            " else a digest. Not unique across feeds",
             minLength=1,
             maxLength=512,
         ),
@@ -62,55 +62,55 @@ class EntryRecord(TypedDict):
     feed_url: Annotated[WebUrl, About("The feed's subscribed URL")]
     article_uid: Annotated[
         Uid | None,
-        About("The article behind the link, as its uid is before the page is fetched; null without a usable link"),
+        About("The article's uid as computed from the link, before the page is fetched; null without a usable link"),
     ]
     link: Annotated[str | None, About("The link, absolute, otherwise as published")]
     canonical_link: Annotated[str | None, About("The link in canonical form")]
     title: Annotated[str | None, About("One line of text")]
     summary: Annotated[str | None, About("HTML or text as published")]
-    content: Annotated[str | None, About("HTML or text as published, where the feed has more than a summary")]
-    authors: Annotated[list[EntryAuthors], About("Each with what is known")]
+    content: Annotated[str | None, About("HTML or text as published; null if the feed has only a summary")]
+    authors: Annotated[list[EntryAuthors], About("Authors; unknown fields are null")]
     categories: Annotated[list[str], About("The publisher's own labels")]
-    enclosures: Annotated[list[EntryEnclosures], About("Media that belong to the entry")]
-    published: Annotated[Time | None, About("When the publisher says it appeared")]
-    updated: Annotated[Time | None, About("When the publisher says it changed")]
-    published_raw: Annotated[str | None, About("The date as written, also where it could not be read")]
+    enclosures: Annotated[list[EntryEnclosures], About("Media files of the entry")]
+    published: Annotated[Time | None, About("Publisher's date of publication")]
+    updated: Annotated[Time | None, About("Publisher's date of the last change")]
+    published_raw: Annotated[str | None, About("The date of publication as written, even if it cannot be parsed")]
     language: Annotated[str | None, About("Language tag as published")]
-    image: Annotated[str | None, About("URL of the entry's picture")]
-    first_seen: Annotated[Time, About("When we first met it")]
-    last_seen: Annotated[Time, About("When we last met it")]
-    seen_count: Annotated[Positive, About("Polls that showed it")]
+    image: Annotated[str | None, About("URL of the entry's image")]
+    first_seen: Annotated[Time, About("First poll that showed the entry")]
+    last_seen: Annotated[Time, About("Last poll that showed the entry")]
+    seen_count: Annotated[Positive, About("Number of polls that showed the entry")]
     content_hash: Annotated[
-        Sha256, About("SHA-256 of title, summary and content without markup; changes with what a reader sees")
+        Sha256, About("SHA-256 of title, summary and content without markup; changes when the visible text changes")
     ]
-    revision: Annotated[Positive, About("1 for a new entry, one more at each change")]
-    raw_refs: Annotated[list[EntryRawRefs], About("Where its bytes lie in the archive")]
-    raw: Annotated[str | None, About("The entry's own markup as published, where it is known")]
+    revision: Annotated[Positive, About("1 for a new entry; rises by one at each change")]
+    raw_refs: Annotated[list[EntryRawRefs], About("Places of the entry in the archive")]
+    raw: Annotated[str | None, About("The entry's markup as published; null if unknown")]
     files: Annotated[
         list[FileState],
-        About("Media files, where FEEDCRAWL_MEDIA_FILES is on; what is pending here is told by `files/`"),
+        About("Media files, if FEEDCRAWL_MEDIA_FILES is on; the final state of a pending file is in `files/`"),
     ]
 
 
 class NewEntryRawRefs(TypedDict):
     """The part `raw_refs` of a record."""
 
-    fetch_id: Annotated[Uuid, About("The exchange")]
+    fetch_id: Annotated[Uuid, About("The request and response in the archive")]
 
 
 @record("new_entry", "new_entry")
 class NewEntryRecord(TypedDict):
     """An entry that its feed had not shown before. Event id: new_entry:<feed_id>:<entry_uid>."""
 
-    entry_uid: Annotated[str, About("The entry within its feed", minLength=1)]
+    entry_uid: Annotated[str, About("The entry's name within its feed", minLength=1)]
     feed_id: Annotated[Uuid, About("The feed")]
-    published: Annotated[Time | None, About("When the publisher says it appeared")]
+    published: Annotated[Time | None, About("Publisher's date of publication")]
     canonical_link: Annotated[str | None, About("The link in canonical form")]
     title: Annotated[str | None, About("One line of text")]
-    article_uid: Annotated[Uid | None, About("The article behind the link, as its uid is before the page is fetched")]
-    content_hash: Annotated[Sha256, About("SHA-256 of what a reader sees")]
-    raw_refs: Annotated[list[NewEntryRawRefs], About("Where its bytes lie in the archive")]
-    ingested_at: Annotated[Time, About("When the poll happened")]
+    article_uid: Annotated[Uid | None, About("The article's uid as computed from the link, before the page is fetched")]
+    content_hash: Annotated[Sha256, About("SHA-256 of the visible text")]
+    raw_refs: Annotated[list[NewEntryRawRefs], About("Places of the entry in the archive")]
+    ingested_at: Annotated[Time, About("Time of the poll")]
 
 
 @record("entry_updated", "entry_updated")
@@ -119,12 +119,12 @@ class EntryUpdatedRecord(TypedDict):
     entry_updated:<feed_id>:<entry_uid>:<content_hash[:16]>.
     """
 
-    entry_uid: Annotated[str, About("The entry within its feed", minLength=1)]
+    entry_uid: Annotated[str, About("The entry's name within its feed", minLength=1)]
     feed_id: Annotated[Uuid, About("The feed")]
-    published: Annotated[Time | None, About("When the publisher says it appeared")]
+    published: Annotated[Time | None, About("Publisher's date of publication")]
     canonical_link: Annotated[str | None, About("The link in canonical form")]
     title: Annotated[str | None, About("One line of text")]
-    article_uid: Annotated[Uid | None, About("The article behind the link, as its uid is before the page is fetched")]
-    content_hash: Annotated[Sha256, About("SHA-256 of what a reader sees")]
-    raw_refs: Annotated[list[NewEntryRawRefs], About("Where its bytes lie in the archive")]
-    ingested_at: Annotated[Time, About("When the poll happened")]
+    article_uid: Annotated[Uid | None, About("The article's uid as computed from the link, before the page is fetched")]
+    content_hash: Annotated[Sha256, About("SHA-256 of the visible text")]
+    raw_refs: Annotated[list[NewEntryRawRefs], About("Places of the entry in the archive")]
+    ingested_at: Annotated[Time, About("Time of the poll")]

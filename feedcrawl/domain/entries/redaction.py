@@ -1,4 +1,6 @@
-"""Takes e-mail addresses out of what is kept of a feed's authors. Ids, texts and the archive stay as published."""
+"""Removes the e-mail addresses of a feed's authors from stored records. Ids, texts and the archive stay as
+published.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,14 @@ if TYPE_CHECKING:
     from feedcrawl.domain.models import ParsedEntry, ParsedFeed
 
 STAND_IN: Final = "redacted@redacted.invalid"
-"""In an entry's own markup, where an address may be required (RFC 2606 section 2 keeps the name from anybody)."""
+"""Replaces an address in an entry's markup, where an address may be required (RFC 2606 section 2 reserves the
+domain).
+"""
 _AT: Final = r"(?:[@\uff20]|%40|&#0*64;|&#x0*40;|&commat;|\s?[\[({]\s?at\s?[\])}]\s?)"
 _DOT: Final = r"(?:\.|%2e|\s?[\[({]\s?(?:dot|punkt)\s?[\])}]\s?)"
 _LOCAL: Final = r"\w.!#$%*+^`|~-"
-# Begins where a word does, and is bounded, so that the time is linear in a hostile text. `/@ann@b.test` is a handle.
+# The match begins at the start of a word and is bounded, so that time is linear in a hostile text. `/@ann@b.test` is a
+# handle, not an address.
 _ADDRESS: Final = re.compile(
     rf"(?:\b(?:mailto|acct|xmpp|sip):)?(?<![@{_LOCAL}])[{_LOCAL}]{{1,256}}?{_AT}[\w-]{{1,63}}(?:{_DOT}[\w-]{{1,63}}){{1,10}}",
     re.IGNORECASE,
@@ -27,19 +32,19 @@ _BRACKETS: Final = re.compile(r"\(\s*\)|<\s*>|\[\s*\]")
 
 
 def without_addresses(text: str, instead: str = "") -> str:
-    """The text with another in place of each e-mail address, however its @ is written."""
+    """The text with `instead` in place of each e-mail address, also of one whose @ is written in another way."""
     return _ADDRESS.sub(instead, text)
 
 
 def redacted(person: Person) -> Person | None:
-    """The author by name and page alone; None if an address was all there was."""
+    """The author without addresses; None if neither a name nor a page is left."""
     name = _name(person.name) if person.name else None
     uri = None if person.uri and _ADDRESS.search(person.uri) else person.uri
     return Person(name, None, uri) if name or uri else None
 
 
 def redact(feed: ParsedFeed) -> ParsedFeed:
-    """The feed without the addresses of its authors, in the entries' own markup too."""
+    """The feed without the addresses of its authors, in the entries' raw markup too."""
     return replace(feed, authors=_persons(feed.authors), entries=tuple(map(_entry, feed.entries)))
 
 
@@ -55,7 +60,7 @@ def _persons(authors: Iterable[Person]) -> tuple[Person, ...]:
 
 
 def _name(text: str) -> str | None:
-    """A name as `a@b.test (Name)` and `Name <a@b.test>` leave it."""
+    """The name alone, from forms such as `a@b.test (Name)` and `Name <a@b.test>`; None if there is no name."""
     rest = without_addresses(text)
     if rest == text:
         return text

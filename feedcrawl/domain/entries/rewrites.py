@@ -1,4 +1,4 @@
-"""What a publisher rewrote between two versions of a feed, entry by entry."""
+"""The entries that a publisher rewrote between two versions of a feed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ FIELDS: Final = ("native_id", "link", "title", "published", "updated", "summary"
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """An entry that came, went, or says something else; `fields` are those that differ, each with both its values."""
+    """An entry that was added, removed or changed; `fields` holds (name, old value, new value) for each changed
+    field.
+    """
 
     kind: Literal["added", "removed", "changed"]
     name: str
@@ -25,15 +27,15 @@ class Rewrite:
 
     @property
     def is_silent(self) -> bool:
-        """Whether a text changed and no date with it."""
+        """True if a text changed and no date changed with it."""
         names = {name for name, _, _ in self.fields}
         return bool(names & {"title", "summary", "content"}) and not names & {"published", "updated"}
 
 
 def rewrites(before: ParsedFeed, after: ParsedFeed) -> Iterator[Rewrite]:
-    """The entries of two versions that differ: changed and added ones in the order of the newer, then removed ones.
+    """The entries that differ between two versions: changed and added in the newer version's order, then removed.
 
-    An entry is the same by its id, else by its link, else by its title; white space and markup do not count.
+    Entries are matched by id, else by link, else by title; white space and markup do not count.
     """
     old = {_name(entry): entry for entry in before.entries}
     new = {_name(entry): entry for entry in after.entries}
@@ -54,8 +56,8 @@ def _differing(before: ParsedEntry, after: ParsedEntry) -> Iterator[tuple[str, s
     for field in FIELDS:
         old, new = getattr(before, field), getattr(after, field)
         if old != new and not (reads_alike and field in ("title", "summary", "content")):
-            yield field, _said(old), _said(new)
+            yield field, _text(old), _text(new)
 
 
-def _said(value: object) -> str:
+def _text(value: object) -> str:
     return "" if value is None else str(value)
