@@ -1,4 +1,4 @@
-"""What the extensions share that repeat a step while a spider runs."""
+"""Base of the extensions that repeat a step while a spider runs."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ T = TypeVar("T")
 
 
 class Periodic:
-    """Repeats `step` from the spider's beginning to its end, in spiders that `serves` accepts."""
+    """Repeats `step` from the start of the spider to its end, for spiders that `serves` accepts."""
 
     first_sec = 0.0
-    """Time until the first step."""
+    """Time before the first step."""
 
     def __init__(self, crawler: Crawler) -> None:
         assert crawler.stats is not None
@@ -38,20 +38,20 @@ class Periodic:
         return cls(crawler)
 
     def serves(self, spider: Spider) -> bool:  # noqa: ARG002 - for subclasses
-        """Whether the extension works for this spider."""
+        """True if the extension works for this spider."""
         return True
 
     async def step(self) -> float | None:
-        """Does the work once; seconds until the next time, None for never."""
+        """Does the work once; returns the seconds until the next step, None for no further step."""
         raise NotImplementedError
 
     def spider_opened(self, spider: Spider) -> None:
-        """Begins."""
+        """Starts the steps."""
         if self.serves(spider):
             self._running = asyncio.ensure_future(self._run())
 
     async def spider_closed(self) -> None:
-        """Stops; a step ends at the next point where it waits."""
+        """Stops the steps; a running step ends at its next await."""
         if self._running is not None:
             self._running.cancel()
             await asyncio.wait([self._running])
@@ -63,7 +63,7 @@ class Periodic:
 
 
 async def to_its_end(function: Callable[..., T], *args: Any) -> T:
-    """Runs a function in a thread, and waits for it even if the extension is stopped meanwhile."""
+    """Runs a function in a thread; waits for its end even if the extension is stopped meanwhile."""
     work = asyncio.ensure_future(asyncio.to_thread(function, *args))
     try:
         return await asyncio.shield(work)

@@ -1,4 +1,4 @@
-"""Takes in what other programs brought, while a spider of ours runs; and hands dead letters out to them."""
+"""Reads URLs from other programs' queues and category links while a spider runs; delivers dead letters to them."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ logger = logging.getLogger(__name__)
 
 QUEUE_SEC = 1.0
 LINKS_EVERY = 30
-"""The queue is looked at each second, the categories' links every 30th time."""
+"""The queue is read each second, the links of the categories every 30th time."""
 
 
 class InputExtension(Periodic):
-    """Only for spiders that take pages from the frontier. A spider does not end while there is something to take in."""
+    """Works for spiders that take pages from the frontier. A spider does not end while there is input to read."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
@@ -45,7 +45,9 @@ class InputExtension(Periodic):
         return "page" in getattr(spider, "lanes", ())
 
     def spider_opened(self, spider: Spider) -> None:
-        """Takes up what was left over, then looks regularly."""
+        """Opens the inputs and starts the regular reads; the first one recovers what an earlier run took and did
+        not enqueue.
+        """
         if self.serves(spider):
             worker, wired = f"{socket.gethostname()}:{os.getpid()}", self._wired
             stores = (wired.client, wired.leases, wired.articles)
@@ -53,19 +55,21 @@ class InputExtension(Periodic):
         super().spider_opened(spider)
 
     def spider_idle(self, spider: Spider) -> None:  # noqa: ARG002 - the signal's argument
-        """Keeps the spider while links are being read or an item has just come in."""
+        """Keeps the spider open while links are being read or a URL was just read from the queue."""
         ready = self._wired.readiness.trouble is None
         if self._scanning or (self._inputs is not None and ready and self._take(self._inputs)):
             raise DontCloseSpider
 
     async def spider_closed(self) -> None:
-        """Stops looking, and hands out the last dead letters."""
+        """Stops reading, and delivers the last dead letters."""
         await super().spider_closed()
         if self._wired.readiness.trouble is None:
             self._dead_letters()
 
     async def step(self) -> float:
-        """A look. While the crawl pauses nothing is taken in, least of all from a server that is not ours."""
+        """Reads the inputs once. While the crawl pauses nothing is read, least of all from a server that is not
+        ours.
+        """
         assert self._inputs is not None
         if self._wired.readiness.trouble is None:
             if self._turn % LINKS_EVERY == 0 and not self._scanning:
@@ -93,14 +97,14 @@ class InputExtension(Periodic):
         try:
             taken = inputs.from_queue()
         except StoreUnavailable:
-            return 0  # the scheduler pauses and says so
+            return 0  # the scheduler pauses and logs the reason
         self._count(taken)
         return taken
 
     def _dead_letters(self) -> None:
         try:
             moved = self._wired.dead_letter_service.deliver()
-        except (StoreUnavailable, DiskUnavailable):  # the watch says so; the letters wait
+        except (StoreUnavailable, DiskUnavailable):  # the watch logs the reason; the dead letters wait
             return
         self._stats.inc_value("feedcrawl/dead_letters", moved)
 

@@ -1,10 +1,10 @@
-"""Log lines: an event and what belongs to it, for people or as JSON, and never two lines where one was meant.
+"""Log lines: an event with its fields, for people or as JSON; each record is exactly one line.
 
     2026-11-27 23:36:54Z [info] article_stored uid=fb18a22e994f51c0 url=https://example.com/xyz
     {"timestamp": "2026-11-27T23:36:54.123456Z", "level": "info", "event": "article_stored", "uid": "fb18a22e…", …}
 
-Whatever `logger.info("article_stored", extra={…})` carries comes out, URLs without their secrets. Text from the web
-stands in quotes with every control character escaped, so that no URL can forge a line or steer a terminal.
+A line has all extras of `logger.info("article_stored", extra={…})`, URLs without their secrets. Text from the web is
+quoted and its control characters are escaped, so that no URL can forge a line or control a terminal.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ _START_UP = frozenset({
     "scrapy.utils.log", "scrapy.addons", "scrapy.middleware", "scrapy.crawler", "scrapy.statscollectors",
     "scrapy.extensions.logstats",
 })  # fmt: skip
-"""Loggers that say what a crawl is made of: of use to whoever changes the program, at DEBUG."""
+"""Loggers that list the components of a crawl; they log at DEBUG, since only developers need them."""
 _OBJECTS = ("spider", "crawler", "response", "request")
-"""Extras that Scrapy adds, which are live objects."""
+"""Extras that Scrapy adds and that are live objects."""
 _OF_EVERY_RECORD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
-"""What is no extra; the last ones are left by other handlers' formatters, later Pythons and uvicorn."""
+"""Attributes that are no extras; the last ones are set by other handlers' formatters, later Pythons and uvicorn."""
 _JSON = json.JSONEncoder(ensure_ascii=False, default=str)
 _PLAIN = re.compile(r"[^\s\"'=\\]+")
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 _EXPLAINED = (StoreUnavailable, DiskUnavailable, Refusal)
-"""Errors that say all there is to say: where in the program they were met is of no use to an operator."""
+"""Errors whose message explains everything: a traceback would not help an operator."""
 _LEVEL_COLOURS = {"debug": "2", "info": "32", "warning": "33", "error": "31", "critical": "1;31"}
 
 
 class Logs:
-    """Gives Scrapy's log handler this form, where a script runs the crawler and not the `crawl` command."""
+    """Sets this format on Scrapy's log handler when a script runs the crawler instead of the `crawl` command."""
 
     def __init__(self, formatter: logging.Formatter) -> None:
         self._formatter = formatter
@@ -61,18 +61,18 @@ class Logs:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Reads FEEDCRAWL_LOG_FORMAT."""
         extension = cls(formatter(crawler.settings))
-        crawler.signals.connect(extension.apply, signals.spider_opened)  # Scrapy has by then made another handler
+        crawler.signals.connect(extension.apply, signals.spider_opened)  # by then Scrapy has made another handler
         return extension
 
     def apply(self) -> None:
-        """Nothing where Scrapy has no handler."""
+        """Sets the formatter of Scrapy's handler, if there is one."""
         handler = get_scrapy_root_handler()
         if handler is not None:
             handler.setFormatter(self._formatter)
 
 
 class _Stderr(logging.StreamHandler[Any]):
-    """Writes to what standard error is at the moment: a progress line keeps its place below the log."""
+    """Writes to the current `sys.stderr`, so that the progress line stays below the log."""
 
     def emit(self, record: logging.LogRecord) -> None:
         self.stream = sys.stderr
@@ -80,8 +80,8 @@ class _Stderr(logging.StreamHandler[Any]):
 
 
 def install(settings: BaseSettings) -> None:
-    """A log handler on the root logger by LOG_FILE, LOG_ENABLED and the level, in place of Scrapy's. ValueError for a
-    level that is none.
+    """Installs a log handler on the root logger in place of Scrapy's, by LOG_FILE, LOG_ENABLED and the level.
+    ValueError for an unknown level.
     """
     level = level_of(settings)
     handler: logging.Handler
@@ -103,7 +103,9 @@ def install(settings: BaseSettings) -> None:
 
 
 def level_of(settings: BaseSettings) -> str:
-    """FEEDCRAWL_LOG_LEVEL, unless LOG_LEVEL was given where only an operator gives it (`-L`, `-s`)."""
+    """The value of FEEDCRAWL_LOG_LEVEL, or of LOG_LEVEL if the operator set it on the command line (`-L`, `-s`).
+    ValueError for an unknown level.
+    """
     given = (settings.getpriority("LOG_LEVEL") or 0) > SETTINGS_PRIORITIES["project"]
     name = "LOG_LEVEL" if given else "FEEDCRAWL_LOG_LEVEL"
     level = str(settings[name]).upper()
@@ -113,12 +115,14 @@ def level_of(settings: BaseSettings) -> str:
 
 
 def formatter(settings: BaseSettings, *, colours: bool = False) -> logging.Formatter:
-    """The form that FEEDCRAWL_LOG_FORMAT names."""
+    """The formatter named by FEEDCRAWL_LOG_FORMAT."""
     return Lines(_as_json if settings.get("FEEDCRAWL_LOG_FORMAT") == "json" else Console(colours=colours))
 
 
 class Lines(logging.Formatter):
-    """A record as an event with its extras, written by `render`. Every poll has a line: what is done here counts."""
+    """Turns a record into an event with its extras, and `render` writes the event. It runs for every poll, so it
+    must be fast.
+    """
 
     def __init__(self, render: Callable[[Event], str]) -> None:
         super().__init__()
@@ -145,7 +149,7 @@ class Lines(logging.Formatter):
 
 
 def _shown(value: Any) -> Any:
-    """A value of a line as JSON has it, without the secrets of URLs."""
+    """A field's value in a form that JSON can encode, without the secrets of URLs."""
     plain = isinstance(value, str | int | float | dict | list | tuple | None)
     return record_without_secrets(value if plain else repr(value))
 
@@ -155,13 +159,13 @@ def _as_json(event: Event) -> str:
 
 
 class Console:
-    """A line for people; a traceback follows it, indented."""
+    """Renders an event as a line for people; a traceback follows, indented."""
 
     def __init__(self, *, colours: bool) -> None:
         self._colours = colours
 
     def __call__(self, event: Event) -> str:
-        """The line, with seconds enough for people."""
+        """The line; its time is cut to seconds."""
         level, trace = str(event.pop("level")), event.pop("exception", None)
         source, at, said = str(event.pop("logger")), event.pop("timestamp"), escaped(str(event.pop("event")))
         shown = f"\x1b[{_LEVEL_COLOURS.get(level, '0')}m{level}\x1b[0m" if self._colours else level
@@ -172,12 +176,12 @@ class Console:
 
 
 def escaped(text: str) -> str:
-    """Text without characters that end a line or steer a terminal."""
+    """The text with every character escaped that could end a line or control a terminal."""
     return text if text.isprintable() else "".join(c if c.isprintable() else _escape(c) for c in text)
 
 
 def quoted(value: object) -> str:
-    """A value as one word, or in quotes with what could be misread escaped."""
+    """A value as a plain word, or as quoted JSON if it has other characters than those of a word."""
     if isinstance(value, str) and _PLAIN.fullmatch(value):
         return escaped(value)
     return escaped(_JSON.encode(value))

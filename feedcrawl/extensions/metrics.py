@@ -1,4 +1,4 @@
-"""Prometheus' view of a worker, where FEEDCRAWL_METRICS_PORT names a port."""
+"""The Prometheus endpoint of a worker, if FEEDCRAWL_METRICS_PORT is set."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 
 class Metrics:
-    """A scrape runs on a thread of the endpoint's own, and asks Redis there."""
+    """Serves the metrics. Each scrape runs in a thread of the endpoint and reads Redis there."""
 
     def __init__(self, crawler: Crawler) -> None:
         assert crawler.stats is not None
@@ -43,7 +43,7 @@ class Metrics:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """NotConfigured where no port is set."""
+        """Raises NotConfigured if no port is set."""
         wired = wiring.of(crawler)
         if not wired.config.metrics_port:
             raise NotConfigured
@@ -53,7 +53,9 @@ class Metrics:
         return extension
 
     def spider_opened(self, spider: Spider) -> None:
-        """Opens the port, for spiders that work on the frontier. A crawl goes on without it."""
+        """Opens the port, for spiders that use the frontier. If the port cannot be opened the crawl goes on
+        without metrics.
+        """
         if not hasattr(spider, "lanes"):
             return
         host, port = self._wired.config.metrics_host, self._wired.config.metrics_port
@@ -71,25 +73,25 @@ class Metrics:
         self._wired.parsers.on_answer = self.parsed
 
     def spider_closed(self) -> None:
-        """Frees the port."""
+        """Closes the port."""
         if self._endpoint is not None:
             self._endpoint.close()
 
     def request_reached_downloader(self, request: Request) -> None:
-        """The clock starts."""
+        """Stores the start time of the download."""
         request.meta["reached_at"] = time.monotonic()
 
     def request_left_downloader(self, request: Request) -> None:
-        """The clock stops, whatever came."""
+        """Observes the duration of the download, failed or not."""
         took = time.monotonic() - request.meta.pop("reached_at", time.monotonic())
         self._histograms.observe(names.FETCH_SECONDS, took, _kind(request))
 
     def response_downloaded(self, response: Response, request: Request) -> None:
-        """Bodies as they were sent."""
+        """Observes the size of the body, as received (compressed)."""
         self._histograms.observe(names.CONTENT_BYTES, len(response.body), _kind(request))
 
     def item_scraped(self, item: Any) -> None:
-        """How punctual a poll was, and what it spared."""
+        """Observes how closely a poll kept its chosen interval."""
         if not isinstance(item, FeedPoll) or item.is_archive or item.pushed:
             return
         ratio = interval_ratio(item)
@@ -97,12 +99,12 @@ class Metrics:
             self._histograms.observe(names.INTERVAL_RATIO, ratio)
 
     def parsed(self, function: str, outcome: Done[Any] | Failed) -> None:
-        """A child's answer."""
+        """Observes the duration of a child process's parse, and counts its failure."""
         self._histograms.observe(names.PARSE_SECONDS, outcome.seconds, function)
         if isinstance(outcome, Failed):
             self._stats.inc_value(f"feedcrawl/parse_failed/{outcome.code}")
 
 
 def _kind(request: Request) -> str:
-    """The kind of task; robots.txt, probes and whatever else has none are `other`."""
+    """The kind of the task; `other` for requests without a task (robots.txt, probes)."""
     return request.meta["lease"].task.kind if "lease" in request.meta else "other"

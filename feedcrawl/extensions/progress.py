@@ -1,4 +1,4 @@
-"""How far a crawl is: a live line and a closing table on a terminal, one closing log event anywhere else."""
+"""Progress of a crawl: on a terminal a live line and a closing table, elsewhere one closing log event."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _POLLS = "feedcrawl/polls/"
 
 
 class Progress:
-    """Reads the numbers from the crawler's stats, and what waits from the frontier."""
+    """Reads the numbers from the crawler's stats, and the waiting articles from the frontier."""
 
     def __init__(self, crawler: Crawler, console: Console, *, live: bool) -> None:
         self._crawler = crawler
@@ -46,7 +46,7 @@ class Progress:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Live where standard error is a terminal, and log lines go there for people."""
+        """The line is live if standard error is a terminal and receives the log in the format for people."""
         settings = crawler.settings
         quiet = settings.get("FEEDCRAWL_LOG_FORMAT") == "json" or settings.get("LOG_FILE")
         live = sys.stderr.isatty() and settings.getbool("LOG_ENABLED") and not quiet
@@ -56,7 +56,7 @@ class Progress:
         return progress
 
     def spider_opened(self) -> None:
-        """Starts the line."""
+        """Starts the live line."""
         if self._live is not None:
             self._live.start()
             sys.stderr = _Above(self._console, sys.stderr)
@@ -64,7 +64,7 @@ class Progress:
             self._loop.start(REFRESH_SEC)
 
     def spider_closed(self, reason: str) -> None:
-        """Ends the line; the table or the event takes its place."""
+        """Ends the live line and prints the table; without a live line, logs the event."""
         counts = summary(self._crawler.stats.get_stats())
         if self._live is None:
             logger.info("crawl_finished", extra={"reason": reason, **counts})
@@ -79,7 +79,7 @@ class Progress:
         self._live.update(Text(line(summary(self._crawler.stats.get_stats()), self._waiting())), refresh=True)
 
     def _waiting(self) -> int | None:
-        """Articles that no worker has; None while the store does not tell."""
+        """The number of articles that no worker holds; None if the store is unavailable."""
         try:
             return wiring.of(self._crawler).frontier.counts().get("pending:article", 0)
         except StoreUnavailable:
@@ -87,8 +87,8 @@ class Progress:
 
 
 class _Above(io.TextIOBase):
-    """Standard error while the line is live: what is written appears above it, never cut into the terminal's width, so
-    that a URL can be copied. `rich_proxied_file` is where rich finds the real one.
+    """Standard error while the line is live: text appears above the line and is not wrapped to the terminal's
+    width, so that a URL can be copied. rich finds the real stream in `rich_proxied_file`.
     """
 
     def __init__(self, console: Console, stream: TextIO) -> None:
@@ -96,26 +96,26 @@ class _Above(io.TextIOBase):
         self.rich_proxied_file = stream
 
     def write(self, text: str) -> int:
-        """Prints whole lines."""
+        """Prints the text above the live line."""
         if text.rstrip("\n"):
             self._console.print(Text.from_ansi(text.rstrip("\n")), soft_wrap=True)
         return len(text)
 
     def flush(self) -> None:
-        """Passed on."""
+        """Flushes the real stream."""
         self.rich_proxied_file.flush()
 
     def fileno(self) -> int:
-        """The real one's."""
+        """The descriptor of the real stream."""
         return self.rich_proxied_file.fileno()
 
     def isatty(self) -> bool:
-        """It is one, or there would be no line."""
+        """Always True: the live line is only started on a terminal."""
         return True
 
 
 def summary(stats: Mapping[str, Any]) -> dict[str, Any]:
-    """What a crawl came to so far: polls by result, entries, articles, failures by code, what was asked and read."""
+    """Numbers of a crawl so far: polls by result, entries, articles, failures by code, requests and bytes."""
 
     def below(prefix: str) -> dict[str, int]:
         found = {name.removeprefix(prefix): count for name, count in stats.items() if name.startswith(prefix)}

@@ -1,4 +1,4 @@
-"""Removes what is too old while a crawl runs: once a day and data directory, in a thread."""
+"""Removes files that are too old while a crawl runs: once a day for each data directory, in a thread."""
 
 from __future__ import annotations
 
@@ -20,19 +20,21 @@ LOOK_SEC = 3600.0
 
 
 class Retention(Periodic):
-    """At the start, then each hour: whoever comes first on a day does it. Ends with the spider, wherever it is."""
+    """Tries at the start and then each hour; the first worker of a day does the work. A pass stops when the
+    spider ends.
+    """
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._stop = threading.Event()
 
     async def spider_closed(self) -> None:
-        """Waits for the file in hand."""
+        """Stops the pass after the file that is being removed, and waits for that."""
         self._stop.set()
         await super().spider_closed()
 
     async def step(self) -> float:
-        """A pass, if one is due today."""
+        """Runs a pass, if none ran today."""
         await to_its_end(self._pass)
         return LOOK_SEC
 

@@ -1,4 +1,4 @@
-"""Gives back the task of whatever failed on the way: no error of a callback or a pipeline may hold a lease."""
+"""Gives back the task whose callback or pipeline raised an error, so that no lease stays held."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ RETRY_SEC = 5.0
 
 
 class Settle:
-    """Redis and disk that are away cost a task no attempt; an error of ours does, so that it ends some day.
+    """An outage of Redis or the disk does not count as an attempt of the task; an error of ours does, so that the task
+    ends after its last attempt.
 
-    `feedcrawl/failed` counts both: a run with any of them does not end with status 0.
+    Outages are counted in `feedcrawl/unavailable/…`, our errors in `feedcrawl/failed/…`.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -36,18 +37,18 @@ class Settle:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Listens for errors of items and callbacks."""
+        """Connects to the signals for errors of pipelines and callbacks."""
         extension = cls(crawler)
         crawler.signals.connect(extension.item_error, signals.item_error)
         crawler.signals.connect(extension.spider_error, signals.spider_error)
         return extension
 
     def item_error(self, item: Any, failure: Failure) -> None:
-        """A pipeline raised."""
+        """Gives back the task of an item whose pipeline raised."""
         self._settle(getattr(item, "lease", None), failure, "pipeline_failed")
 
     def spider_error(self, failure: Failure, response: Response | None) -> None:
-        """A callback or errback raised."""
+        """Gives back the task of a request whose callback or errback raised."""
         request = getattr(failure, "request", None) or getattr(response, "request", None)
         self._settle(request.meta.get("lease") if request is not None else None, failure, "callback_failed")
 
@@ -57,7 +58,8 @@ class Settle:
         self._stats.inc_value(f"feedcrawl/{'unavailable' if away else 'failed'}/{reason}")
         if lease is None:
             return
-        # What waits longer than the linger time would be left by a crawl that then ends as if its work were done.
+        # A task that waits longer than the linger time would be left behind: the crawl would end as if its work were
+        # done.
         delay = min(RETRY_SEC, self._wired.config.linger_sec) if passes(failure.value) else RETRY_SEC
         code = getattr(failure.value, "code", reason) if away else reason
         logger.error("task_given_back", extra={"task": lease.id, "url": lease.task.url, "reason": code})

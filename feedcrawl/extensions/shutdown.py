@@ -1,4 +1,6 @@
-"""Ends what the process holds, in order: children, then files, then the server; and bounds the drain after a signal."""
+"""Closes the resources of the process in order: child processes, files, server; and limits the drain after a
+signal.
+"""
 
 from __future__ import annotations
 
@@ -23,17 +25,17 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 LOOK_SEC = 0.25
-"""Scrapy tells nobody that it has begun to stop, so that has to be looked for."""
+"""Time between two checks whether Scrapy is stopping: there is no signal for that."""
 UNWIND_SEC = 10.0
-"""How long after the cut what still runs (a parser, a pipeline) may take before the process ends without it."""
+"""Time after the cut that running work (a parser, a pipeline) has before the process ends without it."""
 
 
 class Shutdown:
-    """When the engine has stopped, all of the wiring ends.
+    """Closes the wiring when the engine has stopped.
 
-    A drain after SIGTERM has its time. For its last 10 s (a third of a short one) the connections are cut and their
-    tasks go back without an attempt; what has not ended 10 s after that, or at a second signal, is left, and all
-    leases go back. So a drain of 30 s or more is not exceeded.
+    The drain after SIGTERM is limited. In its last 10 s (the last third of a drain shorter than 30 s) connections are
+    cut, and their tasks are given back without an attempt. 10 s after the cut, or at a second signal, the process
+    leaves running work unfinished and gives back all leases. So a drain of 30 s or more is not exceeded.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -53,12 +55,12 @@ class Shutdown:
         return extension
 
     def engine_started(self) -> None:
-        """Begins to look for the end."""
+        """Starts the checks whether the engine is stopping."""
         _reactor().addSystemEventTrigger("during", "shutdown", self._leave)
         self._watch.start(LOOK_SEC, now=False)
 
     async def engine_stopped(self) -> None:
-        """The children first, for their answers need the store; the server last."""
+        """Closes the child processes first, because their results need the store; the server last."""
         self._ended = True
         if self._watch.running:
             self._watch.stop()
@@ -78,12 +80,14 @@ class Shutdown:
         if self._cut_at is None:
             self._cut_at = now
             logger.warning("drain_cut", extra={"requests": len(self._crawler.engine.downloader.active)})
-        self._cut()  # at each look, since Twisted asks once more where a connection that was used before is lost
+        self._cut()  # at each check, since Twisted sends a request again if a reused connection is lost
         if now - self._cut_at > UNWIND_SEC:
             _reactor().stop()
 
     def _cut(self) -> None:
-        """Ends all downloads; each request says why before it fails, so that nothing is counted against anyone."""
+        """Ends all downloads; sets the outcome `shutdown` on each request first, so that no host is blamed for
+        the failure.
+        """
         for request in self._crawler.engine.downloader.active:
             if lease := request.meta.get("lease"):
                 request.meta["outcome"] = judge("shutdown", task_kind=lease.task.kind)
@@ -93,7 +97,7 @@ class Shutdown:
                 _abort(end)
 
     def _leave(self) -> None:
-        """The reactor stops though the engine has not: what is held goes back, and nothing is waited for."""
+        """Gives back all leases at once, when the reactor stops before the engine has."""
         if self._ended:
             return
         self._ended = True

@@ -1,4 +1,4 @@
-"""Keeps on the disk what is subscribed, for a server that loses its data (`scrapy restore`)."""
+"""Saves the subscriptions to disk, from which `scrapy restore` fills a server that has lost its data."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ logger = logging.getLogger(__name__)
 
 FIRST_SEC = 5.0
 AGAIN_SEC = 30.0
-"""Until the first look, and until the next where it could not be taken."""
+"""Time before the first check, and before the next check after a failure."""
 
 
 class Snapshot(Periodic):
-    """In spiders that take polls: soon after the start, then at intervals, and at the end. A thread does the work."""
+    """Saves in spiders that take polls: soon after the start, at intervals, and at the end. The work is done in a
+    thread.
+    """
 
     first_sec = FIRST_SEC
 
@@ -30,17 +32,17 @@ class Snapshot(Periodic):
         return "poll" in getattr(spider, "lanes", ())
 
     async def spider_closed(self) -> None:
-        """The last one, if it takes no time."""
+        """Saves a last snapshot, if that is cheap."""
         await super().spider_closed()
         if self._running is not None:
             await self._take(at_end=True)
 
     async def step(self) -> float:
-        """Takes one if it is due."""
+        """Saves a snapshot if one is due."""
         return await self._take()
 
     async def _take(self, *, at_end: bool = False) -> float:
-        """Takes one if it is due, or at the end if it is cheap; seconds until the next."""
+        """Saves a snapshot if one is due, or at the end if it is cheap; returns the seconds until the next check."""
         wired = self._wired
         if wired.readiness.trouble is not None:
             return AGAIN_SEC

@@ -1,4 +1,4 @@
-"""Ends a worker whose event loop stands still: it answers no signal, and its leases have long gone to others."""
+"""Ends a worker whose event loop is stalled: such a worker handles no signal, and its leases have expired."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ TICK_SEC = 1.0
 
 
 class Stall:
-    """Has the process end with status 1, and print where its threads are, once the event loop stood still too long.
+    """Ends the process with status 1, after printing the stack of each thread, when the event loop has stalled too
+    long.
 
-    A thread of C waits for that: a regular expression or a codec that does not end holds the interpreter's lock, and
-    neither a thread nor a signal handler of Python would run. The tasks in hand then count a death of their worker,
-    which gives up the one that is to blame. A process that is stopped (SIGSTOP) for so long ends as well.
+    The timer runs in a C thread (faulthandler): an endless regular expression or codec holds the interpreter's lock, so
+    that no Python thread and no signal handler can run. The tasks that the worker held then count a death of their
+    worker, and the task at fault is given up. A process stopped (SIGSTOP) for that long ends too.
     """
 
     def __init__(self, limit_sec: float) -> None:
@@ -42,11 +43,11 @@ class Stall:
         return extension
 
     def engine_started(self) -> None:
-        """Begins to count."""
+        """Starts the timer."""
         self._ticks.start(min(TICK_SEC, self._limit_sec / 4))
 
     def engine_stopped(self) -> None:
-        """What closes the process may take its time."""
+        """Stops the timer: closing the process is not limited."""
         if self._ticks.running:
             self._ticks.stop()
         faulthandler.cancel_dump_traceback_later()

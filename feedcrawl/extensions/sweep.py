@@ -1,4 +1,4 @@
-"""Looks each minute that every feed has its future: one worker of the fleet at a time, a little at a time."""
+"""Checks each minute that every feed has a future task: in one worker of the fleet at a time, page by page."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ logger = logging.getLogger(__name__)
 
 EVERY_SEC = 60.0
 PAGE_SEC = 0.05
-"""Time between two pages: 5 000 feeds a second, of which the server works 4 % of the time."""
+"""Time between two pages: 5 000 feeds a second, which keeps the server busy for 4 % of the time."""
 CONFIRM_SEC = 1.0
 CHEAP = 10_000
-"""Feeds that a run with an end looks at; it may not wait longer than two seconds for that."""
+"""Most feeds that a run with an end checks, so that it waits at most two seconds for the check."""
 
 
 class Sweep(Periodic):
-    """Runs in workers that stay, and once at the start of others."""
+    """Repeats the check in workers that stay; checks once at the start of other runs."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
@@ -47,16 +47,16 @@ class Sweep(Periodic):
         return "poll" in getattr(spider, "lanes", ())
 
     def spider_idle(self, spider: Spider) -> None:  # noqa: ARG002 - the signal's argument
-        """Keeps a run with an end until the look at its start is over: it may bring work."""
+        """Keeps a run with an end open until the check at its start is over, since the check may add tasks."""
         if self._once and self._running is not None and not self._running.done():
             raise DontCloseSpider
 
     async def step(self) -> float | None:
-        """One pass."""
+        """Checks all feeds once."""
         try:
             await self._pass()
         except StoreUnavailable as error:
-            logger.debug("sweep_waits", extra={"reason": error.code})  # the scheduler pauses and says so
+            logger.debug("sweep_waits", extra={"reason": error.code})  # the scheduler pauses and logs the reason
         return None if self._once else EVERY_SEC
 
     async def _pass(self) -> None:
@@ -66,7 +66,7 @@ class Sweep(Periodic):
             return
         if not await asyncio.to_thread(self._sweeper.begin):
             return
-        if not self._once:  # a run with an end polls all that is due
+        if not self._once:  # a run with an end polls every due feed, so it spreads none
             wired = self._wired
             await asyncio.to_thread(catch_up.spread_overdue, wired.registry, wired.frontier, wired.now())
         pages, suspects = self._sweeper.pages(), list[str]()
@@ -79,7 +79,7 @@ class Sweep(Periodic):
         self._stats.inc_value("feedcrawl/sweeps")
 
     async def _repair(self, suspects: list[str]) -> list[str]:
-        """None left."""
+        """Repairs the suspects that still have no future task a second later; returns an empty list."""
         if suspects:
             await asyncio.sleep(CONFIRM_SEC)
             repaired = await asyncio.to_thread(self._sweeper.repair, suspects)

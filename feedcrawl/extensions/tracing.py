@@ -1,4 +1,4 @@
-"""What Scrapy does for a task as spans: each request, and the ids of the step in each log line."""
+"""Spans of a task's requests, and trace ids in log lines."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     from feedcrawl.telemetry.spans import Spans
 
 SPAN = "request_span"
-"""Where a request has its span while it is under way."""
+"""Key of `request.meta` for the span of a request that is being downloaded."""
 
 
 class Tracing:
-    """Requests without a lease (robots.txt, probes) are no steps of a task. Publishers are sent nothing of a trace."""
+    """Requests without a lease (robots.txt, probes) belong to no task and have no span. No trace header is sent
+    to publishers.
+    """
 
     def __init__(self, tracer: Spans) -> None:
         self._tracer = tracer
@@ -33,7 +35,7 @@ class Tracing:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """NotConfigured where FEEDCRAWL_TRACING is off."""
+        """Raises NotConfigured if FEEDCRAWL_TRACING is off."""
         if not wiring.of(crawler).config.tracing:
             raise NotConfigured
         from feedcrawl.telemetry.spans import Spans  # noqa: PLC0415 - an extra
@@ -50,29 +52,29 @@ class Tracing:
         return extension
 
     def engine_started(self) -> None:
-        """Log lines get ids."""
+        """Adds trace ids to log records."""
         from feedcrawl.telemetry.spans import log_ids  # noqa: PLC0415 - an extra
 
         logging.setLogRecordFactory(log_ids(self._plain))
 
     def engine_stopped(self) -> None:
-        """No more."""
+        """Restores the former factory of log records."""
         logging.setLogRecordFactory(self._plain)
 
     def request_reached_downloader(self, request: Request) -> None:
-        """A request begins: one for each hop and try."""
+        """Starts the span of a request; each redirect hop and each retry has its own."""
         if (lease := request.meta.get("lease")) is not None:
             said = {"http.request.method": request.method, "url.full": without_secrets(request.url)}
             request.meta[SPAN] = self._tracer.start("request", lease, said)
 
     def response_downloaded(self, response: Response, request: Request) -> None:
-        """There is an answer."""
+        """Sets status and body size on the span."""
         if (span := request.meta.get(SPAN)) is not None:
             said = {"http.response.status_code": response.status, "http.response.body.size": len(response.body)}
             span.set_attributes(said)
 
     def request_left_downloader(self, request: Request) -> None:
-        """It ends, whatever came; `fetch_id` names it in the archive."""
+        """Ends the span of a request, failed or not; `fetch_id` identifies the exchange in the archive."""
         span = request.meta.pop(SPAN, None)
         if span is not None:
             span.set_attributes({"feedcrawl.fetch_id": request.meta.get("fetch_id", "")})

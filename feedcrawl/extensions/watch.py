@@ -1,4 +1,4 @@
-"""Looks regularly whether Redis and the disk are as they must be; the scheduler pauses while they are not."""
+"""Checks Redis and the disk regularly; the scheduler pauses while one of them is in trouble."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ logger = logging.getLogger(__name__)
 
 LOOK_SEC = 15.0
 TROUBLED_SEC = 2.0
-"""Time between two looks, and while something is wrong."""
+"""Time between two checks: normally, and while there is trouble."""
 TICK_SEC = 0.5
 
 
 class Watch(Periodic):
-    """The looks are a thread's work: a server or a disk that hangs must not hold up the event loop."""
+    """Checks in a thread: a server or a disk that hangs must not block the event loop."""
 
     first_sec = TICK_SEC
 
@@ -33,7 +33,7 @@ class Watch(Periodic):
         self._looking = False
 
     def spider_opened(self, spider: Spider) -> None:
-        """Removes what a kill left half written, and begins."""
+        """Removes half-written files that a kill left, and starts the checks."""
         try:
             sweep(self._wired.config.data_dir, self._wired.now().timestamp())
         except DiskUnavailable as error:
@@ -41,14 +41,14 @@ class Watch(Periodic):
         super().spider_opened(spider)
 
     async def spider_closed(self) -> None:
-        """A last look, so that a short run has had one."""
+        """Checks once more, so that a short run has had a check."""
         looking = self._looking
         await super().spider_closed()
         if not looking and self._wired.readiness.trouble is None:
             await asyncio.to_thread(self._wired.readiness.look)
 
     async def step(self) -> float:
-        """A look, if it is time for one: sooner while something is wrong."""
+        """Runs the check if one is due; checks are more frequent during trouble."""
         wait = LOOK_SEC if self._wired.readiness.trouble is None else TROUBLED_SEC
         if time.monotonic() - self._looked_at >= wait:
             self._looking = True

@@ -1,4 +1,6 @@
-"""Refuses what the text of a URL already tells, and counts all that was refused (order 10, before everything else)."""
+"""Refuses URLs whose text alone shows that they must not be requested, and counts all address refusals (order 10,
+first of all).
+"""
 
 from __future__ import annotations
 
@@ -24,15 +26,17 @@ __all__ = ["AddressMiddleware", "AddressRefused"]
 
 STAT = "feedcrawl/address_refused"
 HOSTS = 10_000
-# A URL whose text says nothing but its authority that could be refused: its path cannot be misread, nor grow too long
-# by being escaped.
+# A URL of which only the authority could be refused: its path cannot be misread, nor become too long when it is
+# escaped.
 _PLAIN = re.compile(rf"(https?://[A-Za-z0-9.:-]{{1,255}}/)[!-~]{{0,{MAX_URL_LENGTH // 3 - 300}}}")
 
 
 class AddressMiddleware:
-    """A courtesy: it saves the turn and the lookup, and judges scheme and port, which the resolver does not know.
+    """Refuses a bad URL early, which saves the host's turn and the DNS lookup; checks scheme and port, which the
+    resolver does not see.
 
-    The resolver has the last word, for this sees a URL and not what is dialled. Its refusals pass here too.
+    The resolver decides about addresses, since only it knows which address will be connected to. The middleware counts
+    its refusals too.
     """
 
     def __init__(self, stats: StatsCollector, opened: tuple[Network, ...], denied_ports: Collection[int]) -> None:
@@ -50,13 +54,13 @@ class AddressMiddleware:
         return cls(crawler.stats, parse_networks(networks), DENIED_PORTS | parse_ports(ports))
 
     def process_request(self, request: Request) -> None:
-        """AddressRefused for a URL that no answer of a resolver could make right."""
+        """Raises AddressRefused for a URL that must be refused whatever its host resolves to."""
         plain = _PLAIN.fullmatch(request.url)
         refusal = self._root_refusal(plain[1]) if plain else self._refusal(request.url)
         if refusal:
             raise AddressRefused(f"{refusal}: {request.url}")
 
     def process_exception(self, request: Request, exception: Exception) -> None:  # noqa: ARG002 - Scrapy's signature
-        """Counts refusals, whoever spoke them."""
+        """Counts address refusals, both from this middleware and from the resolver."""
         if isinstance(exception, AddressRefused):
             self._stats.inc_value(STAT)

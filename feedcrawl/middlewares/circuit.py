@@ -1,4 +1,4 @@
-"""Tries a host whose circuit is half-open with one light request, before the task itself (order 60)."""
+"""Probes a host whose circuit is half-open with one light request, before the task's own request (order 60)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class CircuitMiddleware:
-    """HEAD of the host's root for a lease that is a probe. CircuitOpen if the site still fails."""
+    """Sends HEAD to the host's root for a lease that is a probe; raises CircuitOpen if the host still fails."""
 
     def __init__(self, crawler: Crawler, leases: Leases, timeout_sec: float) -> None:
         assert crawler.stats is not None
@@ -31,12 +31,12 @@ class CircuitMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Reads FEEDCRAWL_ROBOTS_TIMEOUT_SEC: a probe is as light as a robots.txt."""
+        """Reads FEEDCRAWL_ROBOTS_TIMEOUT_SEC: a probe has the time limit of a robots.txt."""
         wired = wiring.of(crawler)
         return cls(crawler, wired.leases, wired.config.robots_timeout_sec)
 
     async def process_request(self, request: Request) -> None:
-        """Nothing for a host that is up; else the probe, then the host's delay, then the request."""
+        """For a probe: sends the HEAD request, then waits for the host's delay. Other requests pass at once."""
         lease = request.meta.get("lease")
         if lease is None or not lease.probe or request.meta.get("probed"):
             return

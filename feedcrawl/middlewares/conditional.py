@@ -1,4 +1,4 @@
-"""Asks for what changed only (order 300): `meta["validators"]` become the headers of a conditional GET."""
+"""Makes requests conditional (order 300): `meta["validators"]` become the headers of a conditional GET."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 class ConditionalMiddleware:
     """Adds If-None-Match and If-Modified-Since to a request whose meta has `validators`.
 
-    They are of one origin: after a redirect to another the redirect middleware has dropped the headers, and a hop
-    carries `redirect_urls`, so that they are not added anew.
+    Validators belong to one origin. After a redirect to another origin the redirect middleware has dropped the headers;
+    the redirected request has `redirect_urls`, and so the headers are not added again.
     """
 
     def process_request(self, request: Request) -> None:
-        """Adds the headers."""
+        """Adds the headers, unless the request follows a redirect."""
         validators: Validators | None = request.meta.get("validators")
         if validators is None or "redirect_urls" in request.meta:
             return

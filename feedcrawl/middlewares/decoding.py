@@ -1,4 +1,4 @@
-"""Undoes content codings within a limit (order 590, in place of Scrapy's HttpCompressionMiddleware)."""
+"""Removes content codings within a size limit (order 590, in place of Scrapy's HttpCompressionMiddleware)."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ SMALL_DECODED_BYTES = 256 << 10
 
 
 class DecodingMiddleware:
-    """Hands on bodies as they were before compression, at most `meta["download_maxsize"]` or DOWNLOAD_MAXSIZE bytes.
+    """Decompresses response bodies, to at most `meta["download_maxsize"]` or DOWNLOAD_MAXSIZE bytes.
 
-    With `meta["first_bytes"]` so many bytes are enough, and what comes after them is cut.
+    With `meta["first_bytes"]` the decoded body is cut after that many bytes.
 
-    The body of an error or redirect is read to 64 KiB and is empty where that is not enough or it cannot be decoded:
-    nobody needs it, and the status is the news.
+    The body of an error or redirect is decoded to at most 64 KiB; it becomes empty if it is larger or cannot be
+    decoded, because only the status of such a response is used.
     """
 
     def __init__(self, stats: StatsCollector, limit_bytes: int) -> None:
@@ -49,14 +49,15 @@ class DecodingMiddleware:
         return cls(crawler.stats, crawler.settings.getint("DOWNLOAD_MAXSIZE"))
 
     def process_request(self, request: Request) -> None:
-        """Says what can be decoded, unless the request says something else."""
+        """Sets Accept-Encoding to the codings that can be decoded, unless the request has that header."""
         request.headers.setdefault("Accept-Encoding", ACCEPT_ENCODING)
 
     async def process_response(self, request: Request, response: Response) -> Response:
         """The response with its body decoded.
 
-        Raises BodyRefused (`bad_encoding`, `too_large`), and ResponseDataLossError for a body that ends too soon:
-        Scrapy hands it on, so that it is archived, and here it ends (DOWNLOAD_FAIL_ON_DATALOSS is off).
+        Raises BodyRefused (`bad_encoding`, `too_large`), and ResponseDataLossError for an incomplete body: Scrapy
+        passes incomplete bodies on (DOWNLOAD_FAIL_ON_DATALOSS is off) so that they are archived, and this middleware
+        rejects them.
         """
         if "dataloss" in response.flags:
             raise ResponseDataLossError(f"the connection ended before the body did: {request.url}")
@@ -90,7 +91,7 @@ async def _decoded(response: Response, codings: tuple[str, ...], limit_bytes: in
 
 
 async def _off_the_loop(body: bytes, codings: tuple[str, ...], limit_bytes: int) -> bytes:
-    """`decode`, in a thread unless what goes in and what comes out are small: to hand work over costs 0.1 ms."""
+    """Runs `decode`, in a thread unless the body is small before and after decoding: a thread costs 0.1 ms."""
     if is_plain(body, codings):
         return body
     if len(body) <= SMALL_BYTES:
@@ -103,7 +104,7 @@ async def _off_the_loop(body: bytes, codings: tuple[str, ...], limit_bytes: int)
 
 
 def _with_body(response: Response, body: bytes) -> Response:
-    """The response as if it had come so: its class, and the encoding of text, follow from the new body."""
+    """The response with the decoded body; its class and its text encoding are determined from that body."""
     headers = response.headers.copy()
     headers.pop("Content-Encoding", None)
     kind = responsetypes.from_args(headers=headers, url=response.url, body=body)
@@ -112,9 +113,10 @@ def _with_body(response: Response, body: bytes) -> Response:
 
 
 def _readable(response: Response) -> Response:
-    """The response, as UTF-8 where it declares what is no encoding of text.
+    """The response; read as UTF-8 if it declares a codec that is not a text encoding.
 
-    Handlers decode by `encodings`; other spiders may call `response.text`, which runs any codec of Python by its name.
+    Handlers decode text with `encodings`; other spiders may call `response.text`, which runs any Python codec of the
+    declared name.
     """
     if isinstance(response, TextResponse):
         declared = (response.headers.get("Content-Type") or b"").decode("latin-1")

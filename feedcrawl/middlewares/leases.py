@@ -1,4 +1,4 @@
-"""Ends the tasks of plain pages (spider middleware): what a callback yielded is out, so the page is done."""
+"""Ends the tasks of plain pages once the callback's output has been passed on (spider middleware)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class LeaseMiddleware:
-    """Polls and articles end in the commit pipeline; a `page` ends when its callback has no more to say.
+    """Ends the task of a `page` when its callback finishes. Polls and articles end in the commit pipeline.
 
-    A page may be fetched twice after a kill, and what it yields must be fit for that: requests are.
+    After a kill a page may be fetched twice, so the callback's output must be safe to repeat; requests are.
     """
 
     def __init__(self, leases: Leases) -> None:
@@ -32,11 +32,11 @@ class LeaseMiddleware:
         return cls(wiring.of(crawler).leases)
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        """The output unchanged; then the end of the task."""
+        """Yields the output unchanged, then ends the task."""
         lease = response.meta.get("lease")
         async for each in result:
             if isinstance(each, Request):
-                each.meta.pop("lease", None)  # copied from the response's meta; what a spider yields is a new task
+                each.meta.pop("lease", None)  # copied from the response; a new request is a new task
             yield each
         if lease is not None and lease.task.kind == "page" and self._leases.holds(lease):
             self._leases.done(lease, signal=response.meta.get("signal"))

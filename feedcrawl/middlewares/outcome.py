@@ -1,4 +1,6 @@
-"""Judges each answer and failure of a leased request, and frees the host's slot (order 550, inside the redirects)."""
+"""Judges each response and failure of a leased request, and frees the host's slot (order 550, before redirects
+are followed).
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ if TYPE_CHECKING:
 
 
 class OutcomeMiddleware:
-    """Stands where Scrapy's retries stood: what to do about a failure is decided once, and the frontier waits."""
+    """Takes the place of Scrapy's RetryMiddleware: a failure is judged once, and the task waits for its retry in
+    the frontier.
+    """
 
     def __init__(self, verdicts: Verdicts) -> None:
         self._verdicts = verdicts
@@ -27,12 +31,14 @@ class OutcomeMiddleware:
         return cls(Verdicts(wired.leases, crawler.stats, wired.now))
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """The response, judged by its status; a hub's delivery says nothing of the host."""
+        """The response, judged by its status; a hub's delivery is not judged, since it is no response of the
+        host.
+        """
         if "lease" in request.meta and "delivery" not in request.meta:
             self._verdicts.answered(request, response)
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
-        """The failure goes on to the errback, judged."""
+        """Judges the failure and leaves it to the errback."""
         if "lease" in request.meta:
             self._verdicts.failed(request, exception)

@@ -1,4 +1,4 @@
-"""Answers the task of a feed with what its hub has pushed (order 5, before everything else)."""
+"""Answers a feed's request with the delivery of its hub (order 5, before everything else)."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ if TYPE_CHECKING:
 
 
 class PushMiddleware:
-    """A request with `meta["delivery"]` (a `Pushed`) is not sent: its body is here already."""
+    """A request with `meta["delivery"]` (a `Pushed`) is not sent, because the hub's delivery already has the
+    document.
+    """
 
     def process_request(self, request: Request) -> Response | None:
-        """The delivery as an answer, body as the hub sent it."""
+        """The delivery as a response, with the body as the hub sent it; None if there is no delivery."""
         pushed: Pushed | None = request.meta.get("delivery")
         if pushed is None or pushed.delivery is None:
             return None

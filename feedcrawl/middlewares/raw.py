@@ -1,7 +1,8 @@
-"""Raw capture: what came is on the disk before anything reads it.
+"""Raw capture: each response is on disk before it is parsed.
 
-Stands nearest the wire (order 880), where bodies are still content-encoded and header values are as received. Scrapy
-has by then re-cased and reordered header names, joined chunks and lost the reason phrase; the files say so.
+The middleware stands next to the downloader (order 880), where bodies are still content-encoded and header values are
+as received. By then Scrapy has changed the case and order of header names, joined chunks and dropped the reason phrase;
+the archive files state this.
 """
 
 from __future__ import annotations
@@ -26,45 +27,47 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-# Secrets of the operator, not of the publisher: an archive is read by more people than may use them.
+# Secrets of the operator, not of the publisher: more people read an archive than may use these secrets.
 _SECRET = frozenset({b"authorization", b"cookie", b"proxy-authorization"})
-# How Scrapy flags a body that it hands on although it is incomplete: cut off by the peer (where
-# DOWNLOAD_FAIL_ON_DATALOSS is off; else there is an exception and no body), or by a StopDownload of ours. "partial" is
-# not among them: a body that ends with its connection, as HTTP/1.0 has it.
+# Scrapy's flags for an incomplete body that it passes on: cut off by the peer (if DOWNLOAD_FAIL_ON_DATALOSS is off;
+# otherwise Scrapy raises and there is no body), or stopped by our StopDownload. "partial" is not among them: it marks a
+# body that ends with its connection, as in HTTP/1.0.
 _TRUNCATED = {"dataloss": "disconnect", "download_stopped": "unspecified"}
 
 
 class RawCaptureMiddleware:
-    """Archives each request that has `meta["raw"]`: `{"feed_id": …}` or `{"uid": …}`, and under `previous` the `source`
-    of the last RawRef, so that a body that did not change is not written again.
+    """Archives each request that has `meta["raw"]`: `{"feed_id": …}` or `{"uid": …}`. Its `previous` is the `source` of
+    the last RawRef, so that an unchanged body is not written again.
 
-    Leaves `meta["fetch_id"]` (before the download) and `meta["raw_ref"]` (a RawRef, once it is on disk). If it cannot
-    be written, the request fails with DiskUnavailable and nothing is parsed. FEEDCRAWL_RAW = False turns it off.
+    Sets `meta["fetch_id"]` (before the download) and `meta["raw_ref"]` (a RawRef, once the exchange is on disk). If the
+    exchange cannot be written, the request fails with DiskUnavailable and nothing is parsed. FEEDCRAWL_RAW = False
+    turns the archive off.
     """
 
     def __init__(
         self, store: RawStore, now: Callable[[], datetime], note: Callable[[BaseException], None] = lambda _: None
     ) -> None:
-        """`note` receives the error of a disk that fails."""
+        """`note` is called with the error when the disk fails."""
         self.store = store
         self._now = now
         self._note = note
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """A middleware with a store of its own under FEEDCRAWL_DATA_DIR."""
+        """A middleware with its own store under FEEDCRAWL_DATA_DIR."""
         config = Config.from_settings(crawler.settings)
         if not config.raw:
             raise NotConfigured("FEEDCRAWL_RAW is off")
         store = RawStore(config.data_dir / "raw", software=f"feedcrawl/{__version__}")
         wired = wiring.of(crawler)
         middleware = cls(store, wired.now, lambda error: wired.readiness.note(error))  # noqa: PLW0108 - no server before that
-        # Sent after spider_closed: pipelines and whatever listens to that still find the store open.
+        # This signal is sent after spider_closed, so that pipelines and other spider_closed handlers still find the
+        # store open.
         crawler.signals.connect(middleware.engine_stopped, signals.engine_stopped)
         return middleware
 
     def process_request(self, request: Request) -> None:
-        """A fetch id for each hop; a redirect or retry comes with a copy of the meta of the hop before."""
+        """Sets a new fetch id for each hop: a redirect or retry has a copy of the previous hop's meta."""
         if "raw" in request.meta:
             request.meta["fetch_id"] = str(uuid4())
             request.meta.pop("raw_ref", None)
@@ -74,7 +77,7 @@ class RawCaptureMiddleware:
         if "raw" in request.meta:
             written = self.store.append_async(exchange(request, response, self._now()))
             try:
-                # A small one is on disk already, and awaiting it would cost a turn of the event loop.
+                # A small exchange is already on disk, and awaiting its future would cost a turn of the event loop.
                 request.meta["raw_ref"] = written.result() if written.done() else await asyncio.wrap_future(written)
             except DiskUnavailable as error:
                 self._note(error)
@@ -82,12 +85,12 @@ class RawCaptureMiddleware:
         return response
 
     def engine_stopped(self) -> None:
-        """Nothing is captured any more."""
+        """Closes the store."""
         self.store.close()
 
 
 def exchange(request: Request, response: Response, fetched_at: datetime) -> Exchange:
-    """What there is to archive of a download."""
+    """The archive's record of a download."""
     owner = request.meta["raw"]
     previous = owner.get("previous")
     return Exchange(

@@ -18,19 +18,21 @@ if TYPE_CHECKING:
 
 __all__ = ["HopElsewhere", "RedirectMiddleware", "RedirectRefused"]
 
-# What any request of ours says; all else may be a credential or a validator of one origin (Fetch Standard 4.4 drops
-# Authorization alone; CVE-2024-3574 and its like came of such lists).
+# Headers that every request of ours has. Any other header may be a credential or a validator of one origin (Fetch
+# Standard 4.4 drops only Authorization; lists of headers to drop led to CVE-2024-3574 and similar faults).
 SAFE_HEADERS = ("User-Agent", "Accept", "Accept-Language", "Accept-Encoding")
 
 
 class RedirectMiddleware:
-    """Turns a redirect into its next request.
+    """Turns a redirect response into the request for its target.
 
-    Without a lease (shell, robots.txt, probes) it goes on at once. With `meta["lease"]` it goes on under the lease on
-    the same host; to another host it ends in HopElsewhere. `meta["redirect_urls"]` and `meta["redirect_statuses"]`
-    tell the way so far. Bodies of redirects are neither decoded nor parsed.
+    A request without a lease (shell, robots.txt, probes) is followed at once. A request with `meta["lease"]` is
+    followed under the same lease if the target is on the same host; otherwise HopElsewhere is raised.
+    `meta["redirect_urls"]` and `meta["redirect_statuses"]` list the hops so far. Bodies of redirects are neither
+    decoded nor parsed.
 
-    Scrapy's ways to keep a redirect hold: `dont_redirect`, `handle_httpstatus_all`, `handle_httpstatus_list`.
+    Scrapy's ways to receive a redirect as a response work: `dont_redirect`, `handle_httpstatus_all`,
+    `handle_httpstatus_list`.
     """
 
     def __init__(self, limit: int) -> None:
@@ -42,7 +44,7 @@ class RedirectMiddleware:
         return cls(crawler.settings.getint("FEEDCRAWL_MAX_REDIRECTS", 5))
 
     def process_response(self, request: Request, response: Response) -> Request | Response:
-        """The response itself unless it redirects; raises RedirectRefused or HopElsewhere."""
+        """The response unless it redirects, else the next request; raises RedirectRefused or HopElsewhere."""
         if response.status not in REDIRECTS or request.method not in {"GET", "HEAD"} or _is_wanted(request, response):
             return response
         chain = tuple(request.meta.get("redirect_urls", ()))
@@ -66,7 +68,7 @@ def _followed(request: Request, status: int, hop: Hop) -> Request:
     followed.meta["redirect_urls"] = [*request.meta.get("redirect_urls", ()), request.url]
     followed.meta["redirect_statuses"] = [*request.meta.get("redirect_statuses", ()), status]
     if not hop.same_host:
-        followed.meta.pop("download_slot", None)  # Scrapy notes the first host's there
+        followed.meta.pop("download_slot", None)  # Scrapy has stored the first host's slot here
     if not hop.same_origin:
         kept = {name: request.headers.getlist(name) for name in SAFE_HEADERS if name in request.headers}
         followed = followed.replace(headers=kept, cookies=None)

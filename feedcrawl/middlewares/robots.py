@@ -1,4 +1,4 @@
-"""Asks robots.txt before a page (order 100)."""
+"""Checks robots.txt before a page is requested (order 100)."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ NEAR_SEC: Final = 2.0
 
 
 class RobotsMiddleware:
-    """RobotsBlocked, or RobotsUnavailable, RobotsElsewhere, CrawlDelayLearned for a URL that may not be asked yet.
+    """Raises RobotsBlocked for a forbidden URL; RobotsUnavailable, RobotsElsewhere or CrawlDelayLearned for a URL that
+    must wait.
 
-    Not asked for requests with `dont_obey_robotstxt`: subscribed feeds, sitemaps, robots.txt itself.
+    Requests with `dont_obey_robotstxt` are not checked: subscribed feeds, sitemaps, robots.txt itself.
     """
 
     def __init__(self, gate: RobotsGate, leases: Leases) -> None:
@@ -40,9 +41,11 @@ class RobotsMiddleware:
         return cls(robots_gate.of(crawler), wiring.of(crawler).leases)
 
     async def process_request(self, request: Request) -> None:
-        """Waits for the host's robots.txt if it is not known, which takes the request's turn, and then for the next.
+        """Fetches the host's robots.txt if it is unknown, which uses the request's turn, and then waits for the next
+        turn.
 
-        A next turn that is far off is waited for in the frontier, where no slot of the downloader is held.
+        If the next turn is more than `NEAR_SEC` away, the task waits in the frontier, where it occupies no downloader
+        slot.
         """
         if request.meta.get("dont_obey_robotstxt"):
             return
@@ -59,7 +62,7 @@ class RobotsMiddleware:
 
 
 def stop_at_first_bytes(data: bytes, request: Request) -> None:
-    """Ends a download of which only `meta["first_bytes"]` bytes count: the response has those that came."""
+    """Ends a download after `meta["first_bytes"]` bytes; the response has the bytes received so far."""
     wanted = request.meta.get("first_bytes")
     if wanted is None:
         return

@@ -1,4 +1,4 @@
-"""Names things by their canonical URL (step 1). From here on an item is known by its uid."""
+"""Gives articles their canonical URL (step 1). The later steps identify an article by its uid."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class CanonicalizePipeline:
-    """Gives an article its canonical URL and uid; drops what belongs to a lease that is no longer ours."""
+    """Gives an article its canonical URL and uid; drops an item whose lease this worker has lost."""
 
     def __init__(self, leases: Leases) -> None:
         self._leases = leases
@@ -27,7 +27,7 @@ class CanonicalizePipeline:
         return cls(wiring.of(crawler).leases)
 
     def process_item(self, item: Any) -> Any:
-        """The item, named."""
+        """The item; an article has its canonical URL and uid. Raises LeaseLost."""
         lease = getattr(item, "lease", None)
         if lease is not None and not getattr(item, "ended", False) and not self._leases.confirms(lease):
             raise LeaseLost(lease)

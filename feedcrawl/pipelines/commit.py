@@ -1,4 +1,4 @@
-"""Ends the task (last step), after all else is safe."""
+"""Ends the task (last step), after everything else is stored."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 class CommitPipeline:
-    """A lease that was lost meanwhile changes nothing: its new owner does the same again."""
+    """Ends the tasks of polls and articles. If the lease was lost meanwhile nothing changes: the new owner
+    repeats the work.
+    """
 
     def __init__(self, polls: PollEnd, articles: ArticleEnd, *, leases: Leases, tracer: Tracer) -> None:
         self._polls = polls
@@ -29,7 +31,7 @@ class CommitPipeline:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Shares the crawler's stores and counts in its statistics."""
+        """Shares the crawler's stores; counts in the crawler's stats."""
         assert crawler.stats is not None
         wired, count = wiring.of(crawler), crawler.stats.inc_value
         leases, tracer, series = wired.leases, wired.tracer, wired.series
@@ -38,7 +40,7 @@ class CommitPipeline:
 
     @traced("commit")
     async def process_item(self, item: Any) -> Any:
-        """The item, its task ended or rescheduled."""
+        """The item, its task ended or rescheduled; raises LeaseLost."""
         if isinstance(item, (FeedPoll, Article)):
             ended = await (self._polls.end(item) if isinstance(item, FeedPoll) else self._articles.end(item))
             if not ended:
@@ -46,5 +48,5 @@ class CommitPipeline:
         return item
 
     def close_spider(self) -> None:
-        """Nothing ends any more."""
+        """Closes the leases: no task ends after this."""
         self._leases.close()

@@ -1,4 +1,6 @@
-"""Tells new from known (step 2): the entries of a poll, and the article that another URL has brought already."""
+"""Separates new from known (step 2): the entries of a poll, and an article that was already fetched from another
+URL.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +21,11 @@ if TYPE_CHECKING:
 
 
 class DedupePipeline:
-    """Reads what is known in one round trip; nothing is written here but what an article claims.
+    """Reads the known entries or article in one round trip; the only write is the claim of an article.
 
-    From here to the commit a poll with entries keeps the event loop for some milliseconds. Children that end at once
-    would add them up, so each such poll has a turn of the loop of its own, and answers come in between.
+    From this step to the commit, a poll with entries blocks the event loop for some milliseconds. When several child
+    processes finish at once these times would add up; so each such poll waits for a turn of the event loop of its own,
+    and responses are received in between.
     """
 
     def __init__(self, entries: Entries, joins: Joins, *, tracer: Tracer) -> None:
@@ -39,7 +42,7 @@ class DedupePipeline:
 
     @traced("dedupe")
     async def process_item(self, item: Any) -> Any:
-        """The item, with what is new in it told apart."""
+        """The item, its new and changed entries separated from the known ones."""
         if isinstance(item, FeedPoll) and item.parsed is not None:
             async with self._turn:
                 await asyncio.sleep(0)

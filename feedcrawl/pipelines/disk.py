@@ -1,4 +1,4 @@
-"""Writes NDJSON before anything in Redis speaks of it (step 3)."""
+"""Writes NDJSON before any record in Redis refers to it (step 3)."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class DiskPipeline:
-    """entries/<day>.ndjson for what is new or changed in a poll, articles/<day>.ndjson for a stored article.
+    """Writes new and changed entries of a poll to entries/<day>.ndjson, a stored article to articles/<day>.ndjson.
 
-    A line may repeat after a kill, with the same uid and content_hash; readers take the last. DiskUnavailable gives
-    the task back, and nothing of it is seen elsewhere.
+    After a kill a line may be repeated, with the same uid and content_hash; readers use the last one. On
+    DiskUnavailable the task is given back before anything of it is visible elsewhere.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class DiskPipeline:
 
     @traced("disk")
     def process_item(self, item: Any) -> Any:
-        """The item, on disk."""
+        """The item, written to disk. Raises DiskUnavailable and LeaseLost."""
         if isinstance(item, (FeedPoll, Article)):
             self._files.attach(item)
         if isinstance(item, FeedPoll) and (item.new or item.changed):

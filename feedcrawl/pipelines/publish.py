@@ -1,4 +1,6 @@
-"""Tells other programs (step 5): sends the queued commands and the events, in one round trip but for a cluster."""
+"""Informs other programs (step 5): sends the queued commands and the events, in one round trip (on a cluster:
+several).
+"""
 
 from __future__ import annotations
 
@@ -31,12 +33,12 @@ if TYPE_CHECKING:
     from feedcrawl.telemetry.tracing import Tracer
 
 PRUNE_EVERY = 100
-"""Articles between two looks for attempts that are over."""
+"""Number of articles after which old entries of the set of attempted uids are removed."""
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedStores:
-    """What a published item is written to."""
+    """The stores and services to which a published item is written."""
 
     events: Events
     entries: Entries
@@ -47,7 +49,9 @@ class PublishedStores:
 
 
 class PublishPipeline:
-    """Events are written after what they speak of, and before the task ends, so that a kill repeats but never loses."""
+    """Writes events after the records that they refer to and before the task ends: a kill may repeat an event but
+    loses none.
+    """
 
     def __init__(
         self,
@@ -75,7 +79,7 @@ class PublishPipeline:
 
     @traced("events")
     def process_item(self, item: Any) -> Any:
-        """The item, published."""
+        """The item, published. Raises LeaseLost."""
         writes = getattr(item, "writes", None)
         if writes is None:
             return item
@@ -99,7 +103,7 @@ class PublishPipeline:
         return item
 
     def _prune(self) -> None:
-        """Every so often: what has to leave grows no faster than articles come."""
+        """Removes old attempts at every hundredth article, so that the set is pruned as fast as it grows."""
         if self._count % PRUNE_EVERY == 0:
             self._stores.articles.prune_attempted(self._now().timestamp())
         self._count += 1

@@ -1,4 +1,4 @@
-"""Queues what consumers read in Redis (step 4); the publish step sends it together with its events."""
+"""Queues the Redis records that consumers read (step 4); the publish step sends them together with the events."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class StorePipeline:
-    """Entries and category links of a poll, the HASH and indexes of an article or of its failure."""
+    """Queues entries and category links of a poll, and the HASH and indexes of an article or of its failure."""
 
     def __init__(
         self,
@@ -59,7 +59,9 @@ class StorePipeline:
 
     @traced("store")
     def process_item(self, item: Any) -> Any:
-        """The item. Tasks of a poll go out here and its lineages later: what counts as known is not pushed again."""
+        """The item. A poll's tasks are enqueued here, before its lineages are saved: a known entry is not
+        enqueued again.
+        """
         if isinstance(item, FeedPoll) and item.parsed is not None:
             item.writes = self._client.pipeline(transaction=False)
             self._entries(item)

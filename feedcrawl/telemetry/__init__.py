@@ -1,1 +1,1 @@
-"""Names and measures that operators see."""
+"""Metrics and traces for operators."""

@@ -1,4 +1,4 @@
-"""Metrics of a process in Prometheus' text form: counters out of a crawl's stats, histograms of what it sees."""
+"""Metrics of a process in Prometheus' text format: counters from the crawl's stats, and histograms."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ if TYPE_CHECKING:
 
 
 class StatsCounters(Collector):
-    """The counters of `names.COUNTERS`. One without labels is there from the start, at 0: rates need a beginning."""
+    """The counters of `names.COUNTERS`. A counter without labels starts at 0, since Prometheus computes rates
+    from a first value.
+    """
 
     def __init__(self, stats: Callable[[], Mapping[str, Any]]) -> None:
         self._stats = stats
 
     def collect(self) -> Iterator[CounterMetricFamily]:
-        """May run on a thread of its own: the stats are copied in one step."""
+        """The counters with their values. Safe in another thread: the stats are copied in one step."""
         stats = dict(self._stats())
         return (_counter(metric, stats) for metric in COUNTERS)
 
@@ -42,7 +44,7 @@ def _counter(metric: Metric, stats: Mapping[str, Any]) -> CounterMetricFamily:
 
 
 class Histograms:
-    """Those of `names.HISTOGRAMS`, in one registry."""
+    """The histograms of `names.HISTOGRAMS`, in one registry."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._by_name = {
@@ -53,19 +55,19 @@ class Histograms:
         }
 
     def observe(self, metric: Metric, value: float, *labels: str) -> None:
-        """Counts a value."""
+        """Adds a value to the metric's histogram."""
         histogram = self._by_name[metric.name]
         (histogram.labels(*labels) if labels else histogram).observe(value)
 
 
 class Endpoint:
-    """`/metrics` on an address, served by a thread. OSError where the port is taken."""
+    """Serves `/metrics` on an address, in a thread. Raises OSError if the port is taken."""
 
     def __init__(self, registry: CollectorRegistry, host: str, port: int) -> None:
         self._server, self._thread = start_http_server(port, host, registry)
 
     def close(self) -> None:
-        """Frees the port."""
+        """Closes the port."""
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()

@@ -1,7 +1,7 @@
-"""Every metric by name: what it says, its labels, and the stats of a crawl that it is read from.
+"""Every metric: its name, meaning and labels, and the stats of a crawl from which it is read.
 
-No label names a feed, a host or a URL: what one of them came to is in its journal. The sixteen that other page fetchers
-have keep their names, with `feedcrawl_` before them.
+No label names a feed, a host or a URL: the journal has the results of each feed. Sixteen metrics that other page
+fetchers also have keep their common names, with the prefix `feedcrawl_`.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from typing import Final
 
 PREFIX: Final = "feedcrawl_"
 UNRETURNED: Final = "feedcrawl/scheduler/unreturned"
-"""Stat of a crawl: tasks that the frontier could not be told of until the end."""
+"""Stat of a crawl: tasks whose end could not be stored in the frontier before the process ended."""
 NO_USABLE_ARGUMENT: Final = "feedcrawl/no_usable_argument"
-"""Stat of a crawl: True if an argument was given and none could be used."""
+"""Stat of a crawl: True if arguments were given and none of them could be used."""
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A name without the prefix, its meaning and labels.
+    """A metric's name without the prefix, its meaning and labels.
 
-    A counter is the sum of the crawler's `stats`; of a stat that ends in `/` each one below it counts, and the parts of
-    what follows are the labels.
+    A counter is the sum of the crawler's `stats`. A stat name that ends in `/` is a prefix: every stat below it counts,
+    and the rest of its name, split at `/`, gives the labels.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Metric:
 
     @property
     def full_name(self) -> str:
-        """As Prometheus has it."""
+        """The name with the prefix, as Prometheus shows it."""
         return PREFIX + self.name
 
 
@@ -76,7 +76,7 @@ COUNTERS: Final = (
     Metric("pauses_total", "Pauses for the server or the disk", ("reason",), ("feedcrawl/scheduler/paused/",)),
     Metric("errors_total", "Failures of the program's own", ("reason",), ("feedcrawl/failed/",)),
 )
-"""Of one worker since its start."""
+"""Counters of one worker since its start."""
 
 _SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 3, 4, 5, 7.5, 10, 20, 30, 60)
 FETCH_SECONDS: Final = Metric("fetch_duration_seconds", "Time of a request", ("kind",), buckets=_SECONDS)
@@ -92,7 +92,7 @@ INTERVAL_RATIO: Final = Metric(
     buckets=(0.5, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 5, 10),
 )
 HISTOGRAMS: Final = (FETCH_SECONDS, CONTENT_BYTES, PARSE_SECONDS, INTERVAL_RATIO)
-"""Of one worker since its start."""
+"""Histograms of one worker since its start."""
 
 STORE_UP: Final = Metric("store_up", "Whether Redis could be read: 1 or 0")
 FEEDS: Final = Metric("feeds", "Subscribed feeds")
@@ -116,6 +116,6 @@ FLEET: Final = (
     STORE_UP, FEEDS, FEEDS_DUE, PENDING, ENDED, LEASED, PLACES, LATENESS, INPUT_QUEUE, DEAD_LETTERS, CIRCUITS, FAILURES,
     BACKOFF, EVENTS, EVENTS_LAG, EVENTS_PENDING, EVENTS_BEHIND,
 )  # fmt: skip
-"""Of the whole fleet, as Redis has it: every process says the same."""
+"""Metrics of the whole fleet, read from Redis: every process returns the same values."""
 
 METRICS: Final = (*COUNTERS, *HISTOGRAMS, *FLEET)

@@ -1,6 +1,6 @@
-"""Spans by OpenTelemetry, sent by OTLP over HTTP. Imported only where tracing is on.
+"""OpenTelemetry spans, sent by OTLP over HTTP. This module is imported only if tracing is on.
 
-Endpoint, headers, sampler, limits, service name and the rest are read by OpenTelemetry from its own variables
+OpenTelemetry reads endpoint, headers, sampler, limits and service name from its own variables
 (`OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_TRACES_SAMPLER`, `OTEL_SERVICE_NAME`, …).
 """
 
@@ -32,11 +32,13 @@ if TYPE_CHECKING:
 _W3C: Final = TraceContextTextMapPropagator()
 _HEADER: Final = "traceparent"
 _FAILED: Final = frozenset({"dead", "lost"})
-"""Ends of a task that are failures; one that is given back is not done yet."""
+"""Ends of a task that mark its span as failed; a task that is given back has not failed yet."""
 
 
 def exporting() -> TracerProvider:
-    """What sends spans in the background, and names the program where OTEL_SERVICE_NAME does not."""
+    """A provider that sends spans in the background; the service is named `feedcrawl` unless OTEL_SERVICE_NAME is
+    set.
+    """
     own = Resource({"service.name": "feedcrawl", "service.version": __version__})
     provider = TracerProvider(resource=own.merge(OTELResourceDetector().detect()))
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
@@ -44,7 +46,7 @@ def exporting() -> TracerProvider:
 
 
 class Spans:
-    """A tracer as `telemetry.tracing.Tracer` has it."""
+    """The tracer (`telemetry.tracing.Tracer`) that records spans."""
 
     on = True
 
@@ -54,7 +56,9 @@ class Spans:
         self._tasks: dict[str, Span] = {}
 
     def begin(self, lease: Lease) -> Lease:
-        """Begins a task's span: below the one that its payload names, in whatever process that was, or a trace anew."""
+        """Starts a task's span as a child of the span named in its payload (which any process may have written),
+        else a new trace.
+        """
         task, history = lease.task, lease.history
         said = {
             "task": task.id,
@@ -67,13 +71,13 @@ class Spans:
         span = self._tracer.start_span(task.kind, _parent(lease), SpanKind.CONSUMER, attributes)
         carrier: dict[str, str] = {}
         _W3C.inject(carrier, set_span_in_context(span, Context()))
-        if not carrier:  # OTEL_SDK_DISABLED
+        if not carrier:  # no span is recorded: OTEL_SDK_DISABLED
             return lease
         self._tasks[lease.token] = span
         return replace(lease, task=replace(task, payload={**task.payload, TRACE: carrier[_HEADER]}))
 
     def end(self, lease: Lease, status: str, reason: str = "") -> None:
-        """Ends it; the second end of a lease is none."""
+        """Ends the task's span; a second end of the same lease does nothing."""
         span = self._tasks.pop(lease.token, None)
         if span is None:
             return
@@ -83,11 +87,11 @@ class Spans:
         span.end()
 
     def start(self, name: str, lease: Lease, attributes: Mapping[str, Any]) -> Span:
-        """A step that ends elsewhere, by its own `end()`."""
+        """Starts the span of a step; the caller ends it with the span's `end()`."""
         return self._tracer.start_span(name, _parent(lease), SpanKind.CLIENT, attributes)
 
     def span(self, name: str, lease: Lease | None, **said: object) -> AbstractContextManager[Any]:
-        """One step, current within the block; what it raises is recorded and goes on."""
+        """A step's span, current within the block; an exception is recorded and raised again."""
         return nullcontext() if lease is None else self._step(name, lease, said)
 
     @contextmanager
@@ -97,14 +101,14 @@ class Spans:
             yield span
 
     def note(self, lease: Lease | None, **said: object) -> None:
-        """Sets attributes on the span of the task, if one is named, and on that of the step."""
+        """Sets attributes on the current step's span, and on the task's span if there is a lease."""
         task = self._tasks.get(lease.token) if lease is not None else None
         for span in (task, get_current_span()):
             if span is not None:
                 span.set_attributes(_named(said))
 
     def close(self) -> None:
-        """Ends what is open, and waits for what is on its way, at most as long as OTEL_EXPORTER_OTLP_TIMEOUT says."""
+        """Ends the open spans and sends all that are queued, within OTEL_EXPORTER_OTLP_TIMEOUT."""
         for span in self._tasks.values():
             span.end()
         self._tasks.clear()
@@ -112,7 +116,7 @@ class Spans:
 
 
 def log_ids(factory: Callable[..., logging.LogRecord]) -> Callable[..., logging.LogRecord]:
-    """A factory of log records that adds the ids of the step within which a line is written."""
+    """A factory of log records that adds the trace id and the span id of the current step."""
 
     def made(*args: Any, **kwargs: Any) -> logging.LogRecord:
         record, context = factory(*args, **kwargs), get_current_span().get_span_context()
@@ -124,7 +128,7 @@ def log_ids(factory: Callable[..., logging.LogRecord]) -> Callable[..., logging.
 
 
 def _parent(lease: Lease) -> Context:
-    """The span that the task carries, and nothing that is under way beside it."""
+    """The context with the span named in the task's payload as parent, whatever span is current."""
     return _W3C.extract({_HEADER: traceparent(lease.task.payload) or ""}, Context())
 
 

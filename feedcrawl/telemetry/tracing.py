@@ -1,4 +1,6 @@
-"""Spans of what is done for a task, where FEEDCRAWL_TRACING is on; where it is off nothing is imported nor done."""
+"""Spans of the work on a task, if FEEDCRAWL_TRACING is on; if it is off, nothing is imported and nothing is
+recorded.
+"""
 
 from __future__ import annotations
 
@@ -20,51 +22,55 @@ _NOTHING: Final = nullcontext()
 
 
 class Tracer(Protocol):
-    """A task's span lasts as long as its lease; spans of steps are its children."""
+    """Records spans: a task's span lasts as long as its lease, and the spans of its steps are children of that
+    span.
+    """
 
     on: bool
 
     def begin(self, lease: Lease) -> Lease:
-        """The lease, its task carrying the span that has begun to whatever comes of it."""
+        """Starts the task's span; returns the lease with the span in its payload, from where later tasks inherit
+        the trace.
+        """
 
     def end(self, lease: Lease, status: str, reason: str = "") -> None:
-        """The task is no longer in this worker's hands."""
+        """Ends the task's span: this worker no longer holds the task."""
 
     def span(self, name: str, lease: Lease | None, **said: object) -> AbstractContextManager[Any]:
-        """One step; log lines within it carry its ids. What has no lease is no step of a task."""
+        """The span of one step; log lines within it carry its ids. Without a lease there is no span."""
 
     def note(self, lease: Lease | None, **said: object) -> None:
-        """What is known of the task by now, on its span and on that of the step; without a lease on that alone."""
+        """Sets attributes on the spans of the task and of the current step; without a lease only on the step's."""
 
     def close(self) -> None:
-        """Sends what has not been sent."""
+        """Sends the remaining spans."""
 
 
 class Untraced:
-    """Does nothing."""
+    """The tracer that records nothing."""
 
     on = False
 
     def begin(self, lease: Lease) -> Lease:
-        """The lease as it is."""
+        """The unchanged lease."""
         return lease
 
     def end(self, lease: Lease, status: str, reason: str = "") -> None:
-        """Nothing."""
+        """Does nothing."""
 
     def span(self, name: str, lease: Lease | None, **said: object) -> AbstractContextManager[Any]:  # noqa: ARG002
-        """Nothing."""
+        """A context that does nothing."""
         return _NOTHING
 
     def note(self, lease: Lease | None, **said: object) -> None:
-        """Nothing."""
+        """Does nothing."""
 
     def close(self) -> None:
-        """Nothing."""
+        """Does nothing."""
 
 
 def tracer_for(*, on: bool) -> Tracer:
-    """What FEEDCRAWL_TRACING asks for. ValueError where OpenTelemetry is not installed."""
+    """The tracer for FEEDCRAWL_TRACING. ValueError if tracing is on and OpenTelemetry is not installed."""
     if not on:
         return Untraced()
     try:
@@ -75,7 +81,9 @@ def tracer_for(*, on: bool) -> Tracer:
 
 
 def traced(name: str) -> Callable[[Step], Step]:
-    """A pipeline's `process_item` as a step of its item's task; the pipeline has the tracer as `_tracer`."""
+    """Decorates a pipeline's `process_item` with a span of the item's task; the pipeline must have the tracer as
+    `_tracer`.
+    """
 
     def wrapped(step: Step) -> Step:
         if inspect.iscoroutinefunction(step):

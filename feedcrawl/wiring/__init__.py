@@ -1,7 +1,7 @@
-"""What a process of feedcrawl is made of: `Stores`, and `Wiring` with the services on them.
+"""The parts of a process of feedcrawl: `Stores`, and `Wiring`, which adds the services.
 
-The services import the parsers and the extraction; a command that needs stores alone imports `feedcrawl.wiring.stores`
-without them, so this package imports `process` when its names are first used (PEP 562).
+Services import the parsers and the extraction. A command that needs only stores imports `feedcrawl.wiring.stores`; so
+that this does not load the services, this package imports `process` when one of its names is first used (PEP 562).
 """
 
 from __future__ import annotations

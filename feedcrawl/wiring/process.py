@@ -1,4 +1,4 @@
-"""What a process of feedcrawl is made of: its stores and services, shared within a crawler."""
+"""The stores and services of a process of feedcrawl, shared within a crawler."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
 
 
 class Wiring(Stores):
-    """The stores of one process, and the services that work on them; `close()` ends them in order."""
+    """The stores of one process, and the services that use them; `close()` closes them in order."""
 
     @cached_property
     def readiness(self) -> Readiness:
-        """Whether a crawl may go on."""
+        """Decides if a crawl may go on, from the state of the server and the disk."""
         config = self.config
         return Readiness(
             self.client,
@@ -62,60 +62,62 @@ class Wiring(Stores):
 
     @cached_property
     def leases(self) -> Leases:
-        """What this worker holds of it."""
+        """The tasks that this worker has leased."""
         return Leases(self.frontier, lease_sec=self.config.lease_sec, tracer=self.tracer)
 
     @cached_property
     def tracer(self) -> Tracer:
-        """What follows a task through its steps, if anything does."""
+        """Records the spans of tasks, if tracing is on."""
         return tracer_for(on=self.config.tracing)
 
     @cached_property
     def websub(self) -> WebSub:
-        """Push, as the crawl and the API see it."""
+        """WebSub subscriptions and deliveries, for the crawl and the API."""
         config, stores = self.config, (self.pushes, self.registry, self.frontier)
         return WebSub(stores, config.public_url, sha1=config.push_sha1, now=self.now)
 
     @cached_property
     def sources(self) -> Sources:
-        """The sites with settings of their own, as a crawl follows them; BadSources where their file cannot be used."""
+        """The sites with their own settings, from the file and the API, for a crawl; BadSources if the file
+        cannot be used.
+        """
         return all_of(self.config.sources, self.said_sources)
 
     @cached_property
     def file_sources(self) -> frozenset[str]:
-        """The names of those in the operator's file."""
+        """The names of the sources in the operator's file."""
         return frozenset(load(self.config.sources))
 
     @cached_property
     def catalogue(self) -> Catalogue:
-        """Articles, for readers."""
+        """Stored articles, for readers."""
         return Catalogue(self.articles)
 
     @cached_property
     def joins(self) -> Joins:
-        """Whether an article is new."""
+        """Decides if an article is new or is merged into a known article."""
         config = self.config
         rule = Rule(config.join_similarity, config.join_min_chars)
         return Joins(self.client, self._story_stores, self.frontier, Policy(config.join_scope, rule))
 
     @cached_property
     def media(self) -> MediaService:
-        """Media records, as actors and the crawl use them."""
+        """Page records, for the API's actors and the crawl."""
         return MediaService(self.client, self._story_stores, self.leases)
 
     @cached_property
     def gate(self) -> Gate:
-        """Which URLs may be named."""
+        """Decides which URLs callers may submit."""
         return Gate(self.config.allow_networks, self.config.deny_ports)
 
     @cached_property
     def shelves(self) -> CollectionService:
-        """Collections, as their actors use them."""
+        """Collections, for the actors of the API."""
         return CollectionService(self.client, (self.articles, self.media_records, self.collections))
 
     @cached_property
     def merges(self) -> Merges:
-        """Joins, looked at and undone."""
+        """Lists merges and undoes them."""
         return Merges(self.client, self._story_stores, (self.article_lines, self.events), self.leases)
 
     @property
@@ -124,13 +126,13 @@ class Wiring(Stores):
 
     @cached_property
     def dead_letter_service(self) -> DeadLetterService:
-        """Dead letters, as operators and the crawl use them."""
+        """Dead letters, for operators and the crawl."""
         stores = (self.client, self.frontier, self.dead_letters, self.articles)
         return DeadLetterService(*stores, self.joins, self.media, self.files, self.events)
 
     @cached_property
     def snapshots(self) -> Snapshots:
-        """The subscriptions on the disk."""
+        """Snapshots of the subscriptions on disk."""
         config = self.config
         return Snapshots(
             data_dir=config.data_dir,
@@ -146,7 +148,7 @@ class Wiring(Stores):
 
     @cached_property
     def dashboard(self) -> Dashboard:
-        """What the dashboard's pages show."""
+        """The data of the dashboard's pages."""
         return Dashboard(
             client=self.client,
             frontier=self.frontier,
@@ -162,7 +164,7 @@ class Wiring(Stores):
         )
 
     def sweeper(self, worker: str) -> Sweeper:
-        """The proof that each task has a future, for a worker of this name."""
+        """Checks that each feed has a future task, for a worker of this name."""
         return Sweeper(
             self.client,
             self.frontier,
@@ -180,18 +182,18 @@ class Wiring(Stores):
 
     @cached_property
     def source_stores(self) -> SourceStores:
-        """Where sources are brought into effect."""
+        """The stores that change when sources are applied."""
         return SourceStores(self.registry, self.sitemaps, self.frontier, self.now)
 
     @cached_property
     def measured(self) -> measures.Stores:
-        """What a scrape of the fleet's metrics reads."""
+        """The stores that a scrape of the fleet's metrics reads."""
         stores = (self.client, self.frontier, self.registry, self.dead_letters, self.events)
         return measures.Stores(*stores, self.now)
 
     @cached_property
     def replay(self) -> Replay:
-        """Pages of the archive, read anew."""
+        """Extracts archived pages anew."""
         return Replay(
             replay.Stores(
                 config=self.config,
@@ -212,7 +214,7 @@ class Wiring(Stores):
 
     @cached_property
     def submissions(self) -> Submissions:
-        """The way of many article tasks into the frontier."""
+        """Enqueues many article tasks."""
         return Submissions(self.client, self.articles, self.leases)
 
     @cached_property
@@ -231,7 +233,7 @@ class Wiring(Stores):
 
     @cached_property
     def cadence(self) -> CadencePolicy:
-        """How feeds are polled."""
+        """The policy by which intervals of feeds are chosen."""
         config = self.config
         fairness = {} if config.fairness is None else {"fairness": config.fairness}
         return CadencePolicy(
@@ -251,11 +253,11 @@ class Wiring(Stores):
 
     @cached_property
     def tempo(self) -> Tempo:
-        """The same, at the tempo that keeps the fleet's budget."""
+        """The cadence with the tempo that keeps the fleet's budget of polls."""
         return Tempo(self.registry, self.cadence, self.config.polls_per_hour)
 
     def close(self) -> None:
-        """Leaves the server, then ends the traces."""
+        """Disconnects from the server, then closes the tracer."""
         super().close()
         if "tracer" in self.__dict__:
             self.tracer.close()

@@ -1,4 +1,4 @@
-"""The stores of a process: the one place that names them."""
+"""The stores of a process; no other module constructs them."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ if TYPE_CHECKING:
 
 
 class Stores:
-    """The stores of one process, each made when it is first asked for. `close` leaves the server.
+    """The stores of one process, each constructed at its first use. `close` disconnects from the server.
 
-    `any_server`: the server may be another than the data directory knows.
+    `any_server`: do not require that the server is the one recorded in the data directory.
     """
 
     _generation: Generation
@@ -58,7 +58,7 @@ class Stores:
 
     @cached_property
     def connection(self) -> Connection:
-        """The Redis in use, checked; ServerRefused says what must change."""
+        """The checked connection to Redis; raises ServerRefused, whose message states what must change."""
         parameters = self._server()
         connection = connect(
             url=parameters.pop("url", None),
@@ -77,13 +77,15 @@ class Stores:
         return connection
 
     def _server(self) -> dict[str, Any]:
-        """The connection parameters that scrapy-redis's settings give."""
+        """The connection parameters from scrapy-redis's settings."""
         parameters = self._settings.getdict("REDIS_PARAMS")
         given = {name: self._settings.get(source) for source, name in SETTINGS_PARAMS_MAP.items()}
         return {**parameters, **{name: value for name, value in given.items() if value}}
 
     def require_data(self) -> None:
-        """Raises ServerRefused (`no_data`) where the embedded server would be used and has no data directory yet."""
+        """Raises ServerRefused (`no_data`) if the embedded server would be used and its data directory does not
+        exist.
+        """
         if not names_a_server(self._server()) and not self.config.data_dir.is_dir():
             raise ServerRefused(
                 "no_data",
@@ -94,7 +96,7 @@ class Stores:
 
     @staticmethod
     def now() -> datetime:
-        """The wall clock, for dates that people and publishers see."""
+        """The time of the wall clock (UTC), for dates that people and publishers see."""
         return datetime.now(UTC)
 
     @property
@@ -104,13 +106,13 @@ class Stores:
 
     @property
     def generation(self) -> Generation:
-        """Whether the server is the one that the data directory knows."""
+        """Compares the id of the server's data with the id in the data directory."""
         _ = self.connection
         return self._generation
 
     @cached_property
     def frontier(self) -> Frontier:
-        """All future work."""
+        """All tasks."""
         config = self.config
         policy = FrontierPolicy(
             lease_sec=config.lease_sec,
@@ -140,12 +142,12 @@ class Stores:
 
     @cached_property
     def series(self) -> Series:
-        """What polls and articles came to lately."""
+        """Recent counts of polls and articles."""
         return Series(self.client, shards=self.config.shards)
 
     @cached_property
     def pushes(self) -> Pushes:
-        """The feeds' hubs, and what they have delivered."""
+        """WebSub subscriptions of feeds, and their deliveries."""
         return Pushes(self.client, shards=self.config.shards)
 
     @cached_property
@@ -155,22 +157,22 @@ class Stores:
 
     @cached_property
     def said_sources(self) -> SaidSources:
-        """Those that were said over the API."""
+        """The sources that were set over the API."""
         return SaidSources(self.client)
 
     @cached_property
     def hosts(self) -> Hosts:
-        """robots.txt of hosts."""
+        """The robots.txt of each host."""
         return Hosts(self.client, robots_ttl_sec=self.config.robots_ttl_sec)
 
     @cached_property
     def entries(self) -> Entries:
-        """What is known of each feed's entries."""
+        """The known entries of each feed."""
         return Entries(self.client, shards=self.config.shards)
 
     @cached_property
     def articles(self) -> Articles:
-        """Canonical articles and claims."""
+        """Articles by canonical URL, and claims of canonical URLs."""
         config = self.config
         lives = Lives(
             article_sec=config.article_ttl_sec,
@@ -182,27 +184,27 @@ class Stores:
 
     @cached_property
     def stories(self) -> Stories:
-        """What tells that two articles are one story."""
+        """Recent texts and titles, from which merges are found, and the merges."""
         return Stories(self.client, title_life_sec=self.config.article_ttl_sec, shards=self.config.shards)
 
     @cached_property
     def media_records(self) -> MediaRecords:
-        """What became of each article."""
+        """The page records."""
         return MediaRecords(self.client, life_sec=self.config.media_ttl_sec, shards=self.config.shards)
 
     @cached_property
     def collections(self) -> Collections:
-        """Which articles belong to whom."""
+        """The articles of each actor's collections."""
         return Collections(self.client, shards=self.config.shards)
 
     @cached_property
     def dead_letters(self) -> DeadLetters:
-        """The URLs that were given up."""
+        """The list of dead letters."""
         return DeadLetters(self.client)
 
     @cached_property
     def site_runs(self) -> SiteRuns:
-        """The crawls of sites that are under way."""
+        """The crawls of sites that are running."""
         return SiteRuns(self.client)
 
     @cached_property
@@ -212,35 +214,35 @@ class Stores:
 
     @cached_property
     def tokens(self) -> Tokens:
-        """Who may use the API."""
+        """The tokens of the API."""
         return Tokens(self.client)
 
     @cached_property
     def answers(self) -> Answers:
-        """What requests of the API were answered that may come twice."""
+        """Cached responses of API requests with an idempotency key."""
         return Answers(self.client)
 
     @cached_property
     def import_jobs(self) -> ImportJobs:
-        """How far imports of long lists are."""
+        """The progress of imports of long lists."""
         return ImportJobs(self.client)
 
     @cached_property
     def entry_lines(self) -> NdjsonFile:
-        """entries/<day>.ndjson."""
+        """The lines of entries/<day>.ndjson."""
         return NdjsonFile(self.config.data_dir / "entries")
 
     @cached_property
     def article_lines(self) -> NdjsonFile:
-        """articles/<day>.ndjson."""
+        """The lines of articles/<day>.ndjson."""
         return NdjsonFile(self.config.data_dir / "articles")
 
     @cached_property
     def file_lines(self) -> NdjsonFile:
-        """files/<day>.ndjson."""
+        """The lines of files/<day>.ndjson."""
         return NdjsonFile(self.config.data_dir / FOLDER)
 
     def close(self) -> None:
-        """Leaves the server; the embedded one ends with its last user."""
+        """Disconnects from the server; the embedded server ends with its last user."""
         if "connection" in self.__dict__:
             self.connection.close()
