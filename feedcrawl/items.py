@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from feedcrawl.domain.articles.joins import Known, Winner
     from feedcrawl.domain.cadence import Decision
     from feedcrawl.domain.entries.identity import Identified
     from feedcrawl.domain.entries.recognition import Sighting
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from feedcrawl.domain.push.protocol import Topic
     from feedcrawl.domain.subscriptions.archives import Step, Walk
     from feedcrawl.domain.subscriptions.records import Feed
-    from feedcrawl.services.articles.joins import Known, Winner
 
 
 @dataclass

@@ -7,6 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime  # noqa: TC003 - what a child answers is decoded by these annotations
+from typing import Final
+
+MAX_CATEGORY: Final = 256
+"""Characters of a category's name, the label of feeds and articles."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 from feedcrawl.domain.articles.similarity import Rule
 from feedcrawl.domain.cadence.values import CadencePolicy
+from feedcrawl.domain.http.url_gate import Gate
 from feedcrawl.parsing import ParserPool
 from feedcrawl.services.archive import replay
 from feedcrawl.services.archive.replay import Replay
@@ -26,7 +27,6 @@ from feedcrawl.services.operations.overview import Dashboard
 from feedcrawl.services.operations.readiness import Readiness
 from feedcrawl.services.operations.snapshots import Snapshots
 from feedcrawl.services.operations.sweeper import Sweeper
-from feedcrawl.services.operations.url_gate import Gate
 from feedcrawl.services.push.websub import WebSub
 from feedcrawl.services.sites.sources import Sources, all_of, load
 from feedcrawl.services.sites.sources import Stores as SourceStores

@@ -9,10 +9,10 @@ import redis
 
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.tasks import LANES
+from feedcrawl.domain.http.url_gate import Gate
 from feedcrawl.handlers import lists
 from feedcrawl.parsing import Done, Failed
 from feedcrawl.services.frontier.leases import Leases
-from feedcrawl.services.operations.url_gate import Gate
 from feedcrawl.services.subscriptions import registering
 from feedcrawl.services.subscriptions.registering import Wish
 from feedcrawl.store.frontier.queue import Shard

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.dead_letters import read_letter, task_of
+from feedcrawl.domain.models import MAX_CATEGORY
 from feedcrawl.domain.secrets import MASK
-from feedcrawl.domain.subscriptions.listed import MAX_CATEGORY
 
 if TYPE_CHECKING:
     from feedcrawl.domain.frontier.tasks import Again, Task

@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 
 from feedcrawl.domain.errors import Refusal
+from feedcrawl.domain.models import MAX_CATEGORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 MAX_CATEGORIES: Final = 20
-MAX_CATEGORY: Final = 256  # characters
 
 _BRACES: Final = str.maketrans("{}", "()")
 _ON = frozenset({"1", "true", "yes", "on"})

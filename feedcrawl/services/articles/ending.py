@@ -6,7 +6,7 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from feedcrawl.services.operations import tallies
+from feedcrawl.domain.operations.tallies import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +33,7 @@ class ArticleEnd:
         """Ends the task of an article or of its failure; False if its lease is lost. Raises StoreUnavailable."""
         said = {"uid": item.uid, "result": item.reason or item.status, "fetch_id": item.fetch_id}
         self.tracer.note(item.lease, **said, feed_id=item.record.get("feed_id"))
-        counted = self.series.of_page(item.lease.shard, tallies.of_article(item), item.at.timestamp())
+        counted = self.series.of_page(item.lease.shard, tally(item), item.at.timestamp())
         return await (self._stored(item, counted) if item.status == "success" else self._failed(item, counted))
 
     async def _stored(self, item: Article, counted: list[list[str | int]]) -> bool:
@@ -81,3 +81,10 @@ class ArticleEnd:
 def _details(item: Article) -> dict[str, Any]:
     feed_id = item.record.get("feed_id")
     return {"uid": item.uid, "url": item.url, "host": item.lease.task.host, "feed_id": feed_id}
+
+
+def tally(item: Article) -> Tally:
+    """A page that has ended."""
+    if item.status == "success":
+        return Tally({f"article:{'merged' if item.merged_into else 'stored'}": 1})
+    return Tally({f"article:{item.reason}": 1}, failed_host=item.lease.task.host)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import logging
 import random
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from feedcrawl.domain import cadence
 from feedcrawl.domain.cadence.tempo import demand
-from feedcrawl.services.operations import tallies
 from feedcrawl.services.subscriptions import backfill, journal, polling, registering
 
 if TYPE_CHECKING:
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from feedcrawl.domain.subscriptions.records import PollRecord
     from feedcrawl.items import FeedPoll
     from feedcrawl.services.frontier.leases import Leases
-    from feedcrawl.services.push.websub import WebSub
     from feedcrawl.services.subscriptions.tempo import Tempo
     from feedcrawl.store.operations.series import Series
     from feedcrawl.store.subscriptions.registry import Registry
@@ -27,6 +25,16 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 ERRORS_WORTH_AN_ALARM: Final = 10
+
+
+class Pushes(Protocol):
+    """The part of the use cases of WebSub that the end of a poll needs."""
+
+    def seen(self, poll: FeedPoll) -> None:
+        """Updates the subscription at the hub that the poll's document names."""
+
+    def read(self, poll: FeedPoll) -> dict[str, Any]:
+        """Arguments of the lease's end for a delivery that was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +48,7 @@ class PollEnd:
     leases: Leases
     registry: Registry
     series: Series
-    websub: WebSub
+    websub: Pushes
     tempo: Tempo
     tracer: Tracer
     count: Callable[[str, int], None]
@@ -64,7 +72,7 @@ class PollEnd:
         commands = self.registry.commit(poll.feed.id, record, journal.journal_line(poll))
         commands += self.registry.demand_changed(poll.feed.id, poll.demand - poll.feed.polls.demand)
         commands += self.registry.failing_changed(poll.feed.id, before, record)
-        commands += self.series.of_feed(poll.feed.id, tallies.of_poll(poll), poll.at.timestamp())
+        commands += self.series.of_feed(poll.feed.id, journal.tally(poll), poll.at.timestamp())
         ended = await self.leases.done_soon(
             poll.lease,
             status="pending",
@@ -119,7 +127,7 @@ class PollEnd:
     async def _delivery(self, item: FeedPoll) -> bool:
         """A delivery has been read; what the polls have learnt stays as it is."""
         ending = self.websub.read(item)
-        ending["commit"] += self.series.of_feed(item.feed.id, tallies.of_poll(item), item.at.timestamp())
+        ending["commit"] += self.series.of_feed(item.feed.id, journal.tally(item), item.at.timestamp())
         if await self.leases.done_soon(item.lease, **ending) == "lost":
             return False
         self.count(f"feedcrawl/pushes/{'failed' if item.failed else 'read'}", 1)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from feedcrawl.domain.dates import rfc3339
+from feedcrawl.domain.dates import moment, rfc3339
 from feedcrawl.domain.frontier.traces import trace_id
+from feedcrawl.domain.operations.tallies import Tally
 from feedcrawl.services.subscriptions import outcomes
+from feedcrawl.services.subscriptions.polling import interval_ratio
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -79,3 +81,30 @@ def archives(poll: FeedPoll) -> str | None:
     if poll.parsed is not None and poll.parsed.paging.complete:
         return "complete"
     return poll.step.reason if poll.step is not None else None
+
+
+STALE_RATIO = 2.0
+"""Later than so many times the interval that was chosen, a poll is no longer in time."""
+
+
+def tally(poll: FeedPoll) -> Tally:
+    """A poll, or a delivery of its feed's hub, which is neither early nor late."""
+    if poll.pushed:
+        result = poll.result if poll.failed else "read"
+        said = {f"push:{result}": 1, "new": len(poll.new)}
+    else:
+        saved = poll.feed.polls.body_bytes if poll.result == "not_modified" else 0
+        stale = (interval_ratio(poll) or 0.0) > STALE_RATIO
+        said = {f"poll:{poll.result}": 1, "new": len(poll.new), "saved": saved, "stale": int(stale)}
+        said["late"] = round(_late_sec(poll))
+    return Tally(
+        {name: number for name, number in said.items() if number},
+        poll.feed.id if poll.new else None,
+        poll.lease.task.host if poll.failed else None,
+    )
+
+
+def _late_sec(poll: FeedPoll) -> float:
+    """Between the time for which a poll was set and its request; 0 for one that came sooner, or is a feed's first."""
+    due = moment(poll.feed.polls.next_at)
+    return max(0.0, (poll.at - due).total_seconds() - (poll.duration_sec or 0.0)) if due else 0.0

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
+    from feedcrawl.domain.http.url_gate import Gate
     from feedcrawl.domain.subscriptions.records import Feed
     from feedcrawl.items import FeedPoll
-    from feedcrawl.services.operations.url_gate import Gate
     from feedcrawl.store.frontier.interface import Frontier
     from feedcrawl.store.subscriptions.registry import Command, Registry
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from feedcrawl.domain.errors import Refusal
+from feedcrawl.domain.http.url_gate import Gate
 from feedcrawl.domain.subscriptions.lists import ListedFeed
 from feedcrawl.domain.subscriptions.records import PollRecord
-from feedcrawl.services.operations.url_gate import Gate
 from feedcrawl.services.subscriptions import finding, registering
 from feedcrawl.services.subscriptions.registering import Wish, read_wishes, split_names, subscribe_all
 from feedcrawl.store.frontier.interface import Frontier

@@ -18,7 +18,8 @@ from feedcrawl.api.limits.places import HEAVY
 from feedcrawl.api.paging import Cursor, Limit, Moment, place_of, shown
 from feedcrawl.config import Config
 from feedcrawl.domain.entries.records import EntryRecord
-from feedcrawl.domain.subscriptions.listed import MAX_CATEGORIES, MAX_CATEGORY, categories_of
+from feedcrawl.domain.models import MAX_CATEGORY
+from feedcrawl.domain.subscriptions.listed import MAX_CATEGORIES, categories_of
 from feedcrawl.domain.subscriptions.published import FeedRecord, JournalLineRecord
 from feedcrawl.domain.subscriptions.statistics import figures_of
 from feedcrawl.domain.urls import MAX_URL_LENGTH

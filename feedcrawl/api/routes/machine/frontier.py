@@ -18,7 +18,7 @@ from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.figures import WHY
 from feedcrawl.domain.frontier.tasks import Kind
 from feedcrawl.domain.http.encodings import decode
-from feedcrawl.domain.subscriptions.listed import MAX_CATEGORY
+from feedcrawl.domain.models import MAX_CATEGORY
 from feedcrawl.domain.urls import MAX_URL_LENGTH
 from feedcrawl.services.frontier import listing
 from feedcrawl.services.operations import imports

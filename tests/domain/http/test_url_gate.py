@@ -1,7 +1,7 @@
 import pytest
 
 from feedcrawl.domain.errors import InvalidUrl
-from feedcrawl.services.operations.url_gate import Gate
+from feedcrawl.domain.http.url_gate import Gate
 
 
 @pytest.mark.parametrize(

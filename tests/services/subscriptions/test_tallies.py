@@ -12,7 +12,8 @@ from feedcrawl.domain.frontier.tasks import Lease, Task
 from feedcrawl.domain.operations.tallies import Tally
 from feedcrawl.domain.subscriptions.records import Feed, PollRecord, Subscription
 from feedcrawl.items import Article, FeedPoll
-from feedcrawl.services.operations.tallies import of_article, of_poll
+from feedcrawl.services.articles.ending import tally as of_article
+from feedcrawl.services.subscriptions.journal import tally as of_poll
 
 NOW = datetime(2026, 11, 28, 6, tzinfo=UTC)
 LEASE = Lease(Task("feed:f", "feed", "https://a.example/f", "a.example"), Past(), "t")
