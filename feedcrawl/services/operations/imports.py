@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from feedcrawl.config import Config
     from feedcrawl.domain.frontier.tasks import Task
-    from feedcrawl.services.operations.url_gate import Gate
+    from feedcrawl.domain.http.url_gate import Gate
     from feedcrawl.services.subscriptions.registering import Refused, Wish
     from feedcrawl.store.articles.records import Articles
     from feedcrawl.store.frontier.interface import Frontier
