@@ -30,7 +30,7 @@ def read_things(tree: HtmlElement) -> tuple[Thing, ...]:
     found: list[Thing] = []
     for script in tree.iter("script"):
         if "ld+json" in (script.get("type") or "").lower():
-            found.extend(_typed(_load(script.text or "")))
+            found.extend(_typed(load_json(script.text or "")))
     return tuple(found[:MAX_THINGS])
 
 
@@ -62,8 +62,11 @@ def values(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _load(text: str) -> Any:
-    """The value of a script's JSON; forgiven are comments around it, raw line ends in strings and trailing commas."""
+def load_json(text: str) -> Any:
+    """The value of a script's JSON, None if it has none.
+
+    Forgiven are comments around it, raw line ends in strings and trailing commas.
+    """
     if len(text) > MAX_LENGTH:
         return None
     text = _WRAPPING.sub("", _WRAPPING.sub("", text)).strip().rstrip(";")

@@ -11,8 +11,9 @@ from feedcrawl.domain.dates import parse_date
 from feedcrawl.domain.extraction.bodies.leads import squeezed
 from feedcrawl.domain.extraction.bodies.weights import names
 from feedcrawl.domain.extraction.fields.sites import is_news
+from feedcrawl.domain.extraction.kinds import page_kind
 from feedcrawl.domain.extraction.page import text_of
-from feedcrawl.domain.extraction.structured import text_at
+from feedcrawl.domain.extraction.structured import load_json, text_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -61,7 +62,7 @@ _UPDATED = re.compile(
     re.IGNORECASE,
 )
 _WRITTEN = re.compile(
-    r"\b(?:am|on|le|el|il|vom|den|op)\s.{6,30}\b(?:geschrieben|veröffentlicht|verfasst|erstellt|gepostet|published|posted"
+    r"\b(?:am|on|le|el|il|vom|den|op)\s.{6,45}\b(?:geschrieben|veröffentlicht|verfasst|erstellt|gepostet|published|posted"
     r"|written|publié|publicado|pubblicato)\b"
     r"|\b(?:geschrieben|veröffentlicht|verfasst|erstellt|published|posted|publié|publicado)\b.{0,20}\b(?:am|on|le|el|vom)\s",
     re.IGNORECASE,
@@ -75,7 +76,7 @@ _LD_SCRIPTS, _SCRIPTS = ".//script[@type='application/ld+json']", ".//script"
 _NAMED = re.compile(r"\d{4}-\d\d|[^\W\d_]{3,}")  # in 11.03.17 nobody knows which is the month
 _AWHILE = timedelta(days=1.5)  # zones apart
 _DIGITS = re.compile(r"\d{4}|\d[./]\d")
-_MARGIN, _MAX_DATED, _MAX_SENTENCE = 40, 70, 300
+_MARGIN, _MAX_DATED, _MAX_SENTENCE = 40, 70, 600
 _ELSEWHERE = frozenset({"nav", "aside", "footer", "figure", "figcaption", "form", "blockquote", "cite"})
 _ELSEWHERE_NAMES = re.compile(
     r"comment|related|recommend|teaser|sidebar|footer|promo|popular|archive|reference|copyright", re.IGNORECASE
@@ -118,9 +119,10 @@ def _sources(page: Page) -> Iterator[tuple[str, Iterable[str | None]]]:
 def _shown_before(stated: datetime | None, page: Page) -> datetime | None:
     """The instant that is stated, or an earlier day that readers see under the headline.
 
-    A publishing system dates an article from when it was moved there, and from its last revision.
+    A publishing system dates an article from when it was moved there, and from its last revision. Under the headline of
+    a thread stands the day on which its author came.
     """
-    if stated is None or is_news(page):
+    if stated is None or is_news(page) or page_kind(page) != "article":
         return stated
     lines, at = page.lines, page.headline_at
     near = lines[at + 1 : at + 7] if at is not None else []
@@ -196,9 +198,8 @@ def _changed(page: Page) -> Iterator[str | None]:
 def _in_scripts(page: Page, scripts: str) -> Iterator[str]:
     """Days of publication in JSON that the page's scripts read, or in structured data that is no valid JSON."""
     for script in page.tree.iterfind(scripts):
-        if scripts == _LD_SCRIPTS and page.things:
-            return
-        if match := _STATED.search(script.text or ""):
+        match = _STATED.search(script.text or "")
+        if match and (scripts == _SCRIPTS or load_json(script.text) is None):
             yield match[1]
 
 
@@ -225,8 +226,9 @@ def _date_in(text: str, page: Page) -> str | None:
     match = _SPELT.search(text)
     if not match or _RIGHTS.search(text):
         return None
+    date = match[0].replace(" | ", ".")
     language = (page.tree.get("lang") or "en").lower().replace("_", "-")
-    return match[0] if language in {"en", "en-us"} else _SLASHED.sub(r"\1.\2.", match[0])
+    return date if language in {"en", "en-us"} else _SLASHED.sub(r"\1.\2.", date)
 
 
 def _in_path(url: str) -> Iterator[str]:

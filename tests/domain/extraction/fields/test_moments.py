@@ -45,6 +45,7 @@ LD = '<script type="application/ld+json">{{"@type":"NewsArticle","headline":"x",
         ("", "<h1>Story</h1><p>Updated 5 March 2026</p><p>4 March 2026</p>", day(3, 4)),
         ("", "<h1>Story</h1><p>Updated 5 March 2026</p>", day(3, 5)),
         ("", "<p>© 4 March 2026</p>", None),
+        ("", "<h1>Story</h1><p>04 | 03 | 2026 | Ports</p>", day(3, 4)),
         ("", '<script>{"a":1,"publishedAt":"2026-03-04T10:00:00Z"}</script>', day(3, 4, 10)),
         ('<script type="application/ld+json">{"datePublished":"2026-03-04", broken</script>', "", day(3, 4)),
         ("<meta property=og:image content=https://d.example/a/2026/03/04/x.jpg>", "", day(3, 4)),
@@ -89,3 +90,8 @@ def test_the_feed_comes_before_the_page_s_look():
 def test_the_order_of_day_and_month_is_that_of_the_page_s_language(language, published):
     html = f"<html lang={language}><h1>Story</h1><p>03/04/2026</p><p>{'text ' * 60}</p>"
     assert find_published(read_page(html, URL), None) == published
+
+
+def test_the_day_on_which_the_author_of_a_thread_came_is_not_that_of_the_thread():
+    html = f"<meta name=date content=2026-03-20><h1>Story</h1><p>4 March 2014</p><p>{'text ' * 60}</p>"
+    assert find_published(read_page(html, "https://d.example/threads/story.1/"), None) == day(3, 20)
