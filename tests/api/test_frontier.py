@@ -123,7 +123,7 @@ def test_a_host_says_what_its_tasks_wait_for(local: Callers, client: httpx.Clien
     assert local.wired.frontier.take(1).leases
     said = client.get("/frontier/hosts/A.example").json()
     assert (said["name"], said["busy"], said["waits_for"]) == ("a.example", 1, "answer_awaited")
-    assert said["because"] == "an answer is being read, or its probe is under way"
+    assert said["because"] == "a response is being read, or the host's probe is under way"
 
 
 # --- dead letters ---

@@ -1,4 +1,6 @@
-"""Dead letters: URLs that were given up, each with what is needed to try it again, and which of them are meant."""
+"""Dead letters: URLs that were given up, each with the data that a new try needs, and the filter that selects
+some of them.
+"""
 
 from __future__ import annotations
 
@@ -22,20 +24,20 @@ _ID: Final[dict[Kind, re.Pattern[str]]] = {
     "file": re.compile(r"file:[0-9a-f]{32}"),
 }
 _UNTOLD: Final = frozenset({"lease_expired", "callback_failed", "pipeline_failed", "task_unusable"})
-"""Reasons for which the frontier gives a task up by itself: its worker has died, or has let go of it."""
+"""Reasons with which the frontier itself gives a task up, because the task's worker died or released the task."""
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """A dead letter: its text as it stands in the list, and what it says. One that is no JSON object says nothing."""
+    """A dead letter: its text as stored in the list, and the fields of that text (empty if it is no JSON object)."""
 
     text: str
     said: Mapping[str, Any]
 
     @property
     def name(self) -> str:
-        """The URL, or what stood in the queue instead of one."""
+        """The URL; if there is none, the queue item that could not be read, else the whole text."""
         return str(self.said.get("url") or self.said.get("item") or self.text)
 
     @property
@@ -45,7 +47,7 @@ class Letter:
 
     @property
     def host(self) -> str:
-        """The hostname; empty where there is none."""
+        """The hostname; empty if the name is no valid URL."""
         try:
             return hostname(self.name)
         except InvalidUrl:
@@ -53,14 +55,16 @@ class Letter:
 
     @property
     def at(self) -> float:
-        """Unix time; 0 where it is not said."""
+        """Unix time at which the URL was given up; 0 if the letter has none."""
         at = self.said.get("at")
         return float(at) if isinstance(at, (int, float)) else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which letters are meant: all conditions that are given must hold. Times are Unix times, `names` uids or URLs."""
+    """A filter for dead letters: every condition that is set must hold. Times are Unix times, `names` uids or
+    URLs.
+    """
 
     reason: str | None = None
     host: str | None = None
@@ -69,7 +73,7 @@ class Wanted:
     names: frozenset[str] = frozenset()
 
     def matches(self, letter: Letter) -> bool:
-        """Whether a letter is meant."""
+        """True if the dead letter passes the filter."""
         return (
             (self.reason is None or letter.reason == self.reason)
             and (self.host is None or letter.host == self.host)
@@ -83,7 +87,7 @@ class Wanted:
 
 
 def read_letter(text: str) -> Letter:
-    """The letter that an element of the list is."""
+    """The dead letter that an element of the list stores."""
     try:
         said = json.loads(text)
     except (ValueError, RecursionError):
@@ -92,7 +96,7 @@ def read_letter(text: str) -> Letter:
 
 
 def shown(text: str) -> str:
-    """The letter for the list that other programs read: without secrets; the same text if it has none."""
+    """The text of a dead letter for other programs, with its secrets masked; unchanged if it has no secrets."""
     said = read_letter(text).said
     payload = payload_of(said)
     masked, masked_payload = record_without_secrets(said), record_without_secrets(payload)
@@ -104,20 +108,20 @@ def shown(text: str) -> str:
 
 
 def is_untold(letter: Letter) -> bool:
-    """Whether nobody but the letter tells that an article or a media file has ended."""
+    """True if this dead letter is the only record that an article or a media file has ended."""
     return letter.reason in _UNTOLD and letter.said.get("kind") in ("article", "file")
 
 
 def age_sec(text: str) -> float:
-    """`90s`, `15m`, `12h`, `7d` as seconds; Refusal (`bad_age`) for anything else."""
+    """An age such as `90s`, `15m`, `12h` or `7d` in seconds; Refusal (`bad_age`) for any other text."""
     found = re.fullmatch(r"(\d{1,6}(?:\.\d+)?)([smhd])", text.strip())
     if found is None:
-        raise Refusal("bad_age", f"{text!r} is no age: write 90s, 15m, 12h or 7d")
+        raise Refusal("bad_age", f"{text!r} is not an age: write 90s, 15m, 12h or 7d")
     return float(found[1]) * _UNITS[found[2]]
 
 
 def task_of(said: Mapping[str, Any], priority: int) -> Task | None:
-    """The task that a letter was, as it was first asked for; None where the letter does not say enough to be sure."""
+    """The task that became this dead letter, as first enqueued; None if kind and uid do not identify a task."""
     uid = said.get("uid")
     kind = next((each for each, form in _ID.items() if said.get("kind") == each and form.fullmatch(str(uid))), None)
     if kind is None or not isinstance(uid, str):
@@ -148,7 +152,9 @@ def _text(value: object) -> str | None:
 
 
 def payload_of(said: Mapping[str, Any]) -> dict[str, Any]:
-    """What the task carried, which the letter keeps as JSON text; empty where it is none."""
+    """The payload of the task, which the dead letter stores as JSON text; empty if there is none or it is no JSON
+    object.
+    """
     text = said.get("payload")
     try:
         payload = json.loads(text) if isinstance(text, str) else None

@@ -1,4 +1,6 @@
-"""The delay between two requests to one host, in milliseconds: as configured, as asked for, and as doubled by 429s."""
+"""The delay between two requests to one host, in milliseconds: configured, requested by robots.txt, doubled by
+429s.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +10,10 @@ MAX_DELAY_MS = 120_000
 
 
 def base_delay(crawl_delay_sec: float | None, source_ms: int | None, default_ms: int) -> int:
-    """Milliseconds between two requests: robots.txt's Crawl-delay, else the source's setting, else the default.
+    """Milliseconds between two requests: the larger of robots.txt's Crawl-delay and our own delay.
 
-    A Crawl-delay is kept up to 120 s. It never makes us faster than the source's setting or the default, and what is
-    no number of seconds was not said.
+    Our own delay is the source's setting, else the default. A Crawl-delay counts up to 120 s; a value that is not a
+    positive number is ignored.
     """
     ours = default_ms if source_ms is None else source_ms
     if crawl_delay_sec is None or not crawl_delay_sec > 0:
@@ -20,5 +22,7 @@ def base_delay(crawl_delay_sec: float | None, source_ms: int | None, default_ms:
 
 
 def effective_delay(delay: int, doublings: int) -> int:
-    """The delay with its doublings, up to 120 s; never less than the delay itself. `slots.lua` has the same rule."""
+    """The delay doubled `doublings` times, up to 120 s; never less than the delay itself. `slots.lua` has the
+    same rule.
+    """
     return min(delay << doublings, max(delay, MAX_DELAY_MS))

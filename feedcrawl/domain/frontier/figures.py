@@ -1,4 +1,6 @@
-"""What the frontier holds, in figures: tasks by what they are, where their hosts stand, how late they were taken."""
+"""Statistics of the frontier: number of tasks by kind and state, states of their hosts, lateness of tasks when
+taken.
+"""
 
 from __future__ import annotations
 
@@ -18,24 +20,24 @@ DIMENSIONS: tuple[Dimension, ...] = ("status", "kind", "origin", "source")
 _POLLS = frozenset(f"pending:{kind}" for kind in POLL_KINDS)
 Key = tuple[str, str, str, str]
 WHY: Final = {
-    None: "it may be asked now",
-    "pace": "its delay, or a Retry-After",
-    "answer_awaited": "an answer is being read, or its probe is under way",
-    "circuit_open": "it failed as a whole: it is tried again when the wait is over",
-    "domain_pace": "the delay that all hosts of its domain share",
-    "domain_answer_awaited": "as many answers of its domain are open as may be",
-    "domain_circuit_open": "hosts of its domain failed together: one is tried when the wait is over",
+    None: "a request is allowed now",
+    "pace": "the host's delay, or a Retry-After",
+    "answer_awaited": "a response is being read, or the host's probe is under way",
+    "circuit_open": "the whole host failed: it is tried again when the wait is over",
+    "domain_pace": "the delay that all hosts of the registered domain share",
+    "domain_answer_awaited": "the domain has as many open responses as allowed",
+    "domain_circuit_open": "hosts of the domain failed together: one is tried when the wait is over",
 }
-"""`HostFigures.waits_for` in words."""
+"""The values of `HostFigures.waits_for` in words."""
 K = TypeVar("K")
 
 
 @dataclass(frozen=True, slots=True)
 class Lateness:
-    """How long tasks of a lane had been due when they were taken.
+    """A histogram of how long the tasks of a lane had been due when they were taken.
 
-    `buckets` are (upper bound in seconds, how many were later than the bound before and not later than this one);
-    `total_sec` is the sum of all.
+    `buckets` are pairs of an upper bound in seconds and the number of tasks between the previous bound and this bound
+    (inclusive); `total_sec` is the sum of all delays.
     """
 
     buckets: tuple[tuple[float, int], ...] = ()
@@ -43,11 +45,13 @@ class Lateness:
 
     @property
     def count(self) -> int:
-        """Tasks taken."""
+        """Number of tasks taken."""
         return sum(number for _, number in self.buckets)
 
     def within(self, share: float) -> float | None:
-        """The upper bound in seconds of the bucket in which this share of the takes ends; None if there were none."""
+        """The upper bound in seconds of the bucket that contains this quantile (0 to 1); None if no task was
+        taken.
+        """
         left = share * self.count
         for bound, number in self.buckets:
             left -= number
@@ -58,11 +62,12 @@ class Lateness:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """One shard's figures, or with `+` those of several.
+    """Statistics of one shard, or of several shards added with `+`.
 
-    `tasks` by (status, kind, origin, source): `pending` ones now, ended ones since the beginning. `leased` are those of
-    the pending that a worker holds. `places` by (lane, place): hosts that are `ready`, `waiting` for their turn or
-    `blocked` by an answer that is being read (one for all that wait for a domain), and tasks that are `delayed`.
+    `tasks` has numbers by (status, kind, origin, source): of `pending` tasks now, of ended tasks since the beginning.
+    `leased` is the number of pending tasks that a worker holds. `places` has, by (lane, place), the number of hosts
+    that are `ready`, `waiting` for their turn or `blocked` by a response still being read (all hosts that wait for one
+    domain count once), and the number of tasks that are `delayed`.
     """
 
     tasks: Mapping[Key, int] = field(default_factory=dict)
@@ -72,12 +77,15 @@ class Figures:
 
     @property
     def due(self) -> int:
-        """Polls whose time has come, those in hand too."""
+        """Number of polls that are due, leased polls included."""
         polls = sum(number for name, number in self.by("status", "kind").items() if name in _POLLS)
         return max(0, polls - self.places.get(("poll", "delayed"), 0))
 
     def by(self, *dimensions: Dimension) -> dict[str, int]:
-        """Tasks by some of what they are counted by, joined with colons: `by("status", "kind")` has `pending:feed`."""
+        """Number of tasks grouped by the given dimensions, whose values form colon-separated keys.
+
+        For example, `by("status", "kind")` has the key `pending:feed`.
+        """
         chosen = [DIMENSIONS.index(name) for name in dimensions]
         found: Counter[str] = Counter()
         for key, number in self.tasks.items():
@@ -96,10 +104,11 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class HostFigures:
-    """A host, or a registered domain, as the frontier sees it; times in seconds.
+    """The state of a host, or of a registered domain, in the frontier; times in seconds.
 
-    `delay_sec` is the one in force, `doublings` how often 429 doubled it; `wait_sec` the time until it may be asked.
-    `tasks` are what is pending (None of a domain: its hosts count theirs).
+    `delay_sec` is the delay in force, `doublings` how many times 429 doubled the configured delay, `wait_sec` the time
+    until the next request is allowed. `tasks` is the number of pending tasks (None for a domain, whose hosts have the
+    numbers).
     """
 
     name: str
@@ -115,7 +124,7 @@ class HostFigures:
 
     @property
     def waits_for(self) -> str | None:
-        """Why it is not asked now, as a reason code; None if it may be."""
+        """The reason code for which no request is allowed now; None if one is allowed."""
         reasons = {
             "circuit_open": self.circuit == "open" and self.wait_sec > 0,
             "answer_awaited": self.busy >= (self.concurrency if self.circuit == "closed" else 1),
@@ -132,7 +141,9 @@ def figures_from(
     leased: int = 0,
     places: Mapping[tuple[str, str], int] | None = None,
 ) -> Figures:
-    """From the hashes that the scripts keep: `status:kind:origin:source` and `lane:bound`, `lane:sum`."""
+    """Statistics from the hashes of the scripts, with fields `status:kind:origin:source`, and `lane:bound` and
+    `lane:sum`.
+    """
     tasks: Counter[Key] = Counter()
     for name, number in counts.items():
         status, kind, origin, source = (*name.split(":", 3), "", "")[:4]
@@ -144,7 +155,10 @@ def figures_from(
 def host_figures(
     name: str, record: Mapping[str, Any], now_ms: int, *, delay_sec: float, concurrency: int
 ) -> HostFigures:
-    """From the record of a host or a domain at `now_ms` of the frontier's clock; the policy's delay and concurrency."""
+    """The state of a host or a domain from its record, at `now_ms` of the frontier's clock.
+
+    `delay_sec` and `concurrency` are the policy's values, used where the record has none.
+    """
     delay, doublings = round(float(record.get("delay", 1000 * delay_sec))), int(record.get("doublings", 0))
     return HostFigures(
         name=name,

@@ -1,7 +1,7 @@
-"""Whether it is our own network that fails: then nothing is counted against hosts, URLs or feeds.
+"""Detects an outage of this worker's own network, during which no failure counts against hosts, URLs or feeds.
 
-One worker judges for itself, since workers need not share a way to the web. Only failures of the way are evidence; a
-host that answers badly answers.
+Each worker judges for itself, since workers may be in different networks. Only failures to reach a host are evidence;
+an HTTP error is a response, so the network works.
 """
 
 from __future__ import annotations
@@ -9,21 +9,23 @@ from __future__ import annotations
 from typing import Final
 
 OF_THE_WAY: Final = frozenset({"dns", "refused", "unreachable", "connect_timeout", "tls"})
-"""Reasons for which a host was not reached at all."""
+"""Failure reasons that mean that no connection to the host was made."""
 WINDOW_SEC: Final = 60.0
-"""For how long what a host came to is evidence; of each host, its last answer or failure."""
+"""How long the last result of a host, a response or a failure, counts as evidence."""
 LONGEST_SEC: Final = 600.0
-"""How long it may last while others answer all along: then it is the hosts that are away."""
+"""Maximum duration of an outage while some hosts respond; after that the failing hosts themselves are at fault."""
 LOOK_SEC: Final = 5.0
-"""How often one host is asked while none answers."""
+"""Interval at which one host is tried while no host responds."""
 AGAIN_SEC: Final = 30.0
-"""When a task that failed in an outage comes again."""
+"""Wait before a task that failed during an outage is tried again."""
 
 
 def step(since: float | None, now: float, *, failed: int, asked: int) -> float | None:
-    """Since when it is our own outage or None, after `asked` hosts of the last minute, some of which `failed`.
+    """Start of the outage of our own network, or None if there is none, from the hosts of the last minute.
 
-    It begins where half of at least ten fail. It is over when half no longer do and one has answered.
+    `asked` is the number of hosts requested, `failed` the number of those that could not be reached. An outage starts
+    when at least half of at least ten hosts failed. It ends when a host responds and less than half fail, or after
+    LONGEST_SEC when a host responds.
     """
     if since is None:
         return now if over_budget(failed, asked) else None
@@ -33,9 +35,9 @@ def step(since: float | None, now: float, *, failed: int, asked: int) -> float |
 
 
 def over_budget(failures: int, total: int) -> bool:
-    """Whether half of at least ten have failed.
+    """True if at least half of at least ten attempts failed.
 
-    Of one feed's polls of a day: the feed's own circuit opens. Of the hosts asked within a minute: it is our own
-    outage, and nothing is counted against anyone.
+    For the polls of one feed in a day, this opens the feed's own circuit. For the hosts requested within a minute, this
+    is an outage of our own network, during which no failure counts.
     """
     return total >= 10 and 2 * failures >= total

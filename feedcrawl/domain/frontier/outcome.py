@@ -1,4 +1,6 @@
-"""What a fetch came to: one table from HTTP status or failure to host signal, the task's fate and its reason code."""
+"""The outcome of a fetch: one table from HTTP status or failure to the host's signal, the task's fate and the
+reason code.
+"""
 
 from __future__ import annotations
 
@@ -9,26 +11,26 @@ from feedcrawl.domain.frontier.outage import AGAIN_SEC
 from feedcrawl.domain.http.robots_access import RETRY_SEC
 
 Kind = Literal[
-    "fetched",  # an answer to work with
+    "fetched",  # a usable response
     "not_modified",  # 304
-    "redirect",  # to a URL that is to be followed
+    "redirect",  # to a URL that has to be followed
     "gone",  # 410
-    "rejected",  # any other answer that says no for good
+    "rejected",  # any other response that refuses permanently
     "throttled",  # 429
     "unreachable",  # the whole site fails
-    "unstable",  # this answer failed; another try may do better
-    "unusable",  # an answer that cannot be read
-    "forbidden",  # we may not ask
-    "postponed",  # nothing was asked, through no fault of the URL
+    "unstable",  # this response failed; another try may succeed
+    "unusable",  # a response that cannot be read
+    "forbidden",  # the request is not allowed
+    "postponed",  # no request was made, through no fault of the URL
 ]
 Signal = Literal["ok", "site", "soft", "throttled"]
 Fate = Literal[
-    "done",  # the task has ended well
-    "follow",  # the same task goes on with the redirect's target
-    "retry",  # again after `retry_wait_sec`, which counts as an attempt
-    "give_back",  # again when the host may be asked, without an attempt
-    "reschedule",  # the poll has failed; the cadence says when to come again
-    "dead",  # never again by itself
+    "done",  # the task has succeeded
+    "follow",  # the same task continues with the redirect's target
+    "retry",  # tried again after `retry_wait_sec`; counts as an attempt
+    "give_back",  # tried again when the host allows a request; no attempt is counted
+    "reschedule",  # the poll has failed; the cadence sets the time of the next
+    "dead",  # never tried again automatically
 ]
 Failure = Literal["FAIL_BAD_HTML", "FAIL_HTTP", "FAIL_TIMEOUT", "FAIL_PARSE", "FAIL_EMPTY"]
 
@@ -36,19 +38,19 @@ Fault = Literal["none", "publisher", "ours"]
 
 WELL: tuple[Kind, ...] = ("fetched", "not_modified", "redirect")
 PAUSES_SEC: Final = {"robots_unavailable": RETRY_SEC, "own_outage": AGAIN_SEC}
-"""How long a task waits at least that was postponed for a reason which outlasts its host's turn."""
+"""Minimum wait of a postponed task, by the reasons that may last longer than the host's delay."""
 OURS = frozenset({"own_outage", "store_lost"})
 RECURRING = frozenset({"feed", "sitemap", "websub"})
-"""Kinds of task that are never removed: a failure reschedules them."""
+"""Kinds of task that are never removed: after a failure they are rescheduled."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one fetch came to.
+    """The outcome of one fetch.
 
-    `signal` goes to the host's circuit (None: it says nothing of the host); `fate` to the frontier. `reason` is the
-    code that log, metric, journal and API share (`http_404`, `read_timeout`). `failure` is the article's failure code
-    and `dead_letter` whether it goes to the dead letters, once the task is dead.
+    `signal` goes to the host's circuit (None: no information about the host), `fate` to the frontier. `reason` is the
+    code that log, metric, journal and API share (`http_404`, `read_timeout`). `failure` is the article's failure code;
+    `dead_letter` is True if the task goes to the dead letters once it is dead.
     """
 
     kind: Kind
@@ -86,22 +88,22 @@ STATUSES: dict[int, Outcome] = {
     **dict.fromkeys(range(500, 600), UNSTABLE),
     **dict.fromkeys((502, 503, 504), UNREACHABLE),
 }
-"""By final status (RFC 9110, 15). Any other number is no final status: a protocol error."""
+"""Outcomes by final status (RFC 9110, 15). Any other number is no final status but a protocol error."""
 
 FAILURES: dict[str, Outcome] = {
-    # The host, or the way to it, fails.
+    # The host, or the network path to it, failed.
     "dns": UNREACHABLE,
     "refused": UNREACHABLE,
     "unreachable": UNREACHABLE,
     "connect_timeout": replace(UNREACHABLE, failure="FAIL_TIMEOUT"),
     "tls": UNREACHABLE,
-    # The answer broke off.
+    # The response is incomplete.
     "read_timeout": TIMED_OUT,
     "total_timeout": TIMED_OUT,
     "connection_lost": UNSTABLE,
     "truncated": UNSTABLE,
     "protocol": UNSTABLE,
-    # The answer came, and is of no use.
+    # The response arrived but is not usable.
     "redirect_loop": UNUSABLE,
     "too_many_redirects": UNUSABLE,
     "bad_redirect": UNUSABLE,
@@ -115,11 +117,11 @@ FAILURES: dict[str, Outcome] = {
     "not_a_sitemap": UNPARSED,
     "parse_failed": UNPARSED,
     "parse_timeout": UNPARSED,
-    # We do not ask.
+    # The request is not allowed.
     "address_refused": FORBIDDEN,
     "invalid_url": FORBIDDEN,
     "robots_blocked": replace(FORBIDDEN, dead_letter=False),
-    # Nobody's fault but ours.
+    # Postponed by us: neither host nor URL is at fault.
     "robots_unavailable": POSTPONED,
     "robots_elsewhere": POSTPONED,
     "crawl_delay": POSTPONED,
@@ -128,14 +130,16 @@ FAILURES: dict[str, Outcome] = {
     "store_lost": POSTPONED,
     "shutdown": POSTPONED,
 }
-"""By name of what went wrong, where there is no usable status. Any other name is our own fault: retried, then dead."""
+"""Outcomes by name of the failure, where there is no usable status. Any other name is a fault of ours: retried,
+then dead.
+"""
 
 
 def judge(result: int | str, *, task_kind: str) -> Outcome:
-    """What a fetch that ended in `result`, an HTTP status or a key of FAILURES, means for a task of this kind.
+    """The outcome of a fetch for a task of this kind; `result` is an HTTP status or a key of FAILURES.
 
-    An article, page or archive that fails for good is dead; a feed, sitemap or push lease is rescheduled by its
-    cadence instead, whatever happened, and is never a dead letter.
+    An article, page, archive or media file that fails permanently is dead. A feed, sitemap or WebSub lease is
+    rescheduled by its cadence after any failure, and never becomes a dead letter.
     """
     found = by_status(result) if isinstance(result, int) else replace(FAILURES.get(result, BROKEN), reason=result)
     if task_kind not in RECURRING or found.fate in ("done", "follow") or found.kind == "postponed":
@@ -144,8 +148,9 @@ def judge(result: int | str, *, task_kind: str) -> Outcome:
 
 
 def fault(outcome: Outcome) -> Fault:
-    """Whose a failed fetch is: ours where no rule knows it, or where our network or server is away. What was not asked
-    has not failed.
+    """The party at fault for a failed fetch: `ours` if the reason is unknown, or if our network or our store was down.
+
+    `none` if the fetch succeeded or no request was made.
     """
     if outcome.reason in OURS or (outcome.reason not in FAILURES and not outcome.reason.startswith("http_")):
         return "none" if outcome.kind in WELL else "ours"
@@ -153,7 +158,7 @@ def fault(outcome: Outcome) -> Fault:
 
 
 def by_status(status: int) -> Outcome:
-    """The outcome of an answer with this status."""
+    """The outcome of a response with this status."""
     found = STATUSES.get(status)
     if found is None:
         return replace(FAILURES["protocol"], reason="protocol")
@@ -161,19 +166,20 @@ def by_status(status: int) -> Outcome:
 
 
 def probe_signal(result: int | str) -> Signal:
-    """What the probe of a half-open circuit says: an answer closes it unless the site fails; no answer keeps it open.
+    """The signal of the probe of a half-open circuit: a response closes the circuit unless its status is site-wide.
 
-    A time-out is no answer here, though it is not site-wide elsewhere.
+    Any failure without a response, time-outs included, keeps the circuit open, even where it is not site-wide
+    otherwise.
     """
     answered = isinstance(result, int) and result in STATUSES
     return "ok" if answered and by_status(int(result)).signal != "site" else "site"
 
 
 def retry_wait_sec(base_sec: float, attempts: int) -> float:
-    """Seconds until the next try, where `attempts` had failed before this one did: the base, then twice as long, …"""
+    """Seconds until the next try after `attempts` earlier failures: the base, doubled for each of them."""
     return base_sec * 2.0**attempts
 
 
 def given_up(outcome: Outcome) -> Outcome:
-    """The same failure when no attempts are left: dead, with its reason."""
+    """The outcome once no attempts are left: dead, with the same reason, if the task would be tried again."""
     return replace(outcome, fate="dead") if outcome.failure and outcome.fate in ("retry", "give_back") else outcome

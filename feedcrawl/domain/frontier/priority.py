@@ -1,4 +1,4 @@
-"""How soon a task is taken: 1 (last) … 10 (first)."""
+"""The priority of a task: 1 (taken last) to 10 (taken first)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ LOWEST: Final = 1
 HIGHEST: Final = 10
 DEFAULT: Final = 5
 
-# What a feed names is news; what a sitemap names may be; the rest nobody announced.
+# URLs in a feed are news; URLs in a sitemap may be news; all others were announced by no publisher.
 ORIGIN_BONUS: Final[dict[Origin, int]] = {"feed": 2, "sitemap": 1, "spider": 0, "manual": 0, "queue": 0}
 
 
 def priority(source: int, origin: Origin, depth: int = 0) -> int:
-    """The source's priority (1–10) and the bonus of the origin, less one for each link followed, within 1 … 10."""
+    """The source's priority (1–10) plus the bonus of the origin, minus one per link followed, clamped to 1 … 10."""
     return min(max(source + ORIGIN_BONUS[origin] - depth, LOWEST), HIGHEST)

@@ -1,4 +1,4 @@
-"""What other programs put into `crawler_queue`: a URL, or a JSON object with one."""
+"""Items that other programs add to `crawler_queue`: a URL, or a JSON object with a URL."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ PRIORITIES = range(1, 11)
 class QueueItem:
     """A URL to fetch.
 
-    `again` is why it shall be fetched though it was before ("" = it shall not); `task` is what it was when given up.
+    `again` is the reason for fetching a URL that was fetched before ("": such a URL is not fetched again); `task` is
+    the task of the dead letter, if the item is a dead letter.
     """
 
     url: str
@@ -32,9 +33,9 @@ class QueueItem:
 
 
 def read_item(text: str) -> QueueItem:
-    """The item that a member of the queue stands for; Refusal says what is wrong with it.
+    """The item that a member of the queue describes; Refusal with the reason if the member is invalid.
 
-    A dead letter that is put back unchanged is a retry: it has a `reason`.
+    A dead letter that is put back unchanged has a `reason`, and is therefore a retry.
     """
     text = unwrapped(text).strip()
     if not text.startswith("{"):
@@ -42,7 +43,7 @@ def read_item(text: str) -> QueueItem:
     try:
         said = json.loads(text)
     except (ValueError, RecursionError):
-        raise Refusal("bad_queue_item", "it begins like a JSON object and is none") from None
+        raise Refusal("bad_queue_item", "the item begins like a JSON object but is not valid JSON") from None
     priority = said.get("priority", 5)
     if type(priority) is not int or priority not in PRIORITIES:
         raise Refusal("bad_queue_item", f"priority must be a whole number from 1 to 10, not {priority!r}")
@@ -52,26 +53,26 @@ def read_item(text: str) -> QueueItem:
     check_category(category or "")
     again: Again = "retry" if "reason" in said else "queue_again" if said.get("again") is True else ""
     if again == "retry" and MASK in json.dumps(said):
-        raise Refusal("letter_masked", "its URL had a secret that is no longer stored: queue the URL itself")
+        raise Refusal("letter_masked", "the URL had a secret that is no longer stored: queue the full URL instead")
     task = task_of(said, priority) if again == "retry" else None
     return QueueItem(_url(said.get("url")), category or None, priority, again, task)
 
 
 def check_category(category: str) -> None:
-    """Refusal (`bad_category`) for a category that cannot be part of a key that other programs read."""
+    """Raise Refusal (`bad_category`) for a category that cannot be part of a Redis key that other programs read."""
     if len(category) > MAX_CATEGORY:
-        raise Refusal("bad_category", f"the category has {len(category)} characters, at most {MAX_CATEGORY}")
+        raise Refusal("bad_category", f"the category has {len(category)} characters; the maximum is {MAX_CATEGORY}")
     if not category.isprintable() or not {"{", "}"}.isdisjoint(category):
-        raise Refusal("bad_category", "the category has control characters or braces, which a key must not have")
+        raise Refusal("bad_category", "the category has control characters or braces, which a Redis key must not have")
 
 
 def unwrapped(text: str) -> str:
-    """What stood in the queue, where the text is the dead letter of an item that could not be read; else the text."""
+    """The original queue item if the text is the dead letter of an unreadable item; else the text itself."""
     said = read_letter(text).said if text.lstrip().startswith("{") else {}
     return said["item"] if isinstance(said.get("item"), str) and "url" not in said else text
 
 
 def _url(value: object) -> str:
     if not isinstance(value, str) or not value:
-        raise Refusal("bad_queue_item", "it has no URL")
+        raise Refusal("bad_queue_item", "the item has no URL")
     return value

@@ -1,4 +1,4 @@
-"""Tasks that were given up, and items of the input queue, as other programs read and write them.
+"""Records that other programs read or write: dead letters, and items of the input queue.
 
 The JSON Schemas and the tables of docs/data-format.md are generated from these classes.
 """

@@ -1,4 +1,4 @@
-"""Pieces of future work: what the frontier holds, hands out and remembers."""
+"""Tasks: pieces of future work that the frontier stores and leases to workers."""
 
 from __future__ import annotations
 
@@ -10,22 +10,26 @@ Kind = Literal["feed", "sitemap", "article", "archive", "page", "websub", "file"
 Origin = Literal["feed", "sitemap", "spider", "manual", "queue"]
 Lane = Literal["poll", "page"]
 Again = Literal["", "edited", "retry", "operator", "queue_again", "push", "own_outage"]
-"""Why a URL that ended comes again within the time for which it is remembered; "": it does not."""
+"""The reason for fetching an ended URL again within the time for which the frontier remembers it; "": it is not
+fetched.
+"""
 
 LANES: tuple[Lane, ...] = get_args(Lane)
 FILE_LANE = "file"
-"""The lane of media files, which only those workers take that are to keep them."""
+"""The lane of media files, taken only by workers that store media files."""
 POLL_KINDS: frozenset[Kind] = frozenset({"feed", "sitemap", "websub"})
-"""What comes before all else of equally ready hosts; an archive is no poll, and waits as articles do."""
+"""Kinds that are taken before all others when several hosts are ready. An archive is not a poll: it waits as
+articles do.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
     """One piece of future work.
 
-    `id` is an article's uid or `feed:<feed_id>`, so that each has one future. `host` is the lower-case hostname whose
-    turn the task waits for. `priority` 1 (last) … 10 (first), see `domain.priority`. `payload` is what the spider
-    needs to go on, as JSON values.
+    `id` is an article's uid, or a prefix and an id (`feed:<feed_id>`), so that each thing has at most one task. `host`
+    is the lower-case hostname whose delay the task waits for. `priority` is 1 (last) to 10 (first), see
+    `domain.frontier.priority`. `payload` is the data that the spider needs to continue, as JSON values.
     """
 
     id: str
@@ -41,9 +45,9 @@ class Task:
     payload: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> str:
-        """The record as the frontier keeps it: fields at their default left out, payload as text of its own.
+        """The record as the frontier stores it: without the empty fields, and with the payload as JSON text.
 
-        The payload is a string inside the record because Lua's JSON cannot tell an empty list from an empty object.
+        The payload is text inside the record because Lua's JSON cannot distinguish an empty list from an empty object.
         """
         record = {name: value for name in self.__slots__ if (value := getattr(self, name)) not in (None, {})}
         if not self.depth:
@@ -57,9 +61,9 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What the frontier remembers of a task beyond the task itself. Times in milliseconds of the frontier's clock.
+    """The state of a task that the frontier stores beside the task. Times in milliseconds of the frontier's clock.
 
-    `attempts` are its tries that failed, `deaths` the workers that died with it in their hands.
+    `attempts` is the number of failed tries, `deaths` the number of workers that died while they held the task.
     """
 
     status: str = "pending"
@@ -80,10 +84,10 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A task in this worker's hands until it is done, given back, or the lease runs out.
+    """A task that this worker holds until the task ends, is given back, or the lease expires.
 
-    `token` fences: a worker whose lease ran out changes nothing. `probe` asks that the host be tried with one light
-    request first, because its circuit is half-open. `shard` is where the frontier keeps it.
+    `token` is the fencing token: a worker whose lease has expired changes nothing. `probe` requires one light request
+    to the host first, because its circuit is half open. `shard` is the shard that stores the task.
     """
 
     task: Task
@@ -99,12 +103,12 @@ class Lease:
 
 
 def own_lane(spider: str) -> str:
-    """The lane of the pages that one spider alone can read."""
+    """The lane of the pages that only this spider can read."""
     return f"page:{spider}"
 
 
 def lane_of(task: Task) -> str:
-    """Among which tasks one stands: polls, pages and archives, media files, or the pages of one spider."""
+    """The lane of a task: polls, pages (with articles and archives), media files, or the pages of one spider."""
     if task.kind in POLL_KINDS:
         return "poll"
     if task.kind == "file":
@@ -114,13 +118,15 @@ def lane_of(task: Task) -> str:
 
 
 def compact(value: object) -> str:
-    """JSON without white space, and valid UTF-8: a lone surrogate, which some JSON feeds escape, becomes `?`."""
+    """JSON without white space, as valid UTF-8: a lone surrogate, which some JSON feeds contain as an escape,
+    becomes `?`.
+    """
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def task_from_json(text: str) -> tuple[Task, History]:
-    """A record of the frontier as its two halves; names that this version does not know are left aside."""
+    """The task and the history of a stored record; fields unknown to this version are ignored."""
     record = json.loads(text)
     payload = record.get("payload")
     record["payload"] = json.loads(payload) if isinstance(payload, str) else {}
