@@ -1,6 +1,7 @@
-"""Content codings (RFC 9110 section 8.4.1), undone within a limit.
+"""Content codings (RFC 9110 section 8.4.1), decoded within a limit.
 
-Servers lie about them: plain text named gzip, gzip not named at all. What a body is outweighs what it is called, once.
+Servers declare wrong codings: plain text as gzip, or gzip without a header. The first bytes of a body therefore count
+more than the declared coding; they correct one wrong declaration.
 """
 
 from __future__ import annotations
@@ -15,38 +16,39 @@ if TYPE_CHECKING:
 
 MAX_CODINGS: Final = 2
 
-# Control characters that no text has: "binary data byte" of the MIME Sniffing Standard.
+# Control characters that no text contains: "binary data byte" of the MIME Sniffing Standard.
 _BINARY = bytes({*range(0x09), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20)})
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 class Undecodable(Refusal):
-    """A body whose coding cannot be undone.
+    """A body that cannot be decoded.
 
-    `code` is `bad_encoding` (unknown, damaged, more than two), `dataloss` (it ends too soon) or `too_large` (beyond the
-    limit of bytes, MAX_MEMBERS or MAX_IDLE).
+    `code` is `bad_encoding` (unknown, damaged, more than two), `dataloss` (the body ends too soon) or `too_large` (more
+    than the limit of bytes, MAX_MEMBERS or MAX_IDLE).
     """
 
 
 def names(values: Sequence[bytes]) -> tuple[str, ...]:
-    """The codings that Content-Encoding fields name, in the order in which they were applied, without `identity`."""
+    """The codings of Content-Encoding fields in the order in which they were applied, without `identity`."""
     listed = b",".join(values).decode("latin-1").lower().split(",")
     return tuple(name for name in map(str.strip, listed) if name and name != "identity")
 
 
 def is_plain(body: bytes, codings: Sequence[str]) -> bool:
-    """True if a body has no coding, neither by its header nor by its first bytes: `decode` returns it as it is."""
+    """True if a body has no coding by its header or its first bytes, so that `decode` returns the body unchanged."""
     return not codings and not body.startswith(GZIP)
 
 
 def decode(body: bytes, codings: Sequence[str], *, limit_bytes: int) -> bytes:
-    """The body before `codings` were applied; Undecodable where it cannot be had. `limit_bytes` 0: no limit.
+    """The body before `codings` were applied. `limit_bytes` 0: no limit.
 
-    The limit holds for each layer while it is read. A body that turns out to be plain text or of another coding is
-    taken as what it is; a gzip that no header names is undone if it is not the third layer.
+    The limit holds for each layer while it is decoded. A body that is plain text or has another coding than the
+    declared one is treated as what its first bytes show; undeclared gzip is decoded unless two layers were decoded
+    already. Raises Undecodable.
     """
     if len(codings) > MAX_CODINGS:
-        raise Undecodable("bad_encoding", f"{len(codings)} content codings, at most {MAX_CODINGS}")
+        raise Undecodable("bad_encoding", f"{len(codings)} content codings; the maximum is {MAX_CODINGS}")
     layers = 0
     for coding in reversed(codings):
         decoded = _layer(body, coding, limit_bytes)
@@ -56,12 +58,12 @@ def decode(body: bytes, codings: Sequence[str], *, limit_bytes: int) -> bytes:
 
 
 def head(body: bytes, codings: Sequence[str], *, limit_bytes: int) -> bytes:
-    """The first `limit_bytes` of the body before `codings` were applied, or what can be had of them.
+    """The first `limit_bytes` of the body before `codings` were applied, or as many of them as can be decoded.
 
-    For what is read to its limit only, and downloaded no further. Undecodable (`bad_encoding`) as `decode` raises it.
+    For a body that is downloaded and read only up to its limit. Raises Undecodable (`bad_encoding`) as `decode` does.
     """
     if len(codings) > MAX_CODINGS:
-        raise Undecodable("bad_encoding", f"{len(codings)} content codings, at most {MAX_CODINGS}")
+        raise Undecodable("bad_encoding", f"{len(codings)} content codings; the maximum is {MAX_CODINGS}")
     for coding in reversed(codings or ("gzip",)):
         named, found = coding if coding in PIECES else None, _sniff(body)
         if found == "text" or not (named or found):
@@ -78,7 +80,7 @@ def head(body: bytes, codings: Sequence[str], *, limit_bytes: int) -> bytes:
 
 
 def _ungzipped(body: bytes, limit_bytes: int) -> bytes:
-    """A gzip that no header names, undone; what only begins like one is left to whoever reads it."""
+    """The decoded body if it is undeclared gzip; a body that only begins like gzip is returned unchanged."""
     if _sniff(body) != "gzip":
         return body
     try:
@@ -110,7 +112,7 @@ def _layer(body: bytes, coding: str, limit_bytes: int) -> bytes:
 
 def _undecodable(coding: str, error: Exception) -> Undecodable:
     if isinstance(error, EOFError):
-        return Undecodable("dataloss", f"{coding} ends before its end")
+        return Undecodable("dataloss", f"the {coding} data is incomplete")
     return Undecodable("bad_encoding", f"not {coding}: {error}")
 
 
@@ -124,7 +126,7 @@ def _joined(pieces: Iterator[bytes], limit_bytes: int) -> bytes:
 
 
 def _sniff(body: bytes) -> str | None:
-    """What a body is by its first bytes: `gzip`, `zstd`, `text`, or None."""
+    """The type of a body by its first bytes: `gzip`, `zstd`, `text`, or None."""
     if body.startswith(GZIP):
         return "gzip"
     if body.startswith(ZSTD):
@@ -135,10 +137,10 @@ def _sniff(body: bytes) -> str | None:
 
 
 def gunzip(body: bytes, *, limit_bytes: int) -> tuple[bytes, tuple[str, ...]]:
-    """The content of a file that is gzip by its first bytes, at most `limit_bytes` of it; any other body as it is.
+    """The content of a file that is gzip by its first bytes, and notes; any other body unchanged.
 
-    For files such as `sitemap.xml.gz`, compressed at most MAX_CODINGS times. A torn or damaged one yields what could be
-    read of it; notes tell what was cut or forgiven.
+    For files such as `sitemap.xml.gz`, compressed at most MAX_CODINGS times. Of a truncated or damaged file, the part
+    that could be decoded is returned, at most `limit_bytes`; the notes state the damage or the cut.
     """
     notes: list[str] = []
     for _ in range(MAX_CODINGS):

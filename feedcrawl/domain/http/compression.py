@@ -1,7 +1,8 @@
-"""Compressed bytes, undone piece by piece: work is linear in the input, whatever that is made of.
+"""Decompression piece by piece: the work is linear in the size of the input, whatever its content.
 
-Input is fed in pieces, so that what follows a member is not copied for each; members are limited, and so is input that
-brings no output. zlib, brotli and zstd release the interpreter's lock, so a thread may do it.
+Input is fed in pieces, so that the rest of the input is not copied for each member; the number of members is limited,
+and so is input without output. zlib, brotli and zstd release the interpreter's lock, so decompression can run in a
+thread.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
 MAX_MEMBERS: Final = 2000
-"""Gzip members or zstd frames of one body. A file of blocks (bgzip) has one for each 64 KiB."""
+"""Maximum number of gzip members or zstd frames of one body. A file of blocks (bgzip) has one for each 64 KiB."""
 MAX_IDLE: Final = 32
-"""Pieces of input in a row that bring no output: 2 MiB, or as many empty members."""
+"""Maximum number of consecutive pieces of input without output: 2 MiB, or as many empty members."""
 GZIP: Final = b"\x1f\x8b\x08"
-"""How a gzip member begins (RFC 1952 section 2.3.1)."""
+"""The first bytes of a gzip member (RFC 1952 section 2.3.1)."""
 ZSTD: Final = b"\x28\xb5\x2f\xfd"
-"""How a zstd frame begins (RFC 8878 section 3.1.1)."""
+"""The first bytes of a zstd frame (RFC 8878 section 3.1.1)."""
 
 _FED_BYTES, _PIECE_BYTES = 1 << 16, 1 << 18
 _PADDING = re.compile(rb"\0+")
@@ -42,37 +43,39 @@ class TooLarge(Refusal):
 
 
 class Damaged(Exception):
-    """Bytes that are not of this coding, or not to their end."""
+    """Bytes that are not valid in this coding, from the start or from some point on."""
 
 
 def fill(content: bytearray, pieces: Iterator[bytes], limit_bytes: int) -> None:
-    """Adds the pieces to `content`; TooLarge beyond `limit_bytes` (0: no limit), which `content` then exceeds.
+    """Append the pieces to `content`; TooLarge beyond `limit_bytes` (0: no limit), which `content` then exceeds.
 
-    May raise Damaged, and EOFError where the input ends too soon; `content` then has what came before.
+    Raises Damaged for invalid input, and EOFError if the input ends too soon; `content` then has the pieces before the
+    error.
     """
     idle = 0
     for piece in pieces:
         content += piece
         if limit_bytes and len(content) > limit_bytes:
-            raise TooLarge("too_large", f"more than {limit_bytes} bytes once decoded")
+            raise TooLarge("too_large", f"more than {limit_bytes} bytes after decoding")
         idle = 0 if piece else idle + 1
         if idle > MAX_IDLE:
-            raise TooLarge("too_large", f"{idle} pieces or members in a row bring nothing")
+            raise TooLarge("too_large", f"{idle} consecutive pieces or members without output")
 
 
 def _gzip(body: bytes) -> Iterator[bytes]:
-    """All members (RFC 1952 section 2.2); what follows the last one is ignored."""
+    """The output of all members (RFC 1952 section 2.2); bytes after the last member are ignored."""
     return _members(body, GZIP, lambda at: _inflated(zlib.decompressobj(16 + zlib.MAX_WBITS), body, at))
 
 
 def _zstd(body: bytes) -> Iterator[bytes]:
-    """All frames (RFC 8878 section 3); what follows the last one is ignored."""
+    """The output of all frames (RFC 8878 section 3); bytes after the last frame are ignored."""
     return _members(body, ZSTD, lambda at: _unframed(body, at))
 
 
 def _members(body: bytes, magic: bytes, read: Callable[[int], Generator[bytes, None, int]]) -> Iterator[bytes]:
-    """The pieces of all members, zeros between them passed over. `read` yields those of the member at an offset, and
-    returns where it ends.
+    """The pieces of all members; zero bytes between members are skipped.
+
+    `read` yields the pieces of the member at an offset, and returns the offset of its end.
     """
     at = 0
     for _ in range(MAX_MEMBERS):
@@ -85,7 +88,9 @@ def _members(body: bytes, magic: bytes, read: Callable[[int], Generator[bytes, N
 
 
 def _deflate(body: bytes) -> Iterator[bytes]:
-    """The zlib form (RFC 1950) as RFC 9110 has it, else the bare stream (RFC 1951) that some servers send."""
+    """The output of zlib data (RFC 1950), as RFC 9110 requires, or of the bare stream (RFC 1951) that some
+    servers send.
+    """
     is_zlib = len(body) > 1 and body[0] & 0x0F == 8 and int.from_bytes(body[:2], "big") % 31 == 0
     return _inflated(zlib.decompressobj(zlib.MAX_WBITS if is_zlib else -zlib.MAX_WBITS), body, 0)
 

@@ -1,9 +1,9 @@
-"""Bytes to text: which encoding a document is written in, whatever it and its server say.
+"""Bytes to text: the character encoding of a document, also where the document or its server declares a wrong one.
 
-Byte-order mark, then the pattern of UTF-16 and UTF-32, then strict UTF-8, then HTTP, then the prolog, then `<meta>`,
-then detection. Declarations lie or are missing; valid UTF-8 with a multi-byte character in it hardly ever is anything
-else. A declaration counts only if it names an encoding of `_NAMES`: Python knows codecs that are quadratic in their
-input (punycode, idna), that run no text (rot13, bz2), or that always fail (undefined).
+Order: byte-order mark, the pattern of UTF-16 and UTF-32, strict UTF-8, HTTP, the prolog, `<meta>`, detection.
+Declarations are often wrong or missing; valid UTF-8 with a multi-byte character in it is hardly ever anything else. A
+declaration counts only if it names an encoding of `_NAMES`: Python has codecs that take quadratic time (punycode,
+idna), that do not decode to text (rot13, bz2), or that always fail (undefined).
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark is a prefix of this mark
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-# `<` and the character after it without a mark (XML 1.0 appendix F); EBCDIC shows `<?xm`.
+# `<`, `[` or `{` and the next character, without a mark (XML 1.0 appendix F); EBCDIC shows `<?xm`.
 _WIDE = (
     (re.compile(rb"\s*\x00{3}[<\[{]\x00{3}[^\x00]", re.DOTALL), "utf-32-be"),
     (re.compile(rb"[<\[{]\x00{3}[^\x00]\x00{3}", re.DOTALL), "utf-32-le"),
@@ -38,8 +38,8 @@ _WIDE = (
     (re.compile(rb"\x4c\x6f\xa7\x94"), "cp037"),
 )
 
-# The text codecs that documents are read with. Others that Python knows (utf-7, idna, rot13, bz2, punycode …) either
-# hide markup from whoever looks at the bytes or are no encodings of text.
+# The text codecs allowed for documents. Other codecs of Python (utf-7, idna, rot13, bz2, punycode …) either hide markup
+# from code that inspects the bytes, or are no encodings of text.
 _NAMES = """
     ascii utf-8 utf-16 utf-16-le utf-16-be utf-32 utf-32-le utf-32-be
     latin-1 iso8859-2 iso8859-3 iso8859-4 iso8859-5 iso8859-6 iso8859-7 iso8859-8 iso8859-9 iso8859-10 iso8859-11
@@ -52,13 +52,14 @@ _NAMES = """
     euc-kr cp949 johab
 """
 _MODULES = {aliases.get(name, name): name for name in map(normalize_encoding, _NAMES.split())}
-# Every spelling of an encoding and Python's name for it; codecs.lookup() remembers each name that a stranger makes up.
+# Python's name for every spelling of an encoding. A table, because codecs.lookup() caches every name, also invented
+# ones.
 _CODECS = {
     spelling: codecs.lookup(_MODULES[module]).name
     for spelling, module in [*aliases.items(), *zip(_MODULES, _MODULES, strict=True)]
     if module in _MODULES
 }
-# What is declared and what is meant (WHATWG Encoding, section 4.2): the larger set that vendors really write.
+# Declared encoding: the superset that publishers in fact use (WHATWG Encoding, section 4.2).
 _SUPERSETS = {
     "ascii": "cp1252", "iso8859-1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "tis-620": "cp874",
     "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949", "big5": "big5hkscs",
@@ -67,7 +68,7 @@ _SUPERSETS = {
 _LATIN = frozenset(
     {"ascii", "utf-8", "iso8859-1", "cp1252", "iso8859-2", "cp1250", "iso8859-9", "cp1254", "iso8859-15"}
 )
-# GB 2312 is declared and its superset written so often that the label has come to mean that.
+# gb2312: documents that declare it use its superset so often that the label now means the superset.
 _LABELS = {
     "gb2312": "gb18030",
     "sjis": "cp932",
@@ -85,14 +86,14 @@ _EBCDIC_PROLOG = re.compile(r"<\?xml[^>]{0,200}?\sencoding\s*=\s*[\"']\s*([\w.:-
 _ESCAPES = re.compile(rb"\x1b[$(]|~\{")
 _TELLING = re.compile(rb"[\x80-\xff\x1b]|~\{")
 _LONGEST_TYPE = 256
-_META_WITHIN = 4096  # bytes; WHATWG HTML 13.2.3.2 looks at 1024, and many pages declare later
+_META_WITHIN = 4096  # bytes; WHATWG HTML 13.2.3.2 reads 1024, but many pages have the declaration later
 _SAMPLE_BYTES = 65_536
-_TOLERATED = 0.01  # share of characters that may be broken in text whose encoding is declared
+_TOLERATED = 0.01  # maximum share of invalid characters in a text that still counts as its declared encoding
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """Text, the name of the encoding it came in, and what was forgiven."""
+    """The text of a document, the name of its encoding, and notes on faults that were tolerated."""
 
     text: str
     encoding: str
@@ -102,9 +103,9 @@ class Decoded:
 def decode(body: bytes, content_type: str | None = None) -> Decoded:
     """The text of a document, without byte-order mark; never fails.
 
-    `encoding` is the declared name where the declaration holds, else the codec's. Notes: `encoding_lied` (declared one
-    thing, was another), `encoding_unknown` (declared no encoding of text), `encoding_detected` (nothing usable was
-    declared), `bad_bytes` (some were replaced).
+    `encoding` is the declared name if the declaration is right, else the codec's name. Notes: `encoding_lied` (the
+    declared encoding is wrong), `encoding_unknown` (the declared name is no encoding of text), `encoding_detected` (no
+    usable declaration), `bad_bytes` (invalid bytes were replaced).
     """
     return _decode(body, _labels(body, content_type))
 
@@ -123,32 +124,32 @@ def _decode(body: bytes, labels: Sequence[str]) -> Decoded:
 
 
 def decode_page(body: bytes, content_type: str | None = None) -> Decoded:
-    """The text of an HTML page: as `decode`, and a `<meta charset>` counts after HTTP and prolog."""
+    """The text of an HTML page: as `decode`, but a `<meta charset>` also counts, after HTTP and prolog."""
     return _decode(body, _labels(body, content_type, in_meta=True))
 
 
 def names_no_text(body: bytes, content_type: str | None = None) -> bool:
-    """Whether HTTP, prolog or `<meta>` declares an encoding that counts as no declaration."""
+    """True if HTTP, prolog or `<meta>` declares a name that is no allowed encoding, and is therefore ignored."""
     return any(codec_of(label) is None for label in _labels(body, content_type, in_meta=True))
 
 
 def codec_of(label: str | None) -> str | None:
-    """The codec that an encoding label means, by Python's name; None for unknown ones and for those not allowed."""
+    """Python's name of the codec for an encoding label; None if the label is unknown or not allowed."""
     name = (label or "").strip().lower().removeprefix("x-").removesuffix("-i").replace("windows-", "cp")
     spelling = normalize_encoding(_LABELS.get(name, name))
     return _CODECS.get(spelling) or _CODECS.get(spelling.replace(".", "_"))
 
 
 def _declared(labels: Iterable[str]) -> dict[str, str]:
-    """Declared labels and their codecs, in their order; without those that name no encoding of text."""
+    """The codec of each declared label, in their order; labels that name no encoding of text are left out."""
     codecs_of = {label: codec_of(label) for label in labels}
     return {_LABELS.get(label, label): codec for label, codec in codecs_of.items() if codec}
 
 
 def _labels(body: bytes, content_type: str | None, *, in_meta: bool = False) -> list[str]:
-    """The labels of HTTP, prolog and, `in_meta`, the first `<meta>` that has one, in lower case.
+    """The labels of HTTP, prolog and (with `in_meta`) the first `<meta>` that has one, in lower case.
 
-    What is text by its type and names no charset is ASCII (RFC 2046 section 4.1.2), which is believed only of what is.
+    A `text/…` type without charset means ASCII (RFC 2046 section 4.1.2), which is accepted only if the body is ASCII.
     """
     kind = (content_type or "")[:_LONGEST_TYPE]
     http, prolog = _CHARSET.search(kind), _PROLOG.search(body, 0, 2048)
@@ -175,7 +176,7 @@ def _survives(body: bytes, codec: str) -> bool:
 
 
 def _wide(body: bytes, codec: str, declared: dict[str, str]) -> Decoded:
-    """A document in units of two or four bytes, or in EBCDIC, which its first characters gave away."""
+    """The text of a document whose first characters show UTF-16, UTF-32 or EBCDIC."""
     prolog = _EBCDIC_PROLOG.match(body[:512].decode(codec, "replace"))
     stated = codec_of(prolog[1]) if prolog else None
     if codec == "cp037" and stated and _survives(body, stated):
@@ -185,7 +186,10 @@ def _wide(body: bytes, codec: str, declared: dict[str, str]) -> Decoded:
 
 
 def _utf8(body: bytes, declared: dict[str, str]) -> Decoded | None:
-    """UTF-8, but for a character cut off at the end and rare slips in a document that says nothing else."""
+    """The text if the body is UTF-8; None if not.
+
+    Tolerated: a character cut off at the end, and, if no other encoding is declared, a few invalid bytes.
+    """
     label, codec = next(iter(declared.items()), ("utf-8", "utf-8"))
     if body.isascii():
         return None if _ESCAPES.search(body) else Decoded(body.decode("ascii"), label)
@@ -201,7 +205,9 @@ def _utf8(body: bytes, declared: dict[str, str]) -> Decoded | None:
 
 
 def _by_declaration(body: bytes, declared: dict[str, str]) -> Decoded | None:
-    """The first declared encoding that the bytes are valid in, or nearly so for the sets of many bytes."""
+    """The text in the first declared encoding in which at most 1 % of the characters are invalid; None if there
+    is none.
+    """
     for label, codec in declared.items():
         meant = _SUPERSETS.get(codec, codec)
         if meant.startswith(("utf-", "ascii")):
@@ -214,7 +220,9 @@ def _by_declaration(body: bytes, declared: dict[str, str]) -> Decoded | None:
 
 
 def _detected(body: bytes, declared: dict[str, str]) -> Decoded:
-    """What chardet says, which knows scripts well; the Latin sets are told apart by their letters."""
+    """The text in the encoding that chardet detects by script; Latin and Cyrillic encodings are then chosen by
+    letters.
+    """
     first = _TELLING.search(body)
     start = first.start() if first else 0
     sample = body[max(0, start - 1024) : start + _SAMPLE_BYTES]

@@ -1,6 +1,6 @@
-"""What a forward proxy is asked, and what it passes on (RFC 9110 7.6, RFC 9112 3.2 and 6).
+"""The messages of a forward proxy: the client's request, and the heads forwarded (RFC 9110 7.6, RFC 9112 3.2 and 6).
 
-One request a connection: whatever follows it was not judged, so that neither side may keep the connection.
+Each connection carries one request, and both sides close it afterwards: a second request would go unchecked.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ Header = tuple[bytes, bytes]
 
 
 class BadExchange(Refusal):
-    """A head that is not passed on: not HTTP/1, or of a kind that browsers do not send."""
+    """A head that is not forwarded: not HTTP/1, or of a form that browsers do not send."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One request to a proxy. `url` is what is to be judged; `host` and `port` are its own.
+    """One request to a proxy. `url` is the URL to check; `host` and `port` are those of the URL.
 
-    `head` goes to the origin, followed by `body_bytes` of the client's; None asks for a tunnel.
+    `head` goes to the origin, followed by `body_bytes` bytes of the client; None requests a tunnel (CONNECT).
     """
 
     url: str
@@ -48,11 +48,11 @@ class Asked:
 
 
 def read_request(head: bytes) -> Asked:
-    """What a head, up to and with its empty line, asks for; BadExchange where that cannot be told for certain."""
+    """The request of a head, whose final empty line is included; BadExchange if the head is invalid or ambiguous."""
     first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
     matched = _REQUEST_LINE.fullmatch(first)
     if not matched:
-        raise BadExchange("bad_request", f"no request line: {first[:80]!r}")
+        raise BadExchange("bad_request", f"not a request line: {first[:80]!r}")
     method, target = matched[1], matched[2].decode("ascii")
     headers = tuple(_headers(lines))
     authorization = _only(headers, b"proxy-authorization").decode("latin-1")
@@ -61,16 +61,16 @@ def read_request(head: bytes) -> Asked:
         return Asked(url, *_place(url), None, authorization=authorization)
     place = _place(target)
     if not target.startswith("http://"):
-        raise BadExchange("bad_request", f"no absolute http URL: {target[:80]}")
+        raise BadExchange("bad_request", f"not an absolute http URL: {target[:80]}")
     return Asked(target, *place, _forwarded(method, target, headers), _length(headers), authorization)
 
 
 def closing_head(head: bytes) -> bytes | None:
-    """The head of an answer as it goes to the client, who is told that the connection ends; None for an interim one."""
+    """The response head for the client, with `Connection: close`; None for an interim response (1xx)."""
     first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
     matched = _STATUS.match(first)
     if not matched:
-        raise BadExchange("bad_response", f"no status line: {first[:80]!r}")
+        raise BadExchange("bad_response", f"not a status line: {first[:80]!r}")
     if matched[1].startswith(b"1"):
         return None
     kept = [line for line in lines if line.partition(b":")[0].strip().lower() not in _OF_THE_CONNECTION]
@@ -81,24 +81,24 @@ def _headers(lines: list[bytes]) -> Iterator[Header]:
     for line in lines:
         matched = _HEADER.fullmatch(line)
         if not matched:
-            raise BadExchange("bad_request", f"no header: {line[:80]!r}")
+            raise BadExchange("bad_request", f"not a header line: {line[:80]!r}")
         yield matched[1], matched[2]
 
 
 def _only(headers: tuple[Header, ...], name: bytes) -> bytes:
-    """The value of a header that stands at most once; empty without it."""
+    """The value of a header that may occur at most once; empty if absent. BadExchange if the header is repeated."""
     values = [value for key, value in headers if key.lower() == name]
     if len(values) > 1:
-        raise BadExchange("bad_request", f"{name.decode()} stands {len(values)} times")
+        raise BadExchange("bad_request", f"{name.decode()} occurs {len(values)} times")
     return values[0] if values else b""
 
 
 def _length(headers: tuple[Header, ...]) -> int:
     if _only(headers, b"transfer-encoding"):
-        raise BadExchange("bad_request", "a body without a length")
+        raise BadExchange("bad_request", "a body with Transfer-Encoding; Content-Length is required")
     length = _only(headers, b"content-length") or b"0"
     if not re.fullmatch(rb"[0-9]{1,8}", length) or int(length) > MAX_SENT_BYTES:
-        raise BadExchange("bad_request", f"a body of {length[:20]!r} bytes")
+        raise BadExchange("bad_request", f"Content-Length {length[:20]!r} is not a number up to {MAX_SENT_BYTES}")
     return int(length)
 
 
@@ -109,12 +109,14 @@ def _place(url: str) -> tuple[str, int]:
     except ValueError:
         host = port = None
     if not host or "@" in parts.netloc:
-        raise BadExchange("bad_request", f"no host and port: {url[:80]}")
+        raise BadExchange("bad_request", f"no valid host and port: {url[:80]}")
     return host, port or (443 if parts.scheme == "https" else 80)
 
 
 def _forwarded(method: bytes, target: str, headers: tuple[Header, ...]) -> bytes:
-    """The head for the origin: its own form of target, the host that was judged, and no word on the connection."""
+    """The head for the origin: target in origin form, Host of the checked URL, no headers of the client's
+    connection.
+    """
     authority, slash, rest = target.removeprefix("http://").partition("/")
     authority, mark, query = authority.partition("?")
     path = f"{slash}{rest}" if slash and not mark else f"/{mark}{query}{slash}{rest}"

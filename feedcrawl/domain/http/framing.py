@@ -1,4 +1,4 @@
-"""Whether a response says unmistakably where its body ends (RFC 9112, 6.3)."""
+"""Whether the end of a response's body is unambiguous (RFC 9112, 6.3)."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ if TYPE_CHECKING:
 
 
 def ambiguous(lengths: Sequence[bytes], codings: Sequence[bytes]) -> str | None:
-    """What is wrong with the values of Content-Length and Transfer-Encoding as received; None if nothing is.
+    """The fault in the received values of Content-Length and Transfer-Encoding; None if there is none.
 
-    Both together, a second coding and one that nobody asked for are how a response is split: two readers of the same
-    connection see two ends of it. So do two lengths that differ; one that is said twice over is one.
+    Both headers together, a second coding, a coding other than chunked or two different lengths allow response
+    splitting: two readers of the same connection see different ends. A length that is repeated with the same value is
+    valid.
     """
     if not codings:
         said = {length.strip() for each in lengths for length in each.split(b",")}
         return (
-            "a Content-Length that is no number, or several"
+            "a Content-Length that is not a number, or several different ones"
             if len(said) > 1 or not all(map(bytes.isdigit, said))
             else None
         )

@@ -1,6 +1,6 @@
-"""What publishers say about when to come again: in their feeds and in HTTP headers.
+"""Publishers' hints about the time of the next poll, in their feeds and in HTTP headers.
 
-Figures only; how far each of them is obeyed is the cadence's business.
+This module only reads the values; the cadence decides how far each is obeyed.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ _PERIODS |= {"minut": 60, "annual": 365 * DAY_SEC, "biweek": 14 * DAY_SEC, "fort
 
 
 def ttl_minutes(text: str | None) -> int | None:
-    """RSS 2.0 `ttl`, in minutes; None for what is no positive number or would be over ten years."""
+    """RSS 2.0 `ttl` in minutes; None if it is no positive number or has more than seven digits."""
     match = _MINUTES.fullmatch((text or "").strip())
     return int(match[1]) or None if match else None
 
 
 def skip_hours(texts: Iterable[str]) -> frozenset[int]:
-    """RSS `skipHours`, 0 … 23 in GMT; 24 is midnight (RSS 0.91 counted from 1)."""
+    """RSS `skipHours` as hours 0 … 23 in GMT; 24 means midnight (RSS 0.91 counted from 1)."""
     numbers = (int(text) for text in texts if _DIGITS.fullmatch(text.strip()))
     return frozenset(number % 24 for number in numbers if number <= 24)
 
@@ -59,10 +59,11 @@ def skip_days(texts: Iterable[str]) -> frozenset[str]:
 
 
 def update_period_sec(period: str | None, frequency: str | None) -> int | None:
-    """The time between updates that `sy:updatePeriod` and `sy:updateFrequency` promise (RSS 1.0 Syndication module).
+    """Seconds between updates by `sy:updatePeriod` and `sy:updateFrequency` (RSS 1.0 Syndication module).
 
-    The period by its beginning, as publishers misspell it (`hourly`, `hour`, `Daily`, `dayly`); without one it is a
-    day, without a usable frequency once. None if neither is there or the period is no word for one.
+    The period is recognised by its first letters, since publishers misspell it (`hourly`, `hour`, `Daily`, `dayly`). A
+    missing period means a day; a missing or unusable frequency means once. None if both are missing or the period is
+    unknown.
     """
     word = (period or "").strip().lower()
     if not word and not (frequency or "").strip():
@@ -75,7 +76,7 @@ def update_period_sec(period: str | None, frequency: str | None) -> int | None:
 
 
 def http_date(text: str) -> datetime | None:
-    """An HTTP-date by its grammar (RFC 9110 section 5.6.7), None for anything else."""
+    """The time of an HTTP-date (RFC 9110 section 5.6.7); None for any other text."""
     match = next((match for pattern in _HTTP_DATES if (match := pattern.fullmatch(text.strip()))), None)
     if match is None:
         return None
@@ -92,9 +93,9 @@ def http_date(text: str) -> datetime | None:
 
 
 def retry_after_sec(value: str | None, *, now: datetime) -> float | None:
-    """Seconds to wait from `now`, 0 … 86 400, for a Retry-After header (RFC 9110 section 10.2.3).
+    """Seconds to wait from `now`, 0 … 86 400, by a Retry-After header (RFC 9110 section 10.2.3).
 
-    None for what is not by the grammar (ASCII digits or an HTTP-date): signs, `1_000`, `1e9`, other digits, two values.
+    None if the value is neither ASCII digits nor an HTTP-date: signs, `1_000`, `1e9`, other digits, two values.
     """
     text = (value or "").strip(" \t")
     if text.isascii() and text.isdigit():
@@ -104,11 +105,12 @@ def retry_after_sec(value: str | None, *, now: datetime) -> float | None:
 
 
 def max_age_sec(headers: Mapping[str, str]) -> float | None:
-    """For how many seconds from now a response says it stays fresh; None if it does not say (RFC 9111 section 4.2).
+    """Seconds from now for which a response stays fresh by its headers; None if they do not state it (RFC 9111 section
+    4.2).
 
-    `max-age`, else `s-maxage`, less `Age`; else `Expires` less `Date`. A shared cache would put `s-maxage` first; but
-    publishers give it to caches that they purge themselves, where it says nothing about when the feed changes. What
-    is invalid, `no-cache` and `no-store` are 0.
+    `max-age`, else `s-maxage`, minus `Age`; else `Expires` minus `Date`. A shared cache would prefer `s-maxage`; but
+    publishers set it for caches that they purge themselves, so that it is no statement on when the feed changes.
+    Invalid values, `no-cache` and `no-store` count as 0.
     """
     fields = {name.lower(): value for name, value in headers.items()}
     directives = _directives(fields.get("cache-control", ""))
@@ -121,7 +123,7 @@ def max_age_sec(headers: Mapping[str, str]) -> float | None:
 
 
 def _directives(text: str) -> dict[str, str]:
-    """Cache-Control directives by name; of one that is repeated the first counts."""
+    """Cache-Control directives by name; the first counts if a directive is repeated."""
     found: dict[str, str] = {}
     for directive in text.split(","):
         name, _, value = directive.partition("=")
@@ -130,13 +132,15 @@ def _directives(text: str) -> dict[str, str]:
 
 
 def _seconds(text: str) -> float:
-    """Delta-seconds (RFC 9111 section 1.2.2); 0 for what is none, 2^31 for what is larger."""
+    """Delta-seconds (RFC 9111 section 1.2.2); 0 for an invalid value, at most 2^31."""
     text = text.strip()
     return float(min(int(text[:11]), 2**31)) if text.isascii() and text.isdigit() else 0.0
 
 
 def _expires_sec(fields: Mapping[str, str]) -> float | None:
-    """`Expires` less `Date`; an Expires that is no date means "now" (RFC 9111 section 5.3)."""
+    """`Expires` minus `Date` in seconds; an invalid Expires means "now" (RFC 9111 section 5.3), an invalid Date
+    None.
+    """
     expires, sent = http_date(fields["expires"]), http_date(fields.get("date", ""))
     if expires is None:
         return 0.0

@@ -1,4 +1,4 @@
-"""Names that a hosts(5) file answers."""
+"""Host names and addresses of a hosts(5) file."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
 
 
 def host_key(name: str) -> str:
-    """The form in which host names are compared: lower case, without the root's dot."""
+    """The form in which host names are compared: lower case, without a trailing dot."""
     return name.lower().removesuffix(".")
 
 
 def parse_hosts(text: str) -> Mapping[str, tuple[str, ...]]:
     """The addresses of each name in a hosts(5) text, in the order of its lines.
 
-    Raises ValueError naming the line that cannot be read: a name that silently goes to DNS instead is a leak.
+    ValueError names a line that cannot be read: if it were ignored, its names would go to public DNS without notice.
     """
     found: dict[str, tuple[str, ...]] = {}
     for number, line in enumerate(text.splitlines(), 1):

@@ -1,7 +1,7 @@
-"""Which of several close encodings bytes are in, told by the letters that a language has and those that it has not.
+"""Chooses between similar encodings by the letters that a language uses and those that it does not use.
 
-Detectors by frequency confuse sets that differ in a few letters only: Hungarian ő and Portuguese õ are one byte. The
-encoding is the one in which all letters belong to one language. Alphabets are those of CLDR.
+Detectors by frequency confuse encodings that differ in a few letters only: Hungarian ő and Portuguese õ are the same
+byte. The chosen encoding is the one in which all letters belong to one language. The alphabets are those of CLDR.
 """
 # ruff: noqa: RUF001 -- letters and punctuation that look alike
 
@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from itertools import pairwise
 
-# Western first: where two encodings explain the bytes equally well, they say the same or the commoner one is meant.
+# Western first: where two encodings fit equally well, the text is the same in both, or the more common one is right.
 LATIN = (
     ("cp1252", "àâæçéèêëîïôœùûüÿ"),  # French
     ("cp1252", "áéíñóúü¡¿ªº"),  # Spanish
@@ -33,7 +33,7 @@ LATIN = (
     ("iso8859-2", "ąćęłńóśźż"),
     ("iso8859-2", "čćđšž"),
     ("iso8859-2", "ăâîşţ"),
-    ("iso8859-16", "ăâîșț"),  # Romanian with the right comma
+    ("iso8859-16", "ăâîșț"),  # Romanian with comma below (not cedilla)
     ("cp1254", "çğıöşüâîûİ"),  # Turkish
     ("cp1252", "áéíóúýþæöð"),  # Icelandic
     ("cp1257", "ąčęėįšųūž"),  # Lithuanian
@@ -42,7 +42,7 @@ LATIN = (
 )
 _RUSSIAN = "абвгдеёжзийклмнопрстуфхцчшщъыьэюя№"
 _UKRAINIAN = "абвгґдеєжзиіїйклмнопрстуфхцчшщьюя’№"
-_TWINS = ("cp1251", "mac-cyrillic")  # they share their small letters and differ in я and the capitals
+_TWINS = ("cp1251", "mac-cyrillic")  # these share most small letters and differ in я and the capitals
 
 _ARABIC_LETTERS = "ءآأؤإئابةتثجحخدذرزسشصضطظعغـفقكلمنهوىيًٌٍَُِّْپچژگک،؛؟"
 ARABIC = (("cp1256", _ARABIC_LETTERS), ("iso8859-6", _ARABIC_LETTERS))
@@ -54,9 +54,9 @@ _HIGH = re.compile(r"[^\x00-\x7f]")
 
 
 def codec_by_letters(sample: bytes, alphabets: tuple[tuple[str, str], ...]) -> str:
-    """The codec in which the letters of the sample are best explained by one language; the first if none stands out.
+    """The codec in which the largest share of the sample's letters belongs to one language; the first codec on a tie.
 
-    A capital after a small letter explains nothing: it is where another script was read as this one.
+    A capital after a small letter does not count: it shows that another script was decoded with this codec.
     """
     counts: dict[str, tuple[Counter[str], int]] = {}
     best, share = alphabets[0][0], 0.0
@@ -73,7 +73,7 @@ def codec_by_letters(sample: bytes, alphabets: tuple[tuple[str, str], ...]) -> s
 
 
 def cyrillic(codec: str) -> tuple[tuple[str, str], ...]:
-    """The alphabets of a Cyrillic codec and of the one that it is easily taken for."""
+    """The alphabets of a Cyrillic codec and of the codec that is easily confused with it, if there is one."""
     codecs = _TWINS if codec in _TWINS else (codec,)
     return tuple((one, alphabet) for one in codecs for alphabet in (_RUSSIAN, _UKRAINIAN))
 

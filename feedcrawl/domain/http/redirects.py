@@ -1,4 +1,4 @@
-"""Where a redirect leads, or why it is not followed (RFC 9110 section 15.4)."""
+"""The target of a redirect, or the reason for not following the redirect (RFC 9110 section 15.4)."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _PERMANENT = frozenset({301, 308})
 class Hop:
     """The next request of a chain. `url` is absolute, normalised (WHATWG) and without fragment.
 
-    `same_host` compares host names alone, as pace and circuits do; `same_origin` also scheme and port (RFC 6454), as
-    request headers need.
+    `same_host` compares host names only, as pace and circuits do; `same_origin` compares scheme and port too (RFC
+    6454), as request headers require.
     """
 
     url: str
@@ -33,7 +33,7 @@ class Hop:
 class Refused:
     """A redirect that is not followed.
 
-    `reason` is `redirect_loop`, `too_many_redirects` or `bad_redirect`; `detail` of the last is `no_location`,
+    `reason` is `redirect_loop`, `too_many_redirects` or `bad_redirect`; `detail` of `bad_redirect` is `no_location`,
     `downgrade` or a code of InvalidUrl (`url_scheme`, `url_ambiguous`, `url_userinfo` …).
     """
 
@@ -42,12 +42,13 @@ class Refused:
 
 
 def next_hop(url: str, status: int, location: bytes | None, chain: Sequence[str], *, limit: int = 5) -> Hop | Refused:
-    """The hop that a response of `url` asks for. `chain` are the URLs asked before `url`, first one first.
+    """The next request after a redirect of `url`. `chain` has the URLs requested before `url`, the first one first.
 
-    From https to http no hop is followed, for what comes over it could be anybody's: not to another host, and not to
-    the same one. Within a host, though, it is seldom a wish, but a server behind a TLS proxy that does not know its own
-    scheme ("add the slash"). As that server has just answered over TLS, the hop goes on over https, as a browser's
-    would under HSTS (RFC 6797 section 8.3); where this leads back to where it came from, the server insists.
+    A redirect from https to http is never followed as it is, since anyone on the path could forge a response over http.
+    To another origin it is refused. Within an origin its cause is mostly a server behind a TLS proxy that does not know
+    its own scheme ("add the slash"). That server has just responded over TLS, so the target is requested over https
+    instead, as a browser does under HSTS (RFC 6797 section 8.3). If the https target was requested before, the server
+    insists on http, and the redirect is refused.
     """
     location_text = _text(location or b"")
     if not location_text:
@@ -74,7 +75,9 @@ def next_hop(url: str, status: int, location: bytes | None, chain: Sequence[str]
 
 
 def _text(location: bytes) -> str:
-    """Location is ASCII by RFC 9110; servers send UTF-8, and what is not that is read as Latin-1, like other fields."""
+    """Location as text: ASCII by RFC 9110, often UTF-8 in practice; other bytes are Latin-1, as in other header
+    fields.
+    """
     stripped = location.strip(b" \t")
     try:
         return stripped.decode()

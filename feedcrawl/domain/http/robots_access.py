@@ -1,4 +1,4 @@
-"""What a robots.txt, or the lack of one, means for asking a host (RFC 9309, 2.3.1)."""
+"""Access to a host by the state of its robots.txt (RFC 9309, 2.3.1)."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Literal
 Access = Literal["rules", "allow", "disallow", "wait"]
 
 RETRY_SEC = 60.0
-"""How long a robots.txt that failed is left alone before it is asked again."""
+"""Wait before a robots.txt that could not be read is requested again."""
 MAX_BYTES = 512 << 10
-"""How much of one is read (RFC 9309, 2.5 asks for 500 KiB at least)."""
+"""Bytes of a robots.txt that are read (RFC 9309, 2.5 requires at least 500 KiB)."""
 
 
 def access(status: int, *, failing_sec: float, grace_sec: float, on_error: str) -> Access:
-    """What holds while the last answer was `status` (0: no answer) and it has been failing for `failing_sec`.
+    """The access after a response with `status` (0: no response) for a robots.txt that has failed for `failing_sec`.
 
-    2xx: its rules. 4xx, and redirects that led nowhere: there is none, all is allowed (2.3.1.3). 5xx, 429 and no
-    answer: nothing is asked for the grace (2.3.1.4), after which the operator's choice holds.
+    2xx: the file's rules. 4xx, or redirects that lead nowhere: there is no robots.txt, all is allowed (2.3.1.3). 5xx,
+    429 or no response: no requests for `grace_sec` (2.3.1.4), then the operator's choice `on_error`.
     """
     if 200 <= status < 300:
         return "rules"

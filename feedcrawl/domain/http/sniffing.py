@@ -1,4 +1,4 @@
-"""What a body is that was said to be text, by its bytes and not by its name (MIME Sniffing Standard, 6 and 7.2)."""
+"""The real type of a body that was declared as text, by its bytes (MIME Sniffing Standard, 6 and 7.2)."""
 
 from __future__ import annotations
 
@@ -35,18 +35,20 @@ _SIGNATURES: Final = {
     b"SQLite format 3\x00": "a database",
 }
 _BINARY: Final = bytes({*range(0x09), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20)})
-"""Control characters that no text has: "binary data byte" of the standard."""
+"""Control characters that no text contains: "binary data byte" of the standard."""
 _BINARY_TEXT: Final = re.compile("[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
 _LOOKED_AT: Final = 4096
 _STRAY: Final = 50
-"""One control character in so many is a slip of a page's maker; bytes of no kind have one in nine."""
+"""Minimum number of characters per control character in text, where a few are slips; random bytes have one in
+nine.
+"""
 _ISO_MEDIA: Final = re.compile(rb".{4}ftyp[\w ]{4}", re.DOTALL)
 
 
 def kind_of(body: bytes) -> str | None:
-    """What a body's first bytes give it away as, in words ("a PDF"); None where they give away nothing.
+    """The binary type that the first bytes of a body show, in words ("a PDF"); None if they show no such type.
 
-    A signature that is a word may begin a text as well: there it takes a byte that no text has.
+    A signature of letters and digits may also begin a text, so that it counts only together with a binary data byte.
     """
     head = body[:_LOOKED_AT].removeprefix(b"\xef\xbb\xbf")
     if _ISO_MEDIA.match(head):
@@ -58,6 +60,6 @@ def kind_of(body: bytes) -> str | None:
 
 
 def is_no_text(text: str) -> bool:
-    """Whether characters, decoded from bytes by whatever encoding, are none that anyone wrote."""
+    """True if decoded characters are not a text but binary data, by their share of control characters."""
     head = text[:_LOOKED_AT]
     return _STRAY * len(_BINARY_TEXT.findall(head)) > len(head)

@@ -1,12 +1,13 @@
-"""Which validators a feed is asked with, and when it is asked without: a server is believed until it is found out.
+"""Which validators are sent with a poll, and when none are: a server is trusted until one of these faults is found.
 
-    constant   the same validator for another document: its 304 may hide news
-    restless   another ETag for the same document each time: it never brings a 304, and hides the date behind it
-    future     a Last-Modified that lies ahead: a server may find nothing newer for years
+    constant   the same validator for a different document: its 304 may hide news
+    restless   a different ETag for the same document each time: never leads to a 304, and overrides the date
+    future     a Last-Modified in the future: the server may report nothing newer for years
     deaf       304 to a version that the server itself has replaced
 
-What is marked is kept, and not sent until it has proved itself. A server that answers 304 for long is asked once
-without validators; if that brings news, the next request names the version before it, which no honest answer to is 304.
+A validator with a fault is stored, but not sent until later responses have proved it. A server that answers 304 for a
+long time is polled once without validators (a probe). If the probe brings news, the next request sends the validators
+of the previous version, to which no correct server responds with 304 (a test).
 """
 
 from __future__ import annotations
@@ -25,9 +26,11 @@ Kind = Literal["plain", "conditional", "probe", "test"]
 
 DAY_SEC: Final = 86_400.0
 MIN_UNMODIFIED: Final = 3
-"""304s before a probe: a feed that is polled once a day is not probed each time."""
+"""Number of 304s before a probe, so that a feed polled once a day is not probed at each poll."""
 SURPRISING: Final = 5.0
-"""Arrivals foretold since the last document; that none came has a chance of less than one in a hundred."""
+"""Number of arrivals expected since the last document; the probability that none came is then below one in a
+hundred.
+"""
 STRIKES: Final = 3
 PROOFS: Final = 3
 CLOCK_SKEW_SEC: Final = 300.0
@@ -35,12 +38,12 @@ CLOCK_SKEW_SEC: Final = 300.0
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """What a feed's validators are worth. `etag` and `last_modified`: why that one is not sent.
+    """The trust in a feed's validators. `etag` and `last_modified` are the fault for which that validator is not sent.
 
-    `whole_at` and `probed_at` (Unix seconds): when a document last came, and was last asked for without validators to
-    see whether there is news; `unmodified`: 304s since a document came. `strikes`: documents in a row with another ETag
-    and nothing else; `proofs`: documents in a row whose validators fit. `old` are those of the version before, which
-    the next request says if `test`.
+    `whole_at` and `probed_at` (Unix seconds) are the times of the last document and of the last probe, `unmodified` the
+    number of 304s since the last document. `strikes` counts successive documents that differ only in their ETag,
+    `proofs` successive documents whose validators were right. `old` has the validators of the previous version, which
+    the next request sends if `test`.
     """
 
     etag: Fault | None = None
@@ -54,25 +57,25 @@ class Trust:
     test: bool = False
 
     def to_record(self) -> dict[str, Any]:
-        """As JSON values, what says nothing left out."""
+        """The trust as JSON values; empty fields are left out."""
         return {name: value for name, value in asdict(self).items() if value}
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """What is not sent, and why: `etag: restless`."""
+        """The validators that are not sent, each with its fault, such as `etag: restless`."""
         found = (("etag", self.etag), ("last_modified", self.last_modified))
         return tuple(f"{name}: {fault}" for name, fault in found if fault)
 
 
 def trust_from(record: Mapping[str, Any] | None) -> Trust:
-    """The trust that `to_record` wrote, of this or another version."""
+    """The trust from a record that `to_record` of this or another version wrote."""
     known = {name: value for name, value in (record or {}).items() if name in Trust.__dataclass_fields__}
     return Trust(**known | ({"old": tuple(known["old"])} if "old" in known else {}))
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """How to ask: with these validators, and to what end."""
+    """The validators of a request, and the purpose of the request."""
 
     kind: Kind
     validators: Validators
@@ -80,9 +83,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A usable answer. `held` are the validators from before it; `unmodified` a 304.
+    """A usable response. `held` are the validators stored before it; `unmodified` is True for a 304.
 
-    Of a document: whether it is the `first`, whether it `changed` (says something else to a reader), has `news`.
+    Of a document: `first` if it is the feed's first, `changed` if its content differs for a reader, `news` if it has
+    news.
     """
 
     kind: Kind
@@ -95,17 +99,19 @@ class Reply:
 
 
 def trusted(held: Validators, trust: Trust) -> Validators:
-    """The validators that are not marked."""
+    """The stored validators without a fault."""
     return Validators(None if trust.etag else held.etag, None if trust.last_modified else held.last_modified)
 
 
 def may_probe(trust: Trust, now: float) -> bool:
-    """Whether a probe is possible at all: once a day, and not before some 304s."""
+    """True if a probe is allowed: at most once a day, and after MIN_UNMODIFIED 304s."""
     return trust.unmodified >= MIN_UNMODIFIED and now - trust.probed_at >= DAY_SEC
 
 
 def question(trust: Trust, held: Validators, *, now: float, expected: float) -> Question:
-    """How to ask at `now`, `expected` arrivals after the last document."""
+    """The request to make at `now` (Unix seconds); `expected` is the number of arrivals expected since the last
+    document.
+    """
     if trust.test and trust.old is not None:
         return Question("test", Validators(*trust.old))
     usable = trusted(held, trust)
@@ -117,7 +123,7 @@ def question(trust: Trust, held: Validators, *, now: float, expected: float) -> 
 
 
 def after(trust: Trust, reply: Reply, now: float) -> Trust:
-    """The trust after an answer at `now` (Unix seconds)."""
+    """The trust after a response at `now` (Unix seconds)."""
     if reply.unmodified:
         return _deaf(trust, now) if reply.kind == "test" else replace(trust, unmodified=trust.unmodified + 1, strikes=0)
     probed_at = now if reply.kind == "probe" else trust.probed_at
@@ -130,7 +136,9 @@ def after(trust: Trust, reply: Reply, now: float) -> Trust:
 
 
 def _deaf(trust: Trust, now: float) -> Trust:
-    """A 304 to a version that has been replaced: both are marked, since it cannot be told which was heard."""
+    """The trust after a 304 to a replaced version: both sent validators are at fault, since either may have
+    caused the 304.
+    """
     etag, last_modified = trust.old or (None, None)
     return replace(
         trust,
@@ -144,14 +152,14 @@ def _deaf(trust: Trust, now: float) -> Trust:
 
 
 def _weighed(trust: Trust, reply: Reply) -> Trust:
-    """The marks after one more document, by whether its validators changed when it did."""
+    """The trust after another document: validators must change if the document changed, and only then."""
     held, received = reply.held, reply.received
     same_etag = received.etag is not None and received.etag == held.etag
     same_date = received.last_modified is not None and received.last_modified == held.last_modified
     strikes = trust.strikes + 1 if received.etag and held.etag and not (same_etag or reply.changed) else 0
     fits = not (same_etag or same_date) if reply.changed else same_etag or received.etag is None
     trust = replace(trust, strikes=min(strikes, STRIKES), proofs=min(trust.proofs + 1, PROOFS) if fits else 0)
-    if reply.kind == "test":  # it told the versions apart
+    if reply.kind == "test":  # the server distinguished the versions
         trust = _cleared(trust, "deaf")
     if trust.proofs >= PROOFS:
         trust = _cleared(trust, "constant", "restless")
@@ -171,13 +179,17 @@ def _cleared(trust: Trust, *faults: Fault) -> Trust:
 
 
 def _has_proof(trust: Trust, now: float) -> bool:
-    """Whether a deaf server may show once a day that it hears again."""
+    """True if the validators of a deaf server may be tested again: at most once a day, after PROOFS right
+    documents.
+    """
     deaf = "deaf" in (trust.etag, trust.last_modified)
     return deaf and trust.proofs >= PROOFS and now - trust.probed_at >= DAY_SEC
 
 
 def _to_be_tested(trust: Trust, reply: Reply) -> Trust:
-    """The next request names the version before, by the validators that have changed since."""
+    """The trust whose next request sends the validators of the previous version, if any of them has changed
+    since.
+    """
     held, received = reply.held, reply.received
     etag = held.etag if held.etag != received.etag else None
     date = held.last_modified if held.last_modified != received.last_modified else None
@@ -185,7 +197,7 @@ def _to_be_tested(trust: Trust, reply: Reply) -> Trust:
 
 
 def _dated(trust: Trust, received: Validators, now: float) -> Trust:
-    """A Last-Modified in the future is marked as long as it is one (RFC 9110, 8.8.2.1)."""
+    """The trust with the fault `future` while Last-Modified lies in the future (RFC 9110, 8.8.2.1)."""
     moment = http_date(received.last_modified) if received.last_modified else None
     if moment is not None and moment.timestamp() > now + CLOCK_SKEW_SEC:
         return replace(trust, last_modified="future")
