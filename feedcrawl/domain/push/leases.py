@@ -1,7 +1,7 @@
-"""Push subscriptions (W3C WebSub): how they stand, whether a hub is believed, and whether it is relied on.
+"""Subscriptions at WebSub hubs (W3C): their state, whether a hub's request is accepted, and whether a hub is relied on.
 
-A subscription that was asked for, the one that holds and the one before each have a callback of their own, known by
-the sha256 of its secret part. Times are seconds of the epoch.
+The requested, the current and the former subscription each have a callback of their own, identified by the sha256 of
+its token. Times are seconds of the epoch.
 """
 
 from __future__ import annotations
@@ -21,24 +21,26 @@ if TYPE_CHECKING:
 State = Literal["requested", "verified", "failing", "denied", "expired"]
 
 VERIFY_SEC = 600.0
-"""How long after we asked a hub may verify."""
+"""Time that a hub has to verify a requested subscription."""
 OVERLAP_SEC = 300.0
-"""How long the callback before a renewal is good for what was under way to it."""
+"""Time after a renewal in which the former callback still accepts deliveries."""
 BACKUP_SEC = 86_400.0
-"""Between polls of a feed whose hub is relied on."""
+"""Interval of the polls of a feed whose hub is relied on."""
 MISSES = 2
-"""As often may polls find what the hub did not push before it is relied on no more; a push with news takes one off."""
+"""Number of misses (polls that found entries which the hub did not deliver) at which a hub is no longer relied
+on; a delivery with news takes one off.
+"""
 LATE_SEC = 300.0
-"""What is younger than this may still be under way to us."""
+"""An entry younger than this may still be on its way to us."""
 PING_SEC = 60.0
-"""Between two polls that pings without content bring about."""
+"""Least time between two polls caused by deliveries without content."""
 RETRY_SEC, MAX_RETRY_SEC = 600.0, 86_400.0
 DENIED_SEC = 7 * 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A callback: the sha256 of its token, the secret that signs what comes there, and until when it is good."""
+    """A callback: the sha256 of its token, the secret that signs its deliveries, and the time of its expiry."""
 
     digest: str
     secret: str
@@ -47,11 +49,12 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Push:
-    """What is known of a feed's hub.
+    """The state of a feed's subscription at its hub.
 
-    `asked` waits to be verified, `current` is verified, `former` was replaced by it. `pushes` counts pushes with
-    news, `misses` polls that found what was not pushed, `failures` requests in a row that came to nothing for `reason`.
-    Before `renew_at` the hub is not asked; `poll_due_at` is when the last ping had the feed polled.
+    `asked` is the callback of a request that waits for verification, `current` the verified one, `former` the one that
+    `current` replaced. `pushes` counts deliveries with news, `misses` polls that found undelivered entries, `failures`
+    consecutive failed requests, the last for `reason`. No request is sent to the hub before `renew_at`. `poll_due_at`
+    is the time of the poll that the last ping caused.
     """
 
     hub: str
@@ -69,12 +72,12 @@ class Push:
     reason: str = ""
 
     def to_record(self) -> dict[str, Any]:
-        """As JSON values."""
+        """The subscription as JSON values."""
         return {name: value for name, value in asdict(self).items() if value}
 
 
 def push_from(record: dict[str, Any]) -> Push:
-    """The push that `to_record` wrote; names that this version does not know are left aside."""
+    """The subscription from a record that `to_record` wrote; unknown names are ignored."""
     values = {name: record[name] for name in Push.__dataclass_fields__ if name in record}
     for name in ("asked", "current", "former"):
         if name in values:
@@ -83,7 +86,7 @@ def push_from(record: dict[str, Any]) -> Push:
 
 
 def asked(push: Push | None, topic: Topic, digest: str, secret: str, *, now: float) -> Push:
-    """The subscription once this callback was asked for; the one that holds goes on until the new one is verified."""
+    """The subscription after a request with this callback; the current one stays until the new one is verified."""
     key = Key(digest, secret, now + VERIFY_SEC)
     if push is None or (push.hub, push.topic) != (topic.hub, topic.topic):
         due = push.poll_due_at if push is not None else 0.0
@@ -92,9 +95,10 @@ def asked(push: Push | None, topic: Topic, digest: str, secret: str, *, now: flo
 
 
 def refusal(push: Push | None, digest: str, intent: Intent, *, now: float) -> str:
-    """Why a hub's word is not believed; "" if it is.
+    """The reason code for which a hub's request on a callback is refused; "" if it is accepted.
 
-    Only what was asked for is verified, once, and never that we leave: we do not ask for that, a lease runs out.
+    A hub verifies a requested subscription, once. It never verifies an unsubscription: none is ever requested, leases
+    expire instead.
     """
     if push is None:
         return "unknown_callback"
@@ -113,7 +117,7 @@ def refusal(push: Push | None, digest: str, intent: Intent, *, now: float) -> st
 
 
 def verified(push: Push, lease: float, *, now: float, jitter: float) -> Push:
-    """The subscription once its hub has verified it; renewed at 80 % of the lease, 5 % of it spread by `jitter`."""
+    """The subscription after its verification; renewed at 80 % of the lease ± 5 % (`jitter` in [-1, 1])."""
     assert push.asked is not None
     old = push.current
     former = replace(old, until=min(old.until, now + OVERLAP_SEC)) if old is not None else push.former
@@ -130,18 +134,18 @@ def verified(push: Push, lease: float, *, now: float, jitter: float) -> Push:
 
 
 def denied(push: Push, *, now: float) -> Push:
-    """The subscription once its hub has said no: it may do so at any time (WebSub section 5.2)."""
+    """The subscription after a denial, which a hub may send at any time (WebSub section 5.2)."""
     failures = push.failures + 1
     return replace(push, asked=None, current=None, renew_at=now + DENIED_SEC, failures=failures, reason="denied")
 
 
 def failed(push: Push, reason: str) -> Push:
-    """The subscription once asking for it has come to nothing."""
+    """The subscription after a request that failed."""
     return replace(push, asked=None, failures=push.failures + 1, reason=reason)
 
 
 def key_of(push: Push | None, digest: str, *, now: float) -> Key | None:
-    """The callback that content has come to, while it is good."""
+    """The callback that accepts a delivery, current or former; None if it is unknown or expired."""
     keys = (push.current, push.former) if push is not None else ()
     return next((key for key in keys if key is not None and _is(key, digest) and now < key.until), None)
 
@@ -151,7 +155,7 @@ def _is(key: Key, digest: str) -> bool:
 
 
 def state(push: Push, *, now: float) -> State:
-    """How a subscription stands."""
+    """The state of a subscription."""
     if push.current is not None and now < push.current.until:
         return "failing" if push.failures or push.misses >= MISSES else "verified"
     if push.reason == "denied":
@@ -162,7 +166,7 @@ def state(push: Push, *, now: float) -> State:
 
 
 def relied_on(push: Push | None, *, now: float) -> bool:
-    """Whether a feed needs to be polled as a safety net only: its hub has pushed news, and goes on doing so."""
+    """True if the feed is polled as a safety net only: its hub has delivered news and misses few entries."""
     return push is not None and push.pushes > 0 and state(push, now=now) == "verified"
 
 
@@ -173,9 +177,10 @@ def backup_sec(push: Push, *, now: float) -> float:
 
 
 def missed(push: Push, published: Iterable[datetime | None], *, last_poll: float, now: float) -> bool:
-    """Whether a poll's new entries, by their dates, show that the hub has kept something from us.
+    """True if the dates of a poll's new entries show that the hub did not deliver them.
 
-    What is new since a poll under the subscription came under it, whatever its date; else the date must say so.
+    If the last poll was made under this subscription, every new entry appeared under it, with or without a date; else
+    only a date shows that an entry did.
     """
     if push.current is None:
         return False
@@ -186,17 +191,17 @@ def missed(push: Push, published: Iterable[datetime | None], *, last_poll: float
 
 
 def brought(push: Push, new: int) -> Push:
-    """The subscription once a push was read: one with news takes a miss off."""
+    """The subscription after a delivery with `new` new entries; a delivery with news takes one miss off."""
     return replace(push, pushes=push.pushes + 1, misses=max(push.misses - 1, 0)) if new else push
 
 
 def ping_due(push: Push, *, now: float) -> float:
-    """When a feed is polled that was pinged: at once, but not within a minute of the last time."""
+    """The time of the poll that a ping causes: now, but at least a minute after the last such poll."""
     return push.poll_due_at if push.poll_due_at > now else max(now, push.poll_due_at + PING_SEC)
 
 
 def wait_sec(push: Push, *, now: float) -> float:
-    """Seconds until a subscription is looked at again: to renew it, to see whether it was verified, or to ask anew."""
+    """Seconds until the subscription is renewed, a failed request is repeated, or verification is overdue."""
     if push.asked is not None and now < push.asked.until:
         return push.asked.until - now
     if push.failures and push.reason != "denied":

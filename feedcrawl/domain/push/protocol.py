@@ -1,4 +1,4 @@
-"""What is said between us and hubs (W3C WebSub): topics, callbacks, intents, signatures, and leases in seconds."""
+"""The protocol between us and hubs (W3C WebSub): topics, callbacks, intents, signatures, and leases in seconds."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 
 ASKED_LEASE_SEC = 7 * 86_400.0
 MIN_LEASE_SEC, MAX_LEASE_SEC = 3_600.0, 10 * 86_400.0
-"""Between which a hub's lease is taken as it says: a shorter one is renewed no sooner, a longer one no later."""
+"""Bounds of a lease: a shorter lease counts as the least, a longer one as the greatest."""
 ABSURD_LEASE_SEC = 366 * 86_400.0
 
 _CHANCE_BYTES = 32
 MAX_LINKS, MAX_LINK_CHARS = 8, 2_048
-"""Link headers that are read, and characters of each: anybody may send them, and long ones."""
+"""Link headers read, and characters read of each: a sender may send any number of them, of any length."""
 
 _LINK = re.compile(r"""<([^<>]*)>|;[ \t]*rel[ \t]*=[ \t]*(?:"([^"]*)"|([^\s",;]+))|"(?:[^"\\]|\\.)*\"""", re.IGNORECASE)
-"""A target, a relation of the target before it, or a quoted string that is neither."""
+"""A link target, a relation of the target before it, or another quoted string."""
 _CHALLENGE = re.compile(r"""[!#-%(-;=?-~]{1,1024}""")
 _ALGORITHMS = ("sha256", "sha384", "sha512")
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """What is subscribed to, and where."""
+    """The URLs of a subscription: the hub, and the topic that is subscribed to."""
 
     hub: str
     topic: str
@@ -42,7 +42,7 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """What a hub says in a GET on a callback (WebSub section 5.3): all as it came, None where it said nothing."""
+    """A hub's GET request on a callback (WebSub section 5.3): values as received, None if absent."""
 
     mode: str | None
     topic: str | None
@@ -52,17 +52,18 @@ class Intent:
 
 
 def topic_of(links: Iterable[str], hubs: Sequence[str], self_url: str | None, *, url: str) -> Topic | None:
-    """The hub and topic that a feed names: its Link headers first (RFC 8288), then its document (WebSub section 4).
+    """The hub and topic of a feed: from its Link headers (RFC 8288), else from its document (WebSub section 4).
 
-    Of several hubs one with https is taken. A feed that does not name itself is the topic by the URL it came from.
+    Among several hubs one with https is preferred. The topic of a feed without a "self" link is the URL it was fetched
+    from. None if the feed names no hub.
     """
-    said = [(target, rel) for value in islice(links, MAX_LINKS) for target, rel in _relations(value)]
-    found = [target for target, rel in said if rel == "hub"] or list(hubs)
-    own = next((target for target, rel in said if rel == "self"), None) or self_url or url
+    named = [(target, rel) for value in islice(links, MAX_LINKS) for target, rel in _relations(value)]
+    found = [target for target, rel in named if rel == "hub"] or list(hubs)
+    own = next((target for target, rel in named if rel == "self"), None) or self_url or url
     topic = _absolute(own, url) or url
     if own.startswith(("http://", "https://")) and topic != url:
-        topic = own  # as its publisher writes it: hubs compare letter by letter
-    absolute = [each for hub in found if (each := _absolute(hub, url))]
+        topic = own  # as its publisher writes it: hubs compare topics as strings
+    absolute = [target for hub in found if (target := _absolute(hub, url))]
     return Topic(min(absolute, key=lambda hub: not hub.startswith("https:")), topic) if absolute else None
 
 
@@ -83,12 +84,12 @@ def _absolute(href: str, base: str) -> str | None:
 
 
 def token_of(feed_id: str, chance: bytes) -> str:
-    """The secret part of a callback's path: which feed it is of, and 256 bits of chance."""
+    """The token of a callback's path: the feed's id and 256 random bits (`chance`)."""
     return urlsafe_b64encode(uuid.UUID(feed_id).bytes + chance).decode()
 
 
 def feed_of(token: str) -> str | None:
-    """The feed's id out of a token; None for what cannot be one."""
+    """The feed id in a token; None if the text is no token."""
     try:
         raw = urlsafe_b64decode(token.encode("ascii"))
     except ValueError:
@@ -101,12 +102,12 @@ def _encoded(raw: bytes) -> str:
 
 
 def digest_of(token: str) -> str:
-    """What is kept of a token."""
+    """The stored form of a token: its sha256 (hex)."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 def lease_sec(text: str | None) -> float | None:
-    """How long a lease holds; the time that we asked for where the hub says none, and None where it says nonsense."""
+    """Seconds of a lease, within bounds; the requested time if the hub names none, None if the value is invalid."""
     if not text:
         return ASKED_LEASE_SEC
     seconds = float(text) if text.isascii() and text.isdigit() and len(text) < 16 else 0.0
@@ -114,9 +115,9 @@ def lease_sec(text: str | None) -> float | None:
 
 
 def signature_refusal(secret: str, signatures: Sequence[str], body: bytes, *, sha1: bool = False) -> str:
-    """Why a delivery's X-Hub-Signature does not show that the hub sent it (WebSub section 7.1); "" if it does.
+    """The reason code if X-Hub-Signature does not prove that the hub sent the delivery (WebSub section 7.1), else "".
 
-    SHA-1, which anybody may forge one day, counts only where an operator allows it.
+    SHA-1, which may become forgeable, is accepted only if an operator allows it (`sha1`).
     """
     if len(signatures) != 1:
         return "two_signatures" if signatures else "unsigned"
@@ -130,5 +131,5 @@ def signature_refusal(secret: str, signatures: Sequence[str], body: bytes, *, sh
 
 
 def is_challenge(text: str | None) -> bool:
-    """Whether a challenge may be echoed: visible characters of ASCII, at most 1 024, and no markup."""
+    """True if a challenge may be echoed: 1 to 1024 visible ASCII characters without markup."""
     return text is not None and _CHALLENGE.fullmatch(text) is not None

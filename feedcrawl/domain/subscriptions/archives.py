@@ -1,4 +1,4 @@
-"""Where a feed continues: archives and pages (RFC 5005), `next_url` (JSON Feed 1.1)."""
+"""The further documents of a feed: archives and pages (RFC 5005), `next_url` (JSON Feed 1.1)."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from feedcrawl.domain.models import Paging
 
 MAX_DOCUMENTS: Final = 100  # of one walk
-MAX_READINGS: Final = 5  # of one document that has more new entries than one reading may bring
+MAX_READINGS: Final = 5  # of one document that has more new entries than one reading may store
 
 Reason = Literal["prev_archive", "next", "complete", "end", "loop", "limit", "invalid_url", "overlap"]
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The document to fetch next, or None where the walk ends; `reason` says which relation led there, or why not."""
+    """The URL of the next document, None if the walk ends; `reason`: the relation followed, or why the walk ends."""
 
     url: str | None
     reason: Reason
@@ -29,11 +29,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """How far a walk through a feed's archives has come, as JSON values, so that any worker can go on with it.
+    """The progress of a walk through a feed's archives, as JSON values, so that any worker can continue the walk.
 
-    `visited` are keys (`visit_key`) of the documents read, the current one first; `documents` and `new` count the
-    archive documents that were read to their end and the entries that were new in them; `readings` is how often the
-    document at hand was read without coming to its end. One that fills a `gap` ends at the first known entry.
+    `visited`: keys (`visit_key`) of the documents read, including the current one. `documents` and `new`: archive
+    documents read to their end, and new entries in them. `readings`: how often the current document was read without
+    reaching its end. `gap`: True if the walk fills a gap between two polls; such a walk ends at the first known entry.
     """
 
     visited: tuple[str, ...] = ()
@@ -43,17 +43,17 @@ class Walk:
     gap: bool = False
 
     def at(self, *urls: str) -> Walk:
-        """The walk with these addresses of a document, as asked for and as found, among those visited."""
+        """The walk with these URLs of one document, as requested and after redirects, added to the visited ones."""
         return replace(self, visited=tuple(dict.fromkeys((*self.visited, *map(visit_key, urls)))))
 
     def read(self, new: int, *, whole: bool) -> Walk:
-        """The walk after a document, or after a part of one that has more new entries than one reading may bring."""
-        whole = whole or self.readings + 1 >= MAX_READINGS  # a document that is made up anew each time has no end
+        """The walk after one reading of a document. `whole`: True if all its new entries fitted into the reading."""
+        whole = whole or self.readings + 1 >= MAX_READINGS  # a document generated anew at each request never ends
         readings = 0 if whole else self.readings + 1
         return replace(self, documents=self.documents + whole, new=self.new + new, readings=readings)
 
     def to_record(self) -> dict[str, Any]:
-        """As a task's payload keeps it."""
+        """The walk as JSON values for a task's payload."""
         record = {**asdict(self), "visited": list(self.visited)}
         return record if self.gap else {name: value for name, value in record.items() if name != "gap"}
 
@@ -68,15 +68,16 @@ def walk_from(record: dict[str, Any]) -> Walk:
 
 
 def visit_key(url: str) -> str:
-    """The form in which `next_document` knows a visited URL again; raises InvalidUrl."""
+    """The form in which visited URLs are compared. Raises InvalidUrl."""
     return canonicalize(url, keep_trailing_slash=True)
 
 
 def next_document(paging: Paging, *, url: str, visited: Collection[str], limit: int = MAX_DOCUMENTS) -> Step:
-    """Where a walk goes on from the document at `url`.
+    """The next step of a walk from the document at `url`.
 
-    `visited`: keys (`visit_key`) of the documents read so far, this one among them. A complete feed has nothing more
-    (section 2). Archives come before pages: they hold still while they are walked, and pages may shift (sections 3, 4).
+    `visited`: keys (`visit_key`) of the documents read so far, including this one. A complete feed has no further
+    documents (RFC 5005 section 2). Archives are preferred to pages: archives do not change while they are walked, pages
+    may shift (sections 3 and 4).
     """
     if paging.complete:
         return Step(None, "complete")

@@ -1,8 +1,8 @@
-"""How a feed fares: its error budget of a day, and whether its publisher has taken it away.
+"""The health of a feed: its error budget for a day, and whether its publisher has removed it.
 
-Back-off answers failures in a row. A feed that fails every other time never has many in a row; its circuit opens when
-half of a day's polls have failed (`outage.over_budget`), and closes with the next good answer. A feed is retired by
-410 twice, a day apart (RFC 9110, 15.5.11: "likely to be permanent"), and is then looked for rarely.
+Back-off handles consecutive failures. A feed that fails every other time has no long run of failures: its circuit opens
+when half of a day's polls have failed (`outage.over_budget`), and closes with the next good response. A feed is retired
+after two 410 responses a day apart (RFC 9110 section 15.5.11: "likely to be permanent"), and is then polled rarely.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ PARTS: Final = 4
 FIRST_WAIT_SEC: Final = 3_600.0
 GONE: Final = 410
 REFUSED: Final = frozenset({401, 403, 451})
-"""Statuses by which a server says that it will not serve a feed: asking soon again is of no use, and rude."""
+"""Statuses with which a server refuses to serve a feed: an early retry is useless and impolite."""
 REFUSED_WAIT_SEC: Final = 4 * 3_600.0
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """`day`: polls and failures of the last parts of a day, as (part, polls, failures).
+    """The recent failures of a feed. `day`: (part, polls, failures) for each of the last parts of a day.
 
-    `opened`: how often in a row the feed's circuit opened. `gone_since` (Unix seconds): the first 410 of those since
-    the last answer of another kind; `retired`: there was another, a day later.
+    `opened`: consecutive openings of the feed's circuit. `gone_since` (Unix seconds): the first 410 since the last
+    response with another status. `retired`: True if another 410 came a day or more later.
     """
 
     day: tuple[tuple[int, int, int], ...] = ()
@@ -39,15 +39,15 @@ class Health:
     retired: bool = False
 
     def to_record(self) -> dict[str, Any] | None:
-        """As JSON values; None for a feed that has not failed."""
+        """The health as JSON values; None if the feed has not failed."""
         if not (self.opened or self.gone_since or any(failures for _, _, failures in self.day)):
             return None
-        said = {"opened": self.opened, "gone_since": self.gone_since, "retired": self.retired}
-        return {"day": [list(part) for part in self.day]} | {name: value for name, value in said.items() if value}
+        values = {"opened": self.opened, "gone_since": self.gone_since, "retired": self.retired}
+        return {"day": [list(part) for part in self.day]} | {name: value for name, value in values.items() if value}
 
 
 def health_from(record: Mapping[str, Any] | None) -> Health:
-    """The health that `to_record` wrote, of this or another version."""
+    """The health from a record that `to_record` of this or another version wrote."""
     found = record or {}
     day = tuple((int(part), int(polls), int(failures)) for part, polls, failures in found.get("day", ()))
     return Health(day, found.get("opened", 0), found.get("gone_since", 0.0), found.get("retired", False))
@@ -59,7 +59,7 @@ def after(health: Health, *, failed: bool, status: int | None, now: float) -> He
     if not failed:
         return Health(() if health.opened else day)
     opened = health.opened + 1 if over_budget(sum(part[2] for part in day), sum(part[1] for part in day)) else 0
-    if status is None:  # no answer says nothing of what the publisher has done
+    if status is None:  # without a response nothing is known about a removal
         return replace(health, day=day, opened=opened)
     since = 0.0 if status != GONE else health.gone_since or now
     retired = status == GONE and (health.retired or now - since >= DAY_SEC)
@@ -67,7 +67,7 @@ def after(health: Health, *, failed: bool, status: int | None, now: float) -> He
 
 
 def counted(day: tuple[tuple[int, int, int], ...], *, failed: bool, now: float) -> tuple[tuple[int, int, int], ...]:
-    """The parts of the day with one more poll, those that have passed left out."""
+    """The parts of the day with one more poll added and expired parts removed."""
     part = int(now // PART_SEC)
     kept = [each for each in day if part - PARTS < each[0] < part]
     polls, failures = next(((polls, failures) for at, polls, failures in day if at == part), (0, 0))
@@ -75,8 +75,10 @@ def counted(day: tuple[tuple[int, int, int], ...], *, failed: bool, now: float) 
 
 
 def asks(health: Health, *, failed: bool, status: int | None, errors: int, probe_sec: float) -> tuple[Candidate, ...]:
-    """The waits that a failed feed shall have at least: an open circuit's, doubled each time, a retired feed's, and
-    that of a feed whose server says that we may not have it, doubled with each of the `errors` in a row.
+    """The least waits after a failed poll; the longest of them applies.
+
+    An open circuit's wait doubles with each opening; the wait after a refusal (401, 403, 451) doubles with each of the
+    consecutive `errors`; a retired feed waits `probe_sec`.
     """
     if not failed:
         return ()

@@ -23,13 +23,13 @@ _URL: Final = ("url", "xmlurl", "feedurl", "feed", "link")
 _TITLE: Final = ("title", "name", "text")
 _CATEGORIES: Final = ("categories", "category", "folder", "folders", "tags")
 _SITE: Final = ("siteurl", "htmlurl", "site", "website")
-# What a spreadsheet takes for a formula (OWASP, "CSV Injection"); titles come from the web.
+# Spreadsheets run such cells as formulas (OWASP, "CSV Injection"), and titles come from the web.
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _GUARDED = re.compile(r"''*[=+\-@\t\r]")
 
 
 def csv_delimiter(text: str) -> str | None:
-    """The delimiter of a table whose first line names a column of URLs; None for any other text."""
+    """The delimiter of a table whose first line names a URL column; None if the text is no such table."""
     header = text.lstrip().partition("\n")[0][:10_000]
     if "://" in header:
         return None
@@ -40,7 +40,7 @@ def csv_delimiter(text: str) -> str | None:
 
 
 def read_csv(text: str, delimiter: str) -> Iterator[ListedFeed]:
-    """A feed a row; columns in any order, those that are not known are left aside."""
+    """One feed for each row; columns in any order, unknown columns are ignored. Raises Refusal for broken CSV."""
     rows = csv.reader(io.StringIO(text.lstrip(), newline=""), delimiter=delimiter, skipinitialspace=True)
     try:
         names = [letters(name) for name in next(rows)]
@@ -48,18 +48,20 @@ def read_csv(text: str, delimiter: str) -> Iterator[ListedFeed]:
             cells = {name: _unguarded(cell.strip()) for name, cell in zip(names, row, strict=False) if cell.strip()}
             yield from _feed(cells)
     except csv.Error as error:
-        raise Refusal("not_a_list", f"the CSV cannot be read: {error}") from None
+        raise Refusal("not_a_list", f"the CSV is malformed: {error}") from None
 
 
 def read_json(text: str) -> Iterator[ListedFeed]:
-    """An array of URLs or of objects with a URL, or an object that has it as `feeds`."""
+    """The feeds of a JSON array of URLs or of objects with a URL, or of an object with such an array as `feeds`."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
-        raise Refusal("not_a_list", f"it begins like JSON and is none: {text[:60]!r}") from None
+        raise Refusal("not_a_list", f"the text begins like JSON but is not valid JSON: {text[:60]!r}") from None
     listed = found.get("feeds") if isinstance(found, dict) else found
     if not isinstance(listed, list):
-        raise Refusal("not_a_list", "JSON without a list of feeds: an array, or an object that has it as `feeds`")
+        raise Refusal(
+            "not_a_list", "expected JSON with a list of feeds: an array, or an object with that array as `feeds`"
+        )
     for each in listed:
         if isinstance(each, str):
             yield from _feed({"url": each})
@@ -68,7 +70,7 @@ def read_json(text: str) -> Iterator[ListedFeed]:
 
 
 def write_csv(feeds: Iterable[ListedFeed]) -> bytes:
-    """A table that spreadsheets open and `read_csv` reads."""
+    """A table that spreadsheets can open and `read_csv` can read."""
     out = io.StringIO(newline="")
     rows = csv.writer(out)
     rows.writerow(COLUMNS)
@@ -80,7 +82,7 @@ def write_csv(feeds: Iterable[ListedFeed]) -> bytes:
 
 
 def write_json(feeds: Iterable[ListedFeed]) -> bytes:
-    """An array of objects, one a line."""
+    """An array of objects, one object on each line."""
     lines = [json.dumps(_record(feed), ensure_ascii=False) for feed in feeds]
     return ("[" + ",\n".join(lines) + "]\n").encode("utf-8", "replace")
 

@@ -1,4 +1,4 @@
-"""What a list of feeds says, whatever form it has."""
+"""The content of a list of feeds, independent of its format."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _OFF = frozenset({"0", "false", "no", "off"})
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """What an operator decided for one feed: its priority 1 … 10, intervals in seconds, and what is done at all.
+    """An operator's settings for one feed: priority 1 … 10, intervals in seconds, and switches.
 
-    `fixed_interval_sec` replaces the cadence; a `push_only` feed is polled at its longest interval only; one with
-    `no_discovery` is never looked for elsewhere.
+    `fixed_interval_sec` replaces the cadence. A `push_only` feed is polled at its longest interval only. A feed with
+    `no_discovery` is never searched for at another address. `backfill`: read the feed's archives once.
     """
 
     priority: int | None = None
@@ -38,13 +38,13 @@ class Overrides:
     no_discovery: bool = False
 
     def said(self) -> dict[str, Any]:
-        """Those that are given, by name."""
+        """The values that are set, by name."""
         return {name: value for name, value in asdict(self).items() if value}
 
 
 @dataclass(frozen=True, slots=True)
 class ListedFeed:
-    """A feed that a list names: its URL as written, the categories it has there, its title, its site, its overrides."""
+    """A feed of a list: its URL as written, its categories in the list, its title, its site, its overrides."""
 
     url: str
     categories: tuple[str, ...] = ()
@@ -55,14 +55,14 @@ class ListedFeed:
 
 @dataclass(frozen=True, slots=True)
 class FeedList:
-    """The feeds of a list in its order; `left_out` is how many came after the limit."""
+    """The feeds of a list in its order; `left_out` counts the feeds beyond the limit."""
 
     feeds: tuple[ListedFeed, ...]
     left_out: int = 0
 
 
 def overrides_of(values: Mapping[str, object]) -> Overrides:
-    """The overrides among named values, however spelled (`minIntervalSec`); what cannot be one is none."""
+    """The overrides among named values, in any spelling (`minIntervalSec`); invalid values are ignored."""
     by_name = {letters(name): value for name, value in values.items()}
     found = {field.name: by_name.get(letters(field.name)) for field in fields(Overrides)}
     priority = _number(found["priority"])
@@ -79,9 +79,9 @@ def overrides_of(values: Mapping[str, object]) -> Overrides:
 
 
 def overrides_said(pairs: Iterable[str]) -> dict[str, Any]:
-    """The overrides that `NAME=VALUE` words give, by name; one without a value has its default again.
+    """The overrides in `NAME=VALUE` words, by name; an empty value resets the override to its default.
 
-    Refusal for a name that is none and for a value that cannot be one.
+    Raises Refusal for an unknown name (`unknown_override`) and for an invalid value (`bad_override`).
     """
     names, said = {letters(field.name): field for field in fields(Overrides)}, {}
     for pair in pairs:
@@ -97,14 +97,16 @@ def overrides_said(pairs: Iterable[str]) -> dict[str, Any]:
 
 
 def letters(name: str) -> str:
-    """What spellings of a name have in common: `min_interval_sec`, `minIntervalSec`, `{ns}minIntervalSec`."""
+    """The letters that all spellings of a name share: `min_interval_sec`, `minIntervalSec`, `{ns}minIntervalSec`."""
     return re.sub(r"[^a-z]", "", name.rpartition("}")[2].rpartition(":")[2].lower())
 
 
 def categories_of(names: Iterable[str]) -> tuple[str, ...]:
-    """Each once. `/news/world`, the path of OPML 2.0, is one name, since others use categories in keys and paths; and
-    no name has a comma, since lists of categories are separated by them, a brace (the tag of a Redis key) or a control
-    character.
+    """The categories, cleaned, without repeats, at most MAX_CATEGORIES.
+
+    `/news/world`, a path of OPML 2.0, becomes one name without slashes, because categories are parts of keys and paths.
+    Commas are removed because they separate lists of categories; braces because they mark the tag of a Redis key;
+    control characters too.
     """
     texts = ("".join(each if each.isprintable() else " " for each in name.translate(_BRACES)) for name in names)
     clean = (" ".join(name.replace(",", " ").split()).strip("/").replace("/", "-")[:MAX_CATEGORY] for name in texts)

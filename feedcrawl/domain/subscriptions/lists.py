@@ -1,4 +1,4 @@
-"""Lists of feeds: OPML, broken or not, plain text, CSV and JSON; read, and written for other programs."""
+"""Lists of feeds: OPML (well-formed or broken), plain text, CSV and JSON; read, and written for other programs."""
 
 from __future__ import annotations
 
@@ -18,28 +18,29 @@ from feedcrawl.domain.subscriptions.listed import FeedList, ListedFeed, categori
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-NAMESPACE: Final = "https://feedcrawl.readthedocs.io/opml"  # of what OPML has no attribute for (OPML 2.0, "Extending")
+NAMESPACE: Final = "https://feedcrawl.readthedocs.io/opml"  # of fields without an OPML attribute (OPML 2.0, Extending)
 
 _OPML = re.compile(r"<(?:opml|outline)[\s>/]", re.IGNORECASE)
 _WORD = re.compile(r'"([^"]*)"|(#.*)|(\S+)')
 _URL_LIKE = re.compile(r"(?:https?|feed):|[^\s/]+\.[^\s]", re.IGNORECASE)
-# What XML 1.0 has no form for (section 2.2); lxml refuses to write it.
+# Characters that XML 1.0 does not allow (section 2.2); lxml refuses to write them.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def read_list(body: bytes, *, limit: int | None = None) -> FeedList:
     """The feeds that a document lists, the first `limit` of them (None: all).
 
-    Refusal (`not_a_list`, `empty_list`) for a document that is no list.
+    Raises Refusal for a document that is no list (`not_a_list`) or has no feed (`empty_list`).
 
-    OPML 1.0 and 2.0 (opml.org/spec2.opml) in any encoding, also where its XML is broken; folders and the `category`
-    attribute become categories. JSON and CSV with a header as in `list_tables`. Anything else is text: a URL a line,
-    after which categories may stand, in quotes if they have spaces; `#` begins a comment.
+    OPML 1.0 and 2.0 (opml.org/spec2.opml) is read in any encoding, even if its XML is broken; folders and the
+    `category` attribute become categories. JSON and CSV with a header are read as in `list_tables`. Any other document
+    is read as text: one URL on each line, optionally followed by categories, quoted if they contain spaces; `#` begins
+    a comment.
     """
     text = decode(body).text.lstrip("\ufeff \t\r\n\0")
     found = list(_feeds(text))
     if not found:
-        raise Refusal("empty_list", "no feed is in the list")
+        raise Refusal("empty_list", "the list contains no feed")
     kept = found if limit is None else found[:limit]
     return FeedList(tuple(kept), len(found) - len(kept))
 
@@ -54,7 +55,7 @@ def _feeds(text: str) -> Iterator[ListedFeed]:
 
 
 def write_opml(feeds: Iterable[ListedFeed], title: str = "Feeds") -> bytes:
-    """An OPML 2.0 document: each feed in the folder of its first category, all its categories in `category`."""
+    """An OPML 2.0 document: each feed in the folder of its first category, with all its categories in `category`."""
     root = etree.Element("opml", {"version": "2.0"}, nsmap={"feedcrawl": NAMESPACE})
     etree.SubElement(etree.SubElement(root, "head"), "title").text = _writable(title)
     body = etree.SubElement(root, "body")
@@ -71,7 +72,7 @@ def write_opml(feeds: Iterable[ListedFeed], title: str = "Feeds") -> bytes:
 
 
 def write_text(feeds: Iterable[ListedFeed]) -> bytes:
-    """A URL a line with its categories; titles and overrides have no place there."""
+    """One URL with its categories on each line; titles and overrides are left out."""
     lines = (" ".join([feed.url, *map(_quoted, feed.categories)]) for feed in feeds)
     return "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
 
@@ -82,7 +83,7 @@ FORMS: Final[dict[str, Callable[[Iterable[ListedFeed]], bytes]]] = {
     "csv": write_csv,
     "json": write_json,
 }
-"""What a list can be written as."""
+"""The writer for each format of a list."""
 
 
 def _quoted(category: str) -> str:
@@ -92,7 +93,7 @@ def _quoted(category: str) -> str:
 
 def _attributes(feed: ListedFeed) -> dict[str, str]:
     said = {
-        "type": "rss",  # whatever the format is: "rss" is what readers look for (OPML 2.0, subscription lists)
+        "type": "rss",  # for every format: readers look for "rss" (OPML 2.0, subscription lists)
         "text": feed.title or feed.url,
         "title": feed.title,
         "xmlUrl": feed.url,
@@ -111,7 +112,7 @@ def _opml(text: str) -> Iterator[ListedFeed]:
     for event, element in etree.iterwalk(root, events=("start", "end")):
         if not isinstance(element.tag, str) or etree.QName(element).localname.lower() != "outline":
             continue
-        named = sorted(attributes_of(element), key=_is_plain)  # others' namespaces first: OPML's own names win
+        named = sorted(attributes_of(element), key=_is_plain)  # namespaced attributes first: OPML's own override them
         said = {letters(name): value.strip() for name, value in named}
         url, name = said.get("xmlurl"), said.get("text") or said.get("title")
         if event == "end":
@@ -131,7 +132,9 @@ def _is_plain(attribute: tuple[str, str]) -> bool:
 def _text(text: str) -> Iterator[ListedFeed]:
     lines = [words for line in text.splitlines() if (words := _words(line))]
     if lines and (text[0] == "<" or not any(_URL_LIKE.match(words[0]) for words in lines)):
-        raise Refusal("not_a_list", f"neither OPML, JSON, CSV nor a URL a line; it begins with {text[:60]!r}")
+        raise Refusal(
+            "not_a_list", f"expected OPML, JSON, CSV or one URL on each line; the text begins with {text[:60]!r}"
+        )
     for url, *categories in lines:
         yield ListedFeed(url, categories_of(categories))
 

@@ -1,7 +1,7 @@
-"""When a feed has moved for good: a permanent redirect is believed once it has held for polls and for a day.
+"""The decision whether a feed has moved: a permanent redirect must hold for several polls and for a day.
 
-RFC 9110 sections 15.4.2 and 15.4.9 let a client take 301 and 308 at once; a captive portal or an expired domain sends
-them too. From http to https of the same address nothing can be lost, so that is taken at once.
+RFC 9110 sections 15.4.2 and 15.4.9 allow a client to follow 301 and 308 for good at once, but captive portals and
+expired domains send them too. A redirect from http to https of the same address is safe and takes effect at once.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ MIN_TIME: Final = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Where a feed was permanently redirected to, since when, and by how many polls in a row that found its entries."""
+    """The target of a feed's permanent redirect, the time of the first, and how many good polls in a row had it."""
 
     url: str
     since: datetime
     polls: int = 1
 
     def to_record(self) -> dict[str, Any]:
-        """As JSON values."""
+        """The move as JSON values."""
         return {**asdict(self), "since": self.since.isoformat()}
 
 
 def move_from(record: dict[str, Any] | None) -> Move | None:
-    """The move that `to_record` wrote."""
+    """The move from a record that `to_record` wrote; None for None."""
     return Move(record["url"], datetime.fromisoformat(record["since"]), record["polls"]) if record else None
 
 
 def heard(before: Move | None, target: str | None, *, now: datetime) -> Move | None:
-    """The move after a good poll that was permanently redirected to `target`, None if it was not."""
+    """The move after a good poll that was permanently redirected to `target`; None if there was no such redirect."""
     if target is None or before is None or before.url != target:
         return Move(target, now) if target is not None else None
     return replace(before, polls=before.polls + 1)
 
 
 def is_settled(move: Move, url: str, *, now: datetime) -> bool:
-    """Whether the feed at `url` lives at the move's target from now on."""
+    """True if the feed at `url` is polled at the move's target from now on."""
     if url.startswith("http:") and _bare(move.url) == _bare(url):
         return move.url.startswith("https:")
     return move.polls >= MIN_POLLS and now - move.since >= MIN_TIME

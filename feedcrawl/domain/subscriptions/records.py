@@ -1,4 +1,4 @@
-"""A subscribed feed: what an operator said of it, what its polls have taught, and both as other programs see them."""
+"""The state of a subscribed feed: the operator's subscription, the results of its polls, the public record."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ _JSON = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """What was subscribed to. `id` is a UUID that outlives every URL; intervals override the policy's where given.
+    """A subscription. `id` is a UUID that stays when the URL changes; intervals that are set override the policy's.
 
-    `backfill`: the feed's archives shall be read, once. `page` is the page that was named instead of the feed, and
-    `untried` are the addresses where its feed may be if it is not at `url`. `formerly` are those that it moved from,
-    the last one last, and `refused` those that it was moved back from and goes to no more by itself.
+    `backfill`: the feed's archives are read, once. `page`: the page that was named instead of the feed. `untried`:
+    addresses where the page's feed may be if it is not at `url`. `formerly`: addresses that the feed moved from, the
+    last one last. `refused`: addresses that an operator moved the feed back from; the feed does not move there again by
+    itself.
 
-    `unfolds`: an operator named this address itself, so that a list of feeds which answers there before any feed has is
-    replaced by the feeds that it lists (`handlers.lists`).
+    `unfolds`: True if an operator named this address; a list of feeds that is served there before any feed was replaces
+    the subscription by the feeds that it lists (`handlers.lists`).
 
-    `fixed_interval_sec` stands in place of the cadence; a `push_only` feed is polled at its longest interval, as a
-    safety net; one with `no_discovery` stays where it is whatever answers there. `request_id` names the request to the
-    API that subscribed it.
+    `fixed_interval_sec` replaces the cadence. A `push_only` feed is polled at its longest interval, as a safety net. A
+    feed with `no_discovery` is never searched for at another address. `request_id`: the API request that subscribed the
+    feed.
     """
 
     id: str
@@ -53,13 +54,13 @@ class Subscription:
 
 @dataclass(frozen=True, slots=True)
 class PollRecord:
-    """What the polls of a feed have left. Validators are kept byte for byte as received; times are RFC 3339.
+    """The state that a feed's polls have left. Validators are stored byte for byte as received; times are RFC 3339.
 
-    `body_hash` and `body_bytes` are sha256 and length of the last body, `digest` that of what its entries say, `raw`
-    the reference of the fetch that brought it, `shown` how many entries it held. `trust` and `health` are records of
-    `validators` and `health`. `possibly_missed` counts polls between which entries may have come and gone.
-    `searched_at` is when the feed was last looked for elsewhere. `demand` is what it adds to that of the fleet
-    (`domain.tempo`).
+    `body_hash` and `body_bytes`: sha256 and length of the last body. `digest`: sha256 of its entries' content. `raw`:
+    reference of the fetch that returned the body. `shown`: number of its entries. `trust` and `health`: records of the
+    modules `validators` and `health`. `possibly_missed`: number of polls before which entries may have come and gone.
+    `searched_at`: last search for the feed at another address. `demand`: the feed's part of the fleet's demand for
+    polls (`domain.cadence.tempo`).
     """
 
     etag: str | None = None
@@ -92,22 +93,22 @@ class PollRecord:
     ids: dict[str, Any] | None = None
     moving: dict[str, Any] | None = None
     archives: str | None = None
-    """How the walk through the feed's archives began, or why there was none (`paging.Reason`)."""
+    """How the walk through the feed's archives began, or why there was none (`archives.Reason`)."""
 
     @property
     def is_good(self) -> bool:
-        """Whether the last poll brought a usable answer, or there was none yet."""
+        """True if the last poll returned a usable response, or the feed was never polled."""
         return self.last_result in (None, "fetched", "not_modified", "unchanged")
 
     @property
     def cadence_state(self) -> PollState:
-        """The state that the cadence policy goes on from."""
+        """The state from which the cadence policy continues."""
         return from_json(self.cadence) if self.cadence else PollState()
 
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """A subscription with its polls."""
+    """A subscription with the state of its polls."""
 
     subscription: Subscription
     polls: PollRecord
@@ -119,30 +120,30 @@ class Feed:
 
     @property
     def wants_archives(self) -> bool:
-        """Whether its archives shall be read and no poll has begun to."""
+        """True if the archives shall be read and no poll has begun to read them."""
         return self.subscription.backfill and self.polls.archives is None
 
     @property
     def is_guess(self) -> bool:
-        """Whether its URL was derived from a page, and no answer has shown yet that a feed is there."""
+        """True if the URL was derived from a page and no response has shown yet that a feed is there."""
         return self.subscription.page is not None and self.polls.last_success_at is None
 
     def public(self, *, min_interval_sec: float, max_interval_sec: float) -> dict[str, Any]:
-        """The feed as other programs see it, in the shape of docs/data-format.md."""
-        said, polls = self.subscription, self.polls
+        """The feed's public record, in the shape of docs/data-format.md."""
+        own, polls = self.subscription, self.polls
         state = polls.cadence_state
         hints = state.hints
         return {
-            "id": said.id,
-            "url": said.url,
+            "id": own.id,
+            "url": own.url,
             "type": polls.type,
-            "title": said.title or polls.title,
+            "title": own.title or polls.title,
             "site_url": polls.site_url,
-            "categories": list(said.categories),
-            "added_at": said.added_at,
-            "request_id": said.request_id,
-            "page": said.page,
-            "formerly": list(said.formerly),
+            "categories": list(own.categories),
+            "added_at": own.added_at,
+            "request_id": own.request_id,
+            "page": own.page,
+            "formerly": list(own.formerly),
             "validators": {
                 "etag": polls.etag,
                 "last_modified": polls.last_modified,
@@ -150,10 +151,10 @@ class Feed:
             },
             "schedule": {
                 "interval_sec": None if polls.interval_sec is None else round(polls.interval_sec),
-                "min_interval_sec": round(said.min_interval_sec or min_interval_sec),
-                "max_interval_sec": round(said.max_interval_sec or max_interval_sec),
-                "fixed_interval_sec": said.fixed_interval_sec and round(said.fixed_interval_sec),
-                "push_only": said.push_only,
+                "min_interval_sec": round(own.min_interval_sec or min_interval_sec),
+                "max_interval_sec": round(own.max_interval_sec or max_interval_sec),
+                "fixed_interval_sec": own.fixed_interval_sec and round(own.fixed_interval_sec),
+                "push_only": own.push_only,
                 "last_decision_at": polls.last_decision_at,
                 "next_at": polls.next_at,
                 "reason": polls.reason,
@@ -178,19 +179,19 @@ class Feed:
 
 
 def dump(record: Subscription | PollRecord) -> str:
-    """A record as compact JSON, fields without a value left out."""
-    # Not asdict(): it copies the ids of a whole document, with each poll that brought nothing.
+    """The record as compact JSON, without the fields that are None, empty or 0."""
+    # asdict() would copy the ids of a whole document, at each poll without news.
     values = ((name, getattr(record, name)) for name in record.__dataclass_fields__)
     return _JSON.encode({name: value for name, value in values if value not in (None, (), 0)})
 
 
 def load_subscription(text: str) -> Subscription:
-    """The subscription that `dump` wrote, of this or another version."""
+    """The subscription from JSON that `dump` of this or another version wrote."""
     return Subscription(**_known(Subscription, json.loads(text)))
 
 
 def load_polls(text: str | None) -> PollRecord:
-    """The poll record that `dump` wrote; a feed never polled has an empty one."""
+    """The poll record from JSON that `dump` wrote; an empty record if the feed was never polled."""
     return PollRecord(**_known(PollRecord, json.loads(text))) if text else PollRecord()
 
 

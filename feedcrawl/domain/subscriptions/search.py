@@ -1,4 +1,4 @@
-"""When a feed that used to answer is looked for elsewhere, and how it is known again there: by its entries."""
+"""The decisions when to search for a failing feed at another address, and whether a document is that feed."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 Where = Literal["site", "https"]
 
 LOST: Final = frozenset({"html", "soft_404", "http_404", "http_410"})
-"""What answers where a feed was that has gone elsewhere, or for good."""
+"""Results of a poll where the feed has moved or was removed."""
 REFUSED: Final = frozenset({"refused", "connect_timeout", "http_426"})
-"""What a server may answer to http when it has https only."""
+"""Results of a poll by http at a server that may serve https only."""
 AGAIN: Final = timedelta(days=1)
 MIN_SHARED: Final = 3
 
@@ -26,10 +26,10 @@ _HTTP = re.compile(r"http://[^/?#:]+(?=[/?#]|\Z)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """How far a search has come, as the feed's task carries it.
+    """The progress of a search, kept in the feed's task.
 
-    `places` are addresses still to be tried; `at_page`: the task is at the page that may name some. `because` and
-    `status` are what the feed's own address answered.
+    `places`: addresses still to be tried. `at_page`: True if the task is at the page that may name addresses. `because`
+    and `status`: result and HTTP status of the poll of the feed's own address.
     """
 
     because: str
@@ -38,20 +38,20 @@ class Search:
     places: tuple[str, ...] = ()
 
     def to_record(self) -> dict[str, Any]:
-        """As JSON values."""
+        """The search as JSON values."""
         return {"because": self.because, "status": self.status, "at_page": self.at_page, "places": list(self.places)}
 
 
 def search_from(record: Mapping[str, Any]) -> Search:
-    """The search that `to_record` wrote."""
+    """The search from a record that `to_record` wrote."""
     return Search(record["because"], record["status"], record["at_page"], tuple(record["places"]))
 
 
 @dataclass(frozen=True, slots=True)
 class Failing:
-    """A feed whose poll has just failed: with what result, for the how manieth time in a row, at which address.
+    """A feed whose poll has just failed: the result, the number of consecutive failures, the URL.
 
-    `known`: it has answered before. `searched_at`: when it was last looked for.
+    `known`: True if an earlier poll succeeded. `searched_at`: time of the last search.
     """
 
     result: str
@@ -62,7 +62,7 @@ class Failing:
 
 
 def where_to_look(feed: Failing, now: datetime) -> Where | None:
-    """Whether a failing feed is looked for, at most once a day: by way of its site, or under https."""
+    """Where to search for a failing feed, at most once a day: on its site or under https; None for no search."""
     if feed.searched_at is not None and now - feed.searched_at < AGAIN:
         return None
     if feed.result in LOST and feed.known and feed.errors >= MIN_POLLS:
@@ -76,5 +76,7 @@ def with_https(url: str) -> str:
 
 
 def is_found(shared: int, entries: int, *, known: bool) -> bool:
-    """Whether a document is the feed that is looked for: by the entries that it shares; any will do for a new feed."""
+    """True if a document is the feed searched for: it shares enough entries, or no poll of the feed succeeded
+    yet.
+    """
     return not known or shared >= max(1, min(MIN_SHARED, entries))

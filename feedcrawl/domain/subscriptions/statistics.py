@@ -1,4 +1,4 @@
-"""The last polls of a feed in figures, from its journal."""
+"""Statistics over the last polls of a feed, computed from its journal."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 _NO_POLLS: Final = frozenset({"push", "moved", "archives"})
-"""Lines of a journal that tell of something else."""
+"""Results of journal lines that are not polls."""
 
 
 def figures_of(journal: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Counts and shares over the polls that the journal still has; a share of none is null.
+    """Counts and shares over the polls in the journal; a share is null if there are no polls.
 
-    `retry_count` are polls after one that failed, `bytes_in` decoded bodies, `average_latency_sec` is over those polls
-    that took any time.
+    `retry_count`: polls that follow a failed poll. `bytes_in`: decoded bytes of the bodies. `average_latency_sec`: mean
+    over the polls with a duration.
     """
     polls = [line for line in journal if line.get("result") not in _NO_POLLS]
     results = Counter(str(line.get("result")) for line in polls)
