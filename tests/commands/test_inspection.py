@@ -31,7 +31,7 @@ def test_rules_are_tried_as_they_would_stand_in_the_file() -> None:
     ("rules", "said"),
     [
         ({"titel": "h1"}, "rules must be a mapping with some of body, title, published, author, remove"),
-        ({"title": "h1["}, "rules must be CSS or XPath that can be read (title: 'h1[' is no CSS"),
+        ({"title": "h1["}, "rules must be valid CSS or XPath (title: 'h1[' is no CSS"),
         ({"author": ["p", "//p["]}, "(author: '//p[' is no XPath: "),
     ],
 )

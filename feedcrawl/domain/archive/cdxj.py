@@ -1,9 +1,9 @@
-"""CDXJ, the index by which replay programs (pywb, OpenWayback) find a page in WARC files: a sorted line a capture.
+"""CDXJ, the index with which replay programs (pywb, OpenWayback) find a page in WARC files: a sorted line per capture.
 
     test,news)/bridge 20261127230616 {"url":"http://news.test/bridge","mime":"text/html","status":"200",…}
 
-A line is found by the key that a replay program makes of the URL that it is asked for, so the key is exactly theirs:
-the Sort-friendly URI Reordering Transform of the Internet Archive's URL canonicalisation.
+A replay program finds a line by a key that it computes from the requested URL, so the keys here must be
+identical: the Sort-friendly URI Reordering Transform (SURT) of the Internet Archive's URL canonicalisation.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 REVISIT: Final = "warc/revisit"
-"""Stands for the type of a capture whose bytes are those of an earlier one."""
+"""The media type of a capture whose body equals that of an earlier capture."""
 _URL: Final = re.compile(r"(?P<scheme>[^:/?#]+):(?://)?(?P<place>[^/?#]*)(?P<path>[^?#]*)(?:\?(?P<query>[^#]*))?")
 _PLACE: Final = re.compile(r"(?:.*@)?(?P<host>\[[^\]]*\]|[^:]*)(?::(?P<port>\d*))?")
 _WWW: Final = re.compile(r"^www\d*\.")
@@ -39,7 +39,7 @@ _QUERY_SESSIONS: Final = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """What was captured of a URL, `at` in UTC, and where the record lies; `digest` as its `WARC-Payload-Digest`."""
+    """One capture of a URL, `at` in UTC, and the place of its record; `digest` as in its `WARC-Payload-Digest`."""
 
     url: str
     at: datetime
@@ -52,8 +52,9 @@ class Capture:
 
 
 def surt(url: str) -> str:
-    """The key of an http or https URL, as it is fetched: `http://www.News.test/A/?b=2&a=1` is
-    `test,news)/a?a=1&b=2`. ValueError for what has no host.
+    """The SURT key of an http or https URL: `http://www.News.test/A/?b=2&a=1` has the key `test,news)/a?a=1&b=2`.
+
+    Raises ValueError for a URL without host.
     """
     parts = _URL.match(url)
     place = _PLACE.fullmatch(parts["place"]) if parts else None
@@ -67,14 +68,14 @@ def surt(url: str) -> str:
 
 
 def line(capture: Capture) -> str:
-    """One line, without its end."""
-    said = {"url": capture.url, "mime": capture.mime, "status": str(capture.status), "digest": capture.digest}
-    said |= {"length": str(capture.length), "offset": str(capture.offset), "filename": capture.filename}
-    return f"{surt(capture.url)} {capture.at:%Y%m%d%H%M%S} {json.dumps(said)}"
+    """One line of the index, without newline."""
+    fields = {"url": capture.url, "mime": capture.mime, "status": str(capture.status), "digest": capture.digest}
+    fields |= {"length": str(capture.length), "offset": str(capture.offset), "filename": capture.filename}
+    return f"{surt(capture.url)} {capture.at:%Y%m%d%H%M%S} {json.dumps(fields)}"
 
 
 def mime_of(content_type: str | None) -> str:
-    """The bare type of a declared one; `unk` where there is none that is a word."""
+    """The media type of a Content-Type, without parameters; `unk` if it is missing or malformed."""
     bare = (content_type or "").partition(";")[0].strip().lower()
     return bare if re.fullmatch(r"[\w.+-]+/[\w.+-]+", bare, re.ASCII) else "unk"
 
@@ -109,7 +110,7 @@ def _query(text: str) -> str:
 
 
 def _unescaped(text: str) -> bytes:
-    """Escapes of escapes too."""
+    """The text without percent-encoding, including escapes that were escaped again."""
     plain, again = text.encode("utf-8", "surrogatepass"), b""
     while plain != again:
         plain, again = unquote_to_bytes(plain), plain

@@ -1,7 +1,7 @@
-"""Whether the server is the one that a data directory knows: each generation of its data has an id, kept on both sides.
+"""The check whether a data directory belongs to a server: each generation of data has an id that both sides store.
 
-A server that was emptied, or that is another one, looks like that of a new installation: no feed, no article, nothing
-to do. The id tells them apart.
+A server that was emptied, or a different server, looks like a new installation: no feed, no article, no task. The id
+makes the difference visible.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import Literal
 
 Standing = Literal["new", "joins", "known", "emptied", "another"]
-"""Neither side has an id | the directory is new to this server | both have the same | the server has lost its data |
-the server's data are others.
+"""new: neither side has an id. joins: the directory has no id yet. known: both ids are equal. emptied: the server
+has lost its id and data. another: the ids differ.
 """
 
 
 def standing(on_disk: str | None, in_redis: str | None) -> Standing:
-    """How a data directory and a server stand to each other, by the ids that they keep."""
+    """The relation of a data directory and a server, by the ids that they store."""
     if on_disk is None:
         return "new" if in_redis is None else "joins"
     if in_redis is None:

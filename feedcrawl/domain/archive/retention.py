@@ -1,4 +1,4 @@
-"""What may go because of its age, and what stays in spite of it."""
+"""The archived days and exchanges that are deleted because of their age, and those that are kept in spite of it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from datetime import date, datetime
 
 LAST_FETCHES: Final = 5
-"""Of each feed, which stay however old they are: what was wrong with it can then still be seen."""
+"""Number of exchanges of each feed that are kept at any age, so that a feed's last fault can be examined."""
 
 
 class Capture(NamedTuple):
-    """One exchange in the archive; `refers_to` is the one that holds its bytes, where it has none of its own."""
+    """One exchange in the archive; `refers_to`: fetch id of the exchange with its body, None if it has its own."""
 
     at: datetime
     fetch_id: str
@@ -24,12 +24,12 @@ class Capture(NamedTuple):
 
 
 def first_kept(today: date, keep_days: int) -> date:
-    """The oldest day that is kept: whatever is of it was there for `keep_days` whole days at least."""
+    """The oldest day that is kept, so that every exchange is kept for at least `keep_days` whole days."""
     return today - timedelta(days=keep_days)
 
 
 def first_that_fits(day_bytes: Mapping[date, int], limit_bytes: int, today: date) -> date:
-    """The oldest day that is kept where `limit_bytes` are: newest days first, today in any case."""
+    """The oldest day that is kept within `limit_bytes`: newest days first, today in any case."""
     kept, used = today, 0
     for day in sorted(day_bytes, reverse=True):
         used += day_bytes[day]
@@ -40,9 +40,10 @@ def first_that_fits(day_bytes: Mapping[date, int], limit_bytes: int, today: date
 
 
 def needed(captures: Iterable[Capture], kept_since: date) -> set[str]:
-    """The fetch ids that stay though they may be older: the last of each feed, and the bytes that kept ones refer to.
+    """The fetch ids kept at any age: the last exchanges of each feed, and exchanges whose bodies kept ones refer to.
 
-    Others among what is kept may be named too. In any order; memory grows with feeds and references alone.
+    Ids of exchanges that are recent enough to be kept anyway may be included. `captures` may be in any order; memory
+    grows only with the number of feeds and references.
     """
     ids: set[str] = set()
     newest: dict[str, list[Capture]] = {}
@@ -50,7 +51,7 @@ def needed(captures: Iterable[Capture], kept_since: date) -> set[str]:
         if capture.refers_to and capture.at.date() >= kept_since:
             ids.add(capture.refers_to)
         of_feed = newest.setdefault(capture.feed_id, []) if capture.feed_id else None
-        if of_feed is not None and capture not in of_feed:  # one that stands twice is one
+        if of_feed is not None and capture not in of_feed:  # count a repeated line once
             put = heapq.heappush if len(of_feed) < LAST_FETCHES else heapq.heappushpop
             put(of_feed, capture)
     for capture in (each for of_feed in newest.values() for each in of_feed):

@@ -1,10 +1,10 @@
 """WARC 1.1 records of one HTTP exchange (ISO 28500:2017), as bytes.
 
-Written by hand and not through warcio's writer, since that lets CR LF in a header value start a new header,
-percent-encodes bytes that are no ASCII, and compresses at level 9 only. What is written here is what warcio reads back.
+warcio's writer is not used: it lets CR LF in a header value start a new header, percent-encodes non-ASCII bytes, and
+compresses at level 9 only. warcio can read the records that are written here.
 
-Three things differ from the wire, because they are lost before a response can be archived: the transfer coding
-(a payload is defined without it), the reason phrase, and the case and order of header names.
+The records differ from the wire in three things that are lost before a response can be archived: the transfer coding (a
+payload is defined without it), the reason phrase, and the case and order of header names.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 _RESPONSE = ("Content-Type", "application/http;msgtype=response")
 _REVISIT = "http://netpreserve.org/warc/1.1/revisit/"
 _NOT_MODIFIED = 304
-# Level 6 costs a quarter of level 9 on pages and saves within a percent of it; what a server already compressed
-# shrinks no further, and level 1 is the cheapest that still folds the headers.
+# Level 6 takes a quarter of the time of level 9 on pages, for a size within one percent. Bodies that a server has
+# compressed do not shrink further; level 1 is the cheapest that still compresses their headers.
 _LEVEL, _LEVEL_ENCODED = 6, 1
-_GZIP = 16  # added to zlib's wbits: in a gzip wrapper
-# (window bits, memory level) of small and of large records. A window beyond the record finds nothing more, but its
-# quarter of a megabyte drives all else out of the processor's cache.
+_GZIP = 16  # added to zlib's wbits: gzip format
+# (window bits, memory level) of small and of large records. A window larger than the record saves nothing, but its 256
+# KiB evict everything else from the processor's cache.
 _SMALL_BYTES, _SMALL, _LARGE = 4096, (12, 5), (15, 8)
 
 _TOKEN = b"!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _NAME = bytes(byte if byte in _TOKEN else ord("_") for byte in range(256))
-# RFC 9110, 5.5: a recipient of CR, LF or NUL in a field value replaces each with SP.
+# RFC 9110 section 5.5: a recipient replaces each CR, LF or NUL in a field value with SP.
 _VALUE = bytes(0x20 if byte in b"\r\n\0" else byte for byte in range(256))
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _URL = re.compile(r"(?P<scheme>[^:/?#]*):(?://(?:[^/?#]*@)?(?P<host>[^/?#@]*))?(?P<target>[^#]*)")
@@ -46,7 +46,7 @@ _URL = re.compile(r"(?P<scheme>[^:/?#]*):(?://(?:[^/?#]*@)?(?P<host>[^/?#@]*))?(
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """A record that holds a payload in full: what a later record of the same bytes refers to."""
+    """A record with its full payload, to which later records of the same bytes refer."""
 
     fetch_id: str
     url: str
@@ -54,24 +54,24 @@ class Captured:
     payload_digest: str
 
     def as_json(self) -> dict[str, str]:
-        """What `from_json` takes back."""
+        """The record as JSON values for `from_json`."""
         at = rfc3339(self.fetched_at, "auto")
         return {"fetch_id": self.fetch_id, "url": self.url, "fetched_at": at, "payload_digest": self.payload_digest}
 
     @classmethod
     def from_json(cls, value: Mapping[str, str]) -> Self:
-        """Raises KeyError or ValueError."""
+        """The record from JSON values. Raises KeyError or ValueError."""
         at = datetime.fromisoformat(value["fetched_at"])
         return cls(value["fetch_id"], value["url"], at, value["payload_digest"])
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One request and its response, bytes as they came (content codings on, transfer coding off).
+    """One request and its response, as bytes: with content codings, without transfer coding.
 
-    `fetch_id` is a UUID; `feed_id` or `uid` (of an article) says whose fetch it was. `truncated` is None or why `body`
-    is incomplete: "length" "time" "disconnect" "unspecified". `previous` is the last full capture of the URL: a 304
-    refers to it, and so does a body with the same digest, which is then not written again.
+    `fetch_id` is a UUID. `feed_id` or `uid` (of an article) names the reason of the fetch. `truncated`: why `body` is
+    incomplete ("length", "time", "disconnect" or "unspecified"), None if it is complete. `previous`: the last full
+    capture of the URL; a 304 refers to it, and so does a body with the same digest, which is not written again.
     """
 
     fetch_id: str
@@ -92,10 +92,10 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """Two gzip members, response (or revisit) and request.
+    """Two gzip members: the response (or revisit) record and the request record.
 
-    `payload_digest` is "sha256:" and 64 hex digits over the body; `refers_to` is the record whose payload stands for
-    this one's, if this is a revisit.
+    `payload_digest` is "sha256:" and 64 hex digits over the body. `refers_to`: the record that holds the payload, if
+    the response is a revisit record.
     """
 
     response: bytes
@@ -105,7 +105,7 @@ class Packed:
 
 
 def pack(exchange: Exchange) -> Packed:
-    """The records of an exchange, compressed. CPU only; zlib and sha256 release the GIL, so a thread may do it."""
+    """The compressed records of an exchange. CPU only; zlib and sha256 release the GIL, so a thread may call it."""
     digest = payload_digest(exchange.body)
     refers_to = _refers_to(exchange, digest)
     level = _LEVEL_ENCODED if _encoded(exchange.response_headers) else _LEVEL
@@ -115,12 +115,12 @@ def pack(exchange: Exchange) -> Packed:
 
 
 def payload_digest(body: bytes) -> str:
-    """The labelled digest of a payload, in hex as `sha256sum` prints it; a digest is a token (5.8, 5.9)."""
+    """The digest of a payload, labelled with its algorithm (WARC 1.1 sections 5.8 and 5.9), in hex."""
     return f"sha256:{hashlib.sha256(body).hexdigest()}"
 
 
 def warcinfo(fields: Iterable[tuple[str, str]], *, filename: str, at: datetime) -> bytes:
-    """The record that opens a file, compressed; `fields` are those of section 6.2 (`software`, `hostname`, …)."""
+    """The compressed first record of a file; `fields` as in WARC 1.1 section 6.2 (`software`, `hostname`, …)."""
     block = "".join(f"{name}: {_CONTROL.sub(' ', value)}\r\n" for name, value in fields).encode()
     head = [
         ("WARC-Type", "warcinfo"),
@@ -155,7 +155,7 @@ def _response(exchange: Exchange, about: Fields, digest: str, refers_to: Capture
     if exchange.status == _NOT_MODIFIED:
         profile = [("WARC-Profile", _REVISIT + "server-not-modified")]
     elif refers_to:
-        # 6.7.2: the digest is required, and leaving the same bytes out is a truncation of kind "length".
+        # WARC 1.1 section 6.7.2: the digest is required; the omitted body is a truncation of kind "length".
         profile = [
             ("WARC-Profile", _REVISIT + "identical-payload-digest"),
             ("WARC-Payload-Digest", digest),
@@ -174,7 +174,7 @@ def _request(exchange: Exchange, about: Fields) -> bytes:
     scheme, host, target = url.group("scheme", "host", "target") if url else ("", "", "")
     headers = list(exchange.request_headers)
     if not any(name.lower() == b"host" for name, _ in headers):
-        # The client adds it on the wire, from the URL (RFC 9112, 3.2).
+        # The HTTP client adds Host when it sends the request, from the URL (RFC 9112 section 3.2).
         port = {"http": ":80", "https": ":443"}.get(scheme, "")
         headers.insert(0, (b"Host", (host or "").removesuffix(port).encode()))
     path = target if target.startswith("/") else f"/{target}"
@@ -182,7 +182,8 @@ def _request(exchange: Exchange, about: Fields) -> bytes:
         ("WARC-Type", "request"),
         *about,
         ("Content-Type", "application/http;msgtype=request"),
-        # Derived, so that the pair can be found from either side and the record costs no further random bytes.
+        # Derived from the response's id, so that each record of the pair leads to the other and no further random bytes
+        # are stored.
         ("WARC-Record-ID", _urn(str(uuid5(NAMESPACE_URL, exchange.fetch_id)))),
         ("WARC-Concurrent-To", _urn(exchange.fetch_id)),
     ]
@@ -221,12 +222,12 @@ def _http_head(start: str, headers: Iterable[tuple[bytes, bytes]]) -> bytes:
 
 def _field_name(name: bytes) -> bytes:
     name = name.translate(_NAME) or b"_"
-    # The body stands here without its transfer coding; a reader that trusted this name would decode it once more.
+    # The body is stored without its transfer coding; a reader of the original header would decode it again.
     return b"X-Archive-Orig-Transfer-Encoding" if name.lower() == b"transfer-encoding" else name
 
 
 def _uri(url: str) -> str:
-    """A URL that is one word of printable ASCII; what a URL may hold already stays as it is."""
+    """The URL in printable ASCII without spaces; characters that are allowed in a URL are not changed."""
     return quote(url, safe="!#$%&'()*+,/:;=?@[]~|^`{}\\\"", errors="replace")
 
 
@@ -237,7 +238,7 @@ def _urn(uuid: str) -> str:
 def unpack(member: bytes) -> tuple[str, bytes]:
     """The record id (a UUID) and the block of one record, from its gzip member.
 
-    Raises zlib.error, ValueError or KeyError if it is not a whole record.
+    Raises zlib.error, ValueError or KeyError if the record is incomplete or malformed.
     """
     head, _, rest = zlib.decompress(member, wbits=_GZIP + zlib.MAX_WBITS).partition(b"\r\n\r\n")
     fields = dict(line.split(b": ", 1) for line in head.split(b"\r\n")[1:])

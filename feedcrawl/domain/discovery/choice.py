@@ -1,4 +1,4 @@
-"""Which of the feeds that a page leads to is meant: where to look, what is the same feed again, what is comments."""
+"""The choice among the feeds of a page: addresses to try, comment feeds, and repeats of the same feed."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from feedcrawl.domain.models import FeedLink, ParsedEntry
 
-MAX_PLACES: Final = 20  # addresses that are tried for one page
-COMPARED: Final = 20  # entries, newest first
+MAX_PLACES: Final = 20  # addresses tried for one page
+COMPARED: Final = 20  # entries compared, the first of each feed
 
 _COMMENTS_URL = re.compile(r"/comments?(?:[/._-]|\Z)|[?&](?:feed|type)=comments", re.IGNORECASE)
 _COMMENTS_TITLE = re.compile(
@@ -29,7 +29,7 @@ _COMMENTS_TITLE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A feed that was found. `names` are links of its first entries, ids or titles where they have none."""
+    """A feed that was found. `names`: links of its first entries; ids or titles of entries without link."""
 
     url: str
     title: str | None = None
@@ -38,20 +38,20 @@ class Candidate:
 
 
 def read_candidate(body: bytes, *, url: str, content_type: str | None) -> Candidate:
-    """The feed in a document, as a child process reads it; NotAFeed as `feeds.parse` raises it."""
+    """The feed in a document; called in a child process. Raises NotAFeed, as `feeds.parse` does."""
     parsed = feeds.parse(body, url=url, content_type=content_type)
     names = tuple(map(_name, parsed.entries[:COMPARED]))
     return Candidate(url, parsed.title, len(parsed.entries), names)
 
 
 def places(found: Iterable[FeedLink], page: str) -> tuple[str, ...]:
-    """The addresses to try, in the order of a page's links, its comments last; never the page itself."""
+    """The addresses to try, in the order of a page's links, comment feeds last; the page itself is left out."""
     ordered = sorted(found, key=lambda link: is_comments(link.url, link.title))
     return tuple(dict.fromkeys(link.url for link in ordered if link.url != page))[:MAX_PLACES]
 
 
 def guesses(page: str) -> tuple[str, ...]:
-    """Where the feed of a page that announces none is often kept: under the page, then under its site."""
+    """Common addresses of feeds, for a page that announces none: below the page, then below its site."""
     under = [page] if urlsplit(page).path.strip("/") else []
     found = [_below(base, path) for base in under for path in COMMON_PATHS[:5]]
     found += [resolve(path, page) for path in COMMON_PATHS]
@@ -59,14 +59,15 @@ def guesses(page: str) -> tuple[str, ...]:
 
 
 def is_comments(url: str, title: str | None) -> bool:
-    """Whether a feed holds what readers say under articles: by its address or its title."""
+    """True if the URL or title shows a feed of readers' comments."""
     return bool(_COMMENTS_URL.search(url) or _COMMENTS_TITLE.search(title or ""))
 
 
 def choose(found: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """What is left to choose from: no comments where there is more, and no feed that repeats one before it.
+    """The feeds without comment feeds (unless all are) and without feeds that repeat an earlier one.
 
-    One feed in several formats names the same entries first, though they may show more or fewer of them.
+    Two feeds are the same if the shorter list of first entries begins the longer one: one feed in two formats may show
+    different numbers of entries.
     """
     articles = [each for each in found if not is_comments(each.url, each.title)]
     return tuple(_without_repeats(articles or found))

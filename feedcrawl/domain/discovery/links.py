@@ -1,8 +1,8 @@
-"""Which feeds a page announces, and where to look when it announces none.
+"""The feeds that a page announces, and links that look like feeds for a page that announces none.
 
-Tags are read from the text as the tokenizer of browsers reads them (WHATWG HTML section 13.2.5), without building a
-tree: a `<link>` counts wherever it stands, but not inside a comment, a script or an attribute, and cost is linear
-whatever the nesting.
+Start tags are found with a tokenizer that follows that of browsers (WHATWG HTML section 13.2.5), without building a
+tree: a `<link>` counts anywhere in the document except in comments, scripts and attributes. The cost is linear at any
+depth of nesting.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from feedcrawl.domain.urls import resolve
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-# Where sites keep feeds that they do not announce, the likely ones first.
+# Paths where sites keep feeds that they do not announce, the likeliest first.
 COMMON_PATHS: Final = ("/feed", "/rss", "/atom.xml", "/feed.xml", "/rss.xml", "/index.xml", "/feed.json", "/index.rdf")
 MAX_LINKS: Final = 200  # of one page
 MAX_PAGE_LINKS: Final = 5000  # anchors of one page
@@ -27,7 +27,7 @@ MAX_TITLE: Final = 1000  # characters
 
 _FEED_TYPE = re.compile(r"(?:application|text)/(?:x-)?(?:rss|atom|rdf)(?:\+xml)?|application/feed\+json")
 _GENERIC_TYPES = frozenset({"application/xml", "text/xml", "application/json"})
-# WordPress announces its own API with the type that JSON Feed 1.0 had; what it names is a record, not a feed.
+# WordPress announces its API with the media type of JSON Feed 1.0; such a link leads to a record, not to a feed.
 _API = re.compile(r"/wp-json/|[?&]rest_route=")
 _FEED_LIKE = re.compile(
     r"/(?:feeds?|rss2?|atom)/?(?:\?|$)"
@@ -52,16 +52,16 @@ _REFERENCE = re.compile(r"&(?:#\w{1,8}|\w{1,32});")
 
 
 def find_feeds(html: bytes, *, url: str) -> tuple[FeedLink, ...]:
-    """The feeds that a page names by `<link rel="alternate">` with a feed's type, or by `rel="feed"`.
+    """The feeds that a page announces by `<link rel="alternate">` with a feed's type, or by `rel="feed"`.
 
-    Absolute http(s) URLs in document order, each once, resolved against `<base>` (WHATWG HTML section 4.6.7.1, "rel
-    alternate"; RSS Advisory Board, "RSS Autodiscovery"). `type` is None where the page gives none.
+    Absolute http(s) URLs without repeats, in document order, resolved against `<base>` (WHATWG HTML section 4.6.7.1,
+    "rel alternate"; RSS Advisory Board, "RSS Autodiscovery"). `type` is None if the page gives none.
     """
     return _unique(_announced(html, url))
 
 
 def feed_like_links(html: bytes, *, url: str) -> tuple[FeedLink, ...]:
-    """Anchors whose type or path looks like a feed's: candidates to fetch where a page announces none."""
+    """Anchors whose type or path looks like a feed's: URLs to try if a page announces no feed."""
     base, tags = _page(html, url, "a")
     likely = ((tag, href) for tag in tags if (href := _href(tag, base)))
     return _unique(
@@ -72,7 +72,7 @@ def feed_like_links(html: bytes, *, url: str) -> tuple[FeedLink, ...]:
 
 
 def page_links(html: bytes, *, url: str) -> tuple[str, ...]:
-    """The web URLs that a page's anchors lead to, absolute, in document order, each once."""
+    """The web URLs of a page's anchors, absolute, in document order, without repeats."""
     base, tags = _page(html, url, "a")
     return tuple(dict.fromkeys(href for tag in tags if (href := _href(tag, base))))[:MAX_PAGE_LINKS]
 
@@ -101,7 +101,7 @@ def _unique(links: Iterable[FeedLink]) -> tuple[FeedLink, ...]:
 
 
 def _page(html: bytes, url: str, name: str) -> tuple[str, list[dict[str, str]]]:
-    """The URL that links are relative to, and the attributes of each start tag of that name."""
+    """The base URL of the page's links, and the attributes of each start tag with this name."""
     text = decode_page(html).text
     tags = list(_tags(text, {name, "base"}))
     base = next((attributes["href"] for found, attributes in tags if found == "base" and "href" in attributes), "")
@@ -109,7 +109,7 @@ def _page(html: bytes, url: str, name: str) -> tuple[str, list[dict[str, str]]]:
 
 
 def _tags(text: str, names: set[str]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Start tags of these names with their attributes; what is raw text to a browser holds none."""
+    """Start tags with these names and their attributes, except inside elements that browsers read as raw text."""
     position = 0
     while token := _TOKEN.search(text, position):
         position = token.end()
@@ -126,7 +126,9 @@ def _raw_text_end(text: str, name: str, start: int) -> int:
 
 
 def _attributes(text: str) -> dict[str, str]:
-    """Names in lower case and values, the first of a name; references count with their semicolon only, as in URLs."""
+    """Attributes by lower-case name, the first of each name. Character references need their semicolon, as in
+    URLs.
+    """
     found: dict[str, str] = {}
     for attribute in _NAMED.findall(text):
         name, _, value = attribute.partition("=")
@@ -149,7 +151,7 @@ def _href(tag: dict[str, str], base: str) -> str | None:
 
 
 def _resolved(href: str, base: str) -> str | None:
-    """The web URL that an attribute means, None for empty ones, other schemes, and what may not be fetched."""
+    """The absolute web URL of an attribute; None if it is empty, has another scheme, or must not be fetched."""
     href = re.sub(r"[\t\r\n]", "", _FEED_SCHEME.sub(_web_scheme, href.strip(), count=1))
     try:
         return resolve(href, base) if href else None

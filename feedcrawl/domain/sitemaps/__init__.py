@@ -1,4 +1,4 @@
-"""Sitemaps: their documents, what is new in them, and the state kept of each."""
+"""Sitemaps: their documents, their new URLs, and the stored state of each."""
 
 from __future__ import annotations
 

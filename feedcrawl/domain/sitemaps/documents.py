@@ -1,7 +1,7 @@
 """Sitemaps: XML, text and their index (sitemaps.org protocol 0.9), with Google's news and image extensions.
 
-Read as a stream, one `<url>` at a time, so that memory follows the answer and not the document. Namespaces are not
-looked at, since many sitemaps declare a wrong one or none.
+Elements are read one `<url>` at a time and freed, so that memory grows with the result, not with the document.
+Namespaces are ignored, because many sitemaps declare a wrong one or none.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from feedcrawl.domain.urls import MAX_URL_LENGTH, resolve
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-# The protocol allows 50 MB and 50 000 entries a file. Twice as many URLs are read, since lists that outgrew the limit
-# are still served whole; an index never gets near it.
+# The protocol allows 50 MB and 50 000 entries in a file. Twice as many URLs are read, because some sites serve longer
+# lists as one file; an index never comes near the limit.
 MAX_BYTES: Final = 50 * 1024 * 1024
 MAX_URLS: Final = 100_000
 MAX_SITEMAPS: Final = 50_000
 MAX_IMAGES: Final = 1000  # of one URL (Google, "Image sitemaps")
 MAX_TEXT: Final = 1000  # characters of a title or a name
-MAX_EVENTS: Final = 4_000_000  # starts and ends of elements; an honest sitemap of 100 000 URLs has a quarter of it
+MAX_EVENTS: Final = 4_000_000  # starts and ends of elements; a sitemap with 100 000 URLs has about a quarter of this
 
 COMMON_PATHS: Final = ("/sitemap.xml", "/sitemap_index.xml", "/news-sitemap.xml", "/sitemap-news.xml")
 
@@ -51,21 +51,21 @@ _Item = TypeVar("_Item", SitemapUrl, SitemapRef)
 
 
 def parse(body: bytes, *, url: str) -> ParsedSitemap:
-    """The sitemap in `body`, served at `url`; raises NotASitemap with what it was instead.
+    """The sitemap in `body`, fetched from `url`. Raises NotASitemap with the kind of the document.
 
-    A `loc` is absolute and as published: whoever fetches it resolves it (`urls.resolve`). Entries without a web
-    URL are left out; notes say so, as of everything else that was cut or forgiven.
+    Each `loc` is absolute, otherwise as published; its fetcher normalises it (`urls.resolve`). Entries without a web
+    URL are left out. `notes` list these and everything else that was cut or tolerated.
     """
     content, notes = gunzip(body, limit_bytes=MAX_BYTES)
     if not content.strip(b"\0 \t\r\n"):
-        raise NotASitemap("empty", "nothing but white space")
+        raise NotASitemap("empty", "the document is empty")
     if len(content) > MAX_BYTES:
         content, notes = content[:MAX_BYTES], (*notes, f"cut at {MAX_BYTES} bytes")
     return _admitted(_text_list(content) or _xml(content), url, notes)
 
 
 def _admitted(found: ParsedSitemap, url: str, notes: tuple[str, ...]) -> ParsedSitemap:
-    """What was found, with absolute URLs."""
+    """The sitemap with absolute URLs, without the entries that have none."""
     urls = tuple(_with_locs(found.urls, url))
     sitemaps = tuple(_with_locs(found.sitemaps, url))
     dropped = len(found.urls) + len(found.sitemaps) - len(urls) - len(sitemaps)
@@ -81,9 +81,9 @@ def _with_locs(items: Iterable[_Item], url: str) -> Iterator[_Item]:
 
 
 def _absolute(loc: str, url: str) -> str | None:
-    """A web URL as published, a relative one made absolute; None for other schemes and what is too long.
+    """A web URL as published, or a relative URL made absolute; None for other schemes and for URLs that are too long.
 
-    What an entity of the document's own would have said is not known, so a relative URL with one is none.
+    A relative URL with an undefined entity is None too, because the entity's text is unknown.
     """
     if not loc or len(loc) > MAX_URL_LENGTH:
         return None
@@ -98,19 +98,19 @@ def _absolute(loc: str, url: str) -> str | None:
 
 
 def _text_list(content: bytes) -> ParsedSitemap | None:
-    """The list of URLs that `content` is, or None; stray words in it are passed over."""
+    """The URLs of a text sitemap, without other words; None if `content` is no text sitemap."""
     if not content[:4096].decode("utf-8-sig", "replace").lstrip().lower().startswith(_WEB):
         return None
     words = content.decode("utf-8-sig", "replace").split()
     locs = [word for word in words if word[:8].lower().startswith(_WEB)]
     if 2 * len(locs) < len(words):
-        raise NotASitemap("text", "more words than URLs")
+        raise NotASitemap("text", "the text has more other words than URLs")
     notes = ("over_limit: not read to its end",) if len(locs) > MAX_URLS else ()
     return ParsedSitemap("text", urls=tuple(map(SitemapUrl, locs[:MAX_URLS])), notes=notes)
 
 
 def _xml(content: bytes) -> ParsedSitemap:
-    """The urlset or index that `content` is; no DTD, entity or network, and depth and text as libxml2 bounds them."""
+    """The urlset or index in `content`. No DTD, entity or network is used; libxml2 limits depth and text."""
     events = etree.iterparse(
         BytesIO(_mended(_utf8(content))),
         events=("start", "end"),
@@ -126,20 +126,21 @@ def _xml(content: bytes) -> ParsedSitemap:
     with suppress(etree.XMLSyntaxError):
         for _, root in events:
             return _read(events, _kind(root))
-    raise NotASitemap("html" if _HTML.search(content[:4096]) else "not_xml", "no element that could be read")
+    raise NotASitemap("html" if _HTML.search(content[:4096]) else "not_xml", "the document has no readable element")
 
 
 def _utf8(content: bytes) -> bytes:
-    """`content` in UTF-8: libxml2 would believe any encoding that the document declares."""
+    """`content` in UTF-8: libxml2 would trust any encoding that the document declares."""
     decoded = decode(content)
     return content if decoded.encoding == "utf-8" and not decoded.notes else decoded.text.encode("utf-8", "replace")
 
 
 def _mended(content: bytes) -> bytes:
-    """`content` from its first tag on, its markup such that the parser's recovery has less to lose.
+    """`content` from its first tag on, repaired so that the parser's recovery loses less.
 
-    After an error libxml2 drops every named entity, and a bare `&` is an error that many sitemaps make. So names become
-    numbers, a `&` that begins none becomes one, and a `<` that opens nothing goes, as recovery would have it.
+    After an error libxml2 drops every named entity, and a bare `&` is an error that many sitemaps have. So named
+    entities become numeric ones, a bare `&` becomes an entity, and a `<` that opens no tag is removed, as recovery
+    would do.
     """
     start = _START.search(content[:65536])
     return _LOOSE.sub(_mend, content[start.start() :] if start else content)
@@ -169,7 +170,7 @@ def _kind(root: etree._Element) -> str:
 
 
 def _faults(events: etree.iterparse) -> tuple[str, ...]:
-    """What the parser forgave, and whether it was stopped."""
+    """Notes on the first error that the parser tolerated, and on a document that was not read to its end."""
     more = any(event == "start" for event, _ in islice(events, 2))
     unread = ("over_limit: not read to its end",) if more else ()
     fault = next(iter(events.error_log), None)
@@ -177,7 +178,7 @@ def _faults(events: etree.iterparse) -> tuple[str, ...]:
 
 
 def _elements(events: Iterable[tuple[str, etree._Element]], name: str) -> Iterator[etree._Element]:
-    """Finished elements of one name, each freed with everything before it once it was looked at."""
+    """Complete elements with this name; each is freed, with everything before it, when the next one is requested."""
     for event, element in islice(events, MAX_EVENTS):
         if event == "end" and _name(element) == name:
             yield element
@@ -223,7 +224,7 @@ def _images(element: etree._Element) -> Iterator[str]:
 
 
 def _priority(text: str) -> float | None:
-    """A number from 0.0 to 1.0 as the protocol writes it, None for anything else."""
+    """A number from 0.0 to 1.0 in the protocol's form; None for any other text."""
     if not text.replace(".", "", 1).isdecimal() or not text.isascii():
         return None
     priority = float(text)
@@ -231,7 +232,7 @@ def _priority(text: str) -> float | None:
 
 
 def _texts(element: etree._Element) -> dict[str, str]:
-    """Local names of the children and their text, the first of a name."""
+    """The text of each child by local name; the first child of a name counts."""
     texts: dict[str, str] = {}
     for child in element:
         texts.setdefault(_name(child), "".join(map(str, child.itertext())).strip()[: MAX_URL_LENGTH + 1])
@@ -239,6 +240,6 @@ def _texts(element: etree._Element) -> dict[str, str]:
 
 
 def _name(element: etree._Element) -> str:
-    """The lower-case name without namespace, or without prefix where that was never declared; "" for an entity."""
+    """The lower-case name without namespace, or without its prefix if that is undeclared; "" for an entity."""
     tag = element.tag
     return tag.rpartition("}")[2].rpartition(":")[2].lower() if isinstance(tag, str) else ""

@@ -1,8 +1,8 @@
-"""What is new in a sitemap: which of its URLs or parts are worth asking for, given what was in it the last time.
+"""The news of a sitemap: URLs or parts to fetch, compared with the previous reading.
 
-What was seen is remembered as one record of twelve bytes for each URL of the document: the first eight bytes of the
-SHA-256 of the URL as published, and the time of its last modification in Unix seconds (0 where none can be trusted). It
-is as large as the document and no larger; what left the document and comes back is known to the frontier.
+The previous reading is stored as one record of twelve bytes for each URL of the document: the first eight bytes of the
+SHA-256 of the URL as published, and its last modification in Unix seconds (0 if no date can be trusted). The record of
+a URL that has left the document is dropped; if the URL returns, the frontier still knows it.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
     from feedcrawl.domain.models import ParsedSitemap, SitemapRef, SitemapUrl
 
 MAX_FOREIGN: Final = 10
-"""Hosts of other sites whose robots.txt is asked on account of one poll."""
+"""Hosts of other sites whose robots.txt is fetched because of one poll."""
 PARTS_AT_ONCE: Final = 1000
-"""Parts of an index that are taken from one poll: each is a poll of its host, and polls go before articles."""
+"""Parts of an index taken from one poll: each part is a poll of its host, and polls precede articles."""
 TOO_MANY_EDITS: Final = 10
-"""From here on, a sitemap that says of most of its URLs that they have changed is not believed."""
+"""A sitemap that reports more edits than this, for more than half of its URLs, is not believed."""
 
 _Numbered = tuple[int, "Found"]
-_AHEAD = timedelta(days=1)  # clocks and time zones; what lies further in the future is no date of a change
+_AHEAD = timedelta(days=1)  # for wrong clocks and time zones; a date further in the future is ignored
 _SEEN = struct.Struct(">QI")
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """By what the news are told: dates before `since` are old; `seen` is what the last reading left.
+    """The conditions of a reading: URLs dated before `since` are old; `seen` is the record of the previous reading.
 
-    `hosts` says of hosts of other sites whether their robots.txt names this sitemap; those not in it are not known.
-    No more than `limit` URLs are taken at once, and no more than `parts` of an index ever.
+    `hosts`: for hosts of other sites, True if their robots.txt names this sitemap; a missing host has not been checked
+    yet. `limit`: most URLs taken at once. `parts`: most parts of an index that are ever taken.
     """
 
     now: datetime
@@ -53,9 +53,9 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A URL worth asking for, absolute and as published, with what a news sitemap says of it.
+    """A URL to fetch, absolute and otherwise as published, with the fields of a news sitemap.
 
-    `edited` if it was there the last time and has changed since.
+    `edited`: True if the previous reading had the URL and it has changed since.
     """
 
     url: str
@@ -68,9 +68,10 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What a document brings. `waiting` are left for the next time; parts beyond all that may be are `refused`.
+    """The result of a reading. `waiting`: URLs left for the next poll; `refused` also counts parts beyond
+    `Terms.parts`.
 
-    `foreign` are origins of other sites whose robots.txt has yet to be asked whether they name this sitemap.
+    `foreign`: origins of other sites whose robots.txt must be checked for this sitemap.
     """
 
     kind: str
@@ -85,33 +86,33 @@ class News:
 
 
 def read_news(body: bytes, *, url: str, terms: Terms) -> News:
-    """Parses a sitemap and tells what is new in it; NotASitemap as `parse` raises it."""
+    """Parse a sitemap and find its news. Raises NotASitemap, as `parse` does."""
     return tell_news(parse(body, url=url), url, terms)
 
 
 def tell_news(parsed: ParsedSitemap, url: str, terms: Terms) -> News:
-    """What is new in a sitemap that was served at `url`.
+    """The news of a sitemap that was fetched from `url`.
 
-    New is what was not there the last time, unless it is dated before `since`; without a date the first sight decides.
-    Dates in the future are none, and neither are those of a document in which all are the same (the time at which it
-    was made, or a constant). What is found is sorted: the newest first, then the undated in their order.
+    A URL is new if the previous reading did not have it and it is undated or dated at or after `since`. Dates in the
+    future are ignored, and so are the dates of a document in which all are equal (the time of its generation, or a
+    constant). The result is sorted: the newest first, then the undated in document order.
     """
-    return _Telling(url, terms).tell(parsed)
+    return _Reading(url, terms).tell(parsed)
 
 
 def remembered(seen: bytes) -> dict[int, int]:
-    """What a reading left, as the time of the last modification by the URL's number; a torn record is left out."""
+    """The last modification by the URL's number, from a stored record; an incomplete last entry is dropped."""
     whole = len(seen) - len(seen) % _SEEN.size
     return dict(_SEEN.iter_unpack(seen[:whole]))
 
 
 def number_of(url: str) -> int:
-    """The number by which a URL is remembered."""
+    """The number under which a URL is stored."""
     return int.from_bytes(sha256(url.encode("utf-8", "replace")).digest()[:8], "big")
 
 
-class _Telling:
-    """One document being told."""
+class _Reading:
+    """The reading of one document."""
 
     def __init__(self, url: str, terms: Terms) -> None:
         self._url = url
@@ -133,7 +134,7 @@ class _Telling:
         room = self._terms.parts if is_index else len(new) + len(edited)
         taken, left = _first(new + edited, min(room, PARTS_AT_ONCE if is_index else self._terms.limit))
         waiting = min(len(left), room - len(taken))
-        for number, _ in left:  # as if they had not been there, or had not changed
+        for number, _ in left:  # stored as if absent, or unchanged
             now[number] = before.get(number, -1)
         return News(
             kind=parsed.kind,
@@ -150,7 +151,7 @@ class _Telling:
     def _compare(
         self, items: Sequence[SitemapUrl | SitemapRef], before: Mapping[int, int]
     ) -> tuple[list[_Numbered], list[_Numbered], dict[int, int]]:
-        """What is new, what is edited, and all that is there, as it shall be remembered."""
+        """The new URLs, the edited URLs, and the date of every URL by its number, for the next reading."""
         dates = _Dates(items, self._terms.now)
         now: dict[int, int] = {}
         new: list[_Numbered] = []
@@ -170,10 +171,10 @@ class _Telling:
         return new, edited, now
 
     def _admitted(self, items: Iterable[SitemapUrl | SitemapRef]) -> Iterator[SitemapUrl | SitemapRef]:
-        """Those of which this sitemap may speak (sitemaps.org, "Sitemaps & cross submits").
+        """The URLs that this sitemap may list (sitemaps.org, "Sitemaps & cross submits").
 
-        They are of its site, a registered domain since `www.` and the bare name list each other everywhere, or of a
-        host whose robots.txt names it.
+        These are URLs of its site (its registered domain, because `www.` and the bare name often list each other) and
+        of hosts whose robots.txt names the sitemap.
         """
         for item in items:
             may = item.loc.startswith(self._home) or self._may_list(item.loc)
@@ -185,7 +186,7 @@ class _Telling:
                 self._refused += 1
 
     def _may_list(self, loc: str) -> bool | None:
-        """None where it is not known yet; what cannot be asked for is never listed."""
+        """True if this sitemap may list the URL, None if robots.txt must be checked first, else False."""
         try:
             url = resolve(loc)
             host = hostname(url)
@@ -204,7 +205,7 @@ class _Telling:
 
 
 class _Dates:
-    """The dates of a document that may be trusted."""
+    """The dates of a document that can be trusted."""
 
     def __init__(self, items: Iterable[SitemapUrl | SitemapRef], now: datetime) -> None:
         self._latest = now + _AHEAD
@@ -217,7 +218,7 @@ class _Dates:
 
 
 def _dated(item: SitemapUrl | SitemapRef) -> datetime | None:
-    """When it last changed; a news sitemap may say only when it was published."""
+    """The date of the last change; for a news sitemap without one, the date of publication."""
     news = getattr(item, "news", None)
     return item.lastmod or (news.published if news else None)
 
@@ -230,6 +231,6 @@ def _found(item: SitemapUrl | SitemapRef, date: datetime | None, *, edited: bool
 
 
 def _first(candidates: list[_Numbered], limit: int) -> tuple[list[Found], list[_Numbered]]:
-    """The first `limit` of them, the newest before the undated, and those that are left."""
+    """The first `limit` candidates, the newest first and the undated last, and the candidates that are left."""
     ranked = sorted(candidates, key=lambda each: each[1].date.timestamp() if each[1].date else -math.inf, reverse=True)
     return [found for _, found in ranked[:limit]], ranked[limit:]

@@ -1,4 +1,4 @@
-"""A sitemap that is watched: what was asked for, and what its polls have left."""
+"""The stored state of a watched sitemap: its settings, and the results of its polls."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from feedcrawl.domain.cadence.state import from_json
 from feedcrawl.domain.cadence.values import PollState
 
 MAX_DEPTH: Final = 3
-"""Indexes between a sitemap that someone named and the last that is followed from it."""
+"""Most levels of indexes that are followed below a sitemap that an operator or a site named."""
 
 T = TypeVar("T", "Sitemap", "SitemapRecord")
 
 
 @dataclass(frozen=True, slots=True)
 class Sitemap:
-    """What is watched. `id` is a UUID; a part of an index has the `root` that someone named, and its `depth` below it.
+    """A watched sitemap. `id` is a UUID; a part of an index has the `root` above it, and its `depth` below the root.
 
-    A `guess` is an address where many sites keep one: it is forgotten if it never was any.
+    `guess`: True if the address is only a common one for sitemaps; it is dropped if no sitemap is ever found there.
     """
 
     id: str
@@ -37,15 +37,15 @@ class Sitemap:
 
     @property
     def tree(self) -> str:
-        """The id of the root, its own for a root: what all parts of one site's sitemaps share."""
+        """The id of the root (a root's own id), which all parts of a tree of sitemaps share."""
         return self.root or self.id
 
 
 @dataclass(frozen=True, slots=True)
 class SitemapRecord:
-    """What the polls have left. Validators are kept byte for byte as received; times are RFC 3339.
+    """The state that the polls have left. Validators are stored byte for byte as received; times are RFC 3339.
 
-    `news_at` is when it last changed or brought something, `waiting` how many of its URLs were left for the next poll.
+    `news_at`: time of the last change or news. `waiting`: number of URLs left for the next poll.
     """
 
     etag: str | None = None
@@ -67,13 +67,13 @@ class SitemapRecord:
 
     @property
     def cadence_state(self) -> PollState:
-        """The state that the cadence policy goes on from."""
+        """The state from which the cadence policy continues."""
         return from_json(self.cadence) if self.cadence else PollState()
 
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """A sitemap with its polls."""
+    """A sitemap with the state of its polls."""
 
     sitemap: Sitemap
     record: SitemapRecord
@@ -85,24 +85,24 @@ class Watched:
 
 
 def dump(record: Sitemap | SitemapRecord) -> str:
-    """A record as compact JSON, fields without a value left out."""
-    said = {name: value for name, value in asdict(record).items() if value not in (None, (), 0)}
-    return json.dumps(said, separators=(",", ":"), ensure_ascii=False)
+    """The record as compact JSON, without the fields that are None, empty or 0."""
+    values = {name: value for name, value in asdict(record).items() if value not in (None, (), 0)}
+    return json.dumps(values, separators=(",", ":"), ensure_ascii=False)
 
 
 def load_sitemap(text: str) -> Sitemap:
-    """The sitemap that `dump` wrote, of this or another version."""
+    """The sitemap from JSON that `dump` of this or another version wrote."""
     return _load(Sitemap, text)
 
 
 def load_record(text: str | None) -> SitemapRecord:
-    """The record that `dump` wrote; a sitemap never polled has an empty one."""
+    """The record from JSON that `dump` wrote; an empty record if the sitemap was never polled."""
     return _load(SitemapRecord, text) if text else SitemapRecord()
 
 
 def _load(kind: type[T], text: str) -> T:
-    said = json.loads(text)
-    values = {field.name: said[field.name] for field in fields(kind) if field.name in said}
+    record = json.loads(text)
+    values = {field.name: record[field.name] for field in fields(kind) if field.name in record}
     for name in ("categories", "candidates"):
         if name in values:
             values[name] = tuple(tuple(each) if isinstance(each, list) else each for each in values[name])

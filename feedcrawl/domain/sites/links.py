@@ -1,4 +1,4 @@
-"""What the links of a listing page lead to: articles, more listings, or nothing of the source's."""
+"""Sorts the links of a listing page into articles, further listings, and links that are ignored."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ _SECTION = re.compile(
     r"tags?|topics?|categor(?:y|ies)|cat|authors?|profiles?|users?|members?|people|staff|contributors?|pages?|search"
     r"|labels?"
 )
-"""Folders of pages that list: what lies in them is no article, however long its name."""
+"""Names of folders whose pages are listings: a URL in them is no article, even with a long name."""
 _CLOSED = re.compile(
     r"log-?in|log-?out|sign-?(?:in|out|up)|register|(?:my-)?account|password|subscri(?:be|ption)|newsletters?|cart|basket"
     r"|checkout|admin|wp-(?:admin|login\.php|json)|cgi-bin|feeds?|rss|print|share|comments|privacy|terms|impressum"
     r"|imprint|cookies|about(?:-us)?|contact(?:-us)?|help|faq|jobs|advertise"
 )
-"""What neither is an article nor leads to one."""
+"""Names of folders and pages that are no articles and lead to none."""
 _ARTICLE_IDS = frozenset({"id", "aid", "nid", "pid", "sid", "artid", "articleid", "article_id", "article", "story",
                           "storyid", "story_id", "newsid", "news_id", "postid", "post_id", "itemid"})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class SiteLinks:
-    """Absolute URLs as published, each once, in the order of the page."""
+    """Absolute URLs as published, without repeats, in the order of the page."""
 
     articles: tuple[str, ...] = ()
     listings: tuple[str, ...] = ()
@@ -55,14 +55,14 @@ class SiteLinks:
 
 
 def read_links(html: bytes, *, url: str, source: Source) -> SiteLinks:
-    """What a listing page leads to. `external` are articles of other sites, empty unless the source submits them."""
+    """The links of a listing page. `external`: articles of other sites; empty unless the source submits them."""
     return sort_links(page_links(html, url=url), source)
 
 
 def sort_links(links: Iterable[str], source: Source) -> SiteLinks:
-    """The links by what they lead to: the source's patterns decide, and where it has none the look of the URL.
+    """The links by kind. The source's patterns decide; a source without patterns is sorted by the form of the URL.
 
-    A source is a registered domain: what belongs to another is external.
+    A source is a registered domain: a link to another registered domain is external.
     """
     articles: list[str] = []
     listings: list[str] = []
@@ -80,24 +80,24 @@ def sort_links(links: Iterable[str], source: Source) -> SiteLinks:
 
 
 def is_article(url: str, source: Source) -> bool:
-    """Whether a URL of the source is an article's."""
+    """True if a URL of the source is an article."""
     if source.article_patterns:
         return _matches(url, source.article_patterns)
     return not _matches(url, source.listing_patterns) and looks_like_article(url)
 
 
 def is_listing(url: str, source: Source) -> bool:
-    """Whether a URL of the source is worth following for the articles that it may list."""
+    """True if a URL of the source is a listing, to be followed for the articles that it may list."""
     if source.listing_patterns:
         return _matches(url, source.listing_patterns)
     return not _is_closed(url) and not looks_like_article(url)
 
 
 def looks_like_article(url: str) -> bool:
-    """Whether the URL has the look of an article's: a date or a long name in its path, or the number of an article.
+    """True if the URL has the form of an article's: a date or a long name in its path, or an article's number.
 
     `/2026/11/28/title`, `/news/some-long-title`, `/news/123/title`, `/title-123456.html`, `/?p=123`,
-    `/story.php?id=123`; never a file, or what lies among tags, authors, categories and the like.
+    `/story.php?id=123`; never a file, or a page below tags, authors, categories and similar folders.
     """
     parts = urlsplit(url)
     path = unquote(parts.path)
@@ -117,7 +117,7 @@ def looks_like_article(url: str) -> bool:
 
 
 def _names_by_query(query: str, *, is_root: bool) -> bool:
-    """`?p=` of a front page (WordPress), or a parameter that is named for the number of an article."""
+    """True if the query has `?p=` on a front page (WordPress), or a parameter for the number of an article."""
     pairs = {name.lower(): value for name, value in parse_qsl(query)}
     if is_root and pairs.get("p", "").isdecimal():
         return True
@@ -134,7 +134,7 @@ def _matches(url: str, patterns: Sequence[str]) -> bool:
 
 
 def _unique(links: Iterable[str], source: Source) -> list[str]:
-    """The first of the URLs that differ in nothing but fragment, tracking or order of parameters."""
+    """The links without repeats: URLs that differ only in fragment, tracking or order of parameters are the same."""
     found: dict[str, str] = {}
     for link in links:
         try:

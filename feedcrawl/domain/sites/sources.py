@@ -1,4 +1,4 @@
-"""Sources: sites with their settings, as an operator writes them down in a YAML file (docs/sources.md)."""
+"""Sources: sites with their settings, from the YAML file that an operator writes (docs/sources.md)."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ MAX_NAME: Final = 100
 
 
 class BadSources(Refusal):
-    """A file of sources that cannot be used; `detail` has every fault in it, each with its source and field."""
+    """A file of sources that is refused; `detail` lists every fault with its source and field."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One site. Times in seconds, None leaves them to the settings; patterns are regular expressions, searched for."""
+    """One site. Times are in seconds, None means the global setting; patterns are regular expressions
+    (`re.search`).
+    """
 
     name: str
     base_url: str
@@ -54,19 +56,19 @@ class Source:
 
     @property
     def polls(self) -> bool:
-        """Whether its feeds and sitemaps are polled."""
+        """True if the source's feeds and sitemaps are polled."""
         return self.ingestion_mode in ("feed", "both")
 
     @property
     def crawls(self) -> bool:
-        """Whether its listing pages may be followed."""
+        """True if the source's listing pages are followed."""
         return self.ingestion_mode in ("spider", "both")
 
 
 def read_sources(text: str) -> tuple[Source, ...]:
-    """The sources in a YAML file: a list of them, or a mapping with that list under `sources`.
+    """The sources in a YAML file: a list of sources, or a mapping with that list under `sources`.
 
-    Raises BadSources with all faults: a file that is half understood would be crawled otherwise than was meant.
+    Raises BadSources with all faults: a file that is read in part would not be crawled as its author intended.
     """
     faults: list[str] = []
     found: dict[str, Source] = {}
@@ -82,7 +84,7 @@ def read_sources(text: str) -> tuple[Source, ...]:
 
 
 def read_source(entry: Mapping[str, Any]) -> Source:
-    """One source, said as an entry of the file is; BadSources with all its faults."""
+    """One source from an entry of the file. Raises BadSources with all its faults."""
     faults: list[str] = []
     source = _source(1, dict(entry), faults)
     if source is None:
@@ -94,7 +96,7 @@ def _entries(text: str) -> list[Any]:
     try:
         document = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise BadSources("bad_sources", f"no YAML: {' '.join(str(error).split())}") from None
+        raise BadSources("bad_sources", f"the file is not valid YAML: {' '.join(str(error).split())}") from None
     entries = document.get("sources") if isinstance(document, dict) else document
     if not isinstance(entries, list):
         raise BadSources("bad_sources", "expected a list of sources, or `sources:` with that list")
@@ -102,7 +104,7 @@ def _entries(text: str) -> list[Any]:
 
 
 def _source(number: int, entry: Any, faults: list[str]) -> Source | None:
-    """One entry of the list; None, and its faults told, where it is none."""
+    """The source of one entry; None if the entry has faults, which are added to `faults`."""
     if not isinstance(entry, dict):
         faults.append(f"source {number}: expected a mapping of fields, not {entry!r:.60}")
         return None
@@ -195,7 +197,7 @@ def _patterns(value: Any) -> tuple[str, ...]:
 
 
 def selectors(value: Any) -> SourceRules:
-    """A source's `selectors` as they stand in the file; ValueError says what was expected, or which is at fault."""
+    """A source's `selectors` from their form in the file. Raises ValueError with the expected form or the fault."""
     names = [each.name for each in fields(SourceRules)]
     if not isinstance(value, dict) or not set(value) <= set(names):
         raise ValueError(f"a mapping with some of {', '.join(names)}")
@@ -204,7 +206,7 @@ def selectors(value: Any) -> SourceRules:
         raise ValueError("CSS or XPath selectors, each a text or a list of texts")
     faults = [f"{name}: {wrong}" for name, texts in chosen.items() for text in texts if (wrong := fault(text))]
     if faults:
-        raise ValueError(f"CSS or XPath that can be read ({'; '.join(faults)})")
+        raise ValueError(f"valid CSS or XPath ({'; '.join(faults)})")
     return SourceRules(**{name: tuple(texts) for name, texts in chosen.items()})
 
 
@@ -246,4 +248,4 @@ _FIELDS: Final[dict[str, tuple[str, Callable[[Any], Any]]]] = {
     "external_links": ("external_links", _one_of(*get_args(ExternalLinks))),
     "render": ("render", _one_of(*get_args(Render))),
 }
-"""The fields of a source in the file: what each becomes, and how it is read. The error says what was expected."""
+"""The fields in the file: the field of Source, and the reader, whose ValueError names the expected form."""

@@ -79,18 +79,18 @@ def test_modes(mode: str, polls: bool, crawls: bool) -> None:
         ("article_url_patterns: ['(']", "article_url_patterns must be a regular expression or a list of them"),
         ("listing_url_patterns: 3", "listing_url_patterns must be a regular expression or a list of them"),
         ("selectors: {bodi: p}", "selectors must be a mapping with some of body, title, published, author, remove"),
-        ("selectors: {title: 'h1['}", "selectors must be CSS or XPath that can be read (title: 'h1[' is no CSS"),
+        ("selectors: {title: 'h1['}", "selectors must be valid CSS or XPath (title: 'h1[' is no CSS"),
         (
             "selectors: {body: [p, '//p[']}",
-            "selectors must be CSS or XPath that can be read (body: '//p[' is no XPath: ",
+            "selectors must be valid CSS or XPath (body: '//p[' is no XPath: ",
         ),
         (
             "selectors: {body: 'nosuch()'}",
-            "selectors must be CSS or XPath that can be read (body: 'nosuch()' is no CSS",
+            "selectors must be valid CSS or XPath (body: 'nosuch()' is no CSS",
         ),
         (
             "selectors: {body: '//x:p'}",
-            "selectors must be CSS or XPath that can be read (body: '//x:p' is no XPath: Undefined namespace prefix",
+            "selectors must be valid CSS or XPath (body: '//x:p' is no XPath: Undefined namespace prefix",
         ),
         ("selectors: {body: [1]}", "selectors must be CSS or XPath selectors, each a text or a list of texts"),
         ("trailing_slash: yes please", "trailing_slash must be remove or keep, not 'yes please'"),
