@@ -1,4 +1,4 @@
-"""Which URL a page's article is known by, out of the one asked, the one that answered and the one the page names."""
+"""The canonical URL of a page's article: the URL that the page names, the final URL or the requested URL."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from feedcrawl.domain.urls import canonicalize, same_site
 def canonical_url(asked: str, final: str, named: str | None, *, keep_trailing_slash: bool = False) -> str:
     """The canonical URL of a page.
 
-    rel=canonical counts if it is of the same registered domain as the page that names it and not a front page: pages
-    of other sites must not speak for a URL that they do not own, and a template that names the front page on every
-    article would merge them all. Else the URL that answered, else the one asked.
+    rel=canonical counts if it has the registered domain of the page and is no front page: a page must not speak for a
+    URL of another site, and a template that names the front page in every article would merge all of them. Otherwise
+    the final URL counts, else the requested URL.
     """
     for url in (named, final, asked):
         if url is None:
@@ -26,5 +26,5 @@ def canonical_url(asked: str, final: str, named: str | None, *, keep_trailing_sl
 
 
 def is_front_page(url: str) -> bool:
-    """Whether a canonical URL has neither path nor query."""
+    """True if a canonical URL has neither path nor query."""
     return url.partition("://")[2].partition("/")[2] == ""

@@ -1,4 +1,4 @@
-"""Events about articles, as other programs read them.
+"""The records of events about articles that other programs read.
 
 The JSON Schemas and the tables of docs/data-format.md are generated from these classes.
 """
@@ -24,116 +24,116 @@ class ArticleReadyRecord(TypedDict):
     """An article is stored for the first time. Event id: article_ready:<uid>:<content_hash[:16]>."""
 
     uid: Annotated[Uid, About("The first 16 hex digits of the SHA-1 of canonical_url")]
-    url: Annotated[WebUrl, About("The URL as it was published or queued")]
-    canonical_url: Annotated[WebUrl, About("The URL that names the article")]
+    url: Annotated[WebUrl, About("The URL as published or queued")]
+    canonical_url: Annotated[WebUrl, About("The article's canonical URL")]
     category: Annotated[str | None, About("The first of categories")]
     categories: Annotated[
         list[str],
         About(
-            "Labels of the feeds and queue items that wanted it when it was stored; rss:articles_by_category "
-            "has later ones too"
+            "Labels of the feeds and queue items that named the article when it was stored; "
+            "rss:articles_by_category has later ones too"
         ),
     ]
-    title: Annotated[str | None, About("Without the site's name")]
-    published: Annotated[Time | None, About("When it says it was published")]
+    title: Annotated[str | None, About("Title without the site's name")]
+    published: Annotated[Time | None, About("The page's date of publication")]
     language: Annotated[str | None, About("Language tag")]
     content_hash: Annotated[Sha256, About("SHA-256 of clean_text")]
     text_len: Annotated[Count, About("Characters of clean_text")]
-    feed_id: Annotated[Uuid | None, About("The feed that named it")]
-    entry_uid: Annotated[str | None, About("The entry that named it")]
-    fetch_id: Annotated[Uuid | None, About("The exchange in the archive")]
+    feed_id: Annotated[Uuid | None, About("The feed that named the article")]
+    entry_uid: Annotated[str | None, About("The entry that named the article")]
+    fetch_id: Annotated[Uuid | None, About("The request and response in the archive")]
     fetched_ts: Annotated[float, About("Unix time of the fetch, to the millisecond")]
 
 
 @record("article_updated", "article_updated")
 class ArticleUpdatedRecord(TypedDict):
-    """A stored article was fetched again and its text differs, or was read again from the archive (scrapy replay)
-    and any field does. Event id: article_updated:<uid>:<content_hash[:16]>, of a replay with :<8 hex digits over
-    the fields> behind it.
+    """A stored article was fetched again with another text, or extracted again from the archive (scrapy replay)
+    with any other field. Event id: article_updated:<uid>:<content_hash[:16]>; of a replay followed by :<8 hex
+    digits over the fields>.
     """
 
     uid: Annotated[Uid, About("The first 16 hex digits of the SHA-1 of canonical_url")]
-    url: Annotated[WebUrl, About("The URL as it was published or queued")]
-    canonical_url: Annotated[WebUrl, About("The URL that names the article")]
+    url: Annotated[WebUrl, About("The URL as published or queued")]
+    canonical_url: Annotated[WebUrl, About("The article's canonical URL")]
     category: Annotated[str | None, About("The first of categories")]
     categories: Annotated[
         list[str],
         About(
-            "Labels of the feeds and queue items that wanted it when it was stored; rss:articles_by_category "
-            "has later ones too"
+            "Labels of the feeds and queue items that named the article when it was stored; "
+            "rss:articles_by_category has later ones too"
         ),
     ]
-    title: Annotated[str | None, About("Without the site's name")]
-    published: Annotated[Time | None, About("When it says it was published")]
+    title: Annotated[str | None, About("Title without the site's name")]
+    published: Annotated[Time | None, About("The page's date of publication")]
     language: Annotated[str | None, About("Language tag")]
     content_hash: Annotated[Sha256, About("SHA-256 of clean_text")]
     text_len: Annotated[Count, About("Characters of clean_text")]
-    feed_id: Annotated[Uuid | None, About("The feed that named it")]
-    entry_uid: Annotated[str | None, About("The entry that named it")]
-    fetch_id: Annotated[Uuid | None, About("The exchange in the archive")]
+    feed_id: Annotated[Uuid | None, About("The feed that named the article")]
+    entry_uid: Annotated[str | None, About("The entry that named the article")]
+    fetch_id: Annotated[Uuid | None, About("The request and response in the archive")]
     fetched_ts: Annotated[float, About("Unix time of the fetch, to the millisecond")]
 
 
 @record("article_failed", "article_failed")
 class ArticleFailedRecord(TypedDict):
-    """A URL has ended without an article. Event id: article_failed:<uid>:<failure>."""
+    """A URL ended without an article. Event id: article_failed:<uid>:<failure>."""
 
     uid: Annotated[Uid, About("The first 16 hex digits of the SHA-1 of canonical_url")]
-    url: Annotated[WebUrl, About("The URL as it was published or queued")]
+    url: Annotated[WebUrl, About("The URL as published or queued")]
     category: Annotated[str | None, About("The first of categories")]
     failure: Annotated[
         Literal["FAIL_BAD_HTML", "FAIL_HTTP", "FAIL_TIMEOUT", "FAIL_PARSE", "FAIL_EMPTY"], About("Failure code")
     ]
     failure_reason: Annotated[str, About("Reason code, as in logs and dead letters")]
-    failure_detail: Annotated[str | None, About("A sentence for people, at most 500 characters")]
-    http_status: Annotated[HttpStatus | None, About("Status of the last answer; null without one")]
+    failure_detail: Annotated[str | None, About("Description for people, at most 500 characters")]
+    http_status: Annotated[HttpStatus | None, About("Status of the last response; null without one")]
     fetched_ts: Annotated[float, About("Unix time of the fetch, to the millisecond")]
 
 
 @record("article_merged", "article_merged")
 class ArticleMergedRecord(TypedDict):
-    """An article or URL turned out to be a known article. Event id: article_merged:<uid>:<winner>."""
+    """An article or URL was merged into a known article. Event id: article_merged:<uid>:<winner>."""
 
-    uid: Annotated[Uid, About("The uid under which it was asked for or read, and which has no article of its own")]
+    uid: Annotated[Uid, About("The uid of the requested URL or of the page, which has no article of its own")]
     winner: Annotated[Uid, About("The uid of the article")]
-    url: Annotated[WebUrl, About("The URL as it was published or queued")]
-    canonical_url: Annotated[WebUrl, About("The URL that led to the winner; for equal texts the winner's own")]
+    url: Annotated[WebUrl, About("The URL as published or queued")]
+    canonical_url: Annotated[
+        WebUrl, About("The URL that led to the winner; for equal texts the winner's canonical URL")
+    ]
     why: Annotated[
         Literal["canonical", "redirect", "same_text", "near_text"],
         About(
-            "canonical: the page names the winner; redirect: its server leads there; same_text, near_text: it"
-            " tells the same story"
+            "canonical: the page names the winner as canonical URL; redirect: its server redirects to the winner;"
+            " same_text, near_text: the texts are equal or nearly equal"
         ),
     ]
-    similarity: Annotated[Share | None, About("The share of text that both have, 0 to 1; null where a URL led there")]
+    similarity: Annotated[Share | None, About("Share of text in common, 0 to 1; null if a URL led to the winner")]
 
 
 @record("article_unmerged", "article_unmerged")
 class ArticleUnmergedRecord(TypedDict):
-    """An article that had joined another one is one of its own again. Event id: article_unmerged:<uid>:<winner>."""
+    """A merge was undone: the article is separate again. Event id: article_unmerged:<uid>:<winner>."""
 
     uid: Annotated[Uid, About("The uid of the article")]
-    winner: Annotated[Uid, About("The uid that it had joined")]
-    url: Annotated[WebUrl, About("The URL as it was published or queued")]
-    canonical_url: Annotated[WebUrl, About("The URL that names the article")]
+    winner: Annotated[Uid, About("The uid of the article that it had been merged into")]
+    url: Annotated[WebUrl, About("The URL as published or queued")]
+    canonical_url: Annotated[WebUrl, About("The article's canonical URL")]
 
 
 @record("webpage_fetched", "webpage_fetched")
 class WebpageFetchedRecord(TypedDict):
-    """A page was read. Event id: webpage_fetched:<sha256(url)[:16]>:<content_hash[:16]>, and the Unix time where a
-    cached page is told again.
+    """A page was fetched. Event id: webpage_fetched:<sha256(url)[:16]>:<content_hash[:16]>, followed by the Unix
+    time if a cached page is reported again.
     """
 
-    type: Annotated[Literal["webpage_fetched"], About("The event's type once more")]
-    url: Annotated[WebUrl, About("The URL as it was published or queued")]
+    type: Annotated[Literal["webpage_fetched"], About("The type of the event")]
+    url: Annotated[WebUrl, About("The URL as published or queued")]
     cache_key: Annotated[
         str,
-        About(
-            "The Redis key that holds the decoded HTML; empty if it is not cached", pattern="^(webpage:[0-9a-f]{64})?$"
-        ),
+        About("The Redis key of the decoded HTML; empty if it is not cached", pattern="^(webpage:[0-9a-f]{64})?$"),
     ]
     status_code: Annotated[HttpStatus, About("HTTP status")]
-    content_type: Annotated[str | None, About("Content-Type as received; null where a cached page is told again")]
+    content_type: Annotated[str | None, About("Content-Type as received; null if a cached page is reported again")]
     content_length: Annotated[Count, About("Bytes of the decoded HTML in UTF-8")]
     content_hash: Annotated[Sha256, About("SHA-256 of those bytes")]
-    fetched_at: Annotated[Time, About("When")]
+    fetched_at: Annotated[Time, About("Time of the fetch")]

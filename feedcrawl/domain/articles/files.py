@@ -1,4 +1,4 @@
-"""Media files that entries and articles name: which are wanted, of what type one is, and what a record says of it."""
+"""Media files of entries and articles: the wanted files, their media types, and their state in records."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 Role = Literal["enclosure", "image"]
 
 HEAD_BYTES: Final = 4096
-"""What is looked at to tell a type."""
+"""Bytes that are examined to find a file's type."""
 MAX_FILES: Final = 20
-"""Of one record: a feed of 1 000 entries may name a hundred each."""
+"""Most files of one record: a feed of 1 000 entries may name a hundred in each."""
 PATTERN: Final = re.compile(r"[a-z]+/(?:\*|[a-z0-9][a-z0-9.+-]*)")
-"""A type that is taken (`application/pdf`), or all of a kind (`image/*`)."""
+"""An accepted media type (`application/pdf`), or all types of a kind (`image/*`)."""
 _GENERIC: Final = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/force-download"})
 _SIGNS: Final = tuple(
     (re.compile(sign, re.DOTALL), kind, extension)
@@ -54,20 +54,20 @@ _SIGNS: Final = tuple(
         (rb"\s*<\?xml\s", "application/xml", ".xml"),
     )
 )
-"""First bytes, the type that they show, and the ending of its files."""
+"""Signature at the start of a file, the media type that it shows, and the file name extension of that type."""
 _CONTAINERS: Final = {
     "video/mp4": frozenset({"audio/mp4", "audio/x-m4a", "audio/m4a", "video/x-m4v", "video/3gpp", "audio/aac"}),
     "audio/mp4": frozenset({"audio/x-m4a", "audio/m4a", "audio/aac"}),
     "audio/ogg": frozenset({"video/ogg", "application/ogg", "audio/opus", "audio/vorbis"}),
     "video/webm": frozenset({"audio/webm", "video/x-matroska", "audio/x-matroska"}),
 }
-"""What may be in a file whose first bytes show one thing: there the server's word is the better one."""
+"""Types that share the signature of another type: for these the server's Content-Type is used."""
 _CONTROL: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A file that a record names; `reason` says why its URL cannot be asked for."""
+    """A media file that a record names; `reason`: why its URL cannot be requested, else ""."""
 
     url: str
     role: Role
@@ -75,16 +75,16 @@ class Wish:
 
     @property
     def id(self) -> str:
-        """Of its task, and of what is known of it."""
+        """The id of the file's task and of its stored state."""
         return f"file:{hashlib.sha256(self.url.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
 
     def task(self) -> Task:
-        """Its task; files come after all else of a host."""
+        """The file's task; its priority is below that of all other tasks of a host."""
         return Task(self.id, "file", self.url, hostname(self.url), priority=1, origin="spider")
 
 
 def wishes(urls: Iterable[str], role: Role) -> list[Wish]:
-    """The files behind these URLs, each once, at most `MAX_FILES`."""
+    """The files of these URLs, without repeats, at most MAX_FILES."""
     found: dict[str, Wish] = {}
     for url in urls:
         if len(found) == MAX_FILES:
@@ -98,63 +98,66 @@ def wishes(urls: Iterable[str], role: Role) -> list[Wish]:
 
 
 def link(wish: Wish, known: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What a record says of a file, in the shape of docs/data-format.md; `known` is what its task has come to."""
+    """The state of a file in a record, in the shape of docs/data-format.md; `known`: the stored state, if any."""
     if wish.reason:
         known = state("failed", reason=wish.reason)
     return {"url": wish.url, "role": wish.role, **(known or state("pending"))}
 
 
 def state(status: Literal["pending", "stored", "failed"], **said: str | int | None) -> dict[str, Any]:
-    """What is known of a file, whoever names it."""
+    """The state of a file, the same for all records that name it."""
     names = ("reason", "sha256", "content_type", "size_bytes", "path", "machine")
     return {"status": status, **{name: said.get(name) for name in names}}
 
 
 def patterns(text: str) -> tuple[str, ...]:
-    """The types of a comma separated list; Refusal (`bad_type`) names what is none."""
+    """The media types of a comma-separated list. Raises Refusal (`bad_type`) with the first invalid one."""
     found = tuple(part for each in text.lower().split(",") if (part := each.strip()))
     for each in found:
         if not PATTERN.fullmatch(each):
-            raise Refusal("bad_type", f"{each!r} is no media type: write image/* or application/pdf")
+            raise Refusal("bad_type", f"{each!r} is no media type: expected for example image/* or application/pdf")
     return found
 
 
 def media_type(header: str | None) -> str:
-    """A Content-Type without its parameters, in lower case; empty where it says nothing."""
+    """The media type of a Content-Type without parameters, in lower case; "" if there is none."""
     return (header or "").partition(";")[0].strip().lower()
 
 
 def may_be(declared: str, taken: Sequence[str]) -> bool:
-    """Whether a file that is declared so may be one that is taken; a generic type says nothing."""
+    """True if a file with this declared type may be an accepted one; a generic type decides nothing."""
     return declared in _GENERIC or _is_taken(declared, taken)
 
 
 def judge(declared: str, head: bytes, taken: Sequence[str]) -> tuple[str, str]:
-    """The type of a file and the ending of its name, by what its server says and its first bytes show.
+    """The media type and file name extension of a file, from its declared type and its first bytes.
 
-    Refusal: `empty`, `unsupported_type`, or `type_mismatch` where the bytes are of a type that is not taken, whatever
-    is said of them.
+    Raises Refusal: `empty`; `unsupported_type`; `type_mismatch` if the bytes show a type that is not accepted, although
+    the declared type is.
     """
     if not may_be(declared, taken):
-        raise Refusal("unsupported_type", f"the type is {declared}")
+        raise Refusal("unsupported_type", f"the media type {declared} is not accepted")
     if not head:
-        raise Refusal("empty", "there is no body")
+        raise Refusal("empty", "the response has no body")
     seen, extension = _sniffed(head)
     kind = declared if seen is None or _contains(seen, declared) else seen
     if declared in _GENERIC and not (kind and _is_taken(kind, taken)):
-        raise Refusal("unsupported_type", f"no type is declared, and it looks like {seen or 'none that is known'}")
+        raise Refusal("unsupported_type", f"no type is declared, and the bytes show {seen or 'no known type'}")
     if not _is_taken(kind, taken):
-        raise Refusal("type_mismatch", f"it is declared as {declared}, and looks like {kind}")
+        raise Refusal("type_mismatch", f"the declared type is {declared}, the bytes show {kind}")
     return kind, extension
 
 
 def path_of(sha256: str, extension: str) -> str:
-    """Where content lies under `files/`."""
+    """The path of a content below `files/`."""
     return f"{sha256[:2]}/{sha256}{extension}"
 
 
 def unnamed(present: Mapping[str, float], named: Collection[str], before: float) -> list[str]:
-    """Of the files that are there (`path_of` to the time of its last use), the older ones whose sha256 nobody names."""
+    """The paths to delete: last used before `before`, with a sha256 that no record names.
+
+    `present`: time of the last use by path (`path_of`).
+    """
     return [name for name, used in present.items() if used < before and name[3:].partition(".")[0] not in named]
 
 
@@ -173,13 +176,13 @@ def _is_text(head: bytes) -> bool:
     try:
         head.decode()
     except UnicodeDecodeError as error:
-        if error.start < HEAD_BYTES - 3:  # else a character is cut
+        if error.start < HEAD_BYTES - 3:  # else HEAD_BYTES has cut a character
             return False
     return not _CONTROL.search(head)
 
 
 def _contains(seen: str, declared: str) -> bool:
-    """Whether the first bytes leave the declared type open."""
+    """True if the first bytes do not contradict the declared type."""
     if declared in _GENERIC:
         return False
     if seen == "text/plain":

@@ -1,12 +1,12 @@
-"""What becomes of an article that someone asked for, or that a feed brought: the states of its media record.
+"""The page record of a URL that was requested or found in a feed: its states, and the steps between them.
 
     pending ──start──▶ extracting ──succeed──▶ ready_for_reading
        ▲                   │  └─────fail─────▶ failed
        └───── retry ───────┼──────────────────────┘
-                           └─────join──▶ duplicate (of the record that another URL of the story has)
+                           └─────join──▶ duplicate (of the record of another URL with the same article)
 
-A record is a value; a step gives the next one or raises IllegalTransition. Codes and stage are those of the fields
-`last_error_code` and `failure_stage`; the reason code of logs and dead letters stands in the message.
+A record is a value; a step returns the next record or raises IllegalTransition. `last_error_code` and `failure_stage`
+have codes of their own; `last_error_message` contains the reason code of logs and dead letters.
 """
 
 from __future__ import annotations
@@ -26,43 +26,43 @@ Step = Literal["start", "succeed", "fail", "join", "part", "retry"]
 
 TRANSITIONS: Final[Mapping[tuple[Status, Step], Status]] = {
     ("pending", "start"): "extracting",
-    ("pending", "join"): "duplicate",  # another URL has brought the article already: there is nothing to fetch
-    ("pending", "retry"): "pending",  # its task may have been lost between the record and the push
-    ("extracting", "start"): "extracting",  # given back, or taken over from a worker that died
+    ("pending", "join"): "duplicate",  # another URL has led to the article: nothing to fetch
+    ("pending", "retry"): "pending",  # its task may have been lost before it was enqueued
+    ("extracting", "start"): "extracting",  # given back, or taken over from a dead worker
     ("extracting", "succeed"): "ready_for_reading",
     ("extracting", "fail"): "failed",
     ("extracting", "join"): "duplicate",
-    ("ready_for_reading", "start"): "ready_for_reading",  # an edit: what can be read stays readable meanwhile
+    ("ready_for_reading", "start"): "ready_for_reading",  # an edit: the stored version stays readable meanwhile
     ("ready_for_reading", "succeed"): "ready_for_reading",
-    ("ready_for_reading", "fail"): "ready_for_reading",  # what was read once stays
-    ("ready_for_reading", "join"): "ready_for_reading",  # met again under another URL
-    ("failed", "start"): "extracting",  # a dead letter that was put back
+    ("ready_for_reading", "fail"): "ready_for_reading",  # the stored version stays
+    ("ready_for_reading", "join"): "ready_for_reading",  # found again under another URL
+    ("failed", "start"): "extracting",  # a dead letter was replayed
     ("failed", "join"): "duplicate",
     ("failed", "retry"): "pending",
     ("duplicate", "start"): "duplicate",
     ("duplicate", "join"): "duplicate",
     ("duplicate", "fail"): "duplicate",
-    ("duplicate", "succeed"): "ready_for_reading",  # it tells another story by now
-    ("duplicate", "part"): "pending",  # an operator has undone the join
+    ("duplicate", "succeed"): "ready_for_reading",  # its text now differs from the other article's
+    ("duplicate", "part"): "pending",  # an operator has undone the merge
 }
 NAMESPACE: Final = UUID("6f0a3ed0-9d5b-4f0e-8b3e-2f0f6f9f3c51")
 STAGE: Final = "extract"
-"""The stage of every failure of a web article: upload, transcribe and embed belong to other media."""
+"""The stage of every failure of a web article; upload, transcribe and embed are stages of other media."""
 TIMEOUTS: Final = frozenset({"parse_timeout", "total_timeout", "connect_timeout", "render_timeout"})
 MAX_REVISIONS: Final = 20
 
 
 class IllegalTransition(Refusal):
-    """A step that a record cannot take from where it is; the code is `media_<status>`."""
+    """A step that is not allowed in a record's state; the code is `media_<status>`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Media:
-    """The record of one article in the making. Times are RFC 3339 in UTC.
+    """The page record of one requested URL. Times are RFC 3339 in UTC.
 
-    `revisions` are its versions, newest first, each with `content_hash` and `at`; `duplicate_of` is the media_id of
-    the article that it joined. `earlier_attempts` are those before the present round of attempts; `request_id` names
-    the request that first asked for it.
+    `revisions`: versions of the article, newest first, each with `content_hash` and `at`. `duplicate_of`: media_id of
+    the article that this one was merged into. `earlier_attempts`: attempts before the current round. `request_id`: the
+    request that first asked for the URL.
     """
 
     media_id: str
@@ -86,36 +86,40 @@ class Media:
     request_id: str | None = None
 
     def to_record(self) -> dict[str, Any]:
-        """As JSON values, without what is not set."""
+        """The record as JSON values, without the fields that are not set."""
         return {name: value for name, value in asdict(self).items() if value not in (None, (), 0)}
 
 
 def media_id(uid: str) -> str:
-    """The UUID of an article's record: the same wherever it is computed, so that no table has to lead there."""
+    """The UUID of a page record, computed from the uid, so that no table is needed to find it."""
     return str(uuid5(NAMESPACE, uid))
 
 
 def new_media(uid: str, url: str, at: str, request_id: str | None = None) -> Media:
-    """The record of what was asked for at a URL, before anything has been done."""
+    """The record of a requested URL, before the first attempt."""
     return Media(media_id(uid), uid, url, created_at=at, updated_at=at, request_id=request_id)
 
 
 def media_from(record: Mapping[str, Any]) -> Media:
-    """What `to_record` gave; names that this version does not know are left aside."""
+    """The record that `to_record` wrote; unknown names are ignored."""
     known = {name: record[name] for name in Media.__dataclass_fields__ if name in record}
     return Media(**{**known, "revisions": tuple(known.get("revisions", ()))})
 
 
 def after(status: Status, step: Step) -> Status:
-    """The state that a step leads to; IllegalTransition where there is none."""
+    """The state after a step. Raises IllegalTransition if the step is not allowed."""
     try:
         return TRANSITIONS[status, step]
     except KeyError:
-        raise IllegalTransition(f"media_{status}", f"a record that is {status} cannot {step}") from None
+        raise IllegalTransition(f"media_{status}", f"the record is {status}: the step {step} is not allowed") from None
 
 
 def started(media: Media, at: str, *, attempts: int = 0) -> Media:
-    """An attempt begins. `attempts` that count have been made before in this round, so that telling twice is once."""
+    """The record after the start of an attempt.
+
+    `attempts`: earlier attempts of this round that count; the number is computed from it, so that a repeated call
+    changes nothing.
+    """
     status = after(media.processing_status, "start")
     first = media.processing_status != "extracting"
     earlier = media.processing_attempts if first else media.earlier_attempts
@@ -130,7 +134,7 @@ def started(media: Media, at: str, *, attempts: int = 0) -> Media:
 
 
 def succeeded(media: Media, at: str, *, canonical_url: str, content_hash: str) -> Media:
-    """The article is there; a text that differs from the last is a new version."""
+    """The record after its article was stored; a text that differs from the last one is a new version."""
     status = after(media.processing_status, "succeed")
     revisions = media.revisions
     if content_hash != media.content_hash:
@@ -150,7 +154,7 @@ def succeeded(media: Media, at: str, *, canonical_url: str, content_hash: str) -
 
 
 def failed(media: Media, at: str, *, code: str, reason: str, detail: str = "") -> Media:
-    """The attempt has failed for good; `code` is the article's failure code, `reason` the reason code."""
+    """The record after the attempts have failed for good; `code`: failure code, `reason`: reason code."""
     status = after(media.processing_status, "fail")
     if status != "failed":
         return replace(media, processing_status=status, updated_at=at)
@@ -166,7 +170,7 @@ def failed(media: Media, at: str, *, code: str, reason: str, detail: str = "") -
 
 
 def joined(media: Media, at: str, winner: str) -> Media:
-    """The article turned out to be the one with this media_id."""
+    """The record after its article was merged into the one with the media_id `winner`."""
     status = after(media.processing_status, "join")
     if status != "duplicate":
         return media
@@ -174,43 +178,43 @@ def joined(media: Media, at: str, winner: str) -> Media:
 
 
 def parted(media: Media, at: str) -> Media:
-    """A join was undone: the article is one of its own again, once it is read."""
+    """The record after a merge was undone: pending, until its article is fetched."""
     status = after(media.processing_status, "part")
     return replace(media, processing_status=status, duplicate_of=None, updated_at=at)
 
 
 def retried(media: Media, at: str) -> Media:
-    """Someone asked for another round of attempts."""
+    """The record after another round of attempts was requested."""
     return replace(media, processing_status=after(media.processing_status, "retry"), updated_at=at)
 
 
 def already_done(media: Media, since: str) -> bool:
-    """Whether a task that is known since then has brought its article, and only its end was lost."""
+    """True if the article was stored after `since`, the time the task became known: only the task's end was lost."""
     done = media.processing_status == "ready_for_reading"
     return done and media.processing_completed_at is not None and media.processing_completed_at >= since
 
 
 def fragments(html: str, text: str) -> list[dict[str, Any]]:
-    """The parts of an article as its readers get them: one, of the whole. A version's fragments never change."""
+    """The parts of an article for its readers: a single part with the whole text. A version's parts never change."""
     return [{"idx": 0, "html_sanitized": html, "canonical_text": text}]
 
 
 def capabilities(media: Media, parts: Sequence[dict[str, Any]]) -> dict[str, bool]:
-    """What can be done with it: all, once its text is there, and nothing before."""
+    """The readers' permissions: all of them once the article is stored, none before."""
     is_there = media.processing_status == "ready_for_reading" and bool(parts)
     return dict.fromkeys(("can_read", "can_highlight", "can_quote"), is_there)
 
 
 def public(media: Media, parts: list[dict[str, Any]]) -> dict[str, Any]:
-    """The record as its readers get it: every field, what it means, and its fragments."""
+    """The page record for readers: every public field, with permissions and parts of the article."""
     record = asdict(media)
     del record["earlier_attempts"]
-    meant = {"duplicate": media.processing_status == "duplicate", "capabilities": capabilities(media, parts)}
-    return {**record, "revisions": list(media.revisions), **meant, "fragments": parts}
+    derived = {"duplicate": media.processing_status == "duplicate", "capabilities": capabilities(media, parts)}
+    return {**record, "revisions": list(media.revisions), **derived, "fragments": parts}
 
 
 def error_code(code: str, reason: str) -> str:
-    """The code of a failure as readers of media records know it."""
+    """The error code of a failure in page records."""
     if reason == "sanitize_failed":
         return "E_SANITIZATION_FAILED"
     return "E_INGEST_TIMEOUT" if code == "FAIL_TIMEOUT" or reason in TIMEOUTS else "E_INGEST_FAILED"

@@ -1,4 +1,6 @@
-"""Feeds of our own: a collection of articles as Atom 1.0 (RFC 4287) and as JSON Feed 1.1 (jsonfeed.org/version/1.1)."""
+"""Published feeds: a collection of articles as Atom 1.0 (RFC 4287) and as JSON Feed 1.1
+(jsonfeed.org/version/1.1).
+"""
 
 from __future__ import annotations
 
@@ -24,14 +26,14 @@ _FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U001
 _LANGUAGE: Final = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 _SAFE: Final = "%/:?#[]@!$&'()*+,;=~"
 _NOBODY: Final = "unknown"
-"""Atom asks for an author; where none is known, none is invented."""
+"""Author of an entry without known authors, because Atom requires one."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutFeed:
-    """A collection, and where it is found: this page of it, the next, the hub that pushes it, the page for people.
+    """A collection and its URLs: of this page, of the next page, of the WebSub hub, of the web page.
 
-    `id` is that of all its pages (RFC 5005 section 3); where it has one alone, that page's URL.
+    `id` is shared by all pages (RFC 5005 section 3); None for a collection with one page, whose URL is its id.
     """
 
     title: str
@@ -45,7 +47,7 @@ class OutFeed:
 
 @dataclass(frozen=True, slots=True)
 class OutEntry:
-    """An article; `html` is sanitised, `updated` when this version of it was read."""
+    """An article of a published feed; `html` is sanitised, `updated` is the time of the fetch of this version."""
 
     uid: str
     url: str
@@ -61,7 +63,7 @@ class OutEntry:
 
 
 def entry_of(article: Mapping[str, Any]) -> OutEntry:
-    """The entry of an article in the shape of docs/data-format.md."""
+    """The entry of an article record in the shape of docs/data-format.md."""
     return OutEntry(
         uid=article["uid"],
         url=article["canonical_url"],
@@ -78,7 +80,7 @@ def entry_of(article: Mapping[str, Any]) -> OutEntry:
 
 
 def atom(feed: OutFeed, entries: Sequence[OutEntry]) -> bytes:
-    """An Atom document. An entry's id is that of its article, and stays whatever becomes of its URL."""
+    """An Atom document. An entry's id is made of the article's uid, and stays if its URL changes."""
     root = etree.Element(f"{{{_ATOM}}}feed", nsmap={None: _ATOM})  # type: ignore[dict-item]
     _text(root, "id", iri(feed.id or feed.self_url))
     _text(root, "title", feed.title)
@@ -121,8 +123,8 @@ def _link(parent: etree._Element, rel: str, url: str | None) -> None:
 
 
 def json_feed(feed: OutFeed, entries: Sequence[OutEntry]) -> bytes:
-    """A JSON Feed document with the same entries under the same ids."""
-    said: dict[str, Any] = {
+    """A JSON Feed document with the same entries and ids as the Atom document."""
+    fields: dict[str, Any] = {
         "version": "https://jsonfeed.org/version/1.1",
         "title": feed.title,
         "feed_url": iri(feed.self_url),
@@ -131,7 +133,7 @@ def json_feed(feed: OutFeed, entries: Sequence[OutEntry]) -> bytes:
         "hubs": [{"type": "WebSub", "url": iri(feed.hub_url)}] if feed.hub_url else None,
         "items": [_item(entry) for entry in entries],
     }
-    return json.dumps(_known(said), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    return json.dumps(_known(fields), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def _item(entry: OutEntry) -> dict[str, Any]:
@@ -153,8 +155,8 @@ def _item(entry: OutEntry) -> dict[str, Any]:
     )
 
 
-def _known(said: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in said.items() if value is not None}
+def _known(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _id(entry: OutEntry) -> str:
@@ -162,7 +164,7 @@ def _id(entry: OutEntry) -> str:
 
 
 def iri(url: str) -> str:
-    """The URL with what no URI has percent-encoded."""
+    """The URL with every character percent-encoded that a URI does not allow."""
     return quote(url, safe=_SAFE, errors="replace")
 
 

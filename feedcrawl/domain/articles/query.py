@@ -1,4 +1,4 @@
-"""Which of the stored articles are meant by whoever asks for some of them."""
+"""The conditions that select stored articles."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 FIELDS: Final = ("feed_id", "canonical_url", "language")
-"""What `Wanted.matches` looks at."""
+"""The fields of an article that `Wanted.matches` reads."""
 TEXTS: Final = frozenset({"clean_text", "content_html"})
-"""Fields of which an empty string is a value, and not the lack of one."""
+"""Fields in which an empty string is a value; in other fields it means that there is none."""
 OUTLINE: Final = (
     *("uid", "url", "canonical_url", "category", "categories", "title", "abstract", "image", "authors", "published"),
     *("modified", "language", "site_name", "feed_id", "entry_uid", "fetch_id", "fetched_ts", "fetched_at", "text_len"),
     *("content_hash", "extractor"),
 )
-"""An article without its text: what a list of articles shows of each."""
+"""The fields of an article without its text, for lists of articles."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Conditions that must all hold. `since` is a Unix time; `language` a range: `en` means `en-GB` too."""
+    """Conditions that must all hold. `since`: Unix time; `language`: a range, so that `en` includes `en-GB`."""
 
     since: float | None = None
     feed_id: str | None = None
@@ -35,11 +35,11 @@ class Wanted:
 
     @property
     def is_of_record(self) -> bool:
-        """Whether an article's own fields must be looked at."""
+        """True if a condition concerns an article's own fields."""
         return any(each is not None for each in (self.feed_id, self.host, self.language))
 
     def matches(self, article: Mapping[str, str]) -> bool:
-        """Whether the fields of an article (`FIELDS`) are meant; time and category are the indexes' own."""
+        """True if an article with these fields (FIELDS) is selected; the indexes select by time and category."""
         return (
             (self.feed_id is None or article.get("feed_id") == self.feed_id)
             and (self.host is None or _host(article.get("canonical_url", "")) == self.host.lower())
@@ -55,5 +55,5 @@ def _host(url: str) -> str | None:
 
 
 def _speaks(tag: str, wanted: str) -> bool:
-    """Whether a language tag lies in a range (RFC 4647 section 3.3.1)."""
+    """True if a language tag is in a range (RFC 4647 section 3.3.1)."""
     return f"{tag}-".lower().startswith(f"{wanted}-".lower())

@@ -1,4 +1,4 @@
-"""Articles as other programs read them.
+"""The records of articles that other programs read.
 
 The JSON Schemas and the tables of docs/data-format.md are generated from these classes.
 """
@@ -27,35 +27,35 @@ from feedcrawl.domain.schemas import (
 class ArticleRecord(TypedDict):
     """One version of one article: a line of articles/<day>.ndjson."""
 
-    type: Annotated[Literal["article"], About("Tells records apart where files are joined")]
+    type: Annotated[Literal["article"], About("Kind of the record, for files that hold several kinds")]
     uid: Annotated[Uid, About("The first 16 hex digits of the SHA-1 of canonical_url")]
-    url: Annotated[WebUrl, About("The URL as it was published or queued")]
+    url: Annotated[WebUrl, About("The URL as published or queued")]
     category: Annotated[str | None, About("The first of categories")]
     categories: Annotated[
         list[str],
         About(
-            "Labels of the feeds and queue items that wanted it when it was stored; rss:articles_by_category "
-            "has later ones too"
+            "Labels of the feeds and queue items that named the article when it was stored; "
+            "rss:articles_by_category has later ones too"
         ),
     ]
-    canonical_url: Annotated[WebUrl, About("The URL that names the article")]
-    final_url: Annotated[str | None, About("The URL that answered, after redirects")]
+    canonical_url: Annotated[WebUrl, About("The article's canonical URL")]
+    final_url: Annotated[str | None, About("The final URL, after redirects")]
     fetched_ts: Annotated[float, About("Unix time of the fetch, to the millisecond")]
-    fetched_at: Annotated[Time, About("The same as text")]
-    status: Annotated[Literal["success"], About("Failures are not in the files")]
-    http_status: Annotated[HttpStatus | None, About("Status of the last answer; null without one")]
-    feed_id: Annotated[Uuid | None, About("The feed that named it")]
-    entry_uid: Annotated[str | None, About("The entry that named it")]
-    fetch_id: Annotated[Uuid | None, About("The exchange in the archive")]
-    title: Annotated[str | None, About("Without the site's name")]
-    clean_text: Annotated[str, About("Text of the article: a line per block, white space folded")]
+    fetched_at: Annotated[Time, About("fetched_ts as text")]
+    status: Annotated[Literal["success"], About("Always success: failures are not in the files")]
+    http_status: Annotated[HttpStatus | None, About("Status of the last response; null without one")]
+    feed_id: Annotated[Uuid | None, About("The feed that named the article")]
+    entry_uid: Annotated[str | None, About("The entry that named the article")]
+    fetch_id: Annotated[Uuid | None, About("The request and response in the archive")]
+    title: Annotated[str | None, About("Title without the site's name")]
+    clean_text: Annotated[str, About("Text of the article: one line for each block, white space folded")]
     text_len: Annotated[Count, About("Characters of clean_text")]
     raw_len: Annotated[Count, About("Characters of the page's HTML")]
     abstract: Annotated[str | None, About("The first paragraph of more than 40 characters")]
-    image: Annotated[str | None, About("URL of its picture")]
-    authors: Annotated[list[str], About("Names")]
-    published: Annotated[Time | None, About("When it says it was published")]
-    modified: Annotated[Time | None, About("When it says it was changed")]
+    image: Annotated[str | None, About("URL of the article's image")]
+    authors: Annotated[list[str], About("Names of the authors")]
+    published: Annotated[Time | None, About("The page's date of publication")]
+    modified: Annotated[Time | None, About("The page's date of the last change")]
     language: Annotated[str | None, About("Language tag")]
     site_name: Annotated[str | None, About("Name of the publication")]
     content_html: Annotated[str, About("Sanitised HTML: absolute links, no scripts, styles or handlers")]
@@ -63,17 +63,17 @@ class ArticleRecord(TypedDict):
     extractor: Annotated[
         str,
         About(
-            "What found the text: rules, prose, readability, structured, trafilatura, embedded (in the page's"
+            "Extractor of the text: rules, prose, readability, structured, trafilatura, embedded (in the page's"
             " scripts) or feed",
             pattern="^[a-z-]+$",
         ),
     ]
     rendered: NotRequired[
-        Annotated[Literal[True], About("true where the text is that of the page once its scripts had run")]
+        Annotated[Literal[True], About("true if the text is that of the rendered page, after its scripts ran")]
     ]
     files: Annotated[
         list[FileState],
-        About("Media files, where FEEDCRAWL_MEDIA_FILES is on; what is pending here is told by `files/`"),
+        About("Media files, if FEEDCRAWL_MEDIA_FILES is on; the final state of a pending file is in `files/`"),
     ]
 
 
@@ -128,36 +128,36 @@ ARTICLE_HASH_EITHER = (
 
 @record("article_hash", "Article (HASH)", *ARTICLE_HASH_EITHER)
 class ArticleHashRecord(TypedDict):
-    """The fields of rss:article_canonical:<uid>; every value is text, empty where there is none."""
+    """The fields of rss:article_canonical:<uid>; every value is text, "" if there is none."""
 
     uid: Annotated[Uid, About("The first 16 hex digits of the SHA-1 of canonical_url")]
-    url: Annotated[WebUrl, About("The URL as it was published or queued")]
+    url: Annotated[WebUrl, About("The URL as published or queued")]
     category: Annotated[str, About("The first of categories")]
     categories: Annotated[
         JsonList,
         About(
-            "Labels of the feeds and queue items that wanted it when it was stored; rss:articles_by_category "
-            "has later ones too, as JSON text"
+            "Labels of the feeds and queue items that named the article when it was stored; "
+            "rss:articles_by_category has later ones too. JSON text"
         ),
     ]
-    canonical_url: Annotated[WebUrl, About("The URL that names the article")]
-    final_url: Annotated[str, About("The URL that answered, after redirects")]
+    canonical_url: Annotated[WebUrl, About("The article's canonical URL")]
+    final_url: Annotated[str, About("The final URL, after redirects")]
     fetched_ts: Annotated[str, About("Unix time of the fetch, to the millisecond", pattern=r"^\d+(\.\d+)?$")]
-    fetched_at: Annotated[str, About("The same as text", pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")]
+    fetched_at: Annotated[str, About("fetched_ts as text", pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")]
     status: Annotated[Literal["success", "failure"], About("success or failure")]
-    http_status: Annotated[str, About("Status of the last answer; null without one", pattern=r"^\d*$")]
-    feed_id: Annotated[UuidOrEmpty, About("The feed that named it")]
-    entry_uid: Annotated[str, About("The entry that named it")]
-    fetch_id: Annotated[UuidOrEmpty, About("The exchange in the archive")]
-    title: NotRequired[Annotated[str, About("Without the site's name")]]
-    clean_text: NotRequired[Annotated[str, About("Text of the article: a line per block, white space folded")]]
+    http_status: Annotated[str, About("Status of the last response; empty without one", pattern=r"^\d*$")]
+    feed_id: Annotated[UuidOrEmpty, About("The feed that named the article")]
+    entry_uid: Annotated[str, About("The entry that named the article")]
+    fetch_id: Annotated[UuidOrEmpty, About("The request and response in the archive")]
+    title: NotRequired[Annotated[str, About("Title without the site's name")]]
+    clean_text: NotRequired[Annotated[str, About("Text of the article: one line for each block, white space folded")]]
     text_len: Annotated[str, About("Characters of clean_text", pattern=r"^\d+$")]
     raw_len: Annotated[str, About("Characters of the page's HTML", pattern=r"^\d+$")]
     abstract: NotRequired[Annotated[str, About("The first paragraph of more than 40 characters")]]
-    image: NotRequired[Annotated[str, About("URL of its picture")]]
-    authors: NotRequired[Annotated[JsonList, About("Names, as JSON text")]]
-    published: NotRequired[Annotated[TimeOrEmpty, About("When it says it was published")]]
-    modified: NotRequired[Annotated[TimeOrEmpty, About("When it says it was changed")]]
+    image: NotRequired[Annotated[str, About("URL of the article's image")]]
+    authors: NotRequired[Annotated[JsonList, About("Names of the authors, as JSON text")]]
+    published: NotRequired[Annotated[TimeOrEmpty, About("The page's date of publication")]]
+    modified: NotRequired[Annotated[TimeOrEmpty, About("The page's date of the last change")]]
     language: NotRequired[Annotated[str, About("Language tag")]]
     site_name: NotRequired[Annotated[str, About("Name of the publication")]]
     content_html: NotRequired[Annotated[str, About("Sanitised HTML: absolute links, no scripts, styles or handlers")]]
@@ -166,14 +166,14 @@ class ArticleHashRecord(TypedDict):
         Annotated[
             str,
             About(
-                "What found the text: rules, prose, readability, structured, trafilatura, embedded (in the page's"
+                "Extractor of the text: rules, prose, readability, structured, trafilatura, embedded (in the page's"
                 " scripts) or feed",
                 pattern="^[a-z-]+$",
             ),
         ]
     ]
     rendered: NotRequired[
-        Annotated[Literal["true"], About("true where the text is that of the page once its scripts had run")]
+        Annotated[Literal["true"], About("true if the text is that of the rendered page, after its scripts ran")]
     ]
     failure: NotRequired[
         Annotated[
@@ -181,31 +181,32 @@ class ArticleHashRecord(TypedDict):
         ]
     ]
     failure_reason: NotRequired[Annotated[str, About("Reason code, as in logs and dead letters")]]
-    failure_detail: NotRequired[Annotated[str, About("A sentence for people, at most 500 characters")]]
+    failure_detail: NotRequired[Annotated[str, About("Description for people, at most 500 characters")]]
     files: NotRequired[
-        Annotated[JsonList, About("Media files as in [Article](#article), as JSON text, kept right as they end")]
+        Annotated[
+            JsonList,
+            About("Media files as in [Article](#article), as JSON text; updated when a file is stored or fails"),
+        ]
     ]
 
 
 @record("merge", "Merge")
 class MergeRecord(TypedDict):
-    """How two articles became one, as `scrapy merges --json` prints it."""
+    """The merge of two articles, as `scrapy merges --json` prints it."""
 
-    uid: Annotated[
-        Uid, About("The uid that lost its article: the page's own, or the one asked for where the page names another")
-    ]
-    winner: Annotated[Uid, About("The uid of the article that it joined")]
+    uid: Annotated[Uid, About("The merged uid: that of the page, or of the requested URL if the page names another")]
+    winner: Annotated[Uid, About("The uid of the article that this one was merged into")]
     why: Annotated[
         Literal["canonical", "same_text", "near_text"], About("canonical, same_text or near_text, as in article_merged")
     ]
-    similarity: Annotated[Share | None, About("The share of text that both have, 0 to 1; null where a URL led there")]
-    lacked: Annotated[list[str], About("Categories that the winner has by this")]
-    at: Annotated[str, About("When", format="date-time")]
-    at_ts: Annotated[float, About("The same as Unix time")]
-    asked: Annotated[Uid, About("The uid under which it was asked for")]
-    url: Annotated[WebUrl, About("The URL as it was published or queued")]
-    canonical_url: Annotated[WebUrl, About("The URL by which the page is known")]
+    similarity: Annotated[Share | None, About("Share of text in common, 0 to 1; null if a URL led to the winner")]
+    lacked: Annotated[list[str], About("Categories that the winner got by this merge")]
+    at: Annotated[str, About("Time of the merge", format="date-time")]
+    at_ts: Annotated[float, About("`at` as Unix time")]
+    asked: Annotated[Uid, About("The uid of the requested URL")]
+    url: Annotated[WebUrl, About("The URL as published or queued")]
+    canonical_url: Annotated[WebUrl, About("The page's canonical URL")]
     winner_url: Annotated[WebUrl, About("The winner's canonical URL")]
     title: Annotated[str | None, About("The title of the page")]
-    categories: Annotated[list[str], About("Labels that wanted it")]
-    collections: Annotated[list[str], About("Collections that held it, and hold the winner since")]
+    categories: Annotated[list[str], About("Labels of the feeds and queue items that named the page")]
+    collections: Annotated[list[str], About("Collections that contained the article and now contain the winner")]

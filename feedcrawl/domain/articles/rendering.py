@@ -1,4 +1,4 @@
-"""Which pages are worth a browser, and what it may load for them."""
+"""The decisions which pages are rendered in a browser, and which resources a browser may load for them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from feedcrawl.domain.sites.sources import Render
 
 SHORT_LENGTH: Final = 700
-"""A feed's text below this is rather a teaser of the page than its article."""
+"""Characters below which a feed's text is taken for a teaser instead of the article."""
 
-# What a page without any of this shows is what it always shows.
+# A page without scripts shows the same text in a browser.
 _SCRIPTED = re.compile(r"<(?:\w+:)?script\b|\son[a-z]+\s*=", re.IGNORECASE)
-_LOOKED_AT = 512 << 10  # characters: what all of a page of 5 MiB takes, 0.2 s, the event loop has not
-# Whoever closes a page to readers closes it to us: a browser is no way round.
+_LOOKED_AT = 512 << 10  # characters: a whole page of 5 MiB would hold up the event loop for 0.2 s
+# A page that is closed to readers is closed to us: a browser must not circumvent that.
 _CLOSED = ("challenge", "paywall", "teaser")
-# Resource types of Chromium's DevTools protocol that add nothing to the text of a page. A frame is a page of its own.
+# Resource types of Chromium's DevTools protocol that add nothing to a page's text. A frame is a page of its own.
 _NEEDLESS = frozenset(
     {
         "image",
@@ -38,10 +38,11 @@ _NEEDLESS = frozenset(
 
 
 def wants_rendering(mode: Render, html: str, *, refusal: str | None, feed_text: int | None = None) -> bool:
-    """Whether a page should be rendered, given what came of its plain HTML.
+    """True if a page should be rendered, given the result of its plain HTML.
 
-    `refusal` is what it was refused with (`FAIL_EMPTY: javascript: …`), None for an article; `feed_text` the length of
-    a text that only the feed had. `auto` renders a page that has scripts and no text of its own.
+    `refusal`: why the plain HTML was refused (`FAIL_EMPTY: javascript: …`), None if it was an article. `feed_text`:
+    length of a text that came from the feed, None if it came from the page. `auto` renders a page that has scripts and
+    no text of its own.
     """
     code, _, detail = (refusal or "").partition(": ")
     if mode == "never" or code not in {"", "FAIL_EMPTY", "FAIL_BAD_HTML"} or detail.startswith(_CLOSED):
@@ -53,8 +54,10 @@ def wants_rendering(mode: Render, html: str, *, refusal: str | None, feed_text: 
 
 
 def may_load(url: str, kind: str, *, asked: str | None = None) -> bool:
-    """Whether a page may load this. `kind` is the resource type; `asked`, for the page itself, the URL it has to stay
-    with: another host has pace and rules of its own.
+    """True if a page may load a resource.
+
+    `kind`: its resource type. `asked`, only for the page itself: the requested URL, whose host must not change, because
+    another host has its own pace and rules.
     """
     if urlsplit(url).scheme not in {"http", "https"} or kind in _NEEDLESS:
         return False

@@ -1,4 +1,4 @@
-"""Articles read again from the archive: which captures are meant, and what differs from what was stored."""
+"""Articles extracted again from the archive: the selected captures, and the differences from the stored articles."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 Outcome = Literal["same", "changed", "gained", "lost", "fails_otherwise", "fails_as_before", "skipped"]
-"""`gained`: an article where there was none. `lost`: none where there is one, which stays. `fails_as_before`: none
-before and now, be it that why is no longer known.
+"""`gained`: there was no article, now there is one. `lost`: the extraction fails now; the stored article stays.
+`fails_as_before`: no article before and now, even if the earlier reason is unknown.
 """
 
 FIELDS: Final = (
     "title", "authors", "published", "modified", "language", "site_name", "image", "abstract",
     "text_len", "content_hash", "content_html", "extractor",
 )  # fmt: skip
-"""What of an article is compared. Its text is, by its hash; its HTML has a digest here."""
+"""The fields of an article that are compared; the text by its hash, the HTML by a digest."""
 _KEPT: Final = (*FIELDS, "uid", "url", "canonical_url", "final_url", "category", "categories", "feed_id", "entry_uid",
                 "fetch_id", "fetched_at", "fetched_ts", "failure", "rendered", "status")  # fmt: skip
 _LISTS: Final = frozenset({"authors", "categories"})
@@ -32,7 +32,7 @@ _DIGEST_CHARS: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which captures are meant: all conditions that are given must hold. `until` itself is not meant."""
+    """Conditions that select captures; all that are set must hold. `since` is inclusive, `until` exclusive."""
 
     since: datetime | None = None
     until: datetime | None = None
@@ -41,7 +41,7 @@ class Wanted:
     url: str | None = None
 
     def includes(self, *, fetched_at: datetime, host: str | None, uid: str | None, url: str) -> bool:
-        """Whether a capture is."""
+        """True if a capture is selected."""
         given = ((self.host, host), (self.uid, uid), (self.url, url))
         return (
             all(wanted is None or wanted == found for wanted, found in given)
@@ -52,7 +52,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What came of one capture. `changes` are the fields that differ, as stored and as read now."""
+    """The result for one capture. `changes`: each field that differs, with the stored and the new value."""
 
     fetch_id: str
     uid: str
@@ -60,13 +60,13 @@ class Replayed:
     fetched_at: str
     outcome: Outcome
     reason: str = ""
-    """Why it was skipped, or what the failure is (`FAIL_EMPTY: no_text …`)."""
+    """Why the capture was skipped, or the failure (`FAIL_EMPTY: no_text …`)."""
     changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
     written: bool = False
 
 
 def moment(text: str, *, end: bool = False) -> datetime:
-    """A day or a moment (ISO 8601; UTC where it has no offset). A day means its start, or with `end` the next one's."""
+    """The time of a day or moment (ISO 8601; UTC without offset). A day means its start, with `end` its end."""
     try:
         day = date.fromisoformat(text)
     except ValueError:
@@ -81,7 +81,9 @@ def moment(text: str, *, end: bool = False) -> datetime:
 
 
 def outline(record: Mapping[str, Any]) -> dict[str, Any]:
-    """What a comparison needs of an article's record, be it a line or a HASH; its HTML as a digest."""
+    """The fields of an article's record (a line or a HASH) that a replay needs, with a digest in place of the
+    HTML.
+    """
     kept = {name: record[name] for name in _KEPT if record.get(name) not in (None, "")}
     for name in _LISTS & kept.keys():
         kept[name] = json.loads(kept[name]) if isinstance(kept[name], str) else kept[name]
@@ -94,14 +96,16 @@ def outline(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """The fields in which two outlines differ; a missing one is None, and an empty list is none."""
+    """The fields in which two outlines differ; a missing value and an empty list are both None."""
     pairs = ((name, before.get(name) or None, after.get(name) or None) for name in FIELDS)
     return {name: (old, new) for name, old, new in pairs if old != new}
 
 
 def outcome(before: Mapping[str, Any] | None, after: Mapping[str, Any] | str) -> Outcome:
-    """What reading again came to: `before` is the outline of what is stored, an article, a failure, or nothing; `after`
-    that of the article read now, or a failure code.
+    """The outcome of an extraction.
+
+    `before`: outline of the stored article or failure, None if nothing is stored. `after`: outline of the new article,
+    or a failure code.
     """
     was_article = before is not None and "failure" not in before
     if isinstance(after, str):
@@ -114,7 +118,7 @@ def outcome(before: Mapping[str, Any] | None, after: Mapping[str, Any] | str) ->
 
 
 def version(uid: str, after: Mapping[str, Any]) -> str:
-    """What names a version of an article whose text may be that of another: the same for the same fields."""
+    """The name of a version, the same for the same fields; other fields with the same text have another name."""
     text = json.dumps([after.get(name) for name in FIELDS], ensure_ascii=False)
     digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
     return f"{uid}:{after['content_hash'][:_DIGEST_CHARS]}:{digest[:8]}"

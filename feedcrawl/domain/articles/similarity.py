@@ -1,8 +1,9 @@
-"""Whether two pages of one site tell one story: equal texts, or nearly equal ones under one title.
+"""The decision whether two pages of one site are the same article: equal texts, or nearly equal texts with one title.
 
-A text is kept as a sketch, the smallest hashes of its runs of words; two sketches estimate how much of two texts is
-shared (Broder, "On the resemblance and containment of documents", 1997). What only differs in its figures (a weather
-report, a market's close) or came half a day later (a column) is another story however alike its words are.
+A text is stored as a sketch, the smallest hashes of its runs of words; two sketches estimate the share of text in
+common (Broder, "On the resemblance and containment of documents", 1997). Texts that differ only in their numbers
+(weather reports, stock prices) or that appeared half a day apart (a column) are different articles, even if their words
+are alike.
 """
 
 from __future__ import annotations
@@ -23,17 +24,17 @@ if TYPE_CHECKING:
 
 SHINGLE_WORDS: Final = 4
 SKETCH_SIZE: Final = 96
-"""Hashes that are kept of a text: at 90 % shared, the estimate's standard error is 3 %."""
+"""Number of hashes stored for a text: for 90 % in common, the standard error of the estimate is 3 %."""
 NUMBERS_SIZE: Final = 32
 MAX_CHARS: Final = 20_000
-"""Longer texts are only compared whole: they are the live blogs, and a sketch of them takes milliseconds."""
+"""Longer texts are compared only for equality: most are live blogs, and their sketches would take milliseconds."""
 MAX_APART_SEC: Final = 12 * 3600
 SLACK_CHARS: Final = 100
-"""So much more than their share may the lengths of two texts differ: words differ in length."""
+"""Additional difference that is allowed between the lengths of two texts, because words differ in length."""
 LONG_FACTOR: Final = 2
-"""A text under another title must be that many times longer than under the same."""
+"""Equal texts with different titles must have this many times `Rule.min_chars` characters."""
 MAX_TITLES: Final = 2
-"""A text that stands under more titles than these is a template's, not a story's."""
+"""A text with more different titles than this comes from a template and is no article."""
 
 _NUMBER = re.compile(r"\d+")
 
@@ -46,7 +47,7 @@ Reason = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """From what share of common text, and from how many characters on, two pages may be one story."""
+    """The least share of text in common and the least number of characters of equal articles."""
 
     similarity: float = 0.9
     min_chars: int = 500
@@ -54,7 +55,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """What is kept of a text to compare others with. `title` is 0 without one, `sketch` empty of a text too long."""
+    """The stored values for comparing a text. `title`: 0 without title; `sketch`: empty if the text is too long."""
 
     title: int
     chars: int
@@ -63,14 +64,14 @@ class Fingerprint:
     sketch: tuple[int, ...]
 
     def encode(self) -> str:
-        """As text; `decode` reads it."""
+        """The fingerprint as text for `decode`."""
         published = "" if self.published is None else self.published
         return f"{self.title}:{self.chars}:{published}:{_pack(self.numbers)}:{_pack(self.sketch)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Met:
-    """An article whose fingerprint was there before."""
+    """An article with a stored fingerprint."""
 
     uid: str
     fingerprint: Fingerprint
@@ -78,7 +79,7 @@ class Met:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """An article that tells the same story, why so, and the share of text that both have."""
+    """An article that is the same, the reason, and the share of text in common."""
 
     uid: str
     why: Why
@@ -86,7 +87,7 @@ class Match:
 
 
 def decode(text: str) -> Fingerprint:
-    """What `Fingerprint.encode` wrote; ValueError for anything else."""
+    """The fingerprint that `Fingerprint.encode` wrote. Raises ValueError for any other text."""
     title, chars, published, numbers, sketch = text.split(":")
     found = int(published) if published else None
     return Fingerprint(int(title), int(chars), found, frozenset(_unpack(numbers)), _unpack(sketch))
@@ -105,12 +106,12 @@ def fingerprint(title: str | None, text: str, published: datetime | None) -> Fin
 
 
 def title_key(title: str | None) -> int:
-    """A number for the words of a title, whatever their case and punctuation; 0 without any."""
+    """A number for the words of a title, without case and punctuation; 0 for a title without words."""
     return _hash(" ".join(found)) if (found := words(fold(title or ""))) else 0
 
 
 def resemblance(left: Sequence[int], right: Sequence[int]) -> float:
-    """The share of the runs of words of two texts that both have, estimated from their sketches: 0 … 1."""
+    """The share of runs of words that two texts have in common, estimated from their sketches: 0 … 1."""
     common = {*left} & {*right}
     if not common:
         return 0.0
@@ -119,9 +120,10 @@ def resemblance(left: Sequence[int], right: Sequence[int]) -> float:
 
 
 def near(mine: Fingerprint, theirs: Fingerprint, rule: Rule) -> tuple[Reason, float]:
-    """Whether texts that differ tell one story, or why not; with the share of text that both have, once it is known.
+    """`near_text` if two different texts are the same article, else the reason why not; and the share in common (0.0 if
+    not computed).
 
-    Figures may be added by one of them ("updated at 12:30"), but not stand in the place of others.
+    One text may have additional numbers ("updated at 12:30"), but not other numbers in place of the first text's.
     """
     if mine.title != theirs.title or not mine.title:
         return "other_title", 0.0
@@ -140,7 +142,10 @@ def near(mine: Fingerprint, theirs: Fingerprint, rule: Rule) -> tuple[Reason, fl
 
 
 def same(mine: Fingerprint, theirs: Fingerprint, titles: int, rule: Rule) -> Reason:
-    """Whether pages with the same text tell one story; `titles` is under how many titles the text was met."""
+    """`same_text` if pages with equal texts are the same article, else the reason why not.
+
+    `titles`: number of different titles with this text.
+    """
     if mine.chars < rule.min_chars:
         return "too_short"
     if mine.title == theirs.title:
@@ -151,9 +156,9 @@ def same(mine: Fingerprint, theirs: Fingerprint, titles: int, rule: Rule) -> Rea
 
 
 def matches(mine: Fingerprint, same_text: Sequence[Met], same_title: Sequence[Met], rule: Rule) -> tuple[Match, ...]:
-    """The articles whose story this one tells again, the likeliest and oldest first.
+    """The articles that are the same as this one, the likeliest first, then the oldest.
 
-    Both lists are in the order of their arrival; an article may stand in both.
+    Both lists are in the order in which the articles were stored; an article may be in both.
     """
     titles = len({mine.title, *(met.fingerprint.title for met in same_text)})
     equal = [met.uid for met in same_text if same(mine, met.fingerprint, titles, rule) == "same_text"]
