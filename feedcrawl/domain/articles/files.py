@@ -113,9 +113,9 @@ def state(status: Literal["pending", "stored", "failed"], **said: str | int | No
 def patterns(text: str) -> tuple[str, ...]:
     """The media types of a comma-separated list. Raises Refusal (`bad_type`) with the first invalid one."""
     found = tuple(part for each in text.lower().split(",") if (part := each.strip()))
-    for each in found:
-        if not PATTERN.fullmatch(each):
-            raise Refusal("bad_type", f"{each!r} is no media type: expected for example image/* or application/pdf")
+    for pattern in found:
+        if not PATTERN.fullmatch(pattern):
+            raise Refusal("bad_type", f"{pattern!r} is no media type: expected for example image/* or application/pdf")
     return found
 
 

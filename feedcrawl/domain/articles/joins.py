@@ -1,4 +1,4 @@
-"""Values of a merge: what is known of an article and of the article that has its story."""
+"""Values of a merge: the stored state of an article, and the article that it may be merged into."""
 
 from __future__ import annotations
 
@@ -12,7 +12,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What was known when an article was read. `stored` is the content hash of what is there under its uid."""
+    """The stored state at the time when an article was extracted.
+
+    `owner`: task that owns the canonical URL. `wanted`: categories to add to the article. `stored`: content hash stored
+    under its uid. `joined`: uid that it was merged into before. `apart`: uids that it must not be merged into. `asked`
+    and `own`: page records of the requested URL and of the page; `asked_in` and `own_in`: collections that contain
+    them. `same_text` and `same_title`: earlier articles with an equal text or title.
+    """
 
     owner: str
     wanted: frozenset[str] = frozenset()
@@ -28,13 +34,16 @@ class Known:
 
     @property
     def was_stored(self) -> bool:
-        """Whether there is or was an article of this uid: it is never taken away again."""
+        """True if an article is or was stored under this uid; such an article is never removed by a merge."""
         return self.stored is not None or (self.own is not None and self.own.processing_status == "ready_for_reading")
 
 
 @dataclass(frozen=True, slots=True)
 class Winner:
-    """An article that has the story. `lacks` are the loser's categories that it was not in."""
+    """The article that others are merged into. `lacks`: categories of the merged article that it was not in.
+
+    `alive`: True if it is stored, or if the task that owns its URL has not ended.
+    """
 
     uid: str
     canonical_url: str

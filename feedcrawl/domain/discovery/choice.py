@@ -69,7 +69,7 @@ def choose(found: Sequence[Candidate]) -> tuple[Candidate, ...]:
     Two feeds are the same if the shorter list of first entries begins the longer one: one feed in two formats may show
     different numbers of entries.
     """
-    articles = [each for each in found if not is_comments(each.url, each.title)]
+    articles = [feed for feed in found if not is_comments(feed.url, feed.title)]
     return tuple(_without_repeats(articles or found))
 
 

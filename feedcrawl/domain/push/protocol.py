@@ -73,7 +73,7 @@ def _relations(value: str) -> Iterator[tuple[str, str]]:
         if found[1] is not None:
             target = found[1].strip()
         elif target is not None and (rels := found[2] or found[3]):
-            yield from ((target, each) for each in rels.lower().split())
+            yield from ((target, rel) for rel in rels.lower().split())
 
 
 def _absolute(href: str, base: str) -> str | None:

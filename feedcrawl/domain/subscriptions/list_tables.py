@@ -62,11 +62,11 @@ def read_json(text: str) -> Iterator[ListedFeed]:
         raise Refusal(
             "not_a_list", "expected JSON with a list of feeds: an array, or an object with that array as `feeds`"
         )
-    for each in listed:
-        if isinstance(each, str):
-            yield from _feed({"url": each})
-        elif isinstance(each, dict):
-            yield from _feed({letters(str(name)): value for name, value in each.items()})
+    for item in listed:
+        if isinstance(item, str):
+            yield from _feed({"url": item})
+        elif isinstance(item, dict):
+            yield from _feed({letters(str(name)): value for name, value in item.items()})
 
 
 def write_csv(feeds: Iterable[ListedFeed]) -> bytes:
@@ -88,8 +88,8 @@ def write_json(feeds: Iterable[ListedFeed]) -> bytes:
 
 
 def _record(feed: ListedFeed) -> dict[str, Any]:
-    said = {"url": feed.url, "title": feed.title, "categories": list(feed.categories), "site_url": feed.site_url}
-    return {name: value for name, value in (said | feed.overrides.said()).items() if value}
+    own = {"url": feed.url, "title": feed.title, "categories": list(feed.categories), "site_url": feed.site_url}
+    return {name: value for name, value in (own | feed.overrides.said()).items() if value}
 
 
 def _feed(values: Mapping[str, Any]) -> Iterator[ListedFeed]:

@@ -83,17 +83,17 @@ def overrides_said(pairs: Iterable[str]) -> dict[str, Any]:
 
     Raises Refusal for an unknown name (`unknown_override`) and for an invalid value (`bad_override`).
     """
-    names, said = {letters(field.name): field for field in fields(Overrides)}, {}
+    names, overrides = {letters(field.name): field for field in fields(Overrides)}, {}
     for pair in pairs:
         name, mark, value = pair.partition("=")
         field = names.get(letters(name))
         if field is None or not mark:
             listed = ", ".join(each.name for each in fields(Overrides))
             raise Refusal("unknown_override", f"{pair!r} is not NAME=VALUE with one of {listed}")
-        said[field.name] = found = overrides_of({field.name: value}).said().get(field.name, field.default)
+        overrides[field.name] = found = overrides_of({field.name: value}).said().get(field.name, field.default)
         if value and found == field.default and value.strip().lower() not in _OFF:
             raise Refusal("bad_override", f"{value!r} cannot be {field.name}")
-    return said
+    return overrides
 
 
 def letters(name: str) -> str:

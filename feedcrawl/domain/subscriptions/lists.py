@@ -92,7 +92,7 @@ def _quoted(category: str) -> str:
 
 
 def _attributes(feed: ListedFeed) -> dict[str, str]:
-    said = {
+    values = {
         "type": "rss",  # for every format: readers look for "rss" (OPML 2.0, subscription lists)
         "text": feed.title or feed.url,
         "title": feed.title,
@@ -101,7 +101,7 @@ def _attributes(feed: ListedFeed) -> dict[str, str]:
         "category": ",".join(feed.categories),
         **{f"{{{NAMESPACE}}}{_camel(name)}": str(value).lower() for name, value in feed.overrides.said().items()},
     }
-    return {name: _writable(value) for name, value in said.items() if value}
+    return {name: _writable(value) for name, value in values.items() if value}
 
 
 def _opml(text: str) -> Iterator[ListedFeed]:
@@ -113,16 +113,16 @@ def _opml(text: str) -> Iterator[ListedFeed]:
         if not isinstance(element.tag, str) or etree.QName(element).localname.lower() != "outline":
             continue
         named = sorted(attributes_of(element), key=_is_plain)  # namespaced attributes first: OPML's own override them
-        said = {letters(name): value.strip() for name, value in named}
-        url, name = said.get("xmlurl"), said.get("text") or said.get("title")
+        attributes = {letters(name): value.strip() for name, value in named}
+        url, name = attributes.get("xmlurl"), attributes.get("text") or attributes.get("title")
         if event == "end":
             folders.pop()
             continue
         folders.append("" if url else name or "")
         if url:
-            categories = categories_of([*folders, *(said.get("category") or "").split(",")])
-            title, site = said.get("title") or name, said.get("htmlurl") or None
-            yield ListedFeed(url, categories, title if title and title != url else None, site, overrides_of(said))
+            categories = categories_of([*folders, *(attributes.get("category") or "").split(",")])
+            title, site = attributes.get("title") or name, attributes.get("htmlurl") or None
+            yield ListedFeed(url, categories, title if title and title != url else None, site, overrides_of(attributes))
 
 
 def _is_plain(attribute: tuple[str, str]) -> bool:

@@ -23,7 +23,7 @@ def figures_of(journal: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """
     polls = [line for line in journal if line.get("result") not in _NO_POLLS]
     results = Counter(str(line.get("result")) for line in polls)
-    good = sum(results[each] for each in GOOD_POLLS)
+    good = sum(results[result] for result in GOOD_POLLS)
     took = [float(line["duration_sec"]) for line in polls if line.get("duration_sec")]
     return {
         "fetch_count": len(polls),
