@@ -30,9 +30,7 @@ class BadSources(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One site. Times are in seconds, None means the global setting; patterns are regular expressions
-    (`re.search`).
-    """
+    """One site. Times in seconds, None for the global setting; patterns are regular expressions (`re.search`)."""
 
     name: str
     base_url: str
