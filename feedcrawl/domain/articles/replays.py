@@ -81,9 +81,7 @@ def moment(text: str, *, end: bool = False) -> datetime:
 
 
 def outline(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of an article's record (a line or a HASH) that a replay needs, with a digest in place of the
-    HTML.
-    """
+    """The fields of an article's record (line or HASH) that a replay needs, with a digest in place of the HTML."""
     kept = {name: record[name] for name in _KEPT if record.get(name) not in (None, "")}
     for name in _LISTS & kept.keys():
         kept[name] = json.loads(kept[name]) if isinstance(kept[name], str) else kept[name]

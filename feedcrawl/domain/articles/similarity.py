@@ -120,10 +120,10 @@ def resemblance(left: Sequence[int], right: Sequence[int]) -> float:
 
 
 def near(mine: Fingerprint, theirs: Fingerprint, rule: Rule) -> tuple[Reason, float]:
-    """`near_text` if two different texts are the same article, else the reason why not; and the share in common (0.0 if
-    not computed).
+    """`near_text` if two different texts are the same article, else the reason why not; and the share in common.
 
-    One text may have additional numbers ("updated at 12:30"), but not other numbers in place of the first text's.
+    The share is 0.0 if it was not computed. One text may have additional numbers ("updated at 12:30"), but not other
+    numbers in place of the first text's.
     """
     if mine.title != theirs.title or not mine.title:
         return "other_title", 0.0

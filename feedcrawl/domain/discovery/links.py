@@ -126,9 +126,7 @@ def _raw_text_end(text: str, name: str, start: int) -> int:
 
 
 def _attributes(text: str) -> dict[str, str]:
-    """Attributes by lower-case name, the first of each name. Character references need their semicolon, as in
-    URLs.
-    """
+    """Attributes by lower-case name, the first of each name. Character references need their semicolon."""
     found: dict[str, str] = {}
     for attribute in _NAMED.findall(text):
         name, _, value = attribute.partition("=")

@@ -36,9 +36,7 @@ class IdQuality:
     calm: int = 0
 
     def after(self, *, repeated: bool, changed: bool) -> IdQuality:
-        """The quality after one more poll. `repeated`: entries shared ids; `changed`: most known entries had new
-        ids.
-        """
+        """The quality after one more poll. `repeated`: ids were shared; `changed`: most entries had new ids."""
         strikes = self.strikes + 1 if changed else 0
         if repeated or strikes >= MAX_STRIKES:
             return IdQuality("link", min(strikes, MAX_STRIKES))
@@ -49,8 +47,7 @@ class IdQuality:
 
 @dataclass(frozen=True, slots=True)
 class KnownEntry:
-    """The lineage of one entry. Keys are digests (see `identity.Identified`); `title_key` is "" if the title is not
-    unique.
+    """The lineage of one entry. Keys are digests (`identity.Identified`); `title_key` is "" for a repeated title.
 
     `revisions` counts the reported changes, the last of them at `revised_at`; `content_hash` and `edited` are those of
     the last report. Times are aware UTC.
@@ -80,9 +77,7 @@ class KnownEntry:
         )
 
     def differs(self, *, content_hash: str, edited: datetime | None) -> bool:
-        """True if the content differs from the last report, or the publisher's date of edit is later than the
-        last known date.
-        """
+        """True if the content differs from the last report, or `edited` is later than the last known date."""
         last = self.edited or self.published or self.first_seen
         return content_hash != self.content_hash or (edited is not None and edited > last)
 
@@ -93,9 +88,7 @@ class KnownEntry:
     def revised(
         self, *, content_hash: str, title_key: str, now: datetime, edited: datetime | None = None
     ) -> KnownEntry | None:
-        """The lineage with a new revision; None if nothing changed, or the change comes too soon or too often to
-        count.
-        """
+        """The lineage with a new revision; None if nothing changed or the change does not count (yet)."""
         if not self.differs(content_hash=content_hash, edited=edited) or not self._is_due(title_key, now):
             return None
         return replace(

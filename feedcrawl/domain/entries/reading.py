@@ -30,9 +30,7 @@ class FeedReading:
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """Options of a reading. `known`: digest of the previous reading; `redact_emails`: remove the authors'
-    addresses.
-    """
+    """Options of a reading. `known`: digest of the previous reading; `redact_emails`: without authors' addresses."""
 
     known: str | None = None
     redact_emails: bool = False

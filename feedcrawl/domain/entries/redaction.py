@@ -1,6 +1,4 @@
-"""Removes the e-mail addresses of a feed's authors from stored records. Ids, texts and the archive stay as
-published.
-"""
+"""Removes e-mail addresses of feed authors from stored records. Ids, texts and the archive stay as published."""
 
 from __future__ import annotations
 
@@ -16,9 +14,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.models import ParsedEntry, ParsedFeed
 
 STAND_IN: Final = "redacted@redacted.invalid"
-"""Replaces an address in an entry's markup, where an address may be required (RFC 2606 section 2 reserves the
-domain).
-"""
+"""Replaces an address in an entry's markup, where one may be required (RFC 2606 section 2 reserves the name)."""
 _AT: Final = r"(?:[@\uff20]|%40|&#0*64;|&#x0*40;|&commat;|\s?[\[({]\s?at\s?[\])}]\s?)"
 _DOT: Final = r"(?:\.|%2e|\s?[\[({]\s?(?:dot|punkt)\s?[\])}]\s?)"
 _LOCAL: Final = r"\w.!#$%*+^`|~-"

@@ -17,9 +17,7 @@ FIELDS: Final = ("native_id", "link", "title", "published", "updated", "summary"
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """An entry that was added, removed or changed; `fields` holds (name, old value, new value) for each changed
-    field.
-    """
+    """An entry that was added, removed or changed; `fields`: (name, old value, new value) of each changed field."""
 
     kind: Literal["added", "removed", "changed"]
     name: str

@@ -68,8 +68,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """The result of a reading. `waiting`: URLs left for the next poll; `refused` also counts parts beyond
-    `Terms.parts`.
+    """The result of a reading. `waiting`: URLs for the next poll; `refused` includes parts beyond `Terms.parts`.
 
     `foreign`: origins of other sites whose robots.txt must be checked for this sitemap.
     """

@@ -76,7 +76,5 @@ def with_https(url: str) -> str:
 
 
 def is_found(shared: int, entries: int, *, known: bool) -> bool:
-    """True if a document is the feed searched for: it shares enough entries, or no poll of the feed succeeded
-    yet.
-    """
+    """True if a document is the feed searched for: it shares enough entries, or the feed was never read."""
     return not known or shared >= max(1, min(MIN_SHARED, entries))
