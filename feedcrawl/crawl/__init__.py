@@ -1,1 +1,1 @@
-"""What makes Scrapy this crawler: scheduler, resolver, download handlers, robots gate and safe settings."""
+"""Scrapy components of this crawler: scheduler, resolver, download handlers, robots gate and safe settings."""

@@ -1,8 +1,8 @@
-"""Scrapy's HTTP/1.1 download handler with a limit on what comes before a body, and no body of two lengths.
+"""Scrapy's HTTP/1.1 download handler with a limit on header bytes, which also refuses a body with two lengths.
 
-Scrapy limits bodies (DOWNLOAD_MAXSIZE) and Twisted each header line (16 KiB), nobody their number: a server that sends
-short lines for ever fills the memory until the time-out. Where two headers say differently how long a body is, Twisted
-believes one of them.
+Scrapy limits bodies (DOWNLOAD_MAXSIZE), Twisted limits each header line (16 KiB), and neither limits the number of
+lines: a server that sends short lines for ever fills the memory until the time-out. If two headers disagree about the
+length of a body, Twisted believes one of them.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ MAX_HEADER_BYTES: Final = 64 << 10
 
 
 class StrictParser(_LenientHTTPClientParser):
-    """Refuses a body whose end two headers tell differently: ParseError, and the connection is closed.
+    """Refuses a body whose length two headers state differently: raises ParseError, and the connection is closed.
 
-    It is closed too behind a body that goes on after its end, and behind an answer that has none and brings one.
+    The connection is also closed if bytes follow the end of the body, or follow a response that has no body.
     """
 
     def allHeadersReceived(self) -> None:  # noqa: N802 - Twisted's interface
-        """Looks at the headers by which a body is framed; answers without one have none that count."""
+        """Check the headers that frame the body; in a response without a body they do not count."""
         code = self.response.code
         if code >= 200 and code not in self.NO_BODY_CODES and self.request.method != b"HEAD":
             lengths, codings = (
@@ -45,13 +45,13 @@ class StrictParser(_LenientHTTPClientParser):
         super().allHeadersReceived()  # type: ignore[no-untyped-call]
 
     def _finished(self, rest: bytes) -> None:
-        if rest:  # more came than the response has: whatever it is, it is not the answer to the next request
+        if rest:  # bytes after the end of the response: they are not the response to the next request
             self.request.persistent = False
         super()._finished(rest)  # type: ignore[no-untyped-call]
 
 
 class LimitedProtocol(_LenientHTTP11ClientProtocol):
-    """Aborts the connection when status line and headers, informational responses included, pass MAX_HEADER_BYTES.
+    """Aborts the connection when status line and headers, informational responses included, exceed MAX_HEADER_BYTES.
 
     Responses are read by `StrictParser`.
     """
@@ -59,15 +59,15 @@ class LimitedProtocol(_LenientHTTP11ClientProtocol):
     _header_bytes = 0
 
     def request(self, request: Any) -> Any:
-        """Counts anew for each response of the connection."""
+        """Restart the count for each response of the connection."""
         self._header_bytes = 0
         answered = super().request(request)
         assert self._parser is not None
-        self._parser.__class__ = StrictParser  # as Scrapy's protocol itself does: neither class has state of its own
+        self._parser.__class__ = StrictParser  # as Scrapy's protocol does: neither class has state of its own
         return answered
 
     def dataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's interface
-        """Counts what has not led to a body yet; the piece in which the body begins is at most one read."""
+        """Count the bytes before the body; the chunk in which the body begins is at most one read."""
         super().dataReceived(data)  # type: ignore[no-untyped-call]
         if self._parser is None or self._parser.state not in {STATUS, HEADER}:
             return
@@ -82,7 +82,7 @@ class _LimitedFactory(_LenientHTTP11ClientFactory):
 
 
 class LimitedHeaders:
-    """What makes a handler that is an HTTP11DownloadHandler, scrapy-playwright's too, keep the limit."""
+    """Mixin that adds the header limit to an HTTP11DownloadHandler, scrapy-playwright's included."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)  # type: ignore[call-arg]
@@ -91,19 +91,19 @@ class LimitedHeaders:
 
 
 class LimitedDownloadHandler(LimitedHeaders, HTTP11DownloadHandler):
-    """For DOWNLOAD_HANDLERS, `http` and `https`. Requests with `meta["playwright"]` go to the browser."""
+    """Value for DOWNLOAD_HANDLERS, `http` and `https`. Requests with `meta["playwright"]` go to the browser."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._of = crawler
 
     async def download_request(self, request: Request) -> Response:
-        """The answer, or the page as it is once its scripts have run."""
+        """The response, or the page after its scripts have run."""
         if request.meta.get("playwright"):
             return await renderer.of(self._of).download(request)
         return await super().download_request(request)
 
     async def close(self) -> None:
-        """Ends the browser too, if one was started."""
+        """Close the handler, and the browser if one was started."""
         await super().close()
         await renderer.end(self._of)

@@ -1,8 +1,8 @@
-"""What `-o` and `-O` write: entries and articles as other programs see them, each with its `type`.
+"""Output of `-o` and `-O`: entries and articles in the shape that other programs read, each with its `type`.
 
-A poll is exported as its new and changed entries, a page as its article if it was stored under its own uid; a poll
-without news, a failure and a page that another URL had brought already are nothing. Items of other spiders pass as
-Scrapy has them.
+A poll is exported as its new and changed entries, a page as its article if the article was stored under its own uid. A
+poll without new entries, a failure, and a page whose article another URL had already brought export nothing. Items of
+other spiders are exported as Scrapy does.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _CONTROL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def records(item: Any) -> Iterator[dict[str, Any]]:
-    """The records that an item is exported as: plain values only."""
+    """The records that an item is exported as, with plain values only."""
     if isinstance(item, FeedPoll):
         for entry in (*item.new, *item.changed):
             yield _with_type("entry", ItemAdapter(entry).asdict())
@@ -55,7 +55,9 @@ def _with_type(kind: str, record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it: moments as RFC 3339, bytes as text or else base64, sets as lists, no lone surrogate."""
+    """A value in JSON form: times as RFC 3339, bytes as text or else base64, sets as lists, lone surrogates
+    replaced.
+    """
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if value is None or isinstance(value, (bool, int, float)):
@@ -83,10 +85,10 @@ def _text(value: bytes) -> str:
 
 
 class JsonLinesExporter(exporters.JsonLinesItemExporter):
-    """One JSON object a line."""
+    """One JSON object per line."""
 
     def export_item(self, item: Any) -> None:
-        """The item's records."""
+        """Write the item's records."""
         for record in records(item):
             super().export_item(record)
 
@@ -95,29 +97,31 @@ class JsonExporter(exporters.JsonItemExporter):
     """One JSON array."""
 
     def export_item(self, item: Any) -> None:
-        """The item's records."""
+        """Write the item's records."""
         for record in records(item):
             super().export_item(record)
 
 
 class XmlExporter(exporters.XmlItemExporter):
-    """XML; characters that XML 1.0 has no form for become U+FFFD."""
+    """XML; characters that XML 1.0 cannot express become U+FFFD."""
 
     def export_item(self, item: Any) -> None:
-        """The item's records."""
+        """Write the item's records."""
         for record in records(item):
             super().export_item(_for_xml(record))
 
 
 class CsvExporter(exporters.CsvItemExporter):
-    """CSV with the fields of both types as columns; lists and objects are JSON in their cell, and none is a formula."""
+    """CSV with the fields of both types as columns; lists and objects are JSON in their cell, and no cell is a
+    formula.
+    """
 
     def __init__(self, file: BytesIO, **kwargs: Any) -> None:
         super().__init__(file, **kwargs)
         self._ours = not self.fields_to_export
 
     def export_item(self, item: Any) -> None:
-        """The item's records."""
+        """Write the item's records."""
         for record in records(item):
             if self._ours and record.get("type") in ("entry", "article"):
                 self.fields_to_export = columns()

@@ -1,4 +1,4 @@
-"""Names what went wrong with a download: exceptions of Scrapy, Twisted and ours, as keys of `outcome.FAILURES`."""
+"""Names download failures: maps exceptions of Scrapy, Twisted and this project to keys of `outcome.FAILURES`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scrapy import exceptions as scrapy_errors
 from service_identity import CertificateError, VerificationError
 from twisted.internet import error as net
 from twisted.internet.defer import CancelledError
-from twisted.web import _newclient, http  # Twisted has no public names for some
+from twisted.web import _newclient, http  # Twisted has no public names for some of these
 from twisted.web.error import SchemeNotSupported
 from twisted.web.http_headers import InvalidHeaderName
 
@@ -39,7 +39,7 @@ _BY_CLASS: tuple[tuple[type[BaseException], str], ...] = (
     (scrapy_errors.UnsupportedURLSchemeError, "invalid_url"),
     (SchemeNotSupported, "invalid_url"),
     (InvalidUrl, "invalid_url"),
-    (UnicodeError, "invalid_url"),  # a host name that IDNA has no form for
+    (UnicodeError, "invalid_url"),  # a host name that IDNA cannot encode
     (scrapy_errors.NotSupported, "unsupported_type"),
     (VerificationError, "tls"),
     (CertificateError, "tls"),
@@ -51,7 +51,7 @@ _BY_CLASS: tuple[tuple[type[BaseException], str], ...] = (
     (net.TimeoutError, "connect_timeout"),
     (net.TCPTimedOutError, "connect_timeout"),
     (net.ConnectingCancelledError, "connect_timeout"),
-    (CancelledError, "total_timeout"),  # but for Scrapy's limit of size, below, only a time limit cancels a download
+    (CancelledError, "total_timeout"),  # apart from Scrapy's size limit (below), only a time limit cancels a download
     (_newclient.ParseError, "protocol"),
     (http._MalformedChunkedDataError, "protocol"),  # noqa: SLF001
     (InvalidHeaderName, "protocol"),
@@ -63,7 +63,7 @@ _BY_CLASS: tuple[tuple[type[BaseException], str], ...] = (
 
 
 def failure_name(error: BaseException) -> str:
-    """The failure's name, by its class and by what caused it; `download_failed` for what nobody foresaw."""
+    """The failure's name, from its class and its causes; `download_failed` for an unknown exception."""
     reason = getattr(error, "reason", None)
     if isinstance(error, (ours.RedirectRefused, ours.BodyRefused)):
         return str(reason)

@@ -1,7 +1,7 @@
-"""Scrapy settings without which hostile input does harm, and the check that a crawler has them.
+"""Scrapy settings that protect against hostile input, and the check that a crawler has them.
 
-Scrapy's defaults suit crawling one trusted site: it reads file: URLs, accepts any certificate, opens consoles that run
-code, and bodies of 1 GiB. Scrapy 2.19, docs/topics/security.rst, names most of these.
+Scrapy's defaults suit crawling one trusted site: Scrapy reads file: URLs, accepts any certificate, opens consoles that
+run code, and accepts bodies of 1 GiB. Scrapy 2.19, docs/topics/security.rst, names most of these.
 """
 
 from __future__ import annotations
@@ -50,12 +50,13 @@ _REASONS: tuple[tuple[str, object, str], ...] = (
 )
 
 HARDENED: Final[tuple[tuple[str, object], ...]] = tuple((name, required) for name, required, _ in _REASONS)
-"""Setting and required value: a mapping is part of the setting's own, an integer is a ceiling (and 0, which lifts the
-limit, is above it)."""
+"""Setting and required value: a mapping must be part of the setting's value; an integer is a maximum (0, which
+removes the limit, exceeds every maximum).
+"""
 
 
 def check_hardened(settings: BaseSettings) -> None:
-    """Raises ValueError for the first setting that opens a door: its name, what it is, what it must be, and why."""
+    """Raise ValueError for the first unsafe setting: its name, its value, the required value, and the reason."""
     for name, required, reason in _REASONS:
         for part, actual, wanted in _differences(settings, name, required):
             raise ValueError(f"{part} is {actual!r}, it must be {wanted}: {reason}")
@@ -77,7 +78,9 @@ def _differences(settings: BaseSettings, name: str, required: object) -> list[tu
 
 
 def _parts(name: str, actual: BaseSettings, required: Mapping[str, object]) -> list[tuple[str, object, str]]:
-    """Compared by path, since classes may stand for theirs; Scrapy merges the setting with its `…_BASE`."""
+    """The setting's parts by import path, since a class may stand for its path; Scrapy merges the setting with
+    its `…_BASE`.
+    """
     by_path = {_path(key): value for key, value in actual.items()}
     return [
         (f"{name}[{path!r}]", by_path.get(path), repr(wanted))
@@ -91,7 +94,9 @@ def _path(component: object) -> object:
 
 
 def _resolver(settings: BaseSettings) -> object:
-    """The path of the resolver that Scrapy will take: DNS_RESOLVER, its former name, wins if it is set as firmly."""
+    """The path of the resolver that Scrapy will use: DNS_RESOLVER, the setting's former name, wins at equal or
+    higher priority.
+    """
     former = settings.getpriority("DNS_RESOLVER") or 0
     wins = 0 < former >= (settings.getpriority("TWISTED_DNS_RESOLVER") or 0)
     return _path(settings["DNS_RESOLVER" if wins else "TWISTED_DNS_RESOLVER"])

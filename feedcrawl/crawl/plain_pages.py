@@ -1,7 +1,7 @@
-"""Requests of spiders that know nothing of the frontier: made again from their tasks, and ended where they fail.
+"""Requests of spiders that do not know the frontier: rebuilt from their tasks, and ended when they fail.
 
-What they come to is decided as for articles. An errback is called at each failure, since the frontier waits in between
-where Scrapy's retries would keep a slot.
+Their outcomes are decided by the same rules as those of articles. An errback is called at each failure, since the
+frontier waits between attempts, where Scrapy's retries would keep a slot.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class PlainPages:
         self._verdicts = Verdicts(self._wired.leases, crawler.stats, self._wired.now)
 
     def request(self, lease: Lease) -> Request:
-        """The request that a task was made of; ValueError where the spider has no such callback."""
+        """The request from which the task was made; ValueError if the spider has no such callback."""
         request = request_from_dict(task_to_request_dict(lease.task), spider=self._crawler.spider)
         request.errback = partial(self._failed, request.errback)
         return request
@@ -56,11 +56,11 @@ class PlainPages:
             self._end(lease, request, failure.value)
         except StoreUnavailable:
             self._wired.leases.abandon(lease, reason="store_lost")
-        del request.meta["lease"]  # what the errback makes of this request is a new task
+        del request.meta["lease"]  # a request that the errback yields is a new task
         return failure if errback is None else errback(failure)
 
     def _end(self, lease: Lease, request: Request, error: BaseException) -> None:
-        """Ends the task, or gives it back, as its outcome says."""
+        """End the task, or give it back, according to its outcome."""
         leases, config = self._wired.leases, self._wired.config
         outcome = self._verdicts.failed(request, error)
         hop = error if isinstance(error, HopElsewhere) else None

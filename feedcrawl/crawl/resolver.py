@@ -1,7 +1,8 @@
 """The address guard: the resolver decides which addresses are dialled.
 
-Twisted asks the reactor's name resolver for every connection, for names and literals alike, and dials what it answers.
-So this is the one place that sees every hop and every kind of request, and nothing can change between check and dial.
+Twisted calls the reactor's name resolver for every connection, for names and literals alike, and dials the addresses
+that the resolver returns. So this one place sees every hop and every kind of request, and no address can change between
+check and dial.
 """
 
 # ruff: noqa: N802, N803 - Twisted's interfaces have names of their own style
@@ -51,14 +52,14 @@ class _Resolution:
         self.name = name
 
     def cancel(self) -> None:
-        """Nothing to stop: an answer that comes too late is dropped."""
+        """Nothing to stop: a result that comes too late is dropped."""
 
 
 class _RefusedAddress(IPv4Address):
-    """An answer that nobody can dial: whoever reads the address gets the refusal.
+    """A result that cannot be dialled: reading the address raises the refusal.
 
-    An empty answer would become a DNS failure, which counts against the host and is tried again. An exception at this
-    point passes Twisted and Scrapy as it is.
+    An empty result would become a DNS failure, which counts against the host and is retried. An exception raised at
+    this point passes through Twisted and Scrapy unchanged.
     """
 
     def __init__(self, refusal: AddressRefused) -> None:
@@ -71,7 +72,9 @@ class _RefusedAddress(IPv4Address):
 
 @implementer(IResolutionReceiver)
 class _Answers:
-    """Collects the answers of one lookup and gives them on once: when they are complete, or none when it takes long."""
+    """Collects the addresses of one lookup and passes them on once: when they are complete, or none after the
+    time limit.
+    """
 
     def __init__(self, done: Callable[[tuple[str, ...]], None]) -> None:
         self._done: Callable[[tuple[str, ...]], None] | None = done
@@ -97,9 +100,10 @@ class _Answers:
 
 
 class HostsFile:
-    """The names of a hosts(5) file, read again when it changes.
+    """The names of a hosts(5) file, read again when the file changes.
 
-    At first OSError or ValueError tell that it cannot be read; later its last good content holds.
+    If the first read fails, OSError or ValueError is raised; if a later read fails, the last good content stays in
+    force.
     """
 
     def __init__(self, path: Path) -> None:
@@ -108,7 +112,7 @@ class HostsFile:
         self._names: Mapping[str, tuple[str, ...]] = parse_hosts(path.read_text())
 
     def get(self, host: str) -> tuple[str, ...] | None:
-        """The addresses of a name as `host_key` writes it."""
+        """The addresses of a name in the form of `host_key`."""
         try:
             self._refresh()
         except (OSError, ValueError) as error:
@@ -127,7 +131,9 @@ class HostsFile:
 
 
 class _Cache:
-    """Answers that were judged and found good, for a minute at most: long enough for a poll, too short to matter."""
+    """Lookup results that passed the guard, kept for at most a minute: long enough for a poll, too short to go
+    stale.
+    """
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
@@ -146,11 +152,12 @@ class _Cache:
 
 @implementer(IHostnameResolver)
 class PublicResolver:
-    """Resolves names to public addresses, and to those of the networks that the operator opened; else AddressRefused.
+    """Resolves names to public addresses and to those of the networks that the operator opened; others raise
+    AddressRefused.
 
-    One answer that may not be dialled refuses the name: whoever gives one good and one bad answer hopes for the second.
-    Names of the hosts file are never looked up in DNS; others are unless they can only be internal. `timeout_sec`
-    limits one lookup.
+    One forbidden address refuses the whole name: a server that returns one good and one bad address hopes that the
+    second is dialled. Names of the hosts file are never looked up in DNS; other names are, unless they can only be
+    internal. `timeout_sec` limits one lookup.
     """
 
     def __init__(
@@ -171,10 +178,10 @@ class PublicResolver:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, reactor: Any) -> Self:
-        """Reads FEEDCRAWL_ALLOW_NETWORKS, FEEDCRAWL_HOSTS_FILE and DNS_TIMEOUT (seconds).
+        """The resolver from FEEDCRAWL_ALLOW_NETWORKS, FEEDCRAWL_HOSTS_FILE and DNS_TIMEOUT (seconds).
 
-        ValueError names the setting that is wrong. `crawler` is Scrapy's process, which has
-        settings and nothing else of a crawler.
+        Raises ValueError that names the wrong setting. `crawler` is Scrapy's crawler process, which has settings but
+        nothing else of a crawler.
         """
         settings = crawler.settings
         with _naming("FEEDCRAWL_ALLOW_NETWORKS"):
@@ -185,7 +192,7 @@ class PublicResolver:
         return cls(reactor, opened=opened, hosts=hosts, timeout_sec=settings.getfloat("DNS_TIMEOUT"))
 
     def install_on_reactor(self) -> None:
-        """Called by Scrapy: from now on every connection asks here."""
+        """Called by Scrapy: from now on every connection is resolved here."""
         self._reactor.installNameResolver(self)
 
     def resolveHostName(
@@ -196,10 +203,10 @@ class PublicResolver:
         addressTypes: Sequence[type] | None = None,
         transportSemantics: str = "TCP",  # noqa: ARG002 - part of the interface
     ) -> _Resolution:
-        """Answers the addresses of a name, all of them allowed; none when there are none (IHostnameResolver).
+        """Pass on the addresses of a name, all of them allowed; none if the name has no address (IHostnameResolver).
 
-        A refusal is an answer that raises AddressRefused when it is read. Callers that ask for certain types of address
-        (Twisted's older interface) do not expect that, and get no answer.
+        A refusal is an address that raises AddressRefused when it is read. Callers that request certain types of
+        address (Twisted's older interface) do not expect that, and get no address.
         """
         resolution = _Resolution(hostName)
         resolutionReceiver.resolutionBegan(resolution)
@@ -246,7 +253,9 @@ class PublicResolver:
         return AddressRefused(f"{where} is not public; FEEDCRAWL_ALLOW_NETWORKS opens ranges")
 
     def _may_dial(self, ip: str) -> bool:
-        """A public address of this machine is not public from here: it reaches what listens behind its firewall."""
+        """True if the address may be dialled. A public address of this machine is refused: it reaches services
+        behind the machine's firewall.
+        """
         if is_opened(ip, self._opened):
             return True
         return is_public(ip) and not (self._knows_own and _can_bind(ip))
@@ -257,7 +266,9 @@ def _address(ip: str, port: int) -> IPv4Address | IPv6Address:
 
 
 def _can_bind(ip: str) -> bool:
-    """Whether an address is one of this machine's: no other can be bound (where net.ipv4.ip_nonlocal_bind is off)."""
+    """True if the address belongs to this machine: no other can be bound (unless net.ipv4.ip_nonlocal_bind is
+    on).
+    """
     try:
         with socket.socket(socket.AF_INET6 if ":" in ip else socket.AF_INET) as probe:
             probe.bind((ip, 0))

@@ -1,4 +1,4 @@
-"""robots.txt as this crawler knows it: asked once per host for the whole fleet, remembered per worker."""
+"""robots.txt rules: fetched once per host for the whole fleet, cached per worker."""
 
 from __future__ import annotations
 
@@ -33,27 +33,33 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 REMEMBERED = 2000
-"""Hosts whose rules a worker keeps parsed."""
+"""Hosts whose parsed rules a worker caches."""
 
 REMEMBERED_CHARS = 8 << 20
-"""Characters of all these robots.txt together; read, a rule takes some ten times its length."""
+"""Characters of all cached robots.txt together; a parsed rule takes some ten times its length."""
 
 SMALL_CHARS = 16 << 10
-"""A robots.txt up to this length is read in the event loop: 5 ms."""
+"""A robots.txt up to this length is parsed in the event loop: 5 ms."""
 
 PATIENCE_SEC = 30.0
-"""How long a turn at a host is waited for that is not the task's own."""
+"""The longest wait, in seconds, for a turn at a host that is not the task's own."""
 
 _NEVER_READ = frozenset({"redirect_loop", "too_many_redirects", "bad_redirect", "address_refused"})
-"""Failures that waiting does not mend: there is no robots.txt, and the page is judged by its own address."""
+"""Failures that a retry does not cure: the host counts as having no robots.txt, and the page is judged by its own
+address.
+"""
 
 Turn = Lease | Literal["visit"] | None
-"""In whose turn a host is asked: that of a task there, one that is waited for, or none (where Scrapy paces)."""
+"""The turn in which a host is requested: that of a task there, a visit that waits for a turn, or none (where
+Scrapy paces).
+"""
 Known = tuple[RobotsRecord, robots.RobotsRules | None]
 
 
 class RobotsGate:
-    """Answers whether a URL may be asked; fetches what is not known, one request per host however many ask."""
+    """Decides whether a URL may be requested; fetches unknown robots.txt, one request per host however many tasks
+    wait for it.
+    """
 
     def __init__(self, crawler: Crawler) -> None:
         wired = wiring.of(crawler)
@@ -74,9 +80,9 @@ class RobotsGate:
         self._stats = crawler.stats
 
     async def check(self, url: str, turn: Turn = None) -> bool:
-        """Whether it had to be asked for first, so that the turn at hand is used up.
+        """True if robots.txt had to be fetched first, so that the current turn is used up.
 
-        Raises RobotsBlocked, or RobotsUnavailable and RobotsElsewhere where the URL may not be asked yet.
+        Raises RobotsBlocked, or RobotsUnavailable or RobotsElsewhere if the URL may not be requested yet.
         """
         (record, rules), asked = await self._rules(origin(url), turn)
         now = self._now().timestamp()
@@ -97,7 +103,7 @@ class RobotsGate:
         return asked
 
     def has_just_paced(self, url: str) -> bool:
-        """Whether the host's delay was lengthened since this was last asked: the turn at hand came too soon."""
+        """True if the host's delay was lengthened since the last call: the current turn came too soon."""
         host = hostname(url)
         if host not in self._just_paced:
             return False
@@ -105,14 +111,14 @@ class RobotsGate:
         return True
 
     def known(self, url: str) -> bool | None:
-        """What robots.txt says of a URL, if it is known without asking the host; None if not."""
+        """The verdict of robots.txt for a URL if the rules are known without a request; None if not."""
         found = self._recall(origin(url))
         return None if found is None else found[1] is None or found[1].allowed(url, self._agent)
 
     def sitemaps(self, url: str) -> tuple[str, ...] | None:
-        """The sitemaps that the robots.txt of a URL's host names; None if that is not known without asking.
+        """The sitemaps that the robots.txt of a URL's host names; None if the file is not known without a request.
 
-        One that has failed for longer than the grace names none.
+        A robots.txt that has failed for longer than the grace period names none.
         """
         found = self._recall(origin(url))
         if found is None:
@@ -123,11 +129,13 @@ class RobotsGate:
         return rules.sitemaps if rules is not None else ()
 
     async def ask(self, url: str) -> None:
-        """Asks for the robots.txt of a URL's host, if it is not known; what came of it is then remembered."""
+        """Fetch the robots.txt of a URL's host if it is not known, and cache the result."""
         await self._rules(origin(url), "visit")
 
     def _recall(self, site: str) -> Known | None:
-        """What is known of a site without a request; None too for a long robots.txt that has yet to be read."""
+        """The known rules of a site, without a request; None also for a long robots.txt that has not been parsed
+        yet.
+        """
         found = self._known.get(site)
         if found is not None and self._fresh(found[0]):
             return found
@@ -139,10 +147,11 @@ class RobotsGate:
         return record if record is not None and self._fresh(record) else None
 
     async def _rules(self, site: str, turn: Turn) -> tuple[Known, bool]:
-        """What is known of a site, and whether that took a request.
+        """The rules of a site, and whether a request was needed.
 
-        Nobody holds a turn while he waits for another host's: two hosts whose robots.txt lead to each other would wait
-        for ever. What a page has begun in its own turn goes on without it there, and the page comes again.
+        No caller holds a turn while it waits for another host's turn: two hosts whose robots.txt redirect to each other
+        would wait for ever. A fetch that a page begins in its own turn and that leads to another host continues there
+        as a visit, and the page is tried again later.
         """
         known = self._recall(site)
         if known is None and (record := self._stored(site)) is not None:
@@ -180,7 +189,9 @@ class RobotsGate:
         return await self._read_and_remember(site, record)
 
     async def _read_and_remember(self, site: str, record: RobotsRecord) -> Known:
-        """Reads a long robots.txt in a thread: Python changes threads every 5 ms, and the event loop goes on."""
+        """Parse a long robots.txt in a thread: Python switches threads every 5 ms, so that the event loop goes
+        on.
+        """
         if len(record.body) <= SMALL_CHARS:
             return self._remember(site, record, self._read(record))
         return self._remember(site, record, await asyncio.to_thread(self._read, record))
@@ -189,7 +200,7 @@ class RobotsGate:
         if not 200 <= record.status < 300:
             return None
         rules = robots.parse(record.body.encode("utf-8", "surrogateescape"))
-        rules.crawl_delay(self._agent)  # the first question about an agent is the one that takes time
+        rules.crawl_delay(self._agent)  # the first lookup of an agent is the slow one
         return rules
 
     def _remember(self, site: str, record: RobotsRecord, rules: robots.RobotsRules | None) -> Known:
@@ -224,7 +235,9 @@ class RobotsGate:
         return RobotsRecord(text, status, now, since)
 
     async def _follow(self, url: str, turn: Turn, chain: tuple[str, ...]) -> Response:
-        """The answer of a URL, or of where it leads: under a task's turn as far as its host, RobotsElsewhere beyond."""
+        """The response of a URL or of its redirect target: in a task's turn on the same host, RobotsElsewhere on
+        another host.
+        """
         while True:
             async with self._turn(url, turn, is_first=not chain):
                 response = await self._download(url)
@@ -253,7 +266,7 @@ class RobotsGate:
         meta = {
             "dont_obey_robotstxt": True,
             "first_bytes": MAX_BYTES,
-            "download_maxsize": 0,  # a length that is announced refuses nothing: no more is downloaded than counts
+            "download_maxsize": 0,  # an announced length refuses nothing: the download stops at the bytes that count
             "download_timeout": self._config.robots_timeout_sec,
             "handle_httpstatus_all": True,
         }

@@ -1,8 +1,8 @@
 """Scrapy's scheduler on the frontier: takes leases, never holds a slot for a host that waits, wakes the engine in time.
 
-The engine asks again after each response and otherwise every five seconds, and a scheduler method that raises hangs
-the spider or ends it with status 0. So a timer of our own takes what has come due and hands it to `engine.crawl`, and
-errors of the store become a pause.
+The engine calls the scheduler after each response and otherwise every five seconds, and a scheduler method that raises
+hangs the spider or ends it with status 0. So a timer of our own takes the tasks that have come due and passes them to
+`engine.crawl`, and errors of the store become a pause.
 """
 
 from __future__ import annotations
@@ -38,24 +38,24 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 IDLE_SEC = 1.0
-"""Longest time between two looks at the frontier: other programs and workers add tasks too."""
+"""The longest time between two looks at the frontier, in seconds: other programs and workers add tasks too."""
 FRESH_SEC = 0.25
-"""How long an answer of the frontier counts as the present state when the engine asks whether to go on."""
+"""Seconds for which a reply of the frontier counts as current when the engine asks whether work is pending."""
 ANOTHERS_SEC = 60.0
-"""How long beyond the linger time a task that is another spider's is left to it."""
+"""Seconds beyond the linger time for which a task of another spider is left to that spider."""
 COLLECT_AFTER = (5_000, 20, 20)
-"""New objects until the garbage collector looks at them, and how often it does until it looks at older ones too."""
+"""Thresholds of `gc.set_threshold`: new objects, then collections until the next older generation is collected."""
 FILES = 4
-"""Media files in hand from which on no more are taken: the body of each is in memory."""
+"""The number of media files in progress at which no more are taken: the body of each is in memory."""
 READY = "frontier_ready"
-"""Marks a request whose turn has come, on its way through `engine.crawl` back to us."""
+"""Marks a request whose turn has come, on its way through `engine.crawl` back to the scheduler."""
 
 
 class FrontierScheduler(Scheduler):  # type: ignore[misc]
     """A scheduler whose queue is the frontier.
 
-    A spider may define `request_for(lease) -> Request` for the tasks that it takes, `lanes` (which tasks it takes), and
-    `forever` (it does not end when nothing is due). Requests that a spider yields without a lease become tasks.
+    A spider may define `request_for(lease) -> Request` for the tasks that it takes, `lanes` (the lanes that it takes
+    from), and `forever` (keep running when nothing is due). Requests that a spider yields without a lease become tasks.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -81,14 +81,14 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Connects at once, so that a server that may not be used stops the start."""
+        """Connect at once, so that an unusable server stops the start."""
         scheduler = cls(crawler)
         wiring.of(crawler).generation.settle()
         scheduler.stats = crawler.stats
         return scheduler
 
     def open(self, spider: Spider) -> None:
-        """Starts the heartbeat; nothing is taken before the engine asks."""
+        """Start the heartbeat; no task is taken before the engine asks for one."""
         self.spider = spider
         lanes = getattr(spider, "lanes", LANES if hasattr(spider, "request_for") else ())
         self._lanes = (*lanes, own_lane(spider.name))
@@ -98,7 +98,7 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         _spare_collections()
 
     def close(self, reason: str) -> None:
-        """Gives back what is held. Runs after the pipelines are closed; shared keys are never deleted."""
+        """Give all leases back. Runs after the pipelines are closed; shared keys are never deleted."""
         self._closing = True
         self._heartbeat.stop()
         for timer in (self._timer, *self._waiting_turn.values()):
@@ -113,16 +113,17 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
             logger.info("leases_given_back", extra={"count": returned, "reason": reason})
 
     def flush(self) -> None:
-        """Nothing to flush: what other workers share is not one worker's to delete."""
+        """Nothing to flush: one worker must not delete what all workers share."""
 
     def __len__(self) -> int:
         return len(self._ready) + len(self._waiting_turn) + len(self._unpushed)
 
     def enqueue_request(self, request: Request) -> bool:
-        """Takes in what comes from the engine; False if it is dropped.
+        """Accept a request from the engine; False if the request is dropped.
 
-        A request whose turn has come goes to the downloader. One with a lease is a continuation (a redirect on the
-        same host): it waits for the host's turn. Any other is a new task; while the store is away it is kept.
+        A request whose turn has come goes to the downloader. A request with a lease is a continuation (a redirect on
+        the same host) and waits for the host's turn. Any other request is a new task; while the store is away, the task
+        is kept.
         """
         lease: Lease | None = request.meta.get("lease")
         if lease is None:
@@ -146,14 +147,14 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         return None
 
     def has_pending_requests(self) -> bool:
-        """Whether there is work for this worker now or within the linger time."""
+        """True if there is work for this worker now or within the linger time."""
         if self._closing:
             return False
         waiting = len(self) or self.leases.abandoned or self._away_since is not None
         if waiting or getattr(self.spider, "forever", False):
             return True
         if self.leases.way.is_silent and self.leases.way.lasts_sec > self._config.linger_sec:
-            return False  # what there is waits in the frontier for a worker that reaches the web
+            return False  # the tasks wait in the frontier for a worker that reaches the web
         now = time.monotonic()
         if now - self._taken_at > FRESH_SEC or self._timer_at <= now:
             self._take()
@@ -163,11 +164,11 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         due = self._due_at is not None and self._due_at <= time.monotonic() + self._config.linger_sec
         if due or self._blocked > 0 or self._away_since is not None:
             return True
-        # In a server that was emptied nothing is due either.
+        # A server that was emptied reports nothing due either.
         return self._has_strays() or not self._readiness.same_server()
 
     def _has_strays(self) -> bool:
-        """True if the store had leases of this worker that the worker does not hold; they are returned first."""
+        """True if the store had leases of this worker that the worker does not hold, which it then returned."""
         try:
             returned = self.leases.return_strays()
         except StoreUnavailable as error:
@@ -179,7 +180,7 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         return returned > 0
 
     def _is_ours(self, lease: Lease) -> bool:
-        """False for what went to another worker while this one slept: its host has no turn for us."""
+        """False if another worker got the lease while this process was suspended: we have no turn at the host."""
         try:
             if self.leases.confirms(lease):
                 return True
@@ -190,7 +191,7 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         return False
 
     def _push(self, request: Request) -> bool:
-        if self._unpushed:  # while some wait the store is not asked for each: that may take as long as its time limit
+        if self._unpushed:  # no further call while tasks wait for the store: each may take as long as its time limit
             self._unpushed.append(request)
             return True
         try:
@@ -230,7 +231,7 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         self._crawler.engine.crawl(request)
 
     def _not_before(self) -> float:
-        """When it is worth asking the frontier again: something comes due, may have come up, or it is time to look."""
+        """The next useful look at the frontier: a task comes due, may have been added, or IDLE_SEC is over."""
         return min(self._due_at or float("inf"), self._timer_at, self._taken_at + IDLE_SEC)
 
     def _take(self) -> None:
@@ -265,7 +266,7 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         return self._lanes
 
     def _admit(self, leases: Sequence[Lease]) -> None:
-        """Turns leases into requests; one bad record costs its task an attempt and stops no other."""
+        """Turn leases into requests; a bad record costs its own task an attempt and stops no other."""
         prepare = getattr(self.spider, "prepare", None)
         if prepare is not None and leases:
             try:
@@ -299,7 +300,7 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         return request
 
     def _wake_in(self, seconds: float) -> None:
-        """Looks at the frontier after this time, unless that happens sooner anyway."""
+        """Look at the frontier after this time, unless an earlier look is already planned."""
         at = time.monotonic() + seconds
         if self._closing or at >= self._timer_at:
             return
@@ -338,7 +339,7 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         self._count("lease_lost")
 
     def _pause(self, trouble: Trouble) -> None:
-        """Nothing is taken until it has passed; what does not within the outage limit, or never, ends the crawl."""
+        """Take no tasks until the trouble has passed; trouble beyond the outage limit, or for good, ends the crawl."""
         now, code, what = time.monotonic(), trouble.code, _what(trouble)
         if self._away_since is None:
             self._away_since = now
@@ -348,7 +349,7 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
             logger.error(f"{what}_away", extra={"reason": code, "detail": trouble.detail})  # noqa: G004 - two events
         self._taken_at, self._due_at = now, now + IDLE_SEC
         if code in FINAL:
-            self.leases.lose_all()  # what is under way must not be written to a server that knows nothing of it
+            self.leases.lose_all()  # work in progress must not be written to a server that does not know it
         if code in FINAL or now - self._away_since > self._config.redis_outage_sec:
             self._fail(f"{what}_away")
         self._wake_in(IDLE_SEC)
@@ -361,7 +362,7 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
             self._has_strays()
             unpushed, self._unpushed = self._unpushed, []
             for request in unpushed:
-                self._push(request)  # where that fails again, this one and the rest are kept as before
+                self._push(request)  # if this fails again, this request and the rest are kept as before
 
     def _fail(self, reason: str) -> None:
         if self._closing or self._crawler.engine is None:
@@ -386,10 +387,10 @@ def _what(trouble: Trouble) -> str:
 
 
 def _spare_collections() -> None:
-    """Takes what the program is made of out of the garbage collector's sight, and lets it look less often.
+    """Exempt the program's own objects from garbage collection, and collect less often.
 
-    A full collection visits every object that there is: 100 ms in which the event loop stands still, and a quarter of
-    a poll's processor time altogether. What a crawl makes on its way is mostly freed by its reference counts.
+    A full collection visits every object: 100 ms in which the event loop stands still, and altogether a quarter of a
+    poll's processor time. The objects that a crawl creates are mostly freed by reference counting.
     """
     gc.collect()
     gc.freeze()

@@ -1,7 +1,8 @@
-"""What an answer or a failure of a leased request means, told to the frontier once.
+"""Judges the response or failure of a leased request and reports it to the frontier once.
 
-Answers and failures of downloads come by the outcome middleware; what a middleware raises over an answer (a redirect to
-another host, a body that cannot be decoded) reaches only the errback, which asks here too.
+Responses and download failures arrive through the outcome middleware. An exception that a middleware raises for a
+response (a redirect to another host, a body that cannot be decoded) reaches only the errback, which calls this module
+too.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ logger = logging.getLogger(__name__)
 
 
 class Verdicts:
-    """Leaves `meta["outcome"]` on a request and frees the host's slot with what was learnt of the host."""
+    """Stores `meta["outcome"]` on a request and releases the host's slot with the signal about the host."""
 
     def __init__(self, leases: Leases, stats: StatsCollector, now: Callable[[], datetime]) -> None:
         self._leases = leases
@@ -42,7 +43,9 @@ class Verdicts:
         self._now = now
 
     def answered(self, request: Request, response: Response) -> None:
-        """Judges an answer by its status. A 304 is told with the commit that follows at once (`meta["signal"]`)."""
+        """Judge a response by its status. The signal of a 304 is reported by the commit that follows at once
+        (`meta["signal"]`).
+        """
         lease = request.meta["lease"]
         self._turned(self._leases.way.answered(lease.task.host))
         outcome = judge(response.status, task_kind=lease.task.kind)
@@ -56,7 +59,7 @@ class Verdicts:
         self._tell(request, outcome, _signal(outcome), wait if response.status in (429, 503) else None)
 
     def failed(self, request: Request, error: BaseException) -> Outcome:
-        """Judges a failure, once; answers the outcome."""
+        """Judge a failure, once; the outcome."""
         if "outcome" in request.meta:
             known: Outcome = request.meta["outcome"]
             return known
@@ -78,14 +81,18 @@ class Verdicts:
         return outcome
 
     def _is_own_outage(self, lease: Lease, cause: int | str) -> bool:
-        """Whether a failure is our own. That of a probe is no news of our way: its host was away before."""
+        """True if the failure is our own network's. A failed probe is no evidence about our network: its host was
+        away before.
+        """
         way = self._leases.way
         if cause in OF_THE_WAY and not lease.probe:
             self._turned(way.failed(lease.task))
         return way.since is not None and (cause in OF_THE_WAY or cause == "circuit_open")
 
     def _turned(self, change: str | None) -> None:
-        """Says that our own outage has begun or ended, and takes back what was counted before it was known."""
+        """Report that our own outage has begun or ended, and take back the failures counted before the outage was
+        known.
+        """
         if change is None:
             return
         self._stats.inc_value(f"feedcrawl/own_outage/{change}")
@@ -126,7 +133,7 @@ class Verdicts:
 
 
 def _signal(outcome: Outcome) -> Signal:
-    """What the answer says of its host: a refusal (4xx) shows that it lives, but is no good answer."""
+    """The signal of a response about its host: a refusal (4xx) shows that the host is alive, but is no success."""
     if outcome.signal == "ok" and outcome.kind not in ("fetched", "not_modified", "redirect"):
         return "answered"
     return outcome.signal or "none"

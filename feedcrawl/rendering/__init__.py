@@ -1,1 +1,1 @@
-"""Pages that need a browser: the renderer, the browser's life, its guarded network."""
+"""Pages that need a browser: the renderer, the browser process, and its guarded proxy."""

@@ -1,4 +1,4 @@
-"""A Chromium that reaches nothing but its proxy, started when a page needs it and ended as one process group."""
+"""A Chromium that can reach only its proxy: started when a page needs a browser, ended as one process group."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ LAUNCH_SEC: Final = 20.0
 STOP_SEC: Final = 5.0
 
 _PROXY: Final = "egress.invalid"
-"""The one name that the browser can resolve; no address is exempt, loopback included."""
+"""The only host name that the browser can resolve; no address bypasses the proxy, loopback included."""
 
 _FLAGS: Final = (
-    "--proxy-bypass-list=<-loopback>",  # loopback through the proxy too: it goes round one by default
-    "--disable-quic",  # UDP goes round a proxy
+    "--proxy-bypass-list=<-loopback>",  # Chromium bypasses a proxy for loopback by default
+    "--disable-quic",  # UDP bypasses a proxy
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--block-new-web-contents",  # window.open
@@ -50,16 +50,16 @@ _FLAGS: Final = (
     "--disable-breakpad",
     "--dns-prefetch-disable",
     "--blink-settings=imagesEnabled=false",
-    "--js-flags=--max-old-space-size=512",  # MiB of one page's scripts
+    "--js-flags=--max-old-space-size=512",  # memory of one page's scripts, in MiB
 )
 
 
 class NoBrowser(Exception):
-    """There is no Chromium here; the text says what was looked for."""
+    """No Chromium was found; the text names the places that were searched."""
 
 
 def find_browser(configured: Path | None) -> Path | None:
-    """The Chromium that is configured, or the first on PATH; None where there is none."""
+    """The configured Chromium, or else the first one on PATH; None if there is none."""
     if configured is not None:
         return configured
     found = next(filter(None, map(shutil.which, NAMES)), None)
@@ -67,7 +67,7 @@ def find_browser(configured: Path | None) -> Path | None:
 
 
 def own_browser(expected: Path) -> Path | None:
-    """Playwright's own Chromium, or the lesser one without a window, where either was installed."""
+    """Playwright's own Chromium, or its headless shell, if one of them is installed."""
     if expected.exists():
         return expected
     root = next((parent.parent for parent in expected.parents if parent.name.startswith("chromium")), None)
@@ -76,9 +76,10 @@ def own_browser(expected: Path) -> Path | None:
 
 
 class GuardedBrowser:
-    """A provider of scrapy-playwright's: one driver, one browser and one proxy, which begin and end together.
+    """A browser provider for scrapy-playwright: one driver, one browser and one proxy that start and end together.
 
-    `opened` and `denied_ports` are the rules of the guard; `refused` is told of each connection that it refuses.
+    `opened` and `denied_ports` are the rules of the address guard; `refused` is called for each connection that the
+    guard refuses.
     """
 
     def __init__(
@@ -99,7 +100,9 @@ class GuardedBrowser:
         self._crash_handlers: set[int] = set()
 
     async def start(self) -> None:
-        """The proxy, the driver and the browser. NoBrowser where there is none, Playwright's Error where it fails."""
+        """Start the proxy, the driver and the browser. Raises NoBrowser if none is found, Playwright's Error if
+        the start fails.
+        """
         from playwright.async_api import async_playwright  # noqa: PLC0415 - 0.3 s that most crawls need not spend
 
         _adopt_orphans()
@@ -119,7 +122,7 @@ class GuardedBrowser:
         browser = await playwright.chromium.launch(
             executable_path=path,
             args=[*_FLAGS, f"--host-resolver-rules=MAP {_PROXY} 127.0.0.1 , MAP * ~NOTFOUND"],
-            chromium_sandbox=not root,  # Chromium's needs a user other than root
+            chromium_sandbox=not root,  # Chromium's sandbox needs a user other than root
             proxy={"server": self._server},
             env={"PATH": os.defpath, "HOME": self._home.name, "LANG": "C.UTF-8"},  # ours may hold secrets
             handle_sigint=False,
@@ -135,35 +138,35 @@ class GuardedBrowser:
         return browser
 
     def admit(self, name: str, url: str) -> dict[str, str]:
-        """Lets a page out; the proxy of its context (as Playwright takes it)."""
+        """Allow a page to connect; the proxy settings of its context (in Playwright's form)."""
         return {"server": self._server, "username": name, "password": self._egress.admit(name, url)}
 
     def dismiss(self, name: str) -> None:
-        """That page is done."""
+        """End the page's permission to connect."""
         self._egress.dismiss(name)
 
     async def launch_browser(self) -> Browser:
-        """The browser, which has been started."""
+        """The browser, which is already running."""
         assert self._browser is not None
         return self._browser
 
     async def launch_persistent_context(self, context_kwargs: dict[str, object]) -> BrowserContext:  # noqa: ARG002
-        """Refused: what one page leaves is not for the next."""
+        """Always refused: the state that one page leaves must not reach the next page."""
         raise NotSupported("pages share no profile")
 
     @property
     def usable(self) -> bool:
-        """Whether the browser is there and has not ended."""
+        """True if the browser was started and has not ended."""
         return self._pid is not None and self._browser is not None and self._browser.is_connected()
 
     def kill(self) -> None:
-        """Ends the browser and all its children at once: it leads a process group of its own."""
+        """Kill the browser and all its children at once: the browser leads a process group of its own."""
         if self._pid is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._pid, signal.SIGKILL)
 
     async def close(self) -> None:
-        """Ends the browser, by force where it does not end by itself, then the driver and the proxy."""
+        """End the browser (kill it if it does not end by itself), then the driver and the proxy."""
         if self._browser is not None and self._browser.is_connected():
             await within(STOP_SEC, self._browser.close())
         self.kill()
@@ -177,16 +180,19 @@ class GuardedBrowser:
 
 
 def _adopt_orphans() -> None:
-    """Makes this process the parent of what its children leave behind (prctl(2), PR_SET_CHILD_SUBREAPER).
+    """Make this process the parent of processes that its children orphan (prctl(2), PR_SET_CHILD_SUBREAPER).
 
-    Chromium does not wait for its children, and in many containers nobody else does. Other systems have an init.
+    Chromium does not wait for its children, and many containers have no init process that does. Systems other than
+    Linux have one.
     """
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
 
 
 def _crash_handlers() -> set[int]:
-    """Crash handlers of browsers that have come to this process: they leave the browser's group, and end after it."""
+    """Crash handlers of browsers that this process has adopted: they leave the browser's process group and end
+    after the browser.
+    """
     found: set[str] = set()
     for listed in Path("/proc/self/task").glob("*/children"):
         with contextlib.suppress(OSError):
@@ -202,7 +208,7 @@ def _name(pid: str) -> str:
 
 
 async def _reap(*ending: int) -> None:
-    """Waits for processes that have come to us and are about to end: pids, or groups as negative numbers."""
+    """Wait for adopted processes that are about to end: process ids, or process groups as negative numbers."""
     for each in ending:
         with contextlib.suppress(ChildProcessError):
             while (ended := os.waitpid(each, os.WNOHANG)[0]) == 0 or each < 0:
@@ -210,7 +216,7 @@ async def _reap(*ending: int) -> None:
 
 
 async def within(seconds: float, ending: Awaitable[None]) -> None:
-    """An end that is waited for, but not for ever: a driver that has died answers no more."""
+    """Wait for a shutdown step, with a time limit: a driver that has died never responds."""
     from playwright.async_api import Error  # noqa: PLC0415
 
     with contextlib.suppress(Error, OSError, TimeoutError):

@@ -1,8 +1,8 @@
-"""The way out of the browser: a forward proxy on loopback that dials what the address guard allows, and nothing else.
+"""The browser's only way to the network: a forward proxy on loopback that connects to allowed addresses only.
 
-A browser resolves names by itself, follows redirects and loads what a page names, so that no check of a URL keeps it
-in. Here each connection it wants is judged as the crawler's own are, by the same resolver, and what was judged is
-dialled.
+A browser resolves names by itself, follows redirects and loads whatever a page links, so that checking URLs cannot
+confine it. The proxy checks each connection with the same resolver as the crawler's own connections, and dials exactly
+the addresses that were checked.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ logger = logging.getLogger(__name__)
 
 DIAL_SEC: Final = 10.0
 LIFE_SEC: Final = 120.0
-"""How long one connection may last, whatever passes on it."""
+"""The longest life of one connection, in seconds, even while bytes are passing."""
 MAX_BYTES: Final = 64 << 20
-"""What one connection may bring: a page that loads without end must not fill the memory of the browser."""
+"""The most bytes that one connection may bring: a page that loads without end must not fill the browser's memory."""
 CHUNK_BYTES: Final = 64 << 10
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -40,11 +40,11 @@ _UNAVAILABLE = (OSError, TimeoutError, EOFError, asyncio.LimitOverrunError)
 
 
 class Egress:
-    """The proxy. Each page has a name and a password here, since other users of the machine reach it too.
+    """The proxy. Each page has a user name and a password, since other users of the machine can reach the proxy too.
 
-    What FEEDCRAWL_ALLOW_NETWORKS opens is opened for the crawler, not for the scripts of strangers: a page reaches
-    other than public addresses on its own site only. `resolve` answers the addresses of a host that may be dialled,
-    none for a name that has none, or raises AddressRefused. `refused` is told of each refusal.
+    FEEDCRAWL_ALLOW_NETWORKS opens networks for the crawler, not for the scripts of strangers: a page reaches non-public
+    addresses only on its own site. `resolve` returns the addresses of a host that may be dialled (none for a name
+    without addresses), or raises AddressRefused. `refused` is called for each refusal.
     """
 
     def __init__(
@@ -64,24 +64,24 @@ class Egress:
         self._open: set[asyncio.Task[None]] = set()
 
     async def start(self) -> int:
-        """Begins to listen; the port on 127.0.0.1."""
+        """Start listening; the port on 127.0.0.1."""
         self._server = await asyncio.start_server(self._accepted, "127.0.0.1", 0, limit=MAX_HEAD_BYTES)
         port: int = self._server.sockets[0].getsockname()[1]
         return port
 
     def admit(self, name: str, url: str) -> str:
-        """Lets a page at this URL out; the password that goes with its name."""
+        """Allow the page at this URL to connect; the password that belongs to the page's user name."""
         password = secrets.token_urlsafe(24)
         token = base64.b64encode(f"{name}:{password}".encode()).decode()
         self._pages[name] = f"Basic {token}", url
         return password
 
     def dismiss(self, name: str) -> None:
-        """That page is done: it makes no new connections."""
+        """End a page's permission: the page can open no new connections."""
         self._pages.pop(name, None)
 
     async def close(self) -> None:
-        """Ends all connections."""
+        """Close all connections."""
         if self._server is not None:
             self._server.close()
         for task in self._open:
@@ -96,9 +96,9 @@ class Egress:
             async with asyncio.timeout(LIFE_SEC):
                 await self._serve((reader, writer))
         except _UNAVAILABLE:
-            pass  # one side left, or took too long: the other sees its connection end
+            pass  # one side closed or exceeded the time limit: the other side sees the connection end
         except asyncio.CancelledError:
-            pass  # by `close`; the server's own callback must not see it
+            pass  # cancelled by `close`; the server's own callback must not see the cancellation
         finally:
             self._open.discard(task)
             writer.close()
@@ -127,12 +127,12 @@ class Egress:
                 origin[1].close()
 
     def _page_of(self, asked: Asked) -> str | None:
-        """The URL of the page that asks; None for who is no page of ours."""
+        """The URL of the page that sent the request; None if the sender is none of our pages."""
         given = asked.authorization.encode()
         return next((url for token, url in self._pages.values() if secrets.compare_digest(token.encode(), given)), None)
 
     async def _dial(self, asked: Asked, opened: tuple[Network, ...]) -> Streams:
-        """A connection to the first of the host's addresses that takes one; OSError if none does."""
+        """A connection to the first of the host's addresses that accepts one; OSError if none does."""
         refusal = url_refusal(asked.url, opened, self._denied_ports)
         if refusal:
             raise AddressRefused(f"{refusal}: {asked.url}")
@@ -144,7 +144,7 @@ class Egress:
             try:
                 async with asyncio.timeout(DIAL_SEC):
                     return await asyncio.open_connection(ip, asked.port, limit=MAX_HEAD_BYTES)
-            except OSError as error:  # a time-out too
+            except OSError as error:  # includes time-outs
                 failed = error
         raise failed
 
@@ -180,7 +180,7 @@ async def _forward(client: Streams, origin: Streams, asked: Asked) -> None:
 
 
 async def _relay(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
-    """Passes bytes on until one side ends, at most MAX_BYTES."""
+    """Pass bytes from one side to the other until a side closes, at most MAX_BYTES."""
     passed = 0
     with contextlib.suppress(OSError):
         while passed < MAX_BYTES and (chunk := await source.read(CHUNK_BYTES)):
@@ -191,17 +191,17 @@ async def _relay(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> No
 
 
 class _Answer:
-    """Collects what Twisted's resolver answers (IResolutionReceiver), as a future."""
+    """Collects the addresses that Twisted's resolver returns (IResolutionReceiver), as a future."""
 
     def __init__(self) -> None:
         self.addresses: asyncio.Future[tuple[str, ...]] = asyncio.get_running_loop().create_future()
         self._found: list[str] = []
 
     def resolutionBegan(self, resolutionInProgress: Any) -> None:  # noqa: N802, N803 - Twisted's interface
-        """Nothing to do: a lookup has its own time limit."""
+        """Nothing to do: the resolver limits the time of a lookup itself."""
 
     def addressResolved(self, address: Any) -> None:  # noqa: N802
-        """An address, or the refusal that reading it raises."""
+        """Keep an address, or the refusal that reading the address raises."""
         try:
             self._found.append(address.host)
         except AddressRefused as refusal:
@@ -209,13 +209,13 @@ class _Answer:
                 self.addresses.set_exception(refusal)
 
     def resolutionComplete(self) -> None:  # noqa: N802
-        """All are there."""
+        """All addresses have arrived."""
         if not self.addresses.done():
             self.addresses.set_result(tuple(self._found))
 
 
 async def guarded_addresses(host: str) -> tuple[str, ...]:
-    """The addresses of a name or literal that may be dialled, by the resolver that the reactor has; AddressRefused."""
+    """The addresses of a name or literal that may be dialled, from the reactor's resolver; raises AddressRefused."""
     from twisted.internet import reactor  # noqa: PLC0415 - importing it installs one
 
     answer = _Answer()

@@ -1,7 +1,8 @@
-"""Pages as they are once their scripts have run: scrapy-playwright's handler, with limits on everything.
+"""Pages as they are after their scripts have run: scrapy-playwright's handler, with limits on everything.
 
-A browser is started when a page needs it, serves a number of pages, and ends when it is idle; at the hard limit it is
-killed with all its children. Requests with `meta["playwright"]` come here, from whichever spider.
+A browser is started when a page needs it, serves a limited number of pages, and ends when it is idle; at the hard time
+limit it is killed with all its children. Every request with `meta["playwright"]` is rendered here, whichever spider
+made it.
 """
 
 from __future__ import annotations
@@ -31,17 +32,17 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 HARD_SEC: Final = 10.0
-"""How long after the time limit of a page the browser is killed."""
+"""Seconds after a page's time limit at which the browser is killed."""
 SETTLE_SEC: Final = 5.0
-"""How long scripts may go on loading once the document is there."""
+"""The most seconds for which scripts may go on loading after the document has loaded."""
 IDLE_SEC: Final = 60.0
 PAGES_OF_A_BROWSER: Final = 100
 LOOK_SEC: Final = 0.25
-"""Scrapy tells nobody that it has begun to stop."""
+"""Seconds between two checks whether Scrapy is stopping: Scrapy sends no signal when a stop begins."""
 BAD_STARTS: Final = 3
-"""Starts in a row that fail before it is taken that there is no browser."""
+"""Failed starts in a row after which the browser counts as missing."""
 WAITING: Final = 16
-"""Pages that may wait for their turn in the browser; more than that would hold up the crawl."""
+"""The most pages that may wait for the browser; more would hold up the crawl."""
 
 
 class RenderFailed(IgnoreRequest):
@@ -56,23 +57,23 @@ class RenderFailed(IgnoreRequest):
 
 
 class _Run:
-    """One browser from its start to its end, and the handler that drives it."""
+    """One browser from start to end, and the handler that drives it."""
 
     def __init__(self, crawler: Crawler, browser: GuardedBrowser, navigation_sec: float) -> None:
         from scrapy_playwright.handler import ScrapyPlaywrightDownloadHandler  # noqa: PLC0415 - starts slowly
 
-        logging.getLogger("scrapy-playwright").setLevel(logging.ERROR)  # failures are told below, in a line each
+        logging.getLogger("scrapy-playwright").setLevel(logging.ERROR)  # failures are logged below, one line each
         self.browser = browser
         self.handler: Any = ScrapyPlaywrightDownloadHandler(crawler)
         self.handler.browser_provider = browser
-        self.handler.process_request_headers = None  # the browser's own; the user agent is the context's
+        self.handler.process_request_headers = None  # keep the browser's own; the context sets the user agent
         self.handler.config.navigation_timeout_ms = navigation_sec * 1000
         self.handler.config.target_closed_max_retries = 0
         self.handler.config.restart_disconnected_browser = False
         self.open = self.served = 0
 
     async def page(self, request: Request) -> Response:
-        """The page, in a context of its own: what one page leaves is not for the next."""
+        """The page, rendered in a context of its own: state that one page leaves does not reach the next page."""
         name = f"page-{self.served}"
         context = {**request.meta["playwright_context_kwargs"], "proxy": self.browser.admit(name, request.url)}
         own = {"playwright_context": name, "playwright_context_kwargs": context}
@@ -80,7 +81,7 @@ class _Run:
         try:
             return await self.handler.download_request(asked)  # type: ignore[no-any-return]
         except asyncio.CancelledError:
-            self.browser.kill()  # what hangs does not close
+            self.browser.kill()  # a page that hangs does not close
             raise
         finally:
             self.browser.dismiss(name)
@@ -88,16 +89,16 @@ class _Run:
                 await within(STOP_SEC, self.handler.context_wrappers[name].context.close())
 
     async def close(self) -> None:
-        """Ends the browser."""
+        """End the browser."""
         await self.browser.close()
-        self.handler.browser_provider = None  # its own end would wait for a browser that has ended
+        self.handler.browser_provider = None  # the handler's own close would wait for a browser that has already ended
         vars(self.handler).pop("browser", None)
         self.handler.context_wrappers.clear()
         await self.handler.close()
 
 
 class Renderer:
-    """What renders the pages of a crawler, a few at a time."""
+    """Renders the pages of a crawler, a few at a time."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -115,11 +116,11 @@ class Renderer:
 
     @property
     def missing(self) -> bool:
-        """Whether it is known that there is no browser here."""
+        """True if the browser is known to be missing."""
         return self._missing is not None
 
     async def download(self, request: Request) -> Response:
-        """The page with its scripts run, as a response with `playwright` among its flags. RenderFailed."""
+        """The page after its scripts have run, as a response flagged `playwright`. Raises RenderFailed."""
         if self._waiting >= WAITING:
             raise RenderFailed("render_busy", f"{self._waiting} pages wait for the browser")
         self._waiting += 1
@@ -136,7 +137,7 @@ class Renderer:
             self._slots.release()
 
     async def close(self) -> None:
-        """Ends whatever browser there is."""
+        """End the browser, if one is running."""
         self._retire(self._run)
         await asyncio.gather(*self._ending)
 
@@ -147,7 +148,7 @@ class Renderer:
         except RenderFailed as failure:
             if failure.reason == "render_timeout" or run.browser.usable:
                 raise
-        return await self._page(await self._current(), request)  # the browser ended over another page
+        return await self._page(await self._current(), request)  # the browser was ended because of another page
 
     async def _page(self, run: _Run, request: Request) -> Response:
         from playwright.async_api import Error, TimeoutError as Expired  # noqa: I001, PLC0415
@@ -166,7 +167,7 @@ class Renderer:
             raise RenderFailed("render_timeout", "the hard limit was reached") from None
         except Expired as error:
             raise RenderFailed("render_timeout", _first_line(error)) from None
-        except (Error, RuntimeError) as error:  # scrapy-playwright raises the latter for a download
+        except (Error, RuntimeError) as error:  # scrapy-playwright raises the latter when a page starts a download
             raise RenderFailed("render_failed", _first_line(error)) from None
         finally:
             run.open -= 1
@@ -177,7 +178,7 @@ class Renderer:
         return response
 
     async def _drain(self, limit: asyncio.Timeout) -> None:
-        """A crawl that stops waits for its pages as long as for any request."""
+        """Let a stopping crawl wait for its pages as long as for any other request."""
         while self._crawler.engine is None or self._crawler.engine.running:
             await asyncio.sleep(LOOK_SEC)
         ends = asyncio.get_running_loop().time() + self._config.drain_sec
@@ -197,7 +198,9 @@ class Renderer:
         return request.replace(meta={**request.meta, **own})
 
     async def _current(self) -> _Run:
-        """The browser in use, a new one if there is none or it has served enough. RenderFailed without any."""
+        """The browser in use; a new browser if there is none or if it has served its number of pages. Raises
+        RenderFailed if none starts.
+        """
         async with self._starting:
             if self._idle is not None:
                 self._idle.cancel()
@@ -236,7 +239,7 @@ class Renderer:
         return _Run(self._crawler, browser, config.render_timeout_sec)
 
     def _after(self, run: _Run) -> None:
-        """Ends a browser that is no longer in use and, some time later, one that nobody has wanted since."""
+        """After a page: end a retired browser, retire an unusable one, or start the timer of an idle one."""
         if run is not self._run:
             if not run.open:
                 self._later(run.close())
@@ -248,7 +251,7 @@ class Renderer:
             self._idle = asyncio.get_running_loop().call_later(IDLE_SEC, self._retire, run)
 
     def _retire(self, run: _Run | None) -> None:
-        """No more pages for this browser; it ends with the last that it has."""
+        """Give this browser no more pages; it ends after its last page."""
         if self._idle is not None:
             self._idle.cancel()
         if run is None or run is not self._run:
@@ -264,7 +267,9 @@ class Renderer:
 
 
 async def _confine(page: Page, request: Request) -> None:
-    """A page loads what it needs for its text, stays where it is, opens no other, and is read once it has settled."""
+    """Restrict a page: it loads only what its text needs, stays at its URL, opens no other page, and is read once
+    it has settled.
+    """
     read = page.content
 
     async def judge(route: Route, wanted: Wanted) -> None:
@@ -273,7 +278,7 @@ async def _confine(page: Page, request: Request) -> None:
         if may_load(wanted.url, "frame" if framed else wanted.resource_type, asked=request.url if moves else None):
             await route.fallback()
         else:
-            await route.abort("aborted")  # any other reason shows an error in place of the page
+            await route.abort("aborted")  # with any other abort reason, Chromium shows an error in place of the page
 
     async def settled() -> str:
         await _settle(page, request.meta["download_maxsize"])
@@ -281,12 +286,14 @@ async def _confine(page: Page, request: Request) -> None:
 
     page.on("popup", lambda popup: popup.close())
     await page.route("**", judge)
-    # As a page method it would be followed by a wait for `load`, which a page may keep from ever coming.
+    # Not a page method: scrapy-playwright would then wait for the `load` event, which a page can delay for ever.
     page.content = settled  # type: ignore[assignment, method-assign]
 
 
 async def _settle(page: Page, limit: int) -> None:
-    """Waits until nothing is loaded any more, or long enough. RenderFailed for more than `limit` characters."""
+    """Wait until the page loads nothing more, or until the limit. Raises RenderFailed for more than `limit`
+    characters.
+    """
     from playwright.async_api import TimeoutError as Expired  # noqa: PLC0415
 
     with contextlib.suppress(Expired):
@@ -311,6 +318,6 @@ def of(crawler: Crawler) -> Renderer:
 
 
 async def end(crawler: Crawler) -> None:
-    """Ends the browser of a crawler, if it ever wanted one."""
+    """End the browser of a crawler, if the crawler ever started one."""
     if crawler in _by_crawler:
         await _by_crawler[crawler].close()

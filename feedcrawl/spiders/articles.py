@@ -1,4 +1,6 @@
-"""`scrapy crawl articles`: a pure worker. It polls nothing and fetches the pages that others put into the frontier."""
+"""`scrapy crawl articles`: a pure worker. Polls nothing and fetches the pages that other programs put into the
+frontier.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from feedcrawl.spiders.feeds import switch
 
 
 class ArticlesSpider(FrontierSpider):
-    """Arguments: `forever=1` stays when nothing is due. Input: `crawler_queue`, category links, and the frontier."""
+    """Arguments: `forever=1` keeps running when nothing is due. Input: `crawler_queue`, category links, and the
+    frontier.
+    """
 
     name = "articles"
     lanes = ("page",)

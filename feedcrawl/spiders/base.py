@@ -1,4 +1,4 @@
-"""What the spiders share: each kind of task has a handler that makes its request and reads its answer."""
+"""Base of the spiders: each kind of task has a handler that makes its request and reads its response."""
 
 from __future__ import annotations
 
@@ -36,27 +36,31 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 HTML_TYPES = ("text/html", "application/xhtml+xml", "application/xml", "text/xml", "text/plain")
-"""Types whose body may be a page; what is none of them is not read. Plain text and XML are judged by their content."""
+"""Types whose body may be a page; bodies of other types are not read. Plain text and XML are judged by their
+content.
+"""
 
 
 BEGIN_AGAIN_SEC = 1.0
 
 
 class Handler(Protocol):
-    """What handles one kind of task."""
+    """Handles one kind of task."""
 
     def prepare(self, leases: Sequence[Lease]) -> None:
-        """Loads in one round trip what the requests of a batch need."""
+        """Load, in one round trip, the records that the requests of a batch need."""
 
     def request(self, lease: Lease) -> Request | None:
-        """The request of a task; None where there is nothing to ask, and the task is ended."""
+        """The request of a task; None if there is nothing to request, and the task has been ended."""
 
     def goes_on(self, request: Request, lease: Lease) -> bool:
-        """Whether a redirect on the same host is followed; False if the task is ended."""
+        """True if a redirect on the same host is followed; False if the task has been ended."""
 
 
 class FrontierSpider(Spider):
-    """A spider whose requests are the frontier's tasks. Subclasses say what they add to it before."""
+    """A spider whose requests are the frontier's tasks. Subclasses define the tasks that are added at the start
+    (`begin`).
+    """
 
     lanes: Sequence[str] = LANES
     forever = False
@@ -67,7 +71,7 @@ class FrontierSpider(Spider):
         """The spider with the crawler's wiring."""
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.wired = wiring.of(crawler)
-        _ = spider.wired.sources  # a file that cannot be used stops the start
+        _ = spider.wired.sources  # a sources file that cannot be used stops the start
         if spider.wired.files.on:
             spider.lanes = (*spider.lanes, FILE_LANE)
         crawler.signals.connect(spider.stop_at_type, signals.headers_received)
@@ -75,15 +79,15 @@ class FrontierSpider(Spider):
         return spider
 
     def tell_contact(self) -> None:
-        """Says at the start that publishers cannot reach anyone, where that is so."""
+        """Warn at the start if no contact is configured by which publishers could reach the operator."""
         if self.wired.config.contact is None:
             logger.warning("no_contact", extra={"detail": "publishers cannot reach you: set FEEDCRAWL_CONTACT"})
 
     async def start(self) -> AsyncIterator[Any]:
-        """What the spider begins with; requests come from the frontier.
+        """Run `begin`; the requests themselves come from the frontier.
 
-        While the server is away it waits and begins anew, for all of it may be repeated; the scheduler says why, and
-        how long.
+        While the server is away, wait and run `begin` again, since all of it may be repeated; the scheduler logs the
+        reason and the duration.
         """
         await asyncio.sleep(0)
         while not await self._begun():
@@ -94,7 +98,7 @@ class FrontierSpider(Spider):
             yield each
 
     async def begin(self) -> None:
-        """Puts what was asked for into the frontier; may be called again."""
+        """Put the requested URLs into the frontier; may be called again."""
 
     async def _begun(self) -> bool:
         try:
@@ -106,7 +110,7 @@ class FrontierSpider(Spider):
 
     @cached_property
     def handlers(self) -> dict[str, Handler]:
-        """By kind of task."""
+        """The handlers by kind of task."""
         return {
             "feed": FeedTasks(self.crawler, self.unfold),
             "archive": ArchiveTasks(self.crawler),
@@ -122,31 +126,31 @@ class FrontierSpider(Spider):
         return self.wired.leases
 
     async def unfold(self, poll: FeedPoll, response: Response | None) -> bool:  # noqa: ARG002 - for subclasses
-        """Whether a document that is no feed gave way to the feeds that it lists."""
+        """True if a document that is not a feed was replaced by the feeds that it lists."""
         return False
 
     def prepare(self, leases: Sequence[Lease]) -> None:
-        """Loads what the requests of a batch need."""
+        """Load the records that the requests of a batch need."""
         for kind, handler in self.handlers.items():
             mine = [lease for lease in leases if lease.task.kind == kind]
             if mine:
                 handler.prepare(mine)
 
     def request_for(self, lease: Lease) -> Request | None:
-        """The request of a task, by its kind."""
+        """The request of a task, made by the handler of its kind."""
         handler = self.handlers.get(lease.task.kind)
-        if handler is None:  # another version's or another spider's: it is left to them, and costs the task nothing
+        if handler is None:  # a task of another version or another spider: left to them, without an attempt
             self.leases.give_back(lease, reason="no_handler", delay_sec=600)
             return None
         return handler.request(lease)
 
     def goes_on(self, request: Request, lease: Lease) -> bool:
-        """Whether a redirect on the same host is worth following; False if the task has ended here."""
+        """True if a redirect on the same host is to be followed; False if the task has ended here."""
         handler = self.handlers.get(lease.task.kind)
         return handler is None or handler.goes_on(request, lease)
 
     def stop_at_type(self, headers: Any, request: Request) -> None:
-        """Ends a download whose type is none that we read, before its body."""
+        """Stop a download before its body if the Content-Type is none that we read."""
         header = (headers.get("Content-Type") or b"").decode("latin-1")
         declared, types = media_type(header), request.meta.get("file_types")
         if types is not None and not may_be(declared, types):

@@ -1,7 +1,7 @@
-"""Feeds of pages, as `scrapy subscribe` looks for them, in a crawl of its own.
+"""Finds the feeds of pages for `scrapy subscribe`, in a crawl of its own.
 
-The places that are asked are those of `handlers/discovery.py`. Only what parses as a feed, in a child process, is a
-feed.
+The addresses tried are those of `handlers/discovery.py`. Only a document that parses as a feed, in a child process,
+counts as a feed.
 """
 
 from __future__ import annotations
@@ -33,14 +33,15 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 AT_A_TIME = 8
-"""Pages that are looked at beside each other; hosts have their own pace."""
+"""Pages that are examined at the same time; each host keeps its own pace."""
 
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What an address turned out to be: a feed, a list of feeds, a page with the feeds found by way of it, or none.
+    """The result for one address: a feed, a list of feeds, a page with the feeds found through it, or none of these.
 
-    `code` says why it is none: what it is instead (`html`, `json`), or what failed (`http_404`, `dns`).
+    `code` says why the address is no feed: the type of its document (`html`, `json`), or the failure (`http_404`,
+    `dns`).
     """
 
     url: str
@@ -52,7 +53,7 @@ class Looked:
 
 
 class DiscoverSpider(Spider):
-    """Looks at addresses on Scrapy's own scheduler, and leaves in `looked` what each is. Not for `scrapy crawl`."""
+    """Examines addresses on Scrapy's own scheduler and stores each result in `looked`. Not for `scrapy crawl`."""
 
     def __init__(self, urls: Sequence[str], looked: dict[str, Looked], **kwargs: Any) -> None:
         super().__init__("discover", **kwargs)
@@ -60,7 +61,7 @@ class DiscoverSpider(Spider):
         self._looked = looked
 
     async def start(self) -> AsyncIterator[Any]:
-        """All of them; nothing is left for the scheduler."""
+        """Examine all addresses here; the scheduler gets no requests."""
         self._parsers = wiring.of(self.crawler).parsers
         few = asyncio.Semaphore(AT_A_TIME)
         try:
@@ -93,7 +94,9 @@ class DiscoverSpider(Spider):
         return Looked(url, feeds=found)
 
     async def _behind(self, page: Response) -> tuple[Candidate, ...]:
-        """The feeds that a page announces, else the first of the usual addresses, else those that its links name."""
+        """The feeds that a page announces, or else the first feed at the usual addresses, or else the feeds that
+        its links name.
+        """
         named = await links(self._parsers, find_feeds, page)
         found = await self._feeds(choice.places(named, page.url))
         if not found:
@@ -115,7 +118,7 @@ class DiscoverSpider(Spider):
         return found
 
     async def _fetch(self, url: str) -> Response | str:
-        """The answer, or the name of what went wrong."""
+        """The response, or the name of the failure."""
         assert self.crawler.engine is not None
         request = Request(url, headers=FEED_HEADERS, meta={"handle_httpstatus_list": []}, dont_filter=True)
         try:

@@ -1,4 +1,4 @@
-"""`scrapy crawl feeds`: polls the feeds that are due and fetches the articles they name."""
+"""`scrapy crawl feeds`: polls the feeds that are due and fetches the articles that they link."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _SWITCH = {"1": True, "true": True, "yes": True, "on": True} | dict.fromkeys((""
 
 
 class FeedsSpider(FrontierSpider):
-    """Arguments: `feeds` (URLs, files or addresses of OPML or of a URL a line; comma separated), `category` (for what
-    is named in `feeds`), `now=1` (whatever the schedule says), `backfill=1` (the archives of these feeds too, once),
-    `forever=1` (stays when nothing is due).
+    """Arguments: `feeds` (comma separated: feed URLs, and files or URLs of lists, OPML or one URL per line),
+    `category` (for the feeds named in `feeds`), `now=1` (poll at once, whatever the schedule), `backfill=1` (also
+    read the archives of these feeds, once), `forever=1` (keep running when nothing is due).
     """
 
     name = "feeds"
@@ -43,7 +43,7 @@ class FeedsSpider(FrontierSpider):
         self.forever = switch("forever", forever)
 
     async def begin(self) -> None:
-        """Subscribes to what was asked for; the frontier does the rest."""
+        """Subscribe to the feeds of the arguments; the frontier schedules the polls."""
         await sources.sync(self.wired.sources, self.wired.source_stores)
         wishes, refused = registering.read_wishes(
             self.feeds, self.categories, self.wired.gate, limit=self.wired.config.max_feeds_per_list
@@ -54,7 +54,7 @@ class FeedsSpider(FrontierSpider):
             assert self.crawler.stats is not None
             self.crawler.stats.set_value(NO_USABLE_ARGUMENT, value=True)
             raise CloseSpider("no_usable_argument")
-        await self._said(ids)
+        await self._apply_arguments(ids)
         if not self.feeds and not self.wired.registry.count():
             self.logger.warning(
                 "no_feeds", extra={"detail": "no feed is subscribed: `scrapy subscribe URL`, or -a feeds=URL"}
@@ -62,23 +62,23 @@ class FeedsSpider(FrontierSpider):
 
     @cached_property
     def lists(self) -> lists.Lists:
-        """What subscribes to the feeds of lists."""
+        """The service that subscribes to the feeds of lists."""
         wired = self.wired
         stores = (wired.registry, wired.frontier, wired.leases)
         limit = wired.config.max_feeds_per_list
         return lists.Lists(*stores, wired.gate, wired.parsers, wired.now, limit)
 
     async def unfold(self, poll: FeedPoll, response: Response | None) -> bool:
-        """Whether the document was a list of feeds, or a page that gave way to its feed."""
+        """True if the document was a list of feeds, or a page that was replaced by its feed."""
         if not poll.feed.subscription.no_discovery and await discovery.unfold(self.crawler, poll, response):
             return True
         ids = await self.lists.unfold(poll, response) if response is not None else []
         if ids:
-            await self._said(ids)
+            await self._apply_arguments(ids)
         return bool(ids)
 
-    async def _said(self, ids: Sequence[str]) -> None:
-        """What the arguments say of these feeds, or of all if none is named."""
+    async def _apply_arguments(self, ids: Sequence[str]) -> None:
+        """Apply the arguments to these feeds, or to all feeds if none is named."""
         if not (self.now or self.backfill):
             return
         for feeds in finding.batches(self.wired.registry, ids, lists.BATCH):
@@ -88,7 +88,7 @@ class FeedsSpider(FrontierSpider):
 
 
 def switch(name: str, value: object) -> bool:
-    """A spider argument that is on or off; ValueError for any other word."""
+    """The value of a spider argument that is on or off; ValueError for any other word."""
     try:
         return _SWITCH[str(value).strip().lower()]
     except KeyError:

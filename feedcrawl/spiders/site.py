@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 
 class SiteSpider(FrontierSpider):
-    """Arguments: `source` (the name of a source) or `url` (the base of a site that has no settings), `depth` (links
-    followed from the base).
+    """Arguments: `source` (the name of a source) or `url` (the base URL of a site that has no settings), `depth`
+    (the number of links to follow from the base).
     """
 
     name = "site"
@@ -46,7 +46,7 @@ class SiteSpider(FrontierSpider):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
-        """The spider with its source; BadSources if there is none."""
+        """The spider with its source; BadSources if the source does not exist."""
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.site = sources.the_source(spider.wired.sources, spider.source, spider.url)
         if spider.depth is None:
@@ -55,7 +55,7 @@ class SiteSpider(FrontierSpider):
         return spider
 
     async def begin(self) -> None:
-        """Begins at the base of the source, or goes on with a run that was interrupted."""
+        """Start at the base of the source, or continue an interrupted run."""
         wired = self.wired
         await sources.sync(wired.sources, wired.source_stores)
         limit = wired.config.site_max_pages
@@ -63,7 +63,7 @@ class SiteSpider(FrontierSpider):
         self.run.follow([self._page(self.site.base_url, 0)])
 
     async def parse_listing(self, response: Response) -> None:
-        """Submits the articles that a page lists, and follows its listings."""
+        """Submit the articles that a page lists, and follow its links to listing pages."""
         depth = response.meta.get("depth", 0)
         if not same_site(response.url, self.site.base_url) or "download_stopped" in response.flags:
             return
@@ -83,12 +83,12 @@ class SiteSpider(FrontierSpider):
         self._tell(response.url, depth, new, followed)
 
     def spider_closed(self, reason: str) -> None:
-        """The run is over, unless it was interrupted: then the next invocation goes on with it."""
+        """Mark the run as finished, unless it was interrupted: then the next invocation continues it."""
         if reason == "finished" and hasattr(self, "run"):
             try:
                 self.run.end()
             except StoreUnavailable:
-                self.logger.debug("run_not_ended")  # it ends by itself
+                self.logger.debug("run_not_ended")  # the run expires by itself
 
     def _pages(self, urls: Iterable[str], depth: int) -> list[Task]:
         assert self.depth is not None

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class SitemapsSpider(FrontierSpider):
-    """Arguments: `sitemaps` (addresses of sitemaps or of pages of a site, files with one a line; comma separated),
-    `category` (for what is named in `sitemaps`), `now=1` (whatever the schedule says), `forever=1` (stays when nothing
-    is due).
+    """Arguments: `sitemaps` (comma separated: URLs of sitemaps or of pages of a site, files with one URL per
+    line), `category` (for the sitemaps named in `sitemaps`), `now=1` (poll at once, whatever the schedule),
+    `forever=1` (keep running when nothing is due).
     """
 
     name = "sitemaps"
@@ -35,7 +35,7 @@ class SitemapsSpider(FrontierSpider):
         self.forever = switch("forever", forever)
 
     async def begin(self) -> None:
-        """Watches what was asked for; the frontier does the rest."""
+        """Watch the sitemaps of the arguments; the frontier schedules the polls."""
         await sources.sync(self.wired.sources, self.wired.source_stores)
         wishes, refused = registering.read_wishes(
             self.sitemaps, self.categories, self.wired.gate, limit=self.wired.config.max_feeds_per_list
@@ -63,7 +63,7 @@ class SitemapsSpider(FrontierSpider):
         return list(ids)
 
     async def _make_due(self, ids: Sequence[str]) -> None:
-        """These sitemaps, or all if none is named, parts of an index included."""
+        """Make these sitemaps due, or all if none is named, parts of an index included."""
         store, frontier = self.wired.sitemaps, self.wired.frontier
         watched = iter(store.load(ids).values()) if ids else store.all()
         while batch := list(islice(watched, lists.BATCH)):
