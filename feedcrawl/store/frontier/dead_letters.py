@@ -1,4 +1,6 @@
-"""The list of dead letters, which other programs read too: page by page, and letters taken out wherever they stand."""
+"""The list of dead letters, which other programs read too: read in pages, and dead letters removed from any
+position.
+"""
 
 from __future__ import annotations
 
@@ -21,35 +23,35 @@ KEPT_SEC = 30 * 86_400
 
 
 def keep(pipe: Pipeline, text: str) -> None:
-    """Queues on a pipeline the storing of a letter as the frontier wrote it, if the list has it without its secrets."""
+    """Queues on a pipeline the storing of the original dead letter, if the list has it with its secrets masked."""
     uid = read_letter(text).said.get("uid")
     if uid and shown(text) != text:
         pipe.set(keys.letter(str(uid)), text, ex=KEPT_SEC)
 
 
 def original(client: Client, text: str) -> str:
-    """The letter as the frontier wrote it, for one out of the list; the text itself where nothing else is stored."""
+    """The original of a dead letter of the list, with its secrets; the text itself if no original is stored."""
     uid = read_letter(text).said.get("uid") if MASK in text else None
     found = client.get(keys.letter(str(uid))) if uid else None
     return text if found is None else str(found)
 
 
 class DeadLetters:
-    """Oldest first. Methods may raise redis-py's errors."""
+    """The list, oldest dead letter first. Methods may raise StoreUnavailable."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
         self._remove = client.register_script(lua_text(__package__, "remove_letters"))
 
     def count(self) -> int:
-        """How many there are."""
+        """The number of dead letters."""
         return int(self._client.llen(keys.DEAD_LETTERS))
 
     def page(self, start: int) -> list[str]:
-        """Up to `PAGE` letters from a place on, as they stand there."""
+        """Up to `PAGE` dead letters from an index on, as the list has them."""
         letters: list[str] = self._client.lrange(keys.DEAD_LETTERS, start, start + PAGE - 1)
         return letters
 
     def remove(self, start: int, letters: Sequence[str]) -> int:
-        """Takes out letters of the page that begins at `start`; answers how many were still there."""
+        """Removes dead letters of the page that begins at `start`; returns how many were still in the list."""
         return int(self._remove(keys=[keys.DEAD_LETTERS], args=[start, start + PAGE - 1, *letters])) if letters else 0

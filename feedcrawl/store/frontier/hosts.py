@@ -1,4 +1,4 @@
-"""robots.txt of hosts, as fetched: body, status, when, and since when it has been failing."""
+"""robots.txt of each origin as fetched: body, status, time, and since when it has been failing."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RobotsRecord:
-    """The last answer for a robots.txt. `status` 0 stands for no answer; times are Unix seconds.
+    """The last response for a robots.txt. `status` 0 means no response; times are Unix seconds.
 
-    `failing_since` is when it began to fail with 5xx or no answer, 0 while it does not.
+    `failing_since` is the time of the first 5xx or missing response in a row; 0 if the last one was no failure.
     """
 
     body: str
@@ -26,14 +26,14 @@ class RobotsRecord:
 
 
 class Hosts:
-    """The robots.txt that all workers share. Methods may raise redis-py's errors."""
+    """The robots.txt records that all workers share. Methods may raise StoreUnavailable."""
 
     def __init__(self, client: Client, *, robots_ttl_sec: float) -> None:
         self._client = client
         self._ttl_sec = round(robots_ttl_sec)
 
     def robots(self, origin: str) -> RobotsRecord | None:
-        """What is known of the robots.txt of an origin (scheme, host and port)."""
+        """The stored robots.txt of an origin (scheme, host and port); None if none is stored."""
         found = self._client.hgetall(_key(origin))
         if not found:
             return None
@@ -45,7 +45,7 @@ class Hosts:
         )
 
     def save_robots(self, origin: str, record: RobotsRecord) -> None:
-        """Keeps an answer for its time to live."""
+        """Stores a response for the configured time to live."""
         key = _key(origin)
         fields = {
             "body": record.body,
@@ -60,7 +60,9 @@ class Hosts:
 
 
 def _key(origin: str) -> str:
-    """`robots:<host>` for https at its usual port; the port is named otherwise, which tells http (`:80`) apart too."""
+    """The key `robots:<host>` for https at port 443; otherwise with the port, so that http (`:80`) has a key of
+    its own.
+    """
     parts = urlsplit(origin)
     default = {"https": None, "http": 80}.get(parts.scheme)
     port = parts.port or default

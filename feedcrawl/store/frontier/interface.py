@@ -1,7 +1,6 @@
-"""The frontier as services use it: the operations, and the values that go in and come out.
+"""The interface of the frontier for services: its operations, and the types of their arguments and results.
 
-One shard (`queue.Shard`) and several of them together (`shards.Shards`) implement it. Every method may raise
-StoreUnavailable.
+`queue.Shard` (one shard) and `shards.Shards` (several shards) implement it. Every method may raise StoreUnavailable.
 """
 
 from __future__ import annotations
@@ -20,18 +19,23 @@ if TYPE_CHECKING:
     from feedcrawl.domain.frontier.tasks import Again, History, Lease, Task
 
 Pushed = Literal["queued", "raised", "pending", "leased", "known", "again", "moved"]
-"""new | pending, priority raised | pending | in a worker's hands | ended and remembered | ended, queued anew | now in
-another shard, where it shall come again (returned to `Shards` only).
+"""The result of enqueueing a task.
+
+queued: the task is new. raised: pending, now with a higher priority. pending: pending, unchanged. leased: a worker
+holds the task. known: the task has ended and is still remembered. again: the task is enqueued once more. moved: the
+task is in another shard and must be enqueued there (returned to `Shards` only).
 """
 Returned = Literal["pending", "dead", "quarantined", "lost"]
 Finished = Literal["done", "rescheduled", "lost"]
 Signal = Literal["ok", "answered", "site", "soft", "throttled", "none"]
-"""2xx and 3xx | 4xx | the host fails | the host may be failing | 429 | says nothing of the host."""
+"""ok: 2xx and 3xx | answered: 4xx | site: the host fails | soft: the host may be failing | throttled: 429 | none:
+the result tells nothing about the host.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class GivenUp:
-    """A task that ended in `take`, because the workers that held it died."""
+    """A task that `take` gave up because too many workers died while they held it."""
 
     id: str
     outcome: str
@@ -40,10 +44,10 @@ class GivenUp:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What `take` handed out.
+    """The result of `take`.
 
-    `wait_sec` is the time until more may be due (0: at once; None: nothing waits), `blocked` the number of hosts whose
-    tasks wait for an answer that someone is still reading.
+    `wait_sec` is the time until more tasks may be due (0: at once; None: no task is pending). `blocked` is the number
+    of hosts whose tasks wait because a response of the host is still being read.
     """
 
     leases: tuple[Lease, ...]
@@ -54,12 +58,13 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The end of a task, or with status `pending` its next time after `delay_sec`.
+    """The end of a task; with status `pending` the task is due again after `delay_sec`.
 
-    `patch` sets fields of its record (None removes one). `commit` are Redis commands on this shard's keys that happen
-    in the same step if the lease still holds, and not at all otherwise. `signal` is what `release` would have been
-    told, where both come at once. A `dead_letter` goes to the list of dead letters, with the last HTTP status. A poll
-    that its host failed comes after `recovered_sec` if the host is failing and answers anyone again meanwhile.
+    `patch` sets fields of the task's record (None removes a field). `commit` are Redis commands on this shard's keys,
+    which run in the same step if the lease still holds, and otherwise not at all. `signal` is the signal for `release`,
+    if the release is to happen in the same step. With `dead_letter`, the task goes to the list of dead letters with
+    `http_status`, the last HTTP status. `recovered_sec` is for a poll that failed because of its host: if the host is
+    failing and answers any request meanwhile, the poll is due after `recovered_sec`.
     """
 
     lease: Lease
@@ -74,7 +79,7 @@ class Ending:
     recovered_sec: float | None = None
 
     def arguments(self) -> tuple[str | int, ...]:
-        """As done.lua reads them."""
+        """The arguments of done.lua for this ending, in order."""
         lease, delay, letter = self.lease, ms(self.delay_sec), int(self.dead_letter)
         texts = (patch_text(self.patch), compact(list(self.commit)), self.signal or "")
         recovered = "" if self.recovered_sec is None else ms(self.recovered_sec)
@@ -84,7 +89,9 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """What became of the host's circuit, the time until the host may be asked again, and its domain's circuit."""
+    """The result of `release`: the states of the host's circuit before and after, the time until the host's next
+    turn, and the states of its domain's circuit.
+    """
 
     before: str
     after: str
@@ -94,32 +101,32 @@ class Released:
 
 
 class Frontier(Protocol):
-    """All future work, leased to workers and paced per host."""
+    """All tasks, leased to workers and paced per host."""
 
     def push(self, tasks: Iterable[Task], *, delay_sec: float = 0, again: Again = "") -> list[Pushed]:
-        """Adds tasks, each due after `delay_sec`; idempotent and atomic per task.
+        """Enqueues tasks, each due after `delay_sec`; idempotent and atomic per task.
 
-        Unknown → queued; pending → its priority raised if the new one is higher; ended and still remembered → refused
-        (`known`), unless `again` says why it comes again: then it is queued with its stored validators, and a pending
-        one becomes due after `delay_sec`.
+        An unknown task is enqueued. A pending task gets the new priority if that is higher. A task that has ended and
+        is still remembered is not enqueued (`known`), unless `again` gives a reason: then the task is enqueued with its
+        stored validators, and a pending task becomes due after `delay_sec`.
         """
         return self.push_each((task, delay_sec, again) for task in tasks)
 
     @abstractmethod
     def push_each(self, tasks: Iterable[tuple[Task, float, Again]]) -> list[Pushed]:
-        """As `push`, with a delay in seconds and a reason to come again ("" = none) for each task."""
+        """As `push`, with a delay in seconds and a reason to enqueue again ("" for none) for each task."""
 
     @abstractmethod
     def take(self, wanted: int, *, lanes: Sequence[str] = LANES) -> Taken:
-        """Leases up to `wanted` tasks of hosts that may be asked now, best first; reclaims leases that ran out."""
+        """Leases up to `wanted` tasks of hosts that may be requested now, best first; reclaims expired leases."""
 
     def done(self, lease: Lease, **ending: Any) -> Finished:
-        """Ends or reschedules the task; `ending` are the fields of `Ending`."""
+        """Ends or reschedules the task; `ending` has the fields of `Ending`."""
         return self.end([Ending(lease, **ending)])[0]
 
     @abstractmethod
     def end(self, endings: Iterable[Ending]) -> list[Finished]:
-        """Ends or reschedules tasks, all in one step; answers what became of each."""
+        """Ends or reschedules tasks, all in one step; returns the result for each task."""
 
     @abstractmethod
     def give_back(
@@ -133,38 +140,42 @@ class Frontier(Protocol):
         http_status: int | None = None,
         patch: Mapping[str, Any] | None = None,
     ) -> Returned:
-        """Returns the task, due again after `delay_sec`.
+        """Gives back the task, due again after `delay_sec`.
 
-        A `counted` one has used an attempt; after the last it is dead (or quarantined, if it is a feed or its like). A
-        `site_wide` failure uses none, but four of them while the host answers others end the URL. `patch` may name
-        another `url` and `host`: the same task then waits for that host's turn.
+        With `counted` the task has used an attempt; after the last attempt it is dead (a feed, sitemap or hub renewal:
+        quarantined). A `site_wide` failure uses no attempt, but four of them while the host answers other requests end
+        the task. `patch` may set another `url` and `host`: the same task then waits for that host's turn.
         """
 
     @abstractmethod
     def return_strays(self, held: Iterable[Lease]) -> int:
-        """Returns the leases that this worker took and that are none of `held`; answers how many.
+        """Gives back the tasks that this worker has leased and that are not in `held`; returns their number.
 
-        Those whose `take` was not answered, and those whose end the server lost when it was killed.
+        Such leases exist if the reply of a `take` was lost, or if a killed server lost the end of a task.
         """
 
     @abstractmethod
     def release(self, lease: Lease, signal: Signal, *, wait_sec: float | None = None) -> Released:
-        """Frees the host's slot once the answer is read, and tells the host's circuit and pace what came of it."""
+        """Frees the host's slot once the response is read, and applies the signal to the host's circuit and pace."""
 
     @abstractmethod
     def turn(self, lease: Lease) -> float | None:
-        """Reserves the host's next turn under a lease; seconds to wait for it, or None if the lease is lost."""
+        """Reserves the host's next turn under a lease; returns the seconds until that turn, None if the lease is
+        lost.
+        """
 
     @abstractmethod
     def visit(self, host: str, url: str) -> Lease | float:
-        """The host's turn and slot for a request that is no task's, as a lease to be given back (it then is `lost`).
+        """Takes the host's turn and slot for a request without a task; the returned lease must be given back (result
+        `lost`).
 
-        Or the seconds after which it is worth asking again: nothing is reserved, so that who waits holds up nobody.
+        If the host may not be requested now, returns the seconds until the next try; nothing is reserved, so that a
+        waiting caller delays no other.
         """
 
     @abstractmethod
     def heartbeat(self, leases: Iterable[Lease]) -> set[str]:
-        """Extends leases; answers the ids of those that are lost."""
+        """Extends leases; returns the ids of the lost ones."""
 
     @abstractmethod
     def pace(self, host: str, *, delay_sec: float | None = None, concurrency: int | None = None) -> None:
@@ -176,89 +187,103 @@ class Frontier(Protocol):
 
     @abstractmethod
     def forgive(self, hosts: Iterable[str]) -> int:
-        """Forgets failures of hosts that were our own, and their domains'; answers how many circuits it closed."""
+        """Forgets failures of hosts and their domains that were caused by our own network; returns the number of
+        circuits closed.
+        """
 
     @abstractmethod
     def remove(self, task_id: str) -> bool:
-        """Takes a task out altogether, whoever holds it; False if there was none."""
+        """Deletes a task, even if a worker holds it; False if there was none."""
 
     @abstractmethod
     def record(self, task_id: str) -> str | None:
-        """All that is remembered of a task, as text for `adopt`."""
+        """The stored record of a task, as text for `adopt`; None if unknown."""
 
     @abstractmethod
     def adopt(
         self, record: str, *, delay_sec: float = 0, polled: bool = False
     ) -> Literal["queued", "pending", "known"]:
-        """Takes over the record of a task from another shard; `polled` counts the fetch that ended there.
+        """Stores the record of a task from another shard; `polled` counts the fetch that ended there.
 
-        Safe to repeat: one that is pending here stays as it is. One that has ended is remembered as such.
+        Safe to repeat: a task that is pending here stays unchanged. A record of an ended task is stored as ended.
         """
 
     @abstractmethod
     def sweep(self, task_ids: Sequence[str], *, shard: int = 0) -> dict[str, str]:
-        """Those of the tasks that have no future, or had none until now, by how that is (`sweep.lua`).
+        """The tasks that have no future, or had none until now, each with its state (listed in `sweep.lua`).
 
-        What was only out of place is put right in the same step. `shard` is where most of them are.
+        A task that was only misplaced is repaired in the same step. `shard` is the shard of most of the tasks.
         """
 
     @abstractmethod
     def audit(self) -> tuple[int, int]:
-        """Mends what no lease could end: holders without one, and hosts that wait for an answer that nobody reads.
+        """Repairs two faults that no expiring lease would end: holders without a lease, and hosts that count responses
+        as open that no worker reads.
 
-        Answers how many there were of each.
+        Returns the number of each.
         """
 
     @abstractmethod
     def deliver_dead_letters(
         self, limit: int = 1000, keep: int = 100_000, *, first: Callable[[list[str]], None] = lambda _: None
     ) -> int:
-        """Moves dead letters from the shard to the list that consumers read; at most `keep` stay there.
+        """Moves up to `limit` dead letters from the shard to the list that consumers read; the list keeps the last
+        `keep`.
 
-        `first` sees them before they are moved; the list gets them without secrets. In one step, but for a cluster:
-        there the list is another node's, and a letter may come twice.
+        `first` receives the dead letters before they are moved; the list gets them without secrets. The move is one
+        step, except on a cluster: there the list is on another node, and a dead letter may be repeated.
         """
 
     @abstractmethod
     def find(self, task_id: str) -> tuple[Task, History] | None:
-        """A task and what is remembered of it; its status is `fetching` while a worker holds it."""
+        """A task and its history; the status is `fetching` while a worker holds the task. None if unknown."""
 
     @abstractmethod
     def histories(self, task_ids: Sequence[str]) -> dict[str, History]:
-        """What is remembered of those of the tasks that there are, in one round trip; one in hand counts as pending."""
+        """The histories of the tasks that are known, in one round trip; a task that a worker holds counts as
+        pending.
+        """
 
     @abstractmethod
     def counts(self) -> dict[str, int]:
-        """Tasks by `status:kind` (`pending:feed`, `dead:article`, …; ended ones since the beginning) and `leased`."""
+        """Number of tasks by `status:kind` (`pending:feed`, `dead:article`, …; ended tasks since the beginning),
+        and `leased`.
+        """
 
     @abstractmethod
     def figures(self) -> Figures:
-        """Tasks by all that they are counted by, where their hosts stand, and how late they were taken."""
+        """Number of tasks by status, kind, origin and source; of hosts by lane and place; and how late tasks were
+        taken.
+        """
 
     @abstractmethod
     def host(self, name: str) -> HostFigures:
-        """A host's pace and circuit, and those of its registered domain, as they are now."""
+        """The current pace and circuit of a host, and those of its registered domain."""
 
     @abstractmethod
     def circuits(self, limit: int = 1000) -> list[HostFigures]:
-        """Hosts whose circuit is not closed, those that changed last first."""
+        """Hosts whose circuit is not closed, the last changed first."""
 
     @abstractmethod
     def hosts(self, cursor: int = 0, *, count: int = 1000) -> tuple[int, dict[str, int]]:
-        """Some hosts with their pending tasks, and where to go on (0: these were the last); costs as SCAN does."""
+        """Some hosts with their number of pending tasks, and the next cursor (0 at the end); costs as much as
+        SCAN.
+        """
 
     @abstractmethod
     def urls(self, cursor: int = 0, *, count: int = 1000) -> tuple[int, list[tuple[Task, History]]]:
-        """Some tasks with their history, and where to go on (0: these were the last); costs as SCAN does."""
+        """Some tasks with their history, and the next cursor (0 at the end); costs as much as SCAN."""
 
 
 def ms(seconds: float) -> int:
-    """Seconds as scripts take them."""
+    """Seconds as whole milliseconds, the unit of the scripts."""
     return round(seconds * 1000)
 
 
 def patch_text(patch: Mapping[str, Any] | None) -> str:
-    """As the record has it: the payload is a text of its own there; a host comes with where its domain begins."""
+    """A patch as JSON for the scripts: the payload is a JSON text within it, and `site` is added to a host (the
+    length of its registered domain).
+    """
     if not patch:
         return "{}"
     said = dict(patch)
@@ -270,7 +295,9 @@ def patch_text(patch: Mapping[str, Any] | None) -> str:
 
 
 def patched(record: dict[str, Any], patch: Mapping[str, Any] | None, *, without: Iterable[str]) -> dict[str, Any]:
-    """A record with a patch as the scripts apply it: None removes a field, the payload is a text of its own."""
+    """A record with a patch applied as the scripts do it: None removes a field, the payload is stored as JSON
+    text.
+    """
     record = {name: value for name, value in record.items() if name not in without} | dict(patch or {})
     if isinstance(record.get("payload"), dict):
         record["payload"] = compact(record["payload"])

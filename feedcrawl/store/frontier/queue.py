@@ -1,8 +1,8 @@
-"""The frontier: all future work, leased to workers and paced per host (docs/decisions/0002-frontier.md).
+"""One shard of the frontier: tasks leased to workers and paced per host (docs/decisions/0002-frontier.md).
 
-Every operation is one Lua script on one shard's keys. The scripts read the server's clock, so that workers need not
-agree on the time; delays go in and waits come out as relative times. A lease carries a token, and a worker whose lease
-ran out changes nothing.
+Every operation is one Lua script on one shard's keys. The scripts read the server's clock, so that the clocks of
+workers need not agree; arguments and results are relative times. A lease has a token; a worker whose lease has expired
+changes nothing.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from feedcrawl.store.redis.client import Client
 
 PUSH_BATCH = 64
-"""Tasks per script call: keeps the server's longest script short."""
+"""Tasks per script call: limits the longest script on the server."""
 AUDITED = 10_000
-"""Tasks in hand, and hosts that are asked, up to which all of them are looked at in one step."""
+"""Most held tasks, and most blocked hosts of a lane, that `audit` checks in one step."""
 DELIVERED = 64
 """Dead letters per round trip."""
 
@@ -53,7 +53,7 @@ class Shard(ShardReads):
     def __init__(
         self, client: Client, policy: FrontierPolicy, *, shard: int = 0, clock: Callable[[], int] | None = None
     ) -> None:
-        """`clock` gives milliseconds and stands for the server's in tests."""
+        """`clock` returns milliseconds and replaces the server's clock in tests."""
         self._client = client
         self._policy = policy
         self._shard = shard

@@ -1,4 +1,4 @@
-"""What can be seen of one shard of the frontier, without a change to it."""
+"""Read-only operations of one shard of the frontier."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from feedcrawl.store.redis.client import Client
 
 PLACES = ("ready", "waiting", "blocked", "delayed")
-"""Where a lane's hosts stand, and the tasks whose time has not come."""
+"""The sets of a lane: hosts that are ready, waiting or blocked, and tasks that are delayed."""
 
 
 class ShardReads(Frontier):
-    """The reading half of `Shard`."""
+    """The read-only part of `Shard`."""
 
     _client: Client
     _policy: FrontierPolicy
@@ -119,7 +119,7 @@ class ShardReads(Frontier):
         return cursor, [(task, replace(old, status="fetching") if held else old) for task, old, held in found]
 
     def _scan(self, cursor: int, prefix: str, count: int) -> tuple[int, list[str]]:
-        """Some names that begin so, and where to go on, on the node where they lie."""
+        """Some keys with this prefix, and the next cursor; on a cluster, of the node that holds them."""
         client: Any = self._client
         if not is_cluster(client):
             return client.scan(cursor, match=f"{prefix}*", count=count)  # type: ignore[no-any-return]
@@ -129,7 +129,7 @@ class ShardReads(Frontier):
 
 
 def _domain(text: str | None) -> dict[str, Any]:
-    """A domain's record; most are just the time of its next turn and how many answers are open."""
+    """A domain's record; most records are just the time of the next turn and the number of open requests."""
     if text and text.startswith("{"):
         record: dict[str, Any] = json.loads(text)
         return record

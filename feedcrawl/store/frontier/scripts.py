@@ -1,4 +1,4 @@
-"""The frontier's scripts as the server keeps them, and the figures by which they decide.
+"""Assembles the frontier's scripts, and the numbers of their policy.
 
 A script is `policy`, `common.lua`, the parts that it needs, its own `main`, and `run.lua`, in this order.
 """
@@ -31,21 +31,21 @@ SCRIPTS = {
     "audit": "hosts",
     "now": "hosts",
 }
-"""Each with the parts that it needs besides `common`: what it does not need it need not set up at each call."""
+"""Each script with the parts that it needs besides `common`: an unneeded part would be set up at each call."""
 DOMAIN_FAILURES = 3
-"""Hosts that fail together before their registered domain counts as failing."""
+"""Number of hosts that must fail together until their registered domain counts as failing."""
 TOGETHER_MS = 600_000
-"""How far apart two hosts of a domain may begin to fail, and still fail together."""
+"""Longest time between the first failures of two hosts of a domain that count as failing together."""
 HOSTS_A_DOMAIN = 4
-"""Of how many of its hosts a registered domain may be asked at a time, where nothing is said of it."""
+"""Number of hosts of a registered domain that may be requested at the same time, if the domain has no setting."""
 
 
 @dataclass(frozen=True, slots=True)
 class FrontierPolicy:
-    """The figures by which the frontier decides; times in seconds.
+    """The numbers by which the frontier decides; times in seconds.
 
-    A registered domain of which nothing is said may be asked as often as `HOSTS_A_DOMAIN` of its hosts, and never less
-    often than the host whose turn it is.
+    A registered domain without a setting may be requested as often as `HOSTS_A_DOMAIN` of its hosts together, and never
+    less often than the host whose turn it is.
     """
 
     lease_sec: float = 60.0
@@ -68,7 +68,7 @@ class FrontierPolicy:
         )
 
     def lua(self) -> str:
-        """The policy as the first line of every script: parsed once by the server, not at each call."""
+        """The policy as the first line of every script: the server parses it once, not at each call."""
         waits = ", ".join(str(_ms(wait)) for wait in self.circuit_waits_sec)
         domain_delay, domain_concurrency = self.domain_pace
         figures = {

@@ -1,7 +1,7 @@
 """The frontier on several shards, each with the hosts of its own registered domains (docs/decisions/0008-shards.md).
 
-A script touches one shard's keys only, so that the nodes of a Redis Cluster share the work. What concerns two shards is
-done in steps, each of which may be repeated: a kill in between repeats work and loses none.
+A script touches only one shard's keys, so that the nodes of a Redis Cluster share the work. An operation on two shards
+is a sequence of steps, each safe to repeat: a kill in between repeats work and loses none.
 """
 
 from __future__ import annotations
@@ -40,20 +40,22 @@ if TYPE_CHECKING:
     from feedcrawl.store.redis.client import Client
 
 LOOK_SEC = 1.0
-"""Longest time between two looks at a shard: other programs and workers add tasks too."""
+"""Longest time between two takes from a shard: other programs and workers add tasks too."""
 _ENDED = ("attempts", "deaths", "again", "quarantined", "site_failures", "site_failed_at", "again_queued")
 _RETURNED = ("site_failures", "site_failed_at", "again_queued")
-"""What a task does not take along to another host, when its poll has ended there and when it has not."""
+"""Fields that a task loses when it moves to a host of another shard: after its poll has ended, and when it is
+given back.
+"""
 
 
 def agree(client: Client, shards: int) -> None:
-    """Sees that all workers of a server divide its work alike; the first that uses it decides.
+    """Makes sure that all workers of a server use the same number of shards; the first worker sets the number.
 
-    Raises ServerRefused (`shards`) for another number than the server's.
+    Raises ServerRefused (`shards`) if the server has another number.
     """
     said = client.get(keys.SHARDS)
     if said is None:
-        used = client.exists(f"{keys.shard()}clock", f"{keys.shard()}feeds")  # by a version that had one shard
+        used = client.exists(f"{keys.shard()}clock", f"{keys.shard()}feeds")  # keys of a version that had one shard
         client.set(keys.SHARDS, 1 if used else shards, nx=True)
         said = client.get(keys.SHARDS)
     if said is None or int(said) != shards:
@@ -66,10 +68,10 @@ def agree(client: Client, shards: int) -> None:
 
 
 class Shards(Frontier):
-    """The frontiers of all shards as one. Priority and order hold within a shard; shards take turns.
+    """All shards as one frontier. Priority and order hold within a shard; shards take turns.
 
-    What it remembers of them is when each is worth asking. It may be used from two threads: at worst a shard is asked
-    `LOOK_SEC` later than it could be.
+    The only state kept here is when each shard may next have a due task. Two threads may use it: at worst a take from a
+    shard is `LOOK_SEC` late.
     """
 
     def __init__(
@@ -81,7 +83,7 @@ class Shards(Frontier):
         clock: Callable[[], int] | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`clock` as in Frontier; `now` is this worker's, in seconds."""
+        """`clock` as in `Shard`; `now` returns this worker's monotonic time in seconds."""
         self._client = client
         self._now = now
         self._frontiers = [Shard(client, policy, shard=number, clock=clock) for number in range(shards)]
@@ -92,7 +94,9 @@ class Shards(Frontier):
         self._turn = 0
 
     def push_each(self, tasks: Iterable[tuple[Task, float, Again]]) -> list[Pushed]:
-        """As `Frontier.push_each`, one round trip (at least) for each shard that the tasks' hosts are of."""
+        """As `Frontier.push_each`, with one round trip (at least) for each shard to which the tasks' hosts
+        belong.
+        """
         wanted = list(tasks)
         places: dict[int, list[int]] = defaultdict(list)
         for place, (task, _, _) in enumerate(wanted):
@@ -108,7 +112,9 @@ class Shards(Frontier):
         return [answers[place] for place in range(len(wanted))]
 
     def _push_moved(self, task: Task, delay_sec: float, again: Again) -> Pushed:
-        """A task that went on to another shard comes again: there while it is pending, at home once it has ended."""
+        """Enqueues again a task that has moved to another shard: there while it is pending, in its home shard
+        once it has ended.
+        """
         home, found = self._home(task.host), self._where(task.id)
         if found is not None and found[0] != home:
             number, text = found
@@ -125,9 +131,9 @@ class Shards(Frontier):
         return self._frontiers[home].push([task], delay_sec=delay_sec, again=again)[0]
 
     def take(self, wanted: int, *, lanes: Sequence[str] = LANES) -> Taken:
-        """As `Frontier.take`, of the next shard that has something: one round trip where all have.
+        """As `Frontier.take`, from the next shard that has due tasks: one round trip if all shards have some.
 
-        The answer's time and number are those of all shards, as far as they are known.
+        `wait_sec` and `blocked` of the result are for all shards, as far as they are known.
         """
         if lanes != self._lanes:
             self._lanes, self._due = lanes, [0.0] * len(self._frontiers)
@@ -147,7 +153,9 @@ class Shards(Frontier):
         return Taken(leases, min(due, default=None), sum(self._blocked), tuple(given_up))
 
     def end(self, endings: Iterable[Ending]) -> list[Finished]:
-        """As `Frontier.end`, in one step for each shard; what concerns two shards takes several (`_end_across`)."""
+        """As `Frontier.end`, in one step for each shard; an ending that concerns two shards takes several
+        (`_end_across`).
+        """
         wanted = list(endings)
         answers: dict[int, Finished] = {}
         together: dict[int, list[int]] = defaultdict(list)
@@ -165,7 +173,7 @@ class Shards(Frontier):
         return [answers[place] for place in range(len(wanted))]
 
     def give_back(self, lease: Lease, *, patch: Mapping[str, Any] | None = None, **reason: Any) -> Returned:
-        """As `Frontier.give_back`; a `patch` that names a host of another shard moves the task there."""
+        """As `Frontier.give_back`; a `patch` with a host of another shard moves the task there."""
         number = self._goes_to(lease, patch)
         if number is None:
             returned = self._frontiers[lease.shard].give_back(lease, patch=patch, **reason)
@@ -216,7 +224,7 @@ class Shards(Frontier):
         return sum(self._frontiers[number].forgive(own) for number, own in by_shard.items())
 
     def remove(self, task_id: str) -> bool:
-        """As `Frontier.remove`, wherever the task is."""
+        """As `Frontier.remove`, in every shard."""
         removed = [frontier.remove(task_id) for frontier in self._frontiers]
         return any(removed)
 
@@ -247,7 +255,7 @@ class Shards(Frontier):
         return found
 
     def sweep(self, task_ids: Sequence[str], *, shard: int = 0) -> dict[str, str]:
-        """As `Frontier.sweep`; other shards are asked for what is not in the first."""
+        """As `Frontier.sweep`; tasks that the first shard does not have are looked up in the others."""
         found = self._frontiers[shard].sweep(task_ids)
         for number, frontier in enumerate(self._frontiers):
             missing = [each for each, state in found.items() if state in ("absent", "ended")]
@@ -263,7 +271,7 @@ class Shards(Frontier):
     def return_strays(self, held: Iterable[Lease]) -> int:
         """As `Frontier.return_strays`, of all shards together."""
         leases = list(held)
-        self._due = [0.0] * len(self._frontiers)  # whatever is returned is due at once
+        self._due = [0.0] * len(self._frontiers)  # returned tasks are due at once
         return sum(frontier.return_strays(leases) for frontier in self._frontiers)
 
     def audit(self) -> tuple[int, int]:
@@ -304,7 +312,7 @@ class Shards(Frontier):
         return self._cursor(number, own), [each for each in found if each[1].status != "moved"]
 
     def _cursor(self, number: int, own: int) -> int:
-        """Where a shard goes on, or the next one begins; 0 after the last."""
+        """The cursor for the next page of a shard, or for the first page of the next shard; 0 after the last."""
         return own * len(self._frontiers) + number if own else (number + 1) % len(self._frontiers)
 
     def deliver_dead_letters(
@@ -316,12 +324,13 @@ class Shards(Frontier):
             moved += frontier.deliver_dead_letters(limit - moved, keep, first=first)
         return moved
 
-    # --- what concerns two shards ---
+    # --- operations on two shards ---
 
     def _end_across(self, ending: Ending) -> Finished:
-        """Ends a task whose commands are for another shard: a feed that lives with hosts of another than its record.
+        """Ends a task whose commands are for another shard: the feed's host and the feed's record are in different
+        shards.
 
-        They are carried out first, under a lease that was just extended; a kill then repeats the poll.
+        The commands run first, under a lease that was just extended; a kill after that repeats the poll.
         """
         if self._held(ending.lease) is None:
             return "lost"
@@ -330,7 +339,7 @@ class Shards(Frontier):
         return self._frontiers[ending.lease.shard].end([replace(ending, commit=())])[0]
 
     def _reschedule_across(self, ending: Ending) -> Finished:
-        """Reschedules a task whose next time is at a host of another shard; commands of its own shard come last."""
+        """Reschedules a task at a host of another shard; commands for the task's own shard run last."""
         lease, record = ending.lease, self._held(ending.lease)
         if record is None:
             return "lost"
@@ -345,13 +354,17 @@ class Shards(Frontier):
         return "rescheduled"
 
     def _leave(self, ending: Ending, number: int) -> None:
-        """Ends a task here that is in another shard now; what stays keeps it from being queued here a second time."""
+        """Ends a task in the shard that it has left; its record `moved` stays, so that the task is not enqueued
+        there again.
+        """
         self._frontiers[ending.lease.shard].end([replace(ending, status="moved", reason=str(number), patch=None)])
         self._expect(ending.lease.shard, 0)
         self._expect(number, 0)
 
     def _held(self, lease: Lease) -> dict[str, Any] | None:
-        """The record of a task that is still this worker's, its lease extended so that there is time; None if lost."""
+        """The record of a task that this worker still holds, with its lease extended for the steps that follow;
+        None if lost.
+        """
         frontier = self._frontiers[lease.shard]
         text = None if frontier.heartbeat([lease]) else frontier.record(lease.id)
         return None if text is None else dict(json.loads(text))
@@ -366,25 +379,25 @@ class Shards(Frontier):
         return keys.shard_number(str(ending.commit[0][1])) if ending.commit else ending.lease.shard
 
     def _goes_to(self, lease: Lease, patch: Mapping[str, Any] | None) -> int | None:
-        """The other shard to which a patch takes a task; None if it stays where it is."""
+        """The other shard to which a patch moves a task; None if the task stays in its shard."""
         number = self._home(patch["host"]) if patch and patch.get("host") else lease.shard
         return None if number == lease.shard else number
 
     def _where(self, task_id: str) -> tuple[int, str] | None:
-        """The shard in which a task is, and its record; what it left elsewhere does not count."""
+        """The shard that has a task, and the task's record; a record `moved` does not count."""
         for number, frontier in enumerate(self._frontiers):
             text = frontier.record(task_id)
             if text is not None and json.loads(text).get("status") != "moved":
                 return number, text
         return None
 
-    # --- when a shard is worth asking ---
+    # --- when a shard may have a due task ---
 
     def _home(self, host: str) -> int:
         return shard_of_host(host, len(self._frontiers))
 
     def _expect(self, number: int, seconds: float) -> None:
-        """There may be something to take after this time."""
+        """Notes that a shard may have a due task after this time."""
         at, due = self._now() + seconds, self._due[number]
         if due is None or at < due:
             self._due[number] = at

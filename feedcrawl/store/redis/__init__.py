@@ -1,1 +1,1 @@
-"""The connection to Redis, the embedded server, and every key's name."""
+"""The connection to Redis, the embedded server, and the names of all keys."""

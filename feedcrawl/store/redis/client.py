@@ -1,7 +1,7 @@
-"""The types of the client and of its pipelines: the commands in use, with their replies.
+"""The types of the client and its pipelines: the commands that feedcrawl uses, with the types of their replies.
 
-redis-py types each reply as bytes or text, awaited or not. Here a reply is text, and there at once, because `connect`
-fixes the connection's options. Each command is described at https://valkey.io/commands/.
+redis-py types each reply as bytes or text, awaited or not. Here every reply is text and not awaited, because `connect`
+fixes these options of the connection. The commands are described at https://valkey.io/commands/.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ End: TypeAlias = Literal["LEFT", "RIGHT"]
 
 
 class Commands(Protocol):
-    """Commands that a client executes at once. A pipeline queues them: the replies come from its `execute`."""
+    """Commands that a client executes at once. A pipeline queues them, and its `execute` returns the replies."""
 
     def decrby(self, name: str, amount: int = 1) -> int: ...
     def delete(self, *names: str) -> int: ...
@@ -91,7 +91,9 @@ class Commands(Protocol):
 
 
 class Pipeline(Commands, Protocol):
-    """Commands that go to the server together, in one transaction where `pipeline` was asked for one."""
+    """Commands that are sent to the server together; in one transaction if `pipeline` was called with
+    `transaction=True`.
+    """
 
     def execute(self, raise_on_error: bool = True) -> list[Any]: ...
     def __enter__(self) -> Self: ...
@@ -100,7 +102,7 @@ class Pipeline(Commands, Protocol):
 
 
 class Script(Protocol):
-    """A registered script: sent by its digest, and whole where the server does not know it yet."""
+    """A registered script: sent as its digest, and in full if the server does not know the digest."""
 
     script: str
     sha: str

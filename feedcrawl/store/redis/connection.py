@@ -1,10 +1,10 @@
-"""One way to a Redis: the server or cluster that REDIS_URL names, or the embedded server.
+"""Connects to Redis: to the server or cluster named by REDIS_URL, or to the embedded server.
 
     with connect(url=None, data_dir=Path("data")) as connection:
         connection.client.get("…")
 
-The server's version and settings are checked once, at the start (`check_server`); later every command, script and
-pipeline of the client raises StoreUnavailable where the server is in trouble.
+The server's version and settings are checked once, at the start (`check_server`). After that every command, script and
+pipeline of the client raises StoreUnavailable if the server is in trouble.
 """
 
 from __future__ import annotations
@@ -51,8 +51,9 @@ _DEFAULTS: dict[str, Any] = {
     "socket_connect_timeout": 5.0,
     "health_check_interval": 30,
 }
-# Not for a caller to change: surrogateescape keeps whatever other programs wrote, and gives it back as it was; a reply
-# has the same shape under every redis-py; and a command is never sent twice, for it may have been carried out.
+# Callers cannot change these: surrogateescape reads any bytes that other programs wrote and writes them back unchanged;
+# protocol 2 gives replies the same shape under every redis-py. Commands are never retried, since the first try may have
+# been executed.
 _FIXED: dict[str, Any] = {
     "encoding": "utf-8",
     "encoding_errors": "surrogateescape",
@@ -62,7 +63,9 @@ _FIXED: dict[str, Any] = {
 
 
 class Connection:
-    """A client, and the embedded server behind it if there is one. `warnings` is what the start-up check let pass."""
+    """A client, and the embedded server if it is used. `warnings` are the doubts of the start-up check that did
+    not refuse the server.
+    """
 
     def __init__(self, client: Client, server: EmbeddedServer | None = None) -> None:
         self.client = client
@@ -71,11 +74,13 @@ class Connection:
 
     @property
     def embedded(self) -> bool:
-        """Whether this project runs the server."""
+        """True if the client is connected to the embedded server."""
         return self._server is not None
 
     def close(self) -> None:
-        """Closes the client; with the last connection of the last process the embedded server ends. Safe to repeat."""
+        """Closes the client; the embedded server ends with the last connection of the last process. Safe to
+        repeat.
+        """
         for node in _nodes(self.client, all_of_them=True):
             node.close()
             node.connection_pool.disconnect()
@@ -91,7 +96,7 @@ class Connection:
 
 
 def names_a_server(parameters: Mapping[str, Any]) -> bool:
-    """True if connection parameters lead to a server; without one the embedded server is used."""
+    """True if the connection parameters name a server; otherwise the embedded server is used."""
     return any(parameters.get(name) is not None for name in _NAMES_A_SERVER)
 
 
@@ -103,11 +108,13 @@ def connect(
     parameters: Mapping[str, Any] | None = None,
     fsync: str = "everysec",
 ) -> Connection:
-    """The checked connection to the server named by `url` or `parameters` (scrapy-redis's REDIS_PARAMS), else embedded.
+    """The checked connection to the server named by `url` or `parameters` (scrapy-redis's REDIS_PARAMS), else to the
+    embedded server.
 
-    `data_dir` is where the embedded server keeps its data, `fsync` when its writes are on the disk. A server that is a
-    node of a Redis Cluster leads to all of them. Time limits are 5 s unless `parameters` has others; None counts as
-    unset, so that nothing waits for ever (a blocking command must stay below the limit). Raises ServerRefused.
+    `data_dir` is the directory of the embedded server's data, `fsync` its `appendfsync`. If the server is a node of a
+    Redis Cluster, the connection is to the whole cluster. Timeouts are 5 s unless `parameters` sets others; a timeout
+    of None counts as unset, so that no command waits for ever (a blocking command must stay below the timeout). Raises
+    ServerRefused.
     """
     given = {name: value for name, value in (parameters or {}).items() if value is not None}
     url = url or given.get("url")
@@ -133,7 +140,7 @@ def _options(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _keep_surrogates(connection: ConnectionInterface) -> None:
-    """Has redis-py pack commands, where hiredis would: that one refuses what is no UTF-8, though it has read it."""
+    """Encodes commands with redis-py's packer: hiredis reads non-UTF-8 values but refuses to write them."""
     packer = PythonRespSerializer(6000, connection.encoder.encode)  # type: ignore[attr-defined]
     connection._command_packer = packer  # type: ignore[attr-defined]  # noqa: SLF001 - a cluster takes no packer
 
@@ -152,7 +159,7 @@ def _client(url: str | None, given: Mapping[str, Any]) -> Client:
 
 
 def _cluster(url: str | None, given: Mapping[str, Any]) -> Client:
-    """The client of the whole cluster of which a node was named."""
+    """The client of the whole cluster to which the named node belongs."""
     options = _options(given) | {"redis_connect_func": _keep_surrogates}
     try:
         made = raising_ours(RedisCluster)
@@ -167,19 +174,21 @@ def _cluster(url: str | None, given: Mapping[str, Any]) -> Client:
 
 
 def is_cluster(client: object) -> bool:
-    """Whether the client is one of several servers, each with keys of its own."""
+    """True if the client is connected to a cluster, whose nodes each hold a part of the keys."""
     return isinstance(client, RedisCluster)
 
 
 def in_order(pipe: Pipeline) -> None:
-    """What was queued on a pipeline happens before what is queued next, on a cluster's nodes too."""
+    """Makes sure that commands queued so far run before commands queued later: a cluster's pipeline is executed
+    here.
+    """
     queued: object = pipe
     if isinstance(queued, ClusterPipeline):
         queued.execute()
 
 
 def get_each(client: Client, names: Sequence[str]) -> list[str | None]:
-    """The texts under these keys, in order and in one round trip, whichever nodes of a cluster they are on."""
+    """The values of these keys, in order and in one round trip, on a cluster too."""
     if not is_cluster(client):
         return list(client.mget(names)) if names else []
     with client.pipeline(transaction=False) as pipe:
@@ -189,7 +198,7 @@ def get_each(client: Client, names: Sequence[str]) -> list[str | None]:
 
 
 def members_of(client: Client, sets: Sequence[str], size: int) -> Iterator[tuple[int, list[str]]]:
-    """The members of sets, in no order, about `size` at a time, each page with the number of its set."""
+    """The members of sets, in no order, in pages of about `size`, each page with the index of its set."""
     for number, name in enumerate(sets):
         members = client.sscan_iter(name, count=size)
         while page := list(islice(members, size)):
@@ -199,9 +208,11 @@ def members_of(client: Client, sets: Sequence[str], size: int) -> Iterator[tuple
 def newest_of(
     client: Client, sorted_set: str, limit: int, *, before: tuple[float, str] | None = None, floor: float | None = None
 ) -> list[tuple[str, float]]:
-    """Members of a sorted set with their scores, the highest first, from `floor` on; of equal ones the last by name.
+    """Members of a sorted set with their scores, highest score first, then last name first; scores below `floor` are
+    left out.
 
-    `before` is the score and name of the last one seen: it may have left meanwhile, or have come anew.
+    `before` is the score and name of the last member of the previous page; that member may be gone meanwhile, or have
+    another score.
     """
     lowest = "-inf" if floor is None else floor
     if before is None:
@@ -213,7 +224,7 @@ def newest_of(
 
 
 def _nodes(client: object, *, all_of_them: bool = False) -> list[redis.Redis]:
-    """A client of redis-py itself for each server that holds keys, or for replicas too."""
+    """A redis-py client for each server that holds keys; with `all_of_them` for replicas too."""
     if not isinstance(client, RedisCluster):
         return [redis.Redis(connection_pool=cast("redis.Redis", client).connection_pool)]
     nodes: list[ClusterNode] = client.get_nodes() if all_of_them else client.get_primaries()  # type: ignore[no-untyped-call]
@@ -228,11 +239,12 @@ def _embedded(server: EmbeddedServer, given: Mapping[str, Any]) -> Connection:
 
 
 def check_server(client: Client, *, unsafe: bool) -> tuple[str, ...]:
-    """Refuses a server, or a cluster one of whose primaries, would lose work; answers what is doubtful but let pass.
+    """Refuses a server that could lose work (of a cluster: any primary); returns warnings about settings that cannot be
+    checked.
 
-    The crawl's whole state is in Redis: without an append-only file a restart loses it, and eviction loses it one key
-    at a time. `unsafe` lets both pass. Where CONFIG is forbidden (managed servers) INFO is asked, and a missing
-    append-only file is a warning, for such servers persist by means that INFO does not tell.
+    The whole state of the crawl is in Redis: without an append-only file a restart loses it, and eviction loses it key
+    by key. `unsafe` accepts both. If CONFIG is forbidden (managed servers), INFO is used, and a missing append-only
+    file is only a warning, because such servers persist by means that INFO does not show.
 
     Raises ServerRefused (`unreachable` `auth` `too_old` `no_aof` `evicts`).
     """
@@ -263,7 +275,7 @@ def _check_node(client: redis.Redis, *, unsafe: bool) -> tuple[str, ...]:
 
 
 def _config(client: redis.Redis) -> dict[Any, Any] | None:
-    """The two settings that matter, or None where CONFIG is renamed or forbidden."""
+    """The settings `appendonly` and `maxmemory-policy`; None if CONFIG is renamed or forbidden."""
     try:
         return {**client.config_get("appendonly"), **client.config_get("maxmemory-policy")}
     except exceptions.ResponseError:
@@ -305,7 +317,7 @@ def _eviction(name: str, info: Mapping[str, Any], config: Mapping[Any, Any] | No
 
 
 def _server_name(client: redis.Redis) -> str:
-    """How messages call the server: never with its password."""
+    """The server's name in messages, without its password."""
     known = getattr(client, "connection_pool", None)
     options: Mapping[str, Any] = known.connection_kwargs if known else {}
     if path := options.get("path"):

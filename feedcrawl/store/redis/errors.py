@@ -1,7 +1,7 @@
 """The errors of a Redis server, and the translation of redis-py's errors into them.
 
-Every client that `connect` returns raises these errors itself (`raising_ours`): a store method, a service and a
-component write no `try` for redis-py.
+Every client from `connect` raises these errors itself (`raising_ours`), so that stores, services and components need no
+`try` for redis-py.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ class StoreUnavailable(FeedcrawlError):
     """The server cannot execute a command now; the same command may succeed later.
 
     Codes: `unreachable` `timeout` `loading` `busy` `out_of_memory` `disk` `read_only` `replicas` `cluster` `auth`, or
-    the code of the ServerRefused that kept the embedded server from starting again.
+    the code of the ServerRefused that prevented the embedded server from starting again.
     """
 
 
 class ServerRefused(FeedcrawlError):
-    """A server that the crawl may not or cannot run on; `detail` is one sentence that says what to change.
+    """The crawl must not or cannot run on this server; `detail` is one sentence that states what to change.
 
     Codes: `no_data` `data_dir` `no_binary` `runtime_dir` `aof_damaged` `not_starting` `silent` (embedded server),
     `unreachable` `auth` `too_old` `no_aof` `evicts` `cluster` `shards` `emptied` `another_server` (any server).
     """
 
 
-# RedisClusterException is no RedisError in every redis-py.
+# In some versions of redis-py RedisClusterException is not a RedisError.
 _REDIS_ERRORS = (exceptions.RedisError, exceptions.RedisClusterException)
-# An error reply by its first word. redis-py puts the pipeline's command before it, Redis 6 the script's place.
+# Codes of error replies by their first word. redis-py prefixes the pipeline's command, Redis 6 the place in the script.
 _WRAPPINGS = re.compile(r"(?s)^.* caused error: |^ERR Error running script .*?: -(?=[A-Z]+ )")
 _REPLIES = {
     "OOM": "out_of_memory",
@@ -51,7 +51,7 @@ _REPLIES = {
     "WRONGPASS": "auth",
     "NOPERM": "auth",
 }
-# Messages of redis-py about a cluster as a whole; any other RedisClusterException is a bug of the caller.
+# redis-py's messages about a cluster as a whole; any other RedisClusterException is a bug of the caller.
 _CLUSTER_TROUBLE = {
     "Redis Cluster cannot be connected": "unreachable",
     "All slots are not covered": "cluster",
@@ -78,7 +78,7 @@ _KINDS: tuple[tuple[type[Exception], str], ...] = (
 def unavailable(error: Exception) -> StoreUnavailable | None:
     """The StoreUnavailable for an error of redis-py.
 
-    None for errors that are bugs (a wrong type, a missing script, bad syntax): they are raised as they are.
+    None for errors that are bugs (a wrong type, a missing script, bad syntax): the caller raises those unchanged.
     """
     if isinstance(error.__cause__, ServerRefused):
         return StoreUnavailable(error.__cause__.code, error.__cause__.detail)
@@ -100,8 +100,8 @@ def _code(error: Exception) -> str | None:
 def raising_ours(client: type[Client]) -> type[Client]:
     """A subclass of a redis-py client class whose commands, scripts and pipelines raise StoreUnavailable.
 
-    The error of redis-py is the cause. Only what leaves the client is translated: inside, redis-py follows its own
-    errors (a moved slot of a cluster, a script that must be loaded).
+    The redis-py error is the cause. Only errors that leave the client are translated, since redis-py itself handles
+    some errors inside (a moved slot of a cluster, a script that must be loaded).
     """
     return type(client.__name__, (_Client, client), {})
 

@@ -1,4 +1,6 @@
-"""The id of the server's data, in Redis and in the data directory: what tells an emptied server from a new one."""
+"""The id of the server's data, stored in Redis and in the data directory: it distinguishes an emptied server from
+a new one.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +29,10 @@ _REFUSALS = {
 
 
 class Generation:
-    """What one data directory knows of one server. Methods raise StoreUnavailable and DiskUnavailable.
+    """Compares the id in a server with the id in a data directory. Methods raise StoreUnavailable and DiskUnavailable.
 
-    Several data directories may share a server: each keeps the id that it has seen, and a new one takes it over. The id
-    is in every shard: where a node of a cluster has lost its data the server has.
+    Several data directories may share a server: each stores the id that it has seen, and a new directory adopts the
+    server's id. The id is in every shard, so that the loss of one cluster node's data is detected.
     """
 
     def __init__(self, client: Client, data_dir: Path, *, shards: int = 1) -> None:
@@ -41,14 +43,17 @@ class Generation:
         self._seen: str | None = None
 
     def check(self) -> None:
-        """Raises ServerRefused (`emptied`, `another_server`) where the server is not the one that it was."""
+        """Raises ServerRefused if the server has lost its data (`emptied`) or is not the known one
+        (`another_server`).
+        """
         self._judge(self._known(), self._in_redis())
 
     def settle(self) -> None:
-        """As `check`; gives a new server an id, and a new directory the id that the server has had for a while.
+        """As `check`; also gives a new server an id, or stores the server's id in a new directory.
 
-        The server first, and the directory not in the same breath: what it says must have reached the server's disk,
-        or a machine that loses power at its first start would come back with a server that seems emptied.
+        The server gets the id first and the directory only at a later call: by then the id must be on the server's
+        disk. Otherwise a machine that loses power at its first start would have a directory with an id and a server
+        that seems emptied.
         """
         known, there = self._known(), self._in_redis()
         self._judge(known, there)
@@ -58,20 +63,20 @@ class Generation:
             write_anew(self._path, [f"{there}\n".encode()])
 
     def accept(self) -> None:
-        """Takes the server as it is: by the id that it has, or by the directory's own where it has none."""
+        """Accepts the server as it is: takes over its id, or gives it the directory's id if it has none."""
         self._give(self._known() or secrets.token_hex(16))
         write_anew(self._path, [f"{self._seen}\n".encode()])
 
     def _judge(self, known: str | None, there: str | None) -> None:
         refusal = _REFUSALS.get(standing(known, there))
         if refusal is not None:
-            if self._on_disk() is None:  # seen by this process alone so far: the next must know too
+            if self._on_disk() is None:  # so far only this process has seen the id: store it for the next process
                 write_anew(self._path, [f"{known}\n".encode()])
             code, sentence = refusal
             raise ServerRefused(code, sentence.format(directory=self._directory, todo=_WHAT_TO_DO))
 
     def _give(self, made: str) -> None:
-        """The server's id is the one that the first shard has, or gets now."""
+        """Sets the id in all shards: the id of the first shard if it has one, else `made`."""
         first, *others = self._names
         self._client.set(first, made, nx=True)
         self._seen = self._client.get(first) or made

@@ -1,8 +1,8 @@
-"""Every Redis key name, in one place.
+"""The names of all Redis keys.
 
-Two families: keys that other programs read or write (`rss:*`, `webpage:*`, `robots:*`, queues and streams), whose
-names are a contract (docs/data-format.md), and our own, `fc:{shard}:…`, whose braces let Redis Cluster keep one shard
-in one slot.
+There are two families: keys that other programs read or write (`rss:*`, `webpage:*`, `robots:*`, queues and streams),
+whose names are a contract (docs/data-format.md); and our own keys `fc:{shard}:…`, whose braces make Redis Cluster keep
+one shard in one slot.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ PAGE_CACHE_SIZES = "webpage:sizes"
 PAGE_CACHE_BYTES = "webpage:bytes"
 
 SHARDS = "fc:{0}:shards"
-"""STRING: how many shards there are."""
+"""STRING: the number of shards."""
 SWEEPER = "fc:{0}:sweeper"
-"""STRING: the worker that looks for feeds without a future, while it does."""
+"""STRING: the worker that is checking all feeds for a future task; absent otherwise."""
 DELIVERY = "fc:{0}:delivery"
-"""STRING: there while someone hands out dead letters."""
+"""STRING: exists while a worker delivers dead letters."""
 RELAY = "fc:{0}:relay"
-"""STRING: the relay that sends events to Kafka, while it does."""
+"""STRING: the relay that is sending events to Kafka; absent otherwise."""
 
 SOURCES = "fc:{0}:sources"
-"""HASH: sources that were said over the API, by name."""
+"""HASH: sources that were set over the API, by name."""
 TOKENS = "fc:{0}:tokens"
 """HASH: the tokens of the API by their sha256."""
 
 CATEGORY_LINKS_PATTERN = "rss:category_links:*"
 QUEUES_TAKEN_PATTERN = "*crawler_queue*:taken:*"
-"""The lists of `queue_taken`, and those of earlier versions, which had no braces."""
+"""Pattern of the `queue_taken` lists, and of those of earlier versions, which had no braces."""
 
 
 def category_links(category: str) -> str:
-    """SET of canonical article URLs of a category: output of feeds, and input."""
+    """SET of a category's canonical article URLs: feeds add to it, and other programs may too."""
     return f"rss:category_links:{category}"
 
 
@@ -54,7 +54,7 @@ def articles_by_category(category: str) -> str:
 
 
 def webpage(url_sha256: str) -> str:
-    """STRING: decoded HTML of a URL as it was queued."""
+    """STRING: decoded HTML of a page, by the URL that was enqueued."""
     return f"webpage:{url_sha256}"
 
 
@@ -64,7 +64,9 @@ def robots(host: str) -> str:
 
 
 def queue_taken(worker: str) -> str:
-    """LIST: members of `crawler_queue` that a worker has taken and not yet pushed into the frontier; in its slot."""
+    """LIST: members of `crawler_queue` that a worker has taken and not yet enqueued in the frontier; in the
+    queue's slot.
+    """
     return f"{{{CRAWLER_QUEUE}}}:taken:{worker}"
 
 
@@ -74,25 +76,27 @@ def shard(number: int = 0) -> str:
 
 
 def generation(number: int) -> str:
-    """STRING, in each shard: the id of this server's data, which each data directory keeps too."""
+    """STRING, in each shard: the id of this server's data, which each data directory stores too."""
     return f"{shard(number)}generation"
 
 
 def import_job(job_id: str) -> str:
-    """STRING: how far the import of a long list of feeds is."""
+    """STRING: the progress of an import of a long list of feeds."""
     return f"{shard()}import:{job_id}"
 
 
 def letter(uid: str) -> str:
-    """STRING: a dead letter whose URLs have secrets, as the frontier wrote it; the list has it without them."""
+    """STRING: a dead letter as the frontier wrote it, if its URLs have secrets; the list has the dead letter
+    without them.
+    """
     return f"{shard()}letter:{uid}"
 
 
 def api_answer(name: str) -> str:
-    """STRING: what a request that named an Idempotency-Key was answered."""
+    """STRING: the cached response to an API request with an Idempotency-Key."""
     return f"{shard()}answer:{name}"
 
 
 def shard_number(key: str) -> int:
-    """The shard of one of our own keys."""
+    """The shard number in one of our own keys."""
     return int(key[key.index("{") + 1 : key.index("}")])

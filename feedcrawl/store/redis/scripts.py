@@ -1,4 +1,4 @@
-"""The Lua scripts beside the stores: each in the folder `lua` of its package."""
+"""Reads the Lua scripts of the stores, each in the folder `lua` of its package."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
--- An article enters a bucket once, and a new version of it keeps its place. Answers who came before, in that order, as
--- [uid, what they left]…; of another length than from ARGV[5] to ARGV[6] nobody is alike.
+-- Adds an article to a bucket; a new version of the article keeps its place. Returns the articles that came before it, in
+-- order, as [uid, fingerprint]…; only those with a text of ARGV[5] to ARGV[6] characters, since others cannot be similar.
 local uid, left, size, life = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
 local least, most, compared = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
 local mine = redis.call('HGET', KEYS[1], uid)

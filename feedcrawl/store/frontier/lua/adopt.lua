@@ -1,5 +1,6 @@
--- adopt: ARGV = clock, task JSON with all that is remembered of it, delay ms, polled (0|1), site -> 'queued' | 'pending' | 'known'
--- A task that comes from another shard. Where it is pending here already, a kill came between its steps: it stays as it is.
+-- adopt: ARGV = clock, the task's record as JSON, delay ms, polled (0|1), site -> 'queued' | 'pending' | 'known'
+-- Stores a task from another shard. If it is already pending here, a kill came between the steps of its move: it is
+-- unchanged.
 local function main(now)
   local task, polled = cjson.decode(ARGV[2]), ARGV[4] == '1'
   local old = load_task(task.id)

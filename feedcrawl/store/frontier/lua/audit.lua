@@ -1,5 +1,5 @@
--- audit: ARGV = clock, limit -> [holders that had no lease, hosts and domains whose slots were held by nobody]
--- What is held is a few tasks for each worker; where it is more than `limit`, nothing is looked at.
+-- audit: ARGV = clock, limit -> [holders that had no lease, hosts and domains with slots that no task held]
+-- Workers hold a few tasks each; if all together hold more than `limit`, nothing is checked.
 local function main(now)
   if redis.call('HLEN', P .. 'holders') > tonumber(ARGV[2]) then return {0, 0} end
   local slots, unleased, freed = {}, 0, 0

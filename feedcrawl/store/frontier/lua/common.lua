@@ -1,11 +1,12 @@
 -- Shared by all scripts of the frontier: comes after `local POLICY = {…}`, before the other parts that a script needs and
--- its `main(now)`, which run.lua calls (store/frontier/queue.py). KEYS[1] is the shard's prefix, ARGV[1] the clock ('' = TIME).
--- One script touches one shard's keys only, so that a cluster can spread shards (docs/decisions/0002-frontier.md).
+-- its `main(now)`, which run.lua calls (store/frontier/queue.py). KEYS[1] is the shard's prefix, ARGV[1] the clock ('' =
+-- TIME). One script touches one shard's keys only, so that a cluster can spread shards (docs/decisions/0002-frontier.md).
 local P = KEYS[1]
-local LANES = {'poll', 'page'} -- and `file` for media files, `page:<spider>` for what one spider alone can read
+local LANES = {'poll', 'page'} -- and `file` for media files, `page:<spider>` for pages that only one spider can read
 local HOUR = 3600000
 
--- Milliseconds that never run backwards: where the server's clock was stepped back, the difference is added from then on.
+-- The time in milliseconds, which never runs backwards: if the server's clock is set back, the difference is added from
+-- then on.
 local function clock()
   local raw = tonumber(ARGV[1])
   if not raw then
@@ -35,12 +36,12 @@ end
 
 local function save_task(task) redis.call('SET', task_key(task.id), cjson.encode(task)) end
 
--- One field for all that a task is counted by.
+-- The field under which a task is counted: kind, origin and source.
 local function label(task) return string.format('%s:%s:%s', task.kind, task.origin or '', task.source or '') end
 
 local function count(status, what, by) redis.call('HINCRBY', P .. 'counts', status .. ':' .. what, by) end
 
--- A pending task's record has no status: what is stored a million times says as little as it can.
+-- True for a pending task: its record has no status, which saves memory a million times.
 local function pending(task) return task.status == nil end
 
 local function holder_of(id)

@@ -2,7 +2,8 @@
 --   released before), dead letter (0|1), http status, recovered ms ('' = none) -> ['done' | 'rescheduled' | 'lost'…]
 local PARTS = 11
 
--- What an ending says besides its task: before any lease is dropped, so that a command that cannot be run changes none.
+-- Runs an ending's commands and signal. This is done for all endings before any lease is dropped, so that a command that
+-- fails ends no task.
 local function commit(ending, now)
   local holder = held(ending.id, ending.token)
   if not holder then return nil end

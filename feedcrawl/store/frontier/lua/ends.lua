@@ -1,4 +1,4 @@
--- What a worker says of a task's record; `site` is of the host that the patch names.
+-- Applies a worker's patch to a task's record; `site` belongs to the host of the patch.
 local function merge(task, patch)
   local moves = patch.host or patch.source or patch.origin
   local site = patch.site
@@ -11,7 +11,7 @@ local function merge(task, patch)
   if patch.host then place_in_domain(task.host, site) end
 end
 
--- A task that was asked for again while a worker held it starts anew where it would have ended or counted.
+-- If a task was enqueued again while a worker held it, the task starts anew instead of ending or using an attempt.
 local function renew(task)
   if not task.again_queued then return false end
   task.again, task.again_queued, task.attempts = task.again_queued, nil, nil
@@ -19,7 +19,7 @@ local function renew(task)
   return true
 end
 
--- Ends a task: what stays is the record of its URL, for as long as it must not be asked again.
+-- Ends a task; its record is kept for as long as the same task must not be enqueued again.
 local function finish(task, status, reason, now)
   task.status, task.reason, task.updated_at, task.attempts, task.deaths = status, reason, now, nil, nil
   task.payload, task.site_failures, task.site_failed_at, task.quarantined, task.again = nil, nil, nil, nil, nil
@@ -28,7 +28,7 @@ local function finish(task, status, reason, now)
   count(status, label(task), 1)
 end
 
--- What a task carries, as its dead letter keeps it: what the feed said of an article is in its entry too, and long.
+-- The payload for a dead letter. An article's long payload loses content and summary, since its entry has them too.
 local function carried(task)
   if task.kind ~= 'article' or #(task.payload or '') < 2048 then return task.payload end
   local payload = cjson.decode(task.payload)
@@ -43,7 +43,8 @@ local function dead_letter(task, reason, now, status)
   redis.call('RPUSH', P .. 'dlq', cjson.encode(letter))
 end
 
--- Gives up a task after its attempts: URLs die with a dead letter, feeds and their like come back rarely.
+-- Gives up a task after its attempts: a page dies with a dead letter; a feed, sitemap or hub renewal is quarantined, which
+-- means due again ever later.
 local function give_up(task, reason, now, status)
   if POLLS[task.kind] then
     task.quarantined = (task.quarantined or 0) + 1

@@ -1,5 +1,5 @@
--- forgive: ARGV = clock, host… -> how many circuits it closed. Failures that were our own say nothing of hosts and domains;
--- what a host asked for (429) stands.
+-- forgive: ARGV = clock, host… -> number of circuits closed. Forgets failures of hosts and domains that our own network
+-- caused; a pause that a host requested (429) stays.
 local function pardon(paced, delay, now)
   local was = paced.state
   if was ~= 'closed' and (rawget(paced, 'refusals') or 0) == 0 then paced.next_at = math.min(paced.next_at, now + delay) end

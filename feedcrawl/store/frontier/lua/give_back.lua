@@ -3,7 +3,7 @@
 local id, token, reason, delay = ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
 local counted, site_wide, status = ARGV[6] == '1', ARGV[7] == '1', tonumber(ARGV[8])
 
--- The host answers others but not this URL: after four such failures the URL itself is dead.
+-- True if the task has failed so often while its host answered other requests that the URL itself is dead.
 local function failed_alone(task, host, now)
   if host.ok_at > (task.site_failed_at or task.discovered_at or 0) then
     task.site_failures = (task.site_failures or 0) + 1

@@ -1,6 +1,6 @@
--- Hosts: read once per script, changed as tables, and settled and written back at its end. A field named as a lane says
--- in which set the host stands for it, so that a move touches two sets and not eight. `tasks` counts what is pending;
--- `site` is the length of the registered domain at the end of the name, 0 where there is none.
+-- Hosts: read once per script, changed as tables, then settled and written back at the end of the script. The field named
+-- after a lane has the set in which the host is for that lane, so that a move changes two sets and not eight. `tasks` is
+-- the number of pending tasks; `site` is the length of the registered domain at the end of the name, 0 if there is none.
 local DEFAULTS = {__index = {next_at = 0, busy = 0, delay = POLICY.delay, concurrency = POLICY.concurrency,
   state = 'closed', failures = 0, opened = 0, doublings = 0, good = 0, refusals = 0, ok_at = 0, poll = '', page = '',
   tasks = 0, site = 0, blamed = 0, away = 0}}
@@ -19,7 +19,7 @@ local function host_of(name)
   return host
 end
 
--- The host, which is about to change; `lane` if its queue of that lane does.
+-- The host, marked as changed; with `lane`, its queue of that lane is marked too.
 local function touch(name, lane)
   local host, lanes = host_of(name), touched[name]
   if not lanes then
@@ -33,8 +33,9 @@ local function touch(name, lane)
   return host
 end
 
--- Registered domains: the same for all hosts of one. A record is there while a host of it is being asked, its turn is to
--- come or hosts wait for it (`at`: lane -> where it stands; `front`: lane -> the host that stands ready in its name).
+-- Registered domains: pace and circuit that all hosts of a domain share. A record exists while a host of the domain has an
+-- open request, the domain's turn is to come, or hosts wait for it (`at`: lane -> the domain's place; `front`: lane -> the
+-- one host of the domain that is ready).
 local DOMAIN = {__index = {next_at = 0, busy = 0, delay = POLICY.domain_delay, concurrency = POLICY.domain_concurrency,
   state = 'closed', failures = 0, opened = 0, failed_at = 0}}
 local domains, stirred, changed = {}, {}, {}
@@ -51,7 +52,7 @@ local function load_domain(name)
   return domains[name]
 end
 
--- The domain of a host, nil where there is none, and its name.
+-- The domain of a host and the domain's name; nil if there is none.
 local function domain_of(name)
   local length = host_of(name).site
   if length == 0 then return nil end
@@ -59,7 +60,7 @@ local function domain_of(name)
   return load_domain(domain), domain
 end
 
--- The domain, which is about to change; `lane` if it may gain or lose a host that waits for it.
+-- Marks a domain as changed; with `lane`, the hosts of that lane that wait for the domain may have changed too.
 local function stir(name, lane)
   stirred[name], changed[name] = stirred[name] or {}, true
   if lane then
@@ -68,14 +69,14 @@ local function stir(name, lane)
   end
 end
 
--- How many may be open at a time at a host or domain: one where its circuit is not closed.
+-- The number of requests that may be open at a host or domain: one if its circuit is not closed.
 local function allowed(paced) return paced.state == 'closed' and paced.concurrency or 1 end
 
 local function is_open(paced, now) return paced.busy < allowed(paced) and paced.next_at <= now end
 
 local function is_own(name) return name == 'file' or string.sub(name, 1, 5) == 'page:' end
 
--- All lanes in which a host or domain stands or may come to stand; few have any but the two (`own`).
+-- All lanes in which a host or domain has a place or may get one; only those with `own` have lanes besides the common two.
 local function lanes_of(places, more, own)
   if not own then return LANES end
   local names = {'poll', 'page'}
@@ -88,16 +89,17 @@ local function lanes_of(places, more, own)
   return names
 end
 
--- The set of a place, nil where it has none. Hosts that wait for their domain stand apart, and the domain in their stead.
+-- The key of a place's set, nil if it has none. Hosts that wait for their domain have a set of their own (`parked`), and
+-- the domain takes their place in the other sets.
 local function place_key(place, lane, domain)
   if place == '' or place == 'open' then return nil end
   if place == 'parked' then return P .. 'parked:' .. lane .. ':' .. domain end
   return P .. place .. ':' .. lane
 end
 
-local risen = {} -- lanes that have got a ready host meanwhile
+local risen = {} -- lanes to which a ready host was added since their heads were read
 
--- Moves a host, or a domain, to another place of a lane; `places` keeps where it stands.
+-- Moves a host or a domain to another place of a lane; `places` stores the place per lane.
 local function move(places, name, lane, place, score, domain)
   local old = places[lane] or ''
   local from, to = place_key(old, lane, domain), place_key(place, lane, domain)
@@ -107,8 +109,8 @@ local function move(places, name, lane, place, score, domain)
   if old ~= place then places[lane] = place end
 end
 
--- Puts a host where its next task is found, per lane: `ready` by the best task's rank, `waiting` by the time of its
--- turn, `blocked` while someone reads an answer, `parked` while it is its domain that must wait, or nowhere.
+-- Puts a host into its place for each lane: `ready` by the best task's rank, `waiting` by the time of its next turn,
+-- `blocked` while all its slots have open requests, `parked` while its domain must wait, or nowhere without tasks.
 local function settle(name, now)
   local host, lanes = hosts[name], touched[name]
   touched[name] = nil
@@ -135,8 +137,8 @@ local function settle(name, now)
   end
 end
 
--- Puts a domain for which hosts wait where its time is found: among the hosts that wait or are blocked, under a name that
--- no host can have. Once it may be asked, the best of its hosts stands ready, one per lane.
+-- Puts a domain for which hosts wait into its place: among the waiting or blocked hosts, under a name that no host can have
+-- (`@…`). When the domain may be requested, the best of its hosts becomes ready, one per lane.
 local function settle_domain(name, now)
   local domain, lanes = domains[name], stirred[name]
   for _, lane in ipairs(lanes_of(domain.at, lanes, domain.own)) do
@@ -150,7 +152,7 @@ local function settle_domain(name, now)
       end
       move(domain.at, '@' .. name, lane, place, score)
       local front = domain.front[lane]
-      if (place == 'open') ~= (front ~= nil) and best then -- one steps forward, or back among those that wait
+      if (place == 'open') ~= (front ~= nil) and best then -- the best host becomes ready, or the ready one is parked
         domain.front[lane] = front or best
         touch(domain.front[lane], lane)
         settle(domain.front[lane], now)
@@ -179,7 +181,7 @@ local function idle(host)
   return true
 end
 
--- Whether a domain's record says more than its turn and its open answers.
+-- True if a domain's record has nothing but its next turn and its number of open requests.
 local function is_plain(domain)
   for field, value in pairs(domain) do
     if field ~= 'next_at' and field ~= 'busy' and value ~= DOMAIN.__index[field]
@@ -188,7 +190,8 @@ local function is_plain(domain)
   return true
 end
 
--- A domain's record outlives its last turn for as long as failures of its hosts count together; its own pace stays longer.
+-- A domain's record is kept after its last turn for as long as failures of its hosts count together; a pace set for the
+-- domain is kept longer.
 local function save_domain(name, now)
   local domain = domains[name]
   for lane, place in pairs(domain.at) do
@@ -205,8 +208,8 @@ local function save_domain(name, now)
   end
 end
 
--- A host's record outlives its last task for as long as what it says of pace and circuit may matter. `circuits` has those
--- in trouble by the time of the last change, so that nobody need go through all.
+-- A host's record is kept after its last task for as long as its pace and circuit may matter. `circuits` has the hosts
+-- whose circuit is not closed, by the time of the last change, so that they are found without reading all hosts.
 local function save_host(name, now)
   local host, before, changes = hosts[name], stored[name], {}
   for field, value in pairs(host) do

@@ -1,5 +1,6 @@
--- push: ARGV = clock, then for each task: JSON, id, lane, host, priority, delay ms, again, label, site -> [what became of
---   each]. `label` is what it is counted by, `site` the length of the registered domain at the end of its host, or 0.
+-- push: ARGV = clock, then for each task: JSON, id, lane, host, priority, delay ms, again, label, site -> [result…].
+-- `label` is
+--   the field of the counters, `site` the length of the registered domain at the end of the host, or 0.
 local PARTS = 9
 
 local function welcome(new)
@@ -9,7 +10,7 @@ local function welcome(new)
   place_in_domain(new.host, new.site)
 end
 
--- An unknown task: the record is what came, and since when it is known.
+-- Adds an unknown task: its record is the given JSON with the time of discovery.
 local function add(new, text, now)
   redis.call('SET', task_key(new.id), string.format('%s,"discovered_at":%.0f}', string.sub(text, 1, -2), now))
   welcome(new)
@@ -17,7 +18,7 @@ local function add(new, text, now)
   return 'queued'
 end
 
--- One that ended comes again, with what is remembered of its URL.
+-- Enqueues an ended task again, with its stored validators and times.
 local function revive(old, new, text, now)
   local task = cjson.decode(text)
   for _, name in ipairs({'etag', 'last_modified', 'content_hash', 'fetch_count', 'last_fetched_at', 'discovered_at'}) do
@@ -30,7 +31,7 @@ local function revive(old, new, text, now)
   return 'again'
 end
 
--- One in a worker's hands: its queue is left alone.
+-- Updates a task that a worker holds: it is in no queue now.
 local function note(old, new, text)
   if new.again == '' and new.priority <= old.priority then return 'leased' end
   old.priority = math.max(old.priority, new.priority)
@@ -48,7 +49,7 @@ local function hasten(old, new, text, now)
   return 'again'
 end
 
--- What waits keeps its place in time; only its rank improves.
+-- Raises the priority of a pending task; the time since which it waits stays.
 local function raise(old, new, now)
   if new.priority <= old.priority then return 'pending' end
   local since, delayed = dequeue(old)

@@ -1,4 +1,4 @@
--- One task more, or one less, that is pending at a host. Nothing else of the host is looked at but at its first and last.
+-- Adds `by` to the number of a host's pending tasks. The host's record is read only if the number falls to 0.
 local function hold(name, by)
   local host = hosts[name]
   if host then
@@ -8,27 +8,28 @@ local function hold(name, by)
   local number = redis.call('HINCRBY', host_key(name), 'tasks', by)
   if number < 1 then
     host_of(name).tasks = 0
-    stored[name].tasks = -1 -- so that it is written, and ages
+    stored[name].tasks = -1 -- so that the record is written and gets its expiry
   end
 end
 
--- A pending task is counted, and its host holds one more, or one less.
+-- Adds `by` to the counter of pending tasks and to the host's number of pending tasks.
 local function tally(task, by)
   count('pending', label(task), by)
   hold(task.host, by)
 end
 
--- A host says at its first task where its registered domain begins.
+-- Stores with a host's first task the length of the host's registered domain.
 local function place_in_domain(name, site)
   if not site or site == 0 then return end
   if not hosts[name] then redis.call('HSETNX', host_key(name), 'site', site)
   elseif hosts[name].site == 0 then hosts[name].site = site end
 end
 
--- Rank within a lane: who became due first, each step of priority worth an hour of waiting. Lower goes first.
+-- Rank within a lane: the time at which a task became due, less one hour for each step of priority. The lowest goes first.
 local function rank(priority, since) return since - priority * HOUR end
 
--- What promotion must know without reading the record; the host's length tells where the id begins.
+-- A member of the delayed set has all that `promote` needs without reading the record; the host's length marks where the id
+-- begins.
 local function delayed_member(task) return string.format('%d %d %s%s', task.priority, #task.host, task.host, task.id) end
 
 local function delayed_parts(member)
@@ -47,7 +48,7 @@ local function enqueue(task, now, delay)
   end
 end
 
--- Since when the task waits: the score that it had, and whether it was delayed.
+-- Removes a task from its queue; returns the time at which it became or becomes due, and true if it was delayed.
 local function dequeue(task)
   local lane = lane_of(task)
   local due = redis.call('ZSCORE', P .. 'delayed:' .. lane, delayed_member(task))

@@ -1,4 +1,4 @@
--- remove: ARGV = clock, id -> 'removed' | 'unknown'. An operator's or unsubscriber's word; a lease on it is fenced off.
+-- remove: ARGV = clock, id -> 'removed' | 'unknown'. For operators and for unsubscribing; a lease of the task becomes lost.
 local function main(now)
   local id = ARGV[2]
   local task = load_task(id)

@@ -1,6 +1,7 @@
--- Removes letters (ARGV[3]…) from the part ARGV[1]..ARGV[2] of a list, else from anywhere in it; answers how many. Letters
--- are known by their text, since others may push and trim meanwhile. They become what no letter is, and go in one pass over
--- the list: LREM for each would read it as often as there are letters.
+-- Removes dead letters (ARGV[3]…) from the range ARGV[1]..ARGV[2] of a list, else from anywhere in it; returns their
+-- number. A dead letter is identified by its text, since other programs may append to the list and trim it meanwhile. Each
+-- one is replaced by a mark, and the marks are removed in one pass: LREM for each dead letter would read the list each
+-- time.
 local start, stop, wanted, found, gone = tonumber(ARGV[1]), tonumber(ARGV[2]), {}, 0, '\0'
 for i = 3, #ARGV do wanted[ARGV[i]] = (wanted[ARGV[i]] or 0) + 1 end
 for i, text in ipairs(redis.call('LRANGE', KEYS[1], start, stop)) do

@@ -1,4 +1,4 @@
--- The end of every script: its main, then the hosts and domains that it touched.
+-- The end of every script: runs its main, then settles and writes the hosts and domains that main changed.
 local now = clock()
 local answer = main(now)
 settle_all(now)

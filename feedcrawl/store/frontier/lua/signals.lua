@@ -1,4 +1,4 @@
--- The twin of tests/site/host_circuit.py `step`, for hosts and domains; answers how long it must be left alone.
+-- The twin of tests/site/host_circuit.py `step`, for hosts and domains; returns the pause before the next request in ms.
 local function step_circuit(host, signal, wait, threshold)
   local failed = signal == 'site' or signal == 'soft'
   local alive = signal == 'ok' or signal == 'answered'
@@ -14,7 +14,7 @@ local function step_circuit(host, signal, wait, threshold)
   return wait
 end
 
--- The twins of tests/site/host_pace.py `throttled`, `answered` and `pause_ms`; answers how long the host must be left alone.
+-- The twins of tests/site/host_pace.py `throttled`, `answered` and `pause_ms`; returns the host's pause in ms.
 local function step_pace(host, signal, wait)
   if signal == 'throttled' then
     if wait <= 0 then wait = math.min(30000 * 2 ^ math.min(host.refusals, 7), HOUR) end
@@ -29,7 +29,7 @@ local function step_pace(host, signal, wait)
   return wait
 end
 
--- The twins of tests/site/host_circuit.py `widened` and `together`: what a host's signal says of its registered domain.
+-- The twins of tests/site/host_circuit.py `widened` and `together`: applies a host's signal to its registered domain.
 local function signal_domain(host, domain, signal, now)
   local alive = signal == 'ok' or signal == 'answered'
   local blames = signal == 'site' and domain.state == 'closed' and host.blamed == 0
@@ -46,10 +46,10 @@ local function signal_domain(host, domain, signal, now)
   end
 end
 
--- Polls that back off because their host fails, by the time at which they would come without that. A host that answers
--- others and fails one has one failure at a time: that poll's back-off is its own.
+-- Polls that back off because their host fails, by the time at which they would be due without the failures. A host that
+-- fails one feed and answers others never has two failures in a row: such a poll's back-off concerns only its feed.
 local AWAY = 10000
-local RECALLED = 16 -- per answer: each that comes brings as many more
+local RECALLED = 16 -- polls per response; the response of each recalled poll recalls as many more
 
 local function away_key(name) return P .. 'away:' .. name end
 
@@ -65,7 +65,7 @@ local function note_away(name, task, recovered, now)
   touch(name).away = 1
 end
 
--- The host has answered: no poll of it waits any longer than it would have without the failures.
+-- The host has answered: its polls become due as they would have been without the failures.
 local function recall(name, host, now)
   local popped, earlier = redis.call('ZPOPMIN', away_key(name), RECALLED), {}
   if #popped < 2 * RECALLED then host.away = 0 end
@@ -75,8 +75,9 @@ local function recall(name, host, now)
   if #earlier > 0 then redis.call('ZADD', P .. 'delayed:poll', 'XX', 'LT', unpack(earlier)) end
 end
 
--- What an answer says of its host and its domain. Signals: ok (2xx, 3xx), answered (4xx), site, soft, throttled, none.
--- `wait` is Retry-After, in milliseconds. Answers the states of the host's circuit and of its domain's, before and after.
+-- Applies the signal of a response to the host and its domain. Signals: ok (2xx, 3xx), answered (4xx), site, soft,
+-- throttled, none. `wait` is Retry-After in milliseconds. Returns the states of the host's circuit before and after, then
+-- the domain's.
 local function signal_host(name, signal, wait, now)
   local host, domain, its = touch(name), domain_of(name)
   local before, wider = host.state, domain and domain.state or 'closed'

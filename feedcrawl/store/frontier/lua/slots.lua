@@ -1,14 +1,14 @@
 -- The twin of tests/site/host_pace.py `effective_delay`.
 local function delay_of(host) return math.min(host.delay * 2 ^ host.doublings, math.max(host.delay, 120000)) end
 
--- What nobody said of a domain makes no host of it slower.
+-- A domain's default delay never makes its hosts slower than their own delay; only a configured delay does.
 local function domain_delay(domain, delay)
   if POLICY.domain_delay_stands or rawget(domain, 'delay') then return domain.delay end
   return math.min(domain.delay, delay)
 end
 
--- The twin of tests/site/host_pace.py `reserve_both`: when a host may next be asked, given a turn that is taken now. The turn is
--- its domain's too.
+-- The twin of tests/site/host_pace.py `reserve_both`: takes the next turn of a host and of its domain; returns the time of
+-- that turn.
 local function reserve(host, domain, now)
   local at, delay = math.max(now, host.next_at, domain and domain.next_at or 0), delay_of(host)
   host.next_at = at + delay
@@ -16,7 +16,7 @@ local function reserve(host, domain, now)
   return at
 end
 
--- A turn is taken, and with it a slot at the host and at its domain.
+-- Takes a turn and a slot of a host and of its domain.
 local function occupy(host, domain, its, now)
   reserve(host, domain, now)
   host.busy = host.busy + 1
@@ -26,12 +26,12 @@ local function occupy(host, domain, its, now)
   end
 end
 
--- With one connection the delay runs from the end of an answer.
+-- If only one request may be open, the delay runs from the end of the response.
 local function rest(paced, delay, now)
   if paced.concurrency == 1 then paced.next_at = math.max(paced.next_at, now + delay) end
 end
 
--- Frees the slot at the host, and at its domain, once.
+-- Frees the slot at the host and at its domain, if the holder still has one.
 local function free_slot(holder, now)
   if not holder.slot then return end
   local host, domain, its = touch(holder.host), domain_of(holder.host)

@@ -1,6 +1,6 @@
--- strays: ARGV = clock, worker's nonce, tokens that it holds… -> how many of its other leases were returned
--- A worker does not know of a lease whose `take` was not answered, nor of one whose end the server has lost again (killed
--- before the end was in its append-only file). What happened to such a task is not known: it comes again, at no cost.
+-- strays: ARGV = clock, worker's nonce, tokens that the worker holds… -> number of its other leases given back A worker
+-- does not know of a lease if the reply of its `take` was lost, or if the server lost the lease's end (killed before the
+-- end was in the append-only file). The result of such a task is unknown: it is due again, without a counted attempt.
 local nonce = ARGV[2]
 
 local function main(now)

@@ -1,11 +1,11 @@
--- sweep: ARGV = clock, id… -> [id, state]… of those that have no future here, or had none until now
---   absent    nothing is known of it, or it went to another shard
---   ended     its record says that it is over
---   stray     it waited nowhere: it is due now
---   twice     it waited in two places: the later one is gone
---   unleased  a worker held it under no lease: it is as if that had just run out
+-- sweep: ARGV = clock, id… -> [id, state]… of the tasks that have no future here, or had none until now
+--   absent    the task is unknown, or has moved to another shard
+--   ended     the task's record is that of an ended task
+--   stray     the task was in no queue: it is enqueued and due now
+--   twice     the task was in two queues: it is removed from the delayed set
+--   unleased  the task had a holder and no lease: it gets a lease that expires now
 
--- Whether a host that has tasks stands where the next `take` finds it.
+-- True if the next `take` can find the host: it is in the set that its record names.
 local function stands(name, lane)
   local place, _, domain = host_of(name)[lane], domain_of(name)
   return place and place ~= '' and redis.call('ZSCORE', place_key(place, lane, domain), name)

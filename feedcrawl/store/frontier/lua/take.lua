@@ -1,11 +1,12 @@
--- take: ARGV = clock, wanted, worker's nonce, lanes… -> [[lease…], ms until more may be due, hosts blocked, what was given up]
+-- take: ARGV = clock, wanted, worker's nonce, lanes… -> [[lease…], ms until more may be due, hosts blocked, tasks given up]
 local wanted, nonce = tonumber(ARGV[2]), ARGV[3]
 local lanes = {unpack(ARGV, 4)}
 local RECLAIMED = 16 -- leases per call: keeps the longest script short
 local HEADS = math.max(1, math.min(wanted, 16))
 
--- Leases of workers that died: the host's slot is freed. A task is given up after as many deaths as it has attempts; from
--- the second on it comes ever later, and alone (below), so that a death tells who was its cause.
+-- Handles the task of an expired lease, whose worker has died. A task is given up after as many deaths as it has attempts.
+-- From the second death on it is due ever later, and a worker holds only one such task (`may_hold`), so that the next death
+-- shows which task caused it.
 local function bury(task, now)
   if not renew(task) then task.deaths = (task.deaths or 0) + 1 end
   local deaths = task.deaths or 0
@@ -26,7 +27,7 @@ local function reclaim(now)
   return given_up
 end
 
--- Tasks and hosts whose time has come.
+-- Moves delayed tasks that are due into their queues, and marks waiting hosts whose turn has come.
 local function promote(lane, now)
   local due = redis.call('ZRANGEBYSCORE', P .. 'delayed:' .. lane, '-inf', now, 'WITHSCORES', 'LIMIT', 0, 4 * wanted + 16)
   for i = 1, #due, 2 do
@@ -44,13 +45,13 @@ local function promote(lane, now)
   end
 end
 
--- The best ready hosts of each lane, as [name, rank…] from `at` on; read again once they were asked or others came.
+-- The best ready hosts of each lane, as [name, rank…] from `at` on; read again when they are used up or hosts became ready.
 local heads, at = {}, {}
 local function head_of(lane)
   if risen[lane] then heads[lane], risen[lane] = nil, nil end
   local head = heads[lane]
   while head and head[at[lane]] and hosts[head[at[lane]]] and hosts[head[at[lane]]][lane] ~= 'ready' do
-    at[lane] = at[lane] + 2 -- it has been asked for another lane
+    at[lane] = at[lane] + 2 -- this host was used for another lane
   end
   if not head or not head[at[lane]] and #head == 2 * HEADS then
     head = redis.call('ZRANGE', P .. 'ready:' .. lane, 0, HEADS - 1, 'WITHSCORES')
@@ -59,7 +60,7 @@ local function head_of(lane)
   return head[at[lane]], head[at[lane] + 1]
 end
 
--- Polls before articles of equally ready hosts, by 22 hours of waiting: an article that waits longer still gets by.
+-- A poll goes before an article unless the article has waited 22 hours longer.
 local POLL_LEAD = 22 * HOUR
 local function best_host()
   local lane, host, score
@@ -73,7 +74,8 @@ local function best_host()
   return lane, host
 end
 
--- A task that was held in two deaths may be their cause: a worker holds one such at a time.
+-- True if this worker may hold the task. A task held at two deaths may have caused them: a worker holds one such task at a
+-- time.
 local suspect
 local function may_hold(id, text)
   local deaths = string.find(text, '"deaths":', 1, true)
@@ -89,7 +91,7 @@ local function may_hold(id, text)
   return true
 end
 
--- From when a task was due to now: how many were taken within 1, 2, 4 … 65 536 seconds, by lane, and the sum in ms.
+-- Counts how late a task is taken: tasks within 1, 2, 4 … 65 536 seconds of their due time, by lane, and the sum in ms.
 local late = {}
 local function note_lateness(lane, text, score, now)
   local priority = tonumber(string.match(text, '"priority":(%d+)') or 0)
@@ -101,7 +103,7 @@ local function note_lateness(lane, text, score, now)
   late[name .. 'sum'] = (late[name .. 'sum'] or 0) + ms
 end
 
--- A host's best task with its record, nil where there is none for us; and whether the host must be tried first.
+-- Takes a host's best task: its id and record (nil if there is none for this worker), and true if the lease is a probe.
 local function pop(lane, name, now)
   local popped = redis.call('ZPOPMIN', queue_key(lane, name))
   local id, text = popped[1], popped[1] and redis.call('GET', task_key(popped[1]))
@@ -112,7 +114,7 @@ local function pop(lane, name, now)
     text = nil
   end
   if text then
-    if host.state ~= 'closed' then host.state = 'half_open' end -- half-open with no slot taken: its probe never came back
+    if host.state ~= 'closed' then host.state = 'half_open' end -- half-open and no slot taken: the last probe was lost
     if domain and domain.state ~= 'closed' then domain.state = 'half_open' end
     occupy(host, domain, its, now)
     note_lateness(lane, text, tonumber(popped[2]), now)
@@ -122,7 +124,7 @@ local function pop(lane, name, now)
   return text and id, text, probe
 end
 
--- Whether the best host must wait for its domain: it then stands with it, and is not met again before.
+-- True if the best host must wait for its domain; it is parked there, and so is no longer among the ready hosts.
 local function parks(lane, name, now)
   local host, domain = host_of(name), domain_of(name)
   host[lane] = 'ready'
@@ -136,7 +138,7 @@ local function take(now)
   local leases, ids = {}, {}
   for _ = 1, 4 * wanted + 16 do
     local lane, host = best_host()
-    if not host or (#leases >= wanted and wanted > 0) then break end -- who asks for none wants the truth of the future
+    if not host or (#leases >= wanted and wanted > 0) then break end -- wanted == 0: only to learn when tasks are due
     if not parks(lane, host, now) then
       if wanted == 0 then break end
       local id, text, probe = pop(lane, host, now)
@@ -159,7 +161,7 @@ local function take(now)
   return leases
 end
 
--- When there may be more for these lanes, and how many of their hosts are blocked.
+-- The ms until tasks of these lanes may be due (-1: none), and how many of the lanes' hosts are blocked.
 local function outlook(now)
   local soonest, blocked = nil, 0
   for _, lane in ipairs(lanes) do

@@ -3,7 +3,7 @@ local function main(now)
   local holder = held(ARGV[2], ARGV[3])
   if not holder then return -1 end
   local host, domain, its = touch(holder.host), domain_of(holder.host)
-  rest(host, delay_of(host), now) -- from the end of the answer that this turn follows
+  rest(host, delay_of(host), now) -- the delay runs from the end of the previous response
   if domain then
     rest(domain, domain_delay(domain, delay_of(host)), now)
     stir(its)

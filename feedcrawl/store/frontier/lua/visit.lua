@@ -1,7 +1,7 @@
--- visit: ARGV = clock, id, token, host, site -> 0 and the host's turn is taken under a lease of no task, or the ms after which
--- it is worth asking again. What a page needs of another host (a robots.txt, what it redirects to) is asked so.
+-- visit: ARGV = clock, id, token, host, site -> 0 if the host's turn is taken, under a lease without a task, or the ms
+-- until the next try. Used for requests that a page needs from another host (its robots.txt, the target of a redirect).
 local id, token, name, site = ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
-local LOOK = 200 -- at a host whose answer someone is still reading
+local LOOK = 200 -- ms, if a response of the host is still being read
 
 local function main(now)
   local host = touch(name)
