@@ -1,1 +1,1 @@
-"""What is kept, in Redis and on disk: one module per thing kept."""
+"""Stored data, in Redis and on disk: one module for each kind of record."""

@@ -32,7 +32,7 @@ class Tempo:
         self._said = 1.0
 
     def policy(self, now: datetime) -> CadencePolicy:
-        """The policy to decide by now. May raise redis-py's errors."""
+        """The current policy, with its tempo. May raise StoreUnavailable."""
         if self._polls_per_hour is None:
             return self._policy
         if self._asked_at is None or not 0 <= (now - self._asked_at).total_seconds() < REFRESH_SEC:

@@ -1,4 +1,4 @@
-"""Media files: their content under `files/<aa>/<sha256><ending>`, written once, and what is known of each URL."""
+"""Media files: their content in `files/<aa>/<sha256><ending>`, written once, and the record of each URL."""
 
 from __future__ import annotations
 
@@ -25,13 +25,15 @@ _HEX: Final = "0123456789abcdef"
 
 
 class FileContents:
-    """The content of files. Every method raises DiskUnavailable; a name is what `keep` answered."""
+    """The content of media files, by the name that `keep` returned. Every method may raise DiskUnavailable."""
 
     def __init__(self, data_dir: Path) -> None:
         self._directory = data_dir / FOLDER
 
     def keep(self, body: bytes, extension: str) -> tuple[str, str]:
-        """Writes content that is not there yet; its sha256 and its name. Nobody ever sees a part of it."""
+        """Writes the content unless it is already stored; returns its sha256 and its name. No reader sees a
+        partial file.
+        """
         sha256 = hashlib.sha256(body).hexdigest()
         name = path_of(sha256, extension)
         if not self.touch(name):
@@ -40,7 +42,9 @@ class FileContents:
         return sha256, name
 
     def touch(self, name: str) -> bool:
-        """Whether it is there; if so it counts as used now, and retention leaves it alone for a day."""
+        """True if the file exists; its time of use is then set to now, so that retention keeps the file for a
+        day.
+        """
         with map_disk_errors(self._directory / name):
             try:
                 fd = open_beneath(self._directory, name, os.O_RDONLY)
@@ -53,7 +57,7 @@ class FileContents:
         return True
 
     def present(self) -> Iterator[dict[str, float]]:
-        """All there are, name to the time of last use, some at a time."""
+        """All stored files, each name with its time of last use; one folder at a time."""
         for folder in (first + second for first in _HEX for second in _HEX):
             with map_disk_errors(self._directory / folder):
                 try:
@@ -64,7 +68,7 @@ class FileContents:
                 yield {name: each.stat(follow_symlinks=False).st_mtime for name, each in names.items()}
 
     def drop(self, name: str) -> int:
-        """Removes one; the bytes that were freed."""
+        """Removes a file; returns the number of bytes freed."""
         path = self._directory / name
         with map_disk_errors(path):
             freed = path.lstat().st_size
@@ -73,7 +77,9 @@ class FileContents:
 
 
 class Files:
-    """What is known of each file, by the id of its task, and which articles name it. May raise redis-py's errors."""
+    """The record of each media file by the id of its task, and the articles that refer to it. May raise
+    StoreUnavailable.
+    """
 
     def __init__(self, client: Client, *, life_sec: float, shards: int = 1) -> None:
         self._client = client
@@ -82,23 +88,23 @@ class Files:
         self.machine = socket.gethostname()
 
     def load(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """What is known of these files; those of which nothing is are left out."""
+        """The records of these files; files without a record are left out."""
         found = get_each(self._client, [self._key(each) for each in ids])
         return {each: json.loads(text) for each, text in zip(ids, found, strict=True) if text}
 
     def save(self, file_id: str, known: Mapping[str, Any]) -> None:
-        """What has become of a file."""
+        """Stores the record of a file."""
         self._client.set(self._key(file_id), json.dumps(known), ex=max(self._life_sec, 1))
 
     def refer(self, file_id: str, uid: str) -> None:
-        """Notes that an article names a file, and waits for it."""
+        """Notes that an article refers to a file and waits for its result."""
         with self._client.pipeline(transaction=False) as pipe:
             pipe.sadd(f"{self._key(file_id)}:of", uid)
             pipe.expire(f"{self._key(file_id)}:of", max(self._life_sec, 1))
             pipe.execute()
 
     def referrers(self, file_id: str) -> set[str]:
-        """The articles that wait for it."""
+        """The uids of the articles that wait for the file."""
         return set(self._client.smembers(f"{self._key(file_id)}:of"))
 
     def _key(self, file_id: str) -> str:

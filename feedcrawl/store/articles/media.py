@@ -1,7 +1,7 @@
-"""Media records: what became of each article, for longer than the article itself is kept.
+"""Page records: the states of each requested URL, kept for longer than the article itself.
 
-A record that is in someone's collection stays, with the fragments of its versions and what else was last read of its
-article; others leave after their time, and all that is what the article's HASH holds.
+The record of an article in a collection does not expire, nor do the fragments of its versions and the fields of its
+last version. Other records expire, and then only the article's HASH has this data.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     from feedcrawl.store.redis.client import Client, Pipeline
 
 _ARTICLE: Final = "article"
-"""Beside the fragments of each version, by its content hash: the article without its text."""
+"""Field for the last version's article without its text; the other fields are the fragments of each version, by
+content hash.
+"""
 
 
 class MediaRecords:
-    """Records by media_id. Methods that take a pipeline queue commands on it; writing twice is writing once."""
+    """Page records by media_id. Methods with a pipeline queue commands on it; all writes are safe to repeat."""
 
     def __init__(self, client: Client, *, life_sec: int, shards: int = 1) -> None:
         self._client = client
@@ -33,45 +35,47 @@ class MediaRecords:
         self._shards = shards
 
     def ask(self, pipe: Pipeline, media_id: str) -> None:
-        """Asks for a record; `read` makes it of the reply."""
+        """Queues the query for a record; `read` decodes the reply."""
         pipe.get(self._record(media_id))
 
     @staticmethod
     def read(reply: str | None) -> Media | None:
-        """The record in a reply."""
+        """The record in a reply; None if there is none."""
         return None if reply is None else media_from(json.loads(reply))
 
     def get(self, media_id: str) -> Media | None:
-        """One record."""
+        """The record of this id; None if there is none."""
         return self.read(self._client.get(self._record(media_id)))
 
     def get_all(self, media_ids: Sequence[str]) -> list[Media | None]:
-        """Each record that there is, in one round trip."""
+        """The record of each id, None where there is none; in one round trip."""
         return [self.read(text) for text in get_each(self._client, [self._record(each) for each in media_ids])]
 
     def create(self, media: Media) -> bool:
-        """Keeps a record unless there is one; whether it is this one."""
+        """Stores a record unless one exists; True if it was stored."""
         return bool(self._client.set(self._record(media.media_id), _text(media), nx=True, ex=self._life_sec))
 
     def write(self, pipe: Pipeline, media: Media) -> None:
-        """The record as it is now; one that is held stays so."""
+        """Queues writing a record; a record that does not expire stays so."""
         key, text = self._record(media.media_id), _text(media)
         pipe.set(key, text, nx=True, ex=self._life_sec)
         pipe.set(key, text, keepttl=True)
 
     def hold(self, pipe: Pipeline, media: Media) -> None:
-        """A record stays without end, and what is kept with it; where there is none yet, this one."""
+        """Queues that a record and its fragments never expire; if there is no record yet, `media` is stored."""
         pipe.set(self._record(media.media_id), _text(media), nx=True)
         pipe.persist(self._record(media.media_id))
         pipe.persist(self._fragments(media.media_id))
 
     def release(self, pipe: Pipeline, media_id: str) -> None:
-        """A record that nobody holds any more lives for its time again, and what is kept with it."""
+        """Queues that a record and its fragments expire again, because no collection has the article any more."""
         pipe.expire(self._record(media_id), self._life_sec)
         pipe.expire(self._fragments(media_id), self._life_sec)
 
     def keep(self, pipe: Pipeline, media: Media, article: Mapping[str, Any]) -> None:
-        """The article of the record's version, and its fragments unless they are there: they never change."""
+        """Queues storing the article of the record's version, and its fragments unless stored (the fragments of a
+        version never change).
+        """
         if media.content_hash is not None:
             parts = fragments(article["content_html"], article["clean_text"])
             outline = {name: article.get(name) for name in OUTLINE}
@@ -80,14 +84,14 @@ class MediaRecords:
             pipe.hset(kept, _ARTICLE, json.dumps(outline, ensure_ascii=False, separators=(",", ":")))
 
     def fragments(self, media: Media) -> list[dict[str, Any]]:
-        """The kept fragments of the record's version; none where nothing was kept."""
+        """The stored fragments of the record's version; empty if none are stored."""
         if media.content_hash is None:
             return []
         text = self._client.hget(self._fragments(media.media_id), media.content_hash)
         return [] if text is None else list(json.loads(text))
 
     def kept(self, media: Sequence[Media]) -> list[tuple[dict[str, Any] | None, list[dict[str, Any]]]]:
-        """The kept article and fragments of each record's version, where they are kept; in one round trip."""
+        """The stored article (None if missing) and fragments of each record's version, in one round trip."""
         with self._client.pipeline(transaction=False) as pipe:
             for each in media:
                 pipe.hmget(self._fragments(each.media_id), _ARTICLE, each.content_hash or "")

@@ -1,4 +1,6 @@
-"""Canonical articles as consumers read them (`rss:*`, `webpage:*`), and the claims that keep each one single."""
+"""Articles as consumers read them (`rss:*`, `webpage:*`), and the claims that make each canonical URL the article
+of one task.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ PRUNE_LIMIT = 1000
 
 @dataclass(frozen=True, slots=True)
 class Lives:
-    """How long things stay, in seconds, and how many bytes all cached pages may take."""
+    """Times to live of records in seconds, and the limit in bytes of all cached pages together."""
 
     article_sec: int = 7 * DAY_SEC
     category_links_sec: int = 2 * DAY_SEC
@@ -32,9 +34,9 @@ class Lives:
 
 
 class Articles:
-    """The keys of docs/data-format.md, and our own in the shard of their uid.
+    """The keys of docs/data-format.md, and our own keys in the shard of their uid.
 
-    Methods that take a pipeline queue commands on it; writing twice is once.
+    Methods with a pipeline queue commands on it; all writes are safe to repeat.
     """
 
     def __init__(self, client: Client, lives: Lives, *, shards: int = 1) -> None:
@@ -46,13 +48,15 @@ class Articles:
 
     @property
     def life_sec(self) -> int:
-        """How long an article stays."""
+        """Time to live of an article."""
         return self._lives.article_sec
 
     # --- claims ---
 
     def claim(self, uid: str, owner: str) -> str:
-        """Claims a canonical URL's uid for a task, for 30 days; answers the task that has it, the first that asked."""
+        """Claims the uid of a canonical URL for a task, for 30 days; returns the task that has the claim (the
+        first to claim).
+        """
         key = self._claim(uid)
         with self._client.pipeline(transaction=False) as pipe:
             pipe.set(key, owner, nx=True, ex=INDEX_LIFE_SEC)
@@ -60,7 +64,9 @@ class Articles:
             return str(pipe.execute()[1] or owner)
 
     def ask(self, pipe: Pipeline, asked: str, uid: str, *, claim: bool) -> None:
-        """Asks all at once what is known of an article; with `claim` its uid is the task's that asks, if nobody's."""
+        """Queues all queries about an article; with `claim` the task `asked` also claims the uid, unless another
+        task has the claim.
+        """
         key = self._claim(uid)
         _ = pipe.set(key, asked, nx=True, ex=INDEX_LIFE_SEC) if claim else pipe.get(key)
         pipe.get(key)
@@ -73,30 +79,34 @@ class Articles:
 
     @staticmethod
     def answer(replies: Sequence[Any], asked: str) -> tuple[str, set[str], str | None, str | None]:
-        """Of the `ASKED` replies: the task that has the claim, the categories that want the article, the content hash
-        of what is stored of it, and the article that its uid has joined.
+        """From the `ASKED` replies: the task that has the claim, the categories that want the article, the
+        content hash of the stored article, and the article into which its uid was merged.
         """
         _, owner, first, own, (status, digest), joined = replies[: Articles.ASKED]
         return owner or asked, {*first, *own}, digest if status == "success" else None, joined
 
     def ask_winner(self, pipe: Pipeline, uid: str, categories: Iterable[str]) -> None:
-        """Asks for an article's `status` and `canonical_url`, the task that claimed it, and if each category has it."""
+        """Queues the queries for an article's `status` and `canonical_url`, the task that claimed it, and whether
+        each category has it.
+        """
         pipe.hmget(keys.article(uid), "status", "canonical_url")
         pipe.get(self._claim(uid))
         for category in categories:
             pipe.sismember(keys.articles_by_category(category), uid)
 
     def owners(self, uids: Sequence[str]) -> dict[str, str]:
-        """Which tasks have claimed these uids; those unclaimed are left out."""
+        """The task that has claimed each uid; unclaimed uids are left out."""
         found = get_each(self._client, [self._claim(uid) for uid in uids])
         return {uid: owner for uid, owner in zip(uids, found, strict=True) if owner}
 
     def inherit(self, uid: str, before: str, owner: str) -> bool:
-        """Passes a claim on, if it is still that of `before`: who had it has ended, and its article is gone."""
+        """Transfers a claim to `owner` if `before` still has it: that task has ended and its article is gone.
+        True if transferred.
+        """
         return bool(self._inherit(keys=[self._claim(uid)], args=[before, owner, INDEX_LIFE_SEC]))
 
     def sighting(self, pipe: Pipeline, uid: str, url: str) -> None:
-        """Notes a URL under which a known article was met again."""
+        """Queues adding a URL to the other URLs of a known article."""
         key = self._key("sightings", uid)
         pipe.sadd(key, url)
         pipe.expire(key, INDEX_LIFE_SEC)
@@ -106,26 +116,26 @@ class Articles:
         return set(self._client.smembers(self._key("sightings", uid)))
 
     def winner_of(self, uid: str) -> str | None:
-        """The article that a loser's uid has joined."""
+        """The article into which a uid was merged; None if it was not."""
         found = self._client.get(self._key("joined", uid))
         return None if found is None else str(found)
 
     def join(self, pipe: Pipeline, loser: str, winner: str) -> None:
-        """Lets consumers of a loser's uid find the winner."""
+        """Queues that a merged article's uid leads consumers to the article into which it was merged."""
         pipe.set(self._key("joined", loser), winner, ex=INDEX_LIFE_SEC)
 
     def unjoin(self, pipe: Pipeline, uid: str) -> None:
-        """The uid has an article of its own again."""
+        """Queues that a uid is an article of its own again."""
         pipe.delete(self._key("joined", uid))
 
     def unsight(self, pipe: Pipeline, uid: str, url: str) -> None:
-        """The URL is none of this article's."""
+        """Queues removing a URL from the other URLs of an article."""
         pipe.srem(self._key("sightings", uid), url)
 
-    # --- what is wanted of a URL, and what is stored of it ---
+    # --- categories that want a URL, and stored articles ---
 
     def want(self, pipe: Pipeline, uid: str, categories: Iterable[str]) -> None:
-        """Notes for which categories a URL is wanted, whoever fetches it later."""
+        """Queues that these categories want a URL, whichever task fetches it later."""
         categories = tuple(categories)
         if categories:
             pipe.sadd(self._key("wanted", uid), *categories)
@@ -139,7 +149,7 @@ class Articles:
             return set().union(*pipe.execute())
 
     def stored(self, uids: Sequence[str]) -> set[str]:
-        """Those of the uids whose article is there."""
+        """The uids whose article is stored."""
         if not uids:
             return set()
         with self._client.pipeline(transaction=False) as pipe:
@@ -148,7 +158,9 @@ class Articles:
             return {uid for uid, status in zip(uids, pipe.execute(), strict=True) if status == "success"}
 
     def categorize_known(self, uids: Sequence[str], categories: Sequence[str]) -> None:
-        """Adds articles that are stored already, under these uids or as what they joined, to categories."""
+        """Adds stored articles to categories; a uid that was merged stands for the article into which it was
+        merged.
+        """
         joined = get_each(self._client, [self._key("joined", uid) for uid in uids])
         winners = [winner or uid for uid, winner in zip(uids, joined, strict=True)]
         with self._client.pipeline(transaction=False) as pipe:
@@ -159,15 +171,17 @@ class Articles:
     def newest(
         self, limit: int, *, before: tuple[float, str] | None = None, since: float | None = None
     ) -> list[tuple[str, float]]:
-        """The uids of stored articles and the times of their fetches, the last first, those after a place."""
+        """The uids of stored articles and their fetch times, the last first, from after `before` on; those before
+        `since` are left out.
+        """
         return newest_of(self._client, keys.ARTICLE_INDEX, limit, before=before, floor=since)
 
     def in_category(self, category: str, uids: Sequence[str]) -> list[bool]:
-        """Whether each of these articles is in a category."""
+        """For each article, True if it is in the category."""
         return [bool(there) for there in self._client.smismember(keys.articles_by_category(category), list(uids))]
 
     def outlines(self, uids: Sequence[str], names: Sequence[str]) -> list[dict[str, str]]:
-        """These fields of each article, those that it has; none where it is gone."""
+        """The named fields of each article, as far as it has them; empty if the article is gone."""
         with self._client.pipeline(transaction=False) as pipe:
             for uid in uids:
                 pipe.hmget(keys.article(uid), *names)
@@ -175,7 +189,7 @@ class Articles:
         return [{name: text for name, text in zip(names, said, strict=True) if text is not None} for said in replies]
 
     def found(self, uid: str) -> tuple[str | None, dict[str, str], set[str]]:
-        """What a uid leads to: the article that it has joined, its own HASH, and its other URLs."""
+        """The article into which a uid was merged (None if it was not), the uid's own HASH, and its other URLs."""
         with self._client.pipeline(transaction=False) as pipe:
             pipe.get(self._key("joined", uid))
             pipe.hgetall(keys.article(uid))
@@ -184,57 +198,59 @@ class Articles:
         return winner, dict(fields), set(sightings)
 
     def files(self, uid: str) -> str | None:
-        """What an article's HASH says of its files, as it stands there."""
+        """The field `files` of an article's HASH, as JSON text; None if missing."""
         found = self._client.hget(keys.article(uid), "files")
         return None if found is None else str(found)
 
     def relink(self, uid: str, before: str, files: str) -> bool:
-        """Puts right what it says of its files, if that is still `before`."""
+        """Replaces the field `files` of an article's HASH, if it is still `before`; True if replaced."""
         return bool(self._relink(keys=[keys.article(uid)], args=[before, files]))
 
     def record(self, uid: str) -> dict[str, str]:
-        """The HASH of an article or of a failed URL, whole; empty where there is none."""
+        """The whole HASH of an article or of a failed URL; empty if there is none."""
         return dict(self._client.hgetall(keys.article(uid)))
 
-    # --- what consumers read ---
+    # --- keys that consumers read ---
 
     def write(self, pipe: Pipeline, uid: str, fields: Mapping[str, str | int | float]) -> None:
-        """The HASH of an article or of a failed URL, whole: fields of an earlier version do not shine through."""
+        """Queues replacing the whole HASH of an article or of a failed URL, so that no field of an earlier
+        version remains.
+        """
         key = keys.article(uid)
         pipe.delete(key)
         pipe.hset(key, mapping=fields)
         pipe.expire(key, self._lives.article_sec)
 
     def index(self, pipe: Pipeline, uid: str, categories: Iterable[str], fetched_ts: float) -> None:
-        """Lists a stored article by time and by category."""
+        """Queues adding a stored article to the index by time and to its categories."""
         pipe.zadd(keys.ARTICLE_INDEX, {uid: fetched_ts})
         pipe.zremrangebyscore(keys.ARTICLE_INDEX, "-inf", fetched_ts - INDEX_LIFE_SEC)
         self.categorize(pipe, uid, categories)
 
     def uncategorize(self, pipe: Pipeline, uid: str, categories: Iterable[str]) -> None:
-        """Takes an article out of categories."""
+        """Queues removing an article from categories."""
         for category in categories:
             pipe.srem(keys.articles_by_category(category), uid)
 
     def categorize(self, pipe: Pipeline, uid: str, categories: Iterable[str]) -> None:
-        """Adds an article to categories."""
+        """Queues adding an article to categories."""
         for category in categories:
             pipe.sadd(keys.articles_by_category(category), uid)
             pipe.expire(keys.articles_by_category(category), self._lives.article_sec)
 
     def failure(self, pipe: Pipeline, uid: str, code: str, at: float) -> None:
-        """Lists a failure by its code."""
+        """Queues adding a failure, with its code, to the list of failures."""
         pipe.zadd(keys.CANONICAL_FAILURES, {f"{uid}:{code}": at})
         pipe.zremrangebyscore(keys.CANONICAL_FAILURES, "-inf", at - INDEX_LIFE_SEC)
 
     def attempted(self, pipe: Pipeline, uids: Iterable[str], at: float) -> None:
-        """Adds uids to those tried; each leaves 30 days after its attempt (`prune_attempted`)."""
+        """Queues adding uids to the attempted ones; `prune_attempted` removes each 30 days after its attempt."""
         for uid in uids:
             pipe.sadd(keys.CANONICAL_ATTEMPTED, uid)
             pipe.zadd(keys.CANONICAL_ATTEMPTED_AT, {uid: at})
 
     def prune_attempted(self, now: float) -> int:
-        """Takes out the uids whose attempt is 30 days ago; answers how many."""
+        """Removes uids whose attempt was more than 30 days ago; returns their number."""
         before = now - INDEX_LIFE_SEC
         old = self._client.zrangebyscore(keys.CANONICAL_ATTEMPTED_AT, "-inf", before, start=0, num=PRUNE_LIMIT)
         if old:
@@ -246,7 +262,7 @@ class Articles:
         return len(old)
 
     def category_links(self, pipe: Pipeline, category: str, urls: Sequence[str]) -> None:
-        """Adds canonical URLs to a category's links; the set lives 48 h after the last addition."""
+        """Queues adding canonical URLs to a category's links; the set expires 48 h after the last addition."""
         if urls:
             pipe.sadd(keys.category_links(category), *urls)
             pipe.expire(keys.category_links(category), self._lives.category_links_sec)
@@ -254,7 +270,9 @@ class Articles:
     # --- the page cache ---
 
     def cache_page(self, url_sha256: str, html: str, now: float) -> None:
-        """Keeps a page's decoded HTML for its time, and all pages together under their limit, oldest dropped first."""
+        """Stores a page's decoded HTML for its time to live; when all pages exceed their limit, the oldest are
+        dropped.
+        """
         if not self._lives.page_sec or not self._lives.pages_bytes:
             return
         size = len(html.encode("utf-8", "surrogatepass"))
@@ -276,11 +294,13 @@ class Articles:
             self._make_room(total)
 
     def cached_page(self, url_sha256: str) -> str:
-        """A page's decoded HTML; empty if it is no longer there."""
+        """A page's decoded HTML; empty if it is no longer stored."""
         return str(self._client.get(keys.webpage(url_sha256)) or "")
 
     def _make_room(self, total: int) -> None:
-        """Drops the oldest until a sixteenth of the limit is free, so that not every page that comes costs this."""
+        """Drops the oldest pages until a sixteenth of the limit is free, so that the next pages need no room
+        made.
+        """
         room = self._lives.pages_bytes - self._lives.pages_bytes // 16
         while total > room and (oldest := self._client.zrange(keys.PAGE_CACHE_INDEX, 0, 31)):
             sizes = self._client.hmget(keys.PAGE_CACHE_SIZES, oldest)
@@ -288,7 +308,7 @@ class Articles:
             total = self._drop_pages(oldest[: 1 + sum(bytes_left > room for bytes_left in left)])
 
     def _drop_pages(self, digests: Sequence[str]) -> int:
-        """Drops pages; answers how many bytes are left."""
+        """Drops pages; returns the number of bytes still used."""
         sizes = self._client.hmget(keys.PAGE_CACHE_SIZES, list(digests))
         with self._client.pipeline() as pipe:
             pipe.zrem(keys.PAGE_CACHE_INDEX, *digests)

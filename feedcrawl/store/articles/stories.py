@@ -1,7 +1,8 @@
-"""What tells that two articles are one story: the texts and titles met of late, who joined whom, and what stays apart.
+"""Data for merges: recent texts and titles with their articles, the merges done, and the pairs that must stay apart.
 
-A bucket is a HASH of the articles that share a text or a title on one site, each with its place in the order of their
-arrival: of two workers that meet in it, one came first. Joins are kept to be looked at and undone.
+A bucket is a HASH of the articles of one site that share a text or a title, each with its place in the order of
+arrival: if two workers add articles to a bucket at the same time, one of them is first. Merges are stored so that they
+can be listed and undone.
 """
 
 from __future__ import annotations
@@ -21,16 +22,20 @@ if TYPE_CHECKING:
 DAY_SEC = 86_400
 JOIN_LIFE_SEC = 30 * DAY_SEC
 BUCKET_SIZE = 1000
-"""Articles in one bucket; those beyond are not compared. A site that has so many of one title has a template."""
+"""Most articles in a bucket; later ones are not compared. A site with that many articles of one title uses a
+template.
+"""
 
 COMPARED = 200
-"""The last so many of a bucket are answered: copies come soon after each other, and each costs the reader 0.1 ms."""
+"""Most articles of a bucket that are returned, the last added: copies appear soon after each other, and comparing
+each costs 0.1 ms.
+"""
 
 
 class Stories:
-    """Buckets and pairs that stay apart, each in the shard of its name, and joins, all in the first.
+    """Buckets and pairs that stay apart, each in the shard of its name; merges, all in the first shard.
 
-    Methods that take a pipeline queue commands on it.
+    Methods with a pipeline queue commands on it.
     """
 
     def __init__(self, client: Client, *, title_life_sec: int, shards: int = 1) -> None:
@@ -40,28 +45,33 @@ class Stories:
         self._prefix = keys.shard()
         self._meet = lua_text(__package__, "meet")
 
-    # --- meeting ---
+    # --- buckets ---
 
     def meet(self, pipe: Pipeline, bucket: tuple[str, str], uid: str, left: str, lengths: tuple[int, int]) -> None:
-        """Enters a bucket (`text` or `title`, and a digest) with a fingerprint; `met` reads the reply."""
+        """Queues adding an article to a bucket (`text` or `title`, and a digest) with its fingerprint; `met`
+        decodes the reply.
+        """
         kind, digest = bucket
         life = self._lives[kind]
-        script = ("EVAL", self._meet, 1, self._bucket(kind, digest))  # a cluster's pipeline takes no registered script
+        # EVAL: a cluster's pipeline cannot run registered scripts.
+        script = ("EVAL", self._meet, 1, self._bucket(kind, digest))
         pipe.execute_command(*script, uid, left, BUCKET_SIZE, life, *lengths, COMPARED)
 
     @staticmethod
     def met(reply: Sequence[str]) -> list[tuple[str, str]]:
-        """Who came before with which fingerprint, the oldest first."""
+        """The articles that came before, each with its fingerprint, the oldest first."""
         return list(zip(reply[::2], reply[1::2], strict=True))
 
     def leave(self, pipe: Pipeline, bucket: tuple[str, str], uid: str) -> None:
-        """Takes an article out: others are not compared with what joined something else."""
+        """Queues removing a merged article from a bucket, so that no other article is compared with it."""
         pipe.hdel(self._bucket(*bucket), uid)
 
-    # --- joins ---
+    # --- merges ---
 
     def join(self, pipe: Pipeline, join: Mapping[str, Any], *, life_sec: int, record: Mapping[str, Any] | None) -> None:
-        """Keeps a join (`uid`, `winner`, `at_ts` and what else is known), and for `life_sec` the loser's own record."""
+        """Queues storing a merge (`uid`, `winner`, `at_ts` and further fields), and for `life_sec` the merged
+        article's own record.
+        """
         uid, at = join["uid"], join["at_ts"]
         pipe.set(f"{self._prefix}join:{uid}", json.dumps(join, ensure_ascii=False), ex=JOIN_LIFE_SEC)
         pipe.zadd(f"{self._prefix}joins", {uid: at})
@@ -70,20 +80,20 @@ class Stories:
             pipe.set(f"{self._prefix}joined_record:{uid}", json.dumps(record, ensure_ascii=False), ex=life_sec)
 
     def joins(self, limit: int) -> list[dict[str, Any]]:
-        """The last joins, newest first."""
+        """The last merges, newest first."""
         uids = self._client.zrevrange(f"{self._prefix}joins", 0, limit - 1)
         return [join for join in map(self.find, uids) if join is not None]
 
     def find(self, uid: str) -> dict[str, Any] | None:
-        """The join by which this uid lost its article."""
+        """The merge by which this uid became part of another article; None if there is none."""
         return self._json(f"{self._prefix}join:{uid}")
 
     def record(self, uid: str) -> dict[str, Any] | None:
-        """The record of an article that was never stored because it joined another one."""
+        """The record of an article that was merged into another instead of being stored; None if there is none."""
         return self._json(f"{self._prefix}joined_record:{uid}")
 
     def undone(self, pipe: Pipeline, uid: str) -> None:
-        """Forgets a join."""
+        """Queues removing a merge that was undone."""
         pipe.delete(f"{self._prefix}join:{uid}")
         pipe.delete(f"{self._prefix}joined_record:{uid}")
         pipe.zrem(f"{self._prefix}joins", uid)
@@ -91,12 +101,12 @@ class Stories:
     # --- pairs that stay apart ---
 
     def part(self, pipe: Pipeline, uid: str, other: str) -> None:
-        """Two articles that are never joined again."""
+        """Queues that two articles are never merged again."""
         pipe.sadd(self._apart(uid), other)
         pipe.sadd(self._apart(other), uid)
 
     def ask_apart(self, pipe: Pipeline, uid: str) -> None:
-        """Asks which articles one is never joined with."""
+        """Queues the query which articles must never be merged with this one."""
         pipe.smembers(self._apart(uid))
 
     def _bucket(self, kind: str, digest: str) -> str:

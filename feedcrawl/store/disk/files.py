@@ -1,8 +1,7 @@
-"""What all files of the data directory share: how they are opened, appended to, and fail.
+"""Shared functions for all files of the data directory: open, append, replace, and translate errors.
 
-No name in here comes from the wire, and no symbolic link inside the data directory is followed: the directory is opened
-part by part, each relative to the one before. (The data directory itself may be reached through links; it is the
-operator's.)
+No file name comes from the network, and no symbolic link inside the data directory is followed: paths are opened part
+by part, each relative to the one before. (The path of the data directory itself may have links; the operator sets it.)
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FILE_TOO_LARGE = "file_too_large"
-"""The reason where the process or the file system limits how long one file may be."""
+"""Reason code if the process or the file system limits the size of a file."""
 _REASONS = {
     errno.ENOSPC: "disk_full",
     errno.EDQUOT: "disk_full",
@@ -35,36 +34,36 @@ _REASONS = {
     errno.EPERM: "no_permission",
     errno.ELOOP: "symlink_refused",
     errno.EINVAL: "not_a_file",
-    errno.ENXIO: "not_a_file",  # a pipe that nobody reads
+    errno.ENXIO: "not_a_file",  # a pipe without a reader
     errno.EIO: "io_error",
     errno.EAGAIN: "locked",
     errno.EMFILE: "too_many_files",
     errno.ENFILE: "too_many_files",
 }
 NEARLY_FULL = "disk_nearly_full"
-"""The reason where a disk has less room than the operator wants to be left, and everything can still be written."""
+"""Reason code if the disk has less free space than the operator configured, while writing still works."""
 PASSING = frozenset({"disk_full", NEARLY_FULL, FILE_TOO_LARGE, "io_error", "read_only", "too_many_files"})
-"""Reasons that concern the whole disk or process, and that pass; any other is one file's own."""
+"""Reason codes that concern the whole disk or process and are temporary; any other concerns one file."""
 _PROBE_BYTES = 1 << 20
 _SUFFIX = ".tmp"
 _LEFT_OVER_SEC = 3600
-# Legal inside a JSON string, but line ends for readers that split text into lines as Unicode does.
+# Legal inside a JSON string, but treated as line ends by readers that split text at Unicode line ends.
 _LINE_ENDS = re.compile("[\x85\u2028\u2029]")
 
 
 class DiskUnavailable(FeedcrawlError):
-    """A file that could not be read or written. `reason` is the code (`disk_full`, `symlink_refused`, …)."""
+    """A file could not be read or written. `reason` is the reason code (`disk_full`, `symlink_refused`, …)."""
 
     def __init__(self, path: Path, reason: str) -> None:
         super().__init__(reason, str(path))
-        self.args = (path, reason)  # an exception is copied and pickled by its args
+        self.args = (path, reason)  # exceptions are copied and pickled by their args
         self.path = path
         self.reason = reason
 
 
 @contextmanager
 def map_disk_errors(path: Path) -> Iterator[None]:
-    """Every OSError inside becomes DiskUnavailable(path, reason)."""
+    """Turns every OSError inside the block into DiskUnavailable(path, reason)."""
     try:
         yield
     except OSError as error:
@@ -76,7 +75,7 @@ def map_disk_errors(path: Path) -> Iterator[None]:
 def open_beneath(root: Path, name: str, flags: int) -> int:
     """A descriptor of the regular file `name` (its parts separated by `/`) under `root`. Raises OSError.
 
-    With O_CREAT missing directories are made. Links, devices, pipes, `..` and absolute names are refused.
+    With O_CREAT missing directories are created. Links, devices, pipes, `..` and absolute names are refused.
     """
     with folder_beneath(root, name, create=bool(flags & os.O_CREAT)) as (at, last):
         return _open_file(last, flags, above=at)
@@ -104,7 +103,9 @@ def folder_beneath(root: Path, name: str, *, create: bool) -> Iterator[tuple[int
 
 
 def write_beneath(root: Path, name: str, data: bytes) -> None:
-    """The file `name` under `root` with this content, or none: written into `root`, synced, put in place. OSError."""
+    """Writes the file `name` under `root`, completely or not at all: written in `root`, synced, then renamed.
+    Raises OSError.
+    """
     with folder_beneath(root, name, create=True) as (at, last), folder_beneath(root, "-", create=False) as (top, _):
         beside = f"{secrets.token_hex(8)}{_SUFFIX}"
         fd = _open_file(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, above=top)
@@ -124,14 +125,14 @@ def _open_folder(path: Path | str, *, above: int | None = None) -> int:
     try:
         return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=above)
     except NotADirectoryError as error:
-        # What O_NOFOLLOW makes of a link to a directory; for a file it is ELOOP.
+        # O_NOFOLLOW reports this error for a link to a directory; for a link to a file the error is ELOOP.
         if stat.S_ISLNK(os.stat(path, dir_fd=above, follow_symlinks=False).st_mode):
             raise OSError(errno.ELOOP, "symbolic link", str(path)) from error
         raise
 
 
 def _open_file(name: str, flags: int, *, above: int) -> int:
-    # O_NONBLOCK: opening a pipe that somebody put here must not wait for its other end.
+    # O_NONBLOCK: if the name is a pipe, opening it must not wait for its other end.
     fd = os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o640, dir_fd=above)
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
@@ -140,7 +141,9 @@ def _open_file(name: str, flags: int, *, above: int) -> int:
 
 
 def write_whole(fd: int, data: bytes, *, end: int) -> None:
-    """Append `data` to a file of `end` bytes, all of it or none: what a full disk cut short is taken back."""
+    """Appends `data` to a file of `end` bytes, completely or not at all: a partial write is truncated. Raises
+    OSError.
+    """
     try:
         view = memoryview(data)
         while view:
@@ -151,7 +154,9 @@ def write_whole(fd: int, data: bytes, *, end: int) -> None:
 
 
 def write_anew(path: Path, chunks: Iterable[bytes]) -> None:
-    """The file with this content, or as it was: written beside it, synced, and put in its place. DiskUnavailable."""
+    """Replaces the content of a file, or leaves the file unchanged: written beside it, synced, then renamed.
+    Raises DiskUnavailable.
+    """
     with map_disk_errors(path), _beside(path) as (fd, name):
         for chunk in chunks:
             write_whole(fd, chunk, end=os.fstat(fd).st_size)
@@ -160,9 +165,10 @@ def write_anew(path: Path, chunks: Iterable[bytes]) -> None:
 
 
 def probe(directory: Path, *, beyond: Path | None = None) -> None:
-    """Whether a directory takes what a fetch may bring: writes so much, and takes it away. DiskUnavailable.
+    """Tests if a directory has room for a fetch: writes a file of 1 MiB and removes it. Raises DiskUnavailable.
 
-    `beyond` a file: whether one that is as large takes it. What the probe has before that is a hole and takes no room.
+    With `beyond`, tests if a file can grow past the size of that file. The test file has a hole up to that size, which
+    takes no room.
     """
     with map_disk_errors(directory), _beside(directory / "probe") as (fd, _):
         end = beyond.stat().st_size if beyond is not None and beyond.exists() else 0
@@ -172,7 +178,9 @@ def probe(directory: Path, *, beyond: Path | None = None) -> None:
 
 
 def free_bytes(directory: Path) -> int:
-    """The room left for this process on a directory's disk (a parent's, if it is not there yet). DiskUnavailable."""
+    """The bytes free for this process on the directory's disk (on its parent's, if it does not exist). Raises
+    DiskUnavailable.
+    """
     there = next(each for each in (directory, *directory.absolute().parents) if each.exists())
     with map_disk_errors(directory):
         found = os.statvfs(there)
@@ -180,7 +188,9 @@ def free_bytes(directory: Path) -> int:
 
 
 def sweep(root: Path, now: float) -> int:
-    """Removes what a kill left of files that were being written, an hour later; answers how many. DiskUnavailable."""
+    """Removes unfinished files that a kill left more than an hour ago; returns their number. Raises
+    DiskUnavailable.
+    """
     count = 0
     with map_disk_errors(root):
         for folder in (root, *(each for each in root.glob("*") if each.is_dir() and not each.is_symlink())):
@@ -194,7 +204,7 @@ def sweep(root: Path, now: float) -> int:
 
 @contextmanager
 def _beside(path: Path) -> Iterator[tuple[int, Path]]:
-    """A new file beside `path`, gone afterwards unless it was given another name."""
+    """A new temporary file beside `path`, removed afterwards unless it was renamed."""
     path.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
     name = path.with_name(f"{path.name}.{secrets.token_hex(4)}{_SUFFIX}")
     fd = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o640)
@@ -206,7 +216,7 @@ def _beside(path: Path) -> Iterator[tuple[int, Path]]:
 
 
 def json_line(record: Mapping[str, object]) -> bytes:
-    """One record as one line of UTF-8 JSON that no reader splits.
+    """A record as one line of UTF-8 JSON, without characters that a reader could take for a line end.
 
     Datetimes are RFC 3339 in UTC; lone surrogates become U+FFFD. TypeError and ValueError (NaN) are bugs of the caller.
     """

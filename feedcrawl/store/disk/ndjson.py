@@ -1,7 +1,7 @@
-"""Records as lines of JSON, one file a day: `entries/2026-11-27.ndjson`, `articles/2026-11-27.ndjson`.
+"""Records as lines of JSON, one file for each day: `entries/2026-11-27.ndjson`, `articles/2026-11-27.ndjson`.
 
-Any number of processes may append to one file; after a kill the last line may be torn, until the next append cuts
-it off, or a line may come twice (the last one counts).
+Any number of processes may append to a file. After a kill the last line may be torn until the next append removes it,
+and a line may be repeated (the last one counts).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LOCK_SEC = 0.5
-"""How long a writer waits for others before its task goes back: the event loop waits too."""
+"""Longest wait for the lock before the task is given back; short, because the event loop is blocked meanwhile."""
 _POLL_SEC = 0.005
 _BLOCK = 65_536
 _PART = 4 << 20
@@ -29,15 +29,18 @@ _FILE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])\.ndjson")
 
 
 class Part(NamedTuple):
-    """Lines of a day up to the byte `end`: the wanted records, each with the byte after its line."""
+    """A part of a day's file, up to offset `end`: the matching records, each with the offset of the end of its
+    line.
+    """
 
     end: int
     records: Iterator[tuple[int, dict[str, Any]]]
 
 
 class NdjsonFile:
-    """The daily files of one directory. `durable` waits for the disk at each append (survives power loss, not only a
-    kill). Every method raises DiskUnavailable.
+    """The daily files of one directory. Every method may raise DiskUnavailable.
+
+    With `durable` each append waits until the data is on disk, so that it survives power loss and not only a kill.
     """
 
     def __init__(self, directory: Path, *, durable: bool = False) -> None:
@@ -45,7 +48,7 @@ class NdjsonFile:
         self._durable = durable
 
     def append(self, day: date, *records: Mapping[str, object]) -> None:
-        """Append records to the file of a day (UTC), all of them or none, a line each."""
+        """Appends records to the file of a day (UTC), one line each, all of them or none."""
         lines = b"".join(json_line(record) for record in records)
         name = _name(day)
         with map_disk_errors(self._directory / name):
@@ -66,7 +69,7 @@ class NdjsonFile:
             os.fdatasync(fd)
 
     def read(self, day: date) -> Iterator[dict[str, Any]]:
-        """The records of a day, oldest first; torn lines are left out, a day without a file has none."""
+        """The records of a day, oldest first; torn lines are skipped, and a day without a file has no records."""
         name = _name(day)
         with map_disk_errors(self._directory / name):
             try:
@@ -77,7 +80,7 @@ class NdjsonFile:
                 yield from (record for record in map(_parsed, lines) if record is not None)
 
     def recent(self, text: str, limit_bytes: int) -> list[dict[str, Any]]:
-        """The records in whose lines a text stands, newest first, among the last so many bytes of all days."""
+        """The records whose line has `text`, newest first, from the last `limit_bytes` bytes of all days."""
         found: list[dict[str, Any]] = []
         for day in reversed(self.days()):
             tail = self._tail(day, limit_bytes)
@@ -89,21 +92,22 @@ class NdjsonFile:
         return found
 
     def size(self, day: date) -> int:
-        """How many bytes the file of a day has; 0 without one."""
+        """The bytes in the file of a day; 0 if there is no file."""
         path = self._directory / _name(day)
         with map_disk_errors(path):
             return path.stat().st_size if path.exists() else 0
 
     def with_text(self, day: date, text: str, start: int = 0) -> Iterator[dict[str, Any]]:
-        """The records of a day, from a byte on, in whose lines a text stands, oldest first."""
+        """The records of a day whose line has `text`, from offset `start` on, oldest first."""
         while part := self.part(day, start, _PART, text.encode()):
             yield from (record for _, record in part.records)
             start = part.end
 
     def part(self, day: date, start: int, size: int, text: bytes = b"") -> Part | None:
-        """The whole lines of a day from a byte on, about `size` bytes of them; None if there are no more so far.
+        """The records in about `size` bytes of a day's file, from `start` on; None if no complete line follows.
 
-        Of them those records in whose lines a text stands. `start` is 0 or the end of a line.
+        Only complete lines are read, and only records whose line has `text` are returned. `start` is 0 or the end of a
+        line.
         """
         block = self._block(day, start, size)
         whole = block[: block.rfind(b"\n") + 1]
@@ -123,7 +127,7 @@ class NdjsonFile:
                 os.close(fd)
 
     def _tail(self, day: date, limit_bytes: int) -> bytes:
-        """The end of a day's file; its first line may not be whole."""
+        """The last bytes of a day's file; their first line may be incomplete."""
         with map_disk_errors(self._directory / _name(day)):
             try:
                 fd = open_beneath(self._directory, _name(day), os.O_RDONLY)
@@ -143,7 +147,7 @@ class NdjsonFile:
         return sorted(date.fromisoformat(name[:10]) for name in names if _FILE.fullmatch(name))
 
     def drop_before(self, day: date) -> int:
-        """Removes the files of earlier days; how many."""
+        """Removes the files of earlier days; returns their number."""
         old = [each for each in self.days() if each < day]
         for each in old:
             self.drop(each)
@@ -157,7 +161,7 @@ class NdjsonFile:
 
 
 def _lock(fd: int) -> None:
-    """For this writer alone. One that sleeps in the middle of a line must not keep all others from their work."""
+    """Locks the file for this writer. The wait is limited: a writer that hangs must not block all others."""
     until = time.monotonic() + LOCK_SEC
     while True:
         try:
@@ -173,7 +177,7 @@ def _name(day: date) -> str:
 
 
 def _whole(fd: int, size: int) -> int:
-    """The length without a last line that a kill has torn: readers that know no torn lines must not stop at it."""
+    """The size without a torn last line, since some readers stop at a torn line."""
     end, step = size, 1
     while end > 0:
         start = max(0, end - step)
@@ -185,7 +189,7 @@ def _whole(fd: int, size: int) -> int:
 
 
 def _numbered(block: bytes, start: int, text: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The records in whose lines a text stands, each with the byte after its line."""
+    """The records whose line has `text`, each with the offset of the end of its line."""
     at = block.find(text) if block else -1
     while 0 <= at < len(block):
         end = block.find(b"\n", at) + 1

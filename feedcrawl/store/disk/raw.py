@@ -1,14 +1,14 @@
-"""Every exchange as it came: WARC files, and an index beside each.
+"""Every request and response as received: WARC files, each with an index file.
 
     raw/2026-11-27/20261127T230616Z-<machine>-<pid>-<random>.warc.gz
     raw/2026-11-27/20261127T230616Z-<machine>-<pid>-<random>.warc.gz.index.ndjson
 
-One file per run of a worker and day, never opened again for writing: a torn last record, which only a dying machine
-leaves behind, then spoils nothing but itself. The name is final from the start, since references carry it; readers may
-read while the file grows, for each pair of records arrives in one write and is in the index only after it.
+Each run of a worker writes one file a day and never opens it again for writing. So a torn last record, which only a
+crash of the machine leaves, damages nothing else. The file has its final name from the start, since references contain
+the name. Readers may read while the file grows: a pair of records is written at once, and then added to the index.
 
-A write is in the hands of the kernel when `append` returns, so it survives the death of the process; `durable` waits
-for the disk as well. A file is synced when it is closed.
+When `append` returns, the kernel has the data, which then survives the death of the process; `durable` waits for the
+disk as well. A file is synced when it is closed.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ __all__ = ["Captured", "Exchange", "RawElsewhere", "RawRef", "RawStore"]
 Part = Literal["body", "request", "response"]
 
 _MAX_FILE_BYTES = 2**30
-# Up to this size compressing takes no longer than handing over to a thread and back.
+# Up to this size compression takes no longer than passing the work to a thread and back.
 _INLINE_BYTES = 32 * 1024
 
 
 class RawElsewhere(LookupError):
-    """The file of a reference is not here: it lies on another machine (`ref.machine`), or retention removed it."""
+    """The file of a reference is missing: it is on another machine (`ref.machine`), or retention removed it."""
 
     def __init__(self, ref: RawRef) -> None:
         super().__init__(ref)
@@ -62,10 +62,10 @@ class RawElsewhere(LookupError):
 
 
 class RawStore:
-    """The raw fetches of one data directory; `software` names the writer (`feedcrawl/1.0`) in each file.
+    """The raw archive of one data directory; `software` is the writer's name (`feedcrawl/1.0`) in each file.
 
-    Safe for threads; each process writes its own files. Methods raise DiskUnavailable, and after a failed write the
-    store holds what it held before.
+    Thread-safe; each process writes its own files. Methods may raise DiskUnavailable; a failed write leaves the archive
+    as it was.
     """
 
     def __init__(
@@ -82,7 +82,9 @@ class RawStore:
         self._pool = ThreadPoolExecutor(1, "raw")
 
     def append(self, exchange: Exchange) -> RawRef:
-        """Write request and response. ValueError if `fetch_id` is no UUID, which is a bug."""
+        """Writes a request and its response; returns their reference. ValueError if `fetch_id` is no UUID (a bug
+        of the caller).
+        """
         if str(UUID(exchange.fetch_id)) != exchange.fetch_id:
             raise ValueError(f"{exchange.fetch_id} is not how a UUID is written")
         packed = pack(exchange)
@@ -91,12 +93,14 @@ class RawStore:
             try:
                 with map_disk_errors(file.path):
                     return file.append(exchange, packed, durable=self._durable)
-            except DiskUnavailable as error:  # what is too large for one file has room in the next
+            except DiskUnavailable as error:  # if the file is at its size limit, the next file has room
                 file.broken |= error.reason == FILE_TOO_LARGE and file.end > 0
                 raise
 
     def append_async(self, exchange: Exchange) -> Future[RawRef]:
-        """`append`, with large bodies in a thread; what is small is written at once and its future is done."""
+        """As `append`; a large body is written in a thread, a small one at once, so that its future is done on
+        return.
+        """
         if len(exchange.body) > _INLINE_BYTES:
             return self._pool.submit(self.append, exchange)
         future: Future[RawRef] = Future()
@@ -107,24 +111,26 @@ class RawStore:
         return future
 
     def close(self) -> None:
-        """Write what is in hand, sync and close. A closed store still reads."""
+        """Finishes pending writes, syncs and closes the file. A closed store can still be read."""
         self._pool.shutdown()
         with self._lock:
             self._close_file()
 
     def refs(self, day: date | None = None) -> Iterator[RawRef]:
-        """Every reference of a day's files, or of all days (newest first): for retention, or to index them anew."""
+        """All references of a day, or of all days (newest first): for retention, and to rebuild an index."""
         return self._index.refs(day)
 
     def find(self, fetch_id: str, day: date | None = None) -> RawRef | None:
-        """The reference of a fetch, from the indexes on this disk. ValueError if `fetch_id` is no UUID."""
+        """The reference of a fetch, from the index files on this disk; None if there is none. ValueError if
+        `fetch_id` is no UUID.
+        """
         return self._index.find(fetch_id, day)
 
     def read(self, ref: RawRef, part: Part = "body") -> bytes:
-        """The bytes of a part: `request` and `response` are whole HTTP messages, `body` is as it was received, still
-        content-encoded; where it was not written again, it is that of the capture referred to.
+        """The bytes of a part: `request` and `response` are whole HTTP messages, `body` is the body as received, still
+        content-encoded; a body that was not written again is read from the earlier capture.
 
-        Raises RawElsewhere, or DiskUnavailable with reason "damaged" if the record is not what the reference says.
+        Raises RawElsewhere, or DiskUnavailable with reason "damaged" if the record does not match the reference.
         """
         if part == "request":
             return self._message(ref, ref.offset + ref.length, ref.request_length)[1]
@@ -138,9 +144,10 @@ class RawStore:
         return message.partition(b"\r\n\r\n")[2]
 
     def record(self, ref: RawRef) -> dict[str, Any]:
-        """The fetch with its headers by name (a list where a name repeats), and where and what its body is.
+        """The fetch as a record: its headers by name (a list if a name repeats), and the place and properties of its
+        body.
 
-        `body_sha256` is over the body as received; `content_length` is what the server declared. Errors as in `read`.
+        `body_sha256` is over the body as received; `content_length` is the declared value. Errors as in `read`.
         """
         headers = _http_headers(self.read(ref, "response"))
         by_name = {name.lower(): value for name, value in headers.items()}
@@ -163,7 +170,9 @@ class RawStore:
         }
 
     def _current(self, at: datetime) -> _WarcFile:
-        """The file to write to. A straggler from before midnight goes into the new day's file."""
+        """The file to write to. A fetch from before midnight goes into the new day's file if that is already
+        open.
+        """
         file, at = self._file, at.astimezone(UTC)
         if file and at.date() <= file.day and file.end < self._max_file_bytes and not file.broken:
             return file
@@ -192,14 +201,15 @@ class RawStore:
                 file.sync()
 
     def _original(self, ref: RawRef, to: Captured) -> RawRef:
-        # Its file is almost always of its own day; a straggler's is of the day after.
+        # The capture is almost always in a file of its own day; one fetched just before midnight may be in the next
+        # day's.
         found = self.find(to.fetch_id, to.fetched_at.date()) or self.find(to.fetch_id)
         if found is None or found.refers_to:
             raise RawElsewhere(ref)
         return found
 
     def _message(self, ref: RawRef, offset: int, length: int) -> tuple[str, bytes]:
-        """The id and the block of the record at `offset`."""
+        """The fetch id and the HTTP message of the record at `offset`."""
         path = self._directory / ref.file
         with map_disk_errors(path):
             try:
@@ -215,14 +225,16 @@ class RawStore:
 
 
 class _WarcFile:
-    """A WARC file and its index, open for writing. `end` is the length that holds whole records. Raises OSError."""
+    """A WARC file and its index, open for writing. `end` is the length of all complete records. Methods raise
+    OSError.
+    """
 
     def __init__(self, directory: Path, name: str, lead: bytes, machine: str) -> None:
         self.name, self.path = name, directory / name
         self.day = date.fromisoformat(name.partition("/")[0])
         self.end = self._index_end = 0
         self.broken = False
-        # Written together with the first record, so that a full disk leaves no file that holds nothing else.
+        # Written together with the first record, so that a full disk leaves no file with a header alone.
         self._lead = lead
         self._machine = machine
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL
@@ -231,11 +243,11 @@ class _WarcFile:
             self._index_fd = open_beneath(directory, name + SUFFIX, flags)
         except OSError:
             os.close(self._fd)
-            self.path.unlink()  # nothing is in it, and the next try makes another
+            self.path.unlink()  # the file is empty, and the next try creates another
             raise
 
     def append(self, exchange: Exchange, packed: Packed, *, durable: bool) -> RawRef:
-        """Write a pair of records and their line in the index: both or, with an OSError, none."""
+        """Writes a pair of records and their line in the index; on an OSError neither is written."""
         lead = b"" if self.end else self._lead
         ref = self._ref(exchange, packed, self.end + len(lead))
         line = json_line(ref.as_json())
@@ -252,17 +264,18 @@ class _WarcFile:
         return ref
 
     def sync(self) -> None:
-        """Wait until what was written is on the disk."""
+        """Waits until all written data is on disk."""
         os.fdatasync(self._fd)
         os.fdatasync(self._index_fd)
 
     def close(self) -> None:
-        """Give the descriptors back."""
+        """Closes the descriptors."""
         os.close(self._fd)
         os.close(self._index_fd)
 
     def _restore(self) -> None:
-        # A file that cannot be cut back ends in half a record, and a reader finds nothing behind that.
+        # If the file cannot be truncated, it ends in half a record, and readers would miss any record written after
+        # that.
         try:
             os.ftruncate(self._fd, self.end)
             os.ftruncate(self._index_fd, self._index_end)
@@ -290,7 +303,7 @@ class _WarcFile:
 
 
 def _http_headers(head: bytes) -> dict[str, str | list[str]]:
-    """The header fields of an HTTP message for JSON: a string, or a list where a name comes repeatedly."""
+    """The header fields of an HTTP message for JSON: a string, or a list if a name repeats."""
     fields: dict[str, list[str]] = {}
     for line in head.partition(b"\r\n\r\n")[0].split(b"\r\n")[1:]:
         name, _, value = line.partition(b":")
@@ -299,7 +312,7 @@ def _http_headers(head: bytes) -> dict[str, str | list[str]]:
 
 
 def _text(value: bytes) -> str:
-    # RFC 9110, 5.5: fields were ISO 8859-1 once; what is valid UTF-8 was hardly meant otherwise.
+    # RFC 9110, 5.5: fields were once ISO 8859-1; a value that is valid UTF-8 is very probably meant as UTF-8.
     try:
         return value.decode()
     except UnicodeDecodeError:

@@ -1,7 +1,8 @@
-"""The files of the archive as a whole: which there are, and how old ones go, alone or but for what must stay.
+"""The files of the archive: lists them, and removes old ones, completely or except for exchanges that must be kept.
 
-Each step may be the last one: an index goes before its WARC, so that it never names what is gone, and a WARC without
-one goes the next time; a part that stays is there under its new name, index and all, before the old one goes.
+A kill may come after any step. So an index is removed before its WARC, and never refers to a missing file; a WARC
+without an index is removed the next time. A kept part is written under its new name, with its index, before the old
+file is removed.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ if TYPE_CHECKING:
     from feedcrawl.store.disk.raw_index import RawRef
 
 KEPT: Final = "kept-"
-"""Begins the name of what is left of a file. It is not made smaller again."""
+"""Prefix of the name of a kept part of a file. A kept part is not reduced again."""
 _WARC: Final = ".warc.gz"
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def old_files(directory: Path, before: date) -> list[str]:
-    """The names (`2026-11-27/….warc.gz`) of files of earlier days, oldest day first, in each day what is left of others
-    first; one may lack its WARC or its index.
+    """The names (`2026-11-27/….warc.gz`) of files of earlier days, oldest day first, in each day the kept parts
+    first; a file's WARC or index may be missing.
     """
     with map_disk_errors(directory):
         return [
@@ -41,7 +42,7 @@ def old_files(directory: Path, before: date) -> list[str]:
 
 
 def day_sizes(directory: Path) -> dict[str, int]:
-    """The bytes of each day's files (`2026-11-27`), without what is left of files that went (`kept-…`)."""
+    """The bytes of each day's files (`2026-11-27`), without kept parts (`kept-…`)."""
     sizes = {}
     with map_disk_errors(directory):
         for day in filter(_DAY.fullmatch, _listed(directory)):
@@ -51,7 +52,7 @@ def day_sizes(directory: Path) -> dict[str, int]:
 
 
 def drop_empty_days(directory: Path, before: date) -> None:
-    """Removes the folders of earlier days in which nothing is left."""
+    """Removes the empty folders of earlier days."""
     with map_disk_errors(directory):
         for day in _old_days(directory, before):
             if not any((directory / day).iterdir()):
@@ -71,13 +72,13 @@ def _listed(directory: Path) -> list[str]:
 
 
 def kept_name(name: str) -> str:
-    """How what is left of a file is called."""
+    """The name of the kept part of a file."""
     day, _, own = name.partition("/")
     return f"{day}/{KEPT}{own}"
 
 
 def drop(directory: Path, name: str) -> int:
-    """Removes a file and its index; the bytes that were freed."""
+    """Removes a file and its index; returns the bytes freed."""
     path = directory / name
     freed = 0
     with map_disk_errors(path):
@@ -91,7 +92,7 @@ def drop(directory: Path, name: str) -> int:
 
 
 def keep_part(directory: Path, name: str, first: int, refs: Sequence[RawRef]) -> int:
-    """Leaves of a file its beginning, which is `first` bytes, and these exchanges; the bytes that were freed."""
+    """Reduces a file to its first `first` bytes and the exchanges `refs`; returns the bytes freed."""
     kept = kept_name(name)
     moved, at = [], first
     for ref in refs:
@@ -106,7 +107,7 @@ def _pieces(directory: Path, name: str, first: int, refs: Sequence[RawRef]) -> I
     fd = open_beneath(directory, name, os.O_RDONLY)
     try:
         yield os.pread(fd, first, 0)
-        for ref in refs:  # each record is a gzip member of its own, the request's after the response's
+        for ref in refs:  # each record is a gzip member of its own; a request's record follows its response's
             yield os.pread(fd, ref.length + ref.request_length, ref.offset)
     finally:
         os.close(fd)

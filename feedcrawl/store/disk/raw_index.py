@@ -1,5 +1,5 @@
-"""The index beside each WARC file: one line of JSON for each exchange, so that none needs to be looked for in a WARC,
-and none is lost when Redis is.
+"""The index of each WARC file: one line of JSON for each exchange, so that an exchange is found without reading
+the WARC, even after Redis has lost its data.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 @dataclass(frozen=True, slots=True)
 class RawRef:
-    """Where one exchange lies.
+    """The place of one exchange in the archive.
 
     `file` is relative to the store's directory, on `machine`; the response record has `length` bytes from `offset`, the
-    request record `request_length` bytes after it. `host` is the URL's. `refers_to` is set for a revisit: the capture
-    that holds the bytes not written again.
+    request record `request_length` bytes after it. `host` is the URL's host. `refers_to` is set for a revisit: the
+    earlier capture with the bytes that were not written again.
     """
 
     fetch_id: str
@@ -51,9 +51,11 @@ class RawRef:
 
     @property
     def source(self) -> dict[str, str] | None:
-        """The last capture of a payload in full, in JSON: keep it, and name it when this URL is archived again.
+        """The last full capture of the payload, as JSON: store it, and pass it as `previous` when this URL is archived
+        again.
 
-        None if this exchange brought none (an error, a body cut off, a 304 to a stranger): keep the one there was.
+        None if this exchange has no full capture (an error, a body cut off, a 304 without an earlier capture): keep the
+        previous value.
         """
         if self.refers_to:
             return self.refers_to.as_json()
@@ -62,14 +64,16 @@ class RawRef:
         return Captured(self.fetch_id, self.url, self.fetched_at, self.payload_digest).as_json()
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values and one datetime, as they stand in the index."""
-        # Not asdict(): its deep copies are a quarter of what archiving a 304 costs.
+        """The fields as the index has them: plain values and one datetime."""
+        # Not asdict(): its deep copies take a quarter of the time for archiving a 304.
         known = {name: getattr(self, name) for name in _NAMES}
         return {**known, "refers_to": self.refers_to.as_json()} if self.refers_to else known
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> Self:
-        """The reference that `as_json` gave, after a journey through JSON. KeyError, TypeError or ValueError if not."""
+        """The reference from the parsed JSON of `as_json`. KeyError, TypeError or ValueError if the value is
+        malformed.
+        """
         known = {name: value[name] for name in _NAMES}
         known["fetched_at"] = datetime.fromisoformat(value["fetched_at"])
         known["refers_to"] = Captured.from_json(value["refers_to"]) if value["refers_to"] else None
@@ -80,18 +84,20 @@ _NAMES = tuple(field.name for field in fields(RawRef))
 
 
 class RawIndex:
-    """The index files under one directory, read. Methods raise DiskUnavailable."""
+    """Reads the index files under one directory. Methods may raise DiskUnavailable."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
 
     def refs(self, day: date | None = None) -> Iterator[RawRef]:
-        """Every reference of a day's files, or of all days: newest day first, and in each file oldest first."""
+        """All references of a day, or of all days: newest day first, and within a file oldest first."""
         return filter(None, map(_parsed, self._lines(day)))
 
     def find(self, fetch_id: str, day: date | None = None) -> RawRef | None:
-        """The reference of a fetch; only the files of `day` are read where it is known. ValueError if it is no UUID."""
-        # The id is the first field of a line, so that the other lines need not be parsed.
+        """The reference of a fetch; with `day` only that day's files are read. None if not found; ValueError if
+        the id is no UUID.
+        """
+        # The id is the first field of a line, so that other lines need not be parsed.
         start = f'{{"fetch_id":"{UUID(fetch_id)}"'.encode()
         return next(filter(None, (_parsed(line) for line in self._lines(day) if line.startswith(start))), None)
 
@@ -100,7 +106,7 @@ class RawIndex:
             with map_disk_errors(self._directory / name):
                 try:
                     fd = open_beneath(self._directory, name, os.O_RDONLY)
-                except FileNotFoundError:  # retention was faster
+                except FileNotFoundError:  # retention has removed the file meanwhile
                     continue
                 with os.fdopen(fd, "rb") as lines:
                     yield from lines

@@ -43,9 +43,7 @@ LOOK_SEC = 1.0
 """Longest time between two takes from a shard: other programs and workers add tasks too."""
 _ENDED = ("attempts", "deaths", "again", "quarantined", "site_failures", "site_failed_at", "again_queued")
 _RETURNED = ("site_failures", "site_failed_at", "again_queued")
-"""Fields that a task loses when it moves to a host of another shard: after its poll has ended, and when it is
-given back.
-"""
+"""Fields that a task loses when it moves to another shard: at the end of its poll, and when it is given back."""
 
 
 def agree(client: Client, shards: int) -> None:
@@ -94,9 +92,7 @@ class Shards(Frontier):
         self._turn = 0
 
     def push_each(self, tasks: Iterable[tuple[Task, float, Again]]) -> list[Pushed]:
-        """As `Frontier.push_each`, with one round trip (at least) for each shard to which the tasks' hosts
-        belong.
-        """
+        """As `Frontier.push_each`, with at least one round trip for each shard of the tasks' hosts."""
         wanted = list(tasks)
         places: dict[int, list[int]] = defaultdict(list)
         for place, (task, _, _) in enumerate(wanted):
@@ -112,9 +108,7 @@ class Shards(Frontier):
         return [answers[place] for place in range(len(wanted))]
 
     def _push_moved(self, task: Task, delay_sec: float, again: Again) -> Pushed:
-        """Enqueues again a task that has moved to another shard: there while it is pending, in its home shard
-        once it has ended.
-        """
+        """Enqueues a task again that has moved to another shard: there if it is pending, else in its home shard."""
         home, found = self._home(task.host), self._where(task.id)
         if found is not None and found[0] != home:
             number, text = found
@@ -153,9 +147,7 @@ class Shards(Frontier):
         return Taken(leases, min(due, default=None), sum(self._blocked), tuple(given_up))
 
     def end(self, endings: Iterable[Ending]) -> list[Finished]:
-        """As `Frontier.end`, in one step for each shard; an ending that concerns two shards takes several
-        (`_end_across`).
-        """
+        """As `Frontier.end`, in one step for each shard; an ending on two shards takes several (`_end_across`)."""
         wanted = list(endings)
         answers: dict[int, Finished] = {}
         together: dict[int, list[int]] = defaultdict(list)
@@ -327,8 +319,7 @@ class Shards(Frontier):
     # --- operations on two shards ---
 
     def _end_across(self, ending: Ending) -> Finished:
-        """Ends a task whose commands are for another shard: the feed's host and the feed's record are in different
-        shards.
+        """Ends a task whose commands are for another shard: its feed's record is not in its host's shard.
 
         The commands run first, under a lease that was just extended; a kill after that repeats the poll.
         """
@@ -354,17 +345,13 @@ class Shards(Frontier):
         return "rescheduled"
 
     def _leave(self, ending: Ending, number: int) -> None:
-        """Ends a task in the shard that it has left; its record `moved` stays, so that the task is not enqueued
-        there again.
-        """
+        """Ends a task in the shard that it has left; a record `moved` keeps it from being enqueued there again."""
         self._frontiers[ending.lease.shard].end([replace(ending, status="moved", reason=str(number), patch=None)])
         self._expect(ending.lease.shard, 0)
         self._expect(number, 0)
 
     def _held(self, lease: Lease) -> dict[str, Any] | None:
-        """The record of a task that this worker still holds, with its lease extended for the steps that follow;
-        None if lost.
-        """
+        """The record of a task that this worker still holds, its lease extended for the next steps; None if lost."""
         frontier = self._frontiers[lease.shard]
         text = None if frontier.heartbeat([lease]) else frontier.record(lease.id)
         return None if text is None else dict(json.loads(text))

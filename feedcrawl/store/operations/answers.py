@@ -1,4 +1,4 @@
-"""Answers to requests that named an Idempotency-Key: the same request again has the same answer."""
+"""Cached responses of requests with an Idempotency-Key: a repeated request gets the same response."""
 
 from __future__ import annotations
 
@@ -10,18 +10,20 @@ if TYPE_CHECKING:
     from feedcrawl.store.redis.client import Client
 
 OPEN_SEC: Final = 60
-"""How long a request that was begun may take; after that its key is free."""
+"""Longest duration of a running request; after that its key is free."""
 LIFE_SEC: Final = 86_400
 
 
 class Answers:
-    """What is kept is text of the caller's making. Methods may raise redis-py's errors."""
+    """Cached responses by name, as text that the caller encodes. Methods may raise StoreUnavailable."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
 
     def begin(self, name: str, mark: str) -> str | None:
-        """Begins a request; answers what is there already under its name: the mark of one under way, or an answer."""
+        """Marks a request as running; returns None, or the text already stored under the name: a running
+        request's mark or a response.
+        """
         key = keys.api_answer(name)
         found: str | None = None
         while found is None and not self._client.set(key, mark, nx=True, ex=OPEN_SEC):
@@ -29,9 +31,9 @@ class Answers:
         return found
 
     def keep(self, name: str, answer: str) -> None:
-        """Keeps the answer."""
+        """Stores the response."""
         self._client.set(keys.api_answer(name), answer, ex=LIFE_SEC)
 
     def forget(self, name: str) -> None:
-        """Frees the name: the request came to nothing that must be repeated."""
+        """Frees the name: the request had no result that a repetition must return."""
         self._client.delete(keys.api_answer(name))

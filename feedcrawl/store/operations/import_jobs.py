@@ -1,4 +1,4 @@
-"""Imports of long lists of feeds: how far each is, for whichever process of the API is asked."""
+"""Progress of imports of long lists of feeds, which any process of the API can read."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _TIMES: Final = ("created_at", "updated_at")
 
 
 class ImportJobs:
-    """A job is kept for a day after its last step. Methods may raise StoreUnavailable."""
+    """Import jobs by id, each kept for a day after its last step. Methods may raise StoreUnavailable."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
 
     def save(self, job: ImportJob) -> None:
-        """Writes a job."""
+        """Stores a job."""
         said: dict[str, Any] = {field.name: getattr(job, field.name) for field in fields(job)}
         text = json.dumps(said | {name: said[name].isoformat() for name in _TIMES}, separators=(",", ":"))
         self._client.set(keys.import_job(job.id), text, ex=LIFE_SEC)
 
     def find(self, job_id: str) -> ImportJob | None:
-        """The job of this id; None if there is none, or none any more."""
+        """The job of this id; None if unknown or expired."""
         text = self._client.get(keys.import_job(job_id))
         if not text:
             return None

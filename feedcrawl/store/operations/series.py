@@ -1,4 +1,6 @@
-"""Counts over time, in each shard: HASHes by day for the slots, ZSETs by quarter day for feeds and hosts."""
+"""Counts over time, in each shard: a HASH for each day with its time slots, a ZSET for each quarter day with
+feeds or hosts.
+"""
 
 from __future__ import annotations
 
@@ -17,34 +19,34 @@ if TYPE_CHECKING:
     from feedcrawl.store.subscriptions.registry import Command
 
 LOOKED_AT = 200
-"""The first of each quarter day, of which the first of several are chosen."""
+"""Highest members read from each quarter day, from which the highest of several quarter days are computed."""
 
 
 class Series:
-    """What the fleet did lately. Methods may raise redis-py's errors."""
+    """Recent counts of the whole fleet. Methods may raise StoreUnavailable."""
 
     def __init__(self, client: Client, *, shards: int = 1) -> None:
         self._client = client
         self._shards = shards
 
     def of_feed(self, feed_id: str, tally: Tally, at: float) -> list[Command]:
-        """The commands that count a poll, for the frontier to run with `done`."""
+        """The commands that count a poll; the frontier runs them with `done`."""
         return _commands(keys.shard(shard_of(feed_id, self._shards)), tally, at)
 
     @staticmethod
     def of_page(shard: int, tally: Tally, at: float) -> list[Command]:
-        """The commands that count an article whose task is in this shard, likewise."""
+        """The commands that count an article whose task is in this shard; the frontier runs them with `done`."""
         return _commands(keys.shard(shard), tally, at)
 
     def add(self, commands: Iterable[Command]) -> None:
-        """Counts what ended without a `done`."""
+        """Runs the commands of a result that did not end by `done`."""
         with self._client.pipeline(transaction=False) as pipe:
             for command in commands:
                 pipe.execute_command(*command)
             pipe.execute()
 
     def slots(self, since: float, until: float) -> dict[int, Counter[str]]:
-        """What was counted between two Unix times, by slot; one round trip for each node."""
+        """The counts between two Unix times, by slot; one round trip for each node."""
         names = self._names("slots", range(int(since) // DAY_SEC, int(until) // DAY_SEC + 1))
         with self._client.pipeline(transaction=False) as pipe:
             for _, name in names:
@@ -58,11 +60,11 @@ class Series:
         return found
 
     def most_news(self, since: float, until: float, limit: int) -> list[tuple[str, int]]:
-        """The feeds with the most new entries of the quarter days between two Unix times."""
+        """The feeds with the most new entries in the quarter days between two Unix times."""
         return self._most("news", since, until, limit)
 
     def most_failures(self, since: float, until: float, limit: int) -> list[tuple[str, int]]:
-        """The hosts with the most polls and articles that failed, likewise."""
+        """The hosts with the most failed polls and articles in the quarter days between two Unix times."""
         return self._most("failures", since, until, limit)
 
     def _most(self, name: str, since: float, until: float, limit: int) -> list[tuple[str, int]]:
@@ -76,7 +78,7 @@ class Series:
         return sorted(found.items(), key=lambda row: (-row[1], row[0]))[:limit]
 
     def _names(self, name: str, times: range) -> list[tuple[int, str]]:
-        """Each key of these times, with its time."""
+        """The keys of these times in all shards, each with its time."""
         return [(time, f"{keys.shard(shard)}{name}:{time}") for time in times for shard in range(self._shards)]
 
 

@@ -1,4 +1,4 @@
-"""Events for other programs: one Redis stream, at least once, each with an id that a repetition carries too."""
+"""Events for other programs: one Redis stream with at-least-once delivery; a repeated event has the same id."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 TRIM_EVERY = 500
 REFUSED_KEPT: Final = 10_000
-"""Events that a relay could never send, of which the last are kept."""
+"""Most events that are stored after a relay could not send them; older ones are dropped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One entry of the stream: where it stands, and its fields (none where it was deleted)."""
+    """One entry of the stream: its stream id, and its fields (empty if it was deleted)."""
 
     at: str
     fields: Mapping[str, str]
@@ -30,8 +30,8 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """What a consumer group has before it: entries not acknowledged and not yet given to it (None: the server does not
-    know), and the Unix time of the oldest of all these, None where there is none.
+    """The entries that a consumer group still needs: `unacknowledged` ones, `waiting` ones not yet delivered to
+    the group (None: the server does not know), and the Unix time of the oldest of both (None if there is none).
     """
 
     group: str
@@ -41,7 +41,7 @@ class Backlog:
 
 
 class Events:
-    """The stream `feedcrawl:events`. Methods may raise redis-py's errors."""
+    """The stream `feedcrawl:events`. Methods may raise StoreUnavailable."""
 
     def __init__(self, client: Client, *, ttl_sec: int) -> None:
         self._client = client
@@ -49,14 +49,18 @@ class Events:
         self._since_trim = 0
 
     def add(self, pipe: Pipeline, events: Iterable[Event], traceparent: str | None = None) -> None:
-        """Queues events on a pipeline, in order, and the span that they come of where someone traces."""
+        """Queues events on a pipeline, in order; with tracing, each has the traceparent of the span that caused
+        it.
+        """
         trace = {"traceparent": traceparent} if traceparent else {}
         for event in events:
             pipe.xadd(keys.EVENTS, {"type": event.type, "id": event.id, "data": event.data, **trace})
             self._since_trim += 1
 
     def trim(self, now: float, *, force: bool = False) -> None:
-        """Drops events older than their life, never one that a consumer group has not been given or acknowledged."""
+        """Removes events older than their time to live, but none that a consumer group has not yet received or
+        acknowledged.
+        """
         if self._since_trim < TRIM_EVERY and not force:
             return
         self._since_trim = 0
@@ -66,16 +70,16 @@ class Events:
         self._client.xtrim(keys.EVENTS, minid=f"{oldest[0]}-{oldest[1]}", approximate=True)
 
     def after(self, last: str, limit: int) -> list[Told]:
-        """At most so many events after the one at `last`, in order; "0" is before the first."""
+        """Up to `limit` events after the stream id `last`, in order; "0" is before the first event."""
         return _told(self._client.xrange(keys.EVENTS, min=f"({last}", count=limit))
 
     def last(self) -> str:
-        """Where the newest event stands, "0" if there is none."""
+        """The stream id of the newest event; "0" if there is none."""
         found = self._client.xrevrange(keys.EVENTS, count=1)
         return str(found[0][0]) if found else "0"
 
     def open_group(self, group: str) -> None:
-        """Lets a group begin with the oldest event there is; one that is there goes on where it was."""
+        """Creates a consumer group that starts at the oldest event; an existing group keeps its position."""
         try:
             self._client.xgroup_create(keys.EVENTS, group, id="0", mkstream=True)
         except ResponseError as error:
@@ -83,33 +87,33 @@ class Events:
                 raise
 
     def give(self, group: str, consumer: str, count: int, *, again: bool) -> list[Told]:
-        """The next events for a consumer; with `again` the oldest that it was given and has not acknowledged."""
+        """The next events for a consumer; with `again` the oldest that it has received and not acknowledged."""
         found = self._client.xreadgroup(group, consumer, {keys.EVENTS: "0" if again else ">"}, count=count)
         return _told(found[0][1]) if found else []
 
     def acknowledge(self, group: str, told: Sequence[Told]) -> None:
-        """The group needs these no more."""
+        """Acknowledges events: the group does not need them any more."""
         if told:
             self._client.xack(keys.EVENTS, group, *(each.at for each in told))
 
     def refuse(self, told: Told, group: str, reason: str, detail: str) -> None:
-        """Keeps for the operator an event that a group can never deal with, and why."""
+        """Stores for the operator an event that a group can never process, with the reason."""
         more = {"at": told.at, "group": group, "reason": reason, "detail": detail}
         self._client.xadd(keys.EVENTS_REFUSED, {**told.fields, **more}, maxlen=REFUSED_KEPT)
 
     def lead(self, worker: str, sec: int) -> bool:
-        """Whether this worker is the one that relays, now and for so many seconds."""
+        """True if this worker is the relay for the next `sec` seconds."""
         if self._client.set(keys.RELAY, worker, nx=True, ex=sec):
             return True
         return self._client.get(keys.RELAY) == worker and bool(self._client.expire(keys.RELAY, sec))
 
     def leave(self, worker: str) -> None:
-        """Lets another lead at once."""
+        """Lets another worker become the relay at once."""
         if self._client.get(keys.RELAY) == worker:
             self._client.delete(keys.RELAY)
 
     def backlogs(self) -> list[Backlog]:
-        """How far behind each consumer group is."""
+        """The backlog of each consumer group."""
         if not self._client.exists(keys.EVENTS):
             return []
         return [self._backlog(group) for group in self._client.xinfo_groups(keys.EVENTS)]
@@ -121,7 +125,7 @@ class Events:
         return Backlog(group["name"], group["pending"], group.get("lag"), oldest_at)
 
     def _groups(self) -> list[tuple[int, int]]:
-        """The oldest event that each group still needs."""
+        """For each group, the id of the oldest event that it still needs."""
         if not self._client.exists(keys.EVENTS):
             return []
         needed = []

@@ -16,28 +16,28 @@ if TYPE_CHECKING:
 
 
 class Tokens:
-    """Methods may raise redis-py's errors."""
+    """Tokens by their sha256. Methods may raise StoreUnavailable."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
 
     def add(self, token: Token) -> None:
-        """Keeps a token."""
+        """Stores a token."""
         self._client.hset(keys.TOKENS, token.digest, compact(asdict(token)))
 
     def find(self, digest: str) -> Token | None:
-        """The token with this sha256, compared in constant time."""
+        """The token with this sha256, compared in constant time; None if there is none."""
         text = self._client.hget(keys.TOKENS, digest)
         token = Token(**json.loads(text)) if text else None
         return token if token is not None and hmac.compare_digest(token.digest, digest) else None
 
     def all(self) -> list[Token]:
-        """Those that there are, the oldest first."""
+        """All tokens, the oldest first."""
         found = (Token(**json.loads(text)) for text in self._client.hvals(keys.TOKENS))
         return sorted(found, key=lambda token: (token.created_at, token.id))
 
     def drop(self, token_id: str) -> Token | None:
-        """Revokes the token of this id; answers which it was."""
+        """Revokes the token of this id; returns it, None if there was none."""
         for token in self.all():
             if token.id == token_id:
                 self._client.hdel(keys.TOKENS, token.digest)

@@ -1,1 +1,1 @@
-"""WebSub subscriptions in Redis."""
+"""WebSub subscriptions and deliveries in Redis."""

@@ -1,4 +1,4 @@
-"""Push subscriptions of feeds, and what hubs have delivered until it is read; all of it in the feed's shard."""
+"""WebSub subscriptions of feeds, and the deliveries of hubs until they are read; all in the feed's shard."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
     from feedcrawl.store.subscriptions.registry import Command
 
 DELIVERIES = 4
-"""Of one feed that wait to be read; the hub is asked to come again with more."""
+"""Most deliveries of one feed that wait to be read; further ones are refused, and the hub is asked to retry."""
 LIFE_SEC = 2 * 86_400
-"""How long a delivery waits for a worker."""
+"""Longest time that a delivery waits for a worker."""
 SEEN_SEC = 3_600
-"""Within which the same delivery is the same."""
+"""Time within which a delivery with the same digest counts as a repetition."""
 
 
 class Delivery(NamedTuple):
-    """What a hub has pushed: the declared type, and the body byte for byte."""
+    """A delivery of a hub: the declared content type, and the body byte for byte."""
 
     content_type: str
     body: bytes
 
 
 class Pushed(NamedTuple):
-    """A feed's subscription, the oldest of its deliveries, and how many there are."""
+    """A feed's subscription at its hub, its oldest delivery, and the number of its deliveries."""
 
     push: Push | None
     delivery: Delivery | None
@@ -43,7 +43,7 @@ class Pushed(NamedTuple):
 
 
 class Pushes:
-    """Methods may raise redis-py's errors."""
+    """Subscriptions at hubs, and deliveries, by feed. Methods may raise StoreUnavailable."""
 
     def __init__(self, client: Client, *, shards: int = 1) -> None:
         self._client = client
@@ -51,7 +51,7 @@ class Pushes:
         self._swap = client.register_script(lua_text(__package__, "swap"))
 
     def load(self, feed_ids: Sequence[str]) -> dict[str, Pushed]:
-        """What there is of these feeds, in one round trip."""
+        """The subscription and deliveries of each feed, in one round trip."""
         with self._client.pipeline(transaction=False) as pipe:
             for each in feed_ids:
                 pipe.get(self._key("push", each))
@@ -62,11 +62,13 @@ class Pushes:
         return {each: Pushed(_push(text), _delivery(first), int(number)) for each, text, first, number in rows}
 
     def find(self, feed_id: str) -> Push | None:
-        """A feed's subscription."""
+        """A feed's subscription; None if there is none."""
         return _push(self._client.get(self._key("push", feed_id)))
 
     def update(self, feed_id: str, change: Callable[[Push | None], Push | None]) -> Push | None:
-        """Changes a subscription by a pure function of it, whoever else does meanwhile; None from it leaves it."""
+        """Replaces a subscription by `change` of it, repeated until no other writer came between; None from
+        `change` leaves it unchanged.
+        """
         key, listed = self._key("push", feed_id), self._list(feed_id)
         while True:
             text = self._client.get(key)
@@ -78,11 +80,13 @@ class Pushes:
                 return new
 
     def waiting(self, feed_id: str) -> int:
-        """How many deliveries wait."""
+        """The number of deliveries that wait to be read."""
         return int(self._client.llen(self._key("deliveries", feed_id)))
 
     def keep(self, feed_id: str, delivery: Delivery, digest: str) -> Literal["kept", "replayed", "full"]:
-        """Keeps a delivery until it is read; one with a `digest` that came a short while ago is the same."""
+        """Stores a delivery until it is read; refused as `replayed` if one with the same `digest` came recently,
+        or as `full`.
+        """
         name, seen = self._key("deliveries", feed_id), self._key("delivered", f"{feed_id}:{digest}", of=feed_id)
         if self._client.exists(seen):
             return "replayed"
@@ -97,28 +101,30 @@ class Pushes:
         return "kept"
 
     def read(self, feed_id: str) -> list[Command]:
-        """The commands that drop the oldest delivery, for the frontier to run with `done`."""
+        """The commands that drop the oldest delivery; the frontier runs them with `done`."""
         return [["LPOP", self._key("deliveries", feed_id)]]
 
     def forget(self, feed_id: str) -> None:
-        """Forgets a feed's subscription and what was delivered."""
+        """Removes a feed's subscription and deliveries."""
         with self._client.pipeline(transaction=True) as pipe:
             pipe.delete(self._key("push", feed_id), self._key("deliveries", feed_id))
             pipe.srem(self._list(feed_id), feed_id)
             pipe.execute()
 
     def pages(self, size: int) -> Iterator[tuple[int, list[str]]]:
-        """The id of every feed with a subscription, in no order, about `size` at a time, with the shard they are of."""
+        """The ids of all feeds with a subscription, in no order, in pages of about `size`, each page with its
+        shard.
+        """
         return members_of(self._client, [f"{keys.shard(number)}pushes" for number in range(self._shards)], size)
 
     def all_of(self, feed_ids: Sequence[str]) -> dict[str, Push]:
-        """The subscriptions that there are of these feeds, in one round trip."""
+        """The subscriptions of these feeds, in one round trip; feeds without one are left out."""
         texts = get_each(self._client, [self._key("push", each) for each in feed_ids])
         pairs = ((each, _push(text)) for each, text in zip(feed_ids, texts, strict=True))
         return {each: push for each, push in pairs if push is not None}
 
     def count(self) -> int:
-        """How many feeds have one."""
+        """The number of feeds with a subscription."""
         return sum(int(self._client.scard(f"{keys.shard(number)}pushes")) for number in range(self._shards))
 
     def _list(self, feed_id: str) -> str:

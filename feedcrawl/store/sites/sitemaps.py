@@ -1,4 +1,4 @@
-"""The sitemaps that are watched, what their polls have left, what was in them the last time, and their journals."""
+"""Watched sitemaps: the state of their polls, the URLs of their last reading, and their journals."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ if TYPE_CHECKING:
 PAGE = 500
 DAY_LIFE_SEC = 2 * 86_400
 SEEN_LIFE_SEC = 400 * 86_400
-"""What was seen outlives any pause between polls, so that a whole sitemap does not come back as new."""
+"""Kept for longer than any pause between polls, so that the URLs of a whole sitemap do not count as new again."""
 
 
 class Known(NamedTuple):
-    """What is needed to tell the news of a sitemap: its last reading, and how much of the caps is used."""
+    """The data for finding new URLs of a sitemap: the URLs of its last reading, today's new URLs of the site, and
+    the parts of its tree.
+    """
 
     seen: bytes
     today: int
@@ -33,9 +35,9 @@ class Known(NamedTuple):
 
 
 class Sitemaps:
-    """Sitemaps by id and by the spelling-free form of their URL, each in the shard of its name.
+    """Sitemaps by id and by the normalized form of their URL, each in the shard of its name.
 
-    Methods may raise redis-py's errors.
+    Methods may raise StoreUnavailable.
     """
 
     def __init__(self, client: Client, *, shards: int = 1, journal_length: int = 50) -> None:
@@ -44,11 +46,11 @@ class Sitemaps:
         self._journal_length = journal_length
 
     def add(self, wanted: Sequence[tuple[Sitemap, str]]) -> list[str]:
-        """Watches each sitemap whose URL's key is not watched yet; the ids that are watched, in order.
+        """Adds each sitemap whose URL is not watched yet; returns the ids of the watched sitemaps, in order.
 
-        Two round trips. Safe to repeat and to race: the key of the URL is claimed first, whoever comes second finds it,
-        and what a kill left claimed and unwritten is written. A new one gets an id that lies in the shard of its host,
-        so that a poll ends in one step.
+        Two round trips. Safe to repeat and to race: the URL's key is claimed first, and a later caller gets the claimed
+        id; a sitemap that a kill left claimed and unwritten is written. A new id lies in the shard of the sitemap's
+        host, so that a poll ends in one step.
         """
         if not wanted:
             return []
@@ -65,13 +67,13 @@ class Sitemaps:
         return holders
 
     def save(self, sitemap: Sitemap) -> None:
-        """Writes a sitemap and lists it."""
+        """Stores a sitemap and adds it to the list."""
         with self._client.pipeline() as pipe:
             self._save(pipe, sitemap)
             pipe.execute()
 
     def remove(self, sitemap: Sitemap, url_key: str) -> bool:
-        """Forgets a sitemap and all that its polls have left; False if it was not there."""
+        """Removes a sitemap and the data of its polls; False if it did not exist."""
         with self._client.pipeline() as pipe:
             for name in ("sitemap", "sitemap_polls", "sitemap_seen", "sitemap_journal"):
                 pipe.delete(self._key(name, sitemap.id))
@@ -81,39 +83,39 @@ class Sitemaps:
             return bool(pipe.execute()[-1])
 
     def by_url(self, url_key: str) -> str | None:
-        """The id of the sitemap with this URL."""
+        """The id of the sitemap with this URL; None if there is none."""
         found = self._client.hget(self._by_url(url_key), url_key)
         return None if found is None else str(found)
 
     def load(self, ids: Sequence[str]) -> dict[str, Watched]:
-        """The sitemaps that there are of those asked for, in one round trip."""
+        """The sitemaps with these ids, in one round trip; unknown ids are left out."""
         texts = get_each(self._client, [self._key(name, each) for name in ("sitemap", "sitemap_polls") for each in ids])
         pairs = zip(ids, texts[: len(ids)], texts[len(ids) :], strict=True)
         return {each: Watched(load_sitemap(said), load_record(polls)) for each, said, polls in pairs if said}
 
     def all(self) -> Iterator[Watched]:
-        """Every sitemap, in no order, a page at a time."""
+        """All sitemaps, in no order, read in pages."""
         for _, page in self.pages(PAGE):
             yield from self.load(page).values()
 
     def pages(self, size: int) -> Iterator[tuple[int, list[str]]]:
-        """Every sitemap's id, in no order, about `size` at a time, each page with the shard that it is of."""
+        """The ids of all sitemaps, in no order, in pages of about `size`, each page with its shard."""
         return members_of(self._client, self._lists(), size)
 
     def said(self, ids: Sequence[str]) -> list[str]:
-        """The sitemaps that there are of those asked for, as the JSON text that is kept of each."""
+        """The sitemaps with these ids, as the stored JSON text; unknown ids are left out."""
         return [text for text in get_each(self._client, [self._key("sitemap", each) for each in ids]) if text]
 
     def count(self) -> int:
-        """How many sitemaps are watched."""
+        """The number of watched sitemaps."""
         return sum(int(self._client.scard(name)) for name in self._lists())
 
     def tree(self, root: str) -> set[str]:
-        """The ids of the parts that were found below a sitemap that someone named."""
+        """The ids of the sitemaps that were found through the index `root`."""
         return set(self._client.smembers(self._key("sitemap_tree", root)))
 
     def known(self, sitemap: Sitemap, site: str, day: str) -> Known:
-        """What is needed to tell the news, in one round trip."""
+        """The data for finding new URLs, in one round trip."""
         with self._client.pipeline(transaction=False) as pipe:
             pipe.get(self._key("sitemap_seen", sitemap.id))
             pipe.get(self._day(site, day))
@@ -122,22 +124,24 @@ class Sitemaps:
         return Known(str(seen or "").encode("utf-8", "surrogateescape"), int(today or 0), int(parts))
 
     def today(self, sites: Sequence[str], day: str) -> dict[str, int]:
-        """How many new URLs of these sites there were on a day, in one round trip."""
+        """The number of new URLs of each site on a day, in one round trip."""
         counts = get_each(self._client, [self._day(site, day) for site in sites])
         return {site: int(count or 0) for site, count in zip(sites, counts, strict=True)}
 
     def count_new(self, pipe: Pipeline, site: str, day: str, number: int) -> None:
-        """Counts new URLs of a site on a day; one poll may count twice after a kill."""
+        """Queues counting new URLs of a site on a day; after a kill a poll may be counted twice."""
         key = self._day(site, day)
         pipe.incrby(key, number)
         pipe.expire(key, DAY_LIFE_SEC)
 
     def save_seen(self, pipe: Pipeline, sitemap_id: str, seen: bytes) -> None:
-        """Queues what was read. Must come after the tasks of what is new: what was seen is not asked for again."""
+        """Queues storing the URLs that were read. Must come after the tasks of the new URLs, since a stored URL
+        is not enqueued again.
+        """
         pipe.set(self._key("sitemap_seen", sitemap_id), seen, ex=SEEN_LIFE_SEC)
 
     def commit(self, sitemap_id: str, record: SitemapRecord, fetch: dict[str, Any]) -> list[list[str | int]]:
-        """The commands that record a poll and its line in the journal, for the frontier to run with `done`."""
+        """The commands that store a poll and its line in the journal; the frontier runs them with `done`."""
         journal = self._key("sitemap_journal", sitemap_id)
         line = json.dumps(record_without_secrets(fetch), separators=(",", ":"), ensure_ascii=False)
         return [
@@ -147,7 +151,7 @@ class Sitemaps:
         ]
 
     def journal(self, sitemap_id: str) -> list[dict[str, Any]]:
-        """The last fetches of a sitemap, newest first; one poll may stand twice after a kill, under one poll id."""
+        """The last fetches of a sitemap, newest first; of a poll that a kill repeated, only the last line."""
         lines: Iterable[str] = self._client.lrange(self._key("sitemap_journal", sitemap_id), 0, -1)
         fetches = {fetch["poll_id"]: fetch for fetch in map(json.loads, reversed(list(lines)))}
         return list(reversed(fetches.values()))

@@ -1,4 +1,4 @@
-"""Sources that were said over the API, by name, each as the JSON of an entry of the file of sources."""
+"""Sources that were set over the API, by name, each as the JSON of an entry of the sources file."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 
 class SaidSources:
-    """Methods may raise redis-py's errors."""
+    """The sources by name. Methods may raise StoreUnavailable."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
 
     def all(self) -> dict[str, dict[str, Any]]:
-        """Those that there are."""
+        """All sources."""
         return {name: json.loads(text) for name, text in sorted(self._client.hgetall(keys.SOURCES).items())}
 
     def put(self, name: str, entry: Mapping[str, Any]) -> bool:
-        """Keeps one; whether it is new."""
+        """Stores a source; True if it is new."""
         return bool(self._client.hset(keys.SOURCES, name, compact(dict(entry))))
 
     def drop(self, name: str) -> bool:
-        """Forgets one; False if it is not there."""
+        """Removes a source; False if it did not exist."""
         return bool(self._client.hdel(keys.SOURCES, name))

@@ -1,4 +1,4 @@
-"""What is known of a feed's entries: their lineage by uid, and the keys under which they are met again."""
+"""Known entries of a feed: their lineage by uid, and the keys by which an entry is recognized."""
 
 from __future__ import annotations
 
@@ -14,18 +14,20 @@ if TYPE_CHECKING:
     from feedcrawl.store.redis.client import Client, Pipeline
 
 LIFE_SEC = 400 * 86_400
-"""A feed's lineage outlives any retention of what it describes, so that a removed entry does not come back as new."""
+"""A feed's lineage is kept for longer than any entry or article, so that a removed entry does not count as new
+again.
+"""
 
 
 class Entries:
-    """Two HASHes a feed, in the feed's shard. Methods may raise redis-py's errors."""
+    """Two HASHes for each feed, in the feed's shard. Methods may raise StoreUnavailable."""
 
     def __init__(self, client: Client, *, shards: int = 1) -> None:
         self._client = client
         self._shards = shards
 
     def load(self, feed_id: str, entry_keys: Sequence[str]) -> tuple[dict[str, str], dict[str, KnownEntry]]:
-        """Which uids these keys lead to, and the lineage of each of them."""
+        """The uid for each of these keys, and the lineage of each uid; unknown keys are left out."""
         if not entry_keys:
             return {}, {}
         found = self._client.hmget(self._keys(feed_id), list(entry_keys))
@@ -37,7 +39,7 @@ class Entries:
     def save(
         self, pipe: Pipeline, feed_id: str, known: Mapping[str, KnownEntry], uid_by_key: Mapping[str, str]
     ) -> None:
-        """Queues lineages and keys on a pipeline."""
+        """Queues storing lineages and keys on a pipeline."""
         if known:
             pipe.hset(self._lineage(feed_id), mapping={uid: entry.to_json() for uid, entry in known.items()})
             pipe.expire(self._lineage(feed_id), LIFE_SEC)
@@ -46,16 +48,16 @@ class Entries:
             pipe.expire(self._keys(feed_id), LIFE_SEC)
 
     def lineage(self, feed_id: str, uid: str) -> KnownEntry | None:
-        """The lineage of one entry."""
+        """The lineage of one entry; None if unknown."""
         text = self._client.hget(self._lineage(feed_id), uid)
         return known_from_json(text) if text else None
 
     def count(self, feed_id: str) -> int:
-        """How many entries of a feed are known."""
+        """The number of known entries of a feed."""
         return int(self._client.hlen(self._lineage(feed_id)))
 
     def remove(self, feed_id: str) -> None:
-        """Forgets a feed's entries."""
+        """Removes the known entries of a feed."""
         self._client.delete(self._lineage(feed_id), self._keys(feed_id))
 
     def _lineage(self, feed_id: str) -> str:

@@ -1,4 +1,4 @@
-"""The subscribed feeds, what their polls have left, and the journal of their last fetches."""
+"""Subscribed feeds, the state of their polls, and the journals of their last fetches."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from feedcrawl.store.redis.client import Client
 
 Command = list[str | int]
-"""A command of Redis, as the frontier runs it."""
+"""A Redis command, as the frontier runs it."""
 PAGE = 50
-"""Feeds read at a time: making them of their text must not keep an event loop for long."""
+"""Feeds read at a time: decoding them must not block an event loop for long."""
 
 
 class Registry:
-    """Feeds by id and by the spelling-free form of their URL, each in the shard of its name.
+    """Feeds by id and by the normalized form of their URL, each in the shard of its name.
 
-    Methods may raise redis-py's errors.
+    Methods may raise StoreUnavailable.
     """
 
     def __init__(self, client: Client, *, shards: int = 1, journal_length: int = 50, max_feeds: int = 0) -> None:
@@ -39,15 +39,15 @@ class Registry:
         self._journal_length = journal_length
 
     def new_id(self, url: str) -> str:
-        """An id for a feed at this URL: it lies in the shard of the URL's host, so that a poll ends in one step."""
+        """A new id for a feed at this URL, in the shard of the URL's host, so that a poll ends in one step."""
         return settled_id(str(uuid.uuid4()), shard_of_host(hostname(url), self._shards), self._shards)
 
     def add(self, subscription: Subscription, url_key: str) -> str:
-        """Subscribes unless a feed with this `url_key` is there already; answers the id of the one that is.
+        """Subscribes to a feed unless one with this `url_key` exists; returns the id of the subscribed feed.
 
-        Safe to repeat and to race: the key of the URL is claimed first, and whoever comes second finds it.
-        Refusal (`too_many_feeds`) for a new feed where `max_feeds` are subscribed; each of several racing callers may
-        exceed that by one feed.
+        Safe to repeat and to race: the URL's key is claimed first, and a later caller gets the claimed id. Refusal
+        (`too_many_feeds`) for a new feed if `max_feeds` are subscribed; each of several racing callers may exceed that
+        limit by one feed.
         """
         if self._max_feeds and self.count() >= self._max_feeds and self.by_url(url_key) is None:
             raise Refusal("too_many_feeds", f"at most {self._max_feeds} feeds may be subscribed (FEEDCRAWL_MAX_FEEDS)")
@@ -57,7 +57,7 @@ class Registry:
         return holder
 
     def claim(self, url_key: str, feed_id: str) -> str:
-        """Claims the key of a URL for a feed that is there; answers the id of the one that has it."""
+        """Claims a URL's key for an existing feed; returns the id of the feed that has the key."""
         holder = self._claim(url_key, feed_id)
         if holder != feed_id and not self._client.exists(self._key("feed", holder)):
             self.point(url_key, feed_id)
@@ -65,20 +65,20 @@ class Registry:
         return holder
 
     def point(self, url_key: str, feed_id: str) -> None:
-        """Has the key of a URL lead to a feed."""
+        """Makes a URL's key lead to a feed."""
         self._client.hset(self._by_url(url_key), url_key, feed_id)
 
     def drop_url(self, url_key: str | None, feed_id: str) -> None:
-        """Forgets that the key of a URL leads to a feed, if it does."""
+        """Removes a URL's key if it leads to this feed."""
         if url_key is not None and self.by_url(url_key) == feed_id:
             self._client.hdel(self._by_url(url_key), url_key)
 
     def moved(self, subscription: str, feed_id: str) -> list[Command]:
-        """The commands by which a feed has another URL, whose key it has claimed."""
+        """The commands that give a feed another URL, whose key the feed has claimed."""
         return [["SET", self._key("feed", feed_id), subscription]]
 
     def move(self, subscription: Subscription, polls: PollRecord, line: dict[str, Any]) -> None:
-        """Writes a feed that lives at another address, whose key it has claimed, with a line in its journal."""
+        """Stores a feed that has moved to another URL, whose key it has claimed, with a line in its journal."""
         with self._client.pipeline(transaction=True) as pipe:
             for command in (*self.moved(dump(subscription), subscription.id), *self.note(subscription.id, line)):
                 pipe.execute_command(*command)
@@ -86,31 +86,33 @@ class Registry:
             pipe.execute()
 
     def may_spread(self, sec: int) -> bool:
-        """Whether no worker has spread overdue feeds within these seconds; the one that asks is then to do it."""
+        """True if no worker has spread overdue feeds within the last `sec` seconds; the caller must then do it."""
         return bool(self._client.set(f"{keys.shard()}spread", 1, nx=True, ex=sec))
 
     def demand(self) -> float:
-        """What all feeds ask for together, in polls per second at tempo 1 (`domain.tempo`)."""
+        """The demand of all feeds together, in polls per second at tempo 1 (`domain.cadence.tempo`)."""
         names = [f"{keys.shard(number)}demand" for number in range(self._shards)]
         return sum(float(said or 0) for said in get_each(self._client, names))
 
     def add_demand(self, feed_id: str, by: float) -> None:
-        """Adds to what all feeds ask for, for a feed that comes or goes."""
+        """Changes the demand of all feeds, for a feed that is added or removed."""
         self._client.incrbyfloat(f"{self._prefix(feed_id)}demand", by)
 
     def demand_changed(self, feed_id: str, by: float) -> list[Command]:
-        """The commands that add a feed's part to what all feeds ask for, for the frontier to run with `done`."""
+        """The commands that change the demand of all feeds by a feed's change; the frontier runs them with
+        `done`.
+        """
         return [["INCRBYFLOAT", f"{self._prefix(feed_id)}demand", f"{by:.12f}"]] if by else []
 
     def failing_changed(self, feed_id: str, before: PollRecord, after: PollRecord) -> list[Command]:
-        """The commands that list a feed among those that fail, by how often in a row, or take it out again."""
+        """The commands that add a feed to the failing feeds, with its number of failures in a row, or remove it."""
         listed = f"{self._prefix(feed_id)}failing"
         if not after.is_good:
             return [["ZADD", listed, after.cadence_state.errors, feed_id]]
         return [] if before.is_good else [["ZREM", listed, feed_id]]
 
     def failing(self, limit: int) -> tuple[int, list[str]]:
-        """How many feeds fail, and the ids of those that did so most often in a row."""
+        """The number of failing feeds, and the ids of those with the most failures in a row."""
         with self._client.pipeline(transaction=False) as pipe:
             for number in range(self._shards):
                 pipe.zcard(f"{keys.shard(number)}failing")
@@ -120,7 +122,7 @@ class Registry:
         return sum(answers[::2]), [feed_id for feed_id, _ in found[:limit]]
 
     def some(self, limit: int) -> list[str]:
-        """So many feeds at most, drawn by chance from each shard alike."""
+        """About `limit` random feed ids, equally many from each shard."""
         share = -(-limit // self._shards)
         with self._client.pipeline(transaction=False) as pipe:
             for name in self._lists():
@@ -128,16 +130,17 @@ class Registry:
             return [feed_id for ids in pipe.execute() for feed_id in ids]
 
     def save(self, subscription: Subscription) -> None:
-        """Writes a subscription and lists it."""
+        """Stores a subscription and adds it to the list."""
         with self._client.pipeline(transaction=True) as pipe:
             pipe.set(self._key("feed", subscription.id), dump(subscription))
             pipe.sadd(f"{self._prefix(subscription.id)}feeds", subscription.id)
             pipe.execute()
 
     def remove(self, feed_id: str, *url_keys: str) -> bool:
-        """Forgets a feed, its URLs, polls and journal; what it brought stays. False if it was not there.
+        """Removes a feed with its URLs, polls and journal; its entries and articles stay. False if it did not exist.
 
-        The URLs last: one that a kill leaves behind leads to no feed, and goes to the next that is subscribed there.
+        The URLs are removed last: a URL that a kill leaves behind leads to no feed, and the next subscription to that
+        URL takes it over.
         """
         with self._client.pipeline(transaction=True) as pipe:
             pipe.delete(*(self._key(name, feed_id) for name in ("feed", "polls", "journal", "push", "deliveries")))
@@ -152,45 +155,45 @@ class Registry:
         return was_there
 
     def by_url(self, url_key: str) -> str | None:
-        """The id of the feed with this URL."""
+        """The id of the feed with this URL; None if there is none."""
         found = self._client.hget(self._by_url(url_key), url_key)
         return None if found is None else str(found)
 
     def load(self, feed_ids: Sequence[str]) -> dict[str, Feed]:
-        """The feeds that there are of those asked for, in one round trip."""
+        """The feeds with these ids, in one round trip; unknown ids are left out."""
         texts = get_each(self._client, [self._key(name, each) for name in ("feed", "polls") for each in feed_ids])
         pairs = zip(feed_ids, texts[: len(feed_ids)], texts[len(feed_ids) :], strict=True)
         return {each: Feed(load_subscription(said), load_polls(polls)) for each, said, polls in pairs if said}
 
     def all(self) -> Iterator[Feed]:
-        """Every feed, in no order, a page at a time."""
+        """All feeds, in no order, read in pages."""
         for _, page in self.pages(PAGE):
             yield from self.load(page).values()
 
     def pages(self, size: int) -> Iterator[tuple[int, list[str]]]:
-        """Every feed's id, in no order, about `size` at a time, each page with the shard that it is of."""
+        """The ids of all feeds, in no order, in pages of about `size`, each page with its shard."""
         return members_of(self._client, self._lists(), size)
 
     def batch(self, shard: int, cursor: int, size: int) -> tuple[int, list[str]]:
-        """Some ids of a shard, about `size`, in no order, and where to go on there (0: these were the last)."""
+        """About `size` ids of a shard, in no order, and the next cursor (0 at the end)."""
         at, ids = self._client.sscan(self._lists()[shard], cursor, count=size)
         return int(at), list(ids)
 
     @property
     def shards(self) -> int:
-        """How many shards the feeds are in."""
+        """The number of shards."""
         return self._shards
 
     def said(self, ids: Sequence[str]) -> list[str]:
-        """The feeds that there are of those asked for, as the JSON text that is kept of each."""
+        """The feeds with these ids, as the stored JSON text; unknown ids are left out."""
         return [text for text in get_each(self._client, [self._key("feed", each) for each in ids]) if text]
 
     def count(self) -> int:
-        """How many feeds are subscribed."""
+        """The number of subscribed feeds."""
         return sum(int(self._client.scard(name)) for name in self._lists())
 
     def commit(self, feed_id: str, polls: PollRecord, fetch: dict[str, Any]) -> list[list[str | int]]:
-        """The commands that record a poll and its line in the journal, for the frontier to run with `done`."""
+        """The commands that store a poll and its line in the journal; the frontier runs them with `done`."""
         return [["SET", self._key("polls", feed_id), dump(polls)], *self.note(feed_id, fetch)]
 
     def note(self, feed_id: str, fetch: dict[str, Any]) -> list[list[str | int]]:
@@ -200,7 +203,7 @@ class Registry:
         return [["LPUSH", journal, line], ["LTRIM", journal, 0, self._journal_length - 1]]
 
     def journal(self, feed_id: str) -> list[dict[str, Any]]:
-        """The last fetches of a feed, newest first; one poll may stand twice after a kill, under one poll id."""
+        """The last fetches of a feed, newest first; of a poll that a kill repeated, only the last line."""
         lines: Iterable[str] = self._client.lrange(self._key("journal", feed_id), 0, -1)
         fetches = {fetch["poll_id"]: fetch for fetch in map(json.loads, reversed(list(lines)))}
         return list(reversed(fetches.values()))

@@ -1,6 +1,5 @@
--- push: ARGV = clock, then for each task: JSON, id, lane, host, priority, delay ms, again, label, site -> [result…].
--- `label` is
---   the field of the counters, `site` the length of the registered domain at the end of the host, or 0.
+-- push: ARGV = clock, then for each task: JSON, id, lane, host, priority, delay ms, again, label, site -> [result…]
+--   `label` is the field of the counters, `site` the length of the registered domain at the end of the host, or 0.
 local PARTS = 9
 
 local function welcome(new)
