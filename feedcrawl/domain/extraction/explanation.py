@@ -16,7 +16,6 @@ from feedcrawl.domain.extraction.bodies.rungs import (
     by_trafilatura,
 )
 from feedcrawl.domain.extraction.fields.authors import author_sources, find_authors
-from feedcrawl.domain.extraction.fields.bylines import plain_byline
 from feedcrawl.domain.extraction.fields.moments import find_published, published_candidates
 from feedcrawl.domain.extraction.fields.sites import site_keys
 from feedcrawl.domain.extraction.fields.titles import find_title, statements
@@ -103,7 +102,7 @@ def _days(page: Page, feed: FeedContent | None) -> Iterator[Row]:
 
 
 def _authors(page: Page, feed: FeedContent | None) -> Iterator[Row]:
-    for place, (source, names) in enumerate(author_sources(page, feed, plain_byline(page)), 1):
+    for place, (source, names) in enumerate(author_sources(page, feed), 1):
         if said := list(names):
             yield Row("authors", source, f"place {place}", _cut("; ".join(said)))
     yield Row("authors", "chosen", "", "; ".join(find_authors(page, feed)) or "none")

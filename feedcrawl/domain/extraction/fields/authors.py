@@ -34,23 +34,22 @@ def find_authors(page: Page, feed: FeedContent | None) -> tuple[str, ...]:
     person named anywhere is the better answer.
     """
     publisher = {squeezed(name) for name in site_names(page)}
-    signed = plain_byline(page)
-    for _, source in author_sources(page, feed, signed):
+    for _, source in author_sources(page, feed):
         stated = [name for name in _split(source) if not is_user_name(name) or _is_shown(name, page)]
         others = [name for name in stated if not is_publisher(name, publisher)]
-        if others and signed and not is_news(page) and not any(_is_shown(name, page) for name in others):
-            others = signed
+        if others and not is_news(page) and not any(_is_shown(name, page) for name in others):
+            others = plain_byline(page) or others
         if others:
             return tuple((others if any(map(is_person, others)) else stated)[:MAX_AUTHORS])
     return _signing_publisher(page, publisher)
 
 
-def author_sources(page: Page, feed: FeedContent | None, signed: list[str]) -> Iterator[tuple[str, Iterable[str]]]:
-    """The sources of authors by name, the most trusted first, each with what it says; `signed` is the plain byline."""
+def author_sources(page: Page, feed: FeedContent | None) -> Iterator[tuple[str, Iterable[str]]]:
+    """The sources of authors by name, the most trusted first, each with what it says."""
     yield "structured data", _structured(page)
     yield "meta elements", _metas(page)
     yield "feed", feed.authors if feed else ()
-    yield "signature under the headline", signed
+    yield "signature under the headline", plain_byline(page)
     yield "element named byline", marked_byline(page)
     yield "signature elsewhere", late_byline(page)
 
