@@ -1,1 +1,1 @@
-"""Decisions: values in, values out. No Scrapy, Redis, network, clock, chance or logging in here."""
+"""Decisions as pure functions of values: no Scrapy, Redis, network, clock, randomness or logging."""

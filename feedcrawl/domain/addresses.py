@@ -1,8 +1,8 @@
-"""Which addresses, names, ports and URLs a crawler may reach.
+"""Addresses, names, ports and URLs that a crawler may reach.
 
-A URL that a stranger wrote may point into the network the crawler runs in (server-side request forgery). The
-decision is made on the address that is dialled; names and spellings are judged before only where that saves a
-lookup. Python's `is_global` and `is_private` are not enough: they pass embedded, deprecated and cloud-internal forms.
+A URL from a stranger may point into the network of the crawler (server-side request forgery). The decision is made on
+the address to which the connection goes; names and spellings are checked earlier only where that saves a DNS lookup.
+Python's `is_global` and `is_private` are not enough: they let embedded, deprecated and cloud-internal forms pass.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 Network = IPv4Network | IPv6Network
 
-# IANA IPv4 Special-Purpose Address Registry (RFC 6890): entries that are not globally reachable, and what it leaves
-# out. It calls 192.0.0.9 and .10 (anycast of the nearest PCP and TURN server) global, but the nearest one is ours.
+# IANA IPv4 Special-Purpose Address Registry (RFC 6890): entries that are not globally reachable, and ranges that the
+# registry leaves out. It calls 192.0.0.9 and .10 (anycast of the nearest PCP and TURN server) global, but the nearest
+# server is in our own network.
 _CLOSED_IPV4 = tuple(
     IPv4Network(text)
     for text in (
@@ -29,7 +30,7 @@ _CLOSED_IPV4 = tuple(
         "10.0.0.0/8",  # private: RFC 1918
         "100.64.0.0/10",  # carrier-grade NAT: RFC 6598; metadata of some clouds
         "127.0.0.0/8",  # loopback: RFC 1122
-        "168.63.129.16/32",  # wire server of Azure, in no registry
+        "168.63.129.16/32",  # wire server of Azure; in no registry
         "169.254.0.0/16",  # link-local: RFC 3927; metadata of most clouds
         "172.16.0.0/12",  # private: RFC 1918
         "192.0.0.0/24",  # IETF protocol assignments: RFC 6890
@@ -44,9 +45,9 @@ _CLOSED_IPV4 = tuple(
     )
 )
 
-# RFC 4291: all that has been given out lies in 2000::/3. Outside it lie loopback, link-local, site-local, unique local,
+# RFC 4291: all addresses assigned so far are in 2000::/3. Outside are loopback, link-local, site-local, unique local,
 # multicast, discard-only, SRv6 identifiers (5f00::/16) and the local-use NAT64 prefix 64:ff9b:1::/48, whose operators
-# place the IPv4 address where they like (RFC 8215), so that it cannot be unwrapped.
+# choose the position of the IPv4 address (RFC 8215), so that it cannot be unwrapped.
 _GLOBAL_UNICAST = IPv6Network("2000::/3")
 
 # IANA IPv6 Special-Purpose Address Registry (RFC 6890), within 2000::/3.
@@ -67,14 +68,14 @@ _OPEN_IPV6 = (
 _COMPATIBLE = IPv6Network("::/96")  # RFC 4291 2.5.5.1, deprecated
 _NAT64 = IPv6Network("64:ff9b::/96")  # RFC 6052
 
-# RFC 6761 and its registry, RFC 9476, `internal` (ICANN 2024), names that ICANN keeps back for their collisions, and
-# what home routers and /etc/hosts use.
+# RFC 6761 and its registry, RFC 9476, `internal` (ICANN 2024), names that ICANN withholds because they collide with
+# internal names, and names that home routers and /etc/hosts use.
 _SPECIAL_TLDS = frozenset(
     {"alt", "arpa", "corp", "example", "home", "internal", "intranet", "invalid", "lan"}
     | {"local", "localdomain", "localhost", "mail", "onion", "private", "test"}
 )
 
-# Services that speak other protocols: "bad port" of the Fetch standard above 1023, then data stores, brokers,
+# Ports of services with other protocols: "bad port" of the Fetch standard above 1023, then data stores, brokers,
 # orchestrators and remote consoles.
 DENIED_PORTS = frozenset(
     {1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, *range(6665, 6670), 6679, 6697, 10080}
@@ -89,11 +90,11 @@ _ROOT_DOT = re.compile(r"\.(?=:|$)")
 
 
 def is_public(ip: str) -> bool:
-    """Whether an address, as text, belongs to the public Internet. Nonsense does not; neither does an IPv4 address in
-    one of inet_aton's spellings (`127.1`, `0x7f000001`), which has to be resolved first.
+    """True if an address, as text, belongs to the public Internet.
 
-    An IPv6 address that carries IPv4 addresses (mapped, compatible, NAT64, 6to4, Teredo) is as public as they are. One
-    with a zone (RFC 4007) is local to a link.
+    False for an invalid address, and for the spellings of IPv4 that inet_aton accepts (`127.1`, `0x7f000001`), which
+    have to be resolved first. An IPv6 address that contains IPv4 addresses (mapped, compatible, NAT64, 6to4, Teredo) is
+    public if all of them are. An address with a zone (RFC 4007) is local to a link, and not public.
     """
     try:
         address = ip_address(ip)
@@ -120,7 +121,9 @@ def _is_public_ipv6(address: IPv6Address) -> bool:
 
 
 def _carried(address: IPv6Address) -> tuple[IPv4Address, ...]:
-    """The IPv4 addresses to which packets for this IPv6 address go on; of Teredo (RFC 4380) server and client."""
+    """The IPv4 addresses to which packets for this IPv6 address are forwarded; for Teredo (RFC 4380), server and
+    client.
+    """
     if address.ipv4_mapped:
         return (address.ipv4_mapped,)
     if address in _COMPATIBLE or address in _NAT64:
@@ -131,10 +134,10 @@ def _carried(address: IPv6Address) -> tuple[IPv4Address, ...]:
 
 
 def parse_networks(text: str) -> tuple[Network, ...]:
-    """The networks that a comma-separated text names (`127.1.0.0/16, fd00::/8, 10.0.0.7`).
+    """The networks of a comma-separated text (`127.1.0.0/16, fd00::/8, 10.0.0.7`).
 
-    Raises ValueError naming the rule that cannot be read, host bits included: a rule that is dropped silently opens
-    or closes what nobody meant.
+    ValueError names an invalid rule, host bits included: a rule that is dropped without notice would open or close the
+    wrong network.
     """
     return tuple(_network(rule) for rule in map(str.strip, text.split(",")) if rule)
 
@@ -147,9 +150,9 @@ def _network(rule: str) -> Network:
 
 
 def is_opened(ip: str, opened: Iterable[Network]) -> bool:
-    """Whether an address lies in one of the networks that the operator opened.
+    """True if an address is in one of the networks that the operator allows.
 
-    A mapped IPv6 address (`::ffff:10.0.0.1`) is the IPv4 address that the system dials for it.
+    A mapped IPv6 address (`::ffff:10.0.0.1`) counts as the IPv4 address to which the system connects.
     """
     try:
         address = ip_address(ip)
@@ -160,12 +163,12 @@ def is_opened(ip: str, opened: Iterable[Network]) -> bool:
 
 
 def is_allowed(ip: str, opened: Iterable[Network]) -> bool:
-    """Whether an address may be dialled: it is public, or the operator opened its network."""
+    """True if a connection to an address is allowed: the address is public, or the operator allows its network."""
     return is_public(ip) or is_opened(ip, opened)
 
 
 def is_literal(host: str) -> bool:
-    """Whether a host is an address (without brackets) and no name."""
+    """True if a host is an IP address (without brackets), not a name."""
     try:
         ip_address(host)
     except ValueError:
@@ -174,7 +177,7 @@ def is_literal(host: str) -> bool:
 
 
 def parse_ports(text: str) -> frozenset[int]:
-    """The ports that a comma-separated text names (`8080, 9000-9010`); ValueError naming what is none."""
+    """The ports of a comma-separated text (`8080, 9000-9010`); ValueError names an invalid part."""
     return frozenset(port for rule in map(str.strip, text.split(",")) if rule for port in _ports(rule))
 
 
@@ -184,19 +187,19 @@ def _ports(rule: str) -> range:
         raise ValueError(f"{rule!r} is not a port or a range of ports such as 9000-9010")
     ports = range(int(bounds[1]), int(bounds[2] or bounds[1]) + 1)
     if not ports or ports[0] < 1 or ports[-1] > 65535:
-        raise ValueError(f"{rule!r} does not lie within the ports 1-65535")
+        raise ValueError(f"{rule!r} is not within the ports 1-65535")
     return ports
 
 
 def port_allowed(port: int, denied: Collection[int] = DENIED_PORTS) -> bool:
-    """Whether a web server may be asked on this port: 80, 443 and those above 1023 that are not denied."""
+    """True if requests to this port are allowed: 80, 443 and the ports above 1023 that are not denied."""
     return (port in {80, 443} or 1024 <= port <= 65535) and port not in denied
 
 
 def is_name_refused(host: str) -> bool:
-    """Whether a host name is never looked up: one label, a special-use domain, or no name at all (RFC 1035 2.3.4).
+    """True if a host name is never resolved: a single label, a special-use domain, or an invalid name (RFC 1035 2.3.4).
 
-    `host` in lower case, without the root's dot.
+    `host` must be in lower case, without trailing dot.
     """
     labels = host.split(".")
     if len(host) > 253 or not all(0 < len(label) < 64 for label in labels):
@@ -205,10 +208,10 @@ def is_name_refused(host: str) -> bool:
 
 
 def url_refusal(url: str, opened: Iterable[Network], denied: Collection[int] = DENIED_PORTS) -> str | None:
-    """Why a URL may not be asked for, as far as its text tells: a code of InvalidUrl, `url_port` or `url_address`.
+    """The reason code if the text of a URL forbids the request: a code of InvalidUrl, `url_port` or `url_address`.
 
-    None: the text allows it, and the resolver judges the name. A host that another parser would read otherwise
-    (percent-encoded, `0x7f.1`, an odd port) is `url_ambiguous`, since the fetch may use that parser.
+    None if the text allows the request; the resolver then checks the name. A host that another parser would read
+    differently (percent-encoded, `0x7f.1`, an odd port) is `url_ambiguous`, since the fetch may use that parser.
     """
     try:
         origin = urls.origin(urls.resolve(url))
@@ -224,6 +227,6 @@ def url_refusal(url: str, opened: Iterable[Network], denied: Collection[int] = D
 
 
 def _authority(url: str) -> str:
-    """What stands between `//` and the path by RFC 3986, in lower case and without the root's dot."""
+    """The text between `//` and the path (RFC 3986), in lower case and without trailing dot."""
     authority = _AUTHORITY.match(url)
     return _ROOT_DOT.sub("", authority[1].lower()) if authority else ""

@@ -1,4 +1,4 @@
-"""The instant that a date in a feed, sitemap or page names, and our own timestamps."""
+"""The instant of a date in a feed, sitemap or page, and our own timestamps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from feedcrawl.domain.datewords import DAY_HALVES, FILLERS, MONTHS, WEEKDAYS, ZONES, fold
 
-EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)  # before the web there was no feed
+EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)  # no feed is older than the web
 LATEST = datetime(2100, 1, 1, tzinfo=UTC)
 AHEAD = timedelta(hours=24)
 MAX_LENGTH = 100
@@ -49,12 +49,12 @@ _NUMERIC = re.compile(r"\d{1,4}([-/. ])\d{1,3}\1\d{1,4}", re.ASCII)
 
 
 def rfc3339(at: datetime, precision: Literal["auto", "milliseconds", "seconds"] = "milliseconds") -> str:
-    """A moment as RFC 3339 in UTC with `Z`; `auto`: microseconds, where there are any."""
+    """A moment as RFC 3339 in UTC with `Z`; `auto` writes microseconds unless they are 0."""
     return at.astimezone(UTC).isoformat(timespec=precision).replace("+00:00", "Z")
 
 
 def rfc3339_or_none(at: datetime | None) -> str | None:
-    """A publisher's date to the second; None stays None, and so does a date that UTC cannot express."""
+    """A publisher's date to the second; None if it is None or cannot be expressed in UTC."""
     try:
         return None if at is None else rfc3339(at, "seconds")
     except (OverflowError, ValueError):
@@ -62,16 +62,16 @@ def rfc3339_or_none(at: datetime | None) -> str | None:
 
 
 def moment(text: str | None) -> datetime | None:
-    """The moment that `rfc3339` wrote; None for no text."""
+    """The moment of a text that `rfc3339` wrote; None if there is no text."""
     return datetime.fromisoformat(text) if text else None
 
 
 def parse_date(text: str) -> datetime | None:
-    """The instant in UTC, or None for what is no date or lies outside 1990 … 2099.
+    """The instant of a date text in UTC; None if the text is no date or the date is outside 1990 … 2099.
 
     Reads RFC 822, RFC 3339, W3CDTF, ISO 8601, asctime, Unix time in seconds or milliseconds, numeric dates, and month
-    names in some two dozen languages. A wrong weekday is ignored, a missing zone is UTC, a bare day is its midnight.
-    Values out of range (31 June, 25:00) are None and never run over.
+    names in some two dozen languages. A wrong weekday is ignored, a missing zone means UTC, a day without time its
+    midnight. Values out of range (31 June, 25:00) give None; they never overflow into the next unit.
     """
     text = text.strip()
     if not text or len(text) > MAX_LENGTH:
@@ -84,12 +84,14 @@ def parse_date(text: str) -> datetime | None:
 
 
 def believable(published: datetime | None, now: datetime) -> datetime | None:
-    """The date, or None if it lies more than 24 h after `now`: a clock or a year that is wrong."""
+    """The date; None if it is more than 24 h after `now`, because a clock or a year must be wrong."""
     return published if published is not None and published <= now + AHEAD else None
 
 
 def _instant(date: tuple[int, int, int], clock: _Clock, zone: tzinfo) -> datetime:
-    """The instant in UTC. A leap second is the second before it (RFC 3339 section 5.7), 24:00 the next midnight."""
+    """The instant in UTC. A leap second counts as the second before (RFC 3339 section 5.7), 24:00 as the next
+    midnight.
+    """
     hour, minute, second = clock
     midnight = clock == (24, 0, 0)
     local = datetime(*date, 0 if midnight else hour, minute, 59 if second == 60 else second, tzinfo=zone)
@@ -103,7 +105,7 @@ def _offset(sign: str, hours: int, minutes: int) -> timezone:
 
 
 def _iso_zone(text: str | None) -> tzinfo:
-    """The zone of `Z`, `+01:00`, `-0500`; UTC for nothing."""
+    """The zone of `Z`, `+01:00`, `-0500`; UTC if empty."""
     return UTC if not text or text in "Zz" else _offset(text[0], int(text[1:3]), int(text[-2:]))
 
 
@@ -114,7 +116,7 @@ def _complete(match: re.Match[str]) -> datetime:
 
 
 def _rfc822(text: str) -> datetime | None:
-    """The usual form of RFC 822 dates, which `_words` reads too but at ten times the cost."""
+    """The instant of the usual form of RFC 822 dates, which `_words` reads as well, but at ten times the cost."""
     match = _RFC822.fullmatch(text)
     month = MONTHS.get(match[2].lower()) if match else None
     if not match or not month:
@@ -124,7 +126,7 @@ def _rfc822(text: str) -> datetime | None:
 
 
 def _iso(text: str) -> datetime | None:
-    """ISO 8601, also without separators or with parts left out, and Unix time."""
+    """The instant of an ISO 8601 date, also without separators or with missing parts, or of a Unix time."""
     if match := _ISO.fullmatch(text) or _COMPACT.fullmatch(text):
         return _complete(match)
     if match := _UNIX.fullmatch(text):
@@ -139,7 +141,7 @@ def _iso(text: str) -> datetime | None:
 
 
 def _iso_year(digits: str) -> int:
-    """The year; ISO 8601:2004 withdrew years of two digits, so those can only mean 1990 … 2004."""
+    """The year; ISO 8601:2004 removed years of two digits, so that those can only mean 1990 … 2004."""
     year = _full_year(digits)
     if len(digits) == 2 and year > 2004:
         raise ValueError("a year of two digits after they were withdrawn")
@@ -147,7 +149,7 @@ def _iso_year(digits: str) -> int:
 
 
 def _full_year(digits: str) -> int:
-    """The year of two or three digits as RFC 2822 section 4.3 reads it, of four as it stands."""
+    """The year: two or three digits by RFC 2822 section 4.3, four digits as written."""
     year = int(digits)
     return year + (0 if len(digits) > 3 else 2000 if len(digits) <= 2 and year < 50 else 1900)
 
@@ -158,7 +160,9 @@ def _day_of_year(year: int, day: int) -> datetime | None:
 
 
 def _words(text: str) -> datetime | None:
-    """A date in words or numbers in any order: clock and zone are taken out, the rest must be day, month and year."""
+    """The instant of a date in words or numbers in any order: without clock and zone, the rest must be day, month
+    and year.
+    """
     zone: tzinfo = _KOREA if _HANGUL.search(text) else UTC
     text = _DAY_HALF.sub(r" \1m ", _EAST_ASIAN.sub(r"\1-\2-\3 ", _LEADING_WORD.sub(_unless_month, text)))
     clock, before, after = _take_clock(text)
@@ -174,7 +178,7 @@ def _words(text: str) -> datetime | None:
 
 
 def _unless_month(match: re.Match[str]) -> str:
-    """Nothing in place of a word before a comma and a digit: a weekday, in whatever language. Months stay."""
+    """The replacement of a word before a comma and a digit: the word if it is a month, else nothing (a weekday)."""
     return match[0] if fold(match[1]) in MONTHS else ""
 
 
@@ -211,22 +215,24 @@ def _tokens(text: str) -> list[str]:
 
 
 def _named_zone(tokens: list[str]) -> tuple[list[str], tzinfo | None]:
-    """The tokens that are no zone, and the first zone among them."""
+    """The tokens that are no zone, and the first zone among the tokens."""
     names = [token for token in tokens if token in ZONES]
     zone = timezone(timedelta(minutes=ZONES[names[0]])) if names else None
     return [token for token in tokens if token not in ZONES], zone
 
 
 def _day_half(tokens: list[str]) -> tuple[int | None, list[str]]:
-    """The half of the day as hours to add (0 or 12), and the tokens that can be parts of a date."""
+    """The hours to add for the half of the day (0 or 12), and the tokens that can be parts of a date."""
     half = next((DAY_HALVES[token] for token in tokens if token in DAY_HALVES), None)
     return half, [token for token in tokens if token not in DAY_HALVES and token not in FILLERS]
 
 
 def _named_date(tokens: list[str]) -> tuple[int, int, int] | None:
-    """Year, month and day where the month has a name; the year is what has four digits, else what comes last."""
+    """Year, month and day of a date with a month name; the year is the number of four digits, else the last
+    number.
+    """
     if len(tokens) == 4 and tokens[0] in MONTHS:
-        tokens = tokens[1:]  # a weekday that is short for a month as well: "mar." is mardi and mars
+        tokens = tokens[1:]  # a weekday whose abbreviation is also that of a month: "mar." is mardi and mars
     months = [MONTHS[token] for token in tokens if token in MONTHS]
     numbers = [token for token in tokens if token.isdigit()]
     if len(tokens) == 2 and months and len(numbers) == 1 and len(numbers[0]) == 4:
@@ -238,7 +244,9 @@ def _named_date(tokens: list[str]) -> tuple[int, int, int] | None:
 
 
 def _numeric_date(text: str, tokens: list[str]) -> tuple[int, int, int] | None:
-    """Year, month and day in numbers: 2006/09/15, 15.9.2006, 15-09-2006, and with slashes as Americans write."""
+    """Year, month and day of a date in numbers: 2006/09/15, 15.9.2006, 15-09-2006, and the American order with
+    slashes.
+    """
     match = _NUMERIC.search(text)
     if not match or len(tokens) != 3 or not all(map(str.isdigit, tokens)):
         return None

@@ -1,7 +1,7 @@
-"""Words that dates in feeds are written with: months and weekdays in the languages of publishers, zones, day halves.
+"""Words of dates in feeds: months and weekdays in the languages of publishers, zones, halves of the day.
 
-Months and weekdays come from CLDR (nominative and genitive where they differ), zones from RFC 822 section 5.1 and the
-abbreviations in common use. A zone abbreviation that means several offsets has the one of its most frequent use.
+Months and weekdays come from CLDR (nominative and genitive where they differ), zones from RFC 822 section 5.1 and from
+common abbreviations. An ambiguous zone abbreviation has the offset of its most frequent use.
 """
 # ruff: noqa: RUF001, RUF003 -- Greek and Cyrillic words look like Latin ones
 
@@ -88,13 +88,13 @@ ZONES = {name: round(hours * 60) for name, hours in _HOURS.items()}
 
 
 def fold(word: str) -> str:
-    """A word without case, accents and a closing dot, as the tables are keyed."""
+    """A word without case, accents and final dot, as in the keys of the tables."""
     decomposed = unicodedata.normalize("NFKD", word.casefold())
     return "".join(char for char in decomposed if not unicodedata.combining(char)).rstrip(".")
 
 
 def _month_table() -> dict[str, int]:
-    """Month by folded name and by every prefix of three letters or more that means one month; English goes first."""
+    """Month by folded name and by each unambiguous prefix of at least three letters; English takes precedence."""
     meanings: dict[str, set[int]] = defaultdict(set)
     exact: dict[str, int] = {}
     for language, names in _MONTHS.items():

@@ -20,7 +20,7 @@ from feedcrawl.domain.secrets import without_secrets
 class FeedcrawlError(Exception):
     """Base of the errors with a reason code. `code` is machine-readable, `detail` says in words what was found.
 
-    Details quote URLs, and reach logs, journals and callers: they are kept without secrets.
+    Details quote URLs and reach logs, journals and callers; their secrets are therefore removed.
     """
 
     def __init__(self, code: str, detail: str = "") -> None:
@@ -42,15 +42,15 @@ class Refusal(FeedcrawlError, ValueError):
 
 
 class InvalidUrl(Refusal):
-    """A URL that names nothing which may be fetched or identified."""
+    """A URL that cannot be fetched or used as an identity."""
 
 
 class NotAFeed(Refusal):
-    """A document that is no feed; `code` tells what it was (`html`, `login_page`, `empty`, `json`, …)."""
+    """A document that is no feed; `code` is what the document is (`html`, `login_page`, `empty`, `json`, …)."""
 
 
 class NotASitemap(Refusal):
-    """A document that is no sitemap; `code` tells what it was."""
+    """A document that is no sitemap; `code` is what the document is."""
 
 
 class NoArticle(Refusal):

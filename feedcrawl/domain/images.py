@@ -1,4 +1,4 @@
-"""What an img element shows: pages that load their pictures late keep the address elsewhere than in src."""
+"""The real address of an img element: pages that load images late have it in other attributes than src."""
 
 from __future__ import annotations
 
@@ -16,28 +16,30 @@ _LATE_SETS = ("data-srcset", "data-lazy-srcset")
 _SETS = (*_LATE_SETS, "srcset")
 _ADDRESS = re.compile(r"(?!data:)[^\x00-\x20\x7f{}<>\"]*[/.][^\x00-\x20\x7f{}<>\"]*", re.IGNORECASE)
 UNWRITABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-"""Characters that a reference (`&#14;`) brings into an attribute, and no tree lets one write there."""
+"""Characters that a reference (`&#14;`) can put into an attribute, but that lxml refuses to write."""
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)[wx]")
 _HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 
 
 def image_source(image: HtmlElement) -> str | None:
-    """The address that an image is shown from, as written; None if it has none.
+    """The address of the image that a reader sees, as written; None if there is none.
 
-    What a script would put into src comes first, for src is a placeholder then. An image without src has the largest
-    of its srcset, or of the sources of its picture (WHATWG HTML 4.8.3).
+    Attributes that a script copies into src come first, since src is then a placeholder. An image without src has the
+    largest image of its srcset, or of the sources of its picture (WHATWG HTML 4.8.3).
     """
     return next(filter(None, _addresses(image)), None)
 
 
 def is_pixel(image: HtmlElement) -> bool:
-    """Whether an image is there to be loaded, not to be seen: 0 or 1 pixel high or wide, or hidden."""
+    """True if an image is loaded but not visible: 0 or 1 pixel high or wide, or hidden."""
     tiny = any(re.fullmatch(r"\s*[01](?:px)?\s*", image.get(side) or "") for side in ("width", "height"))
     return tiny or bool(_HIDDEN.search(image.get("style") or ""))
 
 
 def show_images(tree: HtmlElement) -> None:
-    """Write into src what images show, while the elements are there that say so."""
+    """Write the real address of each image into src, before cleaning removes the elements and attributes that
+    have it.
+    """
     for image in tree.iter("img"):
         if source := image_source(image):
             image.set("src", source)

@@ -1,4 +1,6 @@
-"""The document that markup of the web means: read by libxml2 within limits, and what that does not know put right."""
+"""HTML documents, parsed by libxml2 within limits, with corrections where libxml2 does not follow the HTML
+standard.
+"""
 
 from __future__ import annotations
 
@@ -20,19 +22,19 @@ _OF_HEAD = frozenset(
 _CONTROL = bytes({*range(0x20), 0x7F} - set(b"\t\n\r"))
 _EARLY_END = re.compile(rb"</(?:body|html)\s*>", re.IGNORECASE)
 _HUGE_TAG = re.compile(rb"<[a-zA-Z][^<>]{4096,}")
-# Every element is of one class: lxml.html asks a function of Python for the class of each, a tenth of the work.
+# One class for all elements: lxml.html calls a Python function to choose the class of each, a tenth of the parsing
+# time.
 _CLASSES = etree.ElementDefaultClassLookup(
     element=lxml_html.HtmlElement, comment=lxml_html.HtmlComment, pi=lxml_html.HtmlProcessingInstruction
 )
 
 
 def parse_html(html: str) -> HtmlElement | None:
-    """The document that hostile markup means, read within limits; None where nothing is left of it.
+    """The document of possibly hostile HTML, parsed within limits; None if nothing of it remains.
 
-    What follows the end of the body belongs to it (WHATWG HTML 13.2.6.4.22), which libxml2 does not know, nor what
-    ends a head. Control
-    characters that no HTML may hold are gone, as are comments, processing instructions and the attributes of
-    tags that have thousands of them (libxml2 compares each with each).
+    Content after the end of the body belongs to the body (WHATWG HTML 13.2.6.4.22), and some elements end a head;
+    libxml2 knows neither. Removed are control characters that HTML forbids, comments, processing instructions, and the
+    attributes of tags that have thousands of them (libxml2 compares each attribute with each other).
     """
     text = html.encode(errors="ignore").translate(None, _CONTROL)
     for no_character in (b"\xef\xbf\xbe", b"\xef\xbf\xbf"):
@@ -52,8 +54,9 @@ def parse_html(html: str) -> HtmlElement | None:
 
 
 def _end_head(tree: HtmlElement) -> None:
-    """Put into the body what a head without an end has swallowed (WHATWG HTML 13.2.6.4.4): libxml2 does not know that
-    `section`, `article` or an element of somebody's own end it.
+    """Move the content that an unclosed head has swallowed into the body (WHATWG HTML 13.2.6.4.4).
+
+    libxml2 does not know that `section`, `article` or a custom element ends the head.
     """
     head = tree.find("head")
     strays = [] if head is None else list(dropwhile(lambda child: child.tag in _OF_HEAD, head))
@@ -70,7 +73,9 @@ def _end_head(tree: HtmlElement) -> None:
 
 
 def _empty_sources(tree: HtmlElement) -> None:
-    """Put beside a `source` what follows it: it has no end tag (WHATWG HTML 13.1.2), which libxml2 does not know."""
+    """Move the children of each `source` after it: `source` has no end tag (WHATWG HTML 13.1.2), which libxml2
+    ignores.
+    """
     for source in list(tree.iter("source")):
         for child in reversed(source):
             source.addnext(child)

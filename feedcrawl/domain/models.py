@@ -1,4 +1,4 @@
-"""Values that parsers and extractors answer with.
+"""Values that parsers and extractors return.
 
 Frozen, picklable, without behaviour; a missing value is None or ().
 """
@@ -10,12 +10,12 @@ from datetime import datetime  # noqa: TC003 - what a child answers is decoded b
 from typing import Final
 
 MAX_CATEGORY: Final = 256
-"""Characters of a category's name, the label of feeds and articles."""
+"""Maximum length in characters of a category, the label of feeds and articles."""
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link of an entry (`atom:link` or its like), `href` absolute."""
+    """A link of an entry (`atom:link` or similar); `href` is absolute."""
 
     href: str
     rel: str | None = None
@@ -34,7 +34,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Enclosure:
-    """A media file that an entry names; `length` in bytes as declared."""
+    """A media file of an entry; `length` in bytes as declared."""
 
     url: str
     type: str | None = None
@@ -43,7 +43,7 @@ class Enclosure:
 
 @dataclass(frozen=True, slots=True)
 class PublisherHints:
-    """What a publisher says about when to come again. `skip_hours` 0–23 GMT, `skip_days` "Mon" … "Sun"."""
+    """A publisher's hints about the time of the next poll. `skip_hours` 0–23 GMT, `skip_days` "Mon" … "Sun"."""
 
     ttl_minutes: int | None = None
     skip_hours: frozenset[int] = frozenset()
@@ -63,7 +63,7 @@ class Paging:
 
 @dataclass(frozen=True, slots=True)
 class ParsedEntry:
-    """One entry as the publisher wrote it. `raw` is its own fragment of the document, where one can be cut out."""
+    """One entry as published. `raw` is the entry's part of the document, if it can be cut out."""
 
     native_id: str | None = None
     link: str | None = None
@@ -87,7 +87,7 @@ class ParsedEntry:
 class ParsedFeed:
     """One feed document.
 
-    `format` is "rss2.0", "rss1.0", "rss0.91", "atom1.0", "json1.1", "cdf" …; `notes` are the faults forgiven.
+    `format` is "rss2.0", "rss1.0", "rss0.91", "atom1.0", "json1.1", "cdf" …; `notes` are the codes of tolerated faults.
     """
 
     format: str
@@ -111,7 +111,7 @@ class ParsedFeed:
 
 @dataclass(frozen=True, slots=True)
 class SitemapRef:
-    """A sitemap that an index names."""
+    """A sitemap that a sitemap index lists."""
 
     loc: str
     lastmod: datetime | None = None
@@ -151,7 +151,7 @@ class ParsedSitemap:
 
 @dataclass(frozen=True, slots=True)
 class FeedLink:
-    """A feed that a page names."""
+    """A feed that a page links to."""
 
     url: str
     type: str | None = None
@@ -171,7 +171,7 @@ class SourceRules:
 
 @dataclass(frozen=True, slots=True)
 class FeedContent:
-    """What the feed said of the article: the last rung of the ladder, and evidence for the others."""
+    """The feed's data on an article: the last rung of the ladder, and evidence for the other rungs."""
 
     title: str | None = None
     summary: str | None = None
@@ -186,7 +186,7 @@ class FeedContent:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """One article as extracted from a page. `extractor` names the rung that won; lengths in characters."""
+    """One article as extracted from a page. `extractor` is the rung that won; lengths in characters."""
 
     title: str | None
     text: str

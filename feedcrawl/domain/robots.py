@@ -1,9 +1,9 @@
-"""robots.txt (RFC 9309): what a site asks crawlers to leave alone, how fast, and where its sitemaps are.
+"""robots.txt (RFC 9309): the URLs that a site forbids to crawlers, its delay, and its sitemaps.
 
-Protego matches the rules. What it reads differently from the RFC is put right before it sees the text: line ends,
-octets that are no UTF-8, and which group a crawler belongs to. Work is bounded: Protego copies each rule to each agent
-of its group, so it is shown the name of one agent at a time; and it tries each wildcard on each URL, so those beyond
-MAX_WILDCARDS are dropped.
+Protego matches the rules. Where it reads a file differently from the RFC, the text is corrected first: line ends, bytes
+that are not UTF-8, and the group of a crawler. Work is bounded: Protego copies each rule to each agent of its group, so
+that it gets the name of one agent at a time; it tries each wildcard on each URL, so that wildcards beyond MAX_WILDCARDS
+are dropped.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from protego import Protego
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MAX_BYTES: Final = 512 * 1024  # RFC 9309 section 2.5 asks for 500 KiB at least
-MAX_LINE: Final = 8 * 2083 - 1  # characters, as Google's parser has it; each rule is matched against each URL
+MAX_BYTES: Final = 512 * 1024  # RFC 9309 section 2.5 requires at least 500 KiB
+MAX_LINE: Final = 8 * 2083 - 1  # characters, as in Google's parser; each rule is matched against each URL
 MAX_SITEMAPS: Final = 1000
 MAX_WILDCARDS: Final = 4000
-"""Asterisks in the rules of one robots.txt; so many cost 0.1 s for a URL of 8 KiB."""
+"""Maximum number of asterisks in the rules of one robots.txt; this number costs 0.1 s for a URL of 8 KiB."""
 
 _AGENT = "User-agent: "
 _LINE_END = re.compile(r"\r\n|\r|\n")
-# What str.splitlines() takes for a line end and section 2.2 does not.
+# Line ends of str.splitlines() that are no line ends by section 2.2.
 _OTHER_BREAKS = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _BAD_OCTET = re.compile("[\udc80-\udcff]")
 _AGENT_LINE = re.compile(r"[ \t]*user[- ]?agent(?:[ \t]*:|[ \t]+)[ \t]*([^#]*)", re.IGNORECASE)
@@ -34,7 +34,9 @@ _PARTIAL_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF8[:2], codecs.BOM_UTF8[:1])
 
 
 def parse(body: bytes) -> RobotsRules:
-    """The rules in a robots.txt, at most its first 512 KiB; any bytes will do, and what is no rule is passed over."""
+    """The rules of a robots.txt, of at most its first 512 KiB; accepts any bytes, and ignores lines that are no
+    rules.
+    """
     lines: list[str] = []
     dropped: list[str] = []
     wildcards = 0
@@ -43,17 +45,17 @@ def parse(body: bytes) -> RobotsRules:
         wildcards += asterisks
         if asterisks and wildcards > MAX_WILDCARDS:
             dropped.append(line)
-            lines.append("Disallow:")  # ends the list of its group's agents, as the rule would
+            lines.append("Disallow:")  # ends the list of agents of its group, as the dropped rule would
         else:
             lines.append(line)
     return RobotsRules(lines, dropped)
 
 
 class RobotsRules:
-    """One site's rules. An agent is a product token (`feedcrawl`), or a user agent header that begins with it.
+    """The rules of one site. An agent is a product token (`feedcrawl`), or a user agent header that begins with one.
 
-    `sitemaps`: the URLs after `Sitemap:` as published, each once. `dropped`: the rules beyond MAX_WILDCARDS. The first
-    question about an agent reads its rules (0.2 s for 512 KiB).
+    `sitemaps` has the URLs after `Sitemap:` as published, each once; `dropped` the rules beyond MAX_WILDCARDS. The
+    rules of an agent are parsed when they are first used (0.2 s for 512 KiB).
     """
 
     __slots__ = ("_by_group", "_text", "_tokens", "dropped", "sitemaps")
@@ -67,27 +69,27 @@ class RobotsRules:
         self.sitemaps: tuple[str, ...] = tuple(dict.fromkeys(sitemaps))[:MAX_SITEMAPS]
 
     def allowed(self, url: str, agent: str) -> bool:
-        """Whether `agent` may fetch `url`: the longest rule that matches decides, allow before disallow (2.2.2).
+        """True if `agent` may fetch `url`: the longest matching rule decides, allow before disallow (2.2.2).
 
-        /robots.txt is allowed unless a rule matches it, as in Google's specification tests; whoever fetches it has no
-        rules to ask yet.
+        /robots.txt is allowed unless a rule matches it, as in Google's specification tests; when robots.txt itself is
+        fetched, there are no rules yet.
         """
         group = self._group(agent)
         return bool(self._rules(group).can_fetch(url.replace("/robots.txt", "/%72obots.txt"), group))
 
     def crawl_delay(self, agent: str) -> float | None:
-        """Seconds between two requests, as published: finite and not negative, but of any size. None without one."""
+        """Crawl-delay in seconds, as published: finite, not negative, of any size; None if there is none."""
         group = self._group(agent)
         delay = self._rules(group).crawl_delay(group)
         return None if delay is None else float(delay)
 
     def _group(self, agent: str) -> str:
-        """The token of the agent's group: its own (section 2.2.1), else `*`."""
+        """The token of the group that applies to an agent: its own (section 2.2.1), else `*`."""
         token = agent.partition("/")[0].strip().lower()
         return token if token in self._tokens else "*"
 
     def _rules(self, group: str) -> Protego:
-        """The rules of a group, all other agents under one name that no token can have."""
+        """The rules of a group; all other agents are renamed to one name that no token can have."""
         if group not in self._by_group:
             lines = (
                 f"{_AGENT}0" if line.startswith(_AGENT) and line != f"{_AGENT}{group}" else line
@@ -98,7 +100,9 @@ class RobotsRules:
 
 
 def _text(body: bytes) -> str:
-    """UTF-8 text, without a mark or a torn last line; an octet that is none becomes its escape, as in URLs (2.2.2)."""
+    """The text without byte-order mark and truncated last line; an invalid UTF-8 byte is percent-encoded, as in
+    URLs (2.2.2).
+    """
     if len(body) > MAX_BYTES:
         body = body[:MAX_BYTES].rpartition(b"\n")[0]
     if body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -109,14 +113,14 @@ def _text(body: bytes) -> str:
 
 
 def _read_line(line: str) -> str:
-    """A line as Protego shall see it; a user-agent line is `User-agent: ` and the token."""
+    """A line as Protego gets it; a user-agent line becomes `User-agent: ` and the product token."""
     line = _OTHER_BREAKS.sub(lambda found: "".join(f"%{octet:02X}" for octet in found[0].encode()), line[:MAX_LINE])
     named = _AGENT_LINE.match(line)
     return f"{_AGENT}{_product_token(named[1])}" if named else line
 
 
 def _product_token(value: str) -> str:
-    """What a user-agent line names: `*`, or the letters, underscores and hyphens that it begins with (2.2.1)."""
+    """The product token of a user-agent line: `*`, or its leading letters, underscores and hyphens (2.2.1)."""
     if value.split()[:1] == ["*"]:
         return "*"
     named = _TOKEN.match(value)

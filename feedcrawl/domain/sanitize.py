@@ -1,8 +1,8 @@
-"""HTML that may be shown to anyone: an allow-list of harmless markup with absolute links.
+"""HTML that is safe to show: an allow-list of harmless markup with absolute links.
 
-Two passes, in this order. lxml reads the markup with its limits on depth and size and makes links absolute; nh3, which
-builds the tree that browsers build, has the last word on what stays. (nh3 alone is quadratic in depth: 100,000 nested
-elements take it a minute and a half.)
+Two passes, in this order. lxml parses the markup with limits on depth and size, and makes links absolute; nh3, which
+builds the same tree as browsers, then removes everything that is not allowed. (nh3 alone takes quadratic time in depth:
+a minute and a half for 100,000 nested elements.)
 """
 
 from __future__ import annotations
@@ -52,24 +52,25 @@ _DROPPED_WITH_CONTENT = {
 }  # fmt: skip
 _LINK_ATTRIBUTES = {"rel": "noopener noreferrer", "target": "_blank", "referrerpolicy": "no-referrer"}
 _URL_ATTRIBUTES = ("href", "src", "cite")
-_OVERRIDES = dict.fromkeys((0x202D, 0x202E))  # make text read as another; no language needs them (UAX 9, 2.2)
+_OVERRIDES = dict.fromkeys(
+    (0x202D, 0x202E)
+)  # these make text look like another text; no language needs them (UAX 9, 2.2)
 _URL_NOISE = re.compile(r"[\x00-\x20\x7f-\xa0\u200b-\u200f\u2028\u2029\ufeff]+")
 
 
 def clean_html(html: str, *, base_url: str, image_proxy: str | None = None) -> str:
-    """The harmless part of a fragment of HTML, its links and images absolute.
+    """The harmless part of an HTML fragment, with absolute links and images.
 
-    Nothing active is left: elements and attributes are those of a short list, without style, class, id and handlers;
-    links open elsewhere and tell nobody where they were found; tracking pixels and bidirectional overrides are gone.
-    `image_proxy` is a path or URL ("/media/image?url=") that every image's address is appended to, percent-encoded. A
-    second pass changes nothing.
+    Only elements and attributes of a short list remain: no scripts, style, class, id or handlers. Links open in a new
+    window and send no referrer; tracking pixels and bidirectional overrides are removed. `image_proxy` is a path or URL
+    ("/media/image?url=") to which the address of every image is appended, percent-encoded. The function is idempotent.
     """
     tree = _parse_fragment(html)
     return clean_tree(tree, base_url=base_url, image_proxy=image_proxy) if tree is not None else ""
 
 
 def clean_tree(tree: HtmlElement, *, base_url: str, image_proxy: str | None = None) -> str:
-    """The same of a parsed fragment, without the element itself; the tree is changed."""
+    """The harmless content of a parsed fragment, as `clean_html`, without the element itself; changes the tree."""
     _limit_depth(tree)
     for element in list(tree.iter(*_DROPPED_WITH_CONTENT)):
         if element.getparent() is not None:
@@ -81,10 +82,10 @@ def clean_tree(tree: HtmlElement, *, base_url: str, image_proxy: str | None = No
 
 
 def safe_url(url: str, base_url: str) -> str | None:
-    """The absolute http(s) or mailto URL that an attribute means, or None if it may not be followed.
+    """The absolute http(s) or mailto URL of an attribute; None if it may not be followed.
 
-    An address that is not public is refused unless the page itself lies there: whoever reads the page would ask for it
-    from inside of their own network.
+    An address that is not public is refused unless the page itself is on that host: a reader's browser would request it
+    from inside the reader's network.
     """
     if len(url) > MAX_URL_LENGTH or not _URL_NOISE.sub("", url) or UNWRITABLE.search(url):
         return None
@@ -92,7 +93,7 @@ def safe_url(url: str, base_url: str) -> str | None:
         absolute = urljoin(base_url, url.strip())
         scheme = urlsplit(absolute).scheme
         host = hostname(absolute) if scheme != "mailto" else ""
-    except ValueError:  # InvalidUrl too: no host, another scheme
+    except ValueError:  # includes InvalidUrl: no host, another scheme
         return None
     if is_literal(host) and not is_public(host) and host != _host_of(base_url):
         return None
@@ -116,7 +117,7 @@ def _parse_fragment(html: str) -> HtmlElement | None:
 
 
 def _limit_depth(tree: HtmlElement) -> None:
-    """Cut off what lies deeper than any page that is read."""
+    """Remove elements nested deeper than MAX_DEPTH, which no real page needs."""
     depth, too_deep = 0, []
     walk = etree.iterwalk(tree, events=("start", "end"))
     for event, element in walk:
@@ -172,7 +173,7 @@ def _proxied(source: str | None, image_proxy: str) -> str | None:
 
 
 def _is_proxied(tag: str, name: str, value: str, image_proxy: str | None) -> bool:
-    """Whether an image is asked for by the proxy already, which may be a path of whoever shows it."""
+    """True if the address of an image already goes through the proxy, which may be a relative path."""
     return image_proxy is not None and (tag, name) == ("img", "src") and value.startswith(image_proxy)
 
 
@@ -195,6 +196,8 @@ def _allow(html: str, image_proxy: str | None) -> str:
 
 
 def _only_absolute(image_proxy: str | None, tag: str, name: str, value: str) -> str | None:
-    """Drop a URL that was not resolved: browsers found an element where lxml saw text."""
+    """The value of an attribute; None for a URL that is not absolute, because nh3 found an element where lxml
+    found text.
+    """
     absolute = value.startswith(("http:", "https:", "mailto:")) or _is_proxied(tag, name, value, image_proxy)
     return value if name not in _URL_ATTRIBUTES or absolute else None

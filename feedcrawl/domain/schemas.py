@@ -1,7 +1,7 @@
-"""JSON Schemas and tables of documentation, made from the classes of the records that other programs read.
+"""JSON Schemas and tables of documentation, generated from the classes of the records that other programs read.
 
 A record is a TypedDict whose fields are `Annotated` with their meaning and, where needed, keywords of JSON Schema
-(draft 2020-12). `schema` makes the published schema of such a class, `table` the rows of docs/data-format.md.
+(draft 2020-12). `schema` returns the published schema of such a class, `table` the rows of docs/data-format.md.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _JSON_TYPES: Final = {str: "string", int: "integer", float: "number", bool: "boo
 
 
 class About:
-    """Meaning of a field, and keywords of JSON Schema that its value satisfies (`pattern`, `minimum`, …)."""
+    """The meaning of a field, and keywords of JSON Schema that its value must satisfy (`pattern`, `minimum`, …)."""
 
     def __init__(self, meaning: str = "", **keywords: Any) -> None:
         self.meaning = meaning
@@ -60,7 +60,7 @@ FilePlace = Annotated[str, About(pattern=r"^files/[0-9a-f]{2}/[0-9a-f]{64}(\.[a-
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Name under which a schema is published, its title, and alternatives of which each record satisfies one."""
+    """The name of a published schema, its title, and alternatives, of which each record satisfies exactly one."""
 
     name: str
     title: str
@@ -68,7 +68,7 @@ class Record:
 
 
 def record(name: str, title: str, *either: Mapping[str, Any]) -> Callable[[T], T]:
-    """Declares that a TypedDict is a published record."""
+    """A decorator that declares a TypedDict as a published record."""
 
     def declare(kind: T) -> T:
         kind.__record__ = Record(name, title, either)  # type: ignore[attr-defined]  # read by `published_as`
@@ -84,7 +84,7 @@ def published_as(kind: type) -> Record:
 
 
 def fields_of(kind: type) -> Schema:
-    """The object schema of a TypedDict: properties, required fields, and no others."""
+    """The object schema of a TypedDict: properties and required fields; other fields are forbidden."""
     hints = get_type_hints(kind, include_extras=True)
     required = [name for name, hint in hints.items() if get_origin(hint) is not NotRequired]
     return {
@@ -150,7 +150,9 @@ def _union(options: list[Schema]) -> Schema:
 
 
 def table(kind: type) -> str:
-    """The rows of docs/data-format.md: each field with its type and meaning, those of inner objects after a dot."""
+    """The rows of docs/data-format.md: each field with its type and meaning; fields of inner objects as
+    `outer.inner`.
+    """
     lines = ["| field | type | meaning |", "|---|---|---|"]
     lines += [f"| `{name}` | {shown} | {meaning} |" for name, shown, meaning in _rows(fields_of(kind), "")]
     return "\n".join(lines) + "\n"

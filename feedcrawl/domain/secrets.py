@@ -1,6 +1,6 @@
-"""Takes passwords and tokens out of URLs before they are logged, printed or handed to other programs.
+"""Removes passwords and tokens from URLs before they are logged, printed or passed to other programs.
 
-The stores that a crawl needs (frontier, subscriptions, records of entries and articles, archive) keep URLs as they are.
+The stores that a crawl needs (frontier, subscriptions, records of entries and articles, archive) keep URLs complete.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _SECRET: Final = rf"(?:{_NAME}?(?:{_ANYWHERE}){_NAME}|(?:{_NAME}?[_.-])?(?:{_WOR
 
 
 def _patterns(ends: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Expressions for user info and for secret parameters, in a text where the characters `ends` end a URL.
+    """The patterns of user info and of secret parameters, in a text where one of the characters `ends` ends a URL.
 
     Slashes may be escaped as in JSON, and a URL may be percent-encoded within another. User info ends with the last `@`
-    before the path (WHATWG URL Standard, authority state); a port that is no number is a password cut short.
+    before the path (WHATWG URL Standard, authority state); a port that is not a number is a truncated password.
     """
     slash = r"(?:\\?/|%2F)"
     part = rf"[^\s/?#{ends}]"
@@ -44,13 +44,15 @@ _NO_SCHEME: Final = re.compile(r"(?!https?:)([\w.~%+-]+):[^\s/@]+(@[\w.\[\]:-]+(
 
 
 def without_secrets(text: str) -> str:
-    """The text with `***` in place of the user info and of the secret parameters of every URL in it.
+    """The text with `***` in place of the user info and the secret parameters of every URL in it.
 
-    `http://ann:pw@a.test/feed?token=x&page=2` becomes
-    `http://ann:***@a.test/feed?token=***&page=2`. Linear in the text.
+    `http://ann:pw@a.test/feed?token=x&page=2` becomes `http://ann:***@a.test/feed?token=***&page=2`. The time is linear
+    in the length of the text.
     """
     userinfo, parameter = _WHOLE if _ONE_URL.match(text) else _IN_TEXT
-    if "@" in text or "%" in text or text.count(":") > 1:  # most URLs have neither, and every log line comes here
+    if (
+        "@" in text or "%" in text or text.count(":") > 1
+    ):  # fast path: most URLs have neither, and every log line passes here
         text = userinfo.sub(_masked, text)
         if bare := _NO_SCHEME.match(text):
             text = f"{bare[1]}:{MASK}{bare[2]}"
@@ -58,7 +60,7 @@ def without_secrets(text: str) -> str:
 
 
 def record_without_secrets(value: Any) -> Any:
-    """A JSON value with `without_secrets` of every text in it; other values as they are."""
+    """A JSON value with `without_secrets` applied to every text in it; other values unchanged."""
     if isinstance(value, str):
         return without_secrets(value)
     if isinstance(value, dict):

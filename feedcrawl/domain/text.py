@@ -1,6 +1,7 @@
-"""Canonical text: what a reader sees of a piece of HTML, as plain lines.
+"""Canonical text: the text of a piece of HTML that a reader sees, as plain lines.
 
-Every block is a line of its own, white space is folded, nothing invisible is left. The same tree gives the same text.
+Every block is a line of its own, white space is collapsed, invisible characters are removed. The same tree always gives
+the same text.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ UNSEEN = frozenset({
     "title", "track", "video",
 })  # fmt: skip
 _CELLS = frozenset({"td", "th"})
-_PLAIN = frozenset({"a", "b", "em", "i", "span", "strong"})  # neither end lines nor hide anything
+_PLAIN = frozenset({"a", "b", "em", "i", "span", "strong"})  # these neither end a line nor hide text
 
 # Soft hyphen, zero-width space, word joiner, byte order mark; bidirectional overrides and isolates, which make text
-# read other than it is stored (Unicode TR36 2.6); control characters. The joiners U+200C and U+200D carry meaning in
-# several scripts and stay.
+# look different from its stored order (Unicode TR36 2.6); control characters. The joiners U+200C and U+200D have a
+# meaning in several scripts and stay.
 _INVISIBLE = re.compile(
     "[\u00ad\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]"
 )
@@ -41,7 +42,7 @@ _MARKS = re.compile("([\u0300-\u036f]{4})[\u0300-\u036f]+")
 
 
 def fold(text: str) -> str:
-    """One line of text: white space folded to single spaces, invisible characters gone, composed (NFC)."""
+    """The text as one line: white space collapsed to single spaces, invisible characters removed, NFC."""
     line = " ".join(text.split())
     if line.isascii() and line.isprintable():
         return line
@@ -51,16 +52,17 @@ def fold(text: str) -> str:
 
 
 def canonical_text(tree: _Element, *, captions: bool = True) -> str:
-    """The readable text below an element, one line a block.
+    """The readable text of an element, one line per block.
 
     List items begin with "- ", the cells of a table row are joined by " | ", preformatted text keeps its lines and
-    their indentation. Scripts, styles, controls and media have no text, figures only if their captions are wanted.
+    their indentation. Scripts, styles, controls and media have no text; captions and picture figures only with
+    `captions`.
     """
     return "\n".join(_Writer(captions=captions).write(tree))
 
 
 def plain_text(html: str) -> str:
-    """The canonical text of a fragment of HTML; of plain text, its lines folded."""
+    """The canonical text of an HTML fragment; for plain text, its lines with white space collapsed."""
     if "<" not in html and "&" not in html:
         return "\n".join(filter(None, map(fold, html.splitlines())))
     tree = parse_html(f"<div>{html}</div>")
@@ -68,7 +70,7 @@ def plain_text(html: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in lower case, for comparing texts."""
+    """The words of a text in lower case, for comparisons."""
     return _WORD.findall(text.lower())
 
 
@@ -83,7 +85,7 @@ class _Writer:
         self._verbatim = 0
 
     def write(self, tree: _Element) -> list[str]:
-        """The lines of a tree, depth first; with a stack, for trees may be deeper than Python's."""
+        """The lines of a tree, depth first; iterative, because trees may be deeper than Python's recursion limit."""
         waiting: list[tuple[_Element, Iterator[_Element]]] = []
         if self._is_read(tree):
             self._open(tree)
@@ -102,7 +104,9 @@ class _Writer:
         return self.lines
 
     def _write_leaves(self, children: Iterator[_Element]) -> _Element | None:
-        """Write the elements that have none in them or are not read, up to one that has some; that one, opened."""
+        """Write elements up to the first readable element with children; that element, opened, or None at the
+        end.
+        """
         pieces = self._pieces
         for child in children:
             if child.tag in _PLAIN:
@@ -169,12 +173,12 @@ class _Writer:
 
 
 def _is_picture(figure: _Element) -> bool:
-    """Whether a figure shows something: code, tables and quotations are figures that are read."""
+    """True if a figure shows an image; False for code, tables and quotations, which are text."""
     return next(figure.iter("img"), None) is not None or next(figure.iter("pre", "table", "blockquote"), None) is None
 
 
 def _holds_blocks(cell: _Element) -> bool:
-    """Whether a table cell is a piece of layout rather than of data."""
+    """True if a table cell is used for layout (has blocks), not for data."""
     return any(child.tag in BLOCKS for child in cell)
 
 

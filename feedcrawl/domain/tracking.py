@@ -1,10 +1,10 @@
-"""Query parameters that follow a reader and choose no resource.
+"""Query parameters that track a reader and do not select a resource.
 
-Exact names in lower case, compared without case; a namespace counts only with its separator (`utm_`, not `utm`), so
-that `utmost` or `spmd` stay. A name stands here when its vendor documents it or when the lists that browsers strip by
-agree: Firefox StripOnShare.json, Brave query-filter.json, ClearURLs' global rules. Words that sites use for resources
-(`ref`, `source`, `cid`, `mod`, `var`, `campaign_id`) do not, although some of those lists have them: an article lost to
-another's identity costs more than one fetched twice.
+Names in lower case, compared without case; a prefix counts only with its separator (`utm_`, not `utm`), so that
+`utmost` or `spmd` stay. A name is listed here if its vendor documents it or if the lists used by browsers agree:
+Firefox StripOnShare.json, Brave query-filter.json, ClearURLs' global rules. Words that sites use for resources (`ref`,
+`source`, `cid`, `mod`, `var`, `campaign_id`) are not listed, although some of those lists have them: an article lost
+because it got the identity of another costs more than an article fetched twice.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _GOOGLE = """
     ga_source ga_medium ga_term ga_content ga_campaign ga_place
     campaign_source campaign_medium campaign_name campaign_term campaign_content
 """
-# Click identifiers of other advertisers and what their share buttons add (Brave, Firefox, ClearURLs).
+# Click identifiers of other advertisers, and parameters of their share buttons (Brave, Firefox, ClearURLs).
 _CLICKS = """
     fbclid fb_action_ids fb_action_types fb_source fb_ref fb_comment_id mibextid
     action_object_map action_type_map action_ref_map
@@ -57,7 +57,8 @@ _ANALYTICS = """
 
 EVERYWHERE = frozenset(f"{_GOOGLE} {_CLICKS} {_MAIL} {_ANALYTICS}".split())
 
-# Names too general to go everywhere, and the sites that use them for nothing else (Brave query-filter.json, ClearURLs).
+# Names too general to be removed everywhere, each with the sites that use it for tracking only (Brave query-
+# filter.json, ClearURLs).
 BY_SITE: dict[str, frozenset[str]] = {
     "si": frozenset({"youtube.com", "youtu.be", "spotify.com"}),
     "s": frozenset({"twitter.com", "x.com"}),
@@ -66,9 +67,9 @@ BY_SITE: dict[str, frozenset[str]] = {
 
 
 def is_tracking(name: str, host: str) -> bool:
-    """Whether the query parameter `name` (decoded) on `host` (lower case) names a reader or a campaign.
+    """True if the query parameter `name` (decoded) on `host` (lower case) tracks a reader or a campaign.
 
-    What broken templates put before a name does not hide it: `&amp;utm_source`, `??utm_source`.
+    Characters that broken templates put before a name are ignored: `&amp;utm_source`, `??utm_source`.
     """
     bare = name.lower().lstrip("?").removeprefix("amp;")
     if bare in EVERYWHERE or bare.startswith(NAMESPACES):

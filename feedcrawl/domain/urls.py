@@ -1,7 +1,7 @@
-"""URLs: what is fetched, and what identifies.
+"""URLs: the form to fetch, and the form that identifies a page.
 
-Two readings of one parse (ada, WHATWG URL Standard): `resolve` is the URL as published, absolute, the one to fetch and
-the one that every check must be made of; `canonicalize` is the identity. Nothing here resolves a name.
+Two results of one parser (ada, WHATWG URL Standard): `resolve` returns the URL as published, absolute, to be fetched
+and to be checked; `canonicalize` returns the identity. Nothing here makes a DNS lookup.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from publicsuffixlist import PublicSuffixList
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.tracking import is_tracking
 
-MAX_URL_LENGTH: Final = 2083  # longer ones fail in caches, proxies and clients of every kind
+MAX_URL_LENGTH: Final = 2083  # longer URLs fail in caches, proxies and clients of every kind
 
-# What WHATWG parsers pass over in silence and other parsers read differently: control characters anywhere, other than
-# two slashes before the host, and a backslash beside it (`http://a\@b` is host a to one and host b to another).
+# Spellings that WHATWG parsers accept silently and other parsers read differently: control characters anywhere, other
+# than two slashes before the host, and a backslash beside it (`http://a\@b` has host a for some parsers and host b for
+# others).
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _AMBIGUOUS = re.compile(r"https?:(?!//[^/\\])|(?:https?:)?//[^/?#]*\\|///|/?\\", re.IGNORECASE)
 
@@ -29,11 +30,11 @@ _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 
 
 def canonicalize(url: str, *, base: str | None = None, keep_trailing_slash: bool = False) -> str:
-    """The identity of a URL, resolved against `base`; raises InvalidUrl where there is no http(s) URL.
+    """The identity of a URL, resolved against `base`; InvalidUrl if the result is no http(s) URL.
 
     Scheme and host in lower case, IDNA, no default port, no userinfo, no fragment, dot segments resolved (WHATWG);
     escapes normalised (RFC 3986 section 6.2.2); query sorted by name, equal names in their order, tracking parameters
-    and empty pairs removed; trailing slashes removed except the root's, unless they are kept. Idempotent.
+    and empty pairs removed; trailing slashes removed except the root's, unless configured to stay. Idempotent.
     """
     parsed = _parse(url, base)
     path = _normal_escapes(parsed.pathname)
@@ -46,8 +47,8 @@ def canonicalize(url: str, *, base: str | None = None, keep_trailing_slash: bool
 def resolve(url: str, base: str | None = None) -> str:
     """The absolute http(s) URL to fetch: as published, parsed as browsers do, without fragment.
 
-    Raises InvalidUrl for what `canonicalize` refuses and for spellings that two parsers could send to different hosts:
-    control characters, slashes other than two before the host, backslashes beside it, userinfo, port 0.
+    InvalidUrl if `canonicalize` refuses the URL, and for spellings that two parsers could send to different hosts:
+    control characters, slashes other than two before the host, backslashes beside the host, userinfo, port 0.
     """
     text = url.strip()
     if _CONTROL.search(text) or _AMBIGUOUS.match(text):
@@ -78,46 +79,50 @@ def hostname(url: str) -> str:
 
 
 def origin(url: str) -> str:
-    """`scheme://host[:port]`, the unit that robots.txt and connections belong to (RFC 6454, RFC 9309 section 2.3)."""
+    """`scheme://host[:port]`, the unit to which robots.txt and connections belong (RFC 6454, RFC 9309 section
+    2.3).
+    """
     parsed = _parse(url)
     return f"{parsed.protocol}//{_bare_host(parsed)}"
 
 
 @lru_cache(maxsize=4096)
 def registered_domain(host: str) -> str:
-    """The public suffix of a host and one label; the host itself where it is an address or a suffix.
+    """The public suffix of a host plus one label; the host itself if it is an address or a public suffix.
 
-    By the list that comes with the package `publicsuffixlist`, private section included: two blogs on github.io are two
-    sites. A top-level domain that is not on the list is a suffix (publicsuffix.org, "If no rules match, the prevailing
-    rule is `*`").
+    Uses the list of the package `publicsuffixlist`, private section included: two blogs on github.io are two sites. A
+    top-level domain that is not in the list is a suffix (publicsuffix.org, "If no rules match, the prevailing rule is
+    `*`").
     """
     return site_of(host) or host
 
 
 @lru_cache(maxsize=100_000)
 def site_of(host: str) -> str | None:
-    """The registered domain that a host shares with others; None for an address, a single label or a suffix."""
+    """The registered domain of a host; None if the host is an address, a single label or a public suffix."""
     return None if _is_address(host) else _suffixes().privatesuffix(host)
 
 
 def _is_address(host: str) -> bool:
-    """Whether a host is an IPv6 address or ends in a number, as only IPv4 addresses do (WHATWG URL, host parsing)."""
+    """True if a host is an IPv6 address or ends in a number, as only IPv4 addresses do (WHATWG URL, host
+    parsing).
+    """
     return ":" in host or host.rpartition(".")[2].isdecimal()
 
 
 @cache
 def _suffixes() -> PublicSuffixList:
-    """The list, parsed when a host is first looked up: that takes 40 ms of processor time."""
+    """The public suffix list, parsed at first use (40 ms of processor time)."""
     return PublicSuffixList()
 
 
 def same_site(left: str, right: str) -> bool:
-    """Whether two URLs share their registered domain."""
+    """True if two URLs have the same registered domain."""
     return registered_domain(hostname(left)) == registered_domain(hostname(right))
 
 
 def _parse(url: str, base: str | None = None) -> ada_url.URL:
-    """One parse for every use; InvalidUrl unless the result is http(s) with a host."""
+    """The parsed URL for all functions of this module; InvalidUrl unless it is http(s) with a host."""
     text = _scalar_values(_capped(url.strip()))
     try:
         parsed = ada_url.URL(text, base=base) if base else ada_url.URL(text)
@@ -131,7 +136,7 @@ def _parse(url: str, base: str | None = None) -> ada_url.URL:
 
 
 def _is_label(label: str) -> bool:
-    """Whether a label's A-form is the one that its U-form has (UTS 46 section 4.1, validity criteria)."""
+    """True if the A-form of a label is the encoding of its U-form (UTS 46 section 4.1, validity criteria)."""
     if not label.startswith("xn--"):
         return True
     try:
@@ -142,12 +147,14 @@ def _is_label(label: str) -> bool:
 
 def _capped(url: str) -> str:
     if len(url) > MAX_URL_LENGTH:
-        raise InvalidUrl("url_too_long", f"{len(url)} characters, at most {MAX_URL_LENGTH}")
+        raise InvalidUrl("url_too_long", f"{len(url)} characters; the maximum is {MAX_URL_LENGTH}")
     return url
 
 
 def _scalar_values(text: str) -> str:
-    """Surrogate pairs joined, lone ones replaced (WHATWG: a URL is parsed from scalar values)."""
+    """The text with surrogate pairs joined and lone surrogates replaced (WHATWG: a URL is parsed from scalar
+    values).
+    """
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -159,7 +166,9 @@ def _bare_host(parsed: ada_url.URL) -> str:
 
 
 def _without_root_dot(host: str) -> str:
-    """`example.com.` is `example.com`; what has nothing but dots before the last is left alone."""
+    """The host without its trailing dot (`example.com.` becomes `example.com`); unchanged if another dot or
+    nothing is before it.
+    """
     bare = host.removesuffix(".")
     return bare if bare and not bare.endswith(".") else host
 
@@ -171,7 +180,9 @@ def _canonical_query(query: str, host: str) -> str:
 
 
 def _normal_escapes(text: str) -> str:
-    """Unreserved characters decoded, hex digits in upper case, a `%` that begins no escape escaped itself."""
+    """The text with unreserved characters decoded, hex digits in upper case, and a `%` that begins no escape as
+    `%25`.
+    """
     return _ESCAPE.sub(_normal_escape, text) if "%" in text else text
 
 

@@ -1,4 +1,4 @@
-"""Events as other programs get them: a type, an id that a repetition carries too, and JSON data."""
+"""Events for other programs: a type, an id that is the same when the event is repeated, and JSON data."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class Event:
 
 
 def event(kind: EventType, subject: str, data: Mapping[str, Any]) -> Event:
-    """An event whose id is its kind and subject: the same happening has the same id however often it is told.
+    """An event whose id is its kind and subject, so that a repetition of the event has the same id.
 
-    Id and data have no secrets: URLs with a token stand whole in the records that the event names. An id that had one
-    ends with a digest, so that two events never share an id.
+    Id and data have no secrets: URLs with a token are complete only in the records that the event names. If the subject
+    had a secret, the id ends with a digest, so that two events never share an id.
     """
     shown, named = record_without_secrets(data), without_secrets(subject)
     if named != subject:

@@ -1,4 +1,4 @@
-"""How far the import of a long list of feeds is."""
+"""Progress of the import of a long list of feeds."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 MAX_REFUSED: Final = 1_000
-"""Refused feeds that a job keeps, the first; all of them are counted."""
+"""Maximum number of refused feeds that a job stores, the first ones; `refused_count` counts all."""
 SILENT_SEC: Final = 60.0
-"""A job that did nothing for so long is not under way any more: its process has ended."""
+"""Time without progress after which a running job counts as interrupted, because its process has ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportJob:
-    """An import: the numbers of feeds that the list has, and of them those gone through, subscribed, and refused.
+    """An import, with the numbers of feeds that are listed, done, subscribed and refused.
 
-    `subscribed` counts a feed once, be it in the list twice or subscribed before. `left_out` is the number of feeds
-    after the limit of one list. `status` is `running`, `done` or `interrupted`. Times are aware UTC.
+    `subscribed` counts a feed once, even if the list has the feed twice or the feed was subscribed before. `left_out`
+    is the number of feeds beyond the limit of one list. `status` is `running`, `done` or `interrupted`. Times are aware
+    UTC.
     """
 
     id: str
@@ -37,7 +38,7 @@ class ImportJob:
     def advanced(
         self, gone_through: int, subscribed: int, refused: Sequence[Mapping[str, str]], *, now: datetime
     ) -> ImportJob:
-        """The job after some more feeds; `done` after the last."""
+        """The job after more feeds were processed; its status is `done` after the last."""
         done = self.done + gone_through
         return replace(
             self,
@@ -50,6 +51,6 @@ class ImportJob:
         )
 
     def seen(self, *, now: datetime) -> ImportJob:
-        """The job as it stands now: `interrupted` if nothing has happened to a running one for `SILENT_SEC`."""
+        """The job at `now`: `interrupted` if the job was running and made no progress for `SILENT_SEC`."""
         is_silent = (now - self.updated_at).total_seconds() > SILENT_SEC
         return replace(self, status="interrupted") if self.status == "running" and is_silent else self

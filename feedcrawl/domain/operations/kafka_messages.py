@@ -1,8 +1,8 @@
-"""Events as Kafka gets them: which of them, to which topic, under which key, in exactly which shape.
+"""Events as Kafka messages: the kinds of events that are sent, and their topic, key and fields.
 
-`webpage_fetched` goes as WebpageEvent and `new_entry` as NewEntry; the models allow nothing else and nothing more. The
-key is sha256 of the URL in hex, so all that is told of one page is in one partition, in order; the event's id goes as
-the header `id`, so that a consumer can tell a repetition, and a trace as `traceparent`.
+`webpage_fetched` is sent as WebpageEvent and `new_entry` as NewEntry, with exactly the fields of these models. The key
+is the sha256 of the URL in hex, so that all messages about a page are in one partition, in order. The header `id` has
+the event's id, by which a consumer recognises a repetition; the header `traceparent` has the trace.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ Name = Annotated[str, Field(min_length=1)]
 
 
 class Model(BaseModel):
-    """No field more than these, and none of another type."""
+    """A message with exactly these fields, each of exactly its type."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class WebpageEvent(Model):
-    """A page that was fetched; its HTML is under `cache_key` in Redis, if that is not empty."""
+    """A page that was fetched; if `cache_key` is not empty, Redis has the page's HTML under this key."""
 
     type: Literal["webpage_fetched"] = "webpage_fetched"
     url: Name
@@ -41,13 +41,13 @@ class WebpageEvent(Model):
 
 
 class RawRef(Model):
-    """An exchange in the archive."""
+    """A reference to a request and its response in the raw archive."""
 
     fetch_id: Name
 
 
 class NewEntry(Model):
-    """An entry that its feed had not shown before."""
+    """An entry that its feed shows for the first time."""
 
     entry_uid: Name
     feed_id: Name
@@ -58,12 +58,14 @@ class NewEntry(Model):
 
 
 KINDS: Final[Mapping[str, type[WebpageEvent | NewEntry]]] = {"webpage_fetched": WebpageEvent, "new_entry": NewEntry}
-"""Types of events that Kafka gets."""
+"""Types of events that are sent to Kafka."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One record of a topic; `id` is the event's, `traceparent` that of the span it comes of, where someone traces."""
+    """One message of a topic; `id` is the event's id, `traceparent` the span that caused the event, if tracing is
+    on.
+    """
 
     topic: str
     key: bytes
@@ -81,9 +83,9 @@ class Unfit:
 
 
 def message_of(event: Mapping[str, str], topics: Mapping[str, str]) -> Message | Unfit | None:
-    """What Kafka gets of an event with the fields `type`, `id` and `data`; None where it gets nothing.
+    """The Kafka message of an event with the fields `type`, `id` and `data`; None if its type is not sent to Kafka.
 
-    `topics` names the topic of each of `KINDS`. An entry of the stream that someone deleted has no fields.
+    `topics` has the topic of each of `KINDS`. An event that was deleted from the stream has no fields (Unfit, `gone`).
     """
     if not event:
         return Unfit("gone", "the entry was deleted from the stream before it was sent")
@@ -91,7 +93,7 @@ def message_of(event: Mapping[str, str], topics: Mapping[str, str]) -> Message |
     if kind not in KINDS:
         return None
     if not event.get("id"):
-        return Unfit("no_id", "an event without an id cannot be told from its repetition")
+        return Unfit("no_id", "the event has no id, so that consumers could not recognise a repetition")
     try:
         said = json.loads(event.get("data", ""))
         model = KINDS[kind].model_validate_json(json.dumps(_of_topic(kind, said)))
@@ -104,7 +106,9 @@ def message_of(event: Mapping[str, str], topics: Mapping[str, str]) -> Message |
 
 
 def _of_topic(kind: str, said: Any) -> Any:
-    """The fields of a topic's shape. A new entry has more in the stream, a page has just these."""
+    """The fields of the event that the topic's model has. A new entry has more in the stream, a page exactly
+    these.
+    """
     if kind != "new_entry" or not isinstance(said, dict):
         return said
     return {name: value for name, value in said.items() if name in NewEntry.model_fields}
@@ -119,6 +123,6 @@ def _key(model: WebpageEvent | NewEntry) -> bytes:
 
 
 def _first(error: ValidationError) -> str:
-    """Where the first thing is that is wrong, and what; never the value itself, which may be long."""
+    """Place and kind of the first error, without the wrong value, which may be long."""
     wrong = error.errors(include_url=False, include_context=False, include_input=False)[0]
     return f"{'.'.join(map(str, wrong['loc'])) or 'data'}: {wrong['msg']}"[:200]

@@ -1,6 +1,7 @@
-"""How much one caller may ask for: a virtual scheduling rule (GCRA) that keeps one number per caller, as `pacing` does.
+"""The token bucket of one caller, as a virtual scheduling rule (GCRA) that stores one number per caller, as pace does.
 
-The number is the caller's theoretical arrival time (TAT): when all that he has asked for is paid, at his rate.
+The number is the caller's theoretical arrival time (TAT): the time at which all requests so far are paid for at the
+caller's rate.
 """
 
 from __future__ import annotations
@@ -8,11 +9,11 @@ from __future__ import annotations
 from typing import Final
 
 BURST_SEC: Final = 10.0
-"""What may be asked for at once: as much as these seconds bring."""
+"""Size of a burst: as many requests as the rate allows in these seconds."""
 
 
 def admit(tat: float, now: float, per_minute: float) -> tuple[float, float]:
-    """The TAT that a request leaves behind, and 0; or the TAT as it was, and in how many seconds to come again."""
+    """The TAT after the request and 0 if it is admitted; else the unchanged TAT and the seconds to wait."""
     cost = 60.0 / per_minute
     wait = max(tat, now) + cost - now - max(BURST_SEC, cost)
     return (max(tat, now) + cost, 0.0) if wait <= 0 else (tat, wait)

@@ -1,4 +1,4 @@
-"""One setting of this project: its declaration, and the value that a raw text or number stands for."""
+"""One setting of this project: its declaration, and the conversion of a raw text or number into its value."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _WORDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Values that a setting accepts: limits of a number, or the words to choose from."""
+    """Values that a setting accepts: limits of a number, or a list of allowed words."""
 
     at_least: float = 0
     above: float | None = None
@@ -48,7 +48,7 @@ class Bounds:
     choices: tuple[str, ...] = ()
 
     def refusal(self, value: object) -> str | None:
-        """The expectation that `value` fails, in words; None if the value is accepted."""
+        """The expected values, in words, if `value` is not accepted; None if the value is accepted."""
         if self.choices:
             return None if value in self.choices else _listed(self.choices)
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -78,7 +78,7 @@ def _listed(words: tuple[str, ...]) -> str:
 class Setting:
     """A declared setting: full name, accepted types, default, unit, meaning, section of the documentation, bounds.
 
-    `also` has the names of the same figure in other programs (HOST_RPS, b_up, …).
+    `also` has the names of the same setting in other programs (HOST_RPS, b_up, …).
     """
 
     name: str
@@ -91,7 +91,9 @@ class Setting:
     also: tuple[str, ...] = ()
 
     def read(self, value: object) -> object:
-        """The typed value of a raw `value` (text of the environment or of `-s`); raises ConfigError with the name."""
+        """The typed value of a raw `value` (text of the environment or of `-s`); ConfigError with the setting's
+        name if invalid.
+        """
         optional = type(None) in self.types
         if value is None or (value == "" and (str not in self.types or optional)):
             if optional:
@@ -121,7 +123,7 @@ class Setting:
     def _path(self, value: object) -> Path:
         try:
             return Path(value).expanduser()  # type: ignore[arg-type]  # refused below
-        except (TypeError, RuntimeError):  # no text; a `~name` of an unknown user
+        except (TypeError, RuntimeError):  # not a text; or a `~name` of an unknown user
             raise ConfigError(f"{self.name} must be a path, not {value!r}") from None
 
     def _boolean(self, value: object) -> bool:
@@ -164,9 +166,9 @@ def _raw(default: object) -> str | float | None:
 
 
 def check_names(names: Iterable[str], declared: tuple[Setting, ...], fixed: dict[str, str]) -> None:
-    """Raises ConfigError for a name with our prefix that is not declared, with the setting that was probably meant.
+    """Raise ConfigError for an undeclared name with our prefix; the error names the setting that was probably meant.
 
-    `fixed` explains the names of other programs for which this project has no setting.
+    `fixed` has the names of other programs for which this project has no setting, each with the reason.
     """
     known = {setting.name for setting in declared}
     for name in names:

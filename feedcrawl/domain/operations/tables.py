@@ -1,4 +1,4 @@
-"""Records as rows of a table: which columns a schema has, and what stands in a cell of each."""
+"""Records as rows of a table: the columns of a schema, and the cell of a value."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Kind = Literal["text", "moment", "integer", "number", "boolean", "texts", "json"
 
 _KINDS: Final[Mapping[str, Kind]] = {"integer": "integer", "number": "number", "boolean": "boolean", "string": "text"}
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""What makes a spreadsheet compute a cell, the full-width forms included (OWASP, CSV injection)."""
+"""First characters with which a spreadsheet computes a cell, full-width forms included (OWASP, CSV injection)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Column:
 
 
 def columns(schema: Mapping[str, Any]) -> tuple[Column, ...]:
-    """The columns of records that fit a JSON Schema, in its order."""
+    """The columns for records of a JSON Schema, in the order of the schema."""
     return tuple(Column(name, _kind(field)) for name, field in schema["properties"].items())
 
 
@@ -41,7 +41,7 @@ def _kind(field: Mapping[str, Any]) -> Kind:
 
 
 def typed(value: Any, kind: Kind) -> Any:
-    """A value as a column of this kind holds it; None for what is not of its kind."""
+    """The value as a column of this kind stores it; None if the value has another type."""
     if value is None:
         return None
     if kind == "json":
@@ -60,16 +60,16 @@ def typed(value: Any, kind: Kind) -> Any:
 
 
 def csv_cell(value: Any) -> Any:
-    """A value as a cell of a CSV: lists and objects as JSON, and no text that a spreadsheet would take for a formula.
+    """A value as a cell of a CSV: lists and objects as JSON, and no text that a spreadsheet would treat as a formula.
 
-    Such text gets an apostrophe before it, as OWASP advises; numbers stay numbers.
+    An apostrophe is put before such text, as OWASP recommends; numbers stay numbers.
     """
     text = as_json(value) if isinstance(value, (dict, list)) else value
     return f"'{text}" if isinstance(text, str) and text.lstrip(" ").startswith(_FORMULA) else text
 
 
 def as_json(value: Any) -> str:
-    """JSON for one cell."""
+    """A value as JSON text for one cell."""
     return _sound(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 

@@ -1,7 +1,8 @@
-"""What polls and articles came to, in counts by quarter hours: short series for people to look at.
+"""Statistics of polls and articles by quarter hours: short series for people to read.
 
-Counters of a process begin anew with it, and metrics need a server that collects them. These live in the store for
-`LIFE_SEC`, for all workers together; what a poll adds is a few increments, whatever it brought.
+A process's own counters start again with the process, and metrics need a server that collects them. These statistics
+are in the store for `LIFE_SEC`, for all workers together; a poll adds a few increments, however many entries it
+brought.
 """
 
 from __future__ import annotations
@@ -16,19 +17,19 @@ if TYPE_CHECKING:
 SLOT_SEC: Final = 900
 DAY_SEC: Final = 86_400
 PART_SEC: Final = 6 * 3_600
-"""Feeds by what they bring and hosts by their failures are counted by quarter days."""
+"""Feeds by new entries and hosts by failures are counted per six hours."""
 LIFE_SEC: Final = 8 * DAY_SEC
 GOOD_POLLS: Final = ("fetched", "unchanged", "not_modified")
-"""What a poll that did not fail comes to; any other result is the reason code of its failure."""
+"""Results of a poll that did not fail; any other result is the reason code of the failure."""
 GOOD_ARTICLES: Final = ("stored", "merged")
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What one poll or article adds.
+    """The counts that one poll or article adds.
 
-    `counts` by name: `poll:<result>`, `article:<result>`, and of polls `new` entries, `saved` bytes that a conditional
-    GET spared, `late` seconds after they were due, `stale` for one later than twice the interval that was chosen.
+    `counts` by name: `poll:<result>`, `article:<result>`, and for polls `new` entries, `saved` bytes (not sent thanks
+    to a conditional GET), `late` seconds after the due time, `stale` for a poll later than twice the chosen interval.
     `feed_id` is the feed that brought the new entries, `failed_host` the host of a failure.
     """
 
@@ -39,13 +40,13 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of time up to now, in bars of `bar_sec` each, a multiple of `SLOT_SEC`."""
+    """A period up to now, divided into bars of `bar_sec`, a multiple of `SLOT_SEC`."""
 
     length_sec: int
     bar_sec: int
 
     def bounds(self, now: float) -> tuple[int, int]:
-        """The Unix times at which the first bar begins and the last one ends; the last one holds `now`."""
+        """The Unix times of the start of the first bar and of the end of the last; the last bar contains `now`."""
         until = (int(now) // self.bar_sec + 1) * self.bar_sec
         return until - self.length_sec, until
 
@@ -59,33 +60,33 @@ SPANS: Final[Mapping[str, Span]] = {
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """What was counted from the Unix time `at` on, until the next bar begins."""
+    """The counts from the Unix time `at` to the start of the next bar."""
 
     at: int
     counts: Counter[str] = field(default_factory=Counter)
 
     @property
     def polls(self) -> int:
-        """How many polls there were."""
+        """Number of polls."""
         return sum(number for _, number in self.of("poll"))
 
     @property
     def failed(self) -> int:
-        """How many of them failed."""
+        """Number of failed polls."""
         return sum(number for result, number in self.of("poll") if result not in GOOD_POLLS)
 
     @property
     def mean_late_sec(self) -> float | None:
-        """How long after they were due polls began, in the mean; None if there were none."""
+        """Mean delay of the polls after their due time; None if there were none."""
         return self.counts["late"] / self.polls if self.polls else None
 
     def of(self, kind: str) -> Iterator[tuple[str, int]]:
-        """Results of `poll` or `article`, and how many had each."""
+        """The results of `poll` or `article`, each with its count."""
         return ((name.partition(":")[2], number) for name, number in self.counts.items() if name.startswith(f"{kind}:"))
 
 
 def bars(slots: Mapping[int, Mapping[str, int]], span: Span, now: float) -> tuple[Bar, ...]:
-    """The bars of a span from counts by slot (Unix time // `SLOT_SEC`); those in which nothing happened too."""
+    """All bars of a span, empty ones included, from counts by slot (Unix time // `SLOT_SEC`)."""
     since, until = span.bounds(now)
     found = {at: Bar(at) for at in range(since, until, span.bar_sec)}
     for slot, counts in slots.items():
@@ -96,7 +97,7 @@ def bars(slots: Mapping[int, Mapping[str, int]], span: Span, now: float) -> tupl
 
 
 def total(each: Iterable[Bar]) -> Bar:
-    """All bars as one, at the time of none."""
+    """The sum of all bars, with time 0."""
     counts: Counter[str] = Counter()
     for bar in each:
         counts.update(bar.counts)
@@ -104,7 +105,7 @@ def total(each: Iterable[Bar]) -> Bar:
 
 
 def errors(bar: Bar) -> list[tuple[str, int, int]]:
-    """Each reason code of a failure with the polls and the articles that ended so, the most frequent first."""
+    """Each reason code of a failure, with its number of polls and of articles, the most frequent first."""
     polls = {code: number for code, number in bar.of("poll") if code not in GOOD_POLLS}
     articles = {code: number for code, number in bar.of("article") if code not in GOOD_ARTICLES}
     found = [(code, polls.get(code, 0), articles.get(code, 0)) for code in {**polls, **articles}]

@@ -1,4 +1,4 @@
-"""Tokens of the API: 256 bits of chance that callers show, of which only the sha256 is kept."""
+"""Tokens of the API: 256 random bits that a caller sends, of which only the sha256 is stored."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from feedcrawl.domain.errors import Refusal
 
 Scope = Literal["read", "write", "admin"]
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
-"""Each has those before it too."""
+"""Each scope includes those before it."""
 TOKEN_BYTES: Final = 32
 _PREFIX: Final = "fct_"
 _TOKEN: Final = re.compile(rf"{_PREFIX}[A-Za-z0-9_-]{{43}}")
@@ -21,7 +21,9 @@ _ACTOR: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9@._-]{0,63}")
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What is kept of a token. `id` names it for its operator, and is no secret; `created_at` is RFC 3339."""
+    """The stored record of a token. `id` names the token for operators and is no secret; `created_at` is RFC
+    3339.
+    """
 
     id: str
     digest: str
@@ -31,25 +33,27 @@ class Token:
 
 
 def token_text(chance: bytes) -> str:
-    """A token as its caller shows it, made of `TOKEN_BYTES` bytes of chance."""
+    """A token as its caller sends it, made of `TOKEN_BYTES` random bytes."""
     return _PREFIX + urlsafe_b64encode(chance).decode().rstrip("=")
 
 
 def token_digest(text: str) -> str | None:
-    """What is kept of a token; None for a text that is none."""
+    """The sha256 of a token in hex, as stored; None if the text is no token."""
     return hashlib.sha256(text.encode()).hexdigest() if _TOKEN.fullmatch(text) else None
 
 
 def new_token(digest: str, actor: str, scope: str, at: str) -> Token:
-    """Refusal (`bad_actor` `bad_scope`) for what cannot be meant."""
+    """The record of a new token; Refusal (`bad_actor`, `bad_scope`) for an invalid actor or scope."""
     if not _ACTOR.fullmatch(actor):
-        raise Refusal("bad_actor", "an actor's name has up to 64 letters, digits and @ . _ -, and begins with one")
+        raise Refusal(
+            "bad_actor", "an actor's name has up to 64 letters, digits and @ . _ -, and begins with a letter or digit"
+        )
     for each in SCOPES:
         if each == scope:
             return Token(digest[:12], digest, actor, each, at)
-    raise Refusal("bad_scope", f"a scope is one of {', '.join(SCOPES)}, not {scope[:50]!r}")
+    raise Refusal("bad_scope", f"the scope must be one of {', '.join(SCOPES)}, not {scope[:50]!r}")
 
 
 def granted(scope: Scope) -> frozenset[Scope]:
-    """All that a scope allows: whoever may write may read, and an admin may do both."""
+    """All scopes that a scope includes: `write` includes `read`, `admin` includes both."""
     return frozenset(SCOPES[: SCOPES.index(scope) + 1])
