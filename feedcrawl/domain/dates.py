@@ -89,9 +89,7 @@ def believable(published: datetime | None, now: datetime) -> datetime | None:
 
 
 def _instant(date: tuple[int, int, int], clock: _Clock, zone: tzinfo) -> datetime:
-    """The instant in UTC. A leap second counts as the second before (RFC 3339 section 5.7), 24:00 as the next
-    midnight.
-    """
+    """The instant in UTC. A leap second is the second before (RFC 3339 section 5.7), 24:00 the next midnight."""
     hour, minute, second = clock
     midnight = clock == (24, 0, 0)
     local = datetime(*date, 0 if midnight else hour, minute, 59 if second == 60 else second, tzinfo=zone)
@@ -160,9 +158,7 @@ def _day_of_year(year: int, day: int) -> datetime | None:
 
 
 def _words(text: str) -> datetime | None:
-    """The instant of a date in words or numbers in any order: without clock and zone, the rest must be day, month
-    and year.
-    """
+    """The instant of words and numbers in any order: day, month and year must remain without clock and zone."""
     zone: tzinfo = _KOREA if _HANGUL.search(text) else UTC
     text = _DAY_HALF.sub(r" \1m ", _EAST_ASIAN.sub(r"\1-\2-\3 ", _LEADING_WORD.sub(_unless_month, text)))
     clock, before, after = _take_clock(text)
@@ -228,9 +224,7 @@ def _day_half(tokens: list[str]) -> tuple[int | None, list[str]]:
 
 
 def _named_date(tokens: list[str]) -> tuple[int, int, int] | None:
-    """Year, month and day of a date with a month name; the year is the number of four digits, else the last
-    number.
-    """
+    """Year, month and day of a date with a month name; the year has four digits, else it is last."""
     if len(tokens) == 4 and tokens[0] in MONTHS:
         tokens = tokens[1:]  # a weekday whose abbreviation is also that of a month: "mar." is mardi and mars
     months = [MONTHS[token] for token in tokens if token in MONTHS]
@@ -244,9 +238,7 @@ def _named_date(tokens: list[str]) -> tuple[int, int, int] | None:
 
 
 def _numeric_date(text: str, tokens: list[str]) -> tuple[int, int, int] | None:
-    """Year, month and day of a date in numbers: 2006/09/15, 15.9.2006, 15-09-2006, and the American order with
-    slashes.
-    """
+    """Year, month and day of a date in numbers: 2006/09/15, 15.9.2006, 15-09-2006, American order with slashes."""
     match = _NUMERIC.search(text)
     if not match or len(tokens) != 3 or not all(map(str.isdigit, tokens)):
         return None

@@ -1,6 +1,4 @@
-"""HTML documents, parsed by libxml2 within limits, with corrections where libxml2 does not follow the HTML
-standard.
-"""
+"""HTML documents, parsed by libxml2 within limits, with corrections where libxml2 does not follow the HTML standard."""
 
 from __future__ import annotations
 

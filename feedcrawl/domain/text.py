@@ -104,9 +104,7 @@ class _Writer:
         return self.lines
 
     def _write_leaves(self, children: Iterator[_Element]) -> _Element | None:
-        """Write elements up to the first readable element with children; that element, opened, or None at the
-        end.
-        """
+        """Write elements up to the first readable element with children; that element, opened, or None at the end."""
         pieces = self._pieces
         for child in children:
             if child.tag in _PLAIN:

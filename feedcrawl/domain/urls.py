@@ -79,9 +79,7 @@ def hostname(url: str) -> str:
 
 
 def origin(url: str) -> str:
-    """`scheme://host[:port]`, the unit to which robots.txt and connections belong (RFC 6454, RFC 9309 section
-    2.3).
-    """
+    """`scheme://host[:port]`, the unit to which robots.txt and connections belong (RFC 6454, RFC 9309 section 2.3)."""
     parsed = _parse(url)
     return f"{parsed.protocol}//{_bare_host(parsed)}"
 
@@ -104,9 +102,7 @@ def site_of(host: str) -> str | None:
 
 
 def _is_address(host: str) -> bool:
-    """True if a host is an IPv6 address or ends in a number, as only IPv4 addresses do (WHATWG URL, host
-    parsing).
-    """
+    """True if a host is an IPv6 address or ends in a number, as only IPv4 addresses do (WHATWG URL, host parsing)."""
     return ":" in host or host.rpartition(".")[2].isdecimal()
 
 

@@ -62,9 +62,7 @@ class Letter:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A filter for dead letters: every condition that is set must hold. Times are Unix times, `names` uids or
-    URLs.
-    """
+    """A filter for dead letters: every condition that is set must hold. Times are Unix times, `names` uids or URLs."""
 
     reason: str | None = None
     host: str | None = None

@@ -1,6 +1,4 @@
-"""The delay between two requests to one host, in milliseconds: configured, requested by robots.txt, doubled by
-429s.
-"""
+"""The delay between two requests to one host, in milliseconds: configured, requested by robots.txt, doubled by 429s."""
 
 from __future__ import annotations
 

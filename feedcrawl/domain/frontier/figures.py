@@ -49,9 +49,7 @@ class Lateness:
         return sum(number for _, number in self.buckets)
 
     def within(self, share: float) -> float | None:
-        """The upper bound in seconds of the bucket that contains this quantile (0 to 1); None if no task was
-        taken.
-        """
+        """The upper bound in seconds of the bucket that contains this quantile (0 to 1); None if no task was taken."""
         left = share * self.count
         for bound, number in self.buckets:
             left -= number

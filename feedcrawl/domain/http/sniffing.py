@@ -39,9 +39,7 @@ _BINARY: Final = bytes({*range(0x09), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x2
 _BINARY_TEXT: Final = re.compile("[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
 _LOOKED_AT: Final = 4096
 _STRAY: Final = 50
-"""Minimum number of characters per control character in text, where a few are slips; random bytes have one in
-nine.
-"""
+"""Minimum number of characters per control character in text, where a few are slips; random bytes have one in nine."""
 _ISO_MEDIA: Final = re.compile(rb".{4}ftyp[\w ]{4}", re.DOTALL)
 
 

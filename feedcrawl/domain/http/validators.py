@@ -179,17 +179,13 @@ def _cleared(trust: Trust, *faults: Fault) -> Trust:
 
 
 def _has_proof(trust: Trust, now: float) -> bool:
-    """True if the validators of a deaf server may be tested again: at most once a day, after PROOFS right
-    documents.
-    """
+    """True if the validators of a deaf server may be tested again: at most once a day, after PROOFS right documents."""
     deaf = "deaf" in (trust.etag, trust.last_modified)
     return deaf and trust.proofs >= PROOFS and now - trust.probed_at >= DAY_SEC
 
 
 def _to_be_tested(trust: Trust, reply: Reply) -> Trust:
-    """The trust whose next request sends the validators of the previous version, if any of them has changed
-    since.
-    """
+    """The trust whose next request sends the validators of the previous version, if any of them has changed since."""
     held, received = reply.held, reply.received
     etag = held.etag if held.etag != received.etag else None
     date = held.last_modified if held.last_modified != received.last_modified else None

@@ -106,9 +106,7 @@ def message_of(event: Mapping[str, str], topics: Mapping[str, str]) -> Message |
 
 
 def _of_topic(kind: str, said: Any) -> Any:
-    """The fields of the event that the topic's model has. A new entry has more in the stream, a page exactly
-    these.
-    """
+    """The fields of the event that the topic's model has. A new entry has more in the stream, a page exactly these."""
     if kind != "new_entry" or not isinstance(said, dict):
         return said
     return {name: value for name, value in said.items() if name in NewEntry.model_fields}

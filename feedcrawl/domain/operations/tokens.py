@@ -21,9 +21,7 @@ _ACTOR: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9@._-]{0,63}")
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """The stored record of a token. `id` names the token for operators and is no secret; `created_at` is RFC
-    3339.
-    """
+    """The stored record of a token. `id` names the token for operators and is no secret; `created_at` is RFC 3339."""
 
     id: str
     digest: str

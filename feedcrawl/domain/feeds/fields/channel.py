@@ -1,4 +1,4 @@
-"""What a feed says of itself: RSS and CDF `channel`, Atom `feed`."""
+"""The fields of a feed itself: RSS and CDF `channel`, Atom `feed`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _AUTHORS = (
 
 
 def read_channel(node: Node, top: Node, reading: Reading) -> ParsedFeed:
-    """The feed without its format and entries. `top` is the root, where RSS 1.0 puts the image."""
+    """The feed without format and entries. `top` is the root element, which contains the image in RSS 1.0."""
     links = places.read_links(node, reading)
     return ParsedFeed(
         format="",
@@ -58,7 +58,7 @@ def read_channel(node: Node, top: Node, reading: Reading) -> ParsedFeed:
 
 
 def _authors(node: Node, reading: Reading) -> list[Person]:
-    """Who makes the feed, from the most particular name for it to the least."""
+    """The authors of the feed, from the first group of elements that names any, the most specific group first."""
     return next((found for names in _AUTHORS if (found := read_persons(node, reading, *names))), [])
 
 
@@ -73,7 +73,7 @@ def _generator(node: Node) -> str | None:
 
 
 def _hints(node: Node) -> PublisherHints:
-    """RSS 2.0 `ttl`, `skipHours`, `skipDays`; RSS 1.0 Syndication module."""
+    """The publisher's hints: RSS 2.0 `ttl`, `skipHours`, `skipDays`; RSS 1.0 Syndication module."""
     hours = (child.text() for group in node.all("skiphours") for child in group.all("hour"))
     days = (child.text() for group in node.all("skipdays") for child in group.all("day"))
     return PublisherHints(
@@ -85,7 +85,7 @@ def _hints(node: Node) -> PublisherHints:
 
 
 def _paging(node: Node, links: list[Link]) -> Paging:
-    """Pages and archives of the same feed (RFC 5005)."""
+    """The links to other pages and archives of the same feed (RFC 5005)."""
     return Paging(
         next=places.related(links, "next"),
         prev_archive=places.related(links, "prev-archive"),

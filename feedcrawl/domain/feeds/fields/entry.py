@@ -32,7 +32,7 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
 
 def read_entry(node: Node, reading: Reading) -> ParsedEntry:
-    """The entry that an element holds."""
+    """The entry of an element."""
     links = places.read_links(node, reading)
     link = _page(node, links, reading)
     summary, content = _bodies(node)
@@ -63,7 +63,9 @@ def _native_id(node: Node, reading: Reading) -> str | None:
 
 
 def _atom_id(node: Node, reading: Reading) -> str | None:
-    """The `id`; a relative one is resolved if the publisher gave a base, never against a URL that may change."""
+    """The Atom `id`. A relative id is resolved against a base that the publisher declares, never against the
+    feed's URL, which may change.
+    """
     child = node.first("id")
     text = child.text() if child else ""
     if child and text and child.base != reading.url and not _SCHEME.match(text):
@@ -72,7 +74,9 @@ def _atom_id(node: Node, reading: Reading) -> str | None:
 
 
 def _page(node: Node, links: list[Link], reading: Reading) -> str | None:
-    """The page of the entry: its link, else an identifier that is a URL and does not deny being one, else `HREF`."""
+    """The page of the entry: its link, else an identifier that is a URL (unless `isPermaLink` is false), else
+    `HREF`.
+    """
     if page := places.alternate(links):
         return page
     own = node.first("guid", "id")
@@ -82,13 +86,13 @@ def _page(node: Node, links: list[Link], reading: Reading) -> str | None:
 
 
 def _with_page(links: list[Link], page: str | None) -> list[Link]:
-    """The links, with the page of the entry among them."""
+    """The links, with the page of the entry added if missing."""
     known = page is None or any(link.href == page for link in links)
     return links if known else [*links, Link(page or "", "alternate")]
 
 
 def _bodies(node: Node) -> tuple[str | None, str | None]:
-    """Summary and content; where an entry has both a description and a summary, the second is its content."""
+    """Summary and content; if an entry has several different summaries but no content, the second is the content."""
     texts = [text for child in node.in_order(*_SUMMARIES) if (text := read_body([child]))]
     summary = texts[0] if texts else read_body(node.all(*_OTHER_SUMMARIES))
     second = next((text for text in texts[1:] if text != summary), None)
@@ -96,7 +100,9 @@ def _bodies(node: Node) -> tuple[str | None, str | None]:
 
 
 def _authors(node: Node, reading: Reading) -> list[Person]:
-    """The authors, else the podcast's, else those of the source that the entry was copied from (RFC 4287 4.2.1)."""
+    """The authors, else the podcast's authors, else those of the source from which the entry was copied (RFC 4287
+    4.2.1).
+    """
     source = node.first("source")
     return (
         read_persons(node, reading, "author", "dc:creator", "dc:author")

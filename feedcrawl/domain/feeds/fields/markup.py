@@ -1,4 +1,4 @@
-"""Text and HTML inside feeds: what an element says, in which form, with absolute links."""
+"""Text and HTML inside feeds: the text of an element, the way it is written, and absolute links."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from feedcrawl.domain.text import fold
 if TYPE_CHECKING:
     from feedcrawl.domain.feeds.formats.node import Node
 
-_LONGEST_PLAIN = 10_000  # characters with markup: far more than a title may have, and few enough for any pattern
+_LONGEST_PLAIN = 10_000  # characters, markup included: far longer than any title, and short enough for every pattern
 _ANY_TAG = re.compile(r"<!--.*?-->|</?[a-zA-Z](?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+>|</?[a-zA-Z][^<>]*+>", re.DOTALL)
-# In vocabularies that do not say whether a title is HTML, only what can hardly be meant literally counts as a tag.
+# Tags that count in vocabularies that do not state whether a title is HTML: only names that are hardly meant literally.
 _LIKELY_TAG = re.compile(
     r"</?(?:a|abbr|b|big|blockquote|br|cite|code|del|div|em|font|h[1-6]|i|img|ins|nobr|p|q|s|small|span|strike|strong|sub"
     r"|sup|tt|u|wbr)(?:\s[^<>]*)?/?>",
@@ -39,14 +39,14 @@ _HAS_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:|#", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text construct; `kind` is "text", "html", or "guess" where the vocabulary does not say."""
+    """A text construct; `kind` is "text", "html", or "guess" if the vocabulary does not state the kind."""
 
     value: str
     kind: str
 
 
 def read(node: Node) -> Text:
-    """The text construct that an element is (RFC 4287 section 3.1, Atom 0.3 section 3.1, RSS)."""
+    """The text construct of an element (RFC 4287 section 3.1, Atom 0.3 section 3.1, RSS)."""
     kind = _kind(node)
     if len(node.element):
         return Text(inner_html(node.element, escaped=kind != "html"), "html")
@@ -57,9 +57,9 @@ def read(node: Node) -> Text:
 
 
 def plain(text: Text) -> str:
-    """The text as one reads it: one line, no markup, no characters that hide or turn it.
+    """The text for a reader: one line, without markup and without invisible or direction-changing characters.
 
-    Text that shows tags stays escaped, so that they do not become tags for whoever takes titles as HTML.
+    Text that shows tags stays escaped, so that programs that treat titles as HTML do not interpret the tags.
     """
     value = text.value[:_LONGEST_PLAIN]
     if text.kind == "text":
@@ -70,14 +70,14 @@ def plain(text: Text) -> str:
 
 
 def absolute(text: Text, base: str) -> str:
-    """The HTML with its relative links made absolute; plain text as it is."""
+    """The HTML with relative links made absolute; plain text unchanged."""
     if text.kind == "text" or "=" not in text.value or "<" not in text.value:
         return text.value
     return _TAG.sub(lambda tag: _LINK_ATTRIBUTE.sub(lambda match: _absolute_attribute(match, base), tag[0]), text.value)
 
 
 def first_image(markup: str | None) -> str | None:
-    """The source of the first picture in HTML; one of 0 or 1 pixel counts readers and shows nothing."""
+    """The source of the first image in HTML; None if there is none. Images of 0 or 1 pixel (trackers) are skipped."""
     for image in _IMAGE.finditer(markup or ""):
         source = _SOURCE.search(image[0])
         if source and not _PIXEL.search(image[0]):
@@ -94,7 +94,7 @@ def _absolute_attribute(match: re.Match[str], base: str) -> str:
 
 
 def _kind(node: Node) -> str:
-    """How the text inside an element is written: "text", "html", "xml", "base64" or "guess"."""
+    """The notation of the text inside an element: "text", "html", "xml", "base64" or "guess"."""
     declared = (node.element.get("type") or "").strip().lower()
     if (node.element.get("mode") or "").lower() == "base64":
         return "base64"
@@ -111,7 +111,7 @@ def _kind(node: Node) -> str:
 
 
 def _decoded(value: str) -> Text:
-    """What base64 hides, if it is text (RFC 4287 section 4.1.3.3)."""
+    """The decoded HTML of base64 text; the text itself if it is no base64 of UTF-8 (RFC 4287 section 4.1.3.3)."""
     try:
         return Text(base64.b64decode(value, validate=False).decode("utf-8").strip(), "html")
     except (binascii.Error, UnicodeDecodeError, ValueError):

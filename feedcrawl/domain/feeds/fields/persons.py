@@ -17,7 +17,7 @@ _BRACKETS = re.compile(r"\(\s*\)|<\s*>|\[\s*\]")
 
 
 def read_persons(node: Node, reading: Reading, *names: str) -> list[Person]:
-    """The authors that children of these names give, in their order."""
+    """The authors from the children with these names, in order."""
     found = [_person(child, reading) for child in node.all(*names)]
     return [person for person in found if person is not None]
 
@@ -36,9 +36,9 @@ def _person(node: Node, reading: Reading) -> Person | None:
 
 
 def from_line(line: str, reading: Reading) -> Person | None:
-    """`Jane Doe`, `jane@a.example (Jane Doe)`, `Jane Doe <jane@a.example>`, `jane@a.example`.
+    """The person of a line: `Jane Doe`, `jane@a.example (Jane Doe)`, `Jane Doe <jane@a.example>`, `jane@a.example`.
 
-    The line is cut before it is searched: patterns for addresses are quadratic on hostile ones.
+    The line is cut before it is searched, because patterns for addresses take quadratic time on hostile lines.
     """
     text = reading.capped(" ".join(line[: 4 * MAX_NAME].split()), MAX_NAME, "author_truncated")
     if not text:

@@ -21,13 +21,13 @@ _PLAYABLE = re.compile(
 
 
 def number(text: str | None) -> int | None:
-    """A count in ASCII digits, or None."""
+    """A non-negative number in ASCII digits (at most 15); None for any other text."""
     text = (text or "").strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else None
 
 
 def read_links(node: Node, reading: Reading) -> list[Link]:
-    """All links: `link` with `href` as in Atom or with a URL as text as in RSS ("alternate"), and RSS `enclosure`."""
+    """All links: Atom `link` with `href`, RSS `link` with a URL as text ("alternate"), and RSS `enclosure`."""
     found = []
     for child in node.in_order("link", "enclosure"):
         rel = child.attribute("rel") or ("alternate" if child.name == "link" else "enclosure")
@@ -41,19 +41,21 @@ def read_links(node: Node, reading: Reading) -> list[Link]:
 
 
 def _the_base(node: Node, reading: Reading) -> str | None:
-    """What an empty `href` means, if the publisher gave a base: that (RFC 3986 section 4.4)."""
+    """The target of an empty `href`: the base that the publisher declares (RFC 3986 section 4.4); None if there
+    is no such base.
+    """
     return node.base if node.element.get("href") == "" and node.base != reading.url else None
 
 
 def related(links: list[Link], rel: str) -> str | None:
-    """The target of the first link of a relation."""
+    """The target of the first link with a relation; None if there is none."""
     return next((link.href for link in links if link.rel == rel), None)
 
 
 def alternate(links: list[Link]) -> str | None:
-    """The page that a feed or entry stands for: an `alternate` of HTML, else of no type, else of any.
+    """The page of a feed or entry: an `alternate` link of type HTML, else without type, else of any type.
 
-    Of several without a type, as RSS has them and may have one only, the last corrects those before it.
+    Of several links without type the last counts: RSS allows only one, so that a later one corrects an earlier one.
     """
     pages = [link for link in links if link.rel == "alternate"]
     html = [link for link in pages if "html" in (link.type or "")]
@@ -62,7 +64,7 @@ def alternate(links: list[Link]) -> str | None:
 
 
 def read_enclosures(node: Node, reading: Reading) -> list[Enclosure]:
-    """Media files: RSS `enclosure`, Atom `rel=enclosure`, Media RSS sound and moving images."""
+    """The media files: RSS `enclosure`, Atom `rel=enclosure`, audio and video of Media RSS."""
     found = {}
     for child in (*node.all("enclosure"), *_atom_enclosures(node), *_media(node)):
         url = reading.link(child.attribute("url", "href"), child.base)
@@ -84,7 +86,7 @@ def _media(node: Node) -> Iterator[Node]:
 
 
 def read_image(node: Node, reading: Reading) -> str | None:
-    """The picture that stands for a feed or an entry."""
+    """The URL of the image of a feed or an entry; None if there is none."""
     for child in node.all("image", "logo", "itunes:image", "googleplay:image", "media:thumbnail"):
         inner = child.first("url")
         reference = inner.text() if inner else child.attribute("href", "url", "resource") or child.text()
@@ -104,7 +106,7 @@ def _pictures(node: Node) -> Iterator[Node]:
 
 
 def read_categories(node: Node, reading: Reading) -> list[str]:
-    """The terms under which a feed or an entry is filed, each once per scheme and label."""
+    """The categories of a feed or an entry, each once per scheme and label."""
     found: dict[tuple[str | None, ...], None] = {}
     for child in node.all("itunes:keywords", "media:keywords", "tags"):
         found |= {(word.strip(), None, None): None for word in child.text()[: MAX_NAME * MAX_PARTS].split(",")}

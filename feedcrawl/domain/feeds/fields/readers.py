@@ -1,4 +1,4 @@
-"""Fields that feeds and entries have in common."""
+"""Fields that both feeds and entries have."""
 
 from __future__ import annotations
 
@@ -15,28 +15,30 @@ if TYPE_CHECKING:
     from feedcrawl.domain.feeds.formats.node import Node
     from feedcrawl.domain.feeds.formats.reading import Reading
 
-MAX_LANGUAGE: Final = 64  # characters; BCP 47 section 4.4.1 asks for 35
+MAX_LANGUAGE: Final = 64  # characters; BCP 47 section 4.4.1 requires at least 35
 
 
 def read_title(nodes: Iterable[Node], reading: Reading) -> str | None:
-    """The first title there is, as plain text."""
+    """The first title that is not empty, as plain text."""
     titles = (markup.plain(markup.read(node)) for node in nodes)
     return reading.capped(next(filter(None, titles), None), MAX_TITLE, "title_truncated")
 
 
 def read_body(nodes: Iterable[Node]) -> str | None:
-    """The first text there is, with absolute links."""
+    """The first text that is not empty, with absolute links."""
     return next(filter(None, (markup.absolute(markup.read(node), node.base) for node in nodes)), None)
 
 
 def read_date(node: Node, *names: str) -> datetime | None:
-    """The date of the first of these children that can be read; of several of one name the last corrects the others."""
+    """The first readable date of these children, by the order of names; of several with the same name the last
+    counts.
+    """
     texts = (child.text() for name in names for child in reversed(list(node.all(name))))
     return next(filter(None, map(parse_date, texts)), None)
 
 
 def read_language(node: Node) -> str | None:
-    """The language tag in force, with hyphens (BCP 47)."""
+    """The language tag that applies, with hyphens (BCP 47)."""
     text = node.value("language", "dc:language") or node.lang or _language_of_texts(node)
     return text.replace("_", "-")[:MAX_LANGUAGE] if text else None
 

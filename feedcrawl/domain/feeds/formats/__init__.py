@@ -1,1 +1,1 @@
-"""Dialects of feeds: recognition, repair and reading of their documents."""
+"""Dialects of feeds: recognising, repairing and parsing their documents."""

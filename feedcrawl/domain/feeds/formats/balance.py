@@ -1,4 +1,4 @@
-"""Elements that were not closed, or closed in the wrong place: the text with every element where it belongs."""
+"""Repairs elements that were not closed, or were closed in the wrong place."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _ATTRIBUTE = re.compile(rf"({NAME})\s*=\s*(?:\"([^\"<]*)\"|'([^'<]*)'|([^\s\"'<>=]+))")
-# They hold text alone: what begins inside one shows that its end was forgotten.
+# Elements that contain text only: a start tag inside one shows that its end tag is missing.
 _TEXT_ONLY = (
     "copyright docs generator guid id language lastbuilddate link managingeditor pubdate published ttl updated url"
 )
@@ -24,9 +24,10 @@ _MAX_DEPTH = 200
 
 
 def balance(text: str) -> tuple[str, list[str]]:
-    """The text with every element closed, stray end tags dropped, and an entry never inside another one.
+    """The text with every element closed, stray end tags removed, and no entry inside another entry; and the codes of
+    faults.
 
-    Ends with the root element; what comes after it (a second root, junk) is dropped.
+    The text ends with the root element; anything after it (a second root, junk) is removed.
     """
     writer = _Balancer()
     for match in _TOKEN.finditer(text):
@@ -37,7 +38,7 @@ def balance(text: str) -> tuple[str, list[str]]:
 
 
 class _Balancer:
-    """Writes tokens as well-formed XML and keeps the open elements."""
+    """Writes tokens as well-formed XML; stores the names of the open elements."""
 
     def __init__(self) -> None:
         self.codes: dict[str, None] = {}
@@ -57,7 +58,7 @@ class _Balancer:
             self._out.append(match["text"].replace("<", "&lt;").replace("]]>", "]]&gt;"))
 
     def finish(self) -> str:
-        """All that was written, with what is open closed."""
+        """The written text, with all open elements closed."""
         if self._open:
             self.codes["truncated"] = None
         while self._open:
@@ -79,7 +80,7 @@ class _Balancer:
             self._open.append(name)
 
     def _leave_for_entry(self) -> None:
-        """Close what is open between the innermost holder of entries and the next entry."""
+        """Close the elements that are open inside the innermost holder of entries, before the next entry begins."""
         while any(_local(name) in HOLDERS for name in self._open) and _local(self._open[-1]) not in HOLDERS:
             self._out.append(f"</{self._open.pop()}>")
             self.codes["unclosed_element"] = None
@@ -92,7 +93,7 @@ class _Balancer:
             self.codes["stray_end_tag"] = None
 
     def _close_to(self, name: str) -> None:
-        """Close the innermost open element of this name and all inside it."""
+        """Close the innermost open element of this name and all elements inside it."""
         while (last := self._open.pop()) != name:
             self.codes["unclosed_element"] = None
             self._out.append(f"</{last}>")
@@ -104,7 +105,7 @@ def _local(name: str) -> str:
 
 
 def _attributes(text: str) -> str:
-    """The attributes that can be read, each once, in double quotes."""
+    """The readable attributes, each once, in double quotes."""
     found: dict[str, str] = {}
     for match in _ATTRIBUTE.finditer(text):
         found.setdefault(match[1], next(group for group in match.groups()[1:] if group is not None))

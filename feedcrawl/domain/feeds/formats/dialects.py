@@ -1,4 +1,4 @@
-"""The format of a document, and the elements that are its entries."""
+"""The format of a document, and the elements of its entries."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _DATES = frozenset({"pubdate", "published", "updated", "dc:date", "issued", "mod
 
 
 def format_of(root: _Element) -> str | None:
-    """The format by its root element; None if no dialect has such a root."""
+    """The format by the root element; None if the root belongs to no dialect."""
     local = local_of(str(root.tag)).lower()
     return next((_named(row, root) for row in DIALECTS if row.root == local and _shows(row, root)), None)
 
@@ -56,9 +56,9 @@ def _marks(root: _Element) -> set[str]:
 
 
 def entry_elements(root: _Element, reading: Reading) -> list[_Element]:
-    """The elements of all entries in their order; the newest `MAX_ENTRIES` if there are more.
+    """The elements of all entries in document order; the newest `MAX_ENTRIES` if there are more.
 
-    Which end is the newer one is read from the first and the last date, not from every entry.
+    The first and the last date decide which end is newer, not the dates of all entries.
     """
     found = [root] if name_of(str(root.tag)) in ENTRIES else list(_walk(root)) or _anywhere(root)
     if len(found) <= MAX_ENTRIES:
@@ -78,7 +78,7 @@ def _walk(parent: _Element) -> Iterator[_Element]:
 
 
 def _anywhere(root: _Element) -> list[_Element]:
-    """Entries in holders of an unknown name."""
+    """The entries anywhere in a document, for documents with unknown elements around their entries."""
     return [element for element in root.iter(etree.Element) if name_of(str(element.tag)) in ENTRIES]
 
 

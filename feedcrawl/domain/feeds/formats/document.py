@@ -23,11 +23,11 @@ _FEED_TYPE = re.compile(r"xml|rss|rdf|atom|json|cdf", re.IGNORECASE)
 
 
 def parse(body: bytes, *, url: str, content_type: str | None = None) -> ParsedFeed:
-    """The feed that `body`, fetched from `url`, holds: RSS 0.90 … 2.0, RSS 1.0, Atom 0.3 and 1.0, JSON Feed, CDF.
+    """The feed in `body`, fetched from `url`: RSS 0.90 … 2.0, RSS 1.0, Atom 0.3 and 1.0, JSON Feed, CDF.
 
-    The body decides the format, not the content type, of which only the charset counts. All links are absolute; texts
-    of entries are HTML as published, not sanitised. Malformed documents are mended where that is possible; what was
-    mended or cut is in `notes`. Raises NotAFeed with the code of what it was instead.
+    The body determines the format; of the content type only the charset counts. All links are absolute; texts of
+    entries are HTML as published, not sanitised. Malformed documents are repaired where possible; `notes` has the codes
+    of repairs and cuts. Raises NotAFeed, whose code is what the document is instead.
     """
     if refused := binary(body):
         raise refused
@@ -44,7 +44,7 @@ def parse(body: bytes, *, url: str, content_type: str | None = None) -> ParsedFe
 
 
 def _without_own_link(entry: ParsedEntry, reading: Reading) -> ParsedEntry:
-    """The entry; without its link where that leads to the feed's own document, which is no article."""
+    """The entry, without its link if the link leads to the feed's own document, which is no article."""
     if entry.link is None or entry.link.partition("#")[0] != reading.url.partition("#")[0]:
         return entry
     reading.note("link_to_feed")
@@ -52,7 +52,7 @@ def _without_own_link(entry: ParsedEntry, reading: Reading) -> ParsedEntry:
 
 
 def _json(text: str, reading: Reading) -> ParsedFeed:
-    """A JSON Feed, or a document of XML behind junk that begins as JSON does."""
+    """The feed of a JSON Feed, or of an XML document after junk that begins like JSON."""
     try:
         return jsonfeed.read(text, reading)
     except NotAFeed as refused:

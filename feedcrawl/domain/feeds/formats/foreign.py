@@ -1,4 +1,4 @@
-"""What a document is that is no feed."""
+"""Recognises the kind of a document that is no feed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from feedcrawl.domain.errors import NotAFeed
 from feedcrawl.domain.http.sniffing import kind_of
 
-# Pages that ask for a proof of not being a robot, by who makes them.
+# Patterns of pages that require proof that the client is no robot, by the maker of the page.
 _CHALLENGES = {
     "Cloudflare": r"cf[-_]chl|challenge-platform|Just a moment\.\.\.|cf-browser-verification",
     "DataDome": r"captcha-delivery\.com|datadome",
@@ -22,10 +22,12 @@ _CHALLENGES = {
 _CHALLENGE = re.compile(
     "|".join(f"(?P<m{n}>{pattern})" for n, pattern in enumerate(_CHALLENGES.values())), re.IGNORECASE
 )
-_LONGEST_CHALLENGE = 40_000  # characters; longer pages have content, and a captcha in their comment form
+_LONGEST_CHALLENGE = (
+    40_000  # characters; longer pages have content of their own, and the captcha belongs to their comment form
+)
 _LOGIN = re.compile(r"<input[^<>]{0,300}\btype\s*=\s*[\"']?password", re.IGNORECASE)
 _HTML = re.compile(r"<!doctype\s+html|<html[\s>]|<head[\s>]|<body[\s>]", re.IGNORECASE)
-# What a page says that should have been answered with 404, in its title or first heading.
+# Phrases in the title or first heading of pages that should have had status 404.
 _NOT_FOUND = re.compile(
     r"<(title|h1)\b[^<>]{0,300}>[^<]{0,100}"
     r"(?:\b404\b|\bnot found\b"
@@ -43,13 +45,13 @@ _LOOKED_AT = 100_000
 
 
 def binary(body: bytes) -> NotAFeed | None:
-    """The refusal of a file of another kind, which its first bytes give away."""
+    """The refusal of a binary file, recognised by its first bytes; None if the body may be text."""
     kind = kind_of(body)
-    return NotAFeed("binary", f"{kind} where a feed was expected") if kind else None
+    return NotAFeed("binary", f"{kind}; a feed was expected") if kind else None
 
 
 def refusal(text: str) -> NotAFeed:
-    """The refusal that names what `text` is: a page, login or challenge, XML of another kind, plain text."""
+    """The refusal with the kind of `text`: a web page, a login or challenge page, other XML, plain text."""
     head = text[:_LOOKED_AT]
     first = _ELEMENT.search(head)
     name = first[1].rpartition(":")[2].lower() if first else ""
@@ -65,9 +67,9 @@ def refusal(text: str) -> NotAFeed:
 def _page(text: str) -> NotAFeed:
     if challenge := _CHALLENGE.search(text) if len(text) <= _LONGEST_CHALLENGE else None:
         maker = list(_CHALLENGES)[int((challenge.lastgroup or "m0")[1:])]
-        return NotAFeed("challenge_page", f"a page of {maker} that asks for a proof of not being a robot")
+        return NotAFeed("challenge_page", f"a page of {maker} that requires proof that the client is no robot")
     if _LOGIN.search(text):
         return NotAFeed("login_page", "a page that asks for a password")
     if _NOT_FOUND.search(text):
-        return NotAFeed("soft_404", "a page that says that there is nothing here, with a status that says there is")
-    return NotAFeed("html", "a web page; its feed may be named in it")
+        return NotAFeed("soft_404", "a page that reports a missing document, although its status is not 404")
+    return NotAFeed("html", "a web page; it may link to its feed")

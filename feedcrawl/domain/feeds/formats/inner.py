@@ -1,4 +1,4 @@
-"""Markup that stands unescaped inside an element, as HTML."""
+"""Unescaped markup inside an element, as HTML."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _VOID = frozenset(
 
 
 def inner_html(element: _Element, *, escaped: bool = True) -> str:
-    """The markup inside an element as HTML; the `div` that wraps XHTML is no content (RFC 4287 section 3.1.1.3).
+    """The markup inside an element as HTML, without the `div` that wraps XHTML (RFC 4287 section 3.1.1.3).
 
-    Not `escaped`: elements in what is declared to be HTML as text, so that the text among them is markup already.
+    `escaped=False` is for elements inside text that is declared as HTML: the text among them is markup already.
     """
     if element.get("type") in {"xhtml", "html"} and len(element) == 1 and not _outside(element):
         element = element[0] if local_of(str(element[0].tag)) == "div" else element
@@ -35,7 +35,9 @@ def inner_html(element: _Element, *, escaped: bool = True) -> str:
 
 
 def attributes_of(element: _Element) -> list[tuple[str, str]]:
-    """Names and values; none of an element with an absurd number of them, since lxml lists those in quadratic time."""
+    """Names and values of the attributes; empty for an element with more than 200, which lxml lists in quadratic
+    time.
+    """
     if len(element.attrib) > _MAX_ATTRIBUTES:
         return []
     return [(str(name), str(value)) for name, value in element.attrib.items()]
@@ -46,7 +48,7 @@ def _escape(text: str) -> str:
 
 
 def _write_children(element: _Element, out: list[str], write: Callable[[str], str]) -> None:
-    """HTML as WHATWG section 13.3 writes it: names without prefix, foreign elements with their namespace."""
+    """Write the children as HTML (WHATWG section 13.3): names without prefix, foreign elements with their namespace."""
     out.append(write(element.text or ""))
     for child in element.iterchildren(etree.Element):
         name, uri = local_of(str(child.tag)), uri_of(str(child.tag))
@@ -69,5 +71,5 @@ def _attributes(element: _Element) -> Iterator[tuple[str, str]]:
 
 
 def _outside(element: _Element) -> bool:
-    """Whether there is text beside the only child."""
+    """True if the element has text before or after its only child."""
     return bool((element.text or "").strip() or (element[0].tail or "").strip())

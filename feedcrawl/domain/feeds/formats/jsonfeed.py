@@ -51,13 +51,15 @@ def read(text: str, reading: Reading) -> ParsedFeed:
 
 
 def _load(text: str) -> _Object:
-    """The outermost object; NotAFeed (`bad_json`) also for numbers that no double has (RFC 8259 section 6)."""
+    """The outermost object; NotAFeed (`bad_json`) also for numbers beyond the range of a double (RFC 8259 section
+    6).
+    """
     try:
         value = json.loads(text, parse_int=_integer, parse_float=_finite, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
-        raise NotAFeed("bad_json", f"begins as JSON and is none: {error!s:.120}") from None
+        raise NotAFeed("bad_json", f"begins like JSON but is invalid: {error!s:.120}") from None
     if not isinstance(value, dict):
-        raise NotAFeed("json", f"JSON, but a {type(value).__name__} where a feed is an object")
+        raise NotAFeed("json", f"JSON, but a {type(value).__name__}; a feed must be an object")
     return value
 
 
@@ -72,7 +74,7 @@ def _finite(digits: str) -> float:
 
 
 def _no_number(text: str) -> NoReturn:
-    raise ValueError(f"{text[:20]} is no number of JSON, or beyond the range of a double")
+    raise ValueError(f"{text[:20]} is not a JSON number, or exceeds the range of a double")
 
 
 def _entry(item: _Object, authors: tuple[Person, ...], reading: Reading) -> ParsedEntry:
@@ -87,7 +89,8 @@ def _entry(item: _Object, authors: tuple[Person, ...], reading: Reading) -> Pars
         title=_title(item, reading),
         summary=_text(item.get("summary")),
         content=_text(item.get("content_html")) or _text(item.get("content_text")),
-        authors=_persons(item, reading) or authors,  # "If not specified in an item, then the top-level authors" are
+        authors=_persons(item, reading)
+        or authors,  # JSON Feed 1.1: without authors of its own, an item has the top-level authors
         categories=reading.few(_tags(item, reading), "categories_truncated"),
         enclosures=reading.few(_attachments(item, reading), "enclosures_truncated"),
         published=parse_date(published_raw or ""),
@@ -100,7 +103,7 @@ def _entry(item: _Object, authors: tuple[Person, ...], reading: Reading) -> Pars
 
 
 def _text(value: object) -> str | None:
-    """A string, or a number as one; None for everything else and for empty strings."""
+    """A string, or a number as a string; None for everything else and for empty strings."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         value = str(value)
     return value.strip() or None if isinstance(value, str) else None
@@ -115,7 +118,7 @@ def _objects(value: object) -> list[_Object]:
 
 
 def _persons(holder: _Object, reading: Reading) -> tuple[Person, ...]:
-    """`author` of 1.0 and `authors` of 1.1, each person once."""
+    """The persons of `author` (1.0) and `authors` (1.1), each once."""
     found: dict[Person, None] = {}
     for person in (*_objects([holder.get("author")]), *_objects(holder.get("authors"))):
         name = reading.capped(_text(person.get("name")), MAX_NAME, "author_truncated")

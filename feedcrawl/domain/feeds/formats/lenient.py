@@ -1,4 +1,4 @@
-"""The last resort: feedparser, for documents whose structure no reader of ours recognises but that hold entries."""
+"""The last resort: feedparser, for documents that have entries but whose structure our own parsers do not recognise."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from feedcrawl.domain.models import Enclosure, ParsedEntry, ParsedFeed, Person
 if TYPE_CHECKING:
     from feedcrawl.domain.feeds.formats.reading import Reading
 
-MAX_CHARACTERS: Final = 500_000  # it reads a quarter of a megabyte a second
+MAX_CHARACTERS: Final = 500_000  # feedparser reads a quarter of a megabyte per second
 
-# What it has been seen to raise on hostile input, and their kind.
+# Errors that feedparser raises on hostile input, and errors of the same kind.
 _ITS_ERRORS = (AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 _HAS_ENTRY = re.compile(rf"<(?:\w+:)?(?:{'|'.join(sorted(ENTRIES))})[\s>]", re.IGNORECASE)
-# Its pattern for addresses is quadratic, so that no element it looks for one in may be long.
+# feedparser's pattern for addresses takes quadratic time, so that the elements in which it looks for addresses are cut.
 _LONG_PERSON = re.compile(
     r"(<(?:[\w-]+:)?(?:author|creator|contributor|publisher|managingeditor|webmaster|owner|name|email)\b[^<>]*>"
     rf"[^<]{{{MAX_NAME}}})[^<]+",
@@ -31,7 +31,7 @@ _LONG_PERSON = re.compile(
 
 
 def read(text: str, reading: Reading) -> ParsedFeed | None:
-    """The feed that feedparser finds in `text`; None where it finds no entry with a title, link or identifier."""
+    """The feed that feedparser finds in `text`; None if no entry has a title, link or identifier."""
     if len(text) > MAX_CHARACTERS or not 0 < len(_HAS_ENTRY.findall(text)) <= MAX_ENTRIES:
         return None
     body = io.BytesIO(_LONG_PERSON.sub(r"\1", text).encode("utf-8", "replace"))

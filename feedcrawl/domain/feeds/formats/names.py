@@ -1,4 +1,4 @@
-"""Names of elements, whatever prefix or spelling a publisher gives their namespace."""
+"""Names of elements, independent of the prefix and the spelling of their namespace in a document."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from functools import lru_cache
 
 from feedcrawl.domain.feeds.formats.vocabulary import DIALECTS
 
-# Namespaces by the prefix that this package knows them under; "" is the vocabulary of RSS and Atom itself. URIs are
-# compared without scheme, case and trailing slash or hash, since publishers get those wrong.
+# Namespaces by the prefix that this package uses; "" is the vocabulary of RSS and Atom itself. URIs are compared
+# without scheme, case and trailing slash or hash, since publishers get those wrong.
 _SPACES = {
     "": """
         my.netscape.com/rdf/simple/0.9 channel.netscape.com/rdf/simple/0.9 my.netscape.com/publish/formats/rss-0.91.dtd
@@ -35,7 +35,7 @@ _SPACES = {
     "xml": "www.w3.org/xml/1998/namespace",
 }
 
-# What a document means by a prefix that it forgot to declare.
+# The namespace of a prefix that a document uses without declaring it.
 WELL_KNOWN = {
     "admin": "http://webns.net/mvcb/",
     "atom": "http://www.w3.org/2005/Atom",
@@ -55,7 +55,7 @@ WELL_KNOWN = {
     "wfw": "http://wellformedweb.org/CommentAPI/",
 }
 
-_LONGEST = 256  # characters of a tag with its namespace
+_LONGEST = 256  # characters of a tag, namespace included
 _PREFIXES = {space: prefix for prefix, spaces in _SPACES.items() for space in spaces.split()}
 _PREFIXES |= dict.fromkeys((space for dialect in DIALECTS for space in dialect.spaces), "")
 
@@ -66,23 +66,25 @@ def uri_of(tag: str) -> str:
 
 
 def local_of(tag: str) -> str:
-    """The local name of a tag; a prefix that was left in a mended document is no part of it."""
+    """The local name of a tag, without a prefix that a repaired document may still have."""
     return tag.rpartition("}")[2].rpartition(":")[2]
 
 
 def bare_space(uri: str) -> str:
-    """A namespace URI without what publishers vary."""
+    """A namespace URI without the parts that publishers vary: scheme, case, trailing slash or hash."""
     return uri.strip().lower().removeprefix("http://").removeprefix("https://").rstrip("/#")
 
 
 def space_of(tag: str) -> str:
-    """The bare namespace of a tag; "" for none."""
+    """The bare namespace of a tag; "" if it has none."""
     return bare_space(uri_of(tag))
 
 
 def name_of(tag: str) -> str:
-    """`title`, `dc:creator`, …: the local name in lower case behind our prefix; `?:name` for unknown namespaces."""
-    return _name_of(tag) if len(tag) <= _LONGEST else "?:"  # what is longer is nobody's, and no guest of the cache
+    """The lower-case local name with our prefix (`title`, `dc:creator`, …); `?:name` for unknown namespaces."""
+    return (
+        _name_of(tag) if len(tag) <= _LONGEST else "?:"
+    )  # longer tags belong to no vocabulary, and must not fill the cache
 
 
 @lru_cache(maxsize=2048)

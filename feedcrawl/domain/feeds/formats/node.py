@@ -15,14 +15,16 @@ if TYPE_CHECKING:
 
     from lxml.etree import _Element
 
-MAX_REFERENCE: Final = 8_000  # characters, more than any URL may have
+MAX_REFERENCE: Final = 8_000  # characters; more than any URL may have
 _BASE = "{http://www.w3.org/XML/1998/namespace}base"
 _LANG = "{http://www.w3.org/XML/1998/namespace}lang"
-_GROUPS = frozenset({"media:group", "media:content"})  # what they hold describes the entry too
+_GROUPS = frozenset({"media:group", "media:content"})  # their children describe the entry too
 
 
 class Node:
-    """One element, read-only. `base` and `lang` are those in force inside it (XML Base, XML 1.0 section 2.12)."""
+    """One element, read-only. `base` and `lang` are the values that apply inside it (XML Base, XML 1.0 section
+    2.12).
+    """
 
     __slots__ = ("_children", "base", "element", "lang", "name")
 
@@ -49,7 +51,7 @@ class Node:
                 yield Node(element, self.base, self.lang)
 
     def in_order(self, *names: str) -> Iterator[Node]:
-        """The children of these names as they follow each other."""
+        """The children of these names in document order."""
         present = [name for name in names if name in self._children]
         if len(present) == 1:
             yield from self.all(*present)
@@ -59,15 +61,15 @@ class Node:
                     yield Node(child, self.base, self.lang)
 
     def first(self, *names: str) -> Node | None:
-        """The first of `all`."""
+        """The first child of `all`; None if there is none."""
         return next(self.all(*names), None)
 
     def has(self, *names: str) -> bool:
-        """Whether there is a child of one of these names."""
+        """True if there is a child of one of these names."""
         return any(name in self._children for name in names)
 
     def attribute(self, *names: str) -> str | None:
-        """The first filled attribute of these names, in any case and namespace."""
+        """The first non-empty attribute of these names, in any case and namespace; None if there is none."""
         for name in names:
             if value := self.element.get(name):
                 return str(value).strip()
@@ -77,16 +79,18 @@ class Node:
         return None
 
     def text(self) -> str:
-        """The element's text, trimmed; markup inside it counts as text, as if it had been escaped."""
+        """The element's text, trimmed; unescaped markup inside it counts as text, as if it had been escaped."""
         return inner_html(self.element) if len(self.element) else (self.element.text or "").strip()
 
     def value(self, *names: str) -> str | None:
-        """The text of the first child of these names that has any."""
+        """The text of the first child of these names whose text is not empty; None if there is none."""
         return next((text for child in self.all(*names) if (text := child.text())), None)
 
 
 def join(base: str, reference: str | None) -> str:
-    """`base` itself, or what a reference is to it (RFC 3986); one too long or unreadable changes nothing."""
+    """The reference resolved against `base` (RFC 3986); `base` itself if the reference is empty, too long or
+    invalid.
+    """
     if not reference or not reference.strip() or len(reference) > MAX_REFERENCE:
         return base
     try:

@@ -1,4 +1,4 @@
-"""What one reading of a document keeps in mind: where it came from, its limits, and what it had to forgive."""
+"""State of parsing one document: its URL, the limits, and the notes on tolerated faults."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MAX_TITLE: Final = 1_000  # characters
 MAX_NAME: Final = 256
 MAX_ID: Final = 2_083
 MAX_URL: Final = 2_083
-MAX_PARTS: Final = 100  # authors, categories, links, enclosures of one feed or entry, each
+MAX_PARTS: Final = 100  # number of authors, categories, links, and enclosures of one feed or entry, each
 
 T = TypeVar("T")
 
@@ -21,7 +21,7 @@ _BREAKS = re.compile(r"[\t\r\n]+\s*")
 
 
 class Reading:
-    """One document being read. `notes` are reason codes of what was forgiven or cut, in order, each once."""
+    """One document while it is parsed. `notes` are the codes of tolerated faults and of cuts, in order, each once."""
 
     def __init__(self, url: str, notes: tuple[str, ...] = ()) -> None:
         self.url = url
@@ -29,22 +29,22 @@ class Reading:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The codes of what was forgiven or cut, each once."""
+        """The codes of tolerated faults and of cuts, each once."""
         return tuple(self._notes)
 
     def note(self, code: str) -> None:
-        """Remember a fault by its code."""
+        """Add the code of a fault to the notes."""
         self._notes[code] = None
 
     def mended(self, step: tuple[str, list[str]]) -> str:
-        """The text that a step of mending came to; what it mended is noted."""
+        """The text of a repair step; the codes of its repairs are added to the notes."""
         text, codes = step
         for code in codes:
             self.note(code)
         return text
 
     def capped(self, text: str | None, limit: int, code: str) -> str | None:
-        """The text, cut at `limit` characters with a note; None for empty text."""
+        """The text, cut at `limit` characters (then `code` is noted); None for empty text."""
         if not text:
             return None
         if len(text) > limit:
@@ -53,15 +53,16 @@ class Reading:
         return text
 
     def few(self, items: list[T], code: str) -> tuple[T, ...]:
-        """The first `MAX_PARTS` items, with a note if there were more."""
+        """The first `MAX_PARTS` items; `code` is noted if there were more."""
         if len(items) > MAX_PARTS:
             self.note(code)
         return tuple(items[:MAX_PARTS])
 
     def link(self, reference: str | None, base: str) -> str | None:
-        """The absolute http(s) URL that a reference means; None for others, and with a note for those too long.
+        """The absolute http(s) URL of a reference; None if it is no such URL, or if it is too long (which is noted).
 
-        A URL is never cut: half of it is another URL. A fragment alone leads nowhere: to the document that has it.
+        A URL is never cut, since a cut URL is a different URL. A fragment alone gives None: it leads to the feed
+        document itself.
         """
         text = reference.strip() if reference else ""
         if not text or text[0] == "#":
@@ -76,7 +77,7 @@ class Reading:
 
 
 def _absolute(reference: str, base: str) -> str:
-    """The reference resolved against the base, or "" if that is no http(s) URL."""
+    """The reference resolved against the base; "" if the result is no http(s) URL."""
     try:
         url = urljoin(base, reference)
         parts = urlsplit(url)

@@ -1,4 +1,4 @@
-"""Malformed XML made well-formed: each step takes text and answers text and the codes of what it mended."""
+"""Repairs malformed XML: each step takes a text, and returns the text and the codes of its repairs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DOCTYPE = re.compile(r"<!DOCTYPE", re.IGNORECASE)
 _ENTITY = re.compile(r"<!ENTITY\s+(\w{1,40})\s+(?:\"([^\"&%<]{0,24}|&#\w{1,8};)\"|'([^'&%<]{0,24}|&#\w{1,8};)')\s*>")
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-# Windows characters under numbers that Unicode has control characters for (HTML, section 13.2.5.80).
+# Windows characters in the range of Unicode's C1 control characters (HTML, section 13.2.5.80).
 _WINDOWS = re.compile("[\x80-\x9f]")
 _WINDOWS_CHARACTERS = {code: bytes([code]).decode("cp1252", "ignore") for code in range(0x80, 0xA0)}
 _REFERENCE = re.compile(
@@ -34,20 +34,20 @@ _USED_PREFIX = re.compile(r"(?:</?|\s)([A-Za-z_][\w.-]*):[A-Za-z_][\w.-]*", re.A
 _DECLARED_PREFIX = re.compile(r"\sxmlns:([\w.-]+)\s*=", re.ASCII)
 _START = re.compile(rf"<({NAME})")
 
-_MAX_EXPANDED = 2_000_000  # characters; entities are of 24 at most, and `&x;` takes three
+_MAX_EXPANDED = 2_000_000  # characters; an entity has at most 24, and a reference (`&x;`) at least three
 
 Codes = list[str]
 
 
 def has_root(text: str) -> bool:
-    """Whether the root element of a feed is somewhere in the text."""
+    """True if the text contains the root element of a feed anywhere."""
     return _LATER_ROOT.search(text) is not None
 
 
 def body_of(text: str) -> tuple[str, Codes]:
-    """The document from its root element on; declaration, comments, DOCTYPE and junk before it are gone.
+    """The document from its root element on, without declaration, comments, DOCTYPE and junk before it; and codes.
 
-    Harmless entities that the DOCTYPE declares are put in place; no other entity is ever expanded.
+    Harmless entities of the DOCTYPE are replaced by their values; no other entity is ever expanded.
     """
     codes, start = [], 0
     while match := _PROLOG.match(text, start):
@@ -71,14 +71,14 @@ def _declared_entities(prolog: str) -> dict[str, str]:
 
 
 def _with_entities(text: str, declared: dict[str, str]) -> str:
-    """The text with declared entities in place, if it is short enough for that not to blow it up."""
+    """The text with declared entities replaced by their values; unchanged if the text is too long for that."""
     if not declared or len(text) > _MAX_EXPANDED:
         return text
     return _REFERENCE.sub(lambda match: declared.get(match["name"] or "", match[0]), text)
 
 
 def mend_characters(text: str) -> tuple[str, Codes]:
-    """The text without characters that XML forbids, and with references that mean something."""
+    """The text without characters that XML forbids, and with all references valid; and codes."""
     codes: dict[str, None] = {}
     clean = _FORBIDDEN.sub("", text)
     if len(clean) != len(text):
@@ -92,13 +92,13 @@ def mend_characters(text: str) -> tuple[str, Codes]:
 
 
 def _without_open_end(text: str, start: str, end: str) -> str:
-    """The text without marks of sections that never end, which would swallow all that follows."""
+    """The text without start marks of sections that are never closed, which would contain all the rest."""
     last = text.rfind(end) + 1
     return text[:last] + text[last:].replace(start, "")
 
 
 def declare_prefixes(text: str) -> tuple[str, Codes]:
-    """The text with its undeclared prefixes declared on the root, the known ones as what they mean everywhere."""
+    """The text with undeclared prefixes declared on the root, common prefixes with their usual namespace; and codes."""
     missing = set(_USED_PREFIX.findall(text)) - set(_DECLARED_PREFIX.findall(text)) - {"xml", "xmlns"}
     if not missing:
         return text, []
@@ -106,7 +106,7 @@ def declare_prefixes(text: str) -> tuple[str, Codes]:
 
 
 def _reference(match: re.Match[str], codes: dict[str, None]) -> str:
-    """One `&…` as XML understands it."""
+    """One `&…` in a form that is valid in XML."""
     if match["skip"] is not None:
         return match[0]
     if match["hex"] or match["dec"]:
@@ -122,7 +122,7 @@ def _reference(match: re.Match[str], codes: dict[str, None]) -> str:
 
 
 def _character(match: re.Match[str], codes: dict[str, None]) -> str:
-    """A numeric reference; one that no character has means nothing."""
+    """The character of a numeric reference; empty if the number is no character."""
     digits = match["hex"] or match["dec"]
     number = int(digits[:8], 16 if match["hex"] else 10)
     character = _WINDOWS_CHARACTERS.get(number) or chr(min(number, 0x10FFFF))

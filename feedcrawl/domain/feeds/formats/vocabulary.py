@@ -1,6 +1,6 @@
 """The dialects of XML feeds: one row each, from which recognition, repair and namespaces are derived.
 
-Namespaces are written without scheme, case and trailing slash or hash, since publishers get those wrong.
+Namespaces are without scheme, case and trailing slash or hash, since publishers get those wrong.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ ATOM_03: Final = "purl.org/atom/ns"
 
 
 class Dialect(NamedTuple):
-    """A dialect and the signs of a document in it; a document is in the first dialect whose signs it shows.
+    """A dialect and the conditions for its documents; a document has the first dialect whose conditions it meets.
 
-    `root` is the local name of the root element in lower case. A document must have one of `spaces` as the namespace of
-    its root (or, with `declared`, among the namespaces that the root declares), a `version` attribute that the pattern
-    matches, and one of `marks`: names of child elements, `@` and names of attributes, or the root's tag as written.
-    Empty conditions hold. `{version}` in `format` stands for the attribute.
+    `root` is the local name of the root element in lower case. The namespace of the root (or, with `declared`, a
+    namespace that the root declares) must be one of `spaces`, the root's `version` must match the pattern, and one of
+    `marks` must be present: the name of a child element, `@` and the name of an attribute, or the root's tag as
+    written. An empty condition is always met. `{version}` in `format` is replaced by the attribute.
     """
 
     format: str
@@ -43,15 +43,15 @@ DIALECTS: Final = (
     Dialect("atom1.0", "entry", spaces=(ATOM_1, ATOM_03), entry="entry"),  # Entry Documents (RFC 4287 section 2)
     Dialect("rss1.1", "channel", spaces=("purl.org/net/rss1.1",)),
     Dialect("cdf", "channel", marks=("abstract", "@href", "CHANNEL")),
-    Dialect("rss", "channel", marks=("title", "link", "item", "description")),  # the root element was lost
+    Dialect("rss", "channel", marks=("title", "link", "item", "description")),  # the root element is missing
 )
 
 ATOM_SPACES: Final = frozenset({ATOM_1, ATOM_03})
 ENTRIES: Final = frozenset(dialect.entry for dialect in DIALECTS)
-"""Local names of elements that are an entry."""
+"""Local names of the elements of entries."""
 ROOTS: Final = frozenset(dialect.root for dialect in DIALECTS) - ENTRIES
 """Local names of root elements."""
 HOLDERS: Final = ROOTS | {"channel", "items"}
-"""Local names of elements that hold entries."""
+"""Local names of the elements that contain entries."""
 ROOT_ATTRIBUTES: Final = {"rss": "version", "rdf": "xmlns", "feed": "xmlns"}
-"""Attribute by which a root element is known for one behind junk."""
+"""The attribute by which a root element after junk is recognised."""

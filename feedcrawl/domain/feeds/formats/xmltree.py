@@ -1,4 +1,4 @@
-"""XML text to a tree, never trusting it: no DTD, no entities but HTML's, no network, bounded depth and size."""
+"""XML text to a tree, safe for hostile text: no DTD, no entities except HTML's, no network, bounded depth and size."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ _STRUCTURE = frozenset(f"?:{name}" for name in ROOTS | ENTRIES)
 
 
 def load(text: str, reading: Reading) -> _Element | None:
-    """The root element, or None if there is none; a step of mending is taken only if the text is no XML without it."""
+    """The root element; None if there is none. Each repair step is taken only if the text cannot be parsed
+    without it.
+    """
     body = reading.mended(repair.body_of(text))
     root = None if _WINDOWS.search(body) else _parse(body)
     if root is None:
@@ -55,7 +57,7 @@ def _parse(text: str, *, recover: bool = False) -> _Element | None:
 
 
 def _adopt(root: _Element) -> _Element:
-    """The tree with an unknown namespace of its structure dropped: a feed may have an invented or old one."""
+    """The tree without an unknown namespace of its structural elements, since feeds use invented or old namespaces."""
     for element in (root, *root.iterchildren(etree.Element)):
         if name_of(str(element.tag)) in _STRUCTURE:
             _drop_space(root, str(element.tag).rpartition("}")[0] + "}")
@@ -65,5 +67,5 @@ def _adopt(root: _Element) -> _Element:
 
 def _drop_space(root: _Element, space: str) -> None:
     for element in root.iter(f"{space}*"):
-        with suppress(ValueError):  # libxml2 recovers names that lxml refuses to set
+        with suppress(ValueError):  # libxml2's recovery accepts names that lxml refuses to set
             element.tag = str(element.tag).removeprefix(space)
