@@ -1,4 +1,4 @@
-"""Whether the end of a response's body is unambiguous (RFC 9112, 6.3)."""
+"""Checks that the end of a response's body is unambiguous (RFC 9112, 6.3)."""
 
 from __future__ import annotations
 

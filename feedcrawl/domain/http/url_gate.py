@@ -1,4 +1,4 @@
-"""What may be asked for by whoever names a URL: judged by its text alone, for nothing is resolved or dialled here."""
+"""URLs that a caller may request, checked by their text alone, without DNS lookup or connection."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.urls import resolve
 
 _DETAILS: Final = {
-    "url_address": "the host is an address that is not public: FEEDCRAWL_ALLOW_NETWORKS opens networks",
-    "url_port": "no web server is asked on this port",
+    "url_address": "the host is an address that is not public: FEEDCRAWL_ALLOW_NETWORKS allows networks",
+    "url_port": "requests to this port are not allowed",
 }
 _CODES: Final = {"url_address": "address_refused"}
-"""An address is refused under the code that a name gets which turns out to lead there."""
+"""Reason codes as after a DNS lookup: an address in a URL is refused like a name that resolves to that address."""
 
 
 class Gate:
-    """Opened by FEEDCRAWL_ALLOW_NETWORKS, closed by FEEDCRAWL_DENY_PORTS; ValueError for a rule that cannot be read."""
+    """The check of URLs by FEEDCRAWL_ALLOW_NETWORKS and FEEDCRAWL_DENY_PORTS; ValueError for an invalid rule."""
 
     def __init__(self, allow_networks: str, deny_ports: str) -> None:
         self._opened = parse_networks(allow_networks)
         self._denied = DENIED_PORTS | parse_ports(deny_ports)
 
     def passed(self, url: str) -> str:
-        """The URL that would be fetched; InvalidUrl (`url_…` or `address_refused`) where its text refuses it already.
+        """The URL to fetch; InvalidUrl (`url_…` or `address_refused`) if the text of the URL forbids the request.
 
-        Names pass: they are judged when they are dialled, and end dead as `address_refused`.
+        Names pass: their addresses are checked at connection, where a refused task ends dead as `address_refused`.
         """
         resolved = resolve(url)
         refusal = url_refusal(resolved, self._opened, self._denied)

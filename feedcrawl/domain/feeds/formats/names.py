@@ -82,9 +82,7 @@ def space_of(tag: str) -> str:
 
 def name_of(tag: str) -> str:
     """The lower-case local name with our prefix (`title`, `dc:creator`, …); `?:name` for unknown namespaces."""
-    return (
-        _name_of(tag) if len(tag) <= _LONGEST else "?:"
-    )  # longer tags belong to no vocabulary, and must not fill the cache
+    return _name_of(tag) if len(tag) <= _LONGEST else "?:"  # longer tags are unknown, and must not fill the cache
 
 
 @lru_cache(maxsize=2048)
