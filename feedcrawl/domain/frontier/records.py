@@ -31,14 +31,14 @@ DEAD_LETTER_EITHER = (
 
 @record("dead_letter", "Dead letter", *DEAD_LETTER_EITHER)
 class DeadLetterRecord(TypedDict):
-    """An element of page_fetcher_dlq: a URL given up, or an item of crawler_queue that could not be read."""
+    """An element of page_fetcher_dlq: a URL that was given up, or an item of crawler_queue that could not be read."""
 
     url: NotRequired[Annotated[WebUrl, About("The URL that was given up")]]
     uid: NotRequired[
         Annotated[
             str,
             About(
-                "Id of its task: an article's uid, page:<digest> for requests of other spiders, file:<digest> for"
+                "Id of the task: an article's uid, page:<digest> for requests of other spiders, file:<digest> for"
                 " media files"
             ),
         ]
@@ -46,49 +46,52 @@ class DeadLetterRecord(TypedDict):
     kind: NotRequired[Annotated[Literal["article", "page", "archive", "file"], About("Kind of the task")]]
     reason: Annotated[str, About("Reason code (http_404, total_timeout, …)")]
     status: NotRequired[Annotated[HttpStatus, About("Last HTTP status")]]
-    attempts: NotRequired[Annotated[Count, About("Attempts that counted, the last one left out")]]
-    at: Annotated[float, About("Unix time")]
-    category: NotRequired[Annotated[str, About("As the task had it")]]
-    priority: NotRequired[Annotated[int, About("1 to 10", minimum=1, maximum=10)]]
-    source: NotRequired[Annotated[str, About("The site that it belongs to")]]
-    origin: NotRequired[
-        Annotated[Literal["feed", "sitemap", "spider", "manual", "queue"], About("What brought the URL")]
+    attempts: NotRequired[Annotated[Count, About("Number of attempts that counted before the last attempt")]]
+    at: Annotated[float, About("Unix time at which the URL was given up or the item was refused")]
+    category: NotRequired[Annotated[str, About("Category of the task")]]
+    priority: NotRequired[
+        Annotated[int, About("Priority of the task: 1 (taken last) to 10 (taken first)", minimum=1, maximum=10)]
     ]
-    parent: NotRequired[Annotated[str, About("The feed or sitemap that named it")]]
-    depth: NotRequired[Annotated[Positive, About("Links followed to it")]]
+    source: NotRequired[Annotated[str, About("Source (site) of the URL")]]
+    origin: NotRequired[Annotated[Literal["feed", "sitemap", "spider", "manual", "queue"], About("Origin of the URL")]]
+    parent: NotRequired[Annotated[str, About("Feed or sitemap that listed the URL")]]
+    depth: NotRequired[Annotated[Positive, About("Number of links followed to the URL")]]
     payload: NotRequired[
         Annotated[
-            str, About("JSON text: what its task carried (feed_id, entry_uid, title, categories, …), for the next try")
+            str,
+            About("JSON text: payload of the task (feed_id, entry_uid, title, categories, …), used by the next try"),
         ]
     ]
-    item: NotRequired[Annotated[str, About("What stood in crawler_queue, at most 10 000 characters")]]
-    detail: NotRequired[Annotated[str, About("What is wrong with it")]]
+    item: NotRequired[Annotated[str, About("The item of crawler_queue, cut at 10 000 characters")]]
+    detail: NotRequired[Annotated[str, About("Fault of the item, in words")]]
 
 
 @record("queue_item", "Queue item")
 class QueueItemRecord(TypedDict):
-    """An element of crawler_queue in its long form; a plain URL is the short one, and a dead letter may be put back
-    as it is.
+    """An element of crawler_queue in its long form. The short form is a plain URL; a dead letter may be put back as
+    it is.
     """
 
-    url: Annotated[WebUrl, About("What to fetch")]
-    category: NotRequired[Annotated[str | None, About("Label that its article gets")]]
-    priority: NotRequired[Annotated[int, About("10 first; 5 if left out", minimum=1, maximum=10)]]
-    again: NotRequired[Annotated[bool, About("Fetch it though it was fetched within the last 30 days")]]
-    reason: NotRequired[Annotated[str, About("Set where a dead letter is put back: it is tried again")]]
-    uid: NotRequired[Annotated[str, About("Of a dead letter: its task has it again")]]
-    kind: NotRequired[
-        Annotated[Literal["article", "page", "archive", "file"], About("Of a dead letter: its task has it again")]
+    url: Annotated[WebUrl, About("URL to fetch")]
+    category: NotRequired[Annotated[str | None, About("Category of the article")]]
+    priority: NotRequired[
+        Annotated[int, About("1 (taken last) to 10 (taken first); 5 if left out", minimum=1, maximum=10)]
     ]
-    status: NotRequired[Annotated[HttpStatus, About("Of a dead letter; not read")]]
-    attempts: NotRequired[Annotated[Count, About("Of a dead letter; not read")]]
-    at: NotRequired[Annotated[float, About("Of a dead letter; not read")]]
-    source: NotRequired[Annotated[str, About("Of a dead letter: its task has it again")]]
+    again: NotRequired[Annotated[bool, About("True: fetch the URL even if it was fetched within the last 30 days")]]
+    reason: NotRequired[Annotated[str, About("Reason code of a dead letter that is put back: its URL is tried again")]]
+    uid: NotRequired[Annotated[str, About("Of a dead letter: restored in its task")]]
+    kind: NotRequired[
+        Annotated[Literal["article", "page", "archive", "file"], About("Of a dead letter: restored in its task")]
+    ]
+    status: NotRequired[Annotated[HttpStatus, About("Of a dead letter: ignored")]]
+    attempts: NotRequired[Annotated[Count, About("Of a dead letter: ignored")]]
+    at: NotRequired[Annotated[float, About("Of a dead letter: ignored")]]
+    source: NotRequired[Annotated[str, About("Of a dead letter: restored in its task")]]
     origin: NotRequired[
         Annotated[
-            Literal["feed", "sitemap", "spider", "manual", "queue"], About("Of a dead letter: its task has it again")
+            Literal["feed", "sitemap", "spider", "manual", "queue"], About("Of a dead letter: restored in its task")
         ]
     ]
-    parent: NotRequired[Annotated[str, About("Of a dead letter: its task has it again")]]
-    depth: NotRequired[Annotated[Positive, About("Of a dead letter: its task has it again")]]
-    payload: NotRequired[Annotated[str, About("Of a dead letter: JSON text, which its task carries again")]]
+    parent: NotRequired[Annotated[str, About("Of a dead letter: restored in its task")]]
+    depth: NotRequired[Annotated[Positive, About("Of a dead letter: restored in its task")]]
+    payload: NotRequired[Annotated[str, About("Of a dead letter: JSON text, restored as payload of its task")]]

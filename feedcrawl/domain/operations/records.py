@@ -23,18 +23,18 @@ class EventRecord(TypedDict):
             "article_unmerged",
             "webpage_fetched",
         ],
-        About("What happened"),
+        About("Type of the event"),
     ]
     id: Annotated[
         str,
-        About("The same for the same happening, however often it is told; begins with the type", pattern="^[a-z_]+:"),
+        About("Id of the event, the same when the event is repeated; begins with the type", pattern="^[a-z_]+:"),
     ]
     data: Annotated[Json, About("A JSON object in the shape of the type's schema")]
     traceparent: NotRequired[
         Annotated[
             str,
             About(
-                "Where tasks are traced: the span that the event comes of, in the form of W3C Trace Context",
+                "If tracing is on: the span that caused the event, in the form of W3C Trace Context",
                 pattern="^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$",
             ),
         ]
