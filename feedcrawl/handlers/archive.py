@@ -1,4 +1,6 @@
-"""Tasks of kind `archive`: one document of a feed's archives, one item; the task then goes on to the next."""
+"""Tasks of kind `archive`: each request reads one document of a feed's archives as one item; the task then moves
+on to the next document.
+"""
 
 from __future__ import annotations
 
@@ -30,18 +32,18 @@ logger = logging.getLogger(__name__)
 
 
 class ArchiveTasks(Answers):
-    """Documents of archives. They are fetched once and whole: nothing conditional, and no cadence hears of them."""
+    """Archive documents. Each is fetched once and in full: no conditional requests, and no effect on the cadence."""
 
     _feeds: dict[str, Feed]
 
     def prepare(self, leases: Sequence[Lease]) -> None:
-        """Loads the feeds of a batch."""
+        """Load the feeds of a batch."""
         self._feeds = self.wired.registry.load([backfill.feed_id_of(lease) for lease in leases])
 
     def request(self, lease: Lease) -> Request | None:
         """The request of one document."""
         feed = self._feeds.get(backfill.feed_id_of(lease))
-        if feed is None:  # unsubscribed while its task was under way
+        if feed is None:  # unsubscribed while the task was in progress
             self.leases.done(lease, status="dead", reason="unsubscribed")
             return None
         config = self.wired.config
@@ -58,7 +60,7 @@ class ArchiveTasks(Answers):
         return Request(url, self.parse, "GET", FEED_HEADERS, meta=meta, errback=self.failed, dont_filter=True)
 
     async def parse(self, response: Response) -> AsyncIterator[FeedPoll]:
-        """The document as an item, parsed in a child."""
+        """The document as an item, parsed in a child process."""
         request = cast("Request", response.request)
         outcome: Outcome = request.meta["outcome"]
         if outcome.kind != "fetched":
@@ -74,13 +76,13 @@ class ArchiveTasks(Answers):
         yield poll
 
     async def failed(self, failure: Failure) -> None:
-        """A document without an answer."""
+        """Handle a document that got no response."""
         settled = self.settled(failure)
         if settled is not None:
             self._fail(*settled, detail=failure.getErrorMessage())
 
     def _fail(self, request: Request, outcome: Outcome, *, http_status: int | None = None, detail: str = "") -> None:
-        """Given back, or the end of the walk."""
+        """Give the task back, or end the walk."""
         lease: Lease = request.meta["lease"]
         last = lease.history.attempts + 1 >= self.wired.config.max_attempts
         if outcome.fate == "dead" or (outcome.fate == "retry" and last):

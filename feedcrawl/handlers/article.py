@@ -1,4 +1,4 @@
-"""Tasks of kind `article`: one page, one item, be it an article or the failure that it ends in."""
+"""Tasks of kind `article`: one page becomes one item, an article or the failure of its URL."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ HEADERS = {"Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.5"}
 
 
 class ArticleTasks(Answers):
-    """Pages."""
+    """Requests pages and reads their articles."""
 
     _owners: dict[str, str]
     _prepared: Prepared
@@ -52,7 +52,7 @@ class ArticleTasks(Answers):
         self._renders = Renders(crawler, self._extract)
 
     def prepare(self, leases: Sequence[Lease]) -> None:
-        """Loads which of these articles another URL has brought already, and are still there."""
+        """Load which articles of the batch another URL has already brought and are still stored."""
         self._prepared = self.wired.media.prepare(leases, self.wired.now())
         first = [lease for lease in leases if not lease.history.again]
         uids = {uid for lease in first for uid in (lease.id, _uid_now(lease))}
@@ -61,8 +61,8 @@ class ArticleTasks(Answers):
         self._owners = {uid: owner for uid, owner in owners.items() if uid in stored}
 
     def request(self, lease: Lease) -> Request | None:
-        """The request of a page; none for an article that is stored under its canonical URL already."""
-        for uid in (lease.id, _uid_now(lease)):  # the second after a redirect to another host
+        """The request of a page; None for an article that is already stored under its canonical URL."""
+        for uid in (lease.id, _uid_now(lease)):  # they differ after a redirect to another host
             if self._owners.get(uid, lease.id) != lease.id:
                 self._merge_unfetched(lease, uid)
                 return None
@@ -85,7 +85,9 @@ class ArticleTasks(Answers):
         return Request(lease.task.url, self.parse, "GET", HEADERS, meta=meta, errback=self.failed, dont_filter=True)
 
     def goes_on(self, request: Request, lease: Lease) -> bool:
-        """A redirect to what another URL has brought already ends here, unfetched."""
+        """True if a redirect is followed; False if another URL has already brought its target: the task ends
+        here, unfetched.
+        """
         uid = uid_of(request.url, keep_trailing_slash=keeps_slash(lease.task))
         if lease.history.again or uid == lease.id:
             return True
@@ -96,7 +98,7 @@ class ArticleTasks(Answers):
         return False
 
     async def parse(self, response: Response) -> AsyncIterator[Article]:
-        """The page extracted in a child, or the failure that it is."""
+        """The article of the page, extracted in a child process, or the failure of its URL."""
         request = cast("Request", response.request)
         outcome: Outcome = request.meta["outcome"]
         if outcome.kind == "not_modified":
@@ -118,7 +120,7 @@ class ArticleTasks(Answers):
         yield article
 
     async def failed(self, failure: Failure) -> AsyncIterator[Article]:
-        """A page without an answer: given back, retried, or the failure that it ends in."""
+        """Handle a page that got no response: the task is given back or retried, or the URL ends as a failure."""
         settled = self.settled(failure)
         if settled is not None:
             request, outcome = settled
@@ -151,9 +153,9 @@ class ArticleTasks(Answers):
             _refuse(article, *publication.failure_of(page.code), page.detail)
 
     def _belongs_elsewhere(self, article: Article, fetched: str) -> bool:
-        """Whether robots.txt of the host that the page names as its own has yet to be asked: the task goes there.
+        """True if robots.txt of the canonical URL's host is not known yet; the task then moves to that host.
 
-        What it forbids is not stored either, by whatever mobile or mirror host it was reached.
+        An article whose canonical URL robots.txt forbids is not stored, whichever mobile or mirror host served it.
         """
         assert article.extraction is not None
         keep = keeps_slash(article.lease.task)
@@ -162,7 +164,7 @@ class ArticleTasks(Answers):
             return False
         allowed = robots_gate.of(self.crawler).known(canonical)
         if allowed is None:
-            published = resolve(article.extraction.canonical_url or canonical, fetched)  # not the canonical form of it
+            published = resolve(article.extraction.canonical_url or canonical, fetched)  # not its canonical form
             task = article.lease.task
             chain = [*task.payload.get("redirect_chain", ()), fetched]
             payload = {**task.payload, "redirect_chain": chain}
@@ -216,12 +218,14 @@ class ArticleTasks(Answers):
 
 
 def _uid_now(lease: Lease) -> str:
-    """The uid of what the task asks for, which may have been redirected to another host since it was made."""
+    """The uid of the task's present URL, which a redirect to another host may have changed since the task was
+    made.
+    """
     return uid_of(lease.task.url, keep_trailing_slash=keeps_slash(lease.task))
 
 
 def _apart(extraction: Extraction, response: TextResponse) -> Extraction:
-    """The extraction; where an operator has undone a join with the URL that the page names as its own, without that."""
+    """The extraction; without its canonical URL if an operator has undone the merge with that URL's article."""
     request, named = cast("Request", response.request), extraction.canonical_url
     apart: frozenset[str] = request.meta.get("apart", frozenset())
     if named is None or not apart:

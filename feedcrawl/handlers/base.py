@@ -1,4 +1,4 @@
-"""What the handlers of tasks share: judging failures, and handing tasks on that were nobody's fault to lose."""
+"""Base of the handlers: judges failures, and gives back tasks that failed through no fault of their own."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 NOT_REDIRECTS = [status for status in range(100, 600) if status not in (301, 302, 303, 307, 308)]
-"""Statuses that come to the callback: every answer is judged there, redirects by their own middleware."""
+"""Statuses that are passed to the callback: the handler judges every response except redirects, which a
+middleware follows.
+"""
 FEED_HEADERS = {
     "Accept": "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, "
     "application/xml;q=0.8, text/xml;q=0.8, application/json;q=0.7, */*;q=0.5"
@@ -53,11 +55,11 @@ class Answers:
         self.verdicts = Verdicts(self.leases, crawler.stats, self.wired.now)
 
     def goes_on(self, request: Request, lease: Lease) -> bool:  # noqa: ARG002 - for subclasses
-        """Whether a redirect on the same host is followed."""
+        """True if a redirect on the same host is followed."""
         return True
 
     async def read(self, lease: Lease, function: Callable[..., T], /, *args: Any, **kwargs: Any) -> Done[T] | Failed:
-        """A document as a child reads it, a step of its task."""
+        """The document as a child process reads it, recorded as a step of its task."""
         with self.wired.tracer.span("parse", lease, function=function.__name__):
             read = await self.wired.parsers.run(function, *args, **kwargs)
             failed = read.code if isinstance(read, Failed) else None
@@ -65,7 +67,7 @@ class Answers:
         return read
 
     async def read_document(self, poll: FeedPoll, response: Response, how: How) -> Done[FeedReading] | Failed:
-        """A feed or an archive document of one, as a child reads it."""
+        """A feed or an archive document, as a child process reads it."""
         return await self.read(
             poll.lease,
             read_feed,
@@ -78,9 +80,9 @@ class Answers:
         )
 
     def settled(self, failure: Failure) -> tuple[Request, Outcome] | None:
-        """The failed request and its outcome; None if the task went on elsewhere or back, and nothing is left to do.
+        """The failed request and its outcome; None if the task was redirected or given back, and nothing is left to do.
 
-        A disk that is away raises again: the task is given back where that is handled, and the run has failed.
+        DiskUnavailable is raised again: its handler gives the task back, and the run has failed.
         """
         request, error = cast("Request", failure.request), failure.value  # type: ignore[attr-defined]
         assert error is not None
@@ -96,7 +98,9 @@ class Answers:
         return request, outcome
 
     def give_back(self, request: Request, outcome: Outcome, http_status: int | None) -> Returned:
-        """Returns a task that may do better later: after a wait that doubles, or the one that was asked for."""
+        """Return a task to the frontier for a later attempt: after a wait that doubles, or after the server's
+        Retry-After if that is longer.
+        """
         lease: Lease = request.meta["lease"]
         if outcome.fate == "retry":
             assert self.crawler.stats is not None
@@ -114,7 +118,9 @@ class Answers:
     def ending(
         self, request: Request, outcome: Outcome, http_status: int | None
     ) -> Literal["dead", "ended", "given_back"]:
-        """What becomes of a task that brought nothing: `dead` is left to the caller, `ended` it is already."""
+        """The end of a task that brought nothing: `dead` (the caller must end the task), `ended` (already ended)
+        or `given_back`.
+        """
         lease: Lease = request.meta["lease"]
         last = lease.history.attempts + 1 >= self.wired.config.max_attempts
         if outcome.fate == "dead" or (outcome.fate == "retry" and last):
@@ -122,7 +128,9 @@ class Answers:
         return "ended" if self.give_back(request, outcome, http_status) == "dead" else "given_back"
 
     def _elsewhere(self, request: Request, error: HopElsewhere) -> tuple[Request, Outcome] | None:
-        """Hands a task that was redirected to another host back with its new target, so that its rules apply."""
+        """Give back a task that was redirected to another host, with its new target, so that the rules of that
+        host apply.
+        """
         lease: Lease = request.meta["lease"]
         permanent = error.hop.permanent and lasts(request)
         limit = self.wired.config.max_redirects
@@ -132,23 +140,23 @@ class Answers:
 
 
 def lasts(request: Request) -> bool:
-    """Whether each redirect that led to a request was permanent; so it is where there was none."""
+    """True if every redirect that led to the request was permanent, also if there was none."""
     payload = request.meta["lease"].task.payload
     return not payload.get("temporary") and set(request.meta.get("redirect_statuses", ())) <= PERMANENT
 
 
 def was_redirected(request: Request) -> bool:
-    """Whether there was any, on this host or from another."""
+    """True if the request was redirected, on its host or from another host."""
     return "redirect_urls" in request.meta or "redirect_chain" in request.meta["lease"].task.payload
 
 
 def result_of(outcome: Outcome) -> str:
-    """What a poll came to, as the journal tells it."""
+    """The result of a poll as written to the journal."""
     return outcome.kind if outcome.kind in ("fetched", "not_modified") else outcome.reason
 
 
 def note_headers(poll: FeedPoll | SitemapPoll, response: Response) -> None:
-    """What an answer says of the polls to come: for how long it is fresh, its validators, when to ask again."""
+    """Copy the headers that govern later polls: how long the response is fresh, its validators, and Retry-After."""
     said = ((name.decode("latin-1"), values) for name, values in response.headers.items())
     poll.max_age_sec = max_age_sec({name: values[-1].decode("latin-1") for name, values in said if values})
     poll.retry_after_sec = cast("Request", response.request).meta.get("retry_after_sec")
@@ -156,6 +164,6 @@ def note_headers(poll: FeedPoll | SitemapPoll, response: Response) -> None:
 
 
 def content_type(response: Response | None) -> str | None:
-    """The declared type of a body."""
+    """The Content-Type of a response; None if there is none."""
     declared = response.headers.get("Content-Type") if response is not None else None
     return declared.decode("latin-1") if declared else None

@@ -1,7 +1,7 @@
-"""Feeds of pages, as polls look for them: a page given instead of a feed gives way to the feed that it names.
+"""Feed discovery during polls: a subscription to a page moves to the feed that the page names.
 
-A page names its feeds by `<link rel="alternate">`; if it names none, the usual addresses are asked, then those of its
-links that look like feeds. Pages and guesses are asked only where robots.txt allows it.
+A page names its feeds by `<link rel="alternate">`; if it names none, the usual addresses are tried, then those of its
+links that look like feeds. Pages and guessed addresses are requested only if robots.txt allows it.
 """
 
 from __future__ import annotations
@@ -30,11 +30,15 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 PAGES = frozenset({"html", "soft_404"})
-"""What a document is (`NotAFeed.code`) that may name feeds: pages for what is not there have the site's head too."""
+"""Kinds of document (`NotAFeed.code`) that may name feeds: even a page for a missing document has the site's
+head.
+"""
 
 
 async def unfold(crawler: Crawler, poll: FeedPoll, response: Response | None) -> bool:
-    """Whether a subscription that has never been a feed moved on to where its feed may be; the poll is then over."""
+    """True if a subscription that has never been a feed moved to an address where its feed may be; the poll is
+    then over.
+    """
     wired = wiring.of(crawler)
     moves = Moves(wired.registry, wired.frontier, wired.leases)
     at = stage(poll.feed)
@@ -58,7 +62,7 @@ async def _leave_page(crawler: Crawler, moves: Moves, poll: FeedPoll, response: 
     parsers = wiring.of(crawler).parsers
     named = choice.places(await links(parsers, find_feeds, response), response.url)
     places = named
-    if not named and poll.feed.polls.last_fetch_at is None:  # guessed once, not at each poll of a page
+    if not named and poll.feed.polls.last_fetch_at is None:  # guess once, not at each poll of a page
         places = await _guesses(parsers, response)
     if not places:
         poll.detail = "a page, no feed: it announces none, and none was found behind it"
@@ -77,7 +81,7 @@ async def _guesses(parsers: ParserPool, response: Response) -> tuple[str, ...]:
 
 
 async def announced(parsers: ParserPool, response: Response) -> tuple[str, ...]:
-    """The addresses of feeds that a page names, else those of its links that look like feeds."""
+    """The addresses of the feeds that a page names, or else of those of its links that look like feeds."""
     for find in (find_feeds, feed_like_links):
         if places := choice.places(await links(parsers, find, response), response.url):
             return places
@@ -87,6 +91,6 @@ async def announced(parsers: ParserPool, response: Response) -> tuple[str, ...]:
 async def links(
     parsers: ParserPool, find: Callable[..., tuple[FeedLink, ...]], response: Response
 ) -> tuple[FeedLink, ...]:
-    """The links that `find` reads in a page, in a child process; none where the page cannot be read."""
+    """The links that `find` returns for a page, read in a child process; none if the page cannot be read."""
     read = await parsers.run(find, response.body, url=response.url, wall_sec=PARSE_WALL_SEC)
     return read.value if isinstance(read, Done) else ()

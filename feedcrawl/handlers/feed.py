@@ -42,7 +42,9 @@ if TYPE_CHECKING:
 
 
 class FeedTasks(Answers):
-    """Polls. `unfold` is asked what to do with a document that is no feed; True if nothing is left to do."""
+    """Polls feeds. `unfold` is called for a document that is not a feed, and returns True if nothing is left to
+    do.
+    """
 
     _feeds: dict[str, Feed]
     _pushes: dict[str, Pushed]
@@ -52,7 +54,7 @@ class FeedTasks(Answers):
         self._unfold = unfold
 
     def prepare(self, leases: Sequence[Lease]) -> None:
-        """Loads the feeds of a batch."""
+        """Load the feeds of a batch."""
         ids = [lease.id.removeprefix("feed:") for lease in leases]
         self._feeds = self.wired.registry.load(ids)
         self._pushes = self.wired.pushes.load(ids) if self.wired.websub.on else {}
@@ -60,7 +62,7 @@ class FeedTasks(Answers):
     def request(self, lease: Lease) -> Request | None:
         """The conditional request of a poll."""
         feed = self._feeds.get(lease.id.removeprefix("feed:"))
-        if feed is None:  # unsubscribed while its task was under way
+        if feed is None:  # unsubscribed while the task was in progress
             self.leases.done(lease, status="dead", reason="unsubscribed")
             return None
         config, payload, pushed = self.wired.config, lease.task.payload, self._pushes.get(feed.id)
@@ -73,7 +75,7 @@ class FeedTasks(Answers):
             "asked": asked.kind,
             "validators": asked.validators,
             "raw": {"feed_id": feed.id, "previous": feed.polls.raw},
-            # A subscription is an operator's word, a guess is ours; robots.txt speaks of crawling.
+            # An operator named the subscribed URL, while a guessed address is ours; robots.txt governs crawling only.
             "dont_obey_robotstxt": not (feed.is_guess or "search" in payload),
             "download_timeout": config.fetch_timeout_sec,
             "download_maxsize": config.max_feed_bytes,
@@ -85,13 +87,15 @@ class FeedTasks(Answers):
         return Request(url, self.parse, "GET", FEED_HEADERS, meta=meta, errback=self.failed, dont_filter=True)
 
     def _delivery(self, lease: Lease, feed: Feed, pushed: Pushed) -> Request:
-        """What the feed's hub has pushed, in place of an answer: nobody is asked, and the host's turn is free again."""
+        """The delivery of the feed's hub, used in place of a response: no request is sent, and the host's slot is
+        free again.
+        """
         self.leases.release(lease, "none")
         meta = {"feed": feed, "asked": "plain", "delivery": pushed, "started": time.monotonic(), "push": pushed.push}
         return Request(lease.task.url, self.pushed, meta=meta, errback=self.failed, dont_filter=True)
 
     async def pushed(self, response: Response) -> AsyncIterator[FeedPoll]:
-        """A hub's delivery as an item; what is read of it is what a poll would have brought."""
+        """A hub's delivery as an item, in the form that a poll would have given."""
         request = cast("Request", response.request)
         poll = self._poll(request, None, "fetched")
         poll.pushed, poll.waiting, poll.body_bytes = True, request.meta["delivery"].waiting, len(response.body)
@@ -99,7 +103,7 @@ class FeedTasks(Answers):
         yield poll
 
     async def parse(self, response: Response) -> AsyncIterator[FeedPoll]:
-        """The answer as an item, parsed in a child if there is something new to parse."""
+        """The response as an item, parsed in a child process if the document is new."""
         request = cast("Request", response.request)
         poll = self._poll(request, response.status, result_of(request.meta["outcome"]))
         note_headers(poll, response)
@@ -119,7 +123,7 @@ class FeedTasks(Answers):
             yield poll
 
     def _look_for_hub(self, poll: FeedPoll, response: Response) -> None:
-        """Notes the hub that the feed names in its Link headers or in its document."""
+        """Note the hub that the feed names in its Link headers or in its document."""
         if not self.wired.websub.on or poll.failed:
             return
         links = [value.decode("latin-1") for value in response.headers.getlist("Link")]
@@ -127,7 +131,7 @@ class FeedTasks(Answers):
         poll.topic = protocol.topic_of(links, named, own, url=response.url)
 
     async def failed(self, failure: Failure) -> AsyncIterator[FeedPoll]:
-        """A poll without an answer."""
+        """Handle a poll that got no response."""
         settled = self.settled(failure)
         if settled is not None:
             request, outcome = settled
@@ -137,7 +141,7 @@ class FeedTasks(Answers):
                 yield poll
 
     async def _goes_on(self, poll: FeedPoll, response: Response | None) -> bool:
-        """Whether the task went on to another address, where the feed may be."""
+        """True if the task moved on to another address, where the feed may be."""
         search = whereabouts.search_of(poll)
         if search is not None:
             return await self._searched(poll, response, search)
@@ -173,7 +177,9 @@ class FeedTasks(Answers):
         return onward is not None
 
     def _asks_whole(self, request: Request, poll: FeedPoll) -> bool:
-        """Whether a 304 is no answer: to no question, or to a version that was replaced. It is asked again, once."""
+        """True if a 304 is unusable: no validator was sent, or only that of a replaced version. The feed is
+        requested again, once.
+        """
         sent = "If-None-Match" in request.headers or "If-Modified-Since" in request.headers
         why = "unasked" if not sent else "deaf" if poll.asked == "test" else None
         if why is None:
@@ -228,5 +234,7 @@ class FeedTasks(Answers):
 
 
 def _reads_all(poll: FeedPoll) -> bool:
-    """Whether a document is read though it is known: for its archives, or to see whether it is the feed."""
+    """True if a document is parsed even if its digest is known: to find its archives, or to check that it is the
+    lost feed.
+    """
     return poll.feed.wants_archives or "search" in poll.lease.task.payload

@@ -1,4 +1,6 @@
-"""Tasks of kind `file`: one media file, kept or refused. No failure of one touches what names it."""
+"""Tasks of kind `file`: one media file, stored or refused. A failed file does not affect the entry or article
+that names it.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +27,15 @@ logger = logging.getLogger(__name__)
 
 
 class FileTasks(Answers):
-    """A file is asked for like a page: its host's turn, circuit and robots.txt and the address guard hold."""
+    """Requests media files by the rules for pages: the host's turn, circuit and robots.txt, and the address
+    guard.
+    """
 
     def prepare(self, leases: Sequence[Lease]) -> None:
-        """Nothing is needed."""
+        """Nothing to load."""
 
     def request(self, lease: Lease) -> Request:
-        """The request of a file, bounded by size, and by type once its headers are there."""
+        """The request of a file, limited in size, and in type as soon as the response headers are there."""
         config, types = self.wired.config, self.wired.files.types
         meta = {
             "file_types": types,
@@ -43,7 +47,9 @@ class FileTasks(Answers):
         return Request(lease.task.url, self.parse, "GET", headers, meta=meta, errback=self.failed, dont_filter=True)
 
     async def parse(self, response: Response) -> None:
-        """Keeps the body if it is of a type that is taken: on the disk, then what is known of it, then the end."""
+        """Store a body of an accepted type: first on the disk, then in the file's record, then the end of the
+        task.
+        """
         request, declared = cast("Request", response.request), files.media_type(content_type(response))
         outcome: Outcome = request.meta["outcome"]
         if outcome.kind != "fetched":
@@ -64,13 +70,13 @@ class FileTasks(Answers):
             logger.info("file_stored", extra={"url": request.url, "host": lease.task.host, **file})
 
     async def failed(self, failure: Failure) -> None:
-        """A file without an answer."""
+        """Handle a file that got no response."""
         settled = self.settled(failure)
         if settled is not None:
             self._unfetched(*settled, None, failure.getErrorMessage())
 
     def _unfetched(self, request: Request, outcome: Outcome, http_status: int | None, detail: str = "") -> None:
-        if outcome.kind == "not_modified":  # to no question
+        if outcome.kind == "not_modified":  # a 304, though no validator was sent
             self._refuse(request, outcome.reason, http_status)
             return
         ending = self.ending(request, outcome, http_status)

@@ -1,7 +1,7 @@
-"""An address that serves a list of feeds: subscribed like a feed, and replaced by the feeds of the list when polled.
+"""Addresses that serve a list of feeds: subscribed like a feed, and replaced by the feeds of the list when polled.
 
 So a list from the web passes the same guard, pace and limits as any feed. Only an address that an operator named is
-replaced, one level deep: a stranger's list must not make subscriptions of its own.
+replaced, one level deep: a stranger's list must not create subscriptions.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 BATCH = 25
-"""Feeds that are written between two turns of the event loop."""
+"""Feeds that are subscribed between two turns of the event loop."""
 TOLD = 100
-"""Refused feeds of one list that are logged each with its reason."""
+"""The most refused feeds of one list that are logged with their reasons."""
 
 _DETAILS = {
     "became_a_list": "it was a feed before, and stays subscribed: to have these feeds, unsubscribe it and name it anew",
@@ -48,7 +48,7 @@ _DETAILS = {
 
 @dataclass(frozen=True, slots=True)
 class Lists:
-    """Subscribes to the feeds of lists. `max_feeds`: the most that are read of one list."""
+    """Subscribes to the feeds of lists. `max_feeds`: the most feeds that are read from one list."""
 
     registry: Registry
     frontier: Frontier
@@ -59,10 +59,10 @@ class Lists:
     max_feeds: int
 
     async def unfold(self, poll: FeedPoll, response: Response) -> list[str]:
-        """The ids of the feeds that replace an address which lists them; the poll then needs no commit.
+        """The ids of the feeds that replace an address serving a list; the poll then needs no commit.
 
-        None replace a feed, or an address that no operator named: the poll has failed, and its `result` says why
-        (`became_a_list`, `list_not_named`).
+        Empty if the document is no list. Empty also for an address that has been a feed, or that no operator named: the
+        poll has failed, and its `result` is the reason (`became_a_list`, `list_not_named`).
         """
         found = await self._listed(poll, response)
         if found is None:
@@ -79,13 +79,13 @@ class Lists:
         if not ids:
             return []
         registering.unsubscribe(self.registry, self.frontier, poll.feed.id)
-        self.leases.done(poll.lease, status="dead", reason="list")  # its task is gone: what is left is ours to forget
+        self.leases.done(poll.lease, status="dead", reason="list")  # the task is gone: only forgets the lease
         details = {"url": said.url, "host": poll.lease.task.host, "feeds": len(ids)}
         logger.info("list_subscribed", extra=details | {"left_out": found.left_out, "refused": len(refused)})
         return ids
 
     async def subscribe(self, wishes: Sequence[Wish]) -> list[str]:
-        """Subscribes to each, in turns with the event loop; the ids of the feeds. What is refused is logged."""
+        """Subscribe to each feed, in turns with the event loop; the ids of the feeds. Refused feeds are logged."""
         ids: dict[str, None] = {}
         refused: list[Refused] = []
         for first in range(0, len(wishes), BATCH):
@@ -98,14 +98,14 @@ class Lists:
         return list(ids)
 
     async def _listed(self, poll: FeedPoll, response: Response) -> FeedList | None:
-        """The list that a document is; None if it is none."""
+        """The list in a document; None if the document is no list."""
         if poll.result not in registering.LISTS:
             return None
         limit = self.max_feeds
         read = await self.parsers.run(read_list, response.body, limit=limit, wall_sec=PARSE_WALL_SEC)
         if not isinstance(read, Done):
             return None
-        # Plain text and JSON of any program may mention addresses: a list has nothing else.
+        # Plain text and JSON of any program may mention addresses: a list contains nothing else.
         if poll.result != "opml" and not all("://" in feed.url for feed in read.value.feeds):
             return None
         found: FeedList = read.value
@@ -113,7 +113,9 @@ class Lists:
 
 
 def _kept(feed: Feed) -> str | None:
-    """Why a subscription stays though its address serves a list: a key of `_DETAILS`; None if the list replaces it."""
+    """The reason (a key of `_DETAILS`) why a subscription stays although its address serves a list; None if the
+    list replaces it.
+    """
     if feed.polls.last_success_at is not None:
         return "became_a_list"
     said = feed.subscription
@@ -121,7 +123,7 @@ def _kept(feed: Feed) -> str | None:
 
 
 def tell(refused: Sequence[Refused]) -> None:
-    """A line for each of the first refusals, and one for the number of the others."""
+    """Log the first refusals, one line each, and one line with the number of the others."""
     for bad in refused[:TOLD]:
         logger.error("feed_refused", extra={"url": bad.url, "reason": bad.code, "detail": bad.detail})
     if refused[TOLD:]:

@@ -1,4 +1,4 @@
-"""Pages that show nothing without their scripts: asked once more, by a browser, before they are given up."""
+"""Pages that show no article without their scripts: rendered once in a browser before they are given up."""
 
 from __future__ import annotations
 
@@ -27,13 +27,15 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 TRANSIENT = frozenset({"render_busy", "render_timeout", "render_failed"})
-"""Failures after which another try may do better. After any other the plain page stands as it is."""
+"""Failures that another attempt may cure. After any other failure, the result of the plain page stands."""
 BUSY_SEC = 10.0
 STEP_SEC = 1.0
 
 
 class Renders:
-    """Renders what is worth it. `extract` reads the article of a page into an item, or what it is refused with."""
+    """Renders the pages for which a browser may help. `extract` writes a page's article, or its refusal, into an
+    item.
+    """
 
     def __init__(self, crawler: Crawler, extract: Callable[[Article, TextResponse], Awaitable[None]]) -> None:
         self._crawler = crawler
@@ -41,10 +43,10 @@ class Renders:
         self._extract = extract
 
     async def improve(self, article: Article, plain: TextResponse) -> bool:
-        """Replaces what the plain page gave where the rendered one gives more.
+        """Replace the result of the plain page if the rendered page gives more.
 
-        False if the task went back to the frontier, and there is nothing to store. The raw bytes that are kept, status
-        and validators are those of the plain page.
+        False if the task went back to the frontier and there is nothing to store. The stored raw bytes, status and
+        validators are those of the plain page.
         """
         if not self._wanted(article) or renderer.of(self._crawler).missing:
             return True
@@ -80,7 +82,7 @@ class Renders:
         )
 
     async def _shown(self, article: Article, url: str) -> object:
-        """The rendered page, asked for in the host's next turn; None if the lease was lost meanwhile."""
+        """The rendered page, requested in the host's next turn; None if the lease was lost meanwhile."""
         wait = self._wired.leases.turn(article.lease)
         if wait is None:
             return None
@@ -96,7 +98,9 @@ class Renders:
         return await engine.download_async(Request(url, meta=meta, dont_filter=True))
 
     def _tell(self, article: Article, reason: str, detail: str) -> None:
-        """Notes in the failure of a page what was tried. A page whose browser took too long has failed by that, now."""
+        """Note the rendering in the failure of a page. If the browser exceeded its time limit, that becomes the
+        page's failure.
+        """
         if article.extraction is not None:
             article.detail = ""
             return
@@ -105,7 +109,9 @@ class Renders:
             article.code, article.reason, article.at = "FAIL_TIMEOUT", reason, self._wired.now()
 
     def _gives_back(self, article: Article, reason: str, detail: str) -> bool:
-        """Whether the task is tried again later. If not, the plain page stands, and tells what was tried."""
+        """True if the task is given back for a later attempt. If not, the result of the plain page stands, with a
+        note of the rendering.
+        """
         lease, config = article.lease, self._wired.config
         assert self._crawler.engine is not None
         logger.info("render_failed", extra={"uid": lease.id, "url": article.url, "reason": reason, "detail": detail})

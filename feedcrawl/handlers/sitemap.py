@@ -1,4 +1,6 @@
-"""Tasks of kind `sitemap`: one conditional request, read in a child; what is new in it becomes tasks."""
+"""Tasks of kind `sitemap`: one conditional request, read in a child process; new URLs in the sitemap become
+tasks.
+"""
 
 from __future__ import annotations
 
@@ -36,14 +38,16 @@ logger = logging.getLogger(__name__)
 
 HEADERS = {"Accept": "application/xml, text/xml;q=0.9, text/plain;q=0.8, */*;q=0.5"}
 FILE = re.compile(r"\.(?:xml|txt|gz)(?:\?|$)")
-"""How an address ends that was meant to be a sitemap's, and not that of a page of its site."""
+"""Endings of addresses that were meant to be sitemaps, and not pages of a site."""
 LOOKS = 3
-"""How often one document is read at most, each time with more known of the hosts that it names."""
+"""The most times that one document is read, each time with more known about the hosts that it names."""
 ERRORS_WORTH_AN_ALARM = 10
 
 
 class SitemapTasks(Answers):
-    """Polls of sitemaps. What hosts of other sites say of one is asked after its poll, and counts at the next."""
+    """Polls sitemaps. The robots.txt of hosts of other sites is requested after the poll, and counts at the next
+    one.
+    """
 
     _watched: dict[str, Watched]
     _today: dict[str, int]
@@ -55,18 +59,19 @@ class SitemapTasks(Answers):
         self._commits = Commits(wired.client, wired.sitemaps, wired.submissions, wired.leases)
 
     def prepare(self, leases: Sequence[Lease]) -> None:
-        """Loads the sitemaps of a batch, and how much their sites have brought today."""
+        """Load the sitemaps of a batch, and the number of new URLs of their sites today."""
         self._watched = self._store.load([lease.id.removeprefix("sitemap:") for lease in leases])
         sites = {sitemaps.site_of(each.sitemap) for each in self._watched.values()}
         self._today = self._store.today(list(sites), sitemaps.day_of(self.wired.now()))
 
     def request(self, lease: Lease) -> Request | None:
-        """The conditional request of a poll; unconditional where something was left over from the last.
+        """The conditional request of a poll; unconditional if the last poll left URLs over.
 
-        None until tomorrow where the site has brought all that it may today: nothing could be taken from it.
+        None until tomorrow if the site has reached its daily limit of new URLs: nothing could be taken from the
+        sitemap.
         """
         watched = self._watched.get(lease.id.removeprefix("sitemap:"))
-        if watched is None:  # forgotten while its task was under way
+        if watched is None:  # forgotten while the task was in progress
             self.leases.done(lease, status="dead", reason="forgotten")
             return None
         config, record = self.wired.config, watched.record
@@ -85,7 +90,7 @@ class SitemapTasks(Answers):
         return Request(lease.task.url, self.parse, "GET", HEADERS, meta=meta, errback=self.failed, dont_filter=True)
 
     async def parse(self, response: Response) -> None:
-        """What the answer brings, committed."""
+        """Read the response and commit its result."""
         request = cast("Request", response.request)
         poll = self._poll(request, response.status, result_of(request.meta["outcome"]))
         note_headers(poll, response)
@@ -103,7 +108,7 @@ class SitemapTasks(Answers):
         await self._ask_foreign(poll)
 
     async def failed(self, failure: Failure) -> None:
-        """A poll without an answer."""
+        """Handle a poll that got no response."""
         settled = self.settled(failure)
         if settled is not None:
             request, outcome = settled
@@ -132,14 +137,14 @@ class SitemapTasks(Answers):
             poll.news, poll.result, poll.detail = None, read.code, read.detail
 
     def _named_by(self, poll: SitemapPoll) -> dict[str, bool]:
-        """Of the hosts in question, those whose robots.txt is known, and whether it names the sitemap."""
+        """For each of the given hosts whose robots.txt is known: True if that robots.txt names the sitemap."""
         gate = robots_gate.of(self.crawler)
         foreign = poll.news.foreign if poll.news is not None else ()
         named = {hostname(site): gate.sitemaps(site) for site in foreign}
         return {host: sitemaps.names_it(poll.sitemap, urls) for host, urls in named.items() if urls is not None}
 
     async def _ask_foreign(self, poll: SitemapPoll) -> None:
-        """Asks the hosts that are not known yet, and polls again if one of them names the sitemap."""
+        """Fetch the robots.txt of hosts that are not known yet, and poll again if one of them names the sitemap."""
         if poll.news is None or not poll.news.foreign:
             return
         for site in poll.news.foreign:
@@ -148,7 +153,9 @@ class SitemapTasks(Answers):
             self.leases.push([watching.sitemap_task(poll.sitemap)], again="operator")
 
     async def _gives_way(self, poll: SitemapPoll) -> bool:
-        """Whether what never was a sitemap gave way: a page of a site to its sitemaps, a wrong guess to nothing."""
+        """True if an address that never was a sitemap was replaced: a page of a site by the site's sitemaps, a
+        wrong guess by nothing.
+        """
         said = poll.sitemap
         if poll.watched.record.last_success_at is not None or said.depth:
             return False

@@ -1,4 +1,4 @@
-"""Tasks of kind `websub`: asks a feed's hub for a push subscription, and for its renewal."""
+"""Tasks of kind `websub`: request a WebSub subscription from a feed's hub, and renew it."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ MAX_ANSWER_BYTES = 1 << 20
 
 
 class HubTasks(Answers):
-    """A hub is asked like any other host: its turn, its circuit and the address guard hold. Redirects are no answer."""
+    """Requests hubs by the rules for any host: turn, circuit and address guard. A redirect counts as no response."""
 
     _pushes: dict[str, Push]
     _feeds: frozenset[str]
 
     def prepare(self, leases: Sequence[Lease]) -> None:
-        """Loads what is known of the hubs of a batch."""
+        """Load the known state of the hubs of a batch."""
         ids = [_feed_id(lease) for lease in leases]
         self._pushes = self.wired.pushes.all_of(ids)
         self._feeds = frozenset(self.wired.registry.load(ids))
 
     def request(self, lease: Lease) -> Request | None:
-        """The form to a hub; None where it is not time yet, or push is off."""
+        """The form to a hub; None if it is not due yet, or WebSub is off."""
         feed_id, push = _feed_id(lease), self._pushes.get(_feed_id(lease))
         if not self.wired.websub.on or feed_id not in self._feeds:
             self.wired.pushes.forget(feed_id)
@@ -50,7 +50,7 @@ class HubTasks(Answers):
             self.leases.done(lease, status="pending", reason="waits", delay_sec=wait)
             return None
         meta = {
-            "dont_obey_robotstxt": True,  # the feed names its hub for subscribers to ask
+            "dont_obey_robotstxt": True,  # the feed names its hub so that subscribers request it
             "download_timeout": self.wired.config.fetch_timeout_sec,
             "download_maxsize": MAX_ANSWER_BYTES,
             "handle_httpstatus_all": True,
@@ -59,7 +59,7 @@ class HubTasks(Answers):
         return Request(topic.hub, self.parse, "POST", HEADERS, form, meta=meta, errback=self.failed, dont_filter=True)
 
     async def parse(self, response: Response) -> None:
-        """What the hub said at once: 2xx, and it will verify, or has done so."""
+        """Read the hub's response: 2xx means that the hub will verify the subscription, or has verified it."""
         request = cast("Request", response.request)
         if 200 <= response.status < 300:
             feed_id = _feed_id(request.meta["lease"])
@@ -69,7 +69,7 @@ class HubTasks(Answers):
             self._failed(request, "hub_redirects" if response.status < 400 else f"http_{response.status}")
 
     async def failed(self, failure: Failure) -> None:
-        """A hub that did not answer."""
+        """Handle a hub that did not respond."""
         settled = self.settled(failure)
         if settled is not None:
             request, outcome = settled

@@ -1,4 +1,4 @@
-"""What the archive holds, read as it came over the wire: documents without their content codings."""
+"""Reads captures of the archive: documents without their content codings, or the bytes as received."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A body, decoded, and the headers it came with: by lower-case name, of repeated ones the first."""
+    """A decoded body and its headers, by lower-case name; of a repeated header the first value."""
 
     ref: RawRef
     headers: dict[str, str]
@@ -30,17 +30,17 @@ class Document:
 
     @property
     def content_type(self) -> str | None:
-        """The declared type."""
+        """The Content-Type; None if there is none."""
         return self.headers.get("content-type")
 
 
 def opened(data_dir: Path) -> RawStore:
-    """The archive of a data directory, to be read and closed."""
+    """The archive of a data directory, opened for reading; the caller closes it."""
     return RawStore(data_dir / "raw", software=f"feedcrawl/{__version__}")
 
 
 def is_whole(ref: RawRef) -> bool:
-    """Whether a capture is an answer with a document, none cut off."""
+    """True if a capture is a response with a complete document."""
     return 200 <= ref.status < 300 and not ref.truncated
 
 
@@ -55,13 +55,15 @@ def document(store: RawStore, ref: RawRef, *, limit_bytes: int) -> Document:
 
 
 def record(data_dir: Path, fetch_id: str) -> dict[str, Any]:
-    """A fetch with its headers, and where its body lies; Refusal (`raw_unknown` `raw_elsewhere`), DiskUnavailable."""
+    """The headers of a fetch and the place of its body; raises Refusal (`raw_unknown` `raw_elsewhere`),
+    DiskUnavailable.
+    """
     with _looked_up(data_dir, fetch_id) as (store, ref):
         return store.record(ref) | {"fetched_at": rfc3339(ref.fetched_at)}
 
 
 def read(data_dir: Path, fetch_id: str, part: Part) -> bytes:
-    """The bytes of a part of a fetch, as they came; errors as of `record`."""
+    """The bytes of a part of a fetch, as received; raises the errors of `record`."""
     with _looked_up(data_dir, fetch_id) as (store, ref):
         return store.read(ref, part)
 

@@ -1,4 +1,6 @@
-"""What was stored, as one file: articles or entries of some days as NDJSON, CSV or Parquet; of the archive an index."""
+"""Exports stored data as one file: articles or entries of some days as NDJSON, CSV or Parquet, and an index of
+the archive.
+"""
 
 from __future__ import annotations
 
@@ -29,15 +31,15 @@ if TYPE_CHECKING:
     Writer = Callable[[Iterable[Record], Sequence[Column], BinaryIO], int]
 
 KEYS: Final = {"articles": ("uid",), "entries": ("feed_id", "entry_uid")}
-"""What names a record of each kind."""
+"""The fields that identify a record of each kind."""
 _RECORDS: Final = {"articles": ArticleRecord, "entries": EntryRecord}
 _NOT_MODIFIED: Final = 304
 _GROUP: Final = 1000
-"""Records in one group of a Parquet file: what is in memory at a time."""
+"""Records in one group of a Parquet file: the number that is in memory at a time."""
 
 
 def columns_of(kind: str) -> tuple[Column, ...]:
-    """The fields of `articles` or `entries`, as docs/data-format.md has them."""
+    """The fields of `articles` or `entries`, as listed in docs/data-format.md."""
     return columns(schema(_RECORDS[kind]))
 
 
@@ -46,8 +48,9 @@ def records(
 ) -> Iterator[Record]:
     """The records that were stored on the days from `since` to `until` (UTC, both included), oldest first.
 
-    Of each thing its last version within these days alone, unless `every_version`; that reads the files twice, and
-    keeps about 200 bytes for each thing. What a crawl appends meanwhile is not among them. Raises DiskUnavailable.
+    Only the last version of each record within these days, unless `every_version`; finding the last version reads the
+    files twice and takes about 200 bytes of memory per record. Records that a crawl appends meanwhile are left out.
+    Raises DiskUnavailable.
     """
     days = [day for day in lines.days() if _within(day, since, until)]
     last = {} if every_version else {_name(record, key): at for at, record in _numbered(lines, days)}
@@ -63,11 +66,11 @@ def _numbered(lines: NdjsonFile, days: Sequence[date]) -> Iterator[tuple[tuple[d
 
 
 def replay_index(store: RawStore, since: date | None, until: date | None) -> list[str]:
-    """The lines of a CDXJ index of what was captured on these days, sorted, for replay by other programs.
+    """The lines of a CDXJ index of the captures of these days, sorted, for replay by other programs.
 
-    A body that came again is a revisit there, as it is in its file. A 304 is the capture that it confirms, at its own
-    time: programs would show the 304. What refers to nothing that is here, or is damaged, is left out. Takes about half
-    a kilobyte of memory for each. Raises DiskUnavailable.
+    A repeated body is a revisit, as in its file. A 304 is listed as the capture that it confirms, at the time of the
+    304: other programs would show the 304 itself. Damaged captures, and captures whose referenced capture is missing,
+    are left out. Takes about half a kilobyte of memory per capture. Raises DiskUnavailable.
     """
     captures = [ref for ref in store.refs() if _within(ref.fetched_at.date(), since, until)]
     confirmed = {ref.refers_to.fetch_id for ref in captures if ref.refers_to and ref.status == _NOT_MODIFIED}
@@ -87,7 +90,7 @@ def _index_line(store: RawStore, ref: RawRef, bodies: Mapping[str, RawRef]) -> s
 
 
 def _mime(store: RawStore, ref: RawRef) -> str | None:
-    """The type of a capture; None if it cannot be read."""
+    """The media type of a capture; None if the capture cannot be read."""
     if ref.refers_to:
         return cdxj.REVISIT
     try:
@@ -110,7 +113,7 @@ def _name(record: Record, key: Sequence[str]) -> tuple[Any, ...]:
 
 
 def write_ndjson(found: Iterable[Record], _: Sequence[Column], out: BinaryIO) -> int:
-    """A line of JSON each; how many."""
+    """Write one JSON object per line; the number of records."""
     count = 0
     for record in found:
         out.write(json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n")
@@ -119,7 +122,7 @@ def write_ndjson(found: Iterable[Record], _: Sequence[Column], out: BinaryIO) ->
 
 
 def write_csv(found: Iterable[Record], fields: Sequence[Column], out: BinaryIO) -> int:
-    """A table with a head (RFC 4180); no cell is a formula. How many rows."""
+    """Write a table with a header row (RFC 4180), in which no cell is a formula; the number of rows."""
     count = 0
     text = io.TextIOWrapper(out, "utf-8", errors="replace", newline="", write_through=True)
     rows = csv.writer(text)
@@ -132,7 +135,9 @@ def write_csv(found: Iterable[Record], fields: Sequence[Column], out: BinaryIO) 
 
 
 def write_parquet(found: Iterable[Record], fields: Sequence[Column], out: BinaryIO) -> int:
-    """A Parquet file, zstd; moments are UTC, lists of text are lists, other lists and objects JSON. How many rows."""
+    """Write a Parquet file, zstd: times are UTC, lists of text are lists, other lists and objects are JSON; the
+    number of rows.
+    """
     import pyarrow as pa  # noqa: PLC0415 - an extra
     from pyarrow import parquet  # noqa: PLC0415
 
@@ -152,7 +157,7 @@ def write_parquet(found: Iterable[Record], fields: Sequence[Column], out: Binary
 
 
 def write_lines(found: Iterable[str], out: BinaryIO) -> int:
-    """Lines as they are; how many."""
+    """Write lines unchanged; the number of lines."""
     count = 0
     for count, each in enumerate(found, 1):  # noqa: B007 - the last is told
         out.write(each.encode() + b"\n")
@@ -164,7 +169,7 @@ WRITERS: Final[Mapping[str, Writer]] = {"ndjson": write_ndjson, "csv": write_csv
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """A file that is there when it is whole, and not before; one that was there stays until then."""
+    """A file that appears only when it is complete; a file of that name stays in place until then."""
     part = path.with_name(f".{path.name}.part")
     try:
         with part.open("wb") as out:

@@ -1,8 +1,8 @@
-"""Pages kept as test cases: what came, and the article that is expected of it.
+"""Pages kept as test cases: the page as received, and the article that is expected of it.
 
-<directory>/<uid>/page.html       the body, without content codings
-<directory>/<uid>/meta.json       url, headers, fetched_at, and under `feed` what the feed said of it
-<directory>/<uid>/expected.json   the article, or under `failure` why there is none
+<directory>/<uid>/page.html the body, without content codings <directory>/<uid>/meta.json url, headers, fetched_at, and
+under `feed` the entry's content <directory>/<uid>/expected.json the article, or under `failure` the reason why there is
+none
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _MOMENTS: Final = ("published", "updated")
 
 
 class BadFixture(Refusal):
-    """A directory that is no test case."""
+    """A directory that is not a test case."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page as it came. `feed` is what a feed said of it, in the shape of FeedContent with times as RFC 3339."""
+    """A page as received. `feed` is the content of its entry, in the shape of FeedContent with times as RFC 3339."""
 
     url: str
     headers: Mapping[str, str]
@@ -47,7 +47,7 @@ class Page:
 
 
 def expected(page: Page) -> dict[str, Any]:
-    """The article that a page holds, or the failure that it is: what expected.json says."""
+    """The article of a page, or its failure: the content of expected.json."""
     declared = next((value for name, value in page.headers.items() if name.lower() == "content-type"), None)
     found = read_article(page.body, declared, min_chars=0, url=page.url, feed=_feed(page.feed))
     if found.extraction is None:
@@ -56,7 +56,9 @@ def expected(page: Page) -> dict[str, Any]:
 
 
 def save(directory: Path, page: Page, article: Mapping[str, Any]) -> Path:
-    """Writes a test case; its name is the page's uid, so that nothing of the wire is in it. DiskUnavailable."""
+    """Write a test case; its name is the page's uid, so that no received text becomes part of a path. Raises
+    DiskUnavailable.
+    """
     folder = directory / url_uid(page.url)
     headers = {name: page.headers[name] for name in _HEADERS if name in page.headers}
     meta = {"url": page.url, "headers": headers, "fetched_at": page.fetched_at, "feed": page.feed}
@@ -69,12 +71,12 @@ def save(directory: Path, page: Page, article: Mapping[str, Any]) -> Path:
 
 
 def expect(folder: Path, article: Mapping[str, Any]) -> None:
-    """Writes what is expected of a case. DiskUnavailable."""
+    """Write the expected result of a test case. Raises DiskUnavailable."""
     write_anew(folder / "expected.json", [_pretty(article)])
 
 
 def load(folder: Path) -> tuple[Page, dict[str, Any]]:
-    """A test case and what is expected of it; BadFixture says what is wrong with it."""
+    """A test case and its expected result; raises BadFixture, whose text names the fault."""
     try:
         meta = json.loads((folder / "meta.json").read_text("utf-8"))
         wanted = json.loads((folder / "expected.json").read_text("utf-8"))
@@ -86,7 +88,7 @@ def load(folder: Path) -> tuple[Page, dict[str, Any]]:
 
 
 def folders(directory: Path) -> list[Path]:
-    """The test cases in a directory, or the one that it is; BadFixture where there is none."""
+    """The test cases in a directory, or the directory itself if it is one; BadFixture if there is none."""
     found = (
         [directory] if (directory / "meta.json").exists() else sorted(p.parent for p in directory.glob("*/meta.json"))
     )
@@ -96,20 +98,22 @@ def folders(directory: Path) -> list[Path]:
 
 
 def differences(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
-    """The fields that differ: as expected, and as found. What expected.json does not name is not looked at."""
+    """The fields that differ, each with its expected and its found value. Fields missing from expected.json are
+    not compared.
+    """
     for name in wanted if "failure" not in found else {**wanted, "failure": None}:
         if wanted.get(name) != found.get(name):
             yield name, wanted.get(name), found.get(name)
 
 
 def page_of(document: Document, feed: Mapping[str, Any] | None) -> Page:
-    """A page out of the archive."""
+    """A page from the archive."""
     ref = document.ref
     return Page(ref.url, document.headers, document.body, ref.fetched_at.isoformat(timespec="seconds"), feed)
 
 
 def feed_of(said: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What an entry says, as meta.json keeps it; None where it says nothing."""
+    """The content of an entry in the form of meta.json; None if the entry has none."""
     kept = {name: said[name] for name in FeedContent.__dataclass_fields__ if said.get(name) and name != "categories"}
     if said.get("tags"):
         kept["categories"] = said["tags"]

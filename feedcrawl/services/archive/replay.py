@@ -1,7 +1,7 @@
-"""Articles read again from the archive, by the extraction and the rules of today, without asking anyone.
+"""Extracts articles again from the archive, with today's extraction and rules, without any request.
 
-The newest whole capture of each article is read, if the stored article comes of it. What is stored now is known from
-Redis, or where that has it no longer from `articles/`; what its feed said of it from `entries/`.
+Of each article, the newest complete capture is read, if the stored article comes from that capture. The stored article
+is read from Redis, or from `articles/` if Redis no longer has it; the content of its entry from `entries/`.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ if TYPE_CHECKING:
 
 WALL_SEC: Final = 20.0
 _AHEAD: Final = 2
-"""Pages in hand for each child."""
+"""Pages in progress per child process."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """What a replay works with."""
+    """The stores that a replay uses."""
 
     config: Config
     client: Client
@@ -77,27 +77,31 @@ class Stores:
 
 @dataclass(frozen=True, slots=True)
 class _Capture:
-    """A capture to be read: the outline of what is stored of it, what its entry said, and its task in the frontier."""
+    """A capture to be read, with the outline of the stored article, the content of its entry, and its task in the
+    frontier.
+    """
 
     ref: RawRef
     before: dict[str, Any] | None
     said: dict[str, Any]
     task: Task | None
     waits: bool
-    """Whether its URL is about to be fetched again."""
+    """True if its URL is about to be fetched again."""
 
 
 class Replay:
     """One replay.
 
-    May raise StoreUnavailable, and DiskUnavailable for anything but a damaged record.
+    Raises StoreUnavailable, and DiskUnavailable except for a damaged record.
     """
 
     def __init__(self, stores: Stores) -> None:
         self._stores = stores
 
     async def run(self, wanted: Wanted, *, feed_id: str | None = None, write: bool = False) -> AsyncIterator[Replayed]:
-        """What came of each capture, oldest first; with `write` what differs is stored and told of."""
+        """The result of each capture, oldest first; with `write`, changed articles are stored and their events
+        added.
+        """
         store = archive.opened(self._stores.config.data_dir)
         pending: deque[asyncio.Task[Replayed]] = deque()
         try:
@@ -113,7 +117,7 @@ class Replay:
             await asyncio.gather(*pending, return_exceptions=True)
             store.close()
 
-    # --- what is read ---
+    # --- the captures ---
 
     def _captures(self, store: RawStore, wanted: Wanted, feed_id: str | None) -> Iterator[_Capture | Replayed]:
         days = [None] if wanted.since is None else _days(wanted.since.date(), self._stores.now().date())
@@ -132,7 +136,9 @@ class Replay:
                 yield capture
 
     def _lines(self, refs: Sequence[RawRef]) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
-        """The newest line of each capture, and of which capture the newest line of each article is."""
+        """The newest line of each capture (by fetch id), and the capture that each article's newest line comes
+        from (by uid).
+        """
         lines: dict[str, dict[str, Any]] = {}
         current: dict[str, str] = {}
         ids = {ref.fetch_id for ref in refs}
@@ -158,7 +164,7 @@ class Replay:
         task, history = known or (None, History(status=""))
         return _Capture(ref, before, said, task, history.status in ("pending", "fetching"))
 
-    # --- one of them ---
+    # --- one capture ---
 
     async def _one(self, capture: _Capture | Replayed, store: RawStore, *, write: bool) -> Replayed:
         if isinstance(capture, Replayed):
@@ -178,7 +184,7 @@ class Replay:
         return self._settled(capture, article, write=write)
 
     def _article(self, capture: _Capture, document: Document) -> Article:
-        """The item that a crawl would make of it."""
+        """The item that a crawl would make of the capture."""
         ref, before, known = capture.ref, capture.before or {}, capture.task
         assert ref.uid is not None
         url = before.get("url") or (known.url if known else ref.url)
@@ -229,7 +235,9 @@ class Replay:
         return replace(said, written=self._write(article, after, before if found == "changed" else None))
 
     def _write(self, article: Article, after: dict[str, Any] | str, known: dict[str, Any] | None) -> bool:
-        """Stores and tells as the pipelines do, in their order. False if a `known` article is another task's by now."""
+        """Store an article and add its events, in the order of the pipelines. False if a `known` article now
+        belongs to another task.
+        """
         stores = self._stores
         article.started_at = stores.now()
         stores.joins.settle(article)
@@ -251,7 +259,9 @@ class Replay:
         return True
 
     def _told(self, article: Article, after: dict[str, Any] | str, *, known: bool) -> list[Event]:
-        """The events; an update's id names more than its text, which need not be what differs."""
+        """The events of an article; the id of an update covers all fields, since the text need not be the part
+        that differs.
+        """
         if not known or isinstance(after, str):
             return publication.told(article, self._stores.joins)
         updates = article_events(article.record, updated=True)
@@ -265,13 +275,13 @@ def _why(before: dict[str, Any] | None, article: Article, found: Outcome) -> str
 
 
 def said_of(entries: NdjsonFile, day: date, uids: set[str]) -> dict[str, dict[str, Any]]:
-    """What entries of a day, or of the one before, say of these articles."""
+    """The content of the entries of these articles, by uid, from the lines of a day and of the day before."""
     lines = (line for each in (day - timedelta(1), day) for line in entries.read(each))
     return {line["article_uid"]: evidence(line) for line in lines if line.get("article_uid") in uids}
 
 
 def _newest(refs: Iterator[RawRef], wanted: Wanted) -> list[RawRef]:
-    """Of each article the newest whole capture, where that is meant; oldest first."""
+    """The newest complete capture of each article, if `wanted` includes it; oldest first."""
     newest: dict[str, RawRef] = {}
     for ref in refs:
         if ref.uid and archive.is_whole(ref):

@@ -1,6 +1,6 @@
-"""Removes what is older than it shall be kept: archive, articles and entries on the disk, each by days of its own.
+"""Removes old data from the disk: archive, articles and entries, each after its own number of days.
 
-Safe to interrupt anywhere and to repeat. One process of a data directory does it at a time, once a day.
+Can be interrupted at any point and repeated. One process per data directory does the work, once a day.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ T = TypeVar("T")
 
 EVERY_SEC: Final = 86_400.0
 MARKER: Final = "retention"
-"""A file whose time is that of the last pass."""
+"""A file whose modification time is the time of the last pass."""
 
 
 @dataclass(slots=True)
 class Removed:
-    """What a pass came to; `reduced` are files of the archive of which a part had to stay."""
+    """The result of a pass; `reduced` counts archive files of which a part had to stay."""
 
     days: int = 0
     files: int = 0
@@ -49,7 +49,7 @@ class Removed:
 
 
 def apply(config: Config, today: date, stop: Stop = lambda: False) -> Removed | None:
-    """One pass if one is due, None if not; ends early where `stop` says so. Raises DiskUnavailable."""
+    """Run one pass if it is due; None if it is not. Ends early when `stop` returns True. Raises DiskUnavailable."""
     if not any((config.keep_raw_days, config.keep_raw_bytes, config.keep_articles_days, config.keep_entries_days)):
         return None
     raw_since, too_large = _raw_since(config, today)
@@ -70,7 +70,9 @@ def apply(config: Config, today: date, stop: Stop = lambda: False) -> Removed | 
 
 
 def _raw_since(config: Config, today: date) -> tuple[date | None, bool]:
-    """The oldest day of the archive that is kept (None: all are), and whether its size asks for a pass at once."""
+    """The oldest day of the archive to keep (None: keep all), and True if the archive's size requires a pass at
+    once.
+    """
     by_age = None if config.keep_raw_days is None else first_kept(today, config.keep_raw_days)
     if config.keep_raw_bytes is None:
         return by_age, False
@@ -82,7 +84,7 @@ def _raw_since(config: Config, today: date) -> tuple[date | None, bool]:
 
 @contextlib.contextmanager
 def _turn(data_dir: Path, *, at_once: bool = False) -> Iterator[int | None]:
-    """The marker, locked, if a pass is due (or wanted `at_once`) and nobody else is at it."""
+    """The marker file, locked; None if no pass is due (nor wanted `at_once`), or another process holds the lock."""
     with map_disk_errors(data_dir / MARKER):
         new = not (data_dir / MARKER).exists()
         fd = open_beneath(data_dir, MARKER, os.O_RDWR | os.O_CREAT)
@@ -90,7 +92,7 @@ def _turn(data_dir: Path, *, at_once: bool = False) -> Iterator[int | None]:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             due = new or at_once or time.time() - os.fstat(fd).st_mtime >= EVERY_SEC
             if new:
-                os.utime(fd, (0, 0))  # one that is interrupted is due again
+                os.utime(fd, (0, 0))  # an interrupted pass is due again
             yield fd if due else None
         except BlockingIOError:
             yield None
@@ -99,7 +101,9 @@ def _turn(data_dir: Path, *, at_once: bool = False) -> Iterator[int | None]:
 
 
 def _files(data_dir: Path, today: date, removed: Removed, stop: Stop) -> None:
-    """Media files that no line names any more. What was used within a day stays: its record may be under way."""
+    """Remove media files that no line names any more. A file used within a day stays: its record may not be
+    written yet.
+    """
     lines, contents = NdjsonFile(data_dir / FOLDER), FileContents(data_dir)
     if not (data_dir / FOLDER).is_dir():
         return
@@ -113,7 +117,7 @@ def _files(data_dir: Path, today: date, removed: Removed, stop: Stop) -> None:
     kept |= {line["sha256"] for line in _until(stop, _lines(lines)) if line["url"] in named}
     for present in contents.present():
         for name in unnamed(present, kept, time.time() - EVERY_SEC):
-            if stop():  # also where not all was read: then nothing may go
+            if stop():  # also if reading was interrupted: then nothing may be removed
                 return
             removed.freed_bytes += contents.drop(name)
             removed.files += 1
@@ -137,7 +141,7 @@ def _raw(directory: Path, kept_since: date, removed: Removed, stop: Stop) -> Non
         for ref in index.refs(date.fromisoformat(day)):
             refs.setdefault(ref.file, []).append(ref)
         for name in names:
-            if stop():  # also where not all was read: then nothing may go
+            if stop():  # also if reading was interrupted: then nothing may be removed
                 return
             _file(directory, name, refs, stays, removed)
     raw_files.drop_empty_days(directory, kept_since)
@@ -146,7 +150,7 @@ def _raw(directory: Path, kept_since: date, removed: Removed, stop: Stop) -> Non
 def _file(directory: Path, name: str, by_file: Mapping[str, list[RawRef]], stays: set[str], removed: Removed) -> None:
     refs = by_file.get(name, [])
     kept = [ref for ref in refs if ref.fetch_id in stays]
-    there = {ref.fetch_id for ref in by_file.get(raw_files.kept_name(name), ())}  # a kill came before the last step
+    there = {ref.fetch_id for ref in by_file.get(raw_files.kept_name(name), ())}  # left by a kill before the last step
     if all(ref.fetch_id in there for ref in kept) or not (directory / name).is_file():
         removed.freed_bytes += raw_files.drop(directory, name)
         removed.files += 1
@@ -164,5 +168,5 @@ def _until(stop: Stop, found: Iterator[T]) -> Iterator[T]:
         if number % 1000 == 0:
             if stop():
                 return
-            time.sleep(0.001)  # the crawl's thread comes first
+            time.sleep(0.001)  # let the crawl's thread run first
         yield each

@@ -1,4 +1,4 @@
-"""The versions of a feed that its archive holds, read again."""
+"""The versions of a feed's document in the archive."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A document of a feed, and when it was fetched."""
+    """A document of a feed and the time of its fetch."""
 
     at: datetime
     parsed: ParsedFeed
 
 
 def last_versions(data_dir: Path, feed_id: str, *, limit: int) -> list[Version]:
-    """The newest two documents of a feed that differ and can be read, newest first; `limit` bytes decoded, each.
+    """The newest two documents of a feed that differ and can be read, newest first, each of at most `limit` decoded
+    bytes.
 
-    Raises DiskUnavailable, RawElsewhere where another machine has the file.
+    Raises DiskUnavailable, and RawElsewhere if the file is on another machine.
     """
     store = capture.opened(data_dir)
     try:

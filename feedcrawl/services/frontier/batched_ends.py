@@ -1,7 +1,7 @@
-"""Ends of many tasks in few steps: what ends while the server works on the last step goes into the next.
+"""Batches task completions: those that arrive while a batch is in flight are sent with the next one.
 
-A thread waits for the server, so that the event loop does not. Nothing is delayed for the sake of company: the first
-end is sent with the turn of the loop in which it came.
+A thread waits for the server, so that the event loop does not. No completion is delayed to fill a batch: the first is
+sent in the turn of the loop in which it came.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from feedcrawl.store.frontier.interface import Ending, Finished, Frontier
 
 TOGETHER = 16
-"""Ends per step: keeps the server's longest script short."""
+"""The most completions per batch: keeps the server's longest script short."""
 
 
 class Endings:
-    """Belongs to one event loop."""
+    """The queue of completions of one event loop."""
 
     def __init__(self, frontier: Frontier) -> None:
         self._frontier = frontier
@@ -28,7 +28,7 @@ class Endings:
         self._thread = ThreadPoolExecutor(1, "endings")
 
     def add(self, ending: Ending) -> asyncio.Future[Finished]:
-        """What becomes of the task; StoreUnavailable where the store is away."""
+        """The result of the task's end; StoreUnavailable if the store is away."""
         loop = asyncio.get_running_loop()
         told: asyncio.Future[Finished] = loop.create_future()
         self._waiting.append((ending, told))
@@ -38,11 +38,13 @@ class Endings:
         return told
 
     def close(self) -> None:
-        """Ends the thread once it has sent what it was given."""
+        """End the thread after it has sent all completions."""
         self._thread.shutdown()
 
     def _send(self) -> None:
-        """What goes together is of one shard: where a node of a cluster is away, the ends of others are no failures."""
+        """Send a batch. A batch belongs to one shard: if one node of a cluster is away, completions of other
+        shards do not fail.
+        """
         shard = self._waiting[0][0].lease.shard if self._waiting else 0
         mine = [each for each in self._waiting if each[0].lease.shard == shard]
         others = [each for each in self._waiting if each[0].lease.shard != shard]
@@ -58,7 +60,7 @@ class Endings:
     def _tell(self, batch: list[tuple[Ending, asyncio.Future[Finished]]], sent: asyncio.Future[list[Finished]]) -> None:
         error = sent.exception()
         for number, (_, told) in enumerate(batch):
-            if told.done():  # whoever asked is gone
+            if told.done():  # the caller is gone
                 continue
             if error is None:
                 told.set_result(sent.result()[number])

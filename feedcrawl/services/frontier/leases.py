@@ -1,4 +1,4 @@
-"""The leases in this worker's hands: taken from the frontier, kept alive, and ended once."""
+"""The leases of this worker: taken from the frontier, kept alive, and ended once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from feedcrawl.telemetry.tracing import Tracer
 
 RETRY_SEC = 1.0
-"""How long after a failure it is worth asking the store again."""
+"""Seconds after a failure until the store is tried again."""
 
 
 class TurnDenied(Exception):
@@ -33,10 +33,10 @@ class TurnDenied(Exception):
 
 
 class Leases:
-    """What this worker holds, by task id. Every method may raise StoreUnavailable.
+    """The leases that this worker holds, by task id. Every method may raise StoreUnavailable.
 
-    `on_change(seconds)` is told when work may have come up: at once after a push, after the host's delay when a host
-    is free again.
+    `on_change(seconds)` is called when work may have become available: at once after an enqueue, after the host's delay
+    when a host is free again.
     """
 
     def __init__(self, frontier: Frontier, *, lease_sec: float = 60.0, tracer: Tracer | None = None) -> None:
@@ -52,25 +52,26 @@ class Leases:
         self.on_change: Callable[[float], None] = lambda _: None
 
     def holds(self, lease: Lease) -> bool:
-        """Whether this very lease is still ours."""
+        """True if this very lease is still held."""
         held = self.held.get(lease.id)
         return held is not None and held.token == lease.token
 
     def count(self, kind: Kind) -> int:
-        """How many tasks of a kind are held."""
+        """The number of held tasks of a kind."""
         return sum(lease.task.kind == kind for lease in self.held.values())
 
     def confirms(self, lease: Lease) -> bool:
-        """Whether this very lease is still ours, asked of the store where this worker has slept through its time.
+        """True if this very lease is still held; checked in the store if this process was suspended beyond the lease's
+        time.
 
-        For what cannot be undone: the frontier refuses what a lost lease ends, but a line on the disk stays.
+        For steps that cannot be undone: the frontier rejects the end of a lost lease, but a line on the disk stays.
         """
         if self.holds(lease) and time.monotonic() >= self._sure_until:
             self.heartbeat()
         return self.holds(lease)
 
     def take(self, wanted: int, lanes: Sequence[str]) -> Taken:
-        """Leases of hosts that may be asked now."""
+        """Take leases of tasks whose hosts may be requested now."""
         began = time.monotonic()
         taken = self._frontier.take(wanted, lanes=lanes)
         if self._tracer.on:
@@ -81,30 +82,32 @@ class Leases:
         return taken
 
     def push(self, tasks: Iterable[Task], *, delay_sec: float = 0, again: Again = "") -> list[Pushed]:
-        """Adds tasks to the frontier."""
+        """Enqueue tasks in the frontier."""
         pushed = self._frontier.push(tasks, delay_sec=delay_sec, again=again)
         self.on_change(delay_sec)
         return pushed
 
     def push_each(self, tasks: Iterable[tuple[Task, float, Again]]) -> list[Pushed]:
-        """Adds tasks, each with its delay in seconds and its reason to come again."""
+        """Enqueue tasks, each with its delay in seconds and the reason why a known task comes again."""
         pushed = self._frontier.push_each(tasks)
         self.on_change(0)
         return pushed
 
     def forgive(self, failed: Mapping[str, Task]) -> None:
-        """Forgets the failures of hosts that were our own; their feeds and the like are polled again soon."""
+        """Forget the failures of hosts that our own outage caused; their feeds and other recurring tasks are
+        polled again soon.
+        """
         polls = [replace(task, payload={}) for task in failed.values() if task.kind in POLL_KINDS]
         self._frontier.forgive(failed)
         self._frontier.push_each((task, AGAIN_SEC, "own_outage") for task in polls)
 
     def turn(self, lease: Lease) -> float | None:
-        """Seconds to wait for the host's next turn under this lease; None if it is lost."""
+        """Seconds until the host's next turn under this lease; None if the lease is lost."""
         return self._frontier.turn(lease)
 
     @asynccontextmanager
     async def visit(self, url: str, *, patience_sec: float) -> AsyncIterator[Lease]:
-        """A turn at a URL's host for a request that is no task's; TurnDenied where there is none within the time."""
+        """A turn at a URL's host for a request that belongs to no task; TurnDenied if there is none in time."""
         until = time.monotonic() + patience_sec
         while True:
             turn = self._frontier.visit(hostname(url), url)
@@ -116,24 +119,24 @@ class Leases:
         try:
             yield turn
         finally:
-            with suppress(StoreUnavailable):  # it then runs out by itself
+            with suppress(StoreUnavailable):  # the turn then expires by itself
                 self._frontier.give_back(turn, reason="visited")
             self.on_change(0)
 
     def release(self, lease: Lease, signal: Signal, *, wait_sec: float | None = None) -> Released:
-        """Frees the host's slot, with what the answer said of the host."""
+        """Release the host's slot, with the signal of the response about the host."""
         released = self._frontier.release(lease, signal, wait_sec=wait_sec)
         self.on_change(released.wait_sec)
         return released
 
     def done(self, lease: Lease, **ending: Any) -> Finished:
-        """Ends the task as `Frontier.done` does; the lease is no longer held."""
+        """End the task as `Frontier.done` does; the lease is no longer held."""
         finished = self._frontier.done(lease, **ending)
         self._forget(lease, **ending)
         return finished
 
     async def done_soon(self, lease: Lease, **ending: Any) -> Finished:
-        """As `done`, in one step with others that end meanwhile; the event loop goes on while the server works."""
+        """Like `done`, but batched with other completions; the event loop goes on while the server works."""
         self._ending.add(lease.id)
         try:
             finished = await self._endings.add(Ending(lease, **ending))
@@ -143,20 +146,21 @@ class Leases:
         return finished
 
     def close(self) -> None:
-        """No more ends are sent; those under way are waited for."""
+        """Send no more completions; those in flight are waited for."""
         self._endings.close()
 
     def give_back(self, lease: Lease, **reason: Any) -> Returned:
-        """Returns the task as `Frontier.give_back` does; the lease is no longer held."""
+        """Return the task as `Frontier.give_back` does; the lease is no longer held."""
         returned = self._frontier.give_back(lease, **reason)
         self._forget(lease, status="given_back", **reason)
         return returned
 
     def redirect(self, lease: Lease, url: str, chain: Sequence[str], *, limit: int, permanent: bool = False) -> bool:
-        """Returns a task that was redirected to another host, with its new target, so that its rules apply.
+        """Return a task that was redirected to another host, with its new target, so that the rules of that host apply.
 
-        `chain` are the URLs asked under this lease; `permanent` tells that all of them said so, and the payload keeps
-        that one was `temporary`. False, and nothing done, where more than `limit` have redirected.
+        `chain` are the URLs requested under this lease. `permanent` is True if all of their redirects were permanent;
+        otherwise the payload records that one was `temporary`. False, and nothing is changed, after more than `limit`
+        redirects.
         """
         whole = [*lease.task.payload.get("redirect_chain", ()), *chain]
         if len(whole) > limit:
@@ -167,9 +171,9 @@ class Leases:
         return True
 
     def abandon(self, lease: Lease, **reason: Any) -> None:
-        """Gives a lease back, now or, while the store is away, as soon as it is back. Never raises.
+        """Give a lease back, now or, while the store is away, as soon as it is back. Never raises.
 
-        While others wait the store is not asked, since each question may take as long as its time limit.
+        While other leases wait, the store is not called, since each call may take as long as its time limit.
         """
         if not self.holds(lease):
             return
@@ -181,11 +185,13 @@ class Leases:
 
     @property
     def abandoned(self) -> int:
-        """How many leases wait for the store to come back, so that they can be returned."""
+        """The number of leases that wait to be returned until the store is back."""
         return len(self._abandoned)
 
     def give_back_abandoned(self) -> None:
-        """Returns what could not be returned while the store was away, up to the first that fails. Never raises."""
+        """Return the leases that could not be returned while the store was away, up to the first failure. Never
+        raises.
+        """
         for lease, reason in list(self._abandoned.values()):
             try:
                 if self.holds(lease):
@@ -195,9 +201,9 @@ class Leases:
             self._abandoned.pop(lease.id, None)
 
     def return_strays(self) -> int:
-        """Returns what the store counts as this worker's and this worker does not hold; answers how many.
+        """Return leases that the store assigns to this worker but that this worker does not hold; the number returned.
 
-        A reply that was lost on its way, or an end that a killed server has lost again, leaves such a lease.
+        A lost reply leaves such a lease, and so does an end that a killed server has lost.
         """
         returned = self._frontier.return_strays(self.held.values())
         if returned:
@@ -205,9 +211,10 @@ class Leases:
         return returned
 
     def heartbeat(self) -> set[str]:
-        """Extends all that is held; what was lost meanwhile is forgotten, and named.
+        """Extend all held leases; lost leases are forgotten and returned.
 
-        What is being ended tells by itself what became of it: the store may have ended it a moment ago.
+        A task that is being ended is left out: its end reports the result itself, and the store may have ended it a
+        moment ago.
         """
         self.give_back_abandoned()
         began = time.monotonic()
@@ -218,12 +225,12 @@ class Leases:
         return lost
 
     def give_all_back(self, reason: str) -> int:
-        """Returns all that is held, without an attempt; answers how many. Never raises: leases run out anyway.
+        """Return all held leases, without an attempt; the number returned. Never raises: leases expire anyway.
 
-        What the store did not confirm counts as `abandoned`.
+        Leases whose return the store did not confirm count as `abandoned`.
         """
         held = list(self.held.values())
-        self.give_back_abandoned()  # each for its own reason
+        self.give_back_abandoned()  # each with its own reason
         for lease in held:
             if lease.id not in self._abandoned:
                 self.abandon(lease, reason=reason)
@@ -231,7 +238,7 @@ class Leases:
         return len(held) - len(self._abandoned)
 
     def lose_all(self) -> None:
-        """Holds nothing any more, and gives nothing back: the server that it was taken from is gone."""
+        """Forget all leases without giving them back: the server that granted them is gone."""
         self._drop_all()
         self._abandoned.clear()
 

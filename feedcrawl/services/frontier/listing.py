@@ -1,4 +1,4 @@
-"""What lies in the frontier, a part at a time."""
+"""Lists tasks of the frontier, a part at a time."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from feedcrawl.store.frontier.interface import Frontier
 
 MAX_CURSOR: Final = 1 << 63
-"""SCAN's are far below it, and Redis takes none above 64 bits."""
+"""The largest accepted cursor: SCAN's are far below, and Redis accepts none above 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which tasks are meant: all that is given must hold; `status` is that of `History`."""
+    """A filter for tasks: every given condition must hold; `status` is that of `History`."""
 
     host: str | None = None
     source: str | None = None
@@ -33,7 +33,7 @@ class Wanted:
     """A part of the URL."""
 
     def means(self, task: Task, history: History) -> bool:
-        """Whether a task is one of them."""
+        """True if a task matches the filter."""
         pairs = (
             (self.host, task.host),
             (self.source, task.source),
@@ -52,11 +52,12 @@ def urls(
     parts: int | None = None,
     part: int = 1000,
 ) -> tuple[int, list[tuple[Task, History]]]:
-    """At least `limit` of the tasks from a cursor on, and where to go on (0: these were the last).
+    """At least `limit` of the tasks from a cursor on, and the next cursor (0: no more tasks).
 
-    It goes through the frontier as SCAN does: each part costs the server as much as any other, what was there all the
-    time comes at least once, and what is found together is answered together. With `parts` it looks at no more than so
-    many, of about `part` keys each, and may have found fewer. Refusal (`bad_cursor`) for one that SCAN never gives.
+    The frontier is read as by SCAN: each part costs the server the same, tasks present the whole time are returned at
+    least once, and all matches of a part are returned together. With `parts`, at most that many parts of about `part`
+    keys each are read, and there may be fewer matches. Raises Refusal (`bad_cursor`) for a cursor that SCAN never
+    returns.
     """
     if not 0 <= cursor < MAX_CURSOR:
         raise Refusal("bad_cursor", "cursor is `next` of a page, as it was given")
@@ -70,7 +71,7 @@ def urls(
 
 
 def busiest(frontier: Frontier, limit: int, *, parts: int | None = None) -> list[tuple[str, int]]:
-    """The hosts with the most pending tasks; goes through all hosts, or as many as lie in so many parts."""
+    """The hosts with the most pending tasks, among all hosts or those in the given number of parts."""
     found: dict[str, int] = {}
     cursor = 0
     for _ in range(parts) if parts else count():
@@ -82,7 +83,7 @@ def busiest(frontier: Frontier, limit: int, *, parts: int | None = None) -> list
 
 
 def task_record(task: Task, history: History) -> dict[str, Any]:
-    """A task and what is remembered of it, as programs see both."""
+    """A task and its history, as programs read them."""
     return {
         "id": task.id,
         "status": history.status,
@@ -100,7 +101,7 @@ def task_record(task: Task, history: History) -> dict[str, Any]:
 
 
 def figures_record(figures: Figures) -> dict[str, Any]:
-    """The frontier's figures, as programs see them."""
+    """The frontier's statistics, as programs read them."""
     return {
         "tasks": [
             dict(zip(DIMENSIONS, key, strict=True)) | {"tasks": number} for key, number in sorted(figures.tasks.items())
@@ -119,7 +120,7 @@ def figures_record(figures: Figures) -> dict[str, Any]:
 
 
 def host_record(host: HostFigures) -> dict[str, Any]:
-    """A host with its registered domain, as programs see both."""
+    """A host with its registered domain, as programs read them."""
     return paced_record(host) | {"domain": paced_record(host.domain) if host.domain else None}
 
 

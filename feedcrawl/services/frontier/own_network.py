@@ -1,4 +1,4 @@
-"""This worker's own way to the web: what hosts came to in the last minute, and whether it is we who are away."""
+"""Detects an outage of this worker's own network from the last minute's successes and failures per host."""
 
 from __future__ import annotations
 
@@ -17,14 +17,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What was heard of a host at a moment: an answer, or with `task` that it could not be reached."""
+    """The latest result of a host: a response (`task` is None), or the task that could not reach the host."""
 
     at: float
     task: Task | None
 
 
 class Way:
-    """A host that was away when an outage was judged to be the hosts' own is no evidence until it answers."""
+    """The state of this worker's own network.
+
+    A host that was away when an outage proved to be the hosts' own is no evidence until it responds.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -36,39 +39,39 @@ class Way:
 
     @property
     def failing(self) -> dict[str, Task]:
-        """The hosts that failed last, each with the task that did."""
+        """The hosts whose last result was a failure, each with the task that failed."""
         return {host: heard.task for host, heard in self._heard.items() if heard.task is not None}
 
     @property
     def asked(self) -> int:
-        """Hosts heard of in the last minute."""
+        """The number of hosts with a result in the last minute."""
         return len(self._heard)
 
     @property
     def is_silent(self) -> bool:
-        """Whether it is our own outage and nobody answers at all."""
+        """True during our own outage if no host responds at all."""
         return self.since is not None and self._failed == len(self._heard)
 
     @property
     def lasts_sec(self) -> float:
-        """For how long it has been our own outage."""
+        """Seconds since our own outage began; 0 if there is none."""
         return 0.0 if self.since is None else self._clock() - self.since
 
     def wait_sec(self) -> float:
-        """How long to ask nobody: while nobody answers, one host is asked from time to time."""
+        """Seconds to wait before the next request: while no host responds, one host is tried from time to time."""
         return max(0.0, self._tried_at + outage.LOOK_SEC - self._clock()) if self.is_silent else 0.0
 
     def tried(self) -> None:
-        """A host is being asked."""
+        """Note that a host is being requested."""
         self._tried_at = self._clock()
 
     def answered(self, host: str) -> Literal["begun", "ended"] | None:
-        """A host has answered; whether the outage has ended by it."""
+        """Note that a host has responded; `ended` if our own outage ends by it."""
         self._away.discard(host)
         return self._note(host, None)
 
     def failed(self, task: Task) -> Literal["begun", "ended"] | None:
-        """A task's host could not be reached; whether it has become our own outage by it."""
+        """Note that a task's host could not be reached; `begun` if our own outage begins by it."""
         return None if task.host in self._away else self._note(task.host, task)
 
     def _note(self, host: str, task: Task | None) -> Literal["begun", "ended"] | None:

@@ -1,4 +1,4 @@
-"""Requests of a spider as tasks of the frontier, and back: JSON values only, never code."""
+"""Converts requests of a spider to tasks of the frontier, and back: JSON values only, never code."""
 
 from __future__ import annotations
 
@@ -20,16 +20,18 @@ _OF_ONE_FETCH = frozenset(
         *("redirect_urls", "redirect_statuses", "download_slot", "download_latency"),
     )
 )
-"""What a fetch leaves in `meta`; spiders copy it along (`meta=response.meta`), and it says nothing of the next one."""
+"""Keys that a fetch leaves in `meta`; spiders copy them (`meta=response.meta`), though they do not apply to the
+next fetch.
+"""
 
 
 def request_to_task(request: Mapping[str, Any], spider: str = "") -> Task:
-    """A task of kind `page` from `Request.to_dict()`, for the spider of that name, or any that takes it.
+    """A task of kind `page` from `Request.to_dict()`, for the named spider or any spider that takes it.
 
-    Raises InvalidUrl, and TypeError when the task becomes JSON for values that are none.
+    Raises InvalidUrl; values that are not JSON raise TypeError when the task is encoded.
 
-    The id is a hash of method, URL and body, so that a request yielded twice is one task. Scrapy's priority counts from
-    the default one, and each link followed takes one off.
+    The id is a hash of method, URL and body, so that a request yielded twice is one task. Scrapy's priority is relative
+    to the default priority, and each followed link lowers it by one.
     """
     url, body = request["url"], request["body"]
     digest = hashlib.sha1(f"{request['method']} {url} ".encode() + body, usedforsecurity=False).hexdigest()
@@ -52,7 +54,7 @@ def request_to_task(request: Mapping[str, Any], spider: str = "") -> Task:
 
 
 def task_to_request_dict(task: Task) -> dict[str, Any]:
-    """What `scrapy.utils.request.request_from_dict` needs to build the request again."""
+    """The dict from which `scrapy.utils.request.request_from_dict` rebuilds the request."""
     payload = {name: value for name, value in task.payload.items() if name in (*_KEPT, "meta", "priority")}
     headers = {
         name.encode("latin-1"): [v.encode("latin-1") for v in values]

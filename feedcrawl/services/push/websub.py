@@ -1,6 +1,7 @@
-"""Push: asking hubs, believing them or not, and what their deliveries bring (W3C WebSub).
+"""WebSub (W3C): requests subscriptions from hubs, verifies them, and takes their deliveries.
 
-The worker asks and reads; the API process answers hubs. What one has answered with 2xx is in the store before.
+The worker sends requests and reads deliveries; the API process answers hubs. A request is stored before it is answered
+with 2xx.
 """
 
 from __future__ import annotations
@@ -38,11 +39,15 @@ logger = logging.getLogger(__name__)
 
 UNKNOWN_CALLBACK = "unknown_callback"
 MAX_BYTES = 5 << 20
-"""Of one delivery. Nothing is decoded before it is signed, and a feed's own limit is larger."""
+"""The most bytes of one delivery. A body is decoded only after its signature is verified, and a feed's own limit
+is larger.
+"""
 
 
 class WebSub:
-    """Methods may raise StoreUnavailable. `public_url` is where hubs reach the API; without one nothing is asked."""
+    """Methods may raise StoreUnavailable. `public_url` is where hubs reach the API; without it no hub is
+    requested.
+    """
 
     def __init__(
         self,
@@ -59,11 +64,13 @@ class WebSub:
 
     @property
     def on(self) -> bool:
-        """Whether hubs can reach us."""
+        """True if hubs can reach the API."""
         return self._public_url is not None
 
     def ask(self, feed_id: str, topic: Topic) -> bytes:
-        """The form that asks a hub for a subscription, with a callback and a secret that only it will know."""
+        """The form that requests a subscription from a hub, with a callback and a secret that only this hub
+        receives.
+        """
         token, secret = protocol.token_of(feed_id, secrets.token_bytes(32)), secrets.token_hex(32)
         now = self._at()
         self._pushes.update(feed_id, lambda push: leases.asked(push, topic, protocol.digest_of(token), secret, now=now))
@@ -77,9 +84,10 @@ class WebSub:
         return urlencode(form).encode()
 
     def look(self, feed_id: str, push: Push | None, topic: Topic) -> float:
-        """Seconds until a hub needs to be asked, 0 for now; one that was asked and did not verify has failed.
+        """Seconds until a hub must be requested, 0 for now; a hub that was requested and did not verify in time has
+        failed.
 
-        One that may still verify is asked again: the task comes back before that only where whoever asked is gone.
+        A hub that may still verify is requested again: the task comes back before that time only if its worker is gone.
         """
         if push is None or (push.hub, push.topic) != (topic.hub, topic.topic):
             return 0.0
@@ -89,7 +97,9 @@ class WebSub:
         return max(push.renew_at - now, 0.0)
 
     def fail(self, feed_id: str, reason: str, *, at_least_sec: float = 0.0) -> float:
-        """Notes that a hub was asked in vain, and has its feed polled as without one; seconds until the next try."""
+        """Note a failed request to a hub, and have its feed polled as if it had no hub; seconds until the next
+        try.
+        """
         before = self._pushes.find(feed_id)
         push = self._pushes.update(feed_id, lambda old: old and leases.failed(old, reason))
         if push is None:
@@ -99,12 +109,14 @@ class WebSub:
         return max(leases.wait_sec(push, now=self._at()) * random.uniform(1, 1.15), at_least_sec)  # noqa: S311 - jitter
 
     def wait(self, feed_id: str) -> float:
-        """Seconds until a subscription that a hub has accepted is looked at again."""
+        """Seconds until a subscription that a hub has accepted is checked again."""
         push = self._pushes.find(feed_id)
         return leases.wait_sec(push, now=self._at()) if push is not None else 0.0
 
     def intent(self, token: str, intent: Intent) -> str:
-        """The challenge to echo to a hub that says what it intends; Refusal for one that is not believed."""
+        """The challenge to echo to a hub that verifies its intent; raises Refusal if the request is not one of
+        ours.
+        """
         feed_id, digest, now = protocol.feed_of(token), protocol.digest_of(token), self._at()
         before = self._pushes.find(feed_id) if feed_id else None
         refused = leases.refusal(before, digest, intent, now=now)
@@ -120,7 +132,7 @@ class WebSub:
 
     @staticmethod
     def _intended(old: Push | None, digest: str, intent: Intent, now: float) -> Push | None:
-        if old is None or leases.refusal(old, digest, intent, now=now):  # another word came first
+        if old is None or leases.refusal(old, digest, intent, now=now):  # another message came first
             return None
         if intent.mode == "denied":
             return leases.denied(old, now=now)
@@ -129,16 +141,17 @@ class WebSub:
         return leases.verified(old, lease, now=now, jitter=random.uniform(-1, 1))  # noqa: S311 - jitter
 
     def check(self, token: str) -> None:
-        """Refusal (`unknown_callback`) unless a verified subscription has this callback."""
+        """Raise Refusal (`unknown_callback`) unless a verified subscription has this callback."""
         self._addressed(token)
 
     def deliver(self, token: str, signatures: Sequence[str], content_type: str, body: bytes) -> str:
-        """Takes what a hub pushes; in the store, and its feed due, when this answers what became of it.
+        """Accept a hub's delivery; the result. On return, the delivery is stored and its feed is due.
 
-        `kept` and `replayed` are read, `ping` brings a poll, all else is the reason why it counts for nothing.
+        `kept` and `replayed` deliveries are read, `ping` causes a poll; any other result is the reason why the delivery
+        is ignored.
 
-        Refusal for a callback that is not ours, and where too much waits to be read (`push_queue_full`). What is not
-        signed as it must be is taken for nothing, without a word to whoever sent it.
+        Raises Refusal for an unknown callback, and if too many deliveries wait to be read (`push_queue_full`). A
+        delivery without a valid signature is ignored, without notice to the sender.
         """
         feed, key = self._addressed(token)
         now = self._at()
@@ -152,7 +165,7 @@ class WebSub:
         return result
 
     def _addressed(self, token: str) -> tuple[Feed, Key]:
-        """The feed of a callback, and the key of the subscription; Refusal (`unknown_callback`)."""
+        """The feed of a callback, and the key of the subscription; raises Refusal (`unknown_callback`)."""
         feed_id = protocol.feed_of(token)
         push = self._pushes.find(feed_id) if feed_id else None
         key = leases.key_of(push, protocol.digest_of(token), now=self._at())
@@ -166,12 +179,12 @@ class WebSub:
         kept = self._pushes.keep(feed.id, Delivery(declared, body), hashlib.sha256(body).hexdigest())
         if kept == "full":
             raise Refusal("push_queue_full", "earlier deliveries of this feed wait to be read")
-        if self._pushes.waiting(feed.id):  # a replay too may be of one whose poll was never queued
+        if self._pushes.waiting(feed.id):  # a replay too: the first poll may never have been queued
             self._frontier.push([poll_task(feed.subscription)], again="push")
         return kept
 
     def _pinged(self, feed: Feed, now: float) -> str:
-        """Has a feed polled that is said to have news, at most once a minute."""
+        """Poll a feed whose hub announces news, at most once a minute."""
         self._frontier.push([poll_task(feed.subscription)], delay_sec=self._ping(feed.id, now), again="push")
         return "ping"
 
@@ -180,12 +193,14 @@ class WebSub:
         return max(push.poll_due_at - now, 0.0) if push is not None else 0.0
 
     def seen(self, poll: FeedPoll) -> None:
-        """What a poll shows of its feed's hub: one that is new is asked soon, one that kept something back is noted."""
+        """Apply a poll's evidence about the feed's hub: a new hub is requested soon, and a hub that withheld
+        entries is noted.
+        """
         if not self.on or poll.failed:
             return
         push, topic, feed_id = poll.push, poll.topic, poll.feed.id
         if topic is not None and (push is None or (push.hub, push.topic) != (topic.hub, topic.topic)):
-            if push is not None:  # its task asks the hub before
+            if push is not None:  # its task requests the hub first
                 self._frontier.remove(f"websub:{feed_id}")
             self._frontier.push([lease_task(feed_id, topic)], again="push")
         elif push is not None and poll.new and self._missed(poll, push):
@@ -199,7 +214,9 @@ class WebSub:
         return leases.missed(push, dates, last_poll=last.timestamp() if last else 0.0, now=poll.at.timestamp())
 
     def read(self, poll: FeedPoll) -> dict[str, Any]:
-        """How the task of a delivery ends that was read: its feed is polled when it was to be; at once if in vain."""
+        """The end of a read delivery's task: the next poll comes as scheduled, or soon if the delivery could not
+        be read.
+        """
         feed, now = poll.feed, poll.at.timestamp()
         self._pushes.update(feed.id, lambda old: old and leases.brought(old, len(poll.new)))
         next_at = moment(feed.polls.next_at)
@@ -211,12 +228,12 @@ class WebSub:
         return {"status": "pending", "reason": "push", "delay_sec": wait, "commit": commit}
 
     def _tell(self, feed_id: str, push: Push, event: str, reason: str) -> None:
-        """One line for what is new; a hub that keeps failing is heard of once."""
+        """Log one line for a change; a hub that keeps failing is logged once."""
         level = logging.WARNING if event != "push_verified" and push.failures == 1 else logging.INFO
         logger.log(level, event, extra={"feed_id": feed_id, "url": push.hub, "reason": reason[:200]})
 
     def _fall_back(self, feed_id: str, before: Push | None) -> None:
-        """Has a feed polled at once that was not, since its hub was relied on."""
+        """Poll a feed at once whose polls were put off because its hub was relied on."""
         if not leases.relied_on(before, now=self._at()):
             return
         feeds = self._registry.load([feed_id]).values()
@@ -227,5 +244,5 @@ class WebSub:
 
 
 def lease_task(feed_id: str, topic: Topic) -> Task:
-    """The one task that is the future of a feed's push subscription."""
+    """The one task that keeps a feed's WebSub subscription."""
     return Task(f"websub:{feed_id}", "websub", topic.hub, hostname(topic.hub), payload={"topic": topic.topic})

@@ -1,4 +1,4 @@
-"""Following a site's listing pages: which are asked for in this run, and what their links become."""
+"""Follows a site's listing pages: selects the pages to request in a run, and turns their links into tasks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 class SiteRun:
-    """One crawl of a source. Each listing page is asked for once in it, however many pages and workers come to it."""
+    """One crawl of a source. Each listing page is requested once per run, however many pages link it and workers
+    find it.
+    """
 
     def __init__(self, source: Source, runs: SiteRuns, frontier: Frontier, leases: Leases, *, max_pages: int) -> None:
         self.source = source
@@ -30,7 +32,7 @@ class SiteRun:
         self._run = self._begin()
 
     def follow(self, pages: Sequence[Task]) -> int:
-        """Pushes those of the pages that this run has not come to yet, within its cap; answers how many."""
+        """Enqueue the pages that are new in this run, up to the run's cap; the number enqueued."""
         known = self._frontier.histories([page.id for page in pages])
         fresh = {page.id: page for page in pages if self._is_fresh(known.get(page.id))}
         if not fresh:
@@ -41,7 +43,7 @@ class SiteRun:
         return len(wanted)
 
     def end(self) -> None:
-        """Nothing is left of the run."""
+        """Remove all records of the run."""
         self._runs.end(self.source.name)
 
     def _is_fresh(self, history: History | None) -> bool:
@@ -50,7 +52,9 @@ class SiteRun:
         return history.status != "pending" and (history.updated_at or 0) <= self._run.since_ms
 
     def _begin(self) -> Run:
-        """A run that was killed at its very end has nothing left to do: what comes then is a new one."""
+        """Begin or continue a run. A run that was killed after its last page has no work left: the next crawl is
+        a new run.
+        """
         run = self._runs.join(self.source.name)
         if run.joined and not self._frontier.counts().get("pending:page"):
             self._runs.end(self.source.name)
@@ -59,7 +63,7 @@ class SiteRun:
 
 
 def submitted(urls: Iterable[str], source: Source, parent: str, depth: int) -> Iterator[tuple[Task, Again]]:
-    """The tasks of a source's articles that a page `depth` links from the base lists."""
+    """The tasks for a source's articles that are listed on a page `depth` links away from the base."""
     for url in urls:
         try:
             task = article_task(
@@ -79,7 +83,7 @@ def submitted(urls: Iterable[str], source: Source, parent: str, depth: int) -> I
 
 
 def external(urls: Iterable[str], source: Source, parent: str, depth: int) -> Iterator[tuple[Task, Again]]:
-    """The tasks of articles of other sites: what is said of the source does not hold for them."""
+    """The tasks for articles on other sites: the settings of the source do not apply to them."""
     for url in urls:
         try:
             rank = priority(source.priority, origin="spider", depth=depth + 1)

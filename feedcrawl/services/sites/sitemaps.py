@@ -1,4 +1,4 @@
-"""One poll of a sitemap, from the answer to what it leaves."""
+"""One poll of a sitemap, from the response to the stored result."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from feedcrawl.store.sites.sitemaps import Known, Sitemaps
 
 OLDEST: Final = timedelta(days=30)
-"""How far back a date may lie that was missed because nobody looked."""
+"""The greatest age of a date that was missed because the sitemap was not polled."""
 
 
 @dataclass(repr=False)
@@ -52,12 +52,12 @@ class SitemapPoll(Poll):
 
     @property
     def sitemap(self) -> Sitemap:
-        """What was polled."""
+        """The sitemap that was polled."""
         return self.watched.sitemap
 
     @property
     def found(self) -> tuple[Found, ...]:
-        """The URLs, or parts of an index, that it brought."""
+        """The URLs that the sitemap brought, or the parts of an index."""
         return self.news.found if self.news is not None else ()
 
 
@@ -78,7 +78,9 @@ def until_tomorrow(at: datetime) -> float:
 
 
 def terms_for(watched: Watched, known: Known, config: Config, at: datetime, hosts: Mapping[str, bool]) -> Terms:
-    """By what the news of a sitemap are told. A window that nobody looked into is as long as the pause was."""
+    """The terms that decide which URLs of a sitemap are new. After a pause without polls, the window is as long
+    as the pause.
+    """
     since, last = at - timedelta(seconds=config.sitemap_window_sec), moment(watched.record.last_success_at)
     if last is not None and last < since:
         since = max(last, at - OLDEST)
@@ -93,7 +95,7 @@ def terms_for(watched: Watched, known: Known, config: Config, at: datetime, host
 
 
 def names_it(sitemap: Sitemap, named: Iterable[str]) -> bool:
-    """Whether a robots.txt that names these sitemaps names this one, or the index that it is a part of."""
+    """True if a robots.txt that names these sitemaps names this sitemap, or the index to which it belongs."""
     own = {canonicalize(url) for url in (sitemap.url, sitemap.root_url) if url}
     for url in named:
         try:
@@ -105,7 +107,7 @@ def names_it(sitemap: Sitemap, named: Iterable[str]) -> bool:
 
 
 def article_tasks(poll: SitemapPoll) -> Iterator[tuple[Task, Again]]:
-    """A task for each URL found, with the reason why a known one comes again."""
+    """A task for each URL found, with the reason why a known URL comes again."""
     said = poll.sitemap
     for found in poll.found:
         try:
@@ -125,7 +127,9 @@ def article_tasks(poll: SitemapPoll) -> Iterator[tuple[Task, Again]]:
 
 
 def provenance(sitemap: Sitemap, found: Found) -> dict[str, Any]:
-    """What travels with an article's task: where it was found, and what a news sitemap said of it."""
+    """The part of an article task's payload that names its source: where the URL was found, and its fields in a
+    news sitemap.
+    """
     said = {
         "sitemap_id": sitemap.id,
         "title": found.title,
@@ -137,7 +141,7 @@ def provenance(sitemap: Sitemap, found: Found) -> dict[str, Any]:
 
 
 def parts(poll: SitemapPoll) -> Iterator[tuple[Sitemap, Again]]:
-    """The parts that an index brought, each with the reason why a known one is looked at before its time."""
+    """The parts of an index, each with the reason why a known part is read ahead of its schedule."""
     said = poll.sitemap
     for found in poll.found:
         try:
@@ -159,14 +163,16 @@ def parts(poll: SitemapPoll) -> Iterator[tuple[Sitemap, Again]]:
 
 
 def observation(poll: SitemapPoll, hints: PublisherHints) -> cadence.Observation:
-    """What a poll showed, as the cadence sees it."""
+    """The result of a poll in the form that the cadence reads."""
     new = sum(not found.edited for found in poll.found)
     known = (poll.news.urls if poll.news else 0) - new
     return outcomes.observation(poll, [found.date for found in poll.found], (new, known, min(new, BATCH)), hints)
 
 
 def policy_for(watched: Watched, policy: CadencePolicy, config: Config, at: datetime) -> CadencePolicy:
-    """The one policy with the bounds of sitemaps, or of one that has brought nothing for so long that it is retired."""
+    """The cadence policy with the bounds of sitemaps, or of a retired sitemap (one that has long brought
+    nothing).
+    """
     said, news_at = watched.sitemap, moment(watched.record.news_at)
     if news_at is not None and at - news_at >= timedelta(seconds=config.sitemap_retire_sec):
         slow = config.sitemap_probe_sec
@@ -181,13 +187,13 @@ def policy_for(watched: Watched, policy: CadencePolicy, config: Config, at: date
 
 
 def decide(poll: SitemapPoll, policy: CadencePolicy, jitter: float) -> Decision:
-    """When to poll this sitemap again, and why."""
+    """The time of the next poll of this sitemap, and the reason."""
     state = poll.watched.record.cadence_state
     return cadence.next_poll(state, observation(poll, state.hints), now=poll.at, policy=policy, jitter=jitter)
 
 
 def poll_record(poll: SitemapPoll) -> SitemapRecord:
-    """What the poll leaves for the next one. Validators move on only with a body that was read, or with a 304."""
+    """The record that the next poll begins with. Validators change only with a body that was read, or with a 304."""
     before = poll.watched.record
     record = replace(before, **outcomes.scheduled(poll))
     if poll.failed:
@@ -219,7 +225,7 @@ def journal_line(poll: SitemapPoll) -> dict[str, Any]:
 
 
 def back_home(task: Task, sitemap: Sitemap) -> dict[str, Any]:
-    """What takes a poll's task back from where it was redirected, as a patch."""
+    """The patch that moves a poll's task back to its own URL after a redirect."""
     if "redirect_chain" not in task.payload:
         return {}
     payload = {name: value for name, value in task.payload.items() if name not in ("redirect_chain", TRACE)}
@@ -227,7 +233,7 @@ def back_home(task: Task, sitemap: Sitemap) -> dict[str, Any]:
 
 
 class Commits:
-    """Writes what a poll brought, and ends it: tasks first, then what was seen, and last state, journal and lease.
+    """Writes the result of a poll and ends it: first tasks, then seen URLs, last state, journal and lease.
 
     A kill between any two steps repeats work and loses none.
     """
@@ -239,7 +245,7 @@ class Commits:
         self._leases = leases
 
     async def commit(self, poll: SitemapPoll) -> None:
-        """All steps, in turns with the event loop. The poll has its decision."""
+        """Run all steps, in turns with the event loop. The poll has its decision."""
         assert poll.decision is not None
         if poll.news is not None:
             if poll.news.kind == "index":
@@ -264,7 +270,7 @@ class Commits:
             tasks = [
                 (sitemap_task(replace(part, id=own)), again) for (part, again), own in zip(batch, ids, strict=True)
             ]
-            # An index that lists itself is not made due again by that.
+            # An index that lists itself does not make itself due again.
             self._leases.push_each((task, 0.0, again) for task, again in tasks if task.id != poll.lease.id)
             await asyncio.sleep(0)
 

@@ -1,6 +1,6 @@
-"""Sources in use: those of the operator's file, which is read once at the start, and those that were said over the API.
+"""The sources in use: those of the operator's file, read once at the start, and those stored over the API.
 
-A name in the file is the file's. `sync` brings sources into the frontier.
+A name that the file uses belongs to the file. `sync` brings sources into the frontier.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 Sources = dict[str, Source]
-"""By name."""
+"""Sources by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """Where sources are brought into effect."""
+    """The stores in which sources take effect."""
 
     registry: Registry
     sitemaps: Sitemaps
@@ -46,7 +46,7 @@ class Stores:
 
 
 def load(path: Path | None) -> Sources:
-    """The sources in a file, none without one; BadSources with all its faults if it cannot be used."""
+    """The sources in a file (none without a file); raises BadSources with all faults if the file cannot be used."""
     if path is None:
         return {}
     try:
@@ -62,7 +62,7 @@ def load(path: Path | None) -> Sources:
 
 
 def all_of(path: Path | None, said: SaidSources) -> Sources:
-    """The sources of the file and those that were said besides; BadSources as of `load`, StoreUnavailable."""
+    """The sources of the file and those stored over the API; raises BadSources as `load` does, StoreUnavailable."""
     besides = said.all()
     return {**_readable(besides), **load(path)}
 
@@ -72,13 +72,13 @@ def _readable(said: Mapping[str, Mapping[str, Any]]) -> Sources:
     for name, entry in said.items():
         try:
             found[name] = read_source(entry)
-        except BadSources as error:  # said to another version, which knew other fields
+        except BadSources as error:  # stored by another version, which had other fields
             logger.error("source_refused", extra={"source": name, "reason": error.code, "detail": error.detail})  # noqa: TRY400
     return found
 
 
 async def refresh(sources: Sources, stores: Stores, said: SaidSources, fixed: Container[str]) -> None:
-    """Has a running crawl's sources follow what was said since; those of the file, which are `fixed`, stay."""
+    """Update a running crawl's sources with changes made over the API; the sources of the file, `fixed`, stay."""
     besides = {name: source for name, source in _readable(said.all()).items() if name not in fixed}
     new = changed(sources, besides)
     for name in [name for name in sources if name not in fixed and name not in besides]:
@@ -90,9 +90,9 @@ async def refresh(sources: Sources, stores: Stores, said: SaidSources, fixed: Co
 async def put(
     stores: Stores, said: SaidSources, fixed: Container[str], entry: Mapping[str, Any]
 ) -> tuple[Source, bool]:
-    """Says a source, subscribes its feeds and sets the pace of its hosts; the source, and whether it is new.
+    """Store a source, subscribe its feeds and set the pace of its hosts; the source, and whether it is new.
 
-    Refusal: BadSources with all that is wrong, `source_in_file` for a name that is the file's.
+    Raises Refusal: BadSources with all faults, `source_in_file` for a name that belongs to the file.
     """
     source = read_source(entry)
     _check_free(source.name, fixed)
@@ -102,7 +102,7 @@ async def put(
 
 
 def drop(said: SaidSources, fixed: Container[str], name: str) -> None:
-    """Forgets a source; its feeds stay subscribed. Refusal: `source_in_file`, `no_such_source`."""
+    """Delete a source; its feeds stay subscribed. Raises Refusal: `source_in_file`, `no_such_source`."""
     _check_free(name, fixed)
     if not said.drop(name):
         raise Refusal("no_such_source", f"there is no source {name[:100]!r}")
@@ -122,20 +122,20 @@ def rules_of(sources: Mapping[str, Source], name: str | None) -> SourceRules | N
 
 
 def source_of(sources: Mapping[str, Source], url: str) -> str | None:
-    """The source on whose site a URL lies, for a task that names none; None if there is none."""
+    """The source whose site contains a URL, for a task that names no source; None if there is none."""
     return next((source.name for source in sources.values() if same_site(url, source.base_url)), None)
 
 
 def keeps_trailing_slash(sources: Mapping[str, Source], name: str | None) -> bool:
-    """Whether a trailing slash tells URLs of this source apart."""
+    """True if URLs of this source that differ only in a trailing slash are different pages."""
     source = sources.get(name or "")
     return source is not None and source.keep_trailing_slash
 
 
 async def sync(sources: Mapping[str, Source], stores: Stores) -> None:
-    """Subscribes what the sources name and sets the pace of their hosts, in turns with the event loop.
+    """Subscribe the feeds and sitemaps of the sources and set the pace of their hosts, in turns with the event loop.
 
-    Safe to repeat. What a source no longer names stays subscribed until an operator unsubscribes it.
+    Can be repeated. A feed that a source no longer names stays subscribed until an operator unsubscribes it.
     """
     for source in sources.values():
         _pace(source, stores.frontier)
@@ -145,7 +145,7 @@ async def sync(sources: Mapping[str, Source], stores: Stores) -> None:
 
 
 def _pace(source: Source, frontier: Frontier) -> None:
-    """The source's delay for its own hosts; a Crawl-delay of theirs goes above it once it is known."""
+    """Set the source's delay for its own hosts; a larger Crawl-delay of a host applies once it is known."""
     if source.domain_delay_sec is not None:
         frontier.pace_domain(registered_domain(hostname(source.base_url)), delay_sec=source.domain_delay_sec)
     if source.delay_sec is None:
@@ -157,7 +157,7 @@ def _pace(source: Source, frontier: Frontier) -> None:
 
 
 def _subscribe(source: Source, stores: Stores) -> None:
-    """Feeds and sitemaps, each with the source's settings: the file decides, whatever was said of them elsewhere."""
+    """Subscribe feeds and sitemaps, each with the source's settings, which override settings made elsewhere."""
     now = stores.now()
     bounds = {
         "initial_interval_sec": source.poll_interval_sec,
@@ -180,7 +180,9 @@ def _wishes(source: Source, urls: Iterable[str], bounds: Mapping[str, float | No
 
 
 def the_source(sources: Mapping[str, Source], name: str, url: str) -> Source:
-    """The source to crawl: by name, or made of nothing but its base. BadSources, and what to do, if there is none."""
+    """The source to crawl: by name, or made from a base URL alone. Raises BadSources, with the remedy, if there
+    is none.
+    """
     if name:
         if name not in sources:
             known = ", ".join(sources) or "none: FEEDCRAWL_SOURCES names no file"

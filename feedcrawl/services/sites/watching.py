@@ -1,4 +1,4 @@
-"""Watching sitemaps: the spider's argument, sources and indexes come through here."""
+"""Watches sitemaps, for the spider's argument, for sources and for indexes."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from feedcrawl.store.sites.sitemaps import Sitemaps
 
 MAX_NAMED: Final = 100
-"""Sitemaps that are taken from one robots.txt."""
+"""The most sitemaps that are taken from one robots.txt."""
 GUESSES: Final = ("/sitemap.xml", "/news-sitemap.xml")
 
 
 def wished(wishes: Iterable[Wish], now: datetime) -> tuple[list[Sitemap], list[Refused]]:
-    """What is to be watched for these wishes, and what was refused: a bad URL stops no other."""
+    """The sitemaps to watch for these wishes, and the refused wishes: a bad URL stops no other."""
     found, refused = [], []
     for wish in wishes:
         try:
@@ -42,9 +42,9 @@ def wished(wishes: Iterable[Wish], now: datetime) -> tuple[list[Sitemap], list[R
 
 
 def watch(store: Sitemaps, frontier: Frontier, wanted: Sequence[Sitemap], *, again: Again = "") -> list[str]:
-    """Watches each, once however its URL is spelled; the ids in order. What is new is due at once.
+    """Watch each sitemap, once for all spellings of its URL; the ids in order. New sitemaps are due at once.
 
-    One that is watched already keeps its settings (`settle_settings`).
+    A sitemap that is already watched keeps its settings (`settle_settings`).
     """
     ids = store.add([(each, url_key(each.url)) for each in wanted])
     frontier.push([sitemap_task(replace(each, id=own)) for each, own in zip(wanted, ids, strict=True)], again=again)
@@ -52,7 +52,7 @@ def watch(store: Sitemaps, frontier: Frontier, wanted: Sequence[Sitemap], *, aga
 
 
 def settle_settings(store: Sitemaps, wanted: Sequence[Sitemap], ids: Sequence[str]) -> None:
-    """Gives sitemaps that were watched already the categories that they lack, and what a source says of them."""
+    """Give sitemaps that are already watched the categories that they lack, and the settings of a source."""
     known = store.load(ids)
     for new, own in zip(wanted, ids, strict=True):
         old = known[own].sitemap
@@ -64,7 +64,7 @@ def settle_settings(store: Sitemaps, wanted: Sequence[Sitemap], ids: Sequence[st
 
 
 def forget(store: Sitemaps, frontier: Frontier, sitemap: Sitemap) -> bool:
-    """Forgets a sitemap and its future, and the parts that were found below it; what they brought stays."""
+    """Delete a sitemap, its task, and the parts found below it; the articles that it brought stay."""
     parts = store.load(list(store.tree(sitemap.id)))
     for each in (*(part.sitemap for part in parts.values()), sitemap):
         frontier.remove(task_id(each.id))
@@ -73,7 +73,7 @@ def forget(store: Sitemaps, frontier: Frontier, sitemap: Sitemap) -> bool:
 
 
 def sitemap_task(sitemap: Sitemap) -> Task:
-    """The one task that is a sitemap's future."""
+    """The one task that polls a sitemap."""
     return Task(
         id=task_id(sitemap.id),
         kind="sitemap",
@@ -89,12 +89,12 @@ def sitemap_task(sitemap: Sitemap) -> Task:
 
 
 def task_id(sitemap_id: str) -> str:
-    """The id of that task."""
+    """The id of the task that polls a sitemap."""
     return f"sitemap:{sitemap_id}"
 
 
 def of_site(page: Sitemap, named: Sequence[str], now: datetime) -> list[Sitemap]:
-    """The sitemaps of a site of which a page was given: those that its robots.txt names, and the usual places."""
+    """The sitemaps of a site, given one of its pages: those that its robots.txt names, and the usual addresses."""
     wanted: dict[str, Sitemap] = {}
     guesses = [resolve(path, page.url) for path in GUESSES]
     for url in (*named[:MAX_NAMED], *guesses):
