@@ -72,7 +72,7 @@ class Lists:
         if kept is not None:
             poll.result, poll.detail = kept, f"the address serves a list of {len(found.feeds)} feeds; {_DETAILS[kept]}"
             return []
-        wishes, refused = registering.passed(self.gate, registering.wishes_of(found, said.categories))
+        wishes, refused = await self._passed(registering.wishes_of(found, said.categories))
         tell(refused)
         wanted = await self.subscribe(registering.with_archives(wishes) if said.backfill else wishes)
         ids = [each for each in wanted if each != said.id]  # a list may name itself
@@ -96,6 +96,17 @@ class Lists:
             await asyncio.sleep(0)
         tell(refused)
         return list(ids)
+
+    async def _passed(self, wishes: Sequence[Wish]) -> tuple[list[Wish], list[Refused]]:
+        """The wishes whose URL may be fetched, and the others; judged in turns with the event loop."""
+        good: list[Wish] = []
+        refused: list[Refused] = []
+        for first in range(0, len(wishes), BATCH):
+            passed, bad = registering.passed(self.gate, wishes[first : first + BATCH])
+            good += passed
+            refused += bad
+            await asyncio.sleep(0)
+        return good, refused
 
     async def _listed(self, poll: FeedPoll, response: Response) -> FeedList | None:
         """The list in a document; None if the document is no list."""
