@@ -28,10 +28,10 @@ def _patterns(ends: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """
     slash = r"(?:\\?/|%2F)"
     part = rf"[^\s/?#{ends}]"
+    scheme = rf"(?:https?:{slash}?|[a-z][a-z0-9+.-]*(?::|%3A){slash}{slash})"
     userinfo = (
-        rf"(https?:{slash}?|[a-z][a-z0-9+.-]*(?::|%3A){slash}{slash}|//)"
-        rf"(?:(?:([^\s/?#@:%{ends}]*)(:|%3A))?(?:(?!%2F){part})*(@|%40)(?!{slash})"
-        rf"|([^\s/?#@:\[%{ends}]+):(?!\d*(?:[/?#\s{ends}\\]|$))(?:{part})+)"
+        rf"({scheme}|//)(?:([^\s/?#@:%{ends}]*)(:|%3A))?(?:(?!%2F){part})*(@|%40)(?!{slash})"
+        rf"|({scheme})([^\s/?#@:\[%{ends}]+):(?!\d*(?:[/?#\s{ends}\\]|$))(?:{part})+"
     )
     parameter = rf"((?:[?&;#]|%3F|%26|%3B|%23)(?:amp;)?{_SECRET}(?:=|%3D))(?:(?!%26|%23)[^&#\s{ends}])+"
     return re.compile(userinfo, re.IGNORECASE), re.compile(parameter, re.IGNORECASE)
@@ -69,7 +69,7 @@ def record_without_secrets(value: Any) -> Any:
 
 
 def _masked(found: re.Match[str]) -> str:
-    scheme, user, colon, at, host = found.groups()
+    scheme, user, colon, at, scheme_of_host, host = found.groups()
     if host is not None:
-        return f"{scheme}{host}:{MASK}"
+        return f"{scheme_of_host}{host}:{MASK}"
     return f"{scheme}{user}{colon}{MASK}{at}" if colon and user else f"{scheme}{MASK}{at}"

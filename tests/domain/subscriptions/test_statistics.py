@@ -32,3 +32,8 @@ def test_polls_are_counted_newest_first_and_pushes_are_none() -> None:
         "average_latency_sec": 0.5,
         "new_entries": [2, 0, 0, 0],
     }
+
+
+def test_a_walk_through_archives_is_no_poll() -> None:
+    found = figures_of([{"result": "archives_read", "documents": 3}, {"result": "fetched"}])
+    assert (found["fetch_count"], found["success_rate"], found["error_code_counts"]) == (1, 1.0, {})

@@ -229,6 +229,6 @@ def test_a_letter_without_its_secrets_is_tried_again_with_them(wired: Wiring) ->
 
     wired.client.rpush("crawler_queue", text)  # by any program, when the original is no longer stored
     wired.client.delete(keys.letter(UID))
-    Inputs(wired.client, wired.leases, wired.articles, worker="w", cached=lambda _: None).from_queue()
+    Inputs(wired.client, wired.leases, wired.articles, worker="w", now=wired.now, cached=lambda _: None).from_queue()
     (refused,) = wired.dead_letter_service.letters(Wanted())
     assert refused.reason == "letter_masked"
