@@ -45,9 +45,7 @@ class InputExtension(Periodic):
         return "page" in getattr(spider, "lanes", ())
 
     def spider_opened(self, spider: Spider) -> None:
-        """Opens the inputs and starts the regular reads; the first one recovers what an earlier run took and did
-        not enqueue.
-        """
+        """Starts the regular reads; the first one recovers URLs that an earlier run took and did not enqueue."""
         if self.serves(spider):
             worker, wired = f"{socket.gethostname()}:{os.getpid()}", self._wired
             stores = (wired.client, wired.leases, wired.articles)
@@ -67,9 +65,7 @@ class InputExtension(Periodic):
             self._dead_letters()
 
     async def step(self) -> float:
-        """Reads the inputs once. While the crawl pauses nothing is read, least of all from a server that is not
-        ours.
-        """
+        """Reads the inputs once, except while the crawl pauses: the server may then be another one."""
         assert self._inputs is not None
         if self._wired.readiness.trouble is None:
             if self._turn % LINKS_EVERY == 0 and not self._scanning:

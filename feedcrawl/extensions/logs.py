@@ -80,8 +80,8 @@ class _Stderr(logging.StreamHandler[Any]):
 
 
 def install(settings: BaseSettings) -> None:
-    """Installs a log handler on the root logger in place of Scrapy's, by LOG_FILE, LOG_ENABLED and the level.
-    ValueError for an unknown level.
+    """Installs a root log handler by LOG_FILE, LOG_ENABLED and the level, in place of Scrapy's. ValueError for a
+    bad level.
     """
     level = level_of(settings)
     handler: logging.Handler
@@ -103,9 +103,7 @@ def install(settings: BaseSettings) -> None:
 
 
 def level_of(settings: BaseSettings) -> str:
-    """The value of FEEDCRAWL_LOG_LEVEL, or of LOG_LEVEL if the operator set it on the command line (`-L`, `-s`).
-    ValueError for an unknown level.
-    """
+    """LOG_LEVEL if the operator set it on the command line, else FEEDCRAWL_LOG_LEVEL. ValueError for a bad level."""
     given = (settings.getpriority("LOG_LEVEL") or 0) > SETTINGS_PRIORITIES["project"]
     name = "LOG_LEVEL" if given else "FEEDCRAWL_LOG_LEVEL"
     level = str(settings[name]).upper()
@@ -120,9 +118,7 @@ def formatter(settings: BaseSettings, *, colours: bool = False) -> logging.Forma
 
 
 class Lines(logging.Formatter):
-    """Turns a record into an event with its extras, and `render` writes the event. It runs for every poll, so it
-    must be fast.
-    """
+    """Turns a record into an event with its extras, which `render` writes. Runs at every poll: must be fast."""
 
     def __init__(self, render: Callable[[Event], str]) -> None:
         super().__init__()

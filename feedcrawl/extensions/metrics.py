@@ -53,9 +53,7 @@ class Metrics:
         return extension
 
     def spider_opened(self, spider: Spider) -> None:
-        """Opens the port, for spiders that use the frontier. If the port cannot be opened the crawl goes on
-        without metrics.
-        """
+        """Opens the port, for spiders that use the frontier; if that fails the crawl goes on without metrics."""
         if not hasattr(spider, "lanes"):
             return
         host, port = self._wired.config.metrics_host, self._wired.config.metrics_port

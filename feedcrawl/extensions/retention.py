@@ -20,9 +20,7 @@ LOOK_SEC = 3600.0
 
 
 class Retention(Periodic):
-    """Tries at the start and then each hour; the first worker of a day does the work. A pass stops when the
-    spider ends.
-    """
+    """Tries at the start and each hour; a day's first worker does the work. A pass stops with the spider."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)

@@ -1,6 +1,4 @@
-"""Closes the resources of the process in order: child processes, files, server; and limits the drain after a
-signal.
-"""
+"""Closes the process's resources in order: child processes, files, server; limits the drain after a signal."""
 
 from __future__ import annotations
 
@@ -85,9 +83,7 @@ class Shutdown:
             _reactor().stop()
 
     def _cut(self) -> None:
-        """Ends all downloads; sets the outcome `shutdown` on each request first, so that no host is blamed for
-        the failure.
-        """
+        """Ends all downloads; first sets each request's outcome to `shutdown`, so that no host is blamed."""
         for request in self._crawler.engine.downloader.active:
             if lease := request.meta.get("lease"):
                 request.meta["outcome"] = judge("shutdown", task_kind=lease.task.kind)

@@ -21,9 +21,7 @@ AGAIN_SEC = 30.0
 
 
 class Snapshot(Periodic):
-    """Saves in spiders that take polls: soon after the start, at intervals, and at the end. The work is done in a
-    thread.
-    """
+    """Saves in spiders that take polls: soon after the start, at intervals, and at the end; in a thread."""
 
     first_sec = FIRST_SEC
 

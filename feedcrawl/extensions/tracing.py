@@ -25,9 +25,7 @@ SPAN = "request_span"
 
 
 class Tracing:
-    """Requests without a lease (robots.txt, probes) belong to no task and have no span. No trace header is sent
-    to publishers.
-    """
+    """Requests without a lease (robots.txt, probes) have no task and no span. Publishers receive no trace header."""
 
     def __init__(self, tracer: Spans) -> None:
         self._tracer = tracer

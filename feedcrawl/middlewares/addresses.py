@@ -1,6 +1,4 @@
-"""Refuses URLs whose text alone shows that they must not be requested, and counts all address refusals (order 10,
-first of all).
-"""
+"""Refuses URLs whose text shows that they must not be requested, and counts all address refusals (order 10)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Judges each response and failure of a leased request, and frees the host's slot (order 550, before redirects
-are followed).
-"""
+"""Judges each response and failure of a leased request, and frees the host's slot (order 550, after redirects)."""
 
 from __future__ import annotations
 
@@ -16,9 +14,7 @@ if TYPE_CHECKING:
 
 
 class OutcomeMiddleware:
-    """Takes the place of Scrapy's RetryMiddleware: a failure is judged once, and the task waits for its retry in
-    the frontier.
-    """
+    """In place of Scrapy's RetryMiddleware: a failure is judged once, and its retry waits in the frontier."""
 
     def __init__(self, verdicts: Verdicts) -> None:
         self._verdicts = verdicts
@@ -31,9 +27,7 @@ class OutcomeMiddleware:
         return cls(Verdicts(wired.leases, crawler.stats, wired.now))
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """The response, judged by its status; a hub's delivery is not judged, since it is no response of the
-        host.
-        """
+        """The response, judged by its status; a hub's delivery is not judged, since the host did not send it."""
         if "lease" in request.meta and "delivery" not in request.meta:
             self._verdicts.answered(request, response)
         return response

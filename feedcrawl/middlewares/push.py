@@ -13,9 +13,7 @@ if TYPE_CHECKING:
 
 
 class PushMiddleware:
-    """A request with `meta["delivery"]` (a `Pushed`) is not sent, because the hub's delivery already has the
-    document.
-    """
+    """A request with `meta["delivery"]` (a `Pushed`) is not sent: the hub's delivery already has the document."""
 
     def process_request(self, request: Request) -> Response | None:
         """The delivery as a response, with the body as the hub sent it; None if there is no delivery."""

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 
 class CommitPipeline:
-    """Ends the tasks of polls and articles. If the lease was lost meanwhile nothing changes: the new owner
-    repeats the work.
-    """
+    """Ends the tasks of polls and articles. Under a lost lease nothing changes: the new owner repeats the work."""
 
     def __init__(self, polls: PollEnd, articles: ArticleEnd, *, leases: Leases, tracer: Tracer) -> None:
         self._polls = polls

@@ -1,6 +1,4 @@
-"""Separates new from known (step 2): the entries of a poll, and an article that was already fetched from another
-URL.
-"""
+"""Separates new from known (step 2): entries of a poll, and an article already fetched from another URL."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Informs other programs (step 5): sends the queued commands and the events, in one round trip (on a cluster:
-several).
-"""
+"""Informs other programs (step 5): sends queued commands and events in one round trip (on a cluster: several)."""
 
 from __future__ import annotations
 
@@ -49,9 +47,7 @@ class PublishedStores:
 
 
 class PublishPipeline:
-    """Writes events after the records that they refer to and before the task ends: a kill may repeat an event but
-    loses none.
-    """
+    """Writes events after their records and before the task ends: a kill may repeat an event but loses none."""
 
     def __init__(
         self,

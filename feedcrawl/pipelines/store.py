@@ -59,9 +59,7 @@ class StorePipeline:
 
     @traced("store")
     def process_item(self, item: Any) -> Any:
-        """The item. A poll's tasks are enqueued here, before its lineages are saved: a known entry is not
-        enqueued again.
-        """
+        """The item. A poll's tasks are enqueued before its lineages are saved: known entries are not enqueued."""
         if isinstance(item, FeedPoll) and item.parsed is not None:
             item.writes = self._client.pipeline(transaction=False)
             self._entries(item)

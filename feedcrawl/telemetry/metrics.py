@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
 
 class StatsCounters(Collector):
-    """The counters of `names.COUNTERS`. A counter without labels starts at 0, since Prometheus computes rates
-    from a first value.
-    """
+    """The counters of `names.COUNTERS`. A counter without labels starts at 0, because rates need a first value."""
 
     def __init__(self, stats: Callable[[], Mapping[str, Any]]) -> None:
         self._stats = stats

@@ -39,7 +39,7 @@ class Metric:
 COUNTERS: Final = (
     Metric(
         "pages_fetched_total",
-        "Pages whose answer was a page",
+        "Pages fetched whose response was a page",
         stats=("feedcrawl/fetches/article/fetched/none", "feedcrawl/fetches/page/fetched/none"),
     ),
     Metric("pages_failed_total", "Pages given up, after retries", stats=("feedcrawl/articles/failed",)),
@@ -49,19 +49,19 @@ COUNTERS: Final = (
         "Pages given back because their site failed",
         stats=("feedcrawl/fetches/article/unreachable/publisher", "feedcrawl/fetches/page/unreachable/publisher"),
     ),
-    Metric("retries_total", "Tasks given back for another try that counts", stats=("feedcrawl/retries",)),
-    Metric("dlq_enqueued_total", "URLs moved to the dead letters", stats=("feedcrawl/dead_letters",)),
+    Metric("retries_total", "Tasks given back for another attempt", stats=("feedcrawl/retries",)),
+    Metric("dlq_enqueued_total", "URLs moved to the list of dead letters", stats=("feedcrawl/dead_letters",)),
     Metric("circuit_breaker_opened_total", "Circuits of hosts opened", stats=("feedcrawl/circuit/open",)),
     Metric("circuit_breaker_closed_total", "Circuits of hosts closed", stats=("feedcrawl/circuit/closed",)),
     Metric("circuit_breaker_probes_total", "Probes of open circuits", ("result",), ("feedcrawl/circuit/probes/",)),
-    Metric("fetches_total", "Answers and failures of tasks", ("kind", "outcome", "fault"), ("feedcrawl/fetches/",)),
-    Metric("outcomes_total", "The same by reason code", ("reason",), ("feedcrawl/outcome/",)),
-    Metric("requests_total", "Requests sent, robots.txt and probes too", stats=("downloader/request_count",)),
-    Metric("received_bytes_total", "Bytes of answers as sent", stats=("downloader/response_bytes",)),
-    Metric("decoded_bytes_total", "Bytes of bodies decoded", stats=("httpcompression/response_bytes",)),
-    Metric("saved_bytes_total", "Bytes that a 304 or a compressed feed spared", stats=("feedcrawl/bytes_saved",)),
-    Metric("polls_total", "Polls by what they came to", ("result",), ("feedcrawl/polls/",)),
-    Metric("pushes_total", "Deliveries of hubs", ("result",), ("feedcrawl/pushes/",)),
+    Metric("fetches_total", "Responses and failures of tasks", ("kind", "outcome", "fault"), ("feedcrawl/fetches/",)),
+    Metric("outcomes_total", "Responses and failures of tasks by reason code", ("reason",), ("feedcrawl/outcome/",)),
+    Metric("requests_total", "Requests sent, including robots.txt and probes", stats=("downloader/request_count",)),
+    Metric("received_bytes_total", "Bytes of responses as received", stats=("downloader/response_bytes",)),
+    Metric("decoded_bytes_total", "Bytes of bodies after decoding", stats=("httpcompression/response_bytes",)),
+    Metric("saved_bytes_total", "Bytes saved by 304 responses and compressed feeds", stats=("feedcrawl/bytes_saved",)),
+    Metric("polls_total", "Polls by result", ("result",), ("feedcrawl/polls/",)),
+    Metric("pushes_total", "Deliveries of hubs by result", ("result",), ("feedcrawl/pushes/",)),
     Metric("entries_new_total", "Entries seen for the first time", stats=("feedcrawl/entries/new",)),
     Metric("entries_changed_total", "Entries that were edited", stats=("feedcrawl/entries/changed",)),
     Metric("possibly_missed_total", "Polls that may have missed entries", stats=("feedcrawl/feeds/possibly_missed",)),
@@ -71,24 +71,37 @@ COUNTERS: Final = (
     Metric("files_stored_total", "Media files stored", stats=("feedcrawl/files/stored",)),
     Metric("files_bytes_total", "Bytes of media files stored", stats=("feedcrawl/files/bytes",)),
     Metric("files_failed_total", "Media files refused or given up", ("reason",), ("feedcrawl/files/failed/",)),
-    Metric("parse_failures_total", "Documents that a child could not read", ("reason",), ("feedcrawl/parse_failed/",)),
-    Metric("leases_lost_total", "Tasks that went to another worker", stats=("feedcrawl/scheduler/lease_lost",)),
-    Metric("pauses_total", "Pauses for the server or the disk", ("reason",), ("feedcrawl/scheduler/paused/",)),
-    Metric("errors_total", "Failures of the program's own", ("reason",), ("feedcrawl/failed/",)),
+    Metric(
+        "parse_failures_total",
+        "Documents that a child process could not parse",
+        ("reason",),
+        ("feedcrawl/parse_failed/",),
+    ),
+    Metric("leases_lost_total", "Leases lost to another worker", stats=("feedcrawl/scheduler/lease_lost",)),
+    Metric(
+        "pauses_total",
+        "Pauses of the crawl because of the server or the disk",
+        ("reason",),
+        ("feedcrawl/scheduler/paused/",),
+    ),
+    Metric("errors_total", "Errors of the program itself", ("reason",), ("feedcrawl/failed/",)),
 )
 """Counters of one worker since its start."""
 
 _SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 3, 4, 5, 7.5, 10, 20, 30, 60)
-FETCH_SECONDS: Final = Metric("fetch_duration_seconds", "Time of a request", ("kind",), buckets=_SECONDS)
+FETCH_SECONDS: Final = Metric("fetch_duration_seconds", "Duration of a request", ("kind",), buckets=_SECONDS)
 CONTENT_BYTES: Final = Metric(
-    "content_size_bytes", "Size of a body as sent", ("kind",), buckets=tuple(4.0**n for n in range(4, 13))
+    "content_size_bytes", "Size of a body as received", ("kind",), buckets=tuple(4.0**n for n in range(4, 13))
 )
 PARSE_SECONDS: Final = Metric(
-    "parse_duration_seconds", "Time of a document in a child", ("function",), buckets=(0.005, 0.01, 0.025, *_SECONDS)
+    "parse_duration_seconds",
+    "Duration of parsing a document in a child process",
+    ("function",),
+    buckets=(0.005, 0.01, 0.025, *_SECONDS),
 )
 INTERVAL_RATIO: Final = Metric(
     "poll_interval_ratio",
-    "Time between two polls of a feed as a share of what was chosen",
+    "Time between two polls of a feed divided by the chosen interval",
     buckets=(0.5, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 5, 10),
 )
 HISTOGRAMS: Final = (FETCH_SECONDS, CONTENT_BYTES, PARSE_SECONDS, INTERVAL_RATIO)
@@ -96,20 +109,29 @@ HISTOGRAMS: Final = (FETCH_SECONDS, CONTENT_BYTES, PARSE_SECONDS, INTERVAL_RATIO
 
 STORE_UP: Final = Metric("store_up", "Whether Redis could be read: 1 or 0")
 FEEDS: Final = Metric("feeds", "Subscribed feeds")
-FEEDS_DUE: Final = Metric("feeds_due", "Polls whose time has come, and that no worker holds")
-PENDING: Final = Metric("frontier_pending", "Tasks to be done", ("kind", "origin"))
+FEEDS_DUE: Final = Metric("feeds_due", "Polls that are due and that no worker holds")
+PENDING: Final = Metric("frontier_pending", "Pending tasks", ("kind", "origin"))
 ENDED: Final = Metric("frontier_ended_total", "Tasks that have ended", ("status", "kind"))
 LEASED: Final = Metric("frontier_leased", "Tasks that workers hold")
-PLACES: Final = Metric("frontier_hosts", "Hosts by where they stand; tasks that are delayed", ("lane", "place"))
+PLACES: Final = Metric(
+    "frontier_hosts", "Hosts by their place in a lane; place delayed counts tasks", ("lane", "place")
+)
 LATENESS: Final = Metric("lateness_seconds", "How long tasks had been due when they were taken", ("lane",))
 INPUT_QUEUE: Final = Metric("input_queue_size", "URLs in crawler_queue")
 DEAD_LETTERS: Final = Metric("dlq_size", "Dead letters")
 CIRCUITS: Final = Metric("circuit_breaker_state", "Hosts whose circuit is not closed", ("state",))
-FAILURES: Final = Metric("circuit_breaker_consecutive_failures", "Most failures in a row of such a host")
-BACKOFF: Final = Metric("circuit_breaker_current_backoff_seconds", "Longest time until one of them is asked again")
+FAILURES: Final = Metric(
+    "circuit_breaker_consecutive_failures", "Most failures in a row of a host whose circuit is not closed"
+)
+BACKOFF: Final = Metric(
+    "circuit_breaker_current_backoff_seconds",
+    "Longest time until a host whose circuit is not closed is requested again",
+)
 EVENTS: Final = Metric("events", "Events in the stream")
-EVENTS_LAG: Final = Metric("events_lag", "Events that a consumer group has not been given", ("group",))
-EVENTS_PENDING: Final = Metric("events_pending", "Events given and not acknowledged", ("group",))
+EVENTS_LAG: Final = Metric("events_lag", "Events not yet delivered to a consumer group", ("group",))
+EVENTS_PENDING: Final = Metric(
+    "events_pending", "Events delivered to a consumer group and not acknowledged", ("group",)
+)
 EVENTS_BEHIND: Final = Metric("events_behind_seconds", "Age of the oldest event that a group still needs", ("group",))
 
 FLEET: Final = (

@@ -36,9 +36,7 @@ _FAILED: Final = frozenset({"dead", "lost"})
 
 
 def exporting() -> TracerProvider:
-    """A provider that sends spans in the background; the service is named `feedcrawl` unless OTEL_SERVICE_NAME is
-    set.
-    """
+    """A provider that sends spans in the background; OTEL_SERVICE_NAME overrides the name `feedcrawl`."""
     own = Resource({"service.name": "feedcrawl", "service.version": __version__})
     provider = TracerProvider(resource=own.merge(OTELResourceDetector().detect()))
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
@@ -56,9 +54,7 @@ class Spans:
         self._tasks: dict[str, Span] = {}
 
     def begin(self, lease: Lease) -> Lease:
-        """Starts a task's span as a child of the span named in its payload (which any process may have written),
-        else a new trace.
-        """
+        """Starts a task's span as a child of the span in its payload, whichever process wrote it, else a new trace."""
         task, history = lease.task, lease.history
         said = {
             "task": task.id,

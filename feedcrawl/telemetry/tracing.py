@@ -1,6 +1,4 @@
-"""Spans of the work on a task, if FEEDCRAWL_TRACING is on; if it is off, nothing is imported and nothing is
-recorded.
-"""
+"""Spans of the work on a task, if FEEDCRAWL_TRACING is on; else nothing is imported and nothing recorded."""
 
 from __future__ import annotations
 
@@ -22,9 +20,7 @@ _NOTHING: Final = nullcontext()
 
 
 class Tracer(Protocol):
-    """Records spans: a task's span lasts as long as its lease, and the spans of its steps are children of that
-    span.
-    """
+    """Records spans: a task's span lasts as long as its lease, and the spans of its steps are its children."""
 
     on: bool
 

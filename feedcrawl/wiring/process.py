@@ -176,7 +176,7 @@ class Wiring(Stores):
 
     @cached_property
     def imports(self) -> Imports:
-        """What callers bring in numbers."""
+        """Imports lists of URLs and feeds from callers."""
         stores = (self.client, self.frontier, self.registry, self.articles, self.import_jobs)
         return Imports(*stores, self.gate, self.config, self.now)
 

@@ -1,6 +1,4 @@
-"""Collections: the articles that an actor of the API has put together, ordered by the time at which each was
-added.
-"""
+"""Collections: the articles that an actor of the API has put together, ordered by the time of their addition."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ PAGE: Final = 500
 
 
 class Collections:
-    """Collections of all actors, named `<actor>/<name>`; each actor has a collection `default`. Collections never
-    expire.
-    """
+    """Collections of all actors, named `<actor>/<name>`; each actor has a collection `default`. They never expire."""
 
     def __init__(self, client: Client, *, shards: int = 1) -> None:
         self._client = client
@@ -81,9 +77,7 @@ class Collections:
         return [media_id for media_id, _ in self.page(collection, limit)]
 
     def page(self, collection: str, limit: int, before: tuple[float, str] | None = None) -> list[tuple[str, float]]:
-        """The media_ids of a collection with the times at which they were added, the last first, from after
-        `before` on.
-        """
+        """The media_ids of a collection and the times of their addition, the last first, from after `before` on."""
         return newest_of(self._client, self._members(collection), limit, before=before)
 
     def holds(self, collection: str, media_id: str) -> bool:

@@ -31,9 +31,7 @@ class FileContents:
         self._directory = data_dir / FOLDER
 
     def keep(self, body: bytes, extension: str) -> tuple[str, str]:
-        """Writes the content unless it is already stored; returns its sha256 and its name. No reader sees a
-        partial file.
-        """
+        """Writes the content unless already stored; returns its sha256 and its name. No reader sees a partial file."""
         sha256 = hashlib.sha256(body).hexdigest()
         name = path_of(sha256, extension)
         if not self.touch(name):
@@ -42,9 +40,7 @@ class FileContents:
         return sha256, name
 
     def touch(self, name: str) -> bool:
-        """True if the file exists; its time of use is then set to now, so that retention keeps the file for a
-        day.
-        """
+        """True if the file exists; its time of use is then set to now, so that retention keeps it for a day."""
         with map_disk_errors(self._directory / name):
             try:
                 fd = open_beneath(self._directory, name, os.O_RDONLY)
@@ -77,9 +73,7 @@ class FileContents:
 
 
 class Files:
-    """The record of each media file by the id of its task, and the articles that refer to it. May raise
-    StoreUnavailable.
-    """
+    """The record of each media file by its task's id, and the articles that refer to it. May raise StoreUnavailable."""
 
     def __init__(self, client: Client, *, life_sec: float, shards: int = 1) -> None:
         self._client = client

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from feedcrawl.store.redis.client import Client, Pipeline
 
 _ARTICLE: Final = "article"
-"""Field for the last version's article without its text; the other fields are the fragments of each version, by
-content hash.
-"""
+"""Field of the last version's article without its text; the other fields are fragments by a version's content hash."""
 
 
 class MediaRecords:
@@ -73,9 +71,7 @@ class MediaRecords:
         pipe.expire(self._fragments(media_id), self._life_sec)
 
     def keep(self, pipe: Pipeline, media: Media, article: Mapping[str, Any]) -> None:
-        """Queues storing the article of the record's version, and its fragments unless stored (the fragments of a
-        version never change).
-        """
+        """Queues storing the article of the record's version, and the version's fragments, which never change."""
         if media.content_hash is not None:
             parts = fragments(article["content_html"], article["clean_text"])
             outline = {name: article.get(name) for name in OUTLINE}

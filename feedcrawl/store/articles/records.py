@@ -1,6 +1,4 @@
-"""Articles as consumers read them (`rss:*`, `webpage:*`), and the claims that make each canonical URL the article
-of one task.
-"""
+"""Articles as consumers read them (`rss:*`, `webpage:*`), and the claims by which one task owns a canonical URL."""
 
 from __future__ import annotations
 
@@ -54,9 +52,7 @@ class Articles:
     # --- claims ---
 
     def claim(self, uid: str, owner: str) -> str:
-        """Claims the uid of a canonical URL for a task, for 30 days; returns the task that has the claim (the
-        first to claim).
-        """
+        """Claims a canonical URL's uid for a task, for 30 days; returns the task that has the claim, the first one."""
         key = self._claim(uid)
         with self._client.pipeline(transaction=False) as pipe:
             pipe.set(key, owner, nx=True, ex=INDEX_LIFE_SEC)
@@ -64,9 +60,7 @@ class Articles:
             return str(pipe.execute()[1] or owner)
 
     def ask(self, pipe: Pipeline, asked: str, uid: str, *, claim: bool) -> None:
-        """Queues all queries about an article; with `claim` the task `asked` also claims the uid, unless another
-        task has the claim.
-        """
+        """Queues all queries about an article; with `claim` the task `asked` claims the uid if it is unclaimed."""
         key = self._claim(uid)
         _ = pipe.set(key, asked, nx=True, ex=INDEX_LIFE_SEC) if claim else pipe.get(key)
         pipe.get(key)
@@ -86,9 +80,7 @@ class Articles:
         return owner or asked, {*first, *own}, digest if status == "success" else None, joined
 
     def ask_winner(self, pipe: Pipeline, uid: str, categories: Iterable[str]) -> None:
-        """Queues the queries for an article's `status` and `canonical_url`, the task that claimed it, and whether
-        each category has it.
-        """
+        """Queues queries for an article's `status` and `canonical_url`, the task with its claim, and its categories."""
         pipe.hmget(keys.article(uid), "status", "canonical_url")
         pipe.get(self._claim(uid))
         for category in categories:
@@ -100,9 +92,7 @@ class Articles:
         return {uid: owner for uid, owner in zip(uids, found, strict=True) if owner}
 
     def inherit(self, uid: str, before: str, owner: str) -> bool:
-        """Transfers a claim to `owner` if `before` still has it: that task has ended and its article is gone.
-        True if transferred.
-        """
+        """Transfers a claim from a task that has ended without an article; True if `before` still had the claim."""
         return bool(self._inherit(keys=[self._claim(uid)], args=[before, owner, INDEX_LIFE_SEC]))
 
     def sighting(self, pipe: Pipeline, uid: str, url: str) -> None:
@@ -158,9 +148,7 @@ class Articles:
             return {uid for uid, status in zip(uids, pipe.execute(), strict=True) if status == "success"}
 
     def categorize_known(self, uids: Sequence[str], categories: Sequence[str]) -> None:
-        """Adds stored articles to categories; a uid that was merged stands for the article into which it was
-        merged.
-        """
+        """Adds stored articles to categories; for a merged uid, the article into which it was merged."""
         joined = get_each(self._client, [self._key("joined", uid) for uid in uids])
         winners = [winner or uid for uid, winner in zip(uids, joined, strict=True)]
         with self._client.pipeline(transaction=False) as pipe:
@@ -213,9 +201,7 @@ class Articles:
     # --- keys that consumers read ---
 
     def write(self, pipe: Pipeline, uid: str, fields: Mapping[str, str | int | float]) -> None:
-        """Queues replacing the whole HASH of an article or of a failed URL, so that no field of an earlier
-        version remains.
-        """
+        """Queues replacing the whole HASH of an article or of a failed URL: no field of an earlier version remains."""
         key = keys.article(uid)
         pipe.delete(key)
         pipe.hset(key, mapping=fields)
@@ -270,9 +256,7 @@ class Articles:
     # --- the page cache ---
 
     def cache_page(self, url_sha256: str, html: str, now: float) -> None:
-        """Stores a page's decoded HTML for its time to live; when all pages exceed their limit, the oldest are
-        dropped.
-        """
+        """Stores a page's decoded HTML for its time to live; over the limit of all pages, the oldest are dropped."""
         if not self._lives.page_sec or not self._lives.pages_bytes:
             return
         size = len(html.encode("utf-8", "surrogatepass"))
@@ -298,9 +282,7 @@ class Articles:
         return str(self._client.get(keys.webpage(url_sha256)) or "")
 
     def _make_room(self, total: int) -> None:
-        """Drops the oldest pages until a sixteenth of the limit is free, so that the next pages need no room
-        made.
-        """
+        """Drops the oldest pages until a sixteenth of the limit is free, so that this is rarely needed."""
         room = self._lives.pages_bytes - self._lives.pages_bytes // 16
         while total > room and (oldest := self._client.zrange(keys.PAGE_CACHE_INDEX, 0, 31)):
             sizes = self._client.hmget(keys.PAGE_CACHE_SIZES, oldest)

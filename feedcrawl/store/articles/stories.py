@@ -22,14 +22,10 @@ if TYPE_CHECKING:
 DAY_SEC = 86_400
 JOIN_LIFE_SEC = 30 * DAY_SEC
 BUCKET_SIZE = 1000
-"""Most articles in a bucket; later ones are not compared. A site with that many articles of one title uses a
-template.
-"""
+"""Most articles in a bucket; later ones are not compared. So many articles of one title come from a template."""
 
 COMPARED = 200
-"""Most articles of a bucket that are returned, the last added: copies appear soon after each other, and comparing
-each costs 0.1 ms.
-"""
+"""Most articles returned from a bucket, the last added: copies appear soon, and comparing each costs 0.1 ms."""
 
 
 class Stories:
@@ -48,9 +44,7 @@ class Stories:
     # --- buckets ---
 
     def meet(self, pipe: Pipeline, bucket: tuple[str, str], uid: str, left: str, lengths: tuple[int, int]) -> None:
-        """Queues adding an article to a bucket (`text` or `title`, and a digest) with its fingerprint; `met`
-        decodes the reply.
-        """
+        """Queues adding an article's fingerprint to a bucket (`text` or `title`, digest); `met` decodes the reply."""
         kind, digest = bucket
         life = self._lives[kind]
         # EVAL: a cluster's pipeline cannot run registered scripts.
@@ -69,9 +63,7 @@ class Stories:
     # --- merges ---
 
     def join(self, pipe: Pipeline, join: Mapping[str, Any], *, life_sec: int, record: Mapping[str, Any] | None) -> None:
-        """Queues storing a merge (`uid`, `winner`, `at_ts` and further fields), and for `life_sec` the merged
-        article's own record.
-        """
+        """Queues storing a merge (`uid`, `winner`, `at_ts`, …), and for `life_sec` the merged article's own record."""
         uid, at = join["uid"], join["at_ts"]
         pipe.set(f"{self._prefix}join:{uid}", json.dumps(join, ensure_ascii=False), ex=JOIN_LIFE_SEC)
         pipe.zadd(f"{self._prefix}joins", {uid: at})

@@ -103,9 +103,7 @@ def folder_beneath(root: Path, name: str, *, create: bool) -> Iterator[tuple[int
 
 
 def write_beneath(root: Path, name: str, data: bytes) -> None:
-    """Writes the file `name` under `root`, completely or not at all: written in `root`, synced, then renamed.
-    Raises OSError.
-    """
+    """Writes the file `name` under `root`, wholly or not at all: written in `root`, synced, renamed. Raises OSError."""
     with folder_beneath(root, name, create=True) as (at, last), folder_beneath(root, "-", create=False) as (top, _):
         beside = f"{secrets.token_hex(8)}{_SUFFIX}"
         fd = _open_file(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, above=top)
@@ -141,9 +139,7 @@ def _open_file(name: str, flags: int, *, above: int) -> int:
 
 
 def write_whole(fd: int, data: bytes, *, end: int) -> None:
-    """Appends `data` to a file of `end` bytes, completely or not at all: a partial write is truncated. Raises
-    OSError.
-    """
+    """Appends `data` to a file of `end` bytes, wholly or not at all: a partial write is cut off. Raises OSError."""
     try:
         view = memoryview(data)
         while view:
@@ -154,9 +150,7 @@ def write_whole(fd: int, data: bytes, *, end: int) -> None:
 
 
 def write_anew(path: Path, chunks: Iterable[bytes]) -> None:
-    """Replaces the content of a file, or leaves the file unchanged: written beside it, synced, then renamed.
-    Raises DiskUnavailable.
-    """
+    """Replaces a file's content, wholly or not at all: written beside it, synced, renamed. Raises DiskUnavailable."""
     with map_disk_errors(path), _beside(path) as (fd, name):
         for chunk in chunks:
             write_whole(fd, chunk, end=os.fstat(fd).st_size)
@@ -178,9 +172,7 @@ def probe(directory: Path, *, beyond: Path | None = None) -> None:
 
 
 def free_bytes(directory: Path) -> int:
-    """The bytes free for this process on the directory's disk (on its parent's, if it does not exist). Raises
-    DiskUnavailable.
-    """
+    """Bytes free for this process on the directory's disk (if missing: its parent's). Raises DiskUnavailable."""
     there = next(each for each in (directory, *directory.absolute().parents) if each.exists())
     with map_disk_errors(directory):
         found = os.statvfs(there)
@@ -188,9 +180,7 @@ def free_bytes(directory: Path) -> int:
 
 
 def sweep(root: Path, now: float) -> int:
-    """Removes unfinished files that a kill left more than an hour ago; returns their number. Raises
-    DiskUnavailable.
-    """
+    """Removes unfinished files that a kill left over an hour ago; returns their number. Raises DiskUnavailable."""
     count = 0
     with map_disk_errors(root):
         for folder in (root, *(each for each in root.glob("*") if each.is_dir() and not each.is_symlink())):

@@ -29,9 +29,7 @@ _FILE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])\.ndjson")
 
 
 class Part(NamedTuple):
-    """A part of a day's file, up to offset `end`: the matching records, each with the offset of the end of its
-    line.
-    """
+    """A part of a day's file, up to offset `end`: the matching records, each with the offset after its line."""
 
     end: int
     records: Iterator[tuple[int, dict[str, Any]]]

@@ -82,11 +82,9 @@ class RawStore:
         self._pool = ThreadPoolExecutor(1, "raw")
 
     def append(self, exchange: Exchange) -> RawRef:
-        """Writes a request and its response; returns their reference. ValueError if `fetch_id` is no UUID (a bug
-        of the caller).
-        """
+        """Writes a request and its response; returns their reference. ValueError for a `fetch_id` that is no UUID."""
         if str(UUID(exchange.fetch_id)) != exchange.fetch_id:
-            raise ValueError(f"{exchange.fetch_id} is not how a UUID is written")
+            raise ValueError(f"{exchange.fetch_id} is not a UUID in its canonical form")
         packed = pack(exchange)
         with self._lock:
             file = self._current(exchange.fetched_at)
@@ -98,9 +96,7 @@ class RawStore:
                 raise
 
     def append_async(self, exchange: Exchange) -> Future[RawRef]:
-        """As `append`; a large body is written in a thread, a small one at once, so that its future is done on
-        return.
-        """
+        """As `append`: a large body is written in a thread, a small one at once, and then the future is done."""
         if len(exchange.body) > _INLINE_BYTES:
             return self._pool.submit(self.append, exchange)
         future: Future[RawRef] = Future()
@@ -121,8 +117,8 @@ class RawStore:
         return self._index.refs(day)
 
     def find(self, fetch_id: str, day: date | None = None) -> RawRef | None:
-        """The reference of a fetch, from the index files on this disk; None if there is none. ValueError if
-        `fetch_id` is no UUID.
+        """The reference of a fetch by the indexes on this disk, or None. ValueError for a `fetch_id` that is no
+        UUID.
         """
         return self._index.find(fetch_id, day)
 
@@ -170,9 +166,7 @@ class RawStore:
         }
 
     def _current(self, at: datetime) -> _WarcFile:
-        """The file to write to. A fetch from before midnight goes into the new day's file if that is already
-        open.
-        """
+        """The file to write to. A fetch from before midnight goes into the new day's file if that is open."""
         file, at = self._file, at.astimezone(UTC)
         if file and at.date() <= file.day and file.end < self._max_file_bytes and not file.broken:
             return file
@@ -225,9 +219,7 @@ class RawStore:
 
 
 class _WarcFile:
-    """A WARC file and its index, open for writing. `end` is the length of all complete records. Methods raise
-    OSError.
-    """
+    """A WARC file and its index, open for writing; `end` is the length of all complete records. Raises OSError."""
 
     def __init__(self, directory: Path, name: str, lead: bytes, machine: str) -> None:
         self.name, self.path = name, directory / name

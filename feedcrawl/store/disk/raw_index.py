@@ -71,9 +71,7 @@ class RawRef:
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> Self:
-        """The reference from the parsed JSON of `as_json`. KeyError, TypeError or ValueError if the value is
-        malformed.
-        """
+        """The reference from the parsed JSON of `as_json`. KeyError, TypeError or ValueError if malformed."""
         known = {name: value[name] for name in _NAMES}
         known["fetched_at"] = datetime.fromisoformat(value["fetched_at"])
         known["refers_to"] = Captured.from_json(value["refers_to"]) if value["refers_to"] else None
@@ -94,9 +92,7 @@ class RawIndex:
         return filter(None, map(_parsed, self._lines(day)))
 
     def find(self, fetch_id: str, day: date | None = None) -> RawRef | None:
-        """The reference of a fetch; with `day` only that day's files are read. None if not found; ValueError if
-        the id is no UUID.
-        """
+        """The reference of a fetch, or None; with `day` only that day's files are read. ValueError if it is no UUID."""
         # The id is the first field of a line, so that other lines need not be parsed.
         start = f'{{"fetch_id":"{UUID(fetch_id)}"'.encode()
         return next(filter(None, (_parsed(line) for line in self._lines(day) if line.startswith(start))), None)

@@ -1,6 +1,4 @@
-"""The list of dead letters, which other programs read too: read in pages, and dead letters removed from any
-position.
-"""
+"""The list of dead letters, which other programs read too: reads pages, and removes dead letters anywhere."""
 
 from __future__ import annotations
 

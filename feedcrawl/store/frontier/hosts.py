@@ -60,9 +60,7 @@ class Hosts:
 
 
 def _key(origin: str) -> str:
-    """The key `robots:<host>` for https at port 443; otherwise with the port, so that http (`:80`) has a key of
-    its own.
-    """
+    """The key `robots:<host>` for https at port 443, else with the port, so that http (`:80`) has its own key."""
     parts = urlsplit(origin)
     default = {"https": None, "http": 80}.get(parts.scheme)
     port = parts.port or default

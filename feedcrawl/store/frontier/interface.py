@@ -160,9 +160,7 @@ class Frontier(Protocol):
 
     @abstractmethod
     def turn(self, lease: Lease) -> float | None:
-        """Reserves the host's next turn under a lease; returns the seconds until that turn, None if the lease is
-        lost.
-        """
+        """Reserves the host's next turn under a lease; returns the seconds until then, None if the lease is lost."""
 
     @abstractmethod
     def visit(self, host: str, url: str) -> Lease | float:
@@ -187,9 +185,7 @@ class Frontier(Protocol):
 
     @abstractmethod
     def forgive(self, hosts: Iterable[str]) -> int:
-        """Forgets failures of hosts and their domains that were caused by our own network; returns the number of
-        circuits closed.
-        """
+        """Forgets failures of hosts and domains that our own network caused; returns the number of closed circuits."""
 
     @abstractmethod
     def remove(self, task_id: str) -> bool:
@@ -240,21 +236,15 @@ class Frontier(Protocol):
 
     @abstractmethod
     def histories(self, task_ids: Sequence[str]) -> dict[str, History]:
-        """The histories of the tasks that are known, in one round trip; a task that a worker holds counts as
-        pending.
-        """
+        """The histories of the known tasks, in one round trip; a task that a worker holds counts as pending."""
 
     @abstractmethod
     def counts(self) -> dict[str, int]:
-        """Number of tasks by `status:kind` (`pending:feed`, `dead:article`, …; ended tasks since the beginning),
-        and `leased`.
-        """
+        """Tasks by `status:kind` (`pending:feed`, `dead:article`, …; ended tasks since the beginning), and `leased`."""
 
     @abstractmethod
     def figures(self) -> Figures:
-        """Number of tasks by status, kind, origin and source; of hosts by lane and place; and how late tasks were
-        taken.
-        """
+        """Tasks by status, kind, origin and source; hosts by lane and place; how late tasks were taken."""
 
     @abstractmethod
     def host(self, name: str) -> HostFigures:
@@ -266,9 +256,7 @@ class Frontier(Protocol):
 
     @abstractmethod
     def hosts(self, cursor: int = 0, *, count: int = 1000) -> tuple[int, dict[str, int]]:
-        """Some hosts with their number of pending tasks, and the next cursor (0 at the end); costs as much as
-        SCAN.
-        """
+        """Some hosts with their number of pending tasks, and the next cursor (0 at the end); costs as SCAN does."""
 
     @abstractmethod
     def urls(self, cursor: int = 0, *, count: int = 1000) -> tuple[int, list[tuple[Task, History]]]:
@@ -295,9 +283,7 @@ def patch_text(patch: Mapping[str, Any] | None) -> str:
 
 
 def patched(record: dict[str, Any], patch: Mapping[str, Any] | None, *, without: Iterable[str]) -> dict[str, Any]:
-    """A record with a patch applied as the scripts do it: None removes a field, the payload is stored as JSON
-    text.
-    """
+    """A record with a patch applied as the scripts do: None removes a field, the payload becomes JSON text."""
     record = {name: value for name, value in record.items() if name not in without} | dict(patch or {})
     if isinstance(record.get("payload"), dict):
         record["payload"] = compact(record["payload"])

@@ -58,7 +58,7 @@ def agree(client: Client, shards: int) -> None:
         said = client.get(keys.SHARDS)
     if said is None or int(said) != shards:
         detail = (
-            f"the server's work lies in {said} shard(s), and FEEDCRAWL_SHARDS says {shards}: set "
+            f"the server's tasks are in {said} shard(s), and FEEDCRAWL_SHARDS is {shards}: set "
             f"FEEDCRAWL_SHARDS={said} for every worker and command. To change the number, export the subscriptions "
             "(`scrapy opml`), and subscribe to them on an empty server"
         )

@@ -21,9 +21,7 @@ class Answers:
         self._client = client
 
     def begin(self, name: str, mark: str) -> str | None:
-        """Marks a request as running; returns None, or the text already stored under the name: a running
-        request's mark or a response.
-        """
+        """Marks a request as running; returns the text already stored, a mark or a response, else None."""
         key = keys.api_answer(name)
         found: str | None = None
         while found is None and not self._client.set(key, mark, nx=True, ex=OPEN_SEC):

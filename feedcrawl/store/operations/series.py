@@ -1,6 +1,4 @@
-"""Counts over time, in each shard: a HASH for each day with its time slots, a ZSET for each quarter day with
-feeds or hosts.
-"""
+"""Counts over time, in each shard: a HASH of time slots for each day, a ZSET of feeds or hosts for each quarter day."""
 
 from __future__ import annotations
 

@@ -49,18 +49,14 @@ class Events:
         self._since_trim = 0
 
     def add(self, pipe: Pipeline, events: Iterable[Event], traceparent: str | None = None) -> None:
-        """Queues events on a pipeline, in order; with tracing, each has the traceparent of the span that caused
-        it.
-        """
+        """Queues events on a pipeline, in order; with tracing, each has the traceparent of its span."""
         trace = {"traceparent": traceparent} if traceparent else {}
         for event in events:
             pipe.xadd(keys.EVENTS, {"type": event.type, "id": event.id, "data": event.data, **trace})
             self._since_trim += 1
 
     def trim(self, now: float, *, force: bool = False) -> None:
-        """Removes events older than their time to live, but none that a consumer group has not yet received or
-        acknowledged.
-        """
+        """Removes events older than their time to live, except those that a consumer group still needs."""
         if self._since_trim < TRIM_EVERY and not force:
             return
         self._since_trim = 0

@@ -66,9 +66,7 @@ class Pushes:
         return _push(self._client.get(self._key("push", feed_id)))
 
     def update(self, feed_id: str, change: Callable[[Push | None], Push | None]) -> Push | None:
-        """Replaces a subscription by `change` of it, repeated until no other writer came between; None from
-        `change` leaves it unchanged.
-        """
+        """Replaces a subscription by `change` of it, again if another writer came between; None changes nothing."""
         key, listed = self._key("push", feed_id), self._list(feed_id)
         while True:
             text = self._client.get(key)
@@ -84,9 +82,7 @@ class Pushes:
         return int(self._client.llen(self._key("deliveries", feed_id)))
 
     def keep(self, feed_id: str, delivery: Delivery, digest: str) -> Literal["kept", "replayed", "full"]:
-        """Stores a delivery until it is read; refused as `replayed` if one with the same `digest` came recently,
-        or as `full`.
-        """
+        """Stores a delivery until it is read, unless its `digest` came recently (`replayed`) or the queue is `full`."""
         name, seen = self._key("deliveries", feed_id), self._key("delivered", f"{feed_id}:{digest}", of=feed_id)
         if self._client.exists(seen):
             return "replayed"
@@ -112,9 +108,7 @@ class Pushes:
             pipe.execute()
 
     def pages(self, size: int) -> Iterator[tuple[int, list[str]]]:
-        """The ids of all feeds with a subscription, in no order, in pages of about `size`, each page with its
-        shard.
-        """
+        """The ids of all feeds with a subscription, unordered, in pages of about `size`, each with its shard."""
         return members_of(self._client, [f"{keys.shard(number)}pushes" for number in range(self._shards)], size)
 
     def all_of(self, feed_ids: Sequence[str]) -> dict[str, Push]:

@@ -91,9 +91,7 @@ class Commands(Protocol):
 
 
 class Pipeline(Commands, Protocol):
-    """Commands that are sent to the server together; in one transaction if `pipeline` was called with
-    `transaction=True`.
-    """
+    """Commands that are sent to the server together; in one transaction if created with `transaction=True`."""
 
     def execute(self, raise_on_error: bool = True) -> list[Any]: ...
     def __enter__(self) -> Self: ...

@@ -63,9 +63,7 @@ _FIXED: dict[str, Any] = {
 
 
 class Connection:
-    """A client, and the embedded server if it is used. `warnings` are the doubts of the start-up check that did
-    not refuse the server.
-    """
+    """A client, and the embedded server if used. `warnings` are doubts of the start-up check that were let pass."""
 
     def __init__(self, client: Client, server: EmbeddedServer | None = None) -> None:
         self.client = client
@@ -78,9 +76,7 @@ class Connection:
         return self._server is not None
 
     def close(self) -> None:
-        """Closes the client; the embedded server ends with the last connection of the last process. Safe to
-        repeat.
-        """
+        """Closes the client; the embedded server ends with its last connection of any process. Safe to repeat."""
         for node in _nodes(self.client, all_of_them=True):
             node.close()
             node.connection_pool.disconnect()
@@ -179,9 +175,7 @@ def is_cluster(client: object) -> bool:
 
 
 def in_order(pipe: Pipeline) -> None:
-    """Makes sure that commands queued so far run before commands queued later: a cluster's pipeline is executed
-    here.
-    """
+    """Makes sure that queued commands run before those queued later: executes a cluster's pipeline here."""
     queued: object = pipe
     if isinstance(queued, ClusterPipeline):
         queued.execute()
@@ -264,7 +258,7 @@ def _check_node(client: redis.Redis, *, unsafe: bool) -> tuple[str, ...]:
         if error.__cause__ and isinstance(error.__cause__, ServerRefused):
             raise error.__cause__ from error
         detail = (
-            f"{name} does not answer ({error}): start it, or mend REDIS_URL, or unset it to use the embedded server"
+            f"{name} does not answer ({error}): start it, or correct REDIS_URL, or unset it to use the embedded server"
         )
         raise ServerRefused("unreachable", detail) from error
     findings = [*_version(name, info), *_persistence(name, info, config), *_eviction(name, info, config)]
@@ -286,7 +280,9 @@ def _version(name: str, info: Mapping[str, Any]) -> Iterator[ServerRefused]:
     version = str(info.get("redis_version", ""))
     numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
     if len(numbers) < len(OLDEST_VERSION):
-        yield ServerRefused("doubt", f"{name} does not tell its version; feedcrawl needs Redis or Valkey 6.2 or later")
+        yield ServerRefused(
+            "doubt", f"{name} does not report its version; feedcrawl needs Redis or Valkey 6.2 or later"
+        )
     elif numbers < OLDEST_VERSION:
         yield ServerRefused("too_old", f"{name} is version {version}: upgrade it to Redis or Valkey 6.2 or later")
 

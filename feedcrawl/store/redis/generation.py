@@ -1,6 +1,4 @@
-"""The id of the server's data, stored in Redis and in the data directory: it distinguishes an emptied server from
-a new one.
-"""
+"""The id of the server's data, in Redis and in the data directory: distinguishes an emptied server from a new one."""
 
 from __future__ import annotations
 
@@ -19,8 +17,8 @@ if TYPE_CHECKING:
     from feedcrawl.store.redis.client import Client
 
 _WHAT_TO_DO = (
-    "put its data back, or set REDIS_URL to the right server; or run `scrapy restore`, which subscribes anew to what "
-    "this data directory remembers; `scrapy restore --accept` takes the server as it is"
+    "put its data back, or set REDIS_URL to the right server; or run `scrapy restore`, which subscribes again to the "
+    "feeds and sitemaps saved in this data directory; `scrapy restore --accept` accepts the server as it is"
 )
 _REFUSALS = {
     "emptied": ("emptied", "the server has lost its data since {directory} was last used with it: {todo}"),
@@ -43,9 +41,7 @@ class Generation:
         self._seen: str | None = None
 
     def check(self) -> None:
-        """Raises ServerRefused if the server has lost its data (`emptied`) or is not the known one
-        (`another_server`).
-        """
+        """Raises ServerRefused if the server has lost its data (`emptied`) or is another one (`another_server`)."""
         self._judge(self._known(), self._in_redis())
 
     def settle(self) -> None:

@@ -64,9 +64,7 @@ def robots(host: str) -> str:
 
 
 def queue_taken(worker: str) -> str:
-    """LIST: members of `crawler_queue` that a worker has taken and not yet enqueued in the frontier; in the
-    queue's slot.
-    """
+    """LIST: members of `crawler_queue` that a worker has taken and not yet enqueued; in the queue's slot."""
     return f"{{{CRAWLER_QUEUE}}}:taken:{worker}"
 
 
@@ -86,9 +84,7 @@ def import_job(job_id: str) -> str:
 
 
 def letter(uid: str) -> str:
-    """STRING: a dead letter as the frontier wrote it, if its URLs have secrets; the list has the dead letter
-    without them.
-    """
+    """STRING: a dead letter as the frontier wrote it, with secrets in its URLs; the list has it without them."""
     return f"{shard()}letter:{uid}"
 
 

@@ -23,9 +23,7 @@ class Run(NamedTuple):
 
 
 class SiteRuns:
-    """At most one run per source at a time, shared by all workers that take part. Methods may raise
-    StoreUnavailable.
-    """
+    """At most one run per source at a time, shared by its workers. Methods may raise StoreUnavailable."""
 
     def __init__(self, client: Client, *, shard: int = 0) -> None:
         self._client = client

@@ -135,9 +135,7 @@ class Sitemaps:
         pipe.expire(key, DAY_LIFE_SEC)
 
     def save_seen(self, pipe: Pipeline, sitemap_id: str, seen: bytes) -> None:
-        """Queues storing the URLs that were read. Must come after the tasks of the new URLs, since a stored URL
-        is not enqueued again.
-        """
+        """Queues storing the URLs read. New URLs must be enqueued first: a stored URL is not enqueued again."""
         pipe.set(self._key("sitemap_seen", sitemap_id), seen, ex=SEEN_LIFE_SEC)
 
     def commit(self, sitemap_id: str, record: SitemapRecord, fetch: dict[str, Any]) -> list[list[str | int]]:

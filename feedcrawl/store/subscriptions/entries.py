@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from feedcrawl.store.redis.client import Client, Pipeline
 
 LIFE_SEC = 400 * 86_400
-"""A feed's lineage is kept for longer than any entry or article, so that a removed entry does not count as new
-again.
-"""
+"""A feed's lineage is kept longer than any entry or article, so that a removed entry does not become new again."""
 
 
 class Entries:

@@ -99,9 +99,7 @@ class Registry:
         self._client.incrbyfloat(f"{self._prefix(feed_id)}demand", by)
 
     def demand_changed(self, feed_id: str, by: float) -> list[Command]:
-        """The commands that change the demand of all feeds by a feed's change; the frontier runs them with
-        `done`.
-        """
+        """The commands that change the demand by a feed's change; the frontier runs them with `done`."""
         return [["INCRBYFLOAT", f"{self._prefix(feed_id)}demand", f"{by:.12f}"]] if by else []
 
     def failing_changed(self, feed_id: str, before: PollRecord, after: PollRecord) -> list[Command]:
