@@ -170,8 +170,7 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_step_of_a_pipeline_is_within_its_span(seen: Traced) -> None:
     class Pipeline:
-        class _wired:  # noqa: N801 - as the wiring
-            tracer = seen.tracer
+        _tracer = seen.tracer
 
         @traced("store")
         def process_item(self, item: object) -> object:
