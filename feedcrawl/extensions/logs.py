@@ -163,11 +163,11 @@ class Console:
     def __call__(self, event: Event) -> str:
         """The line; its time is cut to seconds."""
         level, trace = str(event.pop("level")), event.pop("exception", None)
-        source, at, said = str(event.pop("logger")), event.pop("timestamp"), escaped(str(event.pop("event")))
+        source, at, message = str(event.pop("logger")), event.pop("timestamp"), escaped(str(event.pop("event")))
         shown = f"\x1b[{_LEVEL_COLOURS.get(level, '0')}m{level}\x1b[0m" if self._colours else level
         where = "" if event or source.startswith("feedcrawl") else f"{source}: "
         pairs = [f"{key}={quoted(value)}" for key, value in event.items() if value is not None]
-        line = " ".join([f"{at[:10]} {at[11:19]}Z [{shown}] {where}{said}", *pairs])
+        line = " ".join([f"{at[:10]} {at[11:19]}Z [{shown}] {where}{message}", *pairs])
         return line if trace is None else "\n    ".join([line, *map(escaped, str(trace).splitlines())])
 
 

@@ -62,14 +62,14 @@ class Tracing:
     def request_reached_downloader(self, request: Request) -> None:
         """Starts the span of a request; each redirect hop and each retry has its own."""
         if (lease := request.meta.get("lease")) is not None:
-            said = {"http.request.method": request.method, "url.full": without_secrets(request.url)}
-            request.meta[SPAN] = self._tracer.start("request", lease, said)
+            attributes = {"http.request.method": request.method, "url.full": without_secrets(request.url)}
+            request.meta[SPAN] = self._tracer.start("request", lease, attributes)
 
     def response_downloaded(self, response: Response, request: Request) -> None:
         """Sets status and body size on the span."""
         if (span := request.meta.get(SPAN)) is not None:
-            said = {"http.response.status_code": response.status, "http.response.body.size": len(response.body)}
-            span.set_attributes(said)
+            attributes = {"http.response.status_code": response.status, "http.response.body.size": len(response.body)}
+            span.set_attributes(attributes)
 
     def request_left_downloader(self, request: Request) -> None:
         """Ends the span of a request, failed or not; `fetch_id` identifies the exchange in the archive."""

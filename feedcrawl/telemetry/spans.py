@@ -56,14 +56,14 @@ class Spans:
     def begin(self, lease: Lease) -> Lease:
         """Starts a task's span as a child of the span in its payload, whichever process wrote it, else a new trace."""
         task, history = lease.task, lease.history
-        said = {
+        facts = {
             "task": task.id,
             "origin": task.origin,
             "attempts": history.attempts,
             "again": history.again,
             "request_id": task.payload.get("request_id"),
         }
-        attributes = {"url.full": without_secrets(task.url), "server.address": task.host, **_named(said)}
+        attributes = {"url.full": without_secrets(task.url), "server.address": task.host, **_named(facts)}
         span = self._tracer.start_span(task.kind, _parent(lease), SpanKind.CONSUMER, attributes)
         carrier: dict[str, str] = {}
         _W3C.inject(carrier, set_span_in_context(span, Context()))
@@ -86,22 +86,22 @@ class Spans:
         """Starts the span of a step; the caller ends it with the span's `end()`."""
         return self._tracer.start_span(name, _parent(lease), SpanKind.CLIENT, attributes)
 
-    def span(self, name: str, lease: Lease | None, **said: object) -> AbstractContextManager[Any]:
+    def span(self, name: str, lease: Lease | None, **attributes: object) -> AbstractContextManager[Any]:
         """A step's span, current within the block; an exception is recorded and raised again."""
-        return nullcontext() if lease is None else self._step(name, lease, said)
+        return nullcontext() if lease is None else self._step(name, lease, attributes)
 
     @contextmanager
-    def _step(self, name: str, lease: Lease, said: Mapping[str, object]) -> Iterator[Span]:
-        span = self._tracer.start_span(name, _parent(lease), attributes=_named(said))
+    def _step(self, name: str, lease: Lease, attributes: Mapping[str, object]) -> Iterator[Span]:
+        span = self._tracer.start_span(name, _parent(lease), attributes=_named(attributes))
         with use_span(span, end_on_exit=True):
             yield span
 
-    def note(self, lease: Lease | None, **said: object) -> None:
+    def note(self, lease: Lease | None, **attributes: object) -> None:
         """Sets attributes on the current step's span, and on the task's span if there is a lease."""
         task = self._tasks.get(lease.token) if lease is not None else None
         for span in (task, get_current_span()):
             if span is not None:
-                span.set_attributes(_named(said))
+                span.set_attributes(_named(attributes))
 
     def close(self) -> None:
         """Ends the open spans and sends all that are queued, within OTEL_EXPORTER_OTLP_TIMEOUT."""
@@ -128,5 +128,5 @@ def _parent(lease: Lease) -> Context:
     return _W3C.extract({_HEADER: traceparent(lease.task.payload) or ""}, Context())
 
 
-def _named(said: Mapping[str, Any]) -> dict[str, Any]:
-    return {f"feedcrawl.{name}": value for name, value in said.items() if value not in (None, "")}
+def _named(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    return {f"feedcrawl.{name}": value for name, value in attributes.items() if value not in (None, "")}

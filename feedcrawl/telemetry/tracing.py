@@ -32,10 +32,10 @@ class Tracer(Protocol):
     def end(self, lease: Lease, status: str, reason: str = "") -> None:
         """Ends the task's span: this worker no longer holds the task."""
 
-    def span(self, name: str, lease: Lease | None, **said: object) -> AbstractContextManager[Any]:
+    def span(self, name: str, lease: Lease | None, **attributes: object) -> AbstractContextManager[Any]:
         """The span of one step; log lines within it carry its ids. Without a lease there is no span."""
 
-    def note(self, lease: Lease | None, **said: object) -> None:
+    def note(self, lease: Lease | None, **attributes: object) -> None:
         """Sets attributes on the spans of the task and of the current step; without a lease only on the step's."""
 
     def close(self) -> None:
@@ -54,11 +54,11 @@ class Untraced:
     def end(self, lease: Lease, status: str, reason: str = "") -> None:
         """Does nothing."""
 
-    def span(self, name: str, lease: Lease | None, **said: object) -> AbstractContextManager[Any]:  # noqa: ARG002
+    def span(self, name: str, lease: Lease | None, **attributes: object) -> AbstractContextManager[Any]:  # noqa: ARG002
         """A context that does nothing."""
         return _NOTHING
 
-    def note(self, lease: Lease | None, **said: object) -> None:
+    def note(self, lease: Lease | None, **attributes: object) -> None:
         """Does nothing."""
 
     def close(self) -> None:

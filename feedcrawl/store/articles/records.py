@@ -174,7 +174,9 @@ class Articles:
             for uid in uids:
                 pipe.hmget(keys.article(uid), *names)
             replies = pipe.execute()
-        return [{name: text for name, text in zip(names, said, strict=True) if text is not None} for said in replies]
+        return [
+            {name: text for name, text in zip(names, values, strict=True) if text is not None} for values in replies
+        ]
 
     def found(self, uid: str) -> tuple[str | None, dict[str, str], set[str]]:
         """The article into which a uid was merged (None if it was not), the uid's own HASH, and its other URLs."""

@@ -274,12 +274,12 @@ def patch_text(patch: Mapping[str, Any] | None) -> str:
     """
     if not patch:
         return "{}"
-    said = dict(patch)
-    if isinstance(said.get("payload"), dict):
-        said["payload"] = compact(said["payload"])
-    if said.get("host"):
-        said["site"] = len(site_of(said["host"]) or "")
-    return compact(said)
+    values = dict(patch)
+    if isinstance(values.get("payload"), dict):
+        values["payload"] = compact(values["payload"])
+    if values.get("host"):
+        values["site"] = len(site_of(values["host"]) or "")
+    return compact(values)
 
 
 def patched(record: dict[str, Any], patch: Mapping[str, Any] | None, *, without: Iterable[str]) -> dict[str, Any]:

@@ -51,15 +51,15 @@ def agree(client: Client, shards: int) -> None:
 
     Raises ServerRefused (`shards`) if the server has another number.
     """
-    said = client.get(keys.SHARDS)
-    if said is None:
+    stored = client.get(keys.SHARDS)
+    if stored is None:
         used = client.exists(f"{keys.shard()}clock", f"{keys.shard()}feeds")  # keys of a version that had one shard
         client.set(keys.SHARDS, 1 if used else shards, nx=True)
-        said = client.get(keys.SHARDS)
-    if said is None or int(said) != shards:
+        stored = client.get(keys.SHARDS)
+    if stored is None or int(stored) != shards:
         detail = (
-            f"the server's tasks are in {said} shard(s), and FEEDCRAWL_SHARDS is {shards}: set "
-            f"FEEDCRAWL_SHARDS={said} for every worker and command. To change the number, export the subscriptions "
+            f"the server's tasks are in {stored} shard(s), and FEEDCRAWL_SHARDS is {shards}: set "
+            f"FEEDCRAWL_SHARDS={stored} for every worker and command. To change the number, export the subscriptions "
             "(`scrapy opml`), and subscribe to them on an empty server"
         )
         raise ServerRefused("shards", detail)

@@ -25,8 +25,8 @@ class ImportJobs:
 
     def save(self, job: ImportJob) -> None:
         """Stores a job."""
-        said: dict[str, Any] = {field.name: getattr(job, field.name) for field in fields(job)}
-        text = json.dumps(said | {name: said[name].isoformat() for name in _TIMES}, separators=(",", ":"))
+        values: dict[str, Any] = {field.name: getattr(job, field.name) for field in fields(job)}
+        text = json.dumps(values | {name: values[name].isoformat() for name in _TIMES}, separators=(",", ":"))
         self._client.set(keys.import_job(job.id), text, ex=LIFE_SEC)
 
     def find(self, job_id: str) -> ImportJob | None:
@@ -34,6 +34,6 @@ class ImportJobs:
         text = self._client.get(keys.import_job(job_id))
         if not text:
             return None
-        said = json.loads(text)
-        times = {name: datetime.fromisoformat(said[name]) for name in _TIMES}
-        return ImportJob(**said | times | {"refused": tuple(said["refused"])})
+        values = json.loads(text)
+        times = {name: datetime.fromisoformat(values[name]) for name in _TIMES}
+        return ImportJob(**values | times | {"refused": tuple(values["refused"])})

@@ -51,8 +51,8 @@ class Series:
                 pipe.hgetall(name)
             answers = pipe.execute()
         found: dict[int, Counter[str]] = {}
-        for (day, _), said in zip(names, answers, strict=True):
-            for field, number in said.items():
+        for (day, _), counts in zip(names, answers, strict=True):
+            for field, number in counts.items():
                 slot, _, what = field.partition(":")
                 found.setdefault(day * DAY_SEC // SLOT_SEC + int(slot), Counter())[what] += int(number)
         return found
@@ -71,8 +71,8 @@ class Series:
                 pipe.zrange(key, 0, LOOKED_AT - 1, desc=True, withscores=True)
             answers = pipe.execute()
         found: Counter[str] = Counter()
-        for said in answers:
-            found.update({member: int(score) for member, score in said})
+        for rows in answers:
+            found.update({member: int(score) for member, score in rows})
         return sorted(found.items(), key=lambda row: (-row[1], row[0]))[:limit]
 
     def _names(self, name: str, times: range) -> list[tuple[int, str]]:

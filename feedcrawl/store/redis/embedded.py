@@ -259,15 +259,15 @@ class EmbeddedServer:
             os.close(descriptor)
 
     def _why_it_ended(self, status: int) -> ServerRefused:
-        said = (self.directory / LOG).read_bytes()[-4096:].decode(errors="replace").strip()
-        if damaged := _DAMAGED_TAIL.findall(said):
+        log_tail = (self.directory / LOG).read_bytes()[-4096:].decode(errors="replace").strip()
+        if damaged := _DAMAGED_TAIL.findall(log_tail):
             # The file itself, not the manifest: valkey-check-aof 9.1 reports Valkey's own base file as broken.
             mend = f"(exec -a valkey-check-aof {shlex.quote(str(binary()))} --fix appendonlydir/{damaged[-1]})"
             todo = f"copy it, then run `{mend}` in it, which keeps what comes before the damage, and start again"
-        elif _DAMAGED.search(said):
+        elif _DAMAGED.search(log_tail):
             todo = f"put back a copy of it, or start with another data directory (see {LOG} there)"
         else:
-            last = said.rpartition("\n")[2] or "it logged nothing"
+            last = log_tail.rpartition("\n")[2] or "it logged nothing"
             detail = f"the embedded server ended with status {status}, see {self.directory / LOG}: {last}"
             return ServerRefused("not_starting", detail)
         return ServerRefused("aof_damaged", f"the append-only file in {self.directory} is damaged: {todo}")

@@ -80,8 +80,8 @@ class Generation:
             self._client.set(name, self._seen)
 
     def _in_redis(self) -> str | None:
-        said = set(get_each(self._client, self._names))
-        return (said.pop() or None) if len(said) == 1 else None
+        ids = set(get_each(self._client, self._names))
+        return (ids.pop() or None) if len(ids) == 1 else None
 
     def _known(self) -> str | None:
         return self._on_disk() or self._seen

@@ -91,7 +91,7 @@ class Sitemaps:
         """The sitemaps with these ids, in one round trip; unknown ids are left out."""
         texts = get_each(self._client, [self._key(name, each) for name in ("sitemap", "sitemap_polls") for each in ids])
         pairs = zip(ids, texts[: len(ids)], texts[len(ids) :], strict=True)
-        return {each: Watched(load_sitemap(said), load_record(polls)) for each, said, polls in pairs if said}
+        return {each: Watched(load_sitemap(text), load_record(polls)) for each, text, polls in pairs if text}
 
     def all(self) -> Iterator[Watched]:
         """All sitemaps, in no order, read in pages."""

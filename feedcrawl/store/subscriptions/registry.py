@@ -92,7 +92,7 @@ class Registry:
     def demand(self) -> float:
         """The demand of all feeds together, in polls per second at tempo 1 (`domain.cadence.tempo`)."""
         names = [f"{keys.shard(number)}demand" for number in range(self._shards)]
-        return sum(float(said or 0) for said in get_each(self._client, names))
+        return sum(float(text or 0) for text in get_each(self._client, names))
 
     def add_demand(self, feed_id: str, by: float) -> None:
         """Changes the demand of all feeds, for a feed that is added or removed."""
@@ -161,7 +161,7 @@ class Registry:
         """The feeds with these ids, in one round trip; unknown ids are left out."""
         texts = get_each(self._client, [self._key(name, each) for name in ("feed", "polls") for each in feed_ids])
         pairs = zip(feed_ids, texts[: len(feed_ids)], texts[len(feed_ids) :], strict=True)
-        return {each: Feed(load_subscription(said), load_polls(polls)) for each, said, polls in pairs if said}
+        return {each: Feed(load_subscription(text), load_polls(polls)) for each, text, polls in pairs if text}
 
     def all(self) -> Iterator[Feed]:
         """All feeds, in no order, read in pages."""
