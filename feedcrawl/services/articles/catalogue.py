@@ -1,4 +1,4 @@
-"""The stored articles, for readers: one by its uid, or the newest of those that are meant."""
+"""Reads stored articles: one by its uid, or the newest that match a filter."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from feedcrawl.store.articles.records import Articles
 
 Place = tuple[float, str]
-"""Where a page ends: the time and name of its last one."""
+"""The end of a page: the time and uid of its last article."""
 _CHUNK: Final = 200
-"""Articles that are looked at together where only some are meant."""
+"""Articles that are read together when a filter is given."""
 _CHUNK_COST: Final = 20
 _BUDGET: Final = 1000
-"""What one call may cost where few are meant, in records read: some 30 ms. A page then ends early."""
+"""The most records that one call reads if few match: some 30 ms. The page then ends early."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a uid leads to: an article, or the uid of the article that it has joined."""
+    """The result for a uid: an article, or the uid of the article that it was merged into."""
 
     article: dict[str, Any] | None = None
     winner: str | None = None
@@ -35,7 +35,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Articles without their text, the last that was fetched first. More come after `next`; None: there are no more."""
+    """Articles without their text, newest fetch first. More follow after `next`; None if there are no more."""
 
     articles: tuple[dict[str, Any], ...]
     next: Place | None
@@ -48,9 +48,10 @@ class Catalogue:
         self._articles = articles
 
     def get(self, uid: str) -> Found:
-        """An article in the shape of docs/data-format.md, with its other URLs as `sightings`, or where it has gone.
+        """An article in the shape of docs/data-format.md, with its other URLs as `sightings`, or the uid of the article
+        that it was merged into.
 
-        Refusal: `article_unknown`, or `article_failed` for a URL that has ended without one.
+        Raises Refusal: `article_unknown`, or `article_failed` for a URL that ended without an article.
         """
         winner, fields, sightings = self._articles.found(uid)
         if winner is not None:
@@ -65,9 +66,10 @@ class Catalogue:
         return Found({**record, "sightings": sorted(sightings)})
 
     def page(self, wanted: Wanted, now: datetime, *, before: Place | None = None, limit: int = 50) -> Page:
-        """At most so many of the articles that are meant, after a place.
+        """At most the given number of matching articles, after a place.
 
-        Where few are meant a page may have fewer, or none, and yet not be the last: a call looks at so many alone.
+        If few articles match, a page may be short or empty without being the last: one call reads a limited number of
+        records.
         """
         oldest = now.timestamp() - self._articles.life_sec
         since, budget = max(oldest, wanted.since or 0.0), _BUDGET
@@ -86,7 +88,7 @@ class Catalogue:
         return Page(self._outlines(chosen), before)
 
     def _meant(self, uids: Sequence[str], wanted: Wanted) -> tuple[set[str], int]:
-        """Those that are meant, and how many records were read for it."""
+        """The matching articles, and the number of records read."""
         if wanted.category is not None and uids:
             inside = self._articles.in_category(wanted.category, uids)
             uids = [uid for uid, there in zip(uids, inside, strict=True) if there]

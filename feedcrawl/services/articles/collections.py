@@ -1,4 +1,4 @@
-"""Collections as their actors use them: made, filled, read, dropped. What is another's is as if it were not there."""
+"""Collections of an actor: created, filled, read, deleted. Collections of other actors are invisible."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     from feedcrawl.store.redis.client import Client
 
 Place = tuple[float, str]
-"""Where a page ends: when its last one came, and which that is."""
+"""The end of a page: the time at which its last article was added, and the id of that article."""
 MAX_COLLECTIONS: Final = 1000
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _HTML: Final = "content_html"
 
 
 class UnknownCollection(Refusal):
-    """A collection that the actor does not have."""
+    """The actor has no collection of this name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What a collection holds; `article` is there once it is read, and stays when the article's own time is over."""
+    """A member of a collection; `article` is set once it has been read, and outlives the article's own retention."""
 
     media: Media
     since: float
@@ -45,28 +45,30 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What a collection holds, the last that came first. More comes after `next`; None: there is no more."""
+    """Members of a collection, last added first. More follow after `next`; None if there are no more."""
 
     held: tuple[Held, ...]
     next: Place | None
 
 
 def own_collection(store: Collections, actor: str, name: str) -> str:
-    """The full name of a collection that the actor has; UnknownCollection."""
+    """The full name of a collection of the actor; raises UnknownCollection."""
     if not store.knows(actor, name):
         raise UnknownCollection("collection_unknown", f"there is no collection {name[:80]!r}: make it first")
     return full_name(actor, name)
 
 
 class CollectionService:
-    """Every method may raise StoreUnavailable, and those that name a collection UnknownCollection."""
+    """Every method may raise StoreUnavailable; methods that take a collection's name may raise UnknownCollection."""
 
     def __init__(self, client: Client, stores: tuple[Articles, MediaRecords, Collections]) -> None:
         self._client = client
         self._articles, self._records, self._collections = stores
 
     def all(self, actor: str) -> list[dict[str, Any]]:
-        """The actor's collections by name, the default one first: `name`, `articles` held, `created_at`."""
+        """The actor's collections by name, the default collection first: `name`, `articles` (their number),
+        `created_at`.
+        """
         made = {DEFAULT: None} | dict(sorted(self._collections.listed(actor).items()))
         sizes = self._collections.sizes([full_name(actor, name) for name in made])
         return [
@@ -75,7 +77,7 @@ class CollectionService:
         ]
 
     def make(self, actor: str, name: str, now: datetime) -> dict[str, Any]:
-        """A new collection; Refusal (`bad_collection_name` `collection_exists` `too_many_collections`)."""
+        """Create a collection; raises Refusal (`bad_collection_name` `collection_exists` `too_many_collections`)."""
         if not NAME.fullmatch(name):
             raise Refusal(
                 "bad_collection_name", "a name has 1 to 64 of a-z, 0-9, _ and -, and begins with none of both"
@@ -88,7 +90,7 @@ class CollectionService:
         return {"name": name, "articles": 0, "created_at": at}
 
     def drop(self, actor: str, name: str) -> None:
-        """Lets go of a collection and of what it holds; Refusal (`collection_is_default`)."""
+        """Delete a collection and release its articles; raises Refusal (`collection_is_default`)."""
         full = own_collection(self._collections, actor, name)
         if name == DEFAULT:
             raise Refusal("collection_is_default", "the default collection stays: take its articles out instead")
@@ -97,14 +99,16 @@ class CollectionService:
             self._let_go(full, held)
 
     def take_out(self, actor: str, name: str, uid: str) -> None:
-        """Lets go of one article; Refusal (`article_not_held`)."""
+        """Remove one article from a collection; raises Refusal (`article_not_held`)."""
         full, wanted = own_collection(self._collections, actor, name), media_id(uid)
         if not self._collections.holds(full, wanted):
             raise Refusal("article_not_held", f"{name} does not hold the article {uid[:32]!r}")
         self._let_go(full, [wanted])
 
     def page(self, actor: str, name: str, *, before: Place | None = None, limit: int = 50, html: bool = False) -> Page:
-        """At most so many of what a collection holds, after a place; each article as in a list, or with its HTML."""
+        """At most the given number of a collection's members, after a place; each article as in a list, or with
+        its HTML.
+        """
         full = own_collection(self._collections, actor, name)
         found = self._collections.page(full, limit + 1, before)
         is_last, found = len(found) <= limit, found[:limit]
@@ -119,7 +123,7 @@ class CollectionService:
         return Page(held, None if is_last else (found[-1][1], found[-1][0]))
 
     def _read(self, media: Sequence[Media], *, html: bool) -> list[dict[str, Any] | None]:
-        """The version of each article that its record speaks of, be it what is kept of it."""
+        """The version of each article that its page record names, from the article itself or from the kept copy."""
         names = (*OUTLINE, _HTML) if html else OUTLINE
         stored = self._articles.outlines([each.uid for each in media], names)
         current = [
@@ -134,7 +138,9 @@ class CollectionService:
         ]
 
     def _let_go(self, collection: str, media_ids: Sequence[str]) -> None:
-        """Detaches records; those that nobody holds any more live for their time. Who holds one meanwhile keeps it."""
+        """Remove page records from a collection; records in no collection then expire. A collection that adds one
+        meanwhile keeps it.
+        """
         with self._client.pipeline(transaction=False) as pipe:
             for each in media_ids:
                 self._collections.detach(pipe, [collection], each)

@@ -1,4 +1,4 @@
-"""The end of an article's task: its validators and the lease in one script, after all else is safe."""
+"""The end of an article's task: validators and lease in one script, after everything else is stored."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ArticleEnd:
-    """`count` adds to a statistic of the run. A lease that was lost meanwhile changes nothing."""
+    """Ends the tasks of articles. `count` adds to a counter of the run. If the lease was lost meanwhile, nothing
+    changes.
+    """
 
     leases: Leases
     series: Series
@@ -30,7 +32,7 @@ class ArticleEnd:
     count: Callable[[str, int], None]
 
     async def end(self, item: Article) -> bool:
-        """Ends the task of an article or of its failure; False if its lease is lost. Raises StoreUnavailable."""
+        """End the task of an article or of its failure; False if the lease is lost. Raises StoreUnavailable."""
         said = {"uid": item.uid, "result": item.reason or item.status, "fetch_id": item.fetch_id}
         self.tracer.note(item.lease, **said, feed_id=item.record.get("feed_id"))
         counted = self.series.of_page(item.lease.shard, tally(item), item.at.timestamp())
@@ -84,7 +86,7 @@ def _details(item: Article) -> dict[str, Any]:
 
 
 def tally(item: Article) -> Tally:
-    """A page that has ended."""
+    """The counters of a page that has ended."""
     if item.status == "success":
         return Tally({f"article:{'merged' if item.merged_into else 'stored'}": 1})
     return Tally({f"article:{item.reason}": 1}, failed_host=item.lease.task.host)

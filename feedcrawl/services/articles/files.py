@@ -1,4 +1,4 @@
-"""Media files of entries and articles: what a record says of them, their tasks, and what comes of these."""
+"""Media files of entries and articles: their records, their tasks, and the results of these tasks."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _TRIES: Final = 5
 
 
 class FileService:
-    """Off unless FEEDCRAWL_MEDIA_FILES says so: nothing is then read, asked for or written.
+    """Off unless FEEDCRAWL_MEDIA_FILES turns it on; while off, nothing is read, requested or written.
 
-    What a record says of a file that is still to be fetched is `pending`. In an article's HASH it is put right when the
-    file has ended; for lines on the disk the line of the file in `files/` says it.
+    A file that is still to be fetched is `pending` in the record that names it. When the file has ended, the article's
+    HASH is updated; for lines on the disk, the file's line in `files/` has the result.
     """
 
     def __init__(
@@ -44,10 +44,10 @@ class FileService:
         self._leases = leases
         self._contents = contents
 
-    # --- on the way of an item ---
+    # --- for the pipelines ---
 
     def attach(self, item: FeedPoll | Article) -> None:
-        """Says of each file that an item names what is known of it. May raise StoreUnavailable."""
+        """Add the known state of each file that an item names. May raise StoreUnavailable."""
         if not self.on:
             return
         wished = [(record, _wishes(record)) for record in _records(item)]
@@ -56,9 +56,10 @@ class FileService:
             record.files = [files.link(wish, known.get(wish.id)) for wish in wishes]
 
     def ask(self, item: FeedPoll | Article) -> None:
-        """Queues what an item waits for, once the item itself is there. May raise StoreUnavailable.
+        """Enqueue the pending files of an item, after the item itself is stored. May raise StoreUnavailable.
 
-        What ended meanwhile is put right at once; what is not known any more, though its task has ended, comes again.
+        A file that has ended meanwhile is updated at once; a file whose record is gone, though its task has ended, is
+        fetched again.
         """
         pending = [each for record in _records(item) for each in record.files if each["status"] == "pending"]
         if not pending:
@@ -79,7 +80,7 @@ class FileService:
     # --- for readers ---
 
     def told(self, records: Sequence[Record]) -> list[Record]:
-        """Records of lines, with what has become since of the files that they call pending; StoreUnavailable."""
+        """Records of lines, with the present state of files that they call pending; raises StoreUnavailable."""
         waiting = {link["url"]: Wish(link["url"], link["role"]).id for each in records for link in _pending(each)}
         if not waiting:
             return list(records)
@@ -90,13 +91,15 @@ class FileService:
     # --- the end of a file ---
 
     def keep(self, body: bytes, kind: str, extension: str) -> dict[str, Any]:
-        """Writes a body, for a thread; what is then known of the file. Raises DiskUnavailable."""
+        """Write a body (called in a thread); the state of the file. Raises DiskUnavailable."""
         sha256, name = self._contents.keep(body, extension)
         where = {"path": f"files/{name}", "machine": self._files.machine}
         return files.state("stored", sha256=sha256, content_type=kind, size_bytes=len(body), **where)
 
     def end(self, task: Task, found: dict[str, Any], at: datetime) -> None:
-        """Tells the disk, Redis and the articles that wait for it what has become of a file. Safe to repeat."""
+        """Write the result of a file to the disk, to Redis, and to the articles that wait for the file. Safe to
+        repeat.
+        """
         url = asked_url(task)
         self._lines.append(at.date(), {"type": "file", "url": url, **found, "ended_at": rfc3339(at)})
         self._files.save(task.id, found)
@@ -104,7 +107,7 @@ class FileService:
             self._relink(uid, url, found)
 
     def _known(self, ids: Iterable[str]) -> dict[str, dict[str, Any]]:
-        """What is known of files; content that was here and is gone is unknown."""
+        """The known states of files; a file whose content is gone from the disk is unknown."""
         found = self._files.load(list(dict.fromkeys(ids)))
         return {file_id: known for file_id, known in found.items() if self._is_there(known)}
 
@@ -113,12 +116,12 @@ class FileService:
             return True
         try:
             return self._contents.touch(known["path"].removeprefix("files/"))
-        except DiskUnavailable:  # the file's own task will say so: an article does not fail for it
+        except DiskUnavailable:  # the file's own task will report it: an article does not fail because of a file
             return False
 
     def _relink(self, uid: str, url: str, found: Record) -> None:
-        """Puts right what an article's HASH says of a file, unless it names that no more."""
-        for _ in range(_TRIES):  # others may put another of its files right
+        """Update the state of a file in an article's HASH, if the article still names the file."""
+        for _ in range(_TRIES):  # another worker may be updating another file of the article
             text = self._articles.files(uid)
             links = [{**each, **found} if each["url"] == url else each for each in json.loads(text or "[]")]
             if not text or self._articles.relink(uid, text, json.dumps(links, ensure_ascii=False)):
@@ -126,7 +129,9 @@ class FileService:
 
 
 def resolved(records: Iterable[Record], lines: NdjsonFile) -> Iterator[Record]:
-    """Records of lines, their pending files as the lines of `files/` have them; about 500 bytes for each of those."""
+    """Records of lines, with pending files as in the lines of `files/`; takes about 500 bytes of memory per
+    pending file.
+    """
     names = files.state("pending").keys()
     ended = (each for day in lines.days() for each in lines.read(day))
     known = {each["url"]: {name: each[name] for name in names} for each in ended}
@@ -139,7 +144,7 @@ def _pending(record: Record) -> list[Record]:
 
 
 def _with_files(record: Record, known: Mapping[str, Record]) -> Record:
-    """The record, those of its pending files that have ended as they are known by URL."""
+    """The record, with its pending files replaced by their results (given by URL)."""
     if not _pending(record):
         return record
     links = [

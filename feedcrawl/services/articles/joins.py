@@ -1,6 +1,7 @@
-"""Whether an article that was read is new: its canonical URL, its text and its title against what was met before.
+"""Merges: decides whether an extracted article is new, by its canonical URL, its text and its title.
 
-The first that brings a story has it; a later one joins it, and what pointed at the later one is attached to the first.
+The first article of a story keeps it; a later article is merged into the first, and whatever referred to the later one
+then refers to the first.
 """
 
 from __future__ import annotations
@@ -39,21 +40,21 @@ if TYPE_CHECKING:
     from feedcrawl.store.redis.client import Client, Pipeline
 
 NOT_OF_THE_ENTRY: Final = ("edited", "redirect_chain", "temporary")
-"""What the task of an entry's article carries on its own way."""
+"""Payload fields that describe the task's own course and not the entry."""
 MAX_TRIED: Final = 3
-"""Likely winners that are looked at: those whose article has expired win nothing."""
+"""The most candidates that are checked for a merge: an article that has expired is no target."""
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Among which articles a story is looked for: those of the registered domain (`site`), `all`, or none (`off`)."""
+    """The articles that are compared: those of the registered domain (`site`), `all`, or none (`off`)."""
 
     scope: str
     rule: Rule
 
 
 class Joins:
-    """Decides and keeps joins. `settle` asks once in the ordinary case, and once more of each likely winner."""
+    """Decides and stores merges. `settle` usually takes one round trip, and one more per candidate."""
 
     def __init__(
         self,
@@ -68,9 +69,9 @@ class Joins:
         self._policy = policy
 
     def settle(self, article: Article) -> None:
-        """Whose article it is: `merged_into`, `join`, `updated` and `categories` of the item.
+        """Decide whether an article is merged: sets `merged_into`, `join`, `updated` and `categories` of the item.
 
-        Nothing is written but the claims of its canonical URL and of its story, and claiming twice is claiming once.
+        Writes only the claims of its canonical URL and of its story; a claim may be repeated.
         """
         looks = self._looks(article)
         known = article.known = self._ask(article, looks)
@@ -91,7 +92,7 @@ class Joins:
             article.join = _record(article, article.lease.id, article.uid, facts)
 
     def write(self, pipe: Pipeline, article: Article) -> None:
-        """Queues what a read article leaves besides itself: sightings, where losers' uids lead, what was attached."""
+        """Queue the writes besides the article itself: sightings, redirects of merged uids, and collections."""
         winner, store = article.merged_into or article.uid, self._articles
         losers = losers_of(article)
         if losers or article.merged_into is not None:
@@ -111,7 +112,7 @@ class Joins:
             self._stories.leave(pipe, self._buckets(article, looks)[1], article.uid)
 
     def events(self, article: Article) -> list[Event]:
-        """Where each uid that lost its article leads now, and that one which had joined another tells its own story."""
+        """An event for each uid that was merged, and one for an article that is no longer merged into another."""
         known, winner = article.known, article.merged_into or article.uid
         why, similarity = why_joined(article)
         told = [
@@ -123,19 +124,23 @@ class Joins:
         return told
 
     def edited_as_well(self, task: Task, uid: str) -> list[Task]:
-        """The task that brought the article `uid`, where an edited entry named another URL of it: it is read again.
+        """The task that brought the article `uid`, to be run again, if an edited entry names another URL of the
+        article.
 
-        Its own page tells what was edited; the same page as a mobile or print version may differ in other things too.
+        The article's own page shows what was edited; a mobile or print version of the page may differ in other ways
+        too.
         """
         owner = self._articles.owners([uid]).get(uid) if task.payload.get("edited") else None
         found = self._frontier.find(owner) if owner not in (None, task.id) else None
         said = {name: value for name, value in task.payload.items() if name not in NOT_OF_THE_ENTRY}
         return [replace(found[0], payload=said)] if found is not None else []
 
-    # --- what is known ---
+    # --- the stored state ---
 
     def _looks(self, article: Article) -> Fingerprint | None:
-        """What others are compared by; None for texts too short to be told from a template's."""
+        """The fingerprint by which articles are compared; None for a text too short to differ from a page
+        template.
+        """
         found = article.extraction
         if found is None or self._policy.scope == "off" or len(found.text) < self._policy.rule.min_chars:
             return None
@@ -179,14 +184,16 @@ class Joins:
         site = "" if self._policy.scope == "all" else registered_domain(hostname(article.canonical_url))
         return ("text", _digest(site, article.content_hash)), ("title", _digest(site, f"{looks.title:08x}"))
 
-    # --- who has the story ---
+    # --- the decision ---
 
     def _has_claim(self, article: Article, known: Known) -> bool:
-        """Whether the canonical URL is this task's, be it that who had it has ended and left nothing."""
+        """True if this task owns the canonical URL, or can inherit it because its owner ended without storing an
+        article.
+        """
         mine, owner = article.lease.id, known.owner
         if owner == mine:
             return True
-        # Asked anew once the owner has ended: who has ended has stored what it brought.
+        # Checked again after the owner has ended, since the owner stores its article before it ends.
         if known.stored is not None or not self._has_ended(owner) or self._articles.stored([article.uid]):
             return False
         return self._articles.inherit(article.uid, owner, mine)
@@ -211,7 +218,7 @@ class Joins:
         found = self._frontier.find(task_id)
         return found is None or found[1].status in ("fetched", "dead")
 
-    # --- what comes of it ---
+    # --- the result ---
 
     @staticmethod
     def _join(article: Article, winner: Winner, match: Match | None = None) -> None:
@@ -221,7 +228,9 @@ class Joins:
             article.join = _record(article, article.uid, winner.uid, facts)
 
     def _attach(self, pipe: Pipeline, article: Article, winner: str) -> None:
-        """Who holds what was asked for holds the winner, before the loser goes."""
+        """Move collections from the merged uids to the article that they were merged into, before the merged
+        records go.
+        """
         at, known = article.at, article.known
         for loser in losers_of(article):
             holders = known.asked_in if loser == article.lease.id else known.own_in
@@ -232,18 +241,20 @@ class Joins:
 
 
 def is_named_elsewhere(article: Article) -> bool:
-    """Whether the page itself names another URL as its own than the one that answered."""
+    """True if the page declares a canonical URL other than the requested URL and the URL that responded."""
     there = uid_of(article.final_url or article.url, keep_trailing_slash=keeps_slash(article.lease.task))
     return article.uid not in (article.lease.id, there)
 
 
 def winner_url(article: Article) -> str:
-    """The canonical URL of the article that an item came to."""
+    """The canonical URL of the article that an item ended in."""
     return (article.winner.canonical_url if article.winner is not None else "") or article.canonical_url
 
 
 def losers_of(article: Article) -> list[str]:
-    """The uids that have no article of their own by this: the one asked for, and its own where it joined another."""
+    """The uids that have no article of their own after the merge: the requested uid, and the article's own uid if
+    it was merged.
+    """
     if article.extraction is None:
         return []
     winner = article.merged_into or article.uid
@@ -251,14 +262,16 @@ def losers_of(article: Article) -> list[str]:
 
 
 def why_joined(article: Article) -> tuple[str, float | None]:
-    """Why an article's uids lead elsewhere, as its event says: `canonical`, `redirect`, `same_text`, `near_text`."""
+    """The reason of the merge for its event (`canonical`, `redirect`, `same_text`, `near_text`), and the
+    similarity.
+    """
     if article.join is None:
         return "redirect", None
     return article.join["why"], article.join["similarity"]
 
 
 def _record(article: Article, uid: str, winner: str, facts: dict[str, Any]) -> dict[str, Any]:
-    """A join as it is kept and shown. `lacked` are the categories that the winner has by this."""
+    """The stored record of a merge. `lacked` are the categories that the other article gains by the merge."""
     assert article.extraction is not None
     return {
         "uid": uid,

@@ -1,7 +1,7 @@
-"""Media records: asked for by an actor, kept through fetch and extraction, and told of afterwards.
+"""Page records: created on an actor's request, updated by fetch and extraction, and read afterwards.
 
-A route, a command and the crawl call the same functions. The record of an article has an id that follows from its uid,
-so that nothing has to be looked up to write it.
+A route, a command and the crawl call the same functions. The id of an article's page record follows from the article's
+uid, so that writing it needs no lookup.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from feedcrawl.store.redis.client import Client, Pipeline
 
 WAITING: Final = frozenset({"pending", "extracting"})
-"""States of records that a task is to bring on."""
+"""States of page records whose task has not ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """What came of a URL that an actor named. `duplicate`: another URL has brought its article already."""
+    """The result of a submitted URL. `duplicate`: another URL has already brought its article."""
 
     media: Media
     duplicate: bool
@@ -46,14 +46,16 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What is known of the tasks of a batch: those that only lack their end, and whom each uid stays apart from."""
+    """The stored state of a batch of tasks: tasks that lack only their end, and for each uid the uids that it
+    must not be merged with.
+    """
 
     done: Mapping[str, Media]
     apart: Mapping[str, frozenset[str]]
 
 
 class UnknownMedia(Refusal):
-    """A media_id of which no record is kept."""
+    """There is no page record with this media_id."""
 
 
 class MediaService:
@@ -74,12 +76,12 @@ class MediaService:
     def submit(
         self, url: str, actor: str, now: datetime, *, collection: str = DEFAULT, request_id: str | None = None
     ) -> Submission:
-        """The record of a URL, in a collection of the actor's, and its task.
+        """Create the page record of a URL, in a collection of the actor's, and its task.
 
-        The same URL has the same record, whoever names it; where it has joined another article, that one is given.
-        Naming it again mends a record whose task was given up: pushing what waits or is worked on changes nothing. What
-        has failed is tried again, and an article whose text is no longer kept is fetched anew. InvalidUrl if it cannot
-        be fetched, UnknownCollection.
+        Each URL has one page record for all actors; for a URL that was merged, the record of the other article is
+        returned. Submitting a URL again repairs a page record whose task was given up; a pending or leased task stays
+        unchanged. A failed URL is tried again, and an article whose text is no longer stored is fetched anew. Raises
+        InvalidUrl if the URL cannot be fetched, UnknownCollection.
         """
         task = article_task(url)
         place = own_collection(self._collections, actor, collection)
@@ -94,7 +96,7 @@ class MediaService:
         return Submission(media, duplicate=winner is not None, enqueued=enqueued)
 
     def hold(self, uid: str, actor: str, collection: str, now: datetime) -> Media:
-        """Puts an article that is stored into a collection; Refusal (`article_unknown`), UnknownCollection."""
+        """Put a stored article into a collection; raises Refusal (`article_unknown`), UnknownCollection."""
         place = own_collection(self._collections, actor, collection)
         uid = self._winner_of(uid) or uid
         article = self._article(uid)
@@ -103,11 +105,13 @@ class MediaService:
         return self._held(new_media(uid, article["canonical_url"], rfc3339(now)), place, now)[0]
 
     def retry(self, wanted: str, now: datetime) -> Media:
-        """Another round of attempts for what has failed; UnknownMedia, or IllegalTransition for other records."""
+        """Start another round of attempts for a failed page record; raises UnknownMedia, or IllegalTransition for
+        other states.
+        """
         return self._retried(self._found(wanted), now)
 
     def get(self, wanted: str) -> dict[str, Any]:
-        """The record with its fragments, in the shape of docs/data-format.md; UnknownMedia if there is none."""
+        """The page record with its fragments, in the shape of docs/data-format.md; raises UnknownMedia."""
         media = self._found(wanted)
         parts = self._records.fragments(media) or self._fragments(media)
         return states.public(media, parts)
@@ -115,7 +119,7 @@ class MediaService:
     # --- for the crawl ---
 
     def prepare(self, leases: Sequence[Lease], now: datetime) -> Prepared:
-        """Marks the records of a batch that wait as being worked on; one round trip, two where there are any."""
+        """Mark the waiting page records of a batch as started: one round trip, two if any record waits."""
         ids = [lease.id for lease in leases]
         with self._client.pipeline(transaction=False) as pipe:
             for uid in ids:
@@ -129,9 +133,10 @@ class MediaService:
         return Prepared(done, apart)
 
     def finish(self, pipe: Pipeline, article: Article, now: datetime | None = None) -> None:
-        """Queues what an article, or the failure of its URL, makes of its records. Comes after all else of it.
+        """Queue the page records' changes for an article or for the failure of its URL. Comes after all other writes of
+        the item.
 
-        `now` is given where that is not the time of its fetch.
+        `now` is given if it differs from the time of the fetch.
         """
         known, at = article.known, rfc3339(now or article.at)
         own = known.asked if article.extraction is None else known.own
@@ -155,7 +160,9 @@ class MediaService:
             self._keep(pipe, article.merged_into)
 
     def finish_unfetched(self, pipe: Pipeline, uid: str, winner: str, now: datetime) -> None:
-        """Queues what becomes of a record whose article another URL has brought; who holds it holds the winner."""
+        """Queue the end of a page record whose article another URL has brought; its collections then hold that
+        article.
+        """
         with self._client.pipeline(transaction=False) as asking:
             self._records.ask(asking, media_id(uid))
             self._collections.ask_holders(asking, media_id(uid))
@@ -194,7 +201,7 @@ class MediaService:
         return states.started(media, at, attempts=article.lease.history.attempts)
 
     def _held(self, media: Media, collection: str, now: datetime) -> tuple[Media, bool]:
-        """The record that is there or is made, held by a collection; and whether what it stands for can be read."""
+        """The existing or new page record, held by a collection; and True if its article can be read."""
         with self._client.pipeline(transaction=False) as pipe:
             self._records.hold(pipe, media)
             self._collections.attach(pipe, [collection], media.media_id, now.timestamp())
@@ -204,7 +211,7 @@ class MediaService:
         return media, media.processing_status == "ready_for_reading" and bool(self._records.fragments(media))
 
     def _winner_of(self, uid: str) -> str | None:
-        """The article that a uid has joined in the end."""
+        """The article that a uid was finally merged into; None if it was not merged."""
         chain = [uid]
         while (winner := self._articles.winner_of(chain[-1])) is not None and winner not in chain:
             chain.append(winner)
@@ -221,11 +228,11 @@ class MediaService:
     def _fetch(self, media: Media) -> None:
         asked = {"request_id": media.request_id} if media.request_id else {}
         task = article_task(media.requested_url, payload=asked)
-        if self._leases.push([task]) == ["known"]:  # it ended before there were records, or its text is gone
+        if self._leases.push([task]) == ["known"]:  # the task ended before there were page records, or its text is gone
             self._leases.push([task], again="operator")
 
     def _keep(self, pipe: Pipeline, uid: str) -> None:
-        """Queues that the version of an article that is there stays readable when its HASH has expired."""
+        """Queue a copy of an article's present version, which stays readable after its HASH has expired."""
         media, article = self._records.get(media_id(uid)), self._article(uid)
         if media is not None and article is not None and article["content_hash"] == media.content_hash:
             self._records.keep(pipe, media, article)
@@ -237,20 +244,20 @@ class MediaService:
         return media
 
     def _fragments(self, media: Media) -> list[dict[str, Any]]:
-        """Those of the article as it is stored now; none where that is another version or gone."""
+        """The fragments of the stored article; empty if another version is stored, or none."""
         article = self._article(media.uid)
         if article is None or article["content_hash"] != media.content_hash:
             return []
         return states.fragments(article["content_html"], article["clean_text"])
 
     def _article(self, uid: str) -> dict[str, Any] | None:
-        """The article that is stored; None where there is none."""
+        """The stored article; None if there is none."""
         record = record_of(self._articles.record(uid))
         return record if record.get("status") == "success" else None
 
 
 def _only_ends(lease: Lease, media: Media) -> bool:
-    """Whether a task that nobody has asked for again has left all it had to, but for its end."""
+    """True if a task has stored everything except its end, and was not requested again."""
     discovered = lease.history.discovered_at
     if lease.history.again or discovered is None:
         return False

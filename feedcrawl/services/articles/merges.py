@@ -1,4 +1,4 @@
-"""Joins looked at and undone: which articles became one, why, and each its own again."""
+"""Lists and undoes merges: which URLs became one article, why, and how each gets its own article again."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from feedcrawl.store.redis.client import Client, Pipeline
 
 Outcome = Literal["restored", "queued"]
-"""The article is there as it was read | it is fetched again, for its own text was never kept or no longer is."""
+"""The article is stored again as it was read | the article is fetched again, since its own text is not stored."""
 
 
 class UnknownMerge(Refusal):
-    """A uid or URL that has joined nothing that is remembered."""
+    """No merge of this uid or URL is stored."""
 
 
 class Merges:
-    """Every method may raise StoreUnavailable; `undo` DiskUnavailable too."""
+    """Every method may raise StoreUnavailable; `undo` may also raise DiskUnavailable."""
 
     def __init__(
         self,
@@ -48,11 +48,11 @@ class Merges:
         self._leases = leases
 
     def last(self, limit: int) -> list[dict[str, Any]]:
-        """The last joins, newest first, in the shape of docs/data-format.md."""
+        """The last merges, newest first, in the shape of docs/data-format.md."""
         return self._stories.joins(limit)
 
     def find(self, wanted: str) -> dict[str, Any]:
-        """The join of a uid, or of a URL; UnknownMerge if there is none."""
+        """The merge of a uid or of a URL; raises UnknownMerge."""
         uid = uid_of(wanted) if "/" in wanted else wanted
         found = self._stories.find(uid)
         if found is None:
@@ -60,10 +60,11 @@ class Merges:
         return found
 
     def undo(self, wanted: str, now: datetime) -> tuple[dict[str, Any], Outcome]:
-        """Parts two articles for good: the join, and what became of its loser. Repeating what was cut short mends it.
+        """Undo a merge for good; the merge, and the result for the merged article. Repeating an interrupted call
+        completes it.
 
-        First the pair is marked, so that nothing joins it again; then comes the line on the disk, then all that others
-        read, its events and last its media record; the join itself goes at the end.
+        First the pair is marked, so that it is not merged again; then the line on the disk is written, then all other
+        records, the events, and the page record; the merge itself is removed last.
         """
         join = self.find(wanted)
         with self._client.pipeline(transaction=False) as pipe:
@@ -98,7 +99,9 @@ class Merges:
         self._articles.uncategorize(pipe, winner, gained)
 
     def _return_media(self, pipe: Pipeline, join: dict[str, Any], record: dict[str, Any] | None, now: datetime) -> None:
-        """The loser's own record again, and who had asked for it has it; nobody loses the winner by that."""
+        """Restore the merged article's own page record and its collections; no collection loses the other
+        article.
+        """
         at, own = rfc3339(now), media_id(join["uid"])
         media = self._media.get(own) or new_media(join["uid"], join["url"], at)
         if join["collections"]:

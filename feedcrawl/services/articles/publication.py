@@ -1,6 +1,6 @@
-"""An article on its way out, be it out of a crawl or out of the archive: named, on record, queued, told of.
+"""Publishes an article, from a crawl or from the archive: its identity, its record, its writes and its events.
 
-A pipeline step each; `services.replay` goes through all of them at once.
+Each function is one pipeline step; `services.replay` runs all of them at once.
 """
 
 from __future__ import annotations
@@ -23,14 +23,16 @@ _NO_PAGE = frozenset({"unsupported_type", "too_short"})
 
 
 def failure_of(code: str) -> tuple[str, str]:
-    """Failure code and reason of a page that could not be read, by the code of its reading or of the child process."""
+    """The failure code and reason of a page that could not be read, from the code of the extraction or of the
+    child process.
+    """
     if code in _NO_PAGE:
         return "FAIL_BAD_HTML", code
     return code if code in _REASONS else "FAIL_PARSE", _REASONS.get(code, code)
 
 
 def name(article: Article) -> None:
-    """Gives it its canonical URL and uid, the hash of its text, and the categories that its task names."""
+    """Set an article's canonical URL, uid, text hash, and the categories of its task."""
     task = article.lease.task
     keep = tasks.keeps_slash(task)
     first = [task.category] if task.category else []
@@ -45,7 +47,7 @@ def name(article: Article) -> None:
 
 
 def record(article: Article) -> dict[str, Any]:
-    """What others read of it, in the shape of docs/data-format.md."""
+    """The article's record for other programs, in the shape of docs/data-format.md."""
     payload = article.lease.task.payload
     common: dict[str, Any] = {
         "uid": article.uid,
@@ -74,10 +76,10 @@ def record(article: Article) -> dict[str, Any]:
 
 
 def queue(article: Article, store: Articles, joins: Joins) -> None:
-    """Queues on its `writes` the HASH and the indexes of an article or of its failure."""
+    """Queue, on the item's `writes`, the HASH and the indexes of an article or of its failure."""
     pipe, at = article.writes, article.record["fetched_ts"]
     if article.status == "failure":
-        if article.known.stored is None:  # what was read once stays
+        if article.known.stored is None:  # an article that was read once stays
             store.write(pipe, article.uid, tasks.hash_fields(article.record))
         store.failure(pipe, article.uid, article.code or "FAIL_PARSE", at)
     elif article.merged_into is None:

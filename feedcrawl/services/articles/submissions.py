@@ -1,4 +1,4 @@
-"""Article tasks in numbers, from a sitemap or a site: pushed in turns with the event loop."""
+"""Enqueues many article tasks, from a sitemap or a site, in turns with the event loop."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 BATCH: Final = 64
-"""Tasks that are pushed between two turns of the event loop."""
+"""Tasks that are enqueued between two turns of the event loop."""
 
 
 class Submissions:
-    """Pushes article tasks with what their categories want of them. Safe to repeat; may raise StoreUnavailable."""
+    """Enqueues article tasks with the settings of their categories. Safe to repeat; may raise StoreUnavailable."""
 
     def __init__(self, client: Client, articles: Articles, leases: Leases) -> None:
         self._client = client
@@ -32,7 +32,7 @@ class Submissions:
         self._leases = leases
 
     async def submit(self, tasks: Iterator[tuple[Task, Again]], categories: Sequence[str]) -> int:
-        """Pushes each task with its reason to come again; answers how many the frontier did not know."""
+        """Enqueue each task with the reason why it comes again; the number of tasks that are new to the frontier."""
         queued = 0
         for batch in batches(tasks):
             queued += self._submit(batch, categories)
@@ -59,6 +59,6 @@ class Submissions:
 
 
 def batches(items: Iterator[T]) -> Iterator[list[T]]:
-    """The items, a batch at a time."""
+    """The items in batches."""
     while batch := list(islice(items, BATCH)):
         yield batch

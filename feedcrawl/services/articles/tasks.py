@@ -1,4 +1,4 @@
-"""One article, from what a page yielded to what others read of it."""
+"""One article: its task, its record and its events."""
 
 from __future__ import annotations
 
@@ -33,9 +33,10 @@ _FLAGS = frozenset({"rendered"})
 def article_task(
     url: str, *, category: str | None = None, priority: int = 5, keep_trailing_slash: bool = False, **details: Any
 ) -> Task:
-    """The task of fetching a URL as an article; InvalidUrl if it cannot be one. Its id is the article's uid so far.
+    """The task to fetch a URL as an article; raises InvalidUrl if the URL cannot be one. Its id is the article's
+    provisional uid.
 
-    That a trailing slash tells URLs of its source apart travels with the task.
+    The payload says whether a trailing slash makes a different URL at its source.
     """
     fetched = resolve(url)
     if keep_trailing_slash:
@@ -52,12 +53,12 @@ def article_task(
 
 
 def keeps_slash(task: Task) -> bool:
-    """Whether a trailing slash tells URLs of this task's source apart."""
+    """True if URLs of this task's source that differ only in a trailing slash are different pages."""
     return bool(task.payload.get("keep_trailing_slash"))
 
 
 def asked_url(task: Task) -> str:
-    """The URL as it was published and queued: redirects to other hosts move a task on from it."""
+    """The URL as published and queued: a redirect to another host changes the task's URL."""
     chain: list[str] = task.payload.get("redirect_chain", [])
     return chain[0] if chain else task.url
 
@@ -69,7 +70,7 @@ def identify(asked: str, final: str, named: str | None, *, keep_trailing_slash: 
 
 
 def uid_of(url: str, *, keep_trailing_slash: bool = False) -> str:
-    """The uid under which a URL is known before it is fetched, also where the URL is not usable."""
+    """The uid of a URL before it is fetched, also for an unusable URL."""
     try:
         return url_uid(url, keep_trailing_slash=keep_trailing_slash)
     except InvalidUrl:
@@ -82,7 +83,7 @@ def content_hash(text: str) -> str:
 
 
 def success_fields(extraction: Extraction) -> dict[str, Any]:
-    """What the extraction contributes to an article's record."""
+    """The fields of an article's record that come from the extraction."""
     return {
         "title": extraction.title,
         "clean_text": extraction.text,
@@ -115,7 +116,7 @@ def hash_fields(record: Mapping[str, Any]) -> dict[str, str | int | float]:
 
 
 def record_of(fields: Mapping[str, str]) -> dict[str, Any]:
-    """The typed record that `hash_fields` wrote, of those of its fields that are given."""
+    """The typed values of those `hash_fields` that are given."""
     return {name: _typed(name, text) for name, text in fields.items()}
 
 
@@ -130,7 +131,7 @@ def _typed(name: str, text: str) -> Any:
 
 
 def article_events(record: Mapping[str, Any], *, updated: bool) -> list[Event]:
-    """The event for a stored article; its id names the version, so that a repetition is known as one."""
+    """The events of a stored article; an event's id names the version, so that a repeated event is recognised."""
     names = ("uid", "url", "canonical_url", "category", "categories", "title", "published", "language", "content_hash")
     data = {name: record.get(name) for name in (*names, "text_len", "feed_id", "entry_uid", "fetch_id", "fetched_ts")}
     kind: EventType = "article_updated" if updated else "article_ready"
@@ -146,13 +147,13 @@ def failure_event(record: Mapping[str, Any]) -> Event:
 def merged_event(
     loser: str, winner: str, url: str, canonical: str, *, why: str = "redirect", similarity: float | None = None
 ) -> Event:
-    """The event that tells consumers of a loser's uid where its article is; `canonical` is the winner's URL."""
+    """The event that reports where the article of a merged uid is; `canonical` is that article's URL."""
     data = {"uid": loser, "winner": winner, "url": url, "canonical_url": canonical, "why": why}
     return event("article_merged", f"{loser}:{winner}", {**data, "similarity": similarity})
 
 
 def unmerged_event(uid: str, winner: str, url: str, canonical: str) -> Event:
-    """The event that tells consumers that a uid has an article of its own again."""
+    """The event that reports that a uid has an article of its own again."""
     data = {"uid": uid, "winner": winner, "url": url, "canonical_url": canonical}
     return event("article_unmerged", f"{uid}:{winner}", data)
 
@@ -176,7 +177,7 @@ def webpage_event(page: Article, *, cached: bool) -> Event:
 
 
 def cached_page_event(html: str, url: str, at: datetime) -> Event:
-    """The event for a page that is still cached and was asked for again: told anew, under an id of its own."""
+    """The event for a page that is still cached and was requested again: sent anew, with an id of its own."""
     body = html.encode("utf-8", "replace")
     sha256, digest = hashlib.sha256(body).hexdigest(), page_key(url)
     data = {
@@ -193,5 +194,5 @@ def cached_page_event(html: str, url: str, at: datetime) -> Event:
 
 
 def page_key(url: str) -> str:
-    """sha256 of a URL as it was queued, 64 hex digits: the name of its cached page."""
+    """sha256 of a queued URL, 64 hex digits: the key of its cached page."""
     return hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,4 +1,4 @@
-"""What becomes of dead letters: the crawl that hands them out, the command and the REST route come through here."""
+"""Dead letters, for the crawl that delivers them, the command and the REST route."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 DELIVERY_SEC: Final = 60
-"""After how long another hands letters out where one has died while it did."""
+"""Seconds after which another process may deliver dead letters, if the process that was delivering them has died."""
 
 NO_LIMIT = sys.maxsize
 
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """How many letters are tried again, and how many cannot be: those stay where they are."""
+    """The number of dead letters that are tried again, and of those that cannot be: these stay in the list."""
 
     replayed: int
     refused: int
@@ -52,7 +52,7 @@ class Replayed:
 
 @dataclass(frozen=True, slots=True)
 class DeadLetterService:
-    """Hands out, lists, replays and drops dead letters. Methods raise StoreUnavailable."""
+    """Delivers, lists, replays and drops dead letters. Methods raise StoreUnavailable."""
 
     client: Client
     frontier: Frontier
@@ -64,11 +64,11 @@ class DeadLetterService:
     events: Events
 
     def deliver(self) -> int:
-        """Moves the frontier's dead letters to the list that consumers read; the number moved.
+        """Move the frontier's dead letters to the list that consumers read; the number moved.
 
-        One process at a time moves letters. A task that the frontier itself gave up (its workers died with it) is
-        recorded first as any other failure is: HASH, event, page record, links to a file. Raises DiskUnavailable where
-        a file's line cannot be written: its letter then waits.
+        One process at a time moves dead letters. A task that the frontier itself gave up (its workers died with it) is
+        recorded first, like any other failure: HASH, event, page record, links to a file. Raises DiskUnavailable if a
+        file's line cannot be written: its dead letter then waits.
         """
         if not self.client.set(keys.DELIVERY, 1, nx=True, ex=DELIVERY_SEC):
             return 0
@@ -79,13 +79,13 @@ class DeadLetterService:
 
     def _tell(self, texts: list[str]) -> None:
         for letter in filter(is_untold, map(read_letter, texts)):
-            with suppress(Refusal):  # a URL that is none any more: there is nothing to tell of it
+            with suppress(Refusal):  # the URL is no longer valid: there is nothing to record
                 self._bury(letter)
 
     def _bury(self, letter: Letter) -> None:
         task, at = task_of(letter.said, 1), datetime.fromtimestamp(letter.at, UTC)
         known = None if task is None else self.frontier.find(task.id)
-        if task is None or known is None or known[1].status != "dead":  # it has come again meanwhile
+        if task is None or known is None or known[1].status != "dead":  # the task has been enqueued again meanwhile
             return
         if task.kind == "file":
             self.files.end(task, state("failed", reason=letter.reason), at)
@@ -107,7 +107,7 @@ class DeadLetterService:
         logger.error("article_refused", extra={"uid": article.uid, "url": article.url, "reason": article.reason})
 
     def letters(self, wanted: Wanted, limit: int = NO_LIMIT) -> Iterator[Letter]:
-        """The letters that are meant, oldest first, at most `limit`; read as they are asked for."""
+        """The matching dead letters, oldest first, at most `limit`; read on demand."""
         self.deliver()
         start = 0
         while limit > 0 and (page := self.dead_letters.page(start)):
@@ -116,9 +116,10 @@ class DeadLetterService:
             start, limit = start + len(page), limit - len(found)
 
     def replay(self, wanted: Wanted, limit: int = NO_LIMIT) -> Replayed:
-        """Has the letters that are meant tried again, with all that their tasks carried.
+        """Enqueue the tasks of the matching dead letters again, with their whole payload.
 
-        At least once: each is in the frontier before it leaves the list, and after a kill in between it is in both.
+        At least once: each task is in the frontier before its dead letter leaves the list, and after a kill in between
+        it is in both.
         """
         refused = 0
 
@@ -142,11 +143,13 @@ class DeadLetterService:
         return Replayed(self._take_out(wanted, limit, again), refused)
 
     def drop(self, wanted: Wanted, limit: int = NO_LIMIT) -> int:
-        """Takes out the letters that are meant; answers how many there were."""
+        """Remove the matching dead letters; the number removed."""
         return self._take_out(wanted, limit, lambda found: [letter.text for letter in found])
 
     def _take_out(self, wanted: Wanted, limit: int, take: Callable[[list[Letter]], list[str]]) -> int:
-        """Passes the wanted letters to `take`, a page at a time, and removes those whose texts it returns; how many."""
+        """Pass the matching dead letters to `take`, a page at a time, and remove those whose texts it returns;
+        the number removed.
+        """
         start = removed = 0
         self.deliver()
         while limit > 0 and (page := self.dead_letters.page(start)):

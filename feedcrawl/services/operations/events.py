@@ -1,4 +1,4 @@
-"""The stream of events, read by whoever keeps the place where he was; the REST route and commands call this."""
+"""Reads the event stream, for the REST route and commands; the reader keeps its own cursor."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ MAX_EVENTS: Final = 1000
 TYPES: Final = frozenset(get_args(EventType))
 _CURSOR: Final = re.compile(r"[0-9]{1,15}(-[0-9]{1,15})?")
 _LOOKED_AT: Final = 5000
-"""Entries of the stream that one call goes through for a few of the types that are wanted."""
+"""The most stream entries that one call reads if only some event types are wanted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Events in order, each as its `cursor`, `type`, `id` and `data`; what comes next is after `cursor`."""
+    """Events in order, each as its `cursor`, `type`, `id` and `data`; the next events come after `cursor`."""
 
     events: tuple[dict[str, Any], ...]
     cursor: str
 
 
 def read(events: Events, after: str = BEGINNING, limit: int = 100, types: Collection[str] = ()) -> Page:
-    """At most so many events after a cursor, of these types or of all.
+    """At most the given number of events after a cursor, of these types or of all.
 
-    `after` is the cursor of an event or page, `0` for the oldest that is kept, or `now` for none of them. A page may be
-    empty though there is more: its cursor then has moved on. Refusal (`bad_cursor` `bad_limit` `unknown_type`) for what
-    cannot be meant; StoreUnavailable.
+    `after` is the cursor of an event or page, `0` for the oldest stored event, or `now` for none of them. A page may be
+    empty before the end of the stream: its cursor has then moved on. Raises Refusal (`bad_cursor` `bad_limit`
+    `unknown_type`) for invalid arguments, StoreUnavailable.
     """
     _check(after, limit, types)
     if after == NOW:
@@ -59,7 +59,7 @@ def _check(after: str, limit: int, types: Collection[str]) -> None:
 
 
 def _public(told: Told) -> dict[str, Any]:
-    """`data` as JSON; what another program wrote into the stream may be text."""
+    """The event with `data` as JSON; data that another program wrote into the stream may be text."""
     text = told.fields.get("data", "")
     try:
         data = json.loads(text)

@@ -1,4 +1,4 @@
-"""URLs and feeds that callers bring in numbers: each judged by itself, so that a bad one stops no other."""
+"""Bulk imports of URLs and feeds: each is judged by itself, so that a bad one stops no other."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ BATCH: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What shall become of URLs: the category of their articles, 1 … 10, and whether those fetched lately come too."""
+    """Options for URLs: the category of their articles, the priority (1 to 10), and whether recently fetched URLs
+    are fetched again.
+    """
 
     category: str | None = None
     priority: int = 5
@@ -44,21 +46,21 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class ReadFeeds:
-    """The feeds of a list, and how many came after the limit."""
+    """The feeds of a list, and the number of feeds beyond the limit."""
 
     wishes: Sequence[Wish]
     left_out: int
 
 
 def lines_of(text: str) -> list[str]:
-    """The URLs of a text, one a line; what follows a `#` after white space, and empty lines, say nothing."""
+    """The URLs of a text, one per line; empty lines, and text after white space and `#`, are ignored."""
     lines = (line.strip().partition(" #")[0].strip() for line in text.lstrip("\ufeff").splitlines())
     return [line for line in lines if line and not line.startswith("#")]
 
 
 @dataclass(frozen=True, slots=True)
 class Imports:
-    """Takes in URLs and lists of feeds. Methods raise StoreUnavailable."""
+    """Imports URLs and lists of feeds. Methods raise StoreUnavailable."""
 
     client: Client
     frontier: Frontier
@@ -70,10 +72,10 @@ class Imports:
     now: Callable[[], datetime]
 
     def queue_urls(self, urls: Sequence[str], wanted: Wanted) -> list[dict[str, Any]]:
-        """Queues pages to be fetched as articles; of each, in order, what became of it.
+        """Enqueue pages to be fetched as articles; the result of each, in order.
 
-        `answer` is that of `Frontier.push` (`queued` `again` `raised` `pending` `leased` `known`), or `refused` with
-        `code` and `detail`. Refusal (`no_urls` `too_many_urls`), StoreUnavailable.
+        `answer` is the reply of `Frontier.push` (`queued` `again` `raised` `pending` `leased` `known`), or `refused`
+        with `code` and `detail`. Raises Refusal (`no_urls` `too_many_urls`), StoreUnavailable.
         """
         if not urls:
             raise Refusal("no_urls", "name at least one URL")
@@ -102,9 +104,9 @@ class Imports:
         return {"url": url, "uid": task.id}, task
 
     def read_feeds(self, body: bytes, categories: tuple[str, ...], request_id: str | None) -> ReadFeeds:
-        """The feeds of a list, OPML or other: the first `FEEDCRAWL_MAX_FEEDS_PER_LIST`, none of them judged yet.
+        """The feeds of a list, OPML or other: the first `FEEDCRAWL_MAX_FEEDS_PER_LIST`, not judged yet.
 
-        Its overrides count for nothing: the list is not its operator's. Refusal: `not_a_list`, `empty_list`,
+        The list's overrides are ignored: the list is not its operator's. Raises Refusal: `not_a_list`, `empty_list`,
         `too_many_feeds`.
         """
         found = read_list(body, limit=self.config.max_feeds_per_list)
@@ -113,7 +115,7 @@ class Imports:
         return ReadFeeds(wishes, found.left_out)
 
     def import_now(self, feeds: ReadFeeds) -> tuple[list[str], list[Refused]]:
-        """Subscribes to the feeds of a list; their ids in its order, and those that were refused."""
+        """Subscribe to the feeds of a list; their ids in the list's order, and the refused feeds."""
         ids: list[str] = []
         refused: list[Refused] = []
         for batch in _batches(feeds):
@@ -123,14 +125,14 @@ class Imports:
         return ids, refused
 
     def new_job(self, feeds: ReadFeeds) -> ImportJob:
-        """The stored job of a list that is too long to be imported while its caller waits."""
+        """The stored job of a list that is too long to import while its caller waits."""
         now = self.now()
         made = ImportJob(str(uuid4()), len(feeds.wishes), feeds.left_out, now, now)
         self.import_jobs.save(made)
         return made
 
     def import_steps(self, job: ImportJob, feeds: ReadFeeds) -> Iterator[None]:
-        """Carries out a job; each step subscribes to `BATCH` feeds and writes how far the job is."""
+        """Carry out a job; each step subscribes to `BATCH` feeds and stores the job's progress."""
         for batch in _batches(feeds):
             ids, refused = self._subscribe(batch)
             job = job.advanced(len(batch), len(ids), list(map(refused_record, refused)), now=self.now())
@@ -143,14 +145,14 @@ class Imports:
         return ids, [*refused, *bad]
 
     def find_job(self, job_id: str) -> ImportJob:
-        """A job as it stands now; Refusal (`import_unknown`)."""
+        """The present state of a job; raises Refusal (`import_unknown`)."""
         found = self.import_jobs.find(job_id)
         if found is None:
             raise Refusal("import_unknown", "there is no import of this id: each is kept for a day after its last step")
         return found.seen(now=self.now())
 
     def check_room(self, more: int = 1) -> None:
-        """Refusal (`too_many_feeds`) where more feeds cannot be subscribed over the API."""
+        """Raise Refusal (`too_many_feeds`) if no more feeds can be subscribed over the API."""
         config = self.config
         limits = {"FEEDCRAWL_API_MAX_FEEDS": config.api_max_feeds, "FEEDCRAWL_MAX_FEEDS": config.max_feeds}
         count = self.registry.count()
@@ -164,11 +166,11 @@ def _batches(feeds: ReadFeeds) -> Iterator[Sequence[Wish]]:
 
 
 def job_record(job: ImportJob) -> dict[str, Any]:
-    """A job as programs see it."""
+    """A job as programs read it."""
     times = {"created_at": rfc3339(job.created_at), "updated_at": rfc3339(job.updated_at)}
     return asdict(job) | {"refused": list(job.refused)} | times
 
 
 def refused_record(refused: Refused) -> Mapping[str, str]:
-    """A refused wish, as programs see it."""
+    """A refused feed as programs read it."""
     return {"url": without_secrets(refused.url), "code": refused.code, "detail": refused.detail}

@@ -1,4 +1,4 @@
-"""Work that other programs bring: `crawler_queue`, and members that they add to `rss:category_links:*`."""
+"""Work from other programs: `crawler_queue`, and members that they add to `rss:category_links:*`."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ logger = logging.getLogger(__name__)
 
 BATCH = 100
 SEEN_LIMIT = 500_000
-"""Category links that a worker remembers, so that it does not push them anew every half minute."""
+"""The most category links that a worker remembers, so that they are not enqueued anew every half minute."""
 
 
 def queue_task(item: QueueItem) -> Task:
-    """The task that an item of the queue stands for; InvalidUrl if it cannot be one."""
+    """The task for an item of the queue; raises InvalidUrl if the item is no usable URL."""
     return item.task or article_task(item.url, category=item.category, priority=item.priority, origin="queue")
 
 
 class Inputs:
-    """Takes in what others brought. Every method may raise StoreUnavailable; nothing is lost by that.
+    """Enqueues the work of other programs. Every method may raise StoreUnavailable; no item is lost by that.
 
-    An item of the queue is moved to this worker's list of taken ones, pushed into the frontier, and only then removed;
-    what a killed worker left in its list is taken up by any other. `cached(url)` is told a plain URL that was fetched
-    lately and is not fetched again: whoever queued it waits for an event.
+    An item of the queue is moved to this worker's list of taken items, enqueued in the frontier, and only then removed;
+    any other worker takes over the list of a killed worker. `cached(url)` is called for a plain URL that was fetched
+    recently and is not fetched again: the program that queued it waits for an event.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Inputs:
         self._seen: set[tuple[str, str]] = set()
 
     def recover(self) -> int:
-        """Takes up what workers that were killed had taken; answers how many items."""
+        """Enqueue the items that killed workers had taken; the number of items."""
         count = 0
         for left in self._client.scan_iter(match=keys.QUEUES_TAKEN_PATTERN, count=1000):
             items = self._client.lrange(left, 0, -1)
@@ -72,7 +72,7 @@ class Inputs:
         return count
 
     def from_queue(self) -> int:
-        """Takes in up to a batch of `crawler_queue`; answers how many items."""
+        """Enqueue up to a batch of `crawler_queue`; the number of items."""
         with self._client.pipeline(transaction=False) as pipe:
             for _ in range(min(BATCH, self._client.llen(keys.CRAWLER_QUEUE))):
                 pipe.lmove(keys.CRAWLER_QUEUE, self._taken, "LEFT", "RIGHT")
@@ -86,7 +86,7 @@ class Inputs:
         return len(items)
 
     def from_categories(self) -> Iterator[int]:
-        """Takes in what was added to the categories' links, a batch at a time; yields how many were new."""
+        """Enqueue the links that were added to the categories, a batch at a time; yields the number of new tasks."""
         names = sorted(self._client.scan_iter(match=keys.CATEGORY_LINKS_PATTERN, count=1000))
         for name in names:
             category = str(name).removeprefix(keys.category_links(""))
@@ -100,7 +100,7 @@ class Inputs:
                     break
 
     def _is_usable(self, name: str, category: str) -> bool:
-        """Whether a key's category may be one; if not, that is told once in the life of a worker."""
+        """True if a key's category is valid; if not, that is logged once per worker."""
         try:
             check_category(category)
         except Refusal as error:

@@ -1,4 +1,6 @@
-"""Kafka by aiokafka: an idempotent producer, so that what it repeats by itself is there once and in order."""
+"""Kafka by aiokafka: an idempotent producer, so that a message that it repeats by itself is stored once and in
+order.
+"""
 
 from __future__ import annotations
 
@@ -20,34 +22,34 @@ if TYPE_CHECKING:
     from feedcrawl.config import Config
 
 REQUEST_MS: Final = 20_000
-"""Within `SEND_SEC`: what is not confirmed by then is not sent any more."""
+"""Less than `SEND_SEC`: a message that is not confirmed by then is not sent any more."""
 END_SEC: Final = 10.0
 _TOO_LARGE: Final = (MessageSizeTooLargeError, RecordListTooLargeError, RecordTooLargeError)
 
 
 class Brokers:
-    """A producer that is started when it is first needed, and anew after each failure."""
+    """A producer that is started when it is first needed, and restarted after each failure."""
 
     def __init__(self, bootstrap: str, access: Mapping[str, Any] | None = None) -> None:
-        """`access` is what `access_of` answers; without it connections are neither encrypted nor logged in."""
+        """`access` is the result of `access_of`; without it connections have neither encryption nor a login."""
         self._bootstrap = bootstrap
         self._access = access or {}
         self._producer: Any = None
 
     async def send(self, messages: Sequence[Message]) -> list[Unfit | None]:
-        """Sends in order, and answers for each message None, or why it can never be sent.
+        """Send messages in order; for each message None, or the reason why it can never be sent.
 
-        Raises BrokersAway; a part may then have been sent, and nothing of the rest will be.
+        Raises BrokersAway; some messages may then have been sent, and the rest will not be.
         """
         try:
             async with asyncio.timeout(SEND_SEC):
                 return await send_all(await self._started(), messages)
-        except (KafkaError, OSError) as error:  # TimeoutError is one of the latter
+        except (KafkaError, OSError) as error:  # TimeoutError is an OSError
             await self.close()
             raise BrokersAway(f"{self._bootstrap}: {str(error) or type(error).__name__}") from error
 
     async def close(self) -> None:
-        """Ends the producer, whatever state it is in."""
+        """End the producer, in any state."""
         if self._producer is None:
             return
         producer, self._producer = self._producer, None
@@ -74,10 +76,10 @@ class Brokers:
 
 
 def access_of(config: Config) -> dict[str, Any]:
-    """How brokers are reached, as aiokafka takes it.
+    """The connection settings of the brokers, as aiokafka takes them.
 
-    ValueError where settings contradict each other, so that nobody believes a way to be safe that is not, and where a
-    file of certificates cannot be used.
+    Raises ValueError if settings contradict each other, so that no connection is less safe than configured, and if a
+    certificate file cannot be used.
     """
     security = config.kafka_security
     files = (config.kafka_ca_file, config.kafka_cert_file, config.kafka_key_file)
@@ -91,19 +93,19 @@ def access_of(config: Config) -> dict[str, Any]:
     said: dict[str, Any] = {"security_protocol": security.upper()}
     if tls:
         said["ssl_context"] = _context(*files)
-    if sasl:  # aiokafka's names are those of PLAIN, for SCRAM too
+    if sasl:  # aiokafka names these settings after PLAIN, also for SCRAM
         said["sasl_mechanism"] = config.kafka_sasl_mechanism
         said |= dict(zip(("sasl_plain_username", "sasl_plain_password"), login, strict=True))
     return said
 
 
 def _context(ca: Path | None, cert: Path | None, key: Path | None) -> ssl.SSLContext:
-    """Certificates of brokers are verified, and so are their names."""
+    """A TLS context that verifies the brokers' certificates and their host names."""
     if key is not None and cert is None:
         raise ValueError("FEEDCRAWL_KAFKA_KEY_FILE is the key of FEEDCRAWL_KAFKA_CERT_FILE: give that too")
     try:
         context = ssl.create_default_context(cafile=ca)
-    except OSError as error:  # ssl.SSLError is one
+    except OSError as error:  # ssl.SSLError is an OSError
         raise ValueError(f"FEEDCRAWL_KAFKA_CA_FILE {ca} cannot be used: {error}") from error
     if cert is not None:
         try:
@@ -114,12 +116,14 @@ def _context(ca: Path | None, cert: Path | None, key: Path | None) -> ssl.SSLCon
 
 
 def _no_password() -> str:
-    """In place of OpenSSL's question on the terminal."""
+    """Replaces OpenSSL's password prompt on the terminal."""
     raise ValueError("the key is encrypted: write it without a passphrase, readable for us alone")
 
 
 async def send_all(producer: Any, messages: Sequence[Message]) -> list[Unfit | None]:
-    """One batch through aiokafka's producer. Where the brokers refuse it as too large, once more, one at a time."""
+    """Send one batch by aiokafka's producer. If the brokers reject it as too large, send the messages again, one
+    at a time.
+    """
     sent = [await _queue(producer, message) for message in messages]
     came = await asyncio.gather(*sent, return_exceptions=True)
     if any(isinstance(each, _TOO_LARGE) for each in came) and len(messages) > 1:

@@ -1,4 +1,4 @@
-"""What Redis says of the whole fleet, as metrics: any process may be asked, and all say the same."""
+"""Metrics of the whole fleet, read from Redis: every process returns the same values."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """What a scrape reads."""
+    """The stores that a scrape reads."""
 
     client: Client
     frontier: Frontier
@@ -44,17 +44,19 @@ class Stores:
 
 
 class Fleet(Collector):
-    """Reads at each scrape, some ten round trips; while the server is away `store_up` is 0 and nothing else is said."""
+    """Collects metrics at each scrape, in some ten round trips; while the server is away, `store_up` is 0 and the
+    only metric.
+    """
 
     def __init__(self, stores: Stores) -> None:
         self._stores = stores
 
     def describe(self) -> Iterable[Family]:
-        """Nothing: a registry must not ask the server for the names."""
+        """Empty: a registry must not call the server to learn the names."""
         return ()
 
     def collect(self) -> Iterator[Family]:
-        """All of `names.FLEET`."""
+        """All metrics of `names.FLEET`."""
         try:
             families = list(self._read())
         except StoreUnavailable:

@@ -1,4 +1,6 @@
-"""What the dashboard shows: each function answers one page, within a bounded number of steps whatever is subscribed."""
+"""Content of the dashboard: each function returns one page, in a bounded number of steps however many feeds there
+are.
+"""
 
 from __future__ import annotations
 
@@ -38,28 +40,30 @@ if TYPE_CHECKING:
 
 TOP: Final = 10
 SAMPLE: Final = 300
-"""Feeds whose interval is set against their rate: all, or so many drawn by chance."""
+"""The most feeds whose interval is plotted against their rate: a random sample if there are more."""
 FEEDS_A_PAGE: Final = 50
 LOOKED_AT: Final = 20_000
-"""Feeds that one page of the list goes through at most."""
+"""The most feeds that one page of the feed list reads."""
 PARTS: Final = 100
 TASKS_A_PART: Final = 100
-"""Parts of the frontier that a page of tasks goes through at most, and keys in each: a page shows no more of one."""
+"""The most parts of the frontier that a page of tasks reads, and the keys in each part: a page shows no more
+tasks of one part.
+"""
 HOST_PARTS: Final = 20
-"""Parts of a thousand keys that are looked at for the hosts with most work."""
+"""Parts of a thousand keys that are read to find the hosts with most work."""
 LETTERS_A_PAGE: Final = 50
 LETTER_PAGES: Final = 20
-"""Pages of the list of dead letters that one page goes through at most."""
+"""The most pages of the dead-letter list that one page of the dashboard reads."""
 LINE_BYTES: Final = 16 << 20
-"""How much of the latest lines on the disk is searched for an article's versions, or a feed's entries."""
+"""The number of latest bytes on the disk that are searched for an article's versions, or a feed's entries."""
 
 _PLAIN: Final = re.compile(r'\{"id":"([^"\\]+)","url":"[a-z]+://([^"\\]+)"')
-"""How `subscription.dump` begins: a list of all feeds by URL need not read the rest of each."""
+"""The start of a line of `subscription.dump`: listing all feeds by URL need not read the rest of each line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Paced:
-    """A feed's interval in seconds against the new entries a day that it was found to bring."""
+    """A feed's interval in seconds, and its learnt rate of new entries per day."""
 
     feed: Feed
     interval_sec: float
@@ -68,7 +72,9 @@ class Paced:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The first page. `bars` are those of a span, `whole` their sum; `news` and `hosts` are the first of theirs."""
+    """The first page. `bars` belong to the parts of a span, `whole` is their sum; `news` and `hosts` are the
+    first of their lists.
+    """
 
     bars: Sequence[Bar]
     whole: Bar
@@ -84,7 +90,7 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class FeedList:
-    """A page of feeds: how many are meant, how many there are in all, and whether all were looked at."""
+    """A page of feeds: the number that match, the number of all feeds, and whether all were read."""
 
     feeds: Sequence[Feed]
     meant: int
@@ -94,7 +100,7 @@ class FeedList:
 
 @dataclass(frozen=True, slots=True)
 class FeedPage:
-    """A feed with all that is known of it."""
+    """A feed with all stored facts about it."""
 
     feed: Feed
     journal: Sequence[dict[str, Any]]
@@ -103,13 +109,15 @@ class FeedPage:
     task: tuple[Task, History] | None
     articles: Sequence[dict[str, Any]]
     lines: Sequence[dict[str, Any]]
-    """Its latest entries, as far as they lie among this machine's latest lines."""
+    """Its latest entries, if they are among this machine's latest lines."""
     per_day: float
 
 
 @dataclass(frozen=True, slots=True)
 class Letters:
-    """A page of dead letters, how many there are in all, and the place before which there may be more; 0: none."""
+    """A page of dead letters, the number of all dead letters, and the place before which there may be more (0:
+    none).
+    """
 
     letters: Sequence[Letter]
     count: int
@@ -118,7 +126,7 @@ class Letters:
 
 @dataclass(frozen=True, slots=True)
 class Dashboard:
-    """The pages' content. Methods raise StoreUnavailable."""
+    """The content of the pages. Methods raise StoreUnavailable."""
 
     client: Client
     frontier: Frontier
@@ -133,7 +141,7 @@ class Dashboard:
     now: Callable[[], datetime]
 
     def overview(self, span: str) -> Overview:
-        """The figures of a span of `tallies.SPANS`, and what is so now. StoreUnavailable."""
+        """The statistics of a span of `tallies.SPANS`, and the present state. Raises StoreUnavailable."""
         chosen, now = SPANS[span], self.now().timestamp()
         since, until = chosen.bounds(now)
         found = bars(self.series.slots(since, until), chosen, now)
@@ -153,17 +161,19 @@ class Dashboard:
         )
 
     def circuits(self, limit: int = TOP) -> list[HostFigures]:
-        """Hosts that failed as a whole, each with its domain; those that changed last first."""
+        """Hosts whose circuit has opened, each with its domain; latest change first."""
         return [self.frontier.host(host.name) for host in self.frontier.circuits(limit)]
 
     def paced(self, limit: int = SAMPLE) -> list[Paced]:
-        """Interval and rate of all feeds, or of as many, drawn by chance; those of which both are known."""
+        """Interval and rate of all feeds, or of a random sample; feeds without either are left out."""
         feeds = self.registry.load(self.registry.some(limit)).values()
         found = [Paced(feed, feed.polls.interval_sec or 0.0, rate(feed)) for feed in feeds]
         return [each for each in found if each.interval_sec and each.per_day]
 
     def feeds(self, text: str = "", *, failing: bool = False, page: int = 1) -> FeedList:
-        """The feeds with a text in URL, title or category, by URL; or those that fail, by how often in a row."""
+        """The feeds with a text in URL, title or category, by URL; or the failing feeds, by their failures in a
+        row.
+        """
         start = (page - 1) * FEEDS_A_PAGE
         subscribed = self.registry.count()
         if failing:
@@ -178,7 +188,7 @@ class Dashboard:
         return FeedList([loaded[each] for each in chosen if each in loaded], meant, subscribed, whole)
 
     def _urls(self, text: str) -> Iterator[tuple[str, str]]:
-        """URL without its scheme, and id, of the feeds that have a text in what was said of them."""
+        """URL (without its scheme) and id of the feeds whose subscription contains a text."""
         looked_at, written = 0, json.dumps(text, ensure_ascii=False)[1:-1]
         for _, ids in self.registry.pages(4000):
             for record in self.registry.said(ids):
@@ -194,7 +204,9 @@ class Dashboard:
                 return
 
     def feed_page(self, feed_id: str) -> FeedPage:
-        """One feed; Refusal (`feed_unknown`) if there is none of this id, StoreUnavailable, DiskUnavailable."""
+        """One feed; raises Refusal (`feed_unknown`) if there is none of this id, StoreUnavailable,
+        DiskUnavailable.
+        """
         feed = finding.find(self.registry, feed_id)
         if feed is None:
             raise Refusal("feed_unknown", "there is no feed of this id: it may have been unsubscribed")
@@ -212,16 +224,16 @@ class Dashboard:
         )
 
     def queued(self) -> int:
-        """What other programs have pushed and no worker has taken yet."""
+        """The number of items that other programs have queued and no worker has taken yet."""
         return int(self.client.llen(keys.CRAWLER_QUEUE))
 
     def versions(self, uid: str) -> list[dict[str, Any]]:
-        """What was stored of an article, newest first, as far as it lies among this machine's latest lines."""
+        """The stored versions of an article, newest first, if they are among this machine's latest lines."""
         found = self.article_lines.recent(f'"uid":"{uid}"', LINE_BYTES)
         return list({each["content_hash"]: each for each in reversed(found) if each.get("uid") == uid}.values())[::-1]
 
     def letters(self, wanted: Wanted, before: int | None = None) -> Letters:
-        """A page of the dead letters that are meant, newest first, from a place in their list backwards."""
+        """A page of the matching dead letters, newest first, from a place in their list backwards."""
         found: list[Letter] = []
         self.frontier.deliver_dead_letters()
         count = self.dead_letters.count()
@@ -242,7 +254,9 @@ class Dashboard:
 
 
 def rate(feed: Feed) -> float:
-    """New entries a day, as they were learnt: from all arrivals, or else from the mean gap; 0 if nothing is known."""
+    """The learnt number of new entries per day: from all arrivals, or else from the mean gap; 0 if neither is
+    known.
+    """
     state = feed.polls.cadence_state
     return entries_per_day(state.arrivals) or (DAY_SEC / state.ewma_sec if state.ewma_sec else 0.0)
 

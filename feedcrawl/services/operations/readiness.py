@@ -1,4 +1,4 @@
-"""Whether a crawl may go on: Redis is sound and the one that it was, and the disk takes what is to be written."""
+"""Decides whether a crawl may go on: Redis is sound and is still the same server, and the disk accepts writes."""
 
 from __future__ import annotations
 
@@ -15,24 +15,28 @@ if TYPE_CHECKING:
     from feedcrawl.store.redis.generation import Generation
 
 Trouble = StoreUnavailable | DiskUnavailable | ServerRefused
-"""What keeps a crawl from taking more work; its `code` is the reason, its `detail` says what to do."""
+"""A fault that keeps a crawl from taking more work; its `code` is the reason, its `detail` the remedy."""
 
 FINAL: Final = frozenset({"emptied", "another_server"})
-"""What does not pass by waiting: whatever is written from now on would be written to the wrong place."""
+"""Faults that do not pass: any further write would go to the wrong server."""
 _UNSOUND: Final = frozenset({"no_aof", "evicts"})
-"""What is found at the start, and may come later. That a server does not answer, who asks it finds out by himself."""
+"""Faults that are checked at the start and may appear later. A server that does not respond is noticed by its
+callers.
+"""
 
 FOLDERS: Final = ("raw", "articles", "entries", "files", "redis")
-"""Folders of the data directory; each may lie on a disk of its own."""
+"""Folders of the data directory; each may be on a disk of its own."""
 
 
 def passes(error: BaseException | None) -> bool:
-    """Whether an error is an outage of the store or of the whole disk, which ends by itself and is no task's fault."""
+    """True if an error is an outage of the store or of the whole disk, which ends by itself and is no task's
+    fault.
+    """
     return isinstance(error, StoreUnavailable) or (isinstance(error, DiskUnavailable) and error.reason in PASSING)
 
 
 class Readiness:
-    """What was found last, and the ways to find it out. `look` and `same_server` never raise."""
+    """The last result of the checks, and the checks themselves. `look` and `same_server` never raise."""
 
     def __init__(
         self, client: Client, generation: Generation, data_dir: Path, *, unsafe: bool, min_free_bytes: int = 0
@@ -47,16 +51,18 @@ class Readiness:
 
     @property
     def trouble(self) -> Trouble | None:
-        """Why no more work is taken now; None if it may be."""
+        """The reason why no more work is taken now; None if work may be taken."""
         return self._server or self._disk
 
     def look(self) -> None:
-        """Asks the server, and the disk how much room it has, and whether it works if it failed: a thread's work."""
+        """Check the server and the free space of the disk, and after a failure whether the disk works again. Runs
+        in a thread.
+        """
         self._look_at_server()
         self._look_at_disk()
 
     def same_server(self) -> bool:
-        """Whether the server still has the data that it had; one round trip."""
+        """True if the server still has its data; one round trip."""
         try:
             self._generation.check()
         except ServerRefused as refused:
@@ -66,7 +72,7 @@ class Readiness:
         return self._server is None
 
     def note(self, error: BaseException | None) -> None:
-        """Something could not be done: where it is the disk's fault nothing more is taken until that has passed."""
+        """Note a failure: if the disk caused it, no more work is taken until the disk works again."""
         if isinstance(error, DiskUnavailable) and passes(error):
             self._disk = error
 
@@ -92,16 +98,18 @@ class Readiness:
         except DiskUnavailable as error:
             self._disk = error if passes(error) or found is not None else None
         else:
-            if self._disk is found:  # and nothing else has failed meanwhile
+            if self._disk is found:  # and there was no other failure meanwhile
                 self._disk = None
 
     def _look_at_room(self) -> None:
-        """DiskUnavailable where the data directory, or a folder of it (perhaps a disk of its own), is nearly full."""
+        """Raise DiskUnavailable if the data directory, or a folder of it (perhaps on a disk of its own), is
+        nearly full.
+        """
         for folder in (self._data_dir, *(self._data_dir / name for name in FOLDERS)):
             if self._min_free_bytes and free_bytes(folder) < self._min_free_bytes:
                 raise DiskUnavailable(folder, NEARLY_FULL)
 
     def _folder(self, path: Path) -> Path:
-        """The one of the data directory's that a file is in: they may be on disks of their own."""
+        """The folder of the data directory that contains a file: each folder may be on a disk of its own."""
         inside = path.relative_to(self._data_dir).parts if path.is_relative_to(self._data_dir) else ()
         return self._data_dir / inside[0] if len(inside) > 1 else self._data_dir

@@ -1,9 +1,9 @@
-"""The relay: what the stream of events tells goes on to Kafka, at least once and in order.
+"""The relay: sends the events of the stream to Kafka, at least once and in order.
 
-The stream is the outbox. A consumer group remembers what was sent: an event is acknowledged after the brokers have
-confirmed it, so a kill in between sends it again, under the id that it had. The stream is never trimmed past the
-group, so brokers may be away for as long as the server has room. One relay of a fleet sends at a time, as two would
-break the order; the others wait to take its place.
+The stream is the outbox. A consumer group remembers which events were sent: an event is acknowledged after the brokers
+have confirmed it, so that after a kill in between it is sent again with the same id. The stream is never trimmed beyond
+the group's position, so brokers may be away as long as the server has room. One relay of a fleet sends at a time, as
+two would break the order; the others wait to take its place.
 """
 
 from __future__ import annotations
@@ -27,36 +27,40 @@ logger = logging.getLogger(__name__)
 
 GROUP: Final = "kafka"
 CONSUMER: Final = "relay"
-"""One name for whichever relay leads, so that it finds what the one before it was given."""
+"""One consumer name for every leading relay, so that a relay finds the events that its predecessor was given."""
 BATCH: Final = 500
 LEAD_SEC: Final = 60
-"""Longer than any batch takes: `SEND_SEC`, the end of a producer that failed, a few commands of the server."""
+"""Seconds of leadership. Longer than any batch takes: `SEND_SEC`, the end of a failed producer, a few server
+commands.
+"""
 SEND_SEC: Final = 30.0
-"""For one batch, a start of the producer included."""
+"""The time limit of one batch, in seconds, including a start of the producer."""
 IDLE_SEC: Final = 0.5
 REPORT_SEC: Final = 60.0
 DRAIN_SEC: Final = 5.0
-"""For the batch under way when the relay is stopped."""
+"""The time limit, in seconds, of the batch in flight when the relay is stopped."""
 WAITS_SEC: Final = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
-"""Back-off while the brokers or the server are away."""
+"""Waits, in seconds, while the brokers or the server are away."""
 
 
 class BrokersAway(Exception):
-    """Kafka does not take what it is sent; the same may succeed later."""
+    """Kafka does not accept messages now; the same messages may succeed later."""
 
 
 class Producer(Protocol):
-    """What sends to Kafka."""
+    """Sends messages to Kafka."""
 
     async def send(self, messages: Sequence[Message]) -> list[Unfit | None]:
-        """Sends in order, and answers for each message None, or why it can never be sent. Raises BrokersAway."""
+        """Send messages in order; for each message None, or the reason why it can never be sent. Raises
+        BrokersAway.
+        """
 
     async def close(self) -> None:
-        """Ends the connection."""
+        """Close the connection."""
 
 
 class Relay:
-    """One process's part in it. `topics` is as in `message_of`, `worker` the name of this process."""
+    """The relay of one process. `topics` is as in `message_of`, `worker` the name of this process."""
 
     def __init__(self, events: Events, producer: Producer, topics: Mapping[str, str], *, worker: str) -> None:
         self._events = events
@@ -71,14 +75,16 @@ class Relay:
         self.refused = 0
 
     async def run(self, stop: asyncio.Event, *, once: bool = False) -> bool:
-        """Relays until `stop` is set, or `once` it leads and all is sent; False where that cannot be done."""
+        """Relay until `stop` is set, or with `once` until this relay leads and all events are sent; False if that
+        is impossible.
+        """
         report, stopped = asyncio.ensure_future(self._report()), asyncio.ensure_future(stop.wait())
         try:
             while not stop.is_set():
                 turn = asyncio.ensure_future(self._turn())
                 await asyncio.wait({turn, stopped}, return_when=asyncio.FIRST_COMPLETED)
                 await asyncio.wait({turn}, timeout=DRAIN_SEC)  # after a stop
-                if not turn.done():  # what is not acknowledged is sent again
+                if not turn.done():  # events that are not acknowledged are sent again
                     turn.cancel()
                     return True
                 if once and turn.result() and (self._failures or self._leads):
@@ -93,7 +99,7 @@ class Relay:
                 await asyncio.to_thread(self._leave)
 
     async def _turn(self) -> float:
-        """One batch; seconds until the next."""
+        """Send one batch; seconds until the next."""
         try:
             found = await self.step()
         except (BrokersAway, StoreUnavailable) as error:
@@ -110,7 +116,7 @@ class Relay:
         return 0.0 if found else IDLE_SEC
 
     async def step(self) -> int:
-        """Deals with the next events; how many. 0: there is none, or another relay leads."""
+        """Send the next events; their number. 0: there are none, or another relay leads."""
         told = await asyncio.to_thread(self._take)
         fates = [(each, message_of(each.fields, self._topics)) for each in told]
         messages = [message for _, message in fates if isinstance(message, Message)]
@@ -124,7 +130,7 @@ class Relay:
     def _take(self) -> list[Told]:
         self._leads = self._events.lead(self._worker, LEAD_SEC)
         if not self._leads:
-            self._again = True  # whoever leads may leave what it was given
+            self._again = True  # events may be left that the previous leader was given
             return []
         if not self._opened:
             self._events.open_group(GROUP)
@@ -145,7 +151,7 @@ class Relay:
         return self._events.give(GROUP, CONSUMER, BATCH, again=False)
 
     def _finish(self, told: Sequence[Told], unfit: Sequence[tuple[Told, Unfit]]) -> None:
-        """What can never be sent is kept aside before it is acknowledged; it stops nothing."""
+        """Store messages that can never be sent, then acknowledge them: they stop no other message."""
         for each, why in unfit:
             self._events.refuse(each, GROUP, why.reason, why.detail)
             extra = {"id": each.fields.get("id"), "at": each.at, "reason": why.reason, "detail": why.detail}
@@ -157,7 +163,7 @@ class Relay:
         self._events.leave(self._worker)
 
     async def _report(self) -> None:
-        """Says each minute how it goes."""
+        """Log the relay's progress once a minute."""
         while True:
             await asyncio.sleep(REPORT_SEC)
             with contextlib.suppress(StoreUnavailable):
@@ -167,5 +173,5 @@ class Relay:
 
 
 def backlog(events: Events) -> Backlog | None:
-    """How far behind the relay is; None where there never was one. Raises StoreUnavailable."""
+    """The relay's backlog; None if no relay has ever run. Raises StoreUnavailable."""
     return next((each for each in events.backlogs() if each.group == GROUP), None)

@@ -1,11 +1,11 @@
-"""What a data directory remembers of the subscriptions, and how a server that lost its data gets back what it can.
+"""Snapshots of the subscriptions in a data directory, and the restore of a server that lost its data.
 
-    subscriptions.ndjson    {"feed": {…}} or {"sitemap": {…}} a line, as they stand in the registry
+    subscriptions.ndjson    {"feed": {…}} or {"sitemap": {…}} per line, as stored in the registry
 
-Feeds keep their ids, so that entries, events and files of before and after speak of the same ones. The articles of
-`articles/` are remembered as fetched: none is asked for or stored a second time. What is not on the disk is lost:
-schedules, validators, journals, what waited to be fetched, and which entries were known; a feed's first poll says again
-what is in it, under the same event ids.
+Feeds keep their ids, so that entries, events and files from before and after a restore agree. The articles of
+`articles/` count as fetched: none is requested or stored a second time. Data that is not on the disk is lost:
+schedules, validators, journals, queued tasks, and which entries were known; a feed's first poll reports its entries
+again, with the same event ids.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ if TYPE_CHECKING:
 PAGE: Final = 250
 EVERY_SEC: Final = 300.0
 FEEDS_PER_SEC: Final = 1000.0
-"""A snapshot is taken this often, or as much less often as it has more feeds than this a second."""
+"""Lengthens the time between two snapshots if there are more feeds than this number per second."""
 CHEAP: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """How many of each are there again."""
+    """The number of restored records of each kind."""
 
     feeds: int
     sitemaps: int
@@ -76,21 +76,25 @@ class Snapshots:
         return self.data_dir / "subscriptions.ndjson"
 
     def due_in(self, now: float) -> float:
-        """Seconds until a snapshot is worth taking; whichever process of the data directory is first takes it."""
+        """Seconds until the next snapshot is due; the first process of the data directory that finds it due takes
+        it.
+        """
         path = self.path
         with map_disk_errors(path):
             every = max(EVERY_SEC, self._count() / FEEDS_PER_SEC)
             return max(0.0, path.stat().st_mtime + every - now) if path.exists() else 0.0
 
     def is_cheap(self) -> bool:
-        """Whether a snapshot takes no longer than half a second."""
+        """True if a snapshot takes at most half a second."""
         return self._count() <= CHEAP
 
     def _count(self) -> int:
         return self.registry.count() + self.sitemaps.count()
 
     def save(self) -> None:
-        """Writes the file anew. ServerRefused, and the file as it was, where the server has lost its data meanwhile."""
+        """Write the file anew. If the server has lost its data meanwhile, raises ServerRefused and leaves the
+        file unchanged.
+        """
         write_anew(self.path, self._lines())
 
     def _lines(self) -> Iterator[bytes]:
@@ -101,9 +105,9 @@ class Snapshots:
         self.generation.check()
 
     def restore(self, now: datetime) -> Restored:
-        """Subscribes to what the snapshot has, and remembers the articles that are on disk; safe to repeat.
+        """Subscribe to the feeds of the snapshot, and record the articles on disk as fetched; safe to repeat.
 
-        What the server has already stays as it is.
+        Records that the server already has stay unchanged.
         """
         feeds = sitemaps = 0
         for batch in batches(_records(self.path, "feed")):
@@ -117,7 +121,7 @@ class Snapshots:
         return Restored(feeds, sitemaps, articles)
 
     def _subscribed(self, said: Subscription) -> Subscription:
-        """The subscription as it is in the registry now, each of its addresses leading to it."""
+        """The subscription as now stored in the registry, with each of its addresses leading to it."""
         holder = self.registry.add(said, url_key(said.url))
         if holder != said.id:
             return self.registry.load([holder])[holder].subscription
@@ -126,7 +130,7 @@ class Snapshots:
         return said
 
     def _articles(self, now: datetime) -> Iterator[dict[str, Any]]:
-        """The lines of articles that are still remembered."""
+        """The lines of articles that are within their retention."""
         life = timedelta(seconds=self.remember_sec)
         for days in range(life.days + 2):
             for record in self.article_lines.read((now - timedelta(days=days)).date()):
@@ -134,7 +138,7 @@ class Snapshots:
                     yield record
 
     def _remember(self, records: list[dict[str, Any]]) -> int:
-        """Has articles be stored, and the URLs that brought them fetched; the last line of each counts."""
+        """Record articles as stored, and the URLs that brought them as fetched; the last line of each counts."""
         latest = {record["uid"]: record for record in records}
         there = self.articles.stored(list(latest))
         with self.client.pipeline(transaction=False) as pipe:
@@ -152,7 +156,7 @@ class Snapshots:
 
 
 def _fetched(task_id: str, record: Mapping[str, Any]) -> str:
-    """The record of a task that has ended well."""
+    """The record of a task that has ended successfully."""
     at, url = round(record["fetched_ts"] * 1000), record["url"]
     times = dict.fromkeys(("discovered_at", "updated_at", "last_fetched_at"), at)
     task = {"id": task_id, "kind": "article", "url": url, "host": hostname(url), "priority": 5, "origin": "manual"}
@@ -161,7 +165,7 @@ def _fetched(task_id: str, record: Mapping[str, Any]) -> str:
 
 
 def _records(path: Path, kind: str) -> Iterator[str]:
-    """What the lines of a kind say, each as the text that the registry keeps."""
+    """The records of one kind in the lines, each as the text that the registry stores."""
     with map_disk_errors(path):
         if not path.exists():
             return

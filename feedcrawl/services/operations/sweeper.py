@@ -1,7 +1,7 @@
-"""The proof that each feed, sitemap and push lease has exactly one future: pending, or in the hands of a worker.
+"""Checks that each feed, sitemap and WebSub lease has exactly one task: pending, or leased to a worker.
 
-It follows from the order of the steps; this looks whether it is so. What a kill between subscribing and queueing left,
-or a lost write, or a hand in the store, is queued again.
+The order of the steps guarantees this; the sweeper verifies it. Tasks that are missing after a kill between subscribing
+and enqueueing, a lost write, or a manual change of the store are enqueued again.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 PAGE: Final = 250
-"""Feeds in one step of the server: about 2 ms."""
+"""Feeds per server step: about 2 ms."""
 TURN_SEC: Final = 55
-"""How long after its last page a worker is still the one that sweeps. Less than the time between two passes."""
+"""Seconds after its last page for which a worker stays the sweeper. Less than the time between two passes."""
 _MENDED: Final = frozenset({"stray", "twice", "unleased"})
 _FEED: Final = "feed:"
 _SITEMAP: Final = "sitemap:"
@@ -38,7 +38,7 @@ _PUSH: Final = "websub:"
 
 
 class Sweeper:
-    """One pass over all that comes again in the fleet. Methods may raise StoreUnavailable; any may be repeated."""
+    """One pass over all recurring tasks of the fleet. Methods may raise StoreUnavailable; each may be repeated."""
 
     def __init__(
         self,
@@ -58,15 +58,15 @@ class Sweeper:
         self._worker = worker
 
     def count(self) -> int:
-        """How many there are to look at."""
+        """The number of feeds, sitemaps and WebSub leases to check."""
         return self._registry.count() + self._sitemaps.count() + self._pushes.count()
 
     def begin(self) -> bool:
-        """Whether this worker is the one that sweeps now; the next may be another after `TURN_SEC`."""
+        """True if this worker is the sweeper now; another worker may be after `TURN_SEC`."""
         return bool(self._client.set(keys.SWEEPER, self._worker, nx=True, ex=TURN_SEC))
 
     def pages(self) -> Iterator[list[str]]:
-        """Looks page by page, and yields the tasks of each that have no future; ends early if another took over."""
+        """Check page by page, and yield the missing tasks of each; ends early if another worker took over."""
         for store, kind in ((self._registry, _FEED), (self._sitemaps, _SITEMAP), (self._pushes, _PUSH)):
             for shard, ids in store.pages(PAGE):
                 yield self._look(shard, [f"{kind}{each}" for each in ids])
@@ -77,9 +77,9 @@ class Sweeper:
             logger.warning("frontier_mended", extra={"holders_without_lease": unleased, "hosts_held_by_nobody": freed})
 
     def repair(self, suspects: Sequence[str]) -> int:
-        """Queues those of the tasks that still have no future, due at once; answers how many.
+        """Enqueue the given tasks that are still missing, due at once; the number enqueued.
 
-        To be called a moment after they were found: meanwhile whoever was just about to queue one has done so.
+        To be called a moment after `pages` found them, so that a worker that was about to enqueue one has done so.
         """
         missing = self._frontier.sweep(suspects) if suspects else {}
         tasks = [task for task in self._tasks(list(missing)) if missing[task.id] not in _MENDED]
@@ -101,7 +101,7 @@ class Sweeper:
         return bool(self._client.expire(keys.SWEEPER, TURN_SEC))
 
     def _tasks(self, ids: Sequence[str]) -> Iterator[Task]:
-        """The tasks of those feeds, sitemaps and push leases that are still there."""
+        """The tasks of those feeds, sitemaps and WebSub leases that still exist."""
         bare = {each: each.partition(":")[2] for each in ids}
         feeds = self._registry.load([bare[each] for each in ids if each.startswith(_FEED)])
         yield from (poll_task(feed.subscription) for feed in feeds.values())

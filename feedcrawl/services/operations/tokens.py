@@ -1,4 +1,4 @@
-"""Tokens made and recognized: the command and the API come through here."""
+"""Creates and recognises tokens, for the command and the API."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 
 def create(tokens: Tokens, actor: str, scope: str, now: datetime) -> tuple[str, Token]:
-    """A new token as its caller shows it, told this once, and what is kept of it. Refusal as of `new_token`."""
+    """A new token as its caller presents it (returned only once), and its stored record. Raises Refusal as
+    `new_token` does.
+    """
     text = token_text(secrets.token_bytes(TOKEN_BYTES))
     digest = token_digest(text)
     assert digest is not None
@@ -26,7 +28,7 @@ def create(tokens: Tokens, actor: str, scope: str, now: datetime) -> tuple[str, 
 
 
 def find(tokens: Tokens, text: str) -> Token | None:
-    """The token that a caller shows; None for one that there is not, or not any more."""
+    """The token, or None if unknown or revoked."""
     digest = token_digest(text)
     if digest is None:
         return None

@@ -1,7 +1,7 @@
-"""Archives of feeds: walked once, document by document, beside the polls (RFC 5005; JSON Feed 1.1, `next_url`).
+"""Archives of feeds: read once, document by document, beside the polls (RFC 5005; JSON Feed 1.1, `next_url`).
 
-A poll whose feed wants its archives begins the walk as a task of its own, which then carries how far it has come. The
-poll's record notes that it has begun, so that later polls see to the current document only.
+A poll whose feed wants its archives starts the walk as a task of its own; the task's payload keeps the progress. The
+poll's record notes that the walk has begun, so that later polls read only the current document.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
     from feedcrawl.items import FeedPoll
 
 PRIORITY = 1
-"""Of archives and of the articles that they name: whatever is news comes first."""
+"""The priority of archives and of their articles: new entries come first."""
 
 
 def task_id(feed_id: str) -> str:
-    """A feed has one walk."""
+    """The id of a feed's one walk."""
     return f"archive:{feed_id}"
 
 
 def feed_id_of(lease: Lease) -> str:
-    """The feed whose archives a task walks."""
+    """The feed whose archives a task reads."""
     return lease.id.removeprefix("archive:")
 
 
 def look_on(poll: FeedPoll, *, limit: int, gap: bool = False) -> None:
-    """Notes where the walk goes on from the document of a poll, or from the archive document that it stands for.
+    """Set the next step of the walk from the document of a poll, or from an archive document.
 
-    `limit` is the most archive documents of one walk. One that fills a `gap` between two polls ends where it meets
-    what is known, and says nothing of whether the feed's archives have been read.
+    `limit` is the most archive documents of one walk. A walk that fills a `gap` between two polls ends at the first
+    known entry, and does not mark the feed's archives as read.
     """
     assert poll.parsed is not None
     assert poll.final_url is not None
@@ -50,7 +50,7 @@ def look_on(poll: FeedPoll, *, limit: int, gap: bool = False) -> None:
 
 
 def first_task(poll: FeedPoll) -> Task | None:
-    """The task that walks the archives of a feed whose poll wants them; None if there are none."""
+    """The task that reads a feed's archives if its poll wants them; None if there are none."""
     if poll.is_archive or poll.walk is None or poll.step is None or poll.step.url is None:
         return None
     said, url = poll.feed.subscription, poll.step.url
@@ -68,9 +68,10 @@ def first_task(poll: FeedPoll) -> Task | None:
 
 
 def next_step(poll: FeedPoll) -> tuple[dict[str, Any], Walk, Step | None]:
-    """What becomes of the task once a document is stored: fields of an ending, the walk, and the step that ends it.
+    """The result for the task after a document is stored: fields of an ending, the walk, and the step that ends the
+    walk (None if it goes on).
 
-    A document with more new entries than one reading may bring is read again: then the next of them are new.
+    A document with more new entries than the limit of one reading is read again: the entries left over are then new.
     """
     assert poll.walk is not None
     assert poll.step is not None
@@ -85,7 +86,7 @@ def next_step(poll: FeedPoll) -> tuple[dict[str, Any], Walk, Step | None]:
 
 
 def journal_line(feed: Feed, walk: Walk, reason: str, at: datetime, detail: str = "") -> dict[str, Any]:
-    """The line of a feed's journal that tells how a walk ended: `end`, `loop`, `limit`, or what went wrong."""
+    """The journal line for the end of a walk: `end`, `loop`, `limit`, or the failure."""
     polls, moment = feed.polls, rfc3339(at)
     line = {
         "poll_id": f"{feed.id}@archives:{moment}",

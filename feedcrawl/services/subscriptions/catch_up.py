@@ -1,4 +1,4 @@
-"""After hours away, of workers, network or server, most feeds are overdue: they are spread."""
+"""Spreads overdue polls: after an outage of workers, network or server, most feeds are overdue at once."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ logger = logging.getLogger(__name__)
 OVERDUE_SEC = 600.0
 ONCE_IN_SEC = 600
 SAMPLE, MANY = 200, 0.1
-"""Feeds that are looked at first, and the share of them that is overdue after an outage."""
+"""The number of feeds in the sample, and the share of overdue feeds that indicates an outage."""
 
 
 def spread_overdue(registry: Registry, frontier: Frontier, now: datetime) -> int:
-    """Spreads the feeds that are overdue by more than ten minutes, if they are many; answers how many were moved.
+    """Spread the feeds that are overdue by more than ten minutes, if there are many; the number of feeds moved.
 
-    All feeds are read only where a sample of them says so. It is done once in ten minutes: what waits still is then
-    spread anew, so that whatever has become worth more goes first.
+    All feeds are read only if a sample indicates an outage. Runs at most once in ten minutes; each run spreads the
+    waiting feeds anew, so that feeds with more expected entries come first.
     """
     sample = list(islice(_polled(registry), SAMPLE))
     if sum(_is_overdue(feed, now) for feed in sample) <= MANY * len(sample):
@@ -60,7 +60,7 @@ def _is_overdue(feed: Feed, now: datetime) -> bool:
 
 
 def _due(feed: Feed, now: datetime) -> Due:
-    """A feed with what its poll is expected to bring; no more of it than it shows at a time."""
+    """A feed with the expected number of new entries, at most the size of its window."""
     known, last = feed.polls.cadence_state.arrivals, moment(feed.polls.last_fetch_at)
     brings = 0.0
     if known is not None and last is not None:

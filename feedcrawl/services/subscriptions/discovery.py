@@ -1,6 +1,6 @@
-"""A page that was subscribed to gives way to its feed: the subscription moves from address to address until one is it.
+"""Moves the subscription of a page to the page's feed: from address to address until one serves a feed.
 
-How far that has come is kept in the subscription, so that any worker goes on after a kill.
+The progress is stored in the subscription, so that any worker can continue after a kill.
 """
 
 from __future__ import annotations
@@ -31,16 +31,17 @@ _MAY_DO_BETTER = frozenset({"unreachable", "throttled", "postponed"})
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """Where subscriptions move: the stores, and the leases of this worker."""
+    """Moves subscriptions, by means of the stores and the leases of this worker."""
 
     registry: Registry
     frontier: Frontier
     leases: Leases
 
     def move(self, poll: FeedPoll, places: Sequence[str]) -> str:
-        """Moves a subscription to the first of these addresses and keeps the others; answers the feed that is there.
+        """Move a subscription to the first of these addresses and keep the others for later; the id of the feed at that
+        address.
 
-        That is another feed where one is subscribed at the address already: it gets the categories, and this one ends.
+        If another feed is already subscribed at the address, that feed gets the categories, and this subscription ends.
         """
         said, url = poll.feed.subscription, places[0]
         page = said.page or said.url
@@ -62,7 +63,7 @@ class Moves:
         return said.id
 
     def back(self, poll: FeedPoll) -> None:
-        """Nothing is left to try: the subscription is at its page again, and its poll has failed there."""
+        """Return the subscription to its page, since no address is left to try; its poll has failed there."""
         said = poll.feed.subscription
         assert said.page is not None
         home = replace(said, url=said.page, untried=())
@@ -81,7 +82,9 @@ class Moves:
 
 
 def stage(feed: Feed) -> Stage:
-    """Whether a feed without a good poll is at what was named (a page, perhaps), or at an address derived from it."""
+    """The place of a feed without a successful poll: `page` (the URL that was named) or `guess` (an address
+    derived from it); `none` after a success.
+    """
     said = feed.subscription
     if feed.polls.last_success_at is not None:
         return "none"
@@ -89,14 +92,16 @@ def stage(feed: Feed) -> Stage:
 
 
 def is_elsewhere(poll: FeedPoll) -> bool:
-    """Whether an answer shows that the feed is not here; a host that fails or asks to wait shows nothing."""
+    """True if a response shows that the feed is not here; a failing host, or one that asks to wait, shows
+    nothing.
+    """
     result = poll.status if poll.result == f"http_{poll.status}" and poll.status is not None else poll.result
     return judge(result, task_kind="page").kind not in _MAY_DO_BETTER
 
 
 def may_become_a_feed(code: str) -> bool:
-    """Whether an address that was not seen to be a feed is worth polling: what could not be looked at."""
-    if code == "robots_blocked":  # of crawlers; a subscription is an operator's word
+    """True if an address that did not serve a feed is still worth polling, since it could not be checked."""
+    if code == "robots_blocked":  # robots.txt forbids crawling only: an operator named the subscription
         return True
     result = int(code.removeprefix("http_")) if re.fullmatch(r"http_\d+", code) else code
     known = result in STATUSES or result in FAILURES
@@ -104,7 +109,9 @@ def may_become_a_feed(code: str) -> bool:
 
 
 def _left(feed: Feed, to: str) -> str | None:
-    """The key of the address that a subscription leaves; that of its page still leads to it."""
+    """The URL key of the address that a subscription leaves; None if the key stays in use (the page's still leads
+    to the feed).
+    """
     said = feed.subscription
     key = url_key(said.url)
     return None if said.page in (None, said.url) or key == url_key(to) else key

@@ -1,4 +1,6 @@
-"""The end of a poll, of a hub's delivery and of an archive document: what is stored, and when the task comes again."""
+"""The end of a poll, of a hub's delivery and of an archive document: the stored result, and the time of the next
+task.
+"""
 
 from __future__ import annotations
 
@@ -41,8 +43,8 @@ class Pushes(Protocol):
 class PollEnd:
     """Validators, schedule, journal and the lease of a feed's document, in one script.
 
-    `count` adds to a statistic of the run. A lease that was lost meanwhile changes nothing: its new owner does the
-    same again.
+    `count` adds to a counter of the run. If the lease was lost meanwhile, nothing changes: its new owner repeats the
+    work.
     """
 
     leases: Leases
@@ -54,7 +56,7 @@ class PollEnd:
     count: Callable[[str, int], None]
 
     async def end(self, item: FeedPoll) -> bool:
-        """Ends or reschedules the task of a document; False if its lease is lost. Raises StoreUnavailable."""
+        """End or reschedule the task of a document; False if its lease is lost. Raises StoreUnavailable."""
         said = {"poll_id": item.poll_id, "feed_id": item.feed.id, "result": item.result, "new": len(item.new)}
         self.tracer.note(item.lease, **said, fetch_id=item.fetch_id, reason_before=item.feed.polls.reason)
         if item.is_archive:
@@ -125,7 +127,7 @@ class PollEnd:
             logger.warning("feed_failed", extra={**details, "result": poll.result, "detail": poll.detail[:200]})
 
     async def _delivery(self, item: FeedPoll) -> bool:
-        """A delivery has been read; what the polls have learnt stays as it is."""
+        """End a delivery; the state that polls have learnt stays unchanged."""
         ending = self.websub.read(item)
         ending["commit"] += self.series.of_feed(item.feed.id, journal.tally(item), item.at.timestamp())
         if await self.leases.done_soon(item.lease, **ending) == "lost":
@@ -137,7 +139,7 @@ class PollEnd:
         return True
 
     async def _archive(self, item: FeedPoll) -> bool:
-        """The walk goes on, or ends with a line in the journal; schedule and validators are the polls' alone."""
+        """Continue the walk, or end it with a line in the journal; only polls change schedule and validators."""
         ending, walk, last = backfill.next_step(item)
         if last is not None:
             line = backfill.journal_line(item.feed, walk, last.reason, item.at)

@@ -1,4 +1,4 @@
-"""Why a feed is polled when it is: the stored decision in values and in words, for the command and the API."""
+"""Explains when a feed is polled: the stored decision in values and in words, for the command and the API."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def explained(feed: Feed, push: Push | None, now: datetime) -> dict[str, Any]:
-    """The next poll, each rule that spoke with the wait in seconds that it asked for, and how its hub stands."""
+    """The next poll, each candidate with its wait in seconds, and the state of the feed's hub."""
     polls = feed.polls
     per_day = entries_per_day(polls.cadence_state.arrivals)
     return {
@@ -43,7 +43,7 @@ def explained(feed: Feed, push: Push | None, now: datetime) -> dict[str, Any]:
 
 
 def candidates(feed: Feed) -> list[dict[str, Any]]:
-    """Each rule that spoke, and which of them won."""
+    """The candidates of the decision, and which of them won."""
     won = winner(feed.polls.reason or "", feed.polls.candidates)
     return [
         {"rule": rule, "wait_sec": wait, "because": in_words(rule), "won": rule == won}
@@ -52,7 +52,7 @@ def candidates(feed: Feed) -> list[dict[str, Any]]:
 
 
 def hub(push: Push, now: datetime) -> dict[str, Any]:
-    """How a feed's push subscription stands."""
+    """The state of a feed's WebSub subscription."""
     at = now.timestamp()
     return {
         "url": push.hub,

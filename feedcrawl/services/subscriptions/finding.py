@@ -1,4 +1,4 @@
-"""Feeds of the registry by id or URL. Light to import: the commands that look and go need no more."""
+"""Finds feeds of the registry by id or URL. Imports little, for commands that only read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def find(registry: Registry, name: str) -> Feed | None:
-    """A feed by its id or by any spelling of its URL."""
+    """The feed with this id, or with any spelling of this URL; None if there is none."""
     try:
         feed_id = registry.by_url(url_key(with_scheme(name))) or name
     except InvalidUrl:
@@ -25,7 +25,7 @@ def find(registry: Registry, name: str) -> Feed | None:
 
 
 def batches(registry: Registry, ids: Sequence[str], size: int) -> Iterator[list[Feed]]:
-    """The feeds with these ids, or all feeds if none is given, `size` at a time."""
+    """The feeds with these ids, or all feeds if no id is given, `size` at a time."""
     if ids:
         for first in range(0, len(ids), size):
             yield list(registry.load(ids[first : first + size]).values())
@@ -36,12 +36,12 @@ def batches(registry: Registry, ids: Sequence[str], size: int) -> Iterator[list[
 
 
 def url_key(url: str) -> str:
-    """What two spellings of one feed's URL have in common: the canonical URL without its scheme."""
+    """The key that all spellings of a feed's URL share: the canonical URL without its scheme."""
     return canonicalize(url).partition("://")[2]
 
 
 def with_scheme(url: str) -> str:
-    """A URL as people type it: `example.org/feed` and `feed:` forms are http(s) ones."""
+    """A URL as people type it, with its scheme added: `example.org/feed` and `feed:` forms become http(s) URLs."""
     text = url.strip()
     for prefix in ("feed://", "feed:"):
         if text.lower().startswith(prefix):

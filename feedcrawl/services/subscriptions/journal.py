@@ -1,4 +1,4 @@
-"""Lines of a feed's journal: what each poll came to, and where the feed was moved."""
+"""Lines of a feed's journal: the result of each poll, and each move of the feed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def journal_line(poll: FeedPoll) -> dict[str, Any]:
-    """One line of a feed's journal."""
+    """The journal line of a poll."""
     line = outcomes.journal_fields(poll, poll.feed.polls.interval_sec) | {
         "new": len(poll.new),
         "changed": len(poll.changed),
@@ -37,7 +37,7 @@ def journal_line(poll: FeedPoll) -> dict[str, Any]:
 
 
 def push_line(poll: FeedPoll, wait_sec: float) -> dict[str, Any]:
-    """The line of a feed's journal that its hub has pushed, and how long it is until the next poll."""
+    """The journal line of a delivery by the feed's hub, with the time until the next poll."""
     at = rfc3339(poll.at)
     line = {
         "poll_id": f"{poll.feed.id}@push:{at}",
@@ -62,7 +62,7 @@ def push_line(poll: FeedPoll, wait_sec: float) -> dict[str, Any]:
 
 
 def moved_line(feed: Feed, url: str, now: datetime) -> dict[str, Any]:
-    """The line of a feed's journal that an operator has moved it."""
+    """The journal line of a move by an operator."""
     at = rfc3339(now)
     return {
         "poll_id": f"{feed.id}@moved:{at}",
@@ -77,18 +77,20 @@ def moved_line(feed: Feed, url: str, now: datetime) -> dict[str, Any]:
 
 
 def archives(poll: FeedPoll) -> str | None:
-    """How the walk through a feed's archives begins, or that a feed says it is complete (RFC 5005 section 2)."""
+    """The start of the walk through a feed's archives, or the note that the feed declares itself complete (RFC
+    5005 section 2).
+    """
     if poll.parsed is not None and poll.parsed.paging.complete:
         return "complete"
     return poll.step.reason if poll.step is not None else None
 
 
 STALE_RATIO = 2.0
-"""Later than so many times the interval that was chosen, a poll is no longer in time."""
+"""A poll is late if it comes after more than this multiple of the chosen interval."""
 
 
 def tally(poll: FeedPoll) -> Tally:
-    """A poll, or a delivery of its feed's hub, which is neither early nor late."""
+    """The counters of a poll, or of a delivery of its feed's hub, which is neither early nor late."""
     if poll.pushed:
         result = poll.result if poll.failed else "read"
         said = {f"push:{result}": 1, "new": len(poll.new)}
@@ -105,6 +107,6 @@ def tally(poll: FeedPoll) -> Tally:
 
 
 def _late_sec(poll: FeedPoll) -> float:
-    """Between the time for which a poll was set and its request; 0 for one that came sooner, or is a feed's first."""
+    """Seconds from the scheduled time of a poll to its request; 0 for an early poll and for a feed's first."""
     due = moment(poll.feed.polls.next_at)
     return max(0.0, (poll.at - due).total_seconds() - (poll.duration_sec or 0.0)) if due else 0.0

@@ -1,4 +1,4 @@
-"""Tells the entries of a poll apart by what is known of their feed, and keeps what that adds."""
+"""Compares the entries of a poll with the known entries of the feed, and stores what is new."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 
 def tell_apart(poll: FeedPoll, store: Entries) -> None:
-    """Sorts the entries of a poll into new, changed, edited and known. Two round trips; nothing is written."""
+    """Sort the entries of a poll into new, changed, edited and known. Two round trips; nothing is written."""
     found = poll.identified
     keys = list(dict.fromkeys(key for entry in found for key in entry.keys))
     aliases, known = store.load(poll.feed.id, keys)
     recognition = recognise(found, known, aliases, quality=_quality(poll.feed.polls.ids), now=poll.at)
     poll.sightings = recognition.sightings
-    if poll.is_archive:  # what it says of a known entry may be older than what is known (RFC 5005 section 4)
+    if poll.is_archive:  # an archive may hold an older version of a known entry (RFC 5005 section 4)
         poll.sightings = tuple(sighting for sighting in recognition.sightings if sighting.verdict == "new")
     elif poll.pushed:  # hubs repeat and reorder
         poll.sightings = tuple(_still_true(recognition.sightings, known))
@@ -54,14 +54,16 @@ def _still_true(sightings: Iterable[Sighting], known: Mapping[str, KnownEntry]) 
 
 
 def _waits(sighting: Sighting, said: Identified) -> bool:
-    """Whether an entry is another than was last reported, and will be reported once that is due."""
+    """True if an entry differs from its last reported version, and will be reported when that is due."""
     known = sighting.lineage
     differs = known.differs(content_hash=said.content_hash, edited=said.edited)
     return sighting.verdict == "known" and differs and known.revisions < MAX_TEXT_REVISIONS
 
 
 def save(poll: FeedPoll, store: Entries, pipe: Pipeline) -> None:
-    """Queues the lineages. Must come after the tasks and events of what is new: what is known is not pushed again."""
+    """Queue the lineages. Must come after the tasks and events of new entries: known entries are not enqueued
+    again.
+    """
     lineages = {sighting.uid: sighting.lineage for sighting in poll.sightings}
     aliases = {key: sighting.uid for sighting in poll.sightings for key in sighting.aliases}
     store.save(pipe, poll.feed.id, lineages, aliases)

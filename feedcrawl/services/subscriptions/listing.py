@@ -1,4 +1,4 @@
-"""The subscribed feeds, a page at a time, whatever their number."""
+"""Lists the subscribed feeds, a page at a time, however many there are."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ if TYPE_CHECKING:
     from feedcrawl.store.subscriptions.registry import Registry
 
 Place = tuple[float, str]
-"""Where a page ends: the shard, and in it `<cursor>:<id of the last feed>`."""
+"""The end of a page: the shard, and within it `<cursor>:<id of the last feed>`."""
 _LOOKED_AT: Final = 2_000
-"""Feeds that one page goes through where few of them are meant: it then ends early."""
+"""The most feeds that one page reads if few match: the page then ends early."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which feeds are meant: all that is given must hold. `failing`: whose last poll failed, or did not."""
+    """A filter for feeds: every given condition must hold. `failing`: True for feeds whose last poll failed,
+    False for the others.
+    """
 
     category: str | None = None
     source: str | None = None
@@ -30,7 +32,7 @@ class Wanted:
     failing: bool | None = None
 
     def means(self, feed: Feed) -> bool:
-        """Whether a feed is one of them."""
+        """True if a feed matches the filter."""
         said = feed.subscription
         return (
             (self.category is None or self.category in said.categories)
@@ -41,7 +43,7 @@ class Wanted:
 
 
 def one(registry: Registry, feed_id: str) -> Feed:
-    """A feed by its id; Refusal (`not_subscribed`) if there is none."""
+    """The feed with this id; raises Refusal (`not_subscribed`) if there is none."""
     found = registry.load([feed_id]).get(feed_id)
     if found is None:
         raise Refusal("not_subscribed", "there is no feed of this id: it may have been unsubscribed")
@@ -49,9 +51,11 @@ def one(registry: Registry, feed_id: str) -> Feed:
 
 
 def page(registry: Registry, wanted: Wanted, after: Place | None, limit: int) -> tuple[list[Feed], Place | None]:
-    """At most so many of the feeds that are meant, in no order, and the place where to go on; None: there are no more.
+    """At most the given number of matching feeds, in no order, and the place of the next page (None: there are no
+    more).
 
-    What is subscribed all the time comes at least once. Refusal (`bad_cursor`) for a place that is none.
+    Feeds that are subscribed the whole time are returned at least once. Raises Refusal (`bad_cursor`) for an invalid
+    place.
     """
     shard, cursor, last = _read(after, registry.shards)
     found: list[Feed] = []

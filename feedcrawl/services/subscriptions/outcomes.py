@@ -1,4 +1,4 @@
-"""What a poll of a feed and a poll of a sitemap have in common once the response is read."""
+"""The part that polls of feeds and polls of sitemaps share once the response is read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 def observation(
     poll: Poll, published: Iterable[datetime | None], counts: tuple[int, int, int], hints: PublisherHints
 ) -> cadence.Observation:
-    """What a poll showed, as the cadence sees it; `counts` are those of new, known and first seen entries."""
+    """The result of a poll in the form that the cadence reads; `counts` are the numbers of new, known and first
+    seen entries.
+    """
     new, known, first_seen = counts
     moments = sorted((each for each in published if each), reverse=True)
     return cadence.Observation(
@@ -37,7 +39,7 @@ def observation(
 
 
 def scheduled(poll: Poll) -> dict[str, Any]:
-    """Fields of the record that the next poll begins with: its time and why, and how this one ended."""
+    """Fields of the record that the next poll begins with: its time and reason, and the result of this poll."""
     decision = poll.decision
     assert decision is not None
     return {
@@ -53,13 +55,13 @@ def scheduled(poll: Poll) -> dict[str, Any]:
 
 
 def newest(poll: Poll, held: Validators) -> Validators:
-    """The validators for the next request: those received, a 304 completed by those held."""
+    """The validators for the next request: those received; after a 304, completed from the stored ones."""
     received = poll.validators or Validators()
     return held.updated(received) if poll.result == "not_modified" else received
 
 
 def journal_fields(poll: Poll, interval_before_sec: float | None) -> dict[str, Any]:
-    """Fields of a journal's line."""
+    """Fields of a journal line."""
     decision = poll.decision
     assert decision is not None
     return {
@@ -79,5 +81,5 @@ def journal_fields(poll: Poll, interval_before_sec: float | None) -> dict[str, A
 
 
 def said(line: Mapping[str, Any]) -> dict[str, Any]:
-    """A journal's line without the fields that say nothing."""
+    """A journal line without empty fields."""
     return {name: value for name, value in line.items() if value not in (None, "", 0, [])}  # `0 == False`

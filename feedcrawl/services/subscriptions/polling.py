@@ -1,4 +1,4 @@
-"""One poll, from the answer to what it leaves: entries told apart, tasks for what is new, the time of the next poll."""
+"""One poll, from the response to its result: entries compared, tasks for new entries, the time of the next poll."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ if TYPE_CHECKING:
     from feedcrawl.items import Entry, FeedPoll
 
 GONE_PROBE_SEC = 7 * 86_400.0
-"""How often a retired feed is looked for."""
+"""Seconds between two polls of a retired feed."""
 CONTENT_CHARS = 20_000
-"""How much of an entry's own content travels with its article's task, as evidence and as the last rung."""
+"""The most characters of an entry's own content in its article's task, as evidence and as the last rung."""
 
 
 ON_THE_WAY = ("redirect_chain", "temporary", "whole", "search", TRACE)
-"""What a poll's task carries from one request to the next, and no further."""
+"""Payload fields that a poll's task carries between its requests, removed at the end of the poll."""
 
 
 def back_home(task: Task, feed: Feed) -> dict[str, Any]:
-    """What takes a poll's task back to its feed's URL from where it was redirected or a page led it, as a patch."""
+    """The patch that moves a poll's task back to its feed's URL, after a redirect or a page led it elsewhere."""
     url = feed.subscription.url
     if task.url == url and not any(name in task.payload for name in ON_THE_WAY):
         return {}
@@ -55,20 +55,20 @@ def back_home(task: Task, feed: Feed) -> dict[str, Any]:
 
 
 def observation(poll: FeedPoll) -> cadence.Observation:
-    """What a poll showed, as the cadence sees it."""
+    """The result of a poll in the form that the cadence reads."""
     dates = [entry.published for entry in poll.parsed.entries] if poll.parsed else []
     counts = (len(poll.new), poll.known + len(poll.changed), len(poll.new))
     return outcomes.observation(poll, dates, counts, poll.hints or PublisherHints())
 
 
 def possibly_missed(poll: FeedPoll) -> bool:
-    """Whether entries may have come and gone since the last poll: none of those that were shown is left."""
+    """True if entries may have come and gone since the last poll: none of the entries shown then is left."""
     overlap = poll.known or poll.changed or poll.migrated
     return bool(poll.new and not overlap and not (poll.is_archive or poll.pushed) and poll.feed.polls.shown)
 
 
 def policy_for(feed: Feed, policy: CadencePolicy) -> CadencePolicy:
-    """The policy with a feed's own bounds."""
+    """The cadence policy with the feed's own bounds."""
     said = feed.subscription
     shortest = said.min_interval_sec or policy.min_interval_sec
     longest = max(said.max_interval_sec or policy.max_interval_sec, shortest)
@@ -82,7 +82,7 @@ def _bounded(policy: CadencePolicy, shortest_sec: float, longest_sec: float, fir
 
 
 def decide(poll: FeedPoll, policy: CadencePolicy, jitter: float) -> Decision:
-    """When to poll this feed again, and why."""
+    """The time of the next poll of this feed, and the reason."""
     said, before, own = poll.feed.subscription, poll.feed.polls, policy_for(poll.feed, policy)
     decision = cadence.next_poll(before.cadence_state, observation(poll), now=poll.at, policy=own, jitter=jitter)
     if not poll.failed and (said.fixed_interval_sec or said.push_only):
@@ -97,7 +97,9 @@ def decide(poll: FeedPoll, policy: CadencePolicy, jitter: float) -> Decision:
 
 
 def patience(poll: FeedPoll, decision: Decision) -> Iterator[cadence.Candidate]:
-    """The waits that a poll which failed asks for beyond the cadence's back-off, which itself never gets shorter."""
+    """The waits of a failed poll in addition to the cadence's back-off, including one that keeps the back-off
+    from shrinking.
+    """
     before = poll.feed.polls
     yield from health.asks(
         health_after(poll),
@@ -112,20 +114,20 @@ def patience(poll: FeedPoll, decision: Decision) -> Iterator[cadence.Candidate]:
 
 
 def health_after(poll: FeedPoll) -> health.Health:
-    """How the feed fares after this poll."""
+    """The feed's health after this poll."""
     before = health.health_from(poll.feed.polls.health)
     return health.after(before, failed=poll.failed, status=poll.status, now=poll.at.timestamp())
 
 
 def interval_ratio(poll: FeedPoll) -> float | None:
-    """The time since the poll before as a share of the interval that was chosen; None for a feed's first."""
+    """The time since the previous poll divided by the chosen interval; None for a feed's first poll."""
     before = poll.feed.polls
     last = moment(before.last_fetch_at)
     return (poll.at - last).total_seconds() / before.interval_sec if last and before.interval_sec else None
 
 
 def poll_record(poll: FeedPoll) -> PollRecord:
-    """What the poll leaves for the next one. Validators move on only with a body that was read, or with a 304."""
+    """The record that the next poll begins with. Validators change only with a body that was read, or with a 304."""
     at = rfc3339(poll.at)
     said: dict[str, Any] = outcomes.scheduled(poll) | {
         "last_decision_at": at,
@@ -142,7 +144,9 @@ def poll_record(poll: FeedPoll) -> PollRecord:
 
 
 def question(feed: Feed, now: datetime) -> validators.Question:
-    """How to ask a feed: what it may have brought since its last document is only foretold where that matters."""
+    """The kind of request for a feed; the expected number of new entries is computed only if the decision needs
+    it.
+    """
     polls, at = feed.polls, now.timestamp()
     trust = validators.trust_from(polls.trust)
     known = polls.cadence_state.arrivals if validators.may_probe(trust, at) else None
@@ -151,7 +155,7 @@ def question(feed: Feed, now: datetime) -> validators.Question:
 
 
 def trust_after(poll: FeedPoll) -> validators.Trust:
-    """What the feed's validators are worth after an answer."""
+    """The trust in the feed's validators after a response."""
     before, now = poll.feed.polls, poll.at.timestamp()
     trust, held = validators.trust_from(before.trust), Validators(before.etag, before.last_modified)
     if poll.lease.task.payload.get("whole") == "deaf":
@@ -169,7 +173,7 @@ def trust_after(poll: FeedPoll) -> validators.Trust:
 
 
 def turns(before: PollRecord, after: PollRecord) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What an operator should know of that a poll has turned: the name of each event, and its details."""
+    """The changes of state by this poll that an operator should know: the name and the details of each event."""
     old, new = health.health_from(before.health), health.health_from(after.health)
     if new.retired and not old.retired:
         yield "feed_retired", {"reason": "gone"}
@@ -182,7 +186,7 @@ def turns(before: PollRecord, after: PollRecord) -> Iterator[tuple[str, dict[str
 
 
 def move_of(poll: FeedPoll) -> Move | None:
-    """Where permanent redirects lead that a feed's entries have been found behind; what a bad poll met counts not."""
+    """The target of permanent redirects behind which the feed's entries were found; failed polls do not count."""
     before = move_from(poll.feed.polls.moving)
     if poll.failed or "search" in poll.lease.task.payload:
         return before
@@ -191,7 +195,7 @@ def move_of(poll: FeedPoll) -> Move | None:
 
 
 def new_home(poll: FeedPoll) -> Subscription | None:
-    """The subscription at the address that its feed has moved to for good; None if it stays."""
+    """The subscription at the address to which its feed has moved for good; None if the feed stays."""
     said, move = poll.feed.subscription, move_of(poll)
     settled = not poll.failed and move is not None and is_settled(move, said.url, now=poll.at)
     url = poll.found_at or (move.url if settled and move is not None else None)
@@ -199,13 +203,13 @@ def new_home(poll: FeedPoll) -> Subscription | None:
 
 
 def moved_to(said: Subscription, url: str) -> Subscription:
-    """The subscription at another address, with those that it had before."""
+    """The subscription at another address, with its former addresses."""
     formerly = [each for each in dict.fromkeys((*said.formerly, said.url)) if each != url]
     return replace(said, url=url, formerly=tuple(formerly))
 
 
 def _learnt(poll: FeedPoll) -> dict[str, Any]:
-    """What an answer told, as fields of the record."""
+    """The facts learnt from a response, as fields of the record."""
     before = poll.feed.polls
     newest = outcomes.newest(poll, Validators(before.etag, before.last_modified))
     move = move_of(poll)
@@ -220,7 +224,7 @@ def _learnt(poll: FeedPoll) -> dict[str, Any]:
         said |= {"body_hash": poll.body_hash, "body_bytes": poll.body_bytes, "digest": poll.digest, "raw": raw}
     if poll.parsed is None:
         return said
-    if poll.over_limit:  # the rest is met again only if the document is
+    if poll.over_limit:  # fetch the document again, for the entries left over
         said |= {"etag": None, "last_modified": None, "body_hash": None, "digest": None}
     elif poll.waits:
         said |= {"body_hash": None, "digest": None}
@@ -237,7 +241,7 @@ def _learnt(poll: FeedPoll) -> dict[str, Any]:
 
 
 def entry_tasks(poll: FeedPoll) -> Iterator[tuple[Task, Again]]:
-    """A task for the article of each new, changed or edited entry, with the reason why a known one comes again."""
+    """A task for the article of each new, changed or edited entry, with the reason why a known task comes again."""
     said = poll.feed.subscription
     new = {id(entry) for entry in poll.new}
     for entry in (*poll.new, *poll.changed, *poll.edited):
@@ -261,7 +265,9 @@ def entry_tasks(poll: FeedPoll) -> Iterator[tuple[Task, Again]]:
 
 
 def provenance(poll: FeedPoll, entry: Entry) -> dict[str, Any]:
-    """What travels with an article's task: where it was found, and what the feed said of it."""
+    """The part of an article task's payload that names its source: where the URL was found, and the entry's
+    content.
+    """
     said = {
         **evidence(vars(entry)),
         "feed_title": poll.parsed.title if poll.parsed else None,
@@ -272,7 +278,7 @@ def provenance(poll: FeedPoll, entry: Entry) -> dict[str, Any]:
 
 
 def evidence(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """What an entry, as its line has it too, says of its article."""
+    """The evidence about an article from its entry, given as the entry's values or its stored line."""
     said = {
         "feed_id": entry["feed_id"],
         "entry_uid": entry["entry_uid"],
@@ -290,7 +296,7 @@ def evidence(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def feed_content(payload: dict[str, Any]) -> FeedContent | None:
-    """What a feed or news sitemap said of an article, out of its task's payload; None if none spoke."""
+    """The content of a feed entry or news sitemap for an article, from its task's payload; None if there is none."""
     if "feed_id" not in payload and "sitemap_id" not in payload:
         return None
     return FeedContent(
@@ -307,7 +313,7 @@ def feed_content(payload: dict[str, Any]) -> FeedContent | None:
 
 
 def entry_events(poll: FeedPoll) -> list[Event]:
-    """new_entry and entry_updated; the id of an update names the version."""
+    """The events new_entry and entry_updated; the id of an update names the version."""
     at = rfc3339(poll.at)
     events = [event("new_entry", f"{e.feed_id}:{e.entry_uid}", entry_data(e, at)) for e in poll.new]
     return events + [
@@ -317,7 +323,7 @@ def entry_events(poll: FeedPoll) -> list[Event]:
 
 
 def entry_data(entry: Entry, at: str) -> dict[str, Any]:
-    """The payload of an entry's event."""
+    """The data of an entry's event."""
     return {
         "entry_uid": entry.entry_uid,
         "feed_id": entry.feed_id,
@@ -354,7 +360,7 @@ def entry_values(parsed: ParsedEntry, *, keep_trailing_slash: bool = False) -> d
 
 
 def canonical_or_none(url: str | None, *, keep_trailing_slash: bool = False) -> str | None:
-    """The canonical form of a link; None if it has none (another scheme, malformed)."""
+    """The canonical form of a link; None if there is none (another scheme, malformed)."""
     try:
         return canonicalize(url, keep_trailing_slash=keep_trailing_slash) if url else None
     except InvalidUrl:
@@ -362,5 +368,5 @@ def canonical_or_none(url: str | None, *, keep_trailing_slash: bool = False) -> 
 
 
 def feed_type(form: str) -> str:
-    """`rss`, `atom`, `json`, `cdf` out of a format such as rss2.0."""
+    """The type (`rss`, `atom`, `json`, `cdf`) of a format such as rss2.0."""
     return form.rstrip("0123456789.") or form

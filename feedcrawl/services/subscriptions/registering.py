@@ -1,4 +1,4 @@
-"""Subscribing: the spider's argument, the command and the REST route come through here."""
+"""Subscribes, moves and removes feeds, for the spider's argument, the command and the REST route."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A feed that someone wants: its URL as written, the categories it shall have, and what else is said of it.
+    """A feed to subscribe: its URL as written, its categories, and further settings.
 
-    `named`: an operator named the URL itself; False for a URL that a list or a page named.
-    `said` are fields of a Subscription (a source's name, priority, intervals); they hold for a feed that is there too.
-    `request_id` names the request that asks for it, of a new feed.
+    `named`: True if an operator named the URL; False for a URL from a list or a page. `said` are fields of a
+    Subscription (a source's name, priority, intervals); they also apply to an existing feed. `request_id` names the
+    request that subscribes a new feed.
     """
 
     url: str
@@ -53,7 +53,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A wish that cannot be granted, with the reason in a sentence."""
+    """A feed that cannot be subscribed, with the reason in a sentence."""
 
     url: str
     code: str
@@ -61,10 +61,10 @@ class Refused:
 
 
 MAX_LIST_BYTES = 256 << 20
-"""Of a list in a file, which is read into memory."""
+"""The size limit of a list in a file, which is read into memory."""
 DEFAULT_PRIORITY = 5
 LISTS = frozenset({"opml", "text", "json"})
-"""What a document that is no feed may be so that its address can be that of a list (`NotAFeed.code`)."""
+"""Kinds of document (`NotAFeed.code`) whose address may serve a list of feeds."""
 
 _SCHEME = re.compile(r"feed:|[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _HOST = re.compile(r"(?:localhost|[\w-]+(?:\.[\w-]+)+|\[[0-9a-f:.]+\])(?::\d+)?(?:[/?#].*)?$", re.IGNORECASE)
@@ -72,9 +72,9 @@ _FILE = re.compile(r"[~./]|[^/]+\.(?:opml|xml|rss|txt|csv|json|list)$", re.IGNOR
 
 
 def split_names(text: str) -> list[str]:
-    """The URLs and files that a comma-separated argument names.
+    """The URLs and files in a comma-separated argument.
 
-    URLs and file names may have commas of their own: a piece that could not begin a name belongs to the one before it.
+    URLs and file names may contain commas: a piece that cannot begin a name belongs to the name before it.
     """
     names: list[str] = []
     if _is_file(text):
@@ -92,7 +92,7 @@ def _begins_name(piece: str) -> bool:
 
 
 def _is_url(name: str) -> bool:
-    """Whether a name is an address, with a scheme or beginning with a host as people type it, and no file."""
+    """True if a name is a URL, with a scheme or beginning with a host as people type it, and not a file."""
     return bool(_SCHEME.match(name) or (_HOST.match(name) and not _FILE.match(name) and not _is_file(name)))
 
 
@@ -106,9 +106,9 @@ def _is_file(name: str) -> bool:
 def read_wishes(
     names: Iterable[str], categories: tuple[str, ...], gate: Gate, *, limit: int
 ) -> tuple[list[Wish], list[Refused]]:
-    """The feeds that URLs and files (OPML, text) name, and what was of no use: one bad name stops no other.
+    """The feeds that URLs and files (OPML, text) name, and the unusable names: a bad name stops no other.
 
-    A file brings its first `limit` feeds, without those that `gate` refuses.
+    Of a file, the first `limit` feeds are read, without those that `gate` refuses.
     """
     wishes: list[Wish] = []
     refused: list[Refused] = []
@@ -131,7 +131,7 @@ def read_wishes(
 
 
 def passed(gate: Gate, wishes: Iterable[Wish]) -> tuple[list[Wish], list[Refused]]:
-    """The wishes whose URL may be fetched as far as its text tells, and the others."""
+    """The wishes whose URL may be fetched, judged by its text alone, and the refused wishes."""
     good, refused = [], []
     for wish in wishes:
         try:
@@ -155,7 +155,9 @@ def _read_file(name: str, limit: int) -> FeedList:
 
 
 def wishes_of(found: FeedList, categories: tuple[str, ...] = (), *, overrides: bool = False) -> list[Wish]:
-    """What a list asks for, its own categories after those given; `overrides` only of a list that is its operator's."""
+    """The feeds of a list as wishes, the list's categories after the given ones; `overrides` only for a list of
+    the operator's.
+    """
     return [
         Wish(each.url, (*categories, *each.categories), each.title, each.overrides.said() if overrides else {})
         for each in found.feeds
@@ -163,24 +165,24 @@ def wishes_of(found: FeedList, categories: tuple[str, ...] = (), *, overrides: b
 
 
 def with_archives(wishes: Iterable[Wish]) -> list[Wish]:
-    """The same wishes, archives included; said from the start, since a worker may take a feed at once."""
+    """The same wishes with archives, set from the start since a worker may take a feed at once."""
     return [replace(wish, said={**wish.said, "backfill": True}) for wish in wishes]
 
 
 def with_overrides(wishes: Iterable[Wish], pairs: Iterable[str]) -> list[Wish]:
-    """The same wishes with overrides, said as `NAME=VALUE`."""
+    """The same wishes with overrides, given as `NAME=VALUE`."""
     said = overrides_said(pairs)
     return [replace(wish, said={**wish.said, **said}) for wish in wishes]
 
 
 def override(registry: Registry, frontier: Frontier, feed: Feed, pairs: Iterable[str]) -> Subscription:
-    """Gives a feed overrides, said as `NAME=VALUE`, and polls it at once, so that they hold from now on."""
+    """Give a feed overrides, written as `NAME=VALUE`, and poll it at once, so that they apply from now on."""
     said = overrides_said(pairs)
     return change(registry, frontier, feed, said | ({"priority": said["priority"] or 5} if "priority" in said else {}))
 
 
 def change(registry: Registry, frontier: Frontier, feed: Feed, said: Mapping[str, Any]) -> Subscription:
-    """Says something else of a feed, by fields of a Subscription, and polls it at once, so that it holds now."""
+    """Change fields of a feed's Subscription, and poll the feed at once, so that they apply from now on."""
     decided = replace(feed.subscription, **said)
     registry.save(decided)
     poll_now(frontier, [replace(feed, subscription=decided)])
@@ -188,7 +190,7 @@ def change(registry: Registry, frontier: Frontier, feed: Feed, said: Mapping[str
 
 
 def listed(feed: Feed) -> ListedFeed:
-    """A feed as a list names it."""
+    """A feed in the form of a list entry."""
     said, polls = feed.subscription, feed.polls
     decided = overrides_of(asdict(said) | {"priority": said.priority if said.priority != DEFAULT_PRIORITY else None})
     url = said.page if said.page and feed.is_guess else said.url
@@ -202,11 +204,11 @@ def exported(registry: Registry, form: str) -> bytes:
 
 
 def subscribe(registry: Registry, frontier: Frontier, wish: Wish, now: datetime) -> tuple[str, bool]:
-    """Subscribes once however the URL is spelled; the feed's id, and whether it is new.
+    """Subscribe to a feed, once for all spellings of its URL; the feed's id, and whether it is new.
 
-    InvalidUrl for a bad one, Refusal (`too_many_feeds`) where `FEEDCRAWL_MAX_FEEDS` are subscribed.
+    Raises InvalidUrl for a bad URL, Refusal (`too_many_feeds`) if `FEEDCRAWL_MAX_FEEDS` feeds are subscribed.
 
-    A new feed is due at once. One that is there gets the categories that it lacks.
+    A new feed is due at once. An existing feed gets the categories that it lacks.
     """
     said, new = _register(registry, wish, now)
     frontier.push([poll_task(said)])
@@ -216,9 +218,9 @@ def subscribe(registry: Registry, frontier: Frontier, wish: Wish, now: datetime)
 def subscribe_all(
     registry: Registry, frontier: Frontier, wishes: Iterable[Wish], now: datetime
 ) -> tuple[list[str], list[Refused]]:
-    """Subscribes to each; the ids in order, and what was refused: a bad URL stops no other.
+    """Subscribe to each feed; the ids in order, and the refused feeds: a bad URL stops no other.
 
-    After a kill between registering and pushing the same call gives every feed its future.
+    After a kill between registering and enqueueing, the same call enqueues the missing poll tasks.
     """
     found: dict[str, Subscription] = {}
     refused = []
@@ -234,7 +236,7 @@ def subscribe_all(
 
 
 def _register(registry: Registry, wish: Wish, now: datetime) -> tuple[Subscription, bool]:
-    """The subscription that a wish comes to, and whether it is new."""
+    """The new or existing subscription of a wish, and whether it is new."""
     url = resolve(with_scheme(wish.url))
     categories = tuple(dict.fromkeys(wish.categories))
     decided = {**wish.said, **({"unfolds": True} if wish.named else {})}
@@ -252,7 +254,7 @@ def _register(registry: Registry, wish: Wish, now: datetime) -> tuple[Subscripti
 
 
 def unsubscribe(registry: Registry, frontier: Frontier, feed_id: str) -> bool:
-    """Forgets a feed and its future; what it brought stays. False if there is none."""
+    """Remove a feed and its task; its entries and articles stay. False if there is no such feed."""
     feed = registry.load([feed_id]).get(feed_id)
     if feed is None:
         return False
@@ -260,9 +262,10 @@ def unsubscribe(registry: Registry, frontier: Frontier, feed_id: str) -> bool:
 
 
 def move(registry: Registry, poll: FeedPoll) -> list[Command]:
-    """The commands by which a feed lives where it has moved for good, if it has; its old addresses still lead to it.
+    """The commands that move a feed to the address to which it has moved for good, if any; old addresses still lead to
+    it.
 
-    Where another feed is subscribed at the new address both stay as they are.
+    If another feed is subscribed at the new address, both stay unchanged.
     """
     home = new_home(poll)
     if home is None:
@@ -277,14 +280,18 @@ def move(registry: Registry, poll: FeedPoll) -> list[Command]:
 
 
 def move_to(registry: Registry, frontier: Frontier, feed: Feed, url: str, now: datetime) -> Subscription:
-    """Moves a feed to an address because an operator says so, and polls it there; Refusal if another feed has it."""
+    """Move a feed to an address on an operator's order, and poll it there; raises Refusal if another feed has the
+    address.
+    """
     address = resolve(with_scheme(url))
     home = moved_to(feed.subscription, address)
     return _rehouse(registry, frontier, feed, replace(home, refused=_without(home.refused, address)), now)
 
 
 def undo_move(registry: Registry, frontier: Frontier, feed: Feed, now: datetime) -> Subscription:
-    """Moves a feed back to where it was before; by itself it does not go there again. Refusal if it never moved."""
+    """Move a feed back to its former address; the feed does not follow the same move again. Raises Refusal if it
+    never moved.
+    """
     said = feed.subscription
     if not said.formerly:
         raise Refusal("never_moved", f"{said.url} has not moved since it was subscribed")
@@ -298,7 +305,9 @@ def _without(urls: Iterable[str], url: str) -> tuple[str, ...]:
 
 
 def _rehouse(registry: Registry, frontier: Frontier, feed: Feed, home: Subscription, now: datetime) -> Subscription:
-    """Writes a subscription at another address; what is known of its entries stays, what its server said does not."""
+    """Store a subscription at another address; the known entries stay, the state learnt from the old server is
+    dropped.
+    """
     old = feed.subscription.url
     if registry.claim(url_key(home.url), home.id) != home.id:
         raise Refusal("subscribed_already", f"another feed is subscribed at {home.url}")
@@ -313,7 +322,7 @@ def _rehouse(registry: Registry, frontier: Frontier, feed: Feed, home: Subscript
 
 
 def forget(registry: Registry, frontier: Frontier, feed: Feed) -> bool:
-    """Removes a feed, with its polls, its archives and every URL that leads to it."""
+    """Remove a feed with its tasks (poll, archives, hub) and all URLs that lead to it."""
     said = feed.subscription
     registry.add_demand(feed.id, -feed.polls.demand)
     for task_id in (f"feed:{feed.id}", f"archive:{feed.id}", f"websub:{feed.id}"):
@@ -322,13 +331,15 @@ def forget(registry: Registry, frontier: Frontier, feed: Feed) -> bool:
 
 
 def poll_now(frontier: Frontier, feeds: Sequence[Feed]) -> None:
-    """Makes feeds due at once, whatever their schedule says. Those never polled are so already, and asked once."""
+    """Make feeds due at once, whatever their schedule. Feeds that were never polled are due already, and are
+    polled once.
+    """
     polled = [poll_task(feed.subscription) for feed in feeds if feed.polls.last_fetch_at is not None]
     frontier.push(polled, again="operator")
 
 
 def want_archives(registry: Registry, feeds: Sequence[Feed]) -> list[Feed]:
-    """Has the archives of feeds read; answers the feeds whose next poll begins that."""
+    """Request the archives of feeds; the feeds whose next poll starts the walk."""
     waiting = [feed for feed in feeds if feed.polls.archives is None]
     for feed in waiting:
         if not feed.subscription.backfill:
@@ -337,7 +348,7 @@ def want_archives(registry: Registry, feeds: Sequence[Feed]) -> list[Feed]:
 
 
 def poll_task(said: Subscription) -> Task:
-    """The one task that is a feed's future."""
+    """The one task that polls a feed."""
     return Task(
         id=f"feed:{said.id}",
         kind="feed",

@@ -1,4 +1,4 @@
-"""The entries that are on this machine's disk, for readers: in the order in which they came, or one by its uid."""
+"""Reads the entries on this machine's disk: in the order of their arrival, or one by its uid."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ if TYPE_CHECKING:
     from feedcrawl.store.subscriptions.entries import Entries
 
 Place = tuple[float, str]
-"""Where a page ends: the byte in the file of a day, and the day."""
+"""The end of a page: the byte offset in the file of a day, and the day."""
 PART_BYTES: Final = 4 << 20
 BUDGET_BYTES: Final = 64 << 20
-"""What one page reads at most where few entries are meant: it then ends early."""
+"""The most bytes that one page reads if few entries match: the page then ends early."""
 _NEAR_BYTES: Final = 64 << 10
 _DISORDER: Final = timedelta(minutes=10)
-"""What was polled then may be written as much later, after what was polled later."""
+"""The greatest delay between polling an entry and writing its line: lines may be out of order by this much."""
 _MAX_OFFSET: Final = 1 << 53
 RECENT_BYTES: Final = 256 << 20
-"""Among so many of the latest bytes an entry is looked for whose feed is not named."""
+"""The latest bytes that are searched for an entry whose feed is not given."""
 
 
 def page(
     lines: NdjsonFile, since: datetime, *, feed_id: str | None = None, after: Place | None = None, limit: int = 50
 ) -> tuple[list[dict[str, Any]], Place | None]:
-    """At most so many entries that came since then, in the order of their coming, and the place where to go on.
+    """At most the given number of entries since a time, in the order of arrival, and the place of the next page.
 
-    A new version of an entry comes again. A page may have fewer, or none, and yet not be the last. None: these were
-    the last so far; later ones come after the place of the page before, or since the last one's time. Refusal
-    (`bad_cursor`), DiskUnavailable.
+    Each version of an entry is returned. A page may be short or empty without being the last. The place is None after
+    the last entry so far; later entries follow the place of the page before, or the time of the last entry. Raises
+    Refusal (`bad_cursor`), DiskUnavailable.
     """
     day, start = _read(after) or _beginning(lines, since)
     days = [each for each in lines.days() if each >= day]
@@ -57,7 +57,7 @@ def page(
 
 
 def _beginning(lines: NdjsonFile, since: datetime) -> tuple[date, int]:
-    """The day of a moment, and the end of a line that came well before it: lines come nearly in order."""
+    """The day of a time, and the offset of a line written well before that time: lines are nearly in order."""
     day = since.astimezone(UTC).date()
     wanted = rfc3339(since - _DISORDER) if since - datetime.min.replace(tzinfo=UTC) > _DISORDER else ""
     low, high = 0, lines.size(day)
@@ -88,11 +88,11 @@ def _read(place: Place | None) -> tuple[date, int] | None:
 
 
 def find(lines: NdjsonFile, known: Entries, entry_uid: str, feed_id: str | None = None) -> list[dict[str, Any]]:
-    """The last version of an entry, of each feed that has it; of one feed if it is named, however old.
+    """The last version of an entry in each feed that has it; with `feed_id`, in that feed, whatever its age.
 
-    Counts of sightings are those of now. Refusal (`entry_unknown`) if there is none, DiskUnavailable.
+    Counts of sightings are the present ones. Raises Refusal (`entry_unknown`) if there is none, DiskUnavailable.
     """
-    text = json_line({"entry_uid": entry_uid}).decode()[1:-2]  # as it stands in a line, without the braces
+    text = json_line({"entry_uid": entry_uid}).decode()[1:-2]  # the form in a line, without the braces
     records = _recent(lines, text) if feed_id is None else _of_feed(lines, known, entry_uid, feed_id, text)
     found = {
         str(each["feed_id"]): each
@@ -106,7 +106,7 @@ def find(lines: NdjsonFile, known: Entries, entry_uid: str, feed_id: str | None 
 
 
 def _recent(lines: NdjsonFile, text: str) -> list[dict[str, Any]]:
-    """The records in whose lines a text stands, newest first, of the latest bytes."""
+    """The records whose lines contain a text, newest first, from the latest bytes."""
     found: list[dict[str, Any]] = []
     budget = RECENT_BYTES
     for day in reversed(lines.days()):
@@ -119,7 +119,7 @@ def _recent(lines: NdjsonFile, text: str) -> list[dict[str, Any]]:
 
 
 def _of_feed(lines: NdjsonFile, known: Entries, entry_uid: str, feed_id: str, text: str) -> list[dict[str, Any]]:
-    """Its lines on the days on which it can have been written, newest first."""
+    """The entry's lines on the days on which it can have been written, newest first."""
     lineage = _lineage(known, feed_id, entry_uid)
     if lineage is None:
         return []

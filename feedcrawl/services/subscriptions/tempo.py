@@ -1,4 +1,4 @@
-"""The fleet's tempo, as each worker learns it from what all of them keep in the store."""
+"""The fleet's tempo, computed by each worker from the state that all workers share in the store."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ logger = logging.getLogger(__name__)
 
 REFRESH_SEC = 60.0
 WORTH_SAYING = 1.1
-"""Changes of the tempo by less than this factor are not logged."""
+"""The least factor by which the tempo must change to be logged."""
 
 
 class Tempo:
-    """The policy at the tempo that keeps the budget, if there is one; the store is asked once a minute."""
+    """The policy at the tempo that keeps the budget, if there is a budget; the store is read once a minute."""
 
     def __init__(self, registry: Registry, policy: CadencePolicy, polls_per_hour: float | None) -> None:
         self._registry = registry

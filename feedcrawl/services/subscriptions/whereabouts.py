@@ -1,7 +1,7 @@
-"""A feed that is lost is looked for by its own task, which goes from address to address and then home again.
+"""Searches for a lost feed: the feed's own task goes from address to address and then back to the feed's URL.
 
-Each request has its host's turn and rules, and any worker goes on after a kill. What is found elsewhere is the feed
-if it shares entries with what is known.
+Each request follows its host's turn and rules, and any worker can continue after a kill. A document found elsewhere is
+the feed if it shares entries with the known ones.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 
 def search_of(poll: FeedPoll) -> Search | None:
-    """The search that this poll's task is on."""
+    """The search in progress of this poll's task; None if there is none."""
     record = poll.lease.task.payload.get("search")
     return search_from(record) if record else None
 
 
 def begin(poll: FeedPoll) -> Search | None:
-    """The search that a failed poll begins, if it is time for one."""
+    """The search that a failed poll starts; None if no search is due."""
     said, polls = poll.feed.subscription, poll.feed.polls
     if said.no_discovery or (said.page is not None and polls.last_success_at is None):
         return None
@@ -44,7 +44,7 @@ def begin(poll: FeedPoll) -> Search | None:
 
 
 def patch(poll: FeedPoll, search: Search) -> dict[str, Any] | None:
-    """What sends the task to the next address of a search, as fields of its record; None if none is left."""
+    """The patch that sends the task to the next address of a search; None if none is left."""
     if not search.places:
         return None
     url = search.places[0]
@@ -53,7 +53,7 @@ def patch(poll: FeedPoll, search: Search) -> dict[str, Any] | None:
 
 
 def recognises(poll: FeedPoll, entries: Sequence[Identified], store: Entries) -> bool:
-    """Whether a document is the feed of this poll."""
+    """True if a document is the feed of this poll."""
     keys = list(dict.fromkeys(key for entry in entries for key in entry.keys))
     aliases, _ = store.load(poll.feed.id, keys)
     shared = sum(any(key in aliases for key in entry.keys) for entry in entries)
@@ -61,7 +61,7 @@ def recognises(poll: FeedPoll, entries: Sequence[Identified], store: Entries) ->
 
 
 def ended(poll: FeedPoll, search: Search) -> None:
-    """The poll as it was at home: the feed was not found elsewhere."""
+    """Restore the poll's result at the feed's own URL: the feed was not found elsewhere."""
     poll.result, poll.status = search.because, search.status
     poll.parsed, poll.digest, poll.identified, poll.validators = None, None, (), None
     poll.detail = poll.detail or "it was looked for elsewhere and not found"
