@@ -23,7 +23,7 @@ _ID: Final[dict[Kind, re.Pattern[str]]] = {
     "archive": re.compile(r"archive:.+"),
     "file": re.compile(r"file:[0-9a-f]{32}"),
 }
-_UNTOLD: Final = frozenset({"lease_expired", "callback_failed", "pipeline_failed", "task_unusable"})
+_FRONTIER_REASONS: Final = frozenset({"lease_expired", "callback_failed", "pipeline_failed", "task_unusable"})
 """Reasons with which the frontier itself gives a task up, because the task's worker died or released the task."""
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
@@ -87,18 +87,18 @@ class Wanted:
 def read_letter(text: str) -> Letter:
     """The dead letter that an element of the list stores."""
     try:
-        said = json.loads(text)
+        record = json.loads(text)
     except (ValueError, RecursionError):
-        said = None
-    return Letter(text, said if isinstance(said, dict) else {})
+        record = None
+    return Letter(text, record if isinstance(record, dict) else {})
 
 
 def shown(text: str) -> str:
     """The text of a dead letter for other programs, with its secrets masked; unchanged if it has no secrets."""
-    said = read_letter(text).said
-    payload = payload_of(said)
-    masked, masked_payload = record_without_secrets(said), record_without_secrets(payload)
-    if masked == said and masked_payload == payload:
+    record = read_letter(text).said
+    payload = payload_of(record)
+    masked, masked_payload = record_without_secrets(record), record_without_secrets(payload)
+    if masked == record and masked_payload == payload:
         return text
     if payload:
         masked["payload"] = json.dumps(masked_payload, separators=(",", ":"), ensure_ascii=False)
@@ -107,7 +107,7 @@ def shown(text: str) -> str:
 
 def is_untold(letter: Letter) -> bool:
     """True if this dead letter is the only record that an article or a media file has ended."""
-    return letter.reason in _UNTOLD and letter.said.get("kind") in ("article", "file")
+    return letter.reason in _FRONTIER_REASONS and letter.said.get("kind") in ("article", "file")
 
 
 def age_sec(text: str) -> float:
@@ -118,18 +118,18 @@ def age_sec(text: str) -> float:
     return float(found[1]) * _UNITS[found[2]]
 
 
-def task_of(said: Mapping[str, Any], priority: int) -> Task | None:
+def task_of(record: Mapping[str, Any], priority: int) -> Task | None:
     """The task that became this dead letter, as first enqueued; None if kind and uid do not identify a task."""
-    uid = said.get("uid")
-    kind = next((each for each, form in _ID.items() if said.get("kind") == each and form.fullmatch(str(uid))), None)
+    uid = record.get("uid")
+    kind = next((each for each, form in _ID.items() if record.get("kind") == each and form.fullmatch(str(uid))), None)
     if kind is None or not isinstance(uid, str):
         return None
-    payload = payload_of(said)
+    payload = payload_of(record)
     chain = payload.pop("redirect_chain", None)
     payload.pop("temporary", None)
-    url = resolve(str(chain[0] if isinstance(chain, list) and chain else said.get("url")))
-    origin: Origin = said["origin"] if said.get("origin") in get_args(Origin) else "queue"
-    depth = said.get("depth", 0)
+    url = resolve(str(chain[0] if isinstance(chain, list) and chain else record.get("url")))
+    origin: Origin = record["origin"] if record.get("origin") in get_args(Origin) else "queue"
+    depth = record.get("depth", 0)
     return Task(
         id=uid,
         kind=kind,
@@ -137,10 +137,10 @@ def task_of(said: Mapping[str, Any], priority: int) -> Task | None:
         host=hostname(url),
         priority=priority,
         origin=origin,
-        parent=_text(said.get("parent")),
+        parent=_text(record.get("parent")),
         depth=depth if type(depth) is int and depth >= 0 else 0,
-        source=_text(said.get("source")),
-        category=_text(said.get("category")),
+        source=_text(record.get("source")),
+        category=_text(record.get("category")),
         payload=payload,
     )
 
@@ -149,11 +149,11 @@ def _text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def payload_of(said: Mapping[str, Any]) -> dict[str, Any]:
+def payload_of(record: Mapping[str, Any]) -> dict[str, Any]:
     """The payload of the task, which the dead letter stores as JSON text; empty if there is none or it is no JSON
     object.
     """
-    text = said.get("payload")
+    text = record.get("payload")
     try:
         payload = json.loads(text) if isinstance(text, str) else None
     except (ValueError, RecursionError):

@@ -41,21 +41,21 @@ def read_item(text: str) -> QueueItem:
     if not text.startswith("{"):
         return QueueItem(_url(text))
     try:
-        said = json.loads(text)
+        record = json.loads(text)
     except (ValueError, RecursionError):
         raise Refusal("bad_queue_item", "the item begins like a JSON object but is not valid JSON") from None
-    priority = said.get("priority", 5)
+    priority = record.get("priority", 5)
     if type(priority) is not int or priority not in PRIORITIES:
         raise Refusal("bad_queue_item", f"priority must be a whole number from 1 to 10, not {priority!r}")
-    category = said.get("category")
+    category = record.get("category")
     if category is not None and not isinstance(category, str):
         raise Refusal("bad_queue_item", "category must be text")
     check_category(category or "")
-    again: Again = "retry" if "reason" in said else "queue_again" if said.get("again") is True else ""
-    if again == "retry" and MASK in json.dumps(said):
+    again: Again = "retry" if "reason" in record else "queue_again" if record.get("again") is True else ""
+    if again == "retry" and MASK in json.dumps(record):
         raise Refusal("letter_masked", "the URL had a secret that is no longer stored: queue the full URL instead")
-    task = task_of(said, priority) if again == "retry" else None
-    return QueueItem(_url(said.get("url")), category or None, priority, again, task)
+    task = task_of(record, priority) if again == "retry" else None
+    return QueueItem(_url(record.get("url")), category or None, priority, again, task)
 
 
 def check_category(category: str) -> None:
@@ -68,8 +68,8 @@ def check_category(category: str) -> None:
 
 def unwrapped(text: str) -> str:
     """The original queue item if the text is the dead letter of an unreadable item; else the text itself."""
-    said = read_letter(text).said if text.lstrip().startswith("{") else {}
-    return said["item"] if isinstance(said.get("item"), str) and "url" not in said else text
+    record = read_letter(text).said if text.lstrip().startswith("{") else {}
+    return record["item"] if isinstance(record.get("item"), str) and "url" not in record else text
 
 
 def _url(value: object) -> str:

@@ -21,7 +21,7 @@ MAX_SENT_BYTES: Final = 1 << 20
 _REQUEST_LINE = re.compile(rb"([A-Z]+) ([\x21-\x7e]+) HTTP/1\.[01]")
 _HEADER = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\r\n\0]*?)[ \t]*")
 _STATUS = re.compile(rb"HTTP/1\.[01] ([1-9][0-9]{2})(?: |\r|$)")
-_OF_THE_CONNECTION: Final = frozenset(
+_CONNECTION_HEADERS: Final = frozenset(
     {b"connection", b"keep-alive", b"proxy-connection", b"proxy-authorization", b"te", b"trailer", b"upgrade"}
 )
 
@@ -73,7 +73,7 @@ def closing_head(head: bytes) -> bytes | None:
         raise BadExchange("bad_response", f"not a status line: {first[:80]!r}")
     if matched[1].startswith(b"1"):
         return None
-    kept = [line for line in lines if line.partition(b":")[0].strip().lower() not in _OF_THE_CONNECTION]
+    kept = [line for line in lines if line.partition(b":")[0].strip().lower() not in _CONNECTION_HEADERS]
     return b"\r\n".join([first, *kept, b"Connection: close", b"", b""])
 
 
@@ -120,6 +120,6 @@ def _forwarded(method: bytes, target: str, headers: tuple[Header, ...]) -> bytes
     authority, slash, rest = target.removeprefix("http://").partition("/")
     authority, mark, query = authority.partition("?")
     path = f"{slash}{rest}" if slash and not mark else f"/{mark}{query}{slash}{rest}"
-    kept = [(name, value) for name, value in headers if name.lower() not in _OF_THE_CONNECTION | {b"host"}]
+    kept = [(name, value) for name, value in headers if name.lower() not in _CONNECTION_HEADERS | {b"host"}]
     lines = [(b"Host", authority.encode()), *kept, (b"Connection", b"close")]
     return b"".join([method, b" ", path.encode(), b" HTTP/1.1\r\n", *(b"%s: %s\r\n" % line for line in lines), b"\r\n"])

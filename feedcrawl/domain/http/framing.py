@@ -16,10 +16,10 @@ def ambiguous(lengths: Sequence[bytes], codings: Sequence[bytes]) -> str | None:
     valid.
     """
     if not codings:
-        said = {length.strip() for each in lengths for length in each.split(b",")}
+        values = {length.strip() for each in lengths for length in each.split(b",")}
         return (
             "a Content-Length that is not a number, or several different ones"
-            if len(said) > 1 or not all(map(bytes.isdigit, said))
+            if len(values) > 1 or not all(map(bytes.isdigit, values))
             else None
         )
     if lengths:

@@ -95,8 +95,8 @@ def message_of(event: Mapping[str, str], topics: Mapping[str, str]) -> Message |
     if not event.get("id"):
         return Unfit("no_id", "the event has no id, so that consumers could not recognise a repetition")
     try:
-        said = json.loads(event.get("data", ""))
-        model = KINDS[kind].model_validate_json(json.dumps(_of_topic(kind, said)))
+        data = json.loads(event.get("data", ""))
+        model = KINDS[kind].model_validate_json(json.dumps(_of_topic(kind, data)))
         value = model.model_dump_json().encode()
         return Message(topics[kind], _key(model), value, event["id"], event.get("traceparent"))
     except ValidationError as error:
@@ -105,11 +105,11 @@ def message_of(event: Mapping[str, str], topics: Mapping[str, str]) -> Message |
         return Unfit("bad_json", str(error)[:200])
 
 
-def _of_topic(kind: str, said: Any) -> Any:
+def _of_topic(kind: str, data: Any) -> Any:
     """The fields of the event that the topic's model has. A new entry has more in the stream, a page exactly these."""
-    if kind != "new_entry" or not isinstance(said, dict):
-        return said
-    return {name: value for name, value in said.items() if name in NewEntry.model_fields}
+    if kind != "new_entry" or not isinstance(data, dict):
+        return data
+    return {name: value for name, value in data.items() if name in NewEntry.model_fields}
 
 
 def _key(model: WebpageEvent | NewEntry) -> bytes:

@@ -31,7 +31,7 @@ def read_links(node: Node, reading: Reading) -> list[Link]:
     found = []
     for child in node.in_order("link", "enclosure"):
         rel = child.attribute("rel") or ("alternate" if child.name == "link" else "enclosure")
-        reference = child.attribute("href", "url", "resource") or child.text() or _the_base(child, reading)
+        reference = child.attribute("href", "url", "resource") or child.text() or _declared_base(child, reading)
         href = reading.link(reference, child.base)
         if href:
             kind = reading.capped(child.attribute("type"), MAX_NAME, "links_truncated")
@@ -40,7 +40,7 @@ def read_links(node: Node, reading: Reading) -> list[Link]:
     return found
 
 
-def _the_base(node: Node, reading: Reading) -> str | None:
+def _declared_base(node: Node, reading: Reading) -> str | None:
     """The target of an empty `href`: the base that the publisher declares (RFC 3986 section 4.4); None if there
     is no such base.
     """

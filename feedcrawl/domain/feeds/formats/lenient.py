@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MAX_CHARACTERS: Final = 500_000  # feedparser reads a quarter of a megabyte per second
 
 # Errors that feedparser raises on hostile input, and errors of the same kind.
-_ITS_ERRORS = (AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+_FEEDPARSER_ERRORS = (AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 _HAS_ENTRY = re.compile(rf"<(?:\w+:)?(?:{'|'.join(sorted(ENTRIES))})[\s>]", re.IGNORECASE)
 # feedparser's pattern for addresses takes quadratic time, so that the elements in which it looks for addresses are cut.
 _LONG_PERSON = re.compile(
@@ -38,7 +38,7 @@ def read(text: str, reading: Reading) -> ParsedFeed | None:
     headers = {"content-location": reading.url, "content-type": "application/xml; charset=utf-8"}
     try:
         parsed: Any = feedparser.parse(body, response_headers=headers, sanitize_html=False)
-    except _ITS_ERRORS:
+    except _FEEDPARSER_ERRORS:
         return None
     found = [entry for entry in parsed.entries if entry.keys() & {"title", "link", "id"}]
     if not found:
