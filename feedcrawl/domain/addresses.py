@@ -121,9 +121,7 @@ def _is_public_ipv6(address: IPv6Address) -> bool:
 
 
 def _carried(address: IPv6Address) -> tuple[IPv4Address, ...]:
-    """The IPv4 addresses to which packets for this IPv6 address are forwarded; for Teredo (RFC 4380), server and
-    client.
-    """
+    """The IPv4 addresses to which packets for this IPv6 address go; for Teredo (RFC 4380), server and client."""
     if address.ipv4_mapped:
         return (address.ipv4_mapped,)
     if address in _COMPATIBLE or address in _NAT64:

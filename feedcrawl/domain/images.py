@@ -37,9 +37,7 @@ def is_pixel(image: HtmlElement) -> bool:
 
 
 def show_images(tree: HtmlElement) -> None:
-    """Write the real address of each image into src, before cleaning removes the elements and attributes that
-    have it.
-    """
+    """Write the real address of each image into src, before cleaning removes elements and attributes that have it."""
     for image in tree.iter("img"):
         if source := image_source(image):
             image.set("src", source)

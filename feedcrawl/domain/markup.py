@@ -71,9 +71,7 @@ def _end_head(tree: HtmlElement) -> None:
 
 
 def _empty_sources(tree: HtmlElement) -> None:
-    """Move the children of each `source` after it: `source` has no end tag (WHATWG HTML 13.1.2), which libxml2
-    ignores.
-    """
+    """Move the children of each `source` after it: it has no end tag (WHATWG HTML 13.1.2), which libxml2 ignores."""
     for source in list(tree.iter("source")):
         for child in reversed(source):
             source.addnext(child)

@@ -34,9 +34,7 @@ _PARTIAL_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF8[:2], codecs.BOM_UTF8[:1])
 
 
 def parse(body: bytes) -> RobotsRules:
-    """The rules of a robots.txt, of at most its first 512 KiB; accepts any bytes, and ignores lines that are no
-    rules.
-    """
+    """The rules of the first 512 KiB of a robots.txt; accepts any bytes, and ignores lines that are no rules."""
     lines: list[str] = []
     dropped: list[str] = []
     wildcards = 0
@@ -100,9 +98,7 @@ class RobotsRules:
 
 
 def _text(body: bytes) -> str:
-    """The text without byte-order mark and truncated last line; an invalid UTF-8 byte is percent-encoded, as in
-    URLs (2.2.2).
-    """
+    """The text without byte-order mark and truncated last line; invalid UTF-8 bytes are percent-encoded (2.2.2)."""
     if len(body) > MAX_BYTES:
         body = body[:MAX_BYTES].rpartition(b"\n")[0]
     if body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):

@@ -196,8 +196,6 @@ def _allow(html: str, image_proxy: str | None) -> str:
 
 
 def _only_absolute(image_proxy: str | None, tag: str, name: str, value: str) -> str | None:
-    """The value of an attribute; None for a URL that is not absolute, because nh3 found an element where lxml
-    found text.
-    """
+    """The value of an attribute; None for a URL still relative, because nh3 found an element where lxml saw text."""
     absolute = value.startswith(("http:", "https:", "mailto:")) or _is_proxied(tag, name, value, image_proxy)
     return value if name not in _URL_ATTRIBUTES or absolute else None

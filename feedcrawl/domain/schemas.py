@@ -150,9 +150,7 @@ def _union(options: list[Schema]) -> Schema:
 
 
 def table(kind: type) -> str:
-    """The rows of docs/data-format.md: each field with its type and meaning; fields of inner objects as
-    `outer.inner`.
-    """
+    """The rows of docs/data-format.md: each field with type and meaning; fields of inner objects as `outer.inner`."""
     lines = ["| field | type | meaning |", "|---|---|---|"]
     lines += [f"| `{name}` | {shown} | {meaning} |" for name, shown, meaning in _rows(fields_of(kind), "")]
     return "\n".join(lines) + "\n"

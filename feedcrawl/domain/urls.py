@@ -148,9 +148,7 @@ def _capped(url: str) -> str:
 
 
 def _scalar_values(text: str) -> str:
-    """The text with surrogate pairs joined and lone surrogates replaced (WHATWG: a URL is parsed from scalar
-    values).
-    """
+    """The text with surrogate pairs joined, lone surrogates replaced (WHATWG: a URL is parsed from scalar values)."""
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -162,9 +160,7 @@ def _bare_host(parsed: ada_url.URL) -> str:
 
 
 def _without_root_dot(host: str) -> str:
-    """The host without its trailing dot (`example.com.` becomes `example.com`); unchanged if another dot or
-    nothing is before it.
-    """
+    """The host without a trailing dot (`example.com.`); unchanged if another dot or nothing is before the dot."""
     bare = host.removesuffix(".")
     return bare if bare and not bare.endswith(".") else host
 
@@ -176,9 +172,7 @@ def _canonical_query(query: str, host: str) -> str:
 
 
 def _normal_escapes(text: str) -> str:
-    """The text with unreserved characters decoded, hex digits in upper case, and a `%` that begins no escape as
-    `%25`.
-    """
+    """The text with unreserved characters decoded, hex digits in upper case, `%` that begins no escape as `%25`."""
     return _ESCAPE.sub(_normal_escape, text) if "%" in text else text
 
 

@@ -1,6 +1,4 @@
-"""Dead letters: URLs that were given up, each with the data that a new try needs, and the filter that selects
-some of them.
-"""
+"""Dead letters: URLs that were given up, with the data for a new try, and the filter that selects some of them."""
 
 from __future__ import annotations
 
@@ -150,9 +148,7 @@ def _text(value: object) -> str | None:
 
 
 def payload_of(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The payload of the task, which the dead letter stores as JSON text; empty if there is none or it is no JSON
-    object.
-    """
+    """The payload of the task, stored in the dead letter as JSON text; empty if absent or no JSON object."""
     text = record.get("payload")
     try:
         payload = json.loads(text) if isinstance(text, str) else None

@@ -20,7 +20,5 @@ def base_delay(crawl_delay_sec: float | None, source_ms: int | None, default_ms:
 
 
 def effective_delay(delay: int, doublings: int) -> int:
-    """The delay doubled `doublings` times, up to 120 s; never less than the delay itself. `slots.lua` has the
-    same rule.
-    """
+    """The delay doubled `doublings` times, up to 120 s; never less than the delay. `slots.lua` has the same rule."""
     return min(delay << doublings, max(delay, MAX_DELAY_MS))

@@ -1,6 +1,4 @@
-"""Statistics of the frontier: number of tasks by kind and state, states of their hosts, lateness of tasks when
-taken.
-"""
+"""Statistics of the frontier: tasks by kind and state, states of their hosts, lateness of tasks when taken."""
 
 from __future__ import annotations
 
@@ -139,9 +137,7 @@ def figures_from(
     leased: int = 0,
     places: Mapping[tuple[str, str], int] | None = None,
 ) -> Figures:
-    """Statistics from the hashes of the scripts, with fields `status:kind:origin:source`, and `lane:bound` and
-    `lane:sum`.
-    """
+    """Statistics from the scripts' hashes, with fields `status:kind:origin:source`, and `lane:bound`, `lane:sum`."""
     tasks: Counter[Key] = Counter()
     for name, number in counts.items():
         status, kind, origin, source = (*name.split(":", 3), "", "")[:4]

@@ -1,6 +1,4 @@
-"""The outcome of a fetch: one table from HTTP status or failure to the host's signal, the task's fate and the
-reason code.
-"""
+"""The outcome of a fetch: a table from HTTP status or failure to the host's signal, the task's fate and reason code."""
 
 from __future__ import annotations
 
@@ -130,9 +128,7 @@ FAILURES: dict[str, Outcome] = {
     "store_lost": POSTPONED,
     "shutdown": POSTPONED,
 }
-"""Outcomes by name of the failure, where there is no usable status. Any other name is a fault of ours: retried,
-then dead.
-"""
+"""Outcomes by name of the failure, without a usable status. Any other name is a fault of ours: retried, then dead."""
 
 
 def judge(result: int | str, *, task_kind: str) -> Outcome:

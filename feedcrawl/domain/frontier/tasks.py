@@ -18,9 +18,7 @@ LANES: tuple[Lane, ...] = get_args(Lane)
 FILE_LANE = "file"
 """The lane of media files, taken only by workers that store media files."""
 POLL_KINDS: frozenset[Kind] = frozenset({"feed", "sitemap", "websub"})
-"""Kinds that are taken before all others when several hosts are ready. An archive is not a poll: it waits as
-articles do.
-"""
+"""Kinds that are taken first when several hosts are ready. An archive is not a poll: it waits as articles do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +116,7 @@ def lane_of(task: Task) -> str:
 
 
 def compact(value: object) -> str:
-    """JSON without white space, as valid UTF-8: a lone surrogate, which some JSON feeds contain as an escape,
-    becomes `?`.
-    """
+    """JSON without white space, as valid UTF-8: a lone surrogate (an escape in some JSON feeds) becomes `?`."""
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 

@@ -1,6 +1,4 @@
-"""The trace context (W3C Trace Context) that a task passes to the tasks that follow from it, as a field of the
-payload.
-"""
+"""The trace (W3C Trace Context) that a task passes to the tasks that follow from it, as a field of the payload."""
 
 from __future__ import annotations
 

@@ -88,9 +88,7 @@ def _members(body: bytes, magic: bytes, read: Callable[[int], Generator[bytes, N
 
 
 def _deflate(body: bytes) -> Iterator[bytes]:
-    """The output of zlib data (RFC 1950), as RFC 9110 requires, or of the bare stream (RFC 1951) that some
-    servers send.
-    """
+    """The output of zlib data (RFC 1950; required by RFC 9110), or of the bare stream (RFC 1951) of some servers."""
     is_zlib = len(body) > 1 and body[0] & 0x0F == 8 and int.from_bytes(body[:2], "big") % 31 == 0
     return _inflated(zlib.decompressobj(zlib.MAX_WBITS if is_zlib else -zlib.MAX_WBITS), body, 0)
 

@@ -18,9 +18,7 @@ class Validators:
         return cls(_text(etag), _text(last_modified))
 
     def headers(self) -> dict[str, bytes]:
-        """The headers that request the document only if it has changed; a server that supports both prefers the
-        ETag.
-        """
+        """The headers that request the document only if changed; a server that supports both prefers the ETag."""
         sent = {"If-None-Match": self.etag, "If-Modified-Since": self.last_modified}
         return {name: value.encode("latin-1") for name, value in sent.items() if value is not None}
 

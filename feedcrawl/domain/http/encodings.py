@@ -205,9 +205,7 @@ def _utf8(body: bytes, declared: dict[str, str]) -> Decoded | None:
 
 
 def _by_declaration(body: bytes, declared: dict[str, str]) -> Decoded | None:
-    """The text in the first declared encoding in which at most 1 % of the characters are invalid; None if there
-    is none.
-    """
+    """The text in the first declared encoding with at most 1 % invalid characters; None if there is none."""
     for label, codec in declared.items():
         meant = _SUPERSETS.get(codec, codec)
         if meant.startswith(("utf-", "ascii")):
@@ -220,9 +218,7 @@ def _by_declaration(body: bytes, declared: dict[str, str]) -> Decoded | None:
 
 
 def _detected(body: bytes, declared: dict[str, str]) -> Decoded:
-    """The text in the encoding that chardet detects by script; Latin and Cyrillic encodings are then chosen by
-    letters.
-    """
+    """The text in the encoding that chardet detects; Latin and Cyrillic encodings are then chosen by letters."""
     first = _TELLING.search(body)
     start = first.start() if first else 0
     sample = body[max(0, start - 1024) : start + _SAMPLE_BYTES]

@@ -114,9 +114,7 @@ def _place(url: str) -> tuple[str, int]:
 
 
 def _forwarded(method: bytes, target: str, headers: tuple[Header, ...]) -> bytes:
-    """The head for the origin: target in origin form, Host of the checked URL, no headers of the client's
-    connection.
-    """
+    """The head for the origin: target in origin form, Host of the checked URL, no headers of the connection."""
     authority, slash, rest = target.removeprefix("http://").partition("/")
     authority, mark, query = authority.partition("?")
     path = f"{slash}{rest}" if slash and not mark else f"/{mark}{query}{slash}{rest}"

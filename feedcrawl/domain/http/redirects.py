@@ -75,9 +75,7 @@ def next_hop(url: str, status: int, location: bytes | None, chain: Sequence[str]
 
 
 def _text(location: bytes) -> str:
-    """Location as text: ASCII by RFC 9110, often UTF-8 in practice; other bytes are Latin-1, as in other header
-    fields.
-    """
+    """Location as text: ASCII by RFC 9110, often UTF-8 in practice; other bytes are Latin-1, as in other headers."""
     stripped = location.strip(b" \t")
     try:
         return stripped.decode()

@@ -28,9 +28,7 @@ DAY_SEC: Final = 86_400.0
 MIN_UNMODIFIED: Final = 3
 """Number of 304s before a probe, so that a feed polled once a day is not probed at each poll."""
 SURPRISING: Final = 5.0
-"""Number of arrivals expected since the last document; the probability that none came is then below one in a
-hundred.
-"""
+"""Number of arrivals expected since the last document; that none came has a probability below one in a hundred."""
 STRIKES: Final = 3
 PROOFS: Final = 3
 CLOCK_SKEW_SEC: Final = 300.0
@@ -109,9 +107,7 @@ def may_probe(trust: Trust, now: float) -> bool:
 
 
 def question(trust: Trust, held: Validators, *, now: float, expected: float) -> Question:
-    """The request to make at `now` (Unix seconds); `expected` is the number of arrivals expected since the last
-    document.
-    """
+    """The request at `now` (Unix seconds); `expected` is the number of arrivals expected since the last document."""
     if trust.test and trust.old is not None:
         return Question("test", Validators(*trust.old))
     usable = trusted(held, trust)
@@ -136,9 +132,7 @@ def after(trust: Trust, reply: Reply, now: float) -> Trust:
 
 
 def _deaf(trust: Trust, now: float) -> Trust:
-    """The trust after a 304 to a replaced version: both sent validators are at fault, since either may have
-    caused the 304.
-    """
+    """The trust after a 304 to a replaced version: both sent validators are at fault, since either may be the cause."""
     etag, last_modified = trust.old or (None, None)
     return replace(
         trust,

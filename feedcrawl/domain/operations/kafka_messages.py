@@ -63,9 +63,7 @@ KINDS: Final[Mapping[str, type[WebpageEvent | NewEntry]]] = {"webpage_fetched": 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a topic; `id` is the event's id, `traceparent` the span that caused the event, if tracing is
-    on.
-    """
+    """One message of a topic; `id` is the event's, `traceparent` the span that caused the event, if tracing is on."""
 
     topic: str
     key: bytes

@@ -91,9 +91,7 @@ class Setting:
     also: tuple[str, ...] = ()
 
     def read(self, value: object) -> object:
-        """The typed value of a raw `value` (text of the environment or of `-s`); ConfigError with the setting's
-        name if invalid.
-        """
+        """The typed value of a raw `value` (environment or `-s`); ConfigError with the setting's name if invalid."""
         optional = type(None) in self.types
         if value is None or (value == "" and (str not in self.types or optional)):
             if optional:

@@ -74,9 +74,7 @@ def _atom_id(node: Node, reading: Reading) -> str | None:
 
 
 def _page(node: Node, links: list[Link], reading: Reading) -> str | None:
-    """The page of the entry: its link, else an identifier that is a URL (unless `isPermaLink` is false), else
-    `HREF`.
-    """
+    """The page of the entry: its link, else an identifier that is a URL (if `isPermaLink` allows), else `HREF`."""
     if page := places.alternate(links):
         return page
     own = node.first("guid", "id")
@@ -100,9 +98,7 @@ def _bodies(node: Node) -> tuple[str | None, str | None]:
 
 
 def _authors(node: Node, reading: Reading) -> list[Person]:
-    """The authors, else the podcast's authors, else those of the source from which the entry was copied (RFC 4287
-    4.2.1).
-    """
+    """The authors, else the podcast's, else those of the source from which the entry was copied (RFC 4287 4.2.1)."""
     source = node.first("source")
     return (
         read_persons(node, reading, "author", "dc:creator", "dc:author")

@@ -41,9 +41,7 @@ def read_links(node: Node, reading: Reading) -> list[Link]:
 
 
 def _declared_base(node: Node, reading: Reading) -> str | None:
-    """The target of an empty `href`: the base that the publisher declares (RFC 3986 section 4.4); None if there
-    is no such base.
-    """
+    """The target of an empty `href`: the base that the publisher declares (RFC 3986 section 4.4), else None."""
     return node.base if node.element.get("href") == "" and node.base != reading.url else None
 
 

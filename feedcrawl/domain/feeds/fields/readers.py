@@ -30,9 +30,7 @@ def read_body(nodes: Iterable[Node]) -> str | None:
 
 
 def read_date(node: Node, *names: str) -> datetime | None:
-    """The first readable date of these children, by the order of names; of several with the same name the last
-    counts.
-    """
+    """The first readable date of these children, in order of names; of several with one name the last counts."""
     texts = (child.text() for name in names for child in reversed(list(node.all(name))))
     return next(filter(None, map(parse_date, texts)), None)
 

@@ -35,9 +35,7 @@ def inner_html(element: _Element, *, escaped: bool = True) -> str:
 
 
 def attributes_of(element: _Element) -> list[tuple[str, str]]:
-    """Names and values of the attributes; empty for an element with more than 200, which lxml lists in quadratic
-    time.
-    """
+    """Names and values of the attributes; empty if there are over 200, which lxml lists in quadratic time."""
     if len(element.attrib) > _MAX_ATTRIBUTES:
         return []
     return [(str(name), str(value)) for name, value in element.attrib.items()]

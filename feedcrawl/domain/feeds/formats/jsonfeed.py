@@ -51,9 +51,7 @@ def read(text: str, reading: Reading) -> ParsedFeed:
 
 
 def _load(text: str) -> _Object:
-    """The outermost object; NotAFeed (`bad_json`) also for numbers beyond the range of a double (RFC 8259 section
-    6).
-    """
+    """The outermost object; NotAFeed (`bad_json`) also for numbers beyond a double's range (RFC 8259 section 6)."""
     try:
         value = json.loads(text, parse_int=_integer, parse_float=_finite, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:

@@ -22,9 +22,7 @@ _GROUPS = frozenset({"media:group", "media:content"})  # their children describe
 
 
 class Node:
-    """One element, read-only. `base` and `lang` are the values that apply inside it (XML Base, XML 1.0 section
-    2.12).
-    """
+    """One element, read-only. `base` and `lang` are those that apply inside it (XML Base, XML 1.0 section 2.12)."""
 
     __slots__ = ("_children", "base", "element", "lang", "name")
 
@@ -88,9 +86,7 @@ class Node:
 
 
 def join(base: str, reference: str | None) -> str:
-    """The reference resolved against `base` (RFC 3986); `base` itself if the reference is empty, too long or
-    invalid.
-    """
+    """The reference resolved against `base` (RFC 3986); `base` if the reference is empty, too long or invalid."""
     if not reference or not reference.strip() or len(reference) > MAX_REFERENCE:
         return base
     try:

@@ -24,9 +24,7 @@ _STRUCTURE = frozenset(f"?:{name}" for name in ROOTS | ENTRIES)
 
 
 def load(text: str, reading: Reading) -> _Element | None:
-    """The root element; None if there is none. Each repair step is taken only if the text cannot be parsed
-    without it.
-    """
+    """The root element; None if there is none. A repair step is taken only if the text cannot be parsed without it."""
     body = reading.mended(repair.body_of(text))
     root = None if _WINDOWS.search(body) else _parse(body)
     if root is None:
