@@ -63,7 +63,7 @@ _FIXED: dict[str, Any] = {
 
 
 class Connection:
-    """A client, and the embedded server if used. `warnings` are doubts of the start-up check that were let pass."""
+    """A client, and the embedded server if used. `warnings` are findings of the check that did not refuse."""
 
     def __init__(self, client: Client, server: EmbeddedServer | None = None) -> None:
         self.client = client

@@ -25,8 +25,10 @@ SEEN_LIFE_SEC = 400 * 86_400
 
 
 class Known(NamedTuple):
-    """The data for finding new URLs of a sitemap: the URLs of its last reading, today's new URLs of the site, and
-    the parts of its tree.
+    """The data for finding new URLs of a sitemap.
+
+    `seen` has the URLs of its last reading; `today` (new URLs of the site today) and `parts` (sitemaps of its tree)
+    count against the caps.
     """
 
     seen: bytes
@@ -111,7 +113,7 @@ class Sitemaps:
         return sum(int(self._client.scard(name)) for name in self._lists())
 
     def tree(self, root: str) -> set[str]:
-        """The ids of the sitemaps that were found through the index `root`."""
+        """The ids of the sitemaps that were found below the sitemap `root`."""
         return set(self._client.smembers(self._key("sitemap_tree", root)))
 
     def known(self, sitemap: Sitemap, site: str, day: str) -> Known:
