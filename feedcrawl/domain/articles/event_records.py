@@ -19,9 +19,8 @@ from feedcrawl.domain.schemas import (
 )
 
 
-@record("article_ready", "article_ready")
-class ArticleReadyRecord(TypedDict):
-    """An article is stored for the first time. Event id: article_ready:<uid>:<content_hash[:16]>."""
+class StoredArticleEvent(TypedDict):
+    """An event about a stored article."""
 
     uid: Annotated[Uid, About("The first 16 hex digits of the SHA-1 of canonical_url")]
     url: Annotated[WebUrl, About("The URL as published or queued")]
@@ -45,33 +44,17 @@ class ArticleReadyRecord(TypedDict):
     fetched_ts: Annotated[float, About("Unix time of the fetch, to the millisecond")]
 
 
+@record("article_ready", "article_ready")
+class ArticleReadyRecord(StoredArticleEvent):
+    """An article is stored for the first time. Event id: article_ready:<uid>:<content_hash[:16]>."""
+
+
 @record("article_updated", "article_updated")
-class ArticleUpdatedRecord(TypedDict):
+class ArticleUpdatedRecord(StoredArticleEvent):
     """A stored article was fetched again with another text, or extracted again from the archive (scrapy replay)
     with any other field. Event id: article_updated:<uid>:<content_hash[:16]>; of a replay followed by :<8 hex
     digits over the fields>.
     """
-
-    uid: Annotated[Uid, About("The first 16 hex digits of the SHA-1 of canonical_url")]
-    url: Annotated[WebUrl, About("The URL as published or queued")]
-    canonical_url: Annotated[WebUrl, About("The article's canonical URL")]
-    category: Annotated[str | None, About("The first of categories")]
-    categories: Annotated[
-        list[str],
-        About(
-            "Labels of the feeds and queue items that named the article when it was stored; "
-            "rss:articles_by_category has later ones too"
-        ),
-    ]
-    title: Annotated[str | None, About("Title without the site's name")]
-    published: Annotated[Time | None, About("The page's date of publication")]
-    language: Annotated[str | None, About("Language tag")]
-    content_hash: Annotated[Sha256, About("SHA-256 of clean_text")]
-    text_len: Annotated[Count, About("Characters of clean_text")]
-    feed_id: Annotated[Uuid | None, About("The feed that named the article")]
-    entry_uid: Annotated[str | None, About("The entry that named the article")]
-    fetch_id: Annotated[Uuid | None, About("The request and response in the archive")]
-    fetched_ts: Annotated[float, About("Unix time of the fetch, to the millisecond")]
 
 
 @record("article_failed", "article_failed")

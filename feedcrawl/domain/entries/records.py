@@ -98,9 +98,8 @@ class NewEntryRawRefs(TypedDict):
     fetch_id: Annotated[Uuid, About("The request and response in the archive")]
 
 
-@record("new_entry", "new_entry")
-class NewEntryRecord(TypedDict):
-    """An entry that its feed had not shown before. Event id: new_entry:<feed_id>:<entry_uid>."""
+class EntryEvent(TypedDict):
+    """An event about an entry."""
 
     entry_uid: Annotated[str, About("The entry's name within its feed", minLength=1)]
     feed_id: Annotated[Uuid, About("The feed")]
@@ -111,20 +110,15 @@ class NewEntryRecord(TypedDict):
     content_hash: Annotated[Sha256, About("SHA-256 of the visible text")]
     raw_refs: Annotated[list[NewEntryRawRefs], About("Places of the entry in the archive")]
     ingested_at: Annotated[Time, About("Time of the poll")]
+
+
+@record("new_entry", "new_entry")
+class NewEntryRecord(EntryEvent):
+    """An entry that its feed had not shown before. Event id: new_entry:<feed_id>:<entry_uid>."""
 
 
 @record("entry_updated", "entry_updated")
-class EntryUpdatedRecord(TypedDict):
+class EntryUpdatedRecord(EntryEvent):
     """A known entry whose title, summary or content changed. Event id:
     entry_updated:<feed_id>:<entry_uid>:<content_hash[:16]>.
     """
-
-    entry_uid: Annotated[str, About("The entry's name within its feed", minLength=1)]
-    feed_id: Annotated[Uuid, About("The feed")]
-    published: Annotated[Time | None, About("Publisher's date of publication")]
-    canonical_link: Annotated[str | None, About("The link in canonical form")]
-    title: Annotated[str | None, About("One line of text")]
-    article_uid: Annotated[Uid | None, About("The article's uid as computed from the link, before the page is fetched")]
-    content_hash: Annotated[Sha256, About("SHA-256 of the visible text")]
-    raw_refs: Annotated[list[NewEntryRawRefs], About("Places of the entry in the archive")]
-    ingested_at: Annotated[Time, About("Time of the poll")]

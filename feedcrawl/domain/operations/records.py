@@ -3,8 +3,9 @@
 The JSON Schemas and the tables of docs/data-format.md are generated from these classes.
 """
 
-from typing import Annotated, Literal, NotRequired, TypedDict
+from typing import Annotated, NotRequired, TypedDict
 
+from feedcrawl.domain.operations.events import EventType
 from feedcrawl.domain.schemas import About, Json, record
 
 
@@ -13,16 +14,7 @@ class EventRecord(TypedDict):
     """The fields of an entry of the stream feedcrawl:events."""
 
     type: Annotated[
-        Literal[
-            "new_entry",
-            "entry_updated",
-            "article_ready",
-            "article_updated",
-            "article_failed",
-            "article_merged",
-            "article_unmerged",
-            "webpage_fetched",
-        ],
+        EventType,
         About("Type of the event"),
     ]
     id: Annotated[
