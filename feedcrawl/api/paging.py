@@ -62,7 +62,7 @@ def place_of(cursor: str | None) -> Place | None:
         if cursor_of(place) != cursor or not math.isfinite(place[0]):
             raise ValueError  # noqa: TRY301 - one answer for whatever is wrong
     except (ValueError, TypeError, RecursionError, OverflowError):
-        raise Refusal("bad_cursor", "cursor is `next` of a page, as it was given") from None
+        raise Refusal("bad_cursor", "cursor must be the `next` of a page, unchanged") from None
     return place
 
 

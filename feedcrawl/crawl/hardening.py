@@ -18,11 +18,11 @@ HANDLER: Final = "feedcrawl.crawl.download.LimitedDownloadHandler"
 
 _REASONS: tuple[tuple[str, object, str], ...] = (
     ("TWISTED_DNS_RESOLVER", GUARD, "it keeps requests out of networks that are not public"),
-    ("TWISTED_REACTOR_ENABLED", True, "without Twisted's reactor nobody asks the resolver"),
+    ("TWISTED_REACTOR_ENABLED", True, "without Twisted's reactor the resolver is not called"),
     (
         "DOWNLOAD_HANDLERS",
         {"data": None, "file": None, "ftp": None, "s3": None, "http": HANDLER, "https": HANDLER},
-        "a URL from the web must not read files, nor reach servers beside the resolver, as a browser of its own would",
+        "a URL from the web must not read files, nor reach servers without the resolver, as a separate browser would",
     ),
     (
         "DOWNLOADER_MIDDLEWARES",
@@ -33,19 +33,19 @@ _REASONS: tuple[tuple[str, object, str], ...] = (
             "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,
             "feedcrawl.middlewares.redirects.RedirectMiddleware": 600,
         },
-        "Scrapy's undo any number of codings and carry headers to other origins",
+        "Scrapy's middlewares decode any number of codings and send headers to other origins",
     ),
-    ("DOWNLOAD_VERIFY_CERTIFICATES", True, "without it anybody on the way may write what is read"),
+    ("DOWNLOAD_VERIFY_CERTIFICATES", True, "without it anybody on the network path may change responses"),
     ("DOWNLOAD_MAXSIZE", 50 << 20, "one endless body must not fill the memory"),
     ("DOWNLOAD_TIMEOUT", 50, "a server that drips must not hold a task longer than its lease"),
-    ("HTTPPROXY_ENABLED", False, "a proxy from the environment resolves names beside the resolver"),
-    ("COOKIES_ENABLED", False, "no session travels, and Scrapy's jar loads a list from the network"),
+    ("HTTPPROXY_ENABLED", False, "a proxy from the environment resolves names without the resolver"),
+    ("COOKIES_ENABLED", False, "no session is kept, and Scrapy's cookie jar loads a list from the network"),
     ("REFERER_ENABLED", False, "a response header could name a policy to import"),
     ("METAREFRESH_ENABLED", False, "a page must not send the crawler elsewhere"),
     ("RETRY_ENABLED", False, "retries belong to the frontier, which keeps pace and Retry-After"),
-    ("TELNETCONSOLE_ENABLED", False, "it runs code for whoever reaches its port"),
-    ("REMOTE_CONTROL_ENABLED", False, "it runs code for whoever reads its token"),
-    ("HTTPCACHE_ENABLED", False, "it reads pickles from disk and answers beside validators"),
+    ("TELNETCONSOLE_ENABLED", False, "it runs code for anyone who reaches its port"),
+    ("REMOTE_CONTROL_ENABLED", False, "it runs code for anyone who reads its token"),
+    ("HTTPCACHE_ENABLED", False, "it reads pickles from disk and answers without our validators"),
     ("JOBDIR", None, "its queues are pickles"),
 )
 

@@ -116,7 +116,7 @@ class HostsFile:
         try:
             self._refresh()
         except (OSError, ValueError) as error:
-            logger.warning("hosts file %s cannot be read, its last content holds: %s", self._path, error)
+            logger.warning("hosts file %s cannot be read, its last content stays in force: %s", self._path, error)
         return self._names.get(host)
 
     def _refresh(self) -> None:

@@ -50,7 +50,7 @@ class ArchiveTasks(Answers):
         meta = {
             "feed": feed,
             "raw": {"feed_id": feed.id},
-            "dont_obey_robotstxt": True,  # part of a feed that is subscribed
+            "dont_obey_robotstxt": True,  # an archive is part of a subscribed feed
             "download_timeout": config.fetch_timeout_sec,
             "download_maxsize": config.max_feed_bytes,
             "handle_httpstatus_list": NOT_REDIRECTS,

@@ -110,7 +110,7 @@ class ArticleTasks(Answers):
             return
         article = self._article(request, response)
         if not isinstance(response, TextResponse) or "download_stopped" in response.flags:
-            _refuse(article, "FAIL_BAD_HTML", "unsupported_type", f"the type is {article.content_type}: no page")
+            _refuse(article, "FAIL_BAD_HTML", "unsupported_type", f"{article.content_type} is not the type of a page")
         else:
             await self._extract(article, response)
             if not await self._renders.improve(article, response):
@@ -173,7 +173,7 @@ class ArticleTasks(Answers):
             return True
         if not allowed:
             article.extraction = None
-            _refuse(article, "FAIL_HTTP", "robots_blocked", f"robots.txt forbids {canonical}, which it stands for")
+            _refuse(article, "FAIL_HTTP", "robots_blocked", f"robots.txt forbids its canonical URL {canonical}")
             article.dead_letter = False
         return False
 

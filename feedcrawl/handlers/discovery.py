@@ -47,7 +47,7 @@ async def unfold(crawler: Crawler, poll: FeedPoll, response: Response | None) ->
             moves.move(poll, poll.feed.subscription.untried)
             return True
         moves.back(poll)
-        poll.detail = f"no feed was found at or behind {poll.feed.subscription.url}"
+        poll.detail = f"no feed was found at or through {poll.feed.subscription.url}"
     elif at == "page" and poll.result in PAGES and response is not None:
         return await _leave_page(crawler, moves, poll, response)
     return False
@@ -57,7 +57,7 @@ async def _leave_page(crawler: Crawler, moves: Moves, poll: FeedPoll, response: 
     try:
         await robots_gate.of(crawler).check(response.url, "visit")
     except (RobotsBlocked, RobotsUnavailable):
-        poll.detail = "a page, no feed; its robots.txt does not let its feeds be looked for"
+        poll.detail = "a page, not a feed; its robots.txt forbids the search for its feeds"
         return False
     parsers = wiring.of(crawler).parsers
     named = choice.places(await links(parsers, find_feeds, response), response.url)
@@ -65,7 +65,7 @@ async def _leave_page(crawler: Crawler, moves: Moves, poll: FeedPoll, response: 
     if not named and poll.feed.polls.last_fetch_at is None:  # guess once, not at each poll of a page
         places = await _guesses(parsers, response)
     if not places:
-        poll.detail = "a page, no feed: it announces none, and none was found behind it"
+        poll.detail = "a page, not a feed: it announces no feed, and none was found through it"
         return False
     page = poll.feed.subscription.url
     feed_id = moves.move(poll, places)

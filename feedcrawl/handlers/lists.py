@@ -41,7 +41,7 @@ TOLD = 100
 """The most refused feeds of one list that are logged with their reasons."""
 
 _DETAILS = {
-    "became_a_list": "it was a feed before, and stays subscribed: to have these feeds, unsubscribe it and name it anew",
+    "became_a_list": "it was a feed and stays subscribed; to get these feeds, unsubscribe and subscribe it again",
     "list_not_named": "only an address that an operator names is replaced by the feeds that it lists",
 }
 

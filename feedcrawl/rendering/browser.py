@@ -152,7 +152,7 @@ class GuardedBrowser:
 
     async def launch_persistent_context(self, context_kwargs: dict[str, object]) -> BrowserContext:  # noqa: ARG002
         """Always refused: the state that one page leaves must not reach the next page."""
-        raise NotSupported("pages share no profile")
+        raise NotSupported("pages must not share a profile")
 
     @property
     def usable(self) -> bool:

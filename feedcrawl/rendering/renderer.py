@@ -226,7 +226,7 @@ class Renderer:
             await browser.start()
         except NoBrowser as error:
             self._missing = str(error)
-            logger.warning("no_browser", extra={"detail": f"{error}; pages that need one stay as they are"})
+            logger.warning("no_browser", extra={"detail": f"{error}; pages that need a browser are not rendered"})
             raise RenderFailed("no_browser", self._missing) from None
         except (Error, OSError) as error:
             self._bad_starts += 1

@@ -90,7 +90,7 @@ class DiscoverSpider(Spider):
             return Looked(url, code=code, detail=detail)
         found = await self._behind(answer)
         if not found:
-            return Looked(url, code="html", detail="it is a page, and no feed was found behind it")
+            return Looked(url, code="html", detail="it is a page, and no feed was found through it")
         return Looked(url, feeds=found)
 
     async def _behind(self, page: Response) -> tuple[Candidate, ...]:

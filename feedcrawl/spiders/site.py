@@ -41,7 +41,7 @@ class SiteSpider(FrontierSpider):
         self.source = source
         self.url = url
         if depth and not depth.isdecimal():
-            raise ValueError(f"depth={depth} is no whole number of links")
+            raise ValueError(f"depth={depth} is not a whole number of links")
         self.depth = int(depth) if depth else None
 
     @classmethod

@@ -59,7 +59,7 @@ def test_joins_are_undone_one_by_one(merges: Call, redis_client: redis.Redis) ->
 def test_what_has_not_joined_is_said(merges: Call, action: str) -> None:
     code, out, err = merges(action, A)
     assert (code, out) == (2, "")
-    assert err == f"scrapy merges: {A} has joined no other article within the last 30 days (no_merge)\n"
+    assert err == f"scrapy merges: {A} was not merged into another article within the last 30 days (no_merge)\n"
 
 
 @pytest.mark.parametrize("arguments", [("undo",), ("show",), ("show", A, B), ("drop", A)])

@@ -129,7 +129,7 @@ def test_selectors_and_trailing_slashes_of_the_source_hold(story: World) -> None
         ("source=a", "[{name: a, base_url: 'http://a.test'}]", "ingestion_mode is feed"),
         ("url=http://a.test", "[{name: a}]", "source 'a': base_url is missing"),
         ("url=", "[]", "-a source=NAME or -a url=URL is needed"),
-        ("depth=deep", "[]", "depth=deep is no whole number"),
+        ("depth=deep", "[]", "depth=deep is not a whole number"),
     ],
 )
 def test_what_cannot_be_crawled_is_told_at_the_start(story: World, argument: str, sources: str, told: str) -> None:

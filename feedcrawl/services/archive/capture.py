@@ -73,7 +73,7 @@ def _looked_up(data_dir: Path, fetch_id: str) -> Iterator[tuple[RawStore, RawRef
     with closing(opened(data_dir)) as store:
         ref = store.find(fetch_id)
         if ref is None:
-            raise Refusal("raw_unknown", "this machine's archive has no fetch of this id, or not any more")
+            raise Refusal("raw_unknown", "this machine's archive has no fetch with this id, or has removed it")
         try:
             yield store, ref
         except RawElsewhere as error:

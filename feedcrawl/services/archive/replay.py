@@ -221,7 +221,7 @@ class Replay:
     def _settled(self, capture: _Capture, article: Article, *, write: bool) -> Replayed:
         before = capture.before
         publication.name(article)
-        if before is not None and "failure" not in before:  # it stays the article that it is
+        if before is not None and "failure" not in before:  # a stored article keeps its identity
             article.uid, article.canonical_url = before["uid"], before["canonical_url"]
         after = outline(publication.record(article)) if article.extraction is not None else (article.code or "")
         found = outcome(before, after)

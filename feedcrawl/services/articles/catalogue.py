@@ -57,7 +57,7 @@ class Catalogue:
         if winner is not None:
             return Found(winner=winner)
         if not fields:
-            raise Refusal("article_unknown", f"no article {uid[:32]!r} is stored: they stay for some days")
+            raise Refusal("article_unknown", f"no article {uid[:32]!r} is stored: articles expire after some days")
         record = record_of(fields)
         if record["status"] != "success":
             raise Refusal(

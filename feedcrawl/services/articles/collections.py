@@ -54,7 +54,7 @@ class Page:
 def own_collection(store: Collections, actor: str, name: str) -> str:
     """The full name of a collection of the actor; raises UnknownCollection."""
     if not store.knows(actor, name):
-        raise UnknownCollection("collection_unknown", f"there is no collection {name[:80]!r}: make it first")
+        raise UnknownCollection("collection_unknown", f"there is no collection {name[:80]!r}: create it first")
     return full_name(actor, name)
 
 
@@ -80,20 +80,20 @@ class CollectionService:
         """Create a collection; raises Refusal (`bad_collection_name` `collection_exists` `too_many_collections`)."""
         if not NAME.fullmatch(name):
             raise Refusal(
-                "bad_collection_name", "a name has 1 to 64 of a-z, 0-9, _ and -, and begins with none of both"
+                "bad_collection_name", "a name must be 1 to 64 of a-z, 0-9, _ and -, and begin with a letter or digit"
             )
         at = rfc3339(now)
         if len(self._collections.listed(actor)) >= MAX_COLLECTIONS:
-            raise Refusal("too_many_collections", f"an actor may have {MAX_COLLECTIONS}: drop one first")
+            raise Refusal("too_many_collections", f"an actor may have {MAX_COLLECTIONS} collections: delete one first")
         if name == DEFAULT or not self._collections.make(actor, name, at):
-            raise Refusal("collection_exists", f"there is a collection {name!r} already")
+            raise Refusal("collection_exists", f"a collection {name!r} exists already")
         return {"name": name, "articles": 0, "created_at": at}
 
     def drop(self, actor: str, name: str) -> None:
         """Delete a collection and release its articles; raises Refusal (`collection_is_default`)."""
         full = own_collection(self._collections, actor, name)
         if name == DEFAULT:
-            raise Refusal("collection_is_default", "the default collection stays: take its articles out instead")
+            raise Refusal("collection_is_default", "the default collection cannot be deleted: remove its articles")
         self._collections.forget(actor, name)
         while held := self._collections.members(full, PAGE):
             self._let_go(full, held)

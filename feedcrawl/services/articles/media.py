@@ -101,7 +101,7 @@ class MediaService:
         uid = self._winner_of(uid) or uid
         article = self._article(uid)
         if article is None:
-            raise Refusal("article_unknown", f"no article {uid[:32]!r} is stored: name its URL to have it fetched")
+            raise Refusal("article_unknown", f"no article {uid[:32]!r} is stored: submit its URL to have it fetched")
         return self._held(new_media(uid, article["canonical_url"], rfc3339(now)), place, now)[0]
 
     def retry(self, wanted: str, now: datetime) -> Media:
@@ -240,7 +240,7 @@ class MediaService:
     def _found(self, wanted: str) -> Media:
         media = self._records.get(wanted)
         if media is None:
-            raise UnknownMedia("media_unknown", f"no record of {wanted[:80]!r} is kept")
+            raise UnknownMedia("media_unknown", f"no page record {wanted[:80]!r} is stored")
         return media
 
     def _fragments(self, media: Media) -> list[dict[str, Any]]:

@@ -56,7 +56,7 @@ class Merges:
         uid = uid_of(wanted) if "/" in wanted else wanted
         found = self._stories.find(uid)
         if found is None:
-            raise UnknownMerge("no_merge", f"{wanted} has joined no other article within the last 30 days")
+            raise UnknownMerge("no_merge", f"{wanted} was not merged into another article within the last 30 days")
         return found
 
     def undo(self, wanted: str, now: datetime) -> tuple[dict[str, Any], Outcome]:

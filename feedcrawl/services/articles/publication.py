@@ -79,7 +79,7 @@ def queue(article: Article, store: Articles, joins: Joins) -> None:
     """Queue, on the item's `writes`, the HASH and the indexes of an article or of its failure."""
     pipe, at = article.writes, article.record["fetched_ts"]
     if article.status == "failure":
-        if article.known.stored is None:  # an article that was read once stays
+        if article.known.stored is None:  # a stored article outlives a later failure
             store.write(pipe, article.uid, tasks.hash_fields(article.record))
         store.failure(pipe, article.uid, article.code or "FAIL_PARSE", at)
     elif article.merged_into is None:

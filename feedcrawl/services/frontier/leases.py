@@ -114,7 +114,7 @@ class Leases:
             if isinstance(turn, Lease):
                 break
             if time.monotonic() + turn > until:
-                raise TurnDenied(f"{hostname(url)} has no turn within {patience_sec:g} s")
+                raise TurnDenied(f"{hostname(url)} gave no turn within {patience_sec:g} s")
             await asyncio.sleep(turn)
         try:
             yield turn

@@ -60,7 +60,7 @@ def urls(
     returns.
     """
     if not 0 <= cursor < MAX_CURSOR:
-        raise Refusal("bad_cursor", "cursor is `next` of a page, as it was given")
+        raise Refusal("bad_cursor", "cursor must be the `next` of a page, unchanged")
     found: list[tuple[Task, History]] = []
     for _ in range(parts) if parts else count():
         cursor, some = frontier.urls(cursor, count=part)

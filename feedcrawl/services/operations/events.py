@@ -51,9 +51,9 @@ def read(events: Events, after: str = BEGINNING, limit: int = 100, types: Collec
 
 def _check(after: str, limit: int, types: Collection[str]) -> None:
     if after != NOW and not _CURSOR.fullmatch(after):
-        raise Refusal("bad_cursor", f"after is the cursor of an event, {BEGINNING} or {NOW}, not {after[:50]!r}")
+        raise Refusal("bad_cursor", f"after must be the cursor of an event, {BEGINNING} or {NOW}, not {after[:50]!r}")
     if not 1 <= limit <= MAX_EVENTS:
-        raise Refusal("bad_limit", f"limit is from 1 to {MAX_EVENTS}, not {limit}")
+        raise Refusal("bad_limit", f"limit must be from 1 to {MAX_EVENTS}, not {limit}")
     if unknown := sorted(set(types) - TYPES):
         raise Refusal("unknown_type", f"{unknown[0][:50]!r} is none of {', '.join(sorted(TYPES))}")
 

@@ -80,7 +80,7 @@ class Imports:
         if not urls:
             raise Refusal("no_urls", "name at least one URL")
         if len(urls) > MAX_URLS:
-            raise Refusal("too_many_urls", f"one import has at most {MAX_URLS} URLs, not {len(urls)}")
+            raise Refusal("too_many_urls", f"one import may have at most {MAX_URLS} URLs, not {len(urls)}")
         judged = [self._judged(url, wanted) for url in urls]
         tasks = list({task.id: task for _, task in judged if task is not None}.values())
         if wanted.category:
@@ -148,7 +148,7 @@ class Imports:
         """The present state of a job; raises Refusal (`import_unknown`)."""
         found = self.import_jobs.find(job_id)
         if found is None:
-            raise Refusal("import_unknown", "there is no import of this id: each is kept for a day after its last step")
+            raise Refusal("import_unknown", "no import has this id: an import is stored for a day after its last step")
         return found.seen(now=self.now())
 
     def check_room(self, more: int = 1) -> None:

@@ -117,7 +117,7 @@ def _context(ca: Path | None, cert: Path | None, key: Path | None) -> ssl.SSLCon
 
 def _no_password() -> str:
     """Replaces OpenSSL's password prompt on the terminal."""
-    raise ValueError("the key is encrypted: write it without a passphrase, readable for us alone")
+    raise ValueError("the key is encrypted: store it without a passphrase, readable only by this user")
 
 
 async def send_all(producer: Any, messages: Sequence[Message]) -> list[Unfit | None]:

@@ -161,7 +161,7 @@ class Dashboard:
         )
 
     def circuits(self, limit: int = TOP) -> list[HostFigures]:
-        """Hosts whose circuit has opened, each with its domain; latest change first."""
+        """Hosts whose circuit is not closed, each with its domain; latest change first."""
         return [self.frontier.host(host.name) for host in self.frontier.circuits(limit)]
 
     def paced(self, limit: int = SAMPLE) -> list[Paced]:
@@ -209,7 +209,7 @@ class Dashboard:
         """
         feed = finding.find(self.registry, feed_id)
         if feed is None:
-            raise Refusal("feed_unknown", "there is no feed of this id: it may have been unsubscribed")
+            raise Refusal("feed_unknown", "there is no feed with this id: it may have been unsubscribed")
         articles = self.catalogue.page(WantedArticles(feed_id=feed.id), self.now(), limit=TOP).articles
         lines = self.entry_lines.recent(f'"feed_id":"{feed.id}"', LINE_BYTES)
         return FeedPage(

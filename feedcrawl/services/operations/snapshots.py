@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 PAGE: Final = 250
 EVERY_SEC: Final = 300.0
 FEEDS_PER_SEC: Final = 1000.0
-"""Lengthens the time between two snapshots if there are more feeds than this number per second."""
+"""The time between two snapshots, in seconds, is at least the number of feeds divided by this."""
 CHEAP: Final = 10_000
 
 
@@ -72,7 +72,7 @@ class Snapshots:
 
     @property
     def path(self) -> Path:
-        """The file."""
+        """The snapshot file."""
         return self.data_dir / "subscriptions.ndjson"
 
     def due_in(self, now: float) -> float:
@@ -130,7 +130,7 @@ class Snapshots:
         return said
 
     def _articles(self, now: datetime) -> Iterator[dict[str, Any]]:
-        """The lines of articles that are within their retention."""
+        """The lines of articles that were fetched within the last `remember_sec` seconds."""
         life = timedelta(seconds=self.remember_sec)
         for days in range(life.days + 2):
             for record in self.article_lines.read((now - timedelta(days=days)).date()):

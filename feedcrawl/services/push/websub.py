@@ -122,7 +122,7 @@ class WebSub:
         refused = leases.refusal(before, digest, intent, now=now)
         if refused or feed_id is None:
             logger.info("push_intent_refused", extra={"feed_id": feed_id, "reason": refused or UNKNOWN_CALLBACK})
-            raise Refusal(refused or UNKNOWN_CALLBACK, "nothing was asked for that this could verify")
+            raise Refusal(refused or UNKNOWN_CALLBACK, "no request of ours matches this verification")
         push = self._pushes.update(feed_id, lambda old: self._intended(old, digest, intent, now))
         assert push is not None
         self._tell(feed_id, push, "push_denied" if intent.mode == "denied" else "push_verified", intent.reason or "")

@@ -188,7 +188,7 @@ def the_source(sources: Mapping[str, Source], name: str, url: str) -> Source:
             known = ", ".join(sources) or "none: FEEDCRAWL_SOURCES names no file"
             raise BadSources("no_such_source", f"there is no source {name!r}; there are: {known}")
         if not sources[name].crawls:
-            detail = f"source {name!r} is not to be crawled: its ingestion_mode is feed, not spider or both"
+            detail = f"source {name!r} must not be crawled: its ingestion_mode is feed; expected spider or both"
             raise BadSources("not_crawled", detail)
         return sources[name]
     try:

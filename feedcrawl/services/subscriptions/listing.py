@@ -46,7 +46,7 @@ def one(registry: Registry, feed_id: str) -> Feed:
     """The feed with this id; raises Refusal (`not_subscribed`) if there is none."""
     found = registry.load([feed_id]).get(feed_id)
     if found is None:
-        raise Refusal("not_subscribed", "there is no feed of this id: it may have been unsubscribed")
+        raise Refusal("not_subscribed", "there is no feed with this id: it may have been unsubscribed")
     return found
 
 
@@ -86,7 +86,7 @@ def _read(place: Place | None, shards: int) -> tuple[int, int, str]:
         return 0, 0, ""
     cursor, _, last = place[1].partition(":")
     if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 20 and 0 <= place[0] < shards):
-        raise Refusal("bad_cursor", "cursor is `next` of a page, as it was given")
+        raise Refusal("bad_cursor", "cursor must be the `next` of a page, unchanged")
     return int(place[0]), int(cursor), last
 
 

@@ -81,5 +81,5 @@ def journal_fields(poll: Poll, interval_before_sec: float | None) -> dict[str, A
 
 
 def said(line: Mapping[str, Any]) -> dict[str, Any]:
-    """A journal line without empty fields."""
-    return {name: value for name, value in line.items() if value not in (None, "", 0, [])}  # `0 == False`
+    """A journal line without the fields that are None, empty, 0 or False."""
+    return {name: value for name, value in line.items() if value not in (None, "", 0, [])}  # 0 also removes False

@@ -84,7 +84,7 @@ def _read(place: Place | None) -> tuple[date, int] | None:
             raise ValueError  # noqa: TRY301 - one answer for whatever is wrong
         return date.fromisoformat(place[1]), int(place[0])
     except ValueError:
-        raise Refusal("bad_cursor", "cursor is `next` of a page, as it was given") from None
+        raise Refusal("bad_cursor", "cursor must be the `next` of a page, unchanged") from None
 
 
 def find(lines: NdjsonFile, known: Entries, entry_uid: str, feed_id: str | None = None) -> list[dict[str, Any]]:
@@ -101,7 +101,7 @@ def find(lines: NdjsonFile, known: Entries, entry_uid: str, feed_id: str | None 
     }
     if not found:
         where = "among the latest entries: name its feed" if feed_id is None else "of this feed"
-        raise Refusal("entry_unknown", f"no entry of this uid is on this machine's disk {where}")
+        raise Refusal("entry_unknown", f"no entry with this uid is on this machine's disk {where}")
     return [_now(each, known) for each in found.values()]
 
 

@@ -64,4 +64,4 @@ def ended(poll: FeedPoll, search: Search) -> None:
     """Restore the poll's result at the feed's own URL: the feed was not found elsewhere."""
     poll.result, poll.status = search.because, search.status
     poll.parsed, poll.digest, poll.identified, poll.validators = None, None, (), None
-    poll.detail = poll.detail or "it was looked for elsewhere and not found"
+    poll.detail = poll.detail or "the feed was searched for elsewhere and not found"

@@ -160,7 +160,7 @@ def refetch(caller: Writer, wired: Wired, feed_id: FeedId) -> Response:  # noqa:
     """Makes a feed due at once."""
     feed = finding.find(wired.registry, feed_id)
     if feed is None:
-        raise Refusal("feed_unknown", "there is no feed of this id: it may have been unsubscribed")
+        raise Refusal("feed_unknown", "there is no feed with this id: it may have been unsubscribed")
     registering.poll_now(wired.frontier, [feed])
     return RedirectResponse(f"/dashboard/feeds/{pages.segment(feed.id)}?done=refetch", 303)
 

@@ -73,7 +73,7 @@ def list_dead_letters(
     """Letters, the last first, up to 50; go on while `next` is given."""
     wanted, place = _wanted(wired.now().timestamp(), reason, host, older_than, newer_than), place_of(cursor)
     if place is not None and not 0 <= place[0] < float(2**53):
-        raise Refusal("bad_cursor", "cursor is `next` of a page, as it was given")
+        raise Refusal("bad_cursor", "cursor must be the `next` of a page, unchanged")
     found = wired.dashboard.letters(wanted, None if place is None else int(place[0]))
     after = (float(found.before), "") if found.before else None
     return shown(request, {"letters": list(map(_public, found.letters)), "count": found.count}, after)

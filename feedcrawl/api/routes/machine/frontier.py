@@ -99,7 +99,7 @@ def list_urls(
     """
     place = place_of(cursor) or (0.0, "0")
     if not (place[1].isascii() and place[1].isdigit() and len(place[1]) < 40):
-        raise Refusal("bad_cursor", "cursor is `next` of a page, as it was given")
+        raise Refusal("bad_cursor", "cursor must be the `next` of a page, unchanged")
     wanted = listing.Wanted(host and host.lower(), source, status, kind, text)
     following, found = listing.urls(wired.frontier, wanted, cursor=int(place[1]), limit=limit, parts=PARTS, part=PART)
     after = (0.0, str(following)) if following else None
