@@ -121,8 +121,8 @@ class Verdicts:
             logger.warning("slot_not_released", extra={"url": request.url, "reason": error.code})
             return
         if released.before != released.after != "lost":
-            told = {"host": lease.task.host, "next_turn_sec": round(released.wait_sec, 1)}
-            self._circuit("circuit", released.after, told)
+            fields = {"host": lease.task.host, "next_turn_sec": round(released.wait_sec, 1)}
+            self._circuit("circuit", released.after, fields)
         if released.domain_before != released.domain_after:
             self._circuit("domain_circuit", released.domain_after, {"domain": site_of(lease.task.host)})
 

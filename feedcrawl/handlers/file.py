@@ -96,8 +96,8 @@ class FileTasks(Answers):
         task = request.meta["lease"].task
         self.wired.files.end(task, files.state("failed", reason=reason), self.wired.now())
         self._count(f"failed/{reason}")
-        said = {"url": request.url, "host": task.host, "reason": reason, "detail": detail[:200]}
-        logger.info("file_refused", extra=said)
+        fields = {"url": request.url, "host": task.host, "reason": reason, "detail": detail[:200]}
+        logger.info("file_refused", extra=fields)
 
     def _count(self, what: str, by: int = 1) -> None:
         assert self.crawler.stats is not None

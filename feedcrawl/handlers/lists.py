@@ -67,20 +67,20 @@ class Lists:
         found = await self._listed(poll, response)
         if found is None:
             return []
-        said = poll.feed.subscription
+        subscription = poll.feed.subscription
         kept = _kept(poll.feed)
         if kept is not None:
             poll.result, poll.detail = kept, f"the address serves a list of {len(found.feeds)} feeds; {_DETAILS[kept]}"
             return []
-        wishes, refused = await self._passed(registering.wishes_of(found, said.categories))
+        wishes, refused = await self._passed(registering.wishes_of(found, subscription.categories))
         tell(refused)
-        wanted = await self.subscribe(registering.with_archives(wishes) if said.backfill else wishes)
-        ids = [each for each in wanted if each != said.id]  # a list may name itself
+        wanted = await self.subscribe(registering.with_archives(wishes) if subscription.backfill else wishes)
+        ids = [each for each in wanted if each != subscription.id]  # a list may name itself
         if not ids:
             return []
         registering.unsubscribe(self.registry, self.frontier, poll.feed.id)
         self.leases.done(poll.lease, status="dead", reason="list")  # the task is gone: only forgets the lease
-        details = {"url": said.url, "host": poll.lease.task.host, "feeds": len(ids)}
+        details = {"url": subscription.url, "host": poll.lease.task.host, "feeds": len(ids)}
         logger.info("list_subscribed", extra=details | {"left_out": found.left_out, "refused": len(refused)})
         return ids
 
@@ -129,8 +129,10 @@ def _kept(feed: Feed) -> str | None:
     """
     if feed.polls.last_success_at is not None:
         return "became_a_list"
-    said = feed.subscription
-    return None if said.unfolds and not said.no_discovery and stage(feed) == "page" else "list_not_named"
+    subscription = feed.subscription
+    return (
+        None if subscription.unfolds and not subscription.no_discovery and stage(feed) == "page" else "list_not_named"
+    )
 
 
 def tell(refused: Sequence[Refused]) -> None:

@@ -156,18 +156,18 @@ class SitemapTasks(Answers):
         """True if an address that never was a sitemap was replaced: a page of a site by the site's sitemaps, a
         wrong guess by nothing.
         """
-        said = poll.sitemap
-        if poll.watched.record.last_success_at is not None or said.depth:
+        sitemap = poll.sitemap
+        if poll.watched.record.last_success_at is not None or sitemap.depth:
             return False
-        if not said.guess and poll.result == "html" and not FILE.search(said.url):
+        if not sitemap.guess and poll.result == "html" and not FILE.search(sitemap.url):
             gate = robots_gate.of(self.crawler)
-            await gate.ask(said.url)
-            found = watching.of_site(said, gate.sitemaps(said.url) or (), poll.at)
+            await gate.ask(sitemap.url)
+            found = watching.of_site(sitemap, gate.sitemaps(sitemap.url) or (), poll.at)
             watching.watch(self._store, self.wired.frontier, found)
-            logger.info("sitemaps_of_site", extra={"url": said.url, "tried": [each.url for each in found]})
-        elif not (said.guess and poll.status is not None and poll.status < 500 and poll.status != 429):
+            logger.info("sitemaps_of_site", extra={"url": sitemap.url, "tried": [each.url for each in found]})
+        elif not (sitemap.guess and poll.status is not None and poll.status < 500 and poll.status != 429):
             return False
-        watching.forget(self._store, self.wired.frontier, said)
+        watching.forget(self._store, self.wired.frontier, sitemap)
         self.leases.done(poll.lease, status="dead", reason="no_sitemap")
         return True
 

@@ -33,8 +33,8 @@ class ArticleEnd:
 
     async def end(self, item: Article) -> bool:
         """End the task of an article or of its failure; False if the lease is lost. Raises StoreUnavailable."""
-        said = {"uid": item.uid, "result": item.reason or item.status, "fetch_id": item.fetch_id}
-        self.tracer.note(item.lease, **said, feed_id=item.record.get("feed_id"))
+        fields = {"uid": item.uid, "result": item.reason or item.status, "fetch_id": item.fetch_id}
+        self.tracer.note(item.lease, **fields, feed_id=item.record.get("feed_id"))
         counted = self.series.of_page(item.lease.shard, tally(item), item.at.timestamp())
         return await (self._stored(item, counted) if item.status == "success" else self._failed(item, counted))
 

@@ -132,8 +132,8 @@ class Joins:
         """
         owner = self._articles.owners([uid]).get(uid) if task.payload.get("edited") else None
         found = self._frontier.find(owner) if owner not in (None, task.id) else None
-        said = {name: value for name, value in task.payload.items() if name not in NOT_OF_THE_ENTRY}
-        return [replace(found[0], payload=said)] if found is not None else []
+        fields = {name: value for name, value in task.payload.items() if name not in NOT_OF_THE_ENTRY}
+        return [replace(found[0], payload=fields)] if found is not None else []
 
     # --- the stored state ---
 

@@ -90,13 +90,13 @@ def access_of(config: Config) -> dict[str, Any]:
     if sasl != all(login) or sasl != any(login):
         what = "FEEDCRAWL_KAFKA_USERNAME and FEEDCRAWL_KAFKA_PASSWORD"
         raise ValueError(f"FEEDCRAWL_KAFKA_SECURITY is {security}: {what} are for sasl_plaintext and sasl_ssl, both")
-    said: dict[str, Any] = {"security_protocol": security.upper()}
+    fields: dict[str, Any] = {"security_protocol": security.upper()}
     if tls:
-        said["ssl_context"] = _context(*files)
+        fields["ssl_context"] = _context(*files)
     if sasl:  # aiokafka names these settings after PLAIN, also for SCRAM
-        said["sasl_mechanism"] = config.kafka_sasl_mechanism
-        said |= dict(zip(("sasl_plain_username", "sasl_plain_password"), login, strict=True))
-    return said
+        fields["sasl_mechanism"] = config.kafka_sasl_mechanism
+        fields |= dict(zip(("sasl_plain_username", "sasl_plain_password"), login, strict=True))
+    return fields
 
 
 def _context(ca: Path | None, cert: Path | None, key: Path | None) -> ssl.SSLContext:

@@ -108,17 +108,17 @@ def names_it(sitemap: Sitemap, named: Iterable[str]) -> bool:
 
 def article_tasks(poll: SitemapPoll) -> Iterator[tuple[Task, Again]]:
     """A task for each URL found, with the reason why a known URL comes again."""
-    said = poll.sitemap
+    sitemap = poll.sitemap
     for found in poll.found:
         try:
             task = article_task(
                 found.url,
-                category=said.categories[0] if said.categories else None,
-                priority=priority(said.priority, origin="sitemap"),
+                category=sitemap.categories[0] if sitemap.categories else None,
+                priority=priority(sitemap.priority, origin="sitemap"),
                 origin="sitemap",
-                parent=said.url,
-                source=said.source,
-                payload=provenance(said, found) | carried(poll.lease.task.payload),
+                parent=sitemap.url,
+                source=sitemap.source,
+                payload=provenance(sitemap, found) | carried(poll.lease.task.payload),
                 keep_trailing_slash=poll.keep_trailing_slash,
             )
         except InvalidUrl:
@@ -130,32 +130,32 @@ def provenance(sitemap: Sitemap, found: Found) -> dict[str, Any]:
     """The part of an article task's payload that names its source: where the URL was found, and its fields in a
     news sitemap.
     """
-    said = {
+    fields = {
         "sitemap_id": sitemap.id,
         "title": found.title,
         "published": rfc3339_or_none(found.published),
         "language": found.language,
         "categories": list(sitemap.categories),
     }
-    return {name: value for name, value in said.items() if value}
+    return {name: value for name, value in fields.items() if value}
 
 
 def parts(poll: SitemapPoll) -> Iterator[tuple[Sitemap, Again]]:
     """The parts of an index, each with the reason why a known part is read ahead of its schedule."""
-    said = poll.sitemap
+    sitemap = poll.sitemap
     for found in poll.found:
         try:
             url = resolve(found.url)
         except InvalidUrl:
             continue
-        root = said.root or said.id, said.root_url or said.url
+        root = sitemap.root or sitemap.id, sitemap.root_url or sitemap.url
         part = replace(
-            said,
+            sitemap,
             id=str(uuid.uuid4()),
             url=url,
             root=root[0],
             root_url=root[1],
-            depth=said.depth + 1,
+            depth=sitemap.depth + 1,
             guess=False,
             added_at=rfc3339(poll.at),
         )
@@ -173,16 +173,16 @@ def policy_for(watched: Watched, policy: CadencePolicy, config: Config, at: date
     """The cadence policy with the bounds of sitemaps, or of a retired sitemap (one that has long brought
     nothing).
     """
-    said, news_at = watched.sitemap, moment(watched.record.news_at)
+    sitemap, news_at = watched.sitemap, moment(watched.record.news_at)
     if news_at is not None and at - news_at >= timedelta(seconds=config.sitemap_retire_sec):
         slow = config.sitemap_probe_sec
         return replace(policy, min_interval_sec=slow, initial_interval_sec=slow, max_interval_sec=slow)
-    shortest = said.min_interval_sec or config.sitemap_interval_sec
+    shortest = sitemap.min_interval_sec or config.sitemap_interval_sec
     return replace(
         policy,
         min_interval_sec=shortest,
         initial_interval_sec=shortest,
-        max_interval_sec=max(said.max_interval_sec or policy.max_interval_sec, shortest),
+        max_interval_sec=max(sitemap.max_interval_sec or policy.max_interval_sec, shortest),
     )
 
 

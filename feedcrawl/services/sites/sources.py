@@ -175,8 +175,8 @@ def _subscribe(source: Source, stores: Stores) -> None:
 
 
 def _wishes(source: Source, urls: Iterable[str], bounds: Mapping[str, float | None]) -> list[Wish]:
-    said = {"source": source.name, "priority": source.priority, **bounds}
-    return [Wish(url, source.categories, said=said) for url in urls]
+    fields = {"source": source.name, "priority": source.priority, **bounds}
+    return [Wish(url, source.categories, said=fields) for url in urls]
 
 
 def the_source(sources: Mapping[str, Source], name: str, url: str) -> Source:

@@ -53,16 +53,16 @@ def first_task(poll: FeedPoll) -> Task | None:
     """The task that reads a feed's archives if its poll wants them; None if there are none."""
     if poll.is_archive or poll.walk is None or poll.step is None or poll.step.url is None:
         return None
-    said, url = poll.feed.subscription, poll.step.url
+    subscription, url = poll.feed.subscription, poll.step.url
     return Task(
-        id=task_id(said.id),
+        id=task_id(subscription.id),
         kind="archive",
         url=url,
         host=hostname(url),
         priority=PRIORITY,
         origin="feed",
-        parent=said.url,
-        source=said.source,
+        parent=subscription.url,
+        source=subscription.source,
         payload=poll.walk.to_record() | carried(poll.lease.task.payload),
     )
 

@@ -43,39 +43,39 @@ class Moves:
 
         If another feed is already subscribed at the address, that feed gets the categories, and this subscription ends.
         """
-        said, url = poll.feed.subscription, places[0]
-        page = said.page or said.url
-        moved = replace(said, url=url, page=page, untried=tuple(places[1:]))
-        holder = self.registry.claim(url_key(url), said.id)
-        if holder != said.id:
+        subscription, url = poll.feed.subscription, places[0]
+        page = subscription.page or subscription.url
+        moved = replace(subscription, url=url, page=page, untried=tuple(places[1:]))
+        holder = self.registry.claim(url_key(url), subscription.id)
+        if holder != subscription.id:
             self._join(poll, holder, page)
             return holder
-        commands = self.registry.moved(dump(moved), said.id)
+        commands = self.registry.moved(dump(moved), subscription.id)
         self.leases.done(
             poll.lease,
             status="pending",
             reason="moved",
             signal=poll.signal,
             patch={"url": url, "host": hostname(url), "payload": None},
-            commit=[*commands, *self.registry.note(said.id, _line(poll, f"next: {url}"))],
+            commit=[*commands, *self.registry.note(subscription.id, _line(poll, f"next: {url}"))],
         )
-        self.registry.drop_url(_left(poll.feed, url), said.id)
-        return said.id
+        self.registry.drop_url(_left(poll.feed, url), subscription.id)
+        return subscription.id
 
     def back(self, poll: FeedPoll) -> None:
         """Return the subscription to its page, since no address is left to try; its poll has failed there."""
-        said = poll.feed.subscription
-        assert said.page is not None
-        home = replace(said, url=said.page, untried=())
+        subscription = poll.feed.subscription
+        assert subscription.page is not None
+        home = replace(subscription, url=subscription.page, untried=())
         self.registry.save(home)
-        self.registry.drop_url(_left(poll.feed, said.page), said.id)
+        self.registry.drop_url(_left(poll.feed, subscription.page), subscription.id)
         poll.feed = replace(poll.feed, subscription=home)
 
     def _join(self, poll: FeedPoll, holder: str, page: str) -> None:
-        said = poll.feed.subscription
+        subscription = poll.feed.subscription
         other = self.registry.load([holder])[holder].subscription
-        categories = tuple(dict.fromkeys((*other.categories, *said.categories)))
-        self.registry.save(replace(other, categories=categories, backfill=other.backfill or said.backfill))
+        categories = tuple(dict.fromkeys((*other.categories, *subscription.categories)))
+        self.registry.save(replace(other, categories=categories, backfill=other.backfill or subscription.backfill))
         forget(self.registry, self.frontier, poll.feed)
         self.registry.point(url_key(page), holder)
         self.leases.done(poll.lease, status="dead", reason="subscribed_already")
@@ -85,10 +85,10 @@ def stage(feed: Feed) -> Stage:
     """The place of a feed without a successful poll: `page` (the URL that was named) or `guess` (an address
     derived from it); `none` after a success.
     """
-    said = feed.subscription
+    subscription = feed.subscription
     if feed.polls.last_success_at is not None:
         return "none"
-    return "page" if said.page in (None, said.url) else "guess"
+    return "page" if subscription.page in (None, subscription.url) else "guess"
 
 
 def is_elsewhere(poll: FeedPoll) -> bool:
@@ -112,9 +112,9 @@ def _left(feed: Feed, to: str) -> str | None:
     """The URL key of the address that a subscription leaves; None if the key stays in use (the page's still leads
     to the feed).
     """
-    said = feed.subscription
-    key = url_key(said.url)
-    return None if said.page in (None, said.url) or key == url_key(to) else key
+    subscription = feed.subscription
+    key = url_key(subscription.url)
+    return None if subscription.page in (None, subscription.url) or key == url_key(to) else key
 
 
 def _line(poll: FeedPoll, detail: str) -> dict[str, Any]:

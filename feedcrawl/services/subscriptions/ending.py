@@ -57,8 +57,8 @@ class PollEnd:
 
     async def end(self, item: FeedPoll) -> bool:
         """End or reschedule the task of a document; False if its lease is lost. Raises StoreUnavailable."""
-        said = {"poll_id": item.poll_id, "feed_id": item.feed.id, "result": item.result, "new": len(item.new)}
-        self.tracer.note(item.lease, **said, fetch_id=item.fetch_id, reason_before=item.feed.polls.reason)
+        fields = {"poll_id": item.poll_id, "feed_id": item.feed.id, "result": item.result, "new": len(item.new)}
+        self.tracer.note(item.lease, **fields, fetch_id=item.fetch_id, reason_before=item.feed.polls.reason)
         if item.is_archive:
             return await self._archive(item)
         return await (self._delivery(item) if item.pushed else self._poll(item))
@@ -134,8 +134,10 @@ class PollEnd:
             return False
         self.count(f"feedcrawl/pushes/{'failed' if item.failed else 'read'}", 1)
         self.count("feedcrawl/entries/new", len(item.new))
-        said = {"feed_id": item.feed.id, "url": item.feed.subscription.url, "result": item.result}
-        logger.info("push_read", extra={**said, "new": len(item.new), "known": item.known, "detail": item.detail[:200]})
+        fields = {"feed_id": item.feed.id, "url": item.feed.subscription.url, "result": item.result}
+        logger.info(
+            "push_read", extra={**fields, "new": len(item.new), "known": item.known, "detail": item.detail[:200]}
+        )
         return True
 
     async def _archive(self, item: FeedPoll) -> bool:

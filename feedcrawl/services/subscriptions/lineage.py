@@ -42,8 +42,8 @@ def tell_apart(poll: FeedPoll, store: Entries) -> None:
     poll.changed = [_entry(poll, sighting) for sighting in by_verdict["changed"]]
     poll.edited = [_entry(poll, sighting) for sighting in by_verdict["edited"]]
     poll.possibly_missed = possibly_missed(poll)
-    said = {id(each.entry): each for each in found}
-    poll.waits = any(_waits(sighting, said[id(sighting.entry)]) for sighting in poll.sightings)
+    by_entry = {id(each.entry): each for each in found}
+    poll.waits = any(_waits(sighting, by_entry[id(sighting.entry)]) for sighting in poll.sightings)
 
 
 def _still_true(sightings: Iterable[Sighting], known: Mapping[str, KnownEntry]) -> Iterator[Sighting]:

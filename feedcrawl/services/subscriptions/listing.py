@@ -33,11 +33,11 @@ class Wanted:
 
     def means(self, feed: Feed) -> bool:
         """True if a feed matches the filter."""
-        said = feed.subscription
+        subscription = feed.subscription
         return (
-            (self.category is None or self.category in said.categories)
-            and (self.source is None or said.source == self.source)
-            and (self.host is None or _host(said.url) == self.host.lower())
+            (self.category is None or self.category in subscription.categories)
+            and (self.source is None or subscription.source == self.source)
+            and (self.host is None or _host(subscription.url) == self.host.lower())
             and (self.failing is None or self.failing is not feed.polls.is_good)
         )
 

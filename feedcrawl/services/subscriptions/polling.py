@@ -69,10 +69,10 @@ def possibly_missed(poll: FeedPoll) -> bool:
 
 def policy_for(feed: Feed, policy: CadencePolicy) -> CadencePolicy:
     """The cadence policy with the feed's own bounds."""
-    said = feed.subscription
-    shortest = said.min_interval_sec or policy.min_interval_sec
-    longest = max(said.max_interval_sec or policy.max_interval_sec, shortest)
-    first = min(max(said.initial_interval_sec or policy.initial_interval_sec, shortest), longest)
+    subscription = feed.subscription
+    shortest = subscription.min_interval_sec or policy.min_interval_sec
+    longest = max(subscription.max_interval_sec or policy.max_interval_sec, shortest)
+    first = min(max(subscription.initial_interval_sec or policy.initial_interval_sec, shortest), longest)
     return _bounded(policy, shortest, longest, first)
 
 
@@ -83,10 +83,14 @@ def _bounded(policy: CadencePolicy, shortest_sec: float, longest_sec: float, fir
 
 def decide(poll: FeedPoll, policy: CadencePolicy, jitter: float) -> Decision:
     """The time of the next poll of this feed, and the reason."""
-    said, before, own = poll.feed.subscription, poll.feed.polls, policy_for(poll.feed, policy)
+    subscription, before, own = poll.feed.subscription, poll.feed.polls, policy_for(poll.feed, policy)
     decision = cadence.next_poll(before.cadence_state, observation(poll), now=poll.at, policy=own, jitter=jitter)
-    if not poll.failed and (said.fixed_interval_sec or said.push_only):
-        wait = ("fixed", said.fixed_interval_sec) if said.fixed_interval_sec else ("push-only", own.max_interval_sec)
+    if not poll.failed and (subscription.fixed_interval_sec or subscription.push_only):
+        wait = (
+            ("fixed", subscription.fixed_interval_sec)
+            if subscription.fixed_interval_sec
+            else ("push-only", own.max_interval_sec)
+        )
         return cadence.fixed(decision, cadence.Candidate(*wait), poll.at)
     if not poll.failed and poll.push is not None and leases.relied_on(poll.push, now=poll.at.timestamp()):
         wait_sec = max(leases.backup_sec(poll.push, now=poll.at.timestamp()), own.min_interval_sec)
@@ -129,7 +133,7 @@ def interval_ratio(poll: FeedPoll) -> float | None:
 def poll_record(poll: FeedPoll) -> PollRecord:
     """The record that the next poll begins with. Validators change only with a body that was read, or with a 304."""
     at = rfc3339(poll.at)
-    said: dict[str, Any] = outcomes.scheduled(poll) | {
+    fields: dict[str, Any] = outcomes.scheduled(poll) | {
         "last_decision_at": at,
         "demand": poll.demand,
         "retry_after_sec": poll.retry_after_sec,
@@ -139,8 +143,8 @@ def poll_record(poll: FeedPoll) -> PollRecord:
         "possibly_missed": poll.feed.polls.possibly_missed + poll.possibly_missed,
     }
     if not poll.failed:
-        said |= _learnt(poll) | {"last_success_at": at}
-    return replace(poll.feed.polls, **said)
+        fields |= _learnt(poll) | {"last_success_at": at}
+    return replace(poll.feed.polls, **fields)
 
 
 def question(feed: Feed, now: datetime) -> validators.Question:
@@ -196,10 +200,10 @@ def move_of(poll: FeedPoll) -> Move | None:
 
 def new_home(poll: FeedPoll) -> Subscription | None:
     """The subscription at the address to which its feed has moved for good; None if the feed stays."""
-    said, move = poll.feed.subscription, move_of(poll)
-    settled = not poll.failed and move is not None and is_settled(move, said.url, now=poll.at)
+    subscription, move = poll.feed.subscription, move_of(poll)
+    settled = not poll.failed and move is not None and is_settled(move, subscription.url, now=poll.at)
     url = poll.found_at or (move.url if settled and move is not None else None)
-    return None if url is None or url in said.refused else moved_to(said, url)
+    return None if url is None or url in subscription.refused else moved_to(subscription, url)
 
 
 def moved_to(said: Subscription, url: str) -> Subscription:
@@ -213,7 +217,7 @@ def _learnt(poll: FeedPoll) -> dict[str, Any]:
     before = poll.feed.polls
     newest = outcomes.newest(poll, Validators(before.etag, before.last_modified))
     move = move_of(poll)
-    said: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "etag": newest.etag,
         "last_modified": newest.last_modified,
         "trust": trust_after(poll).to_record(),
@@ -221,16 +225,16 @@ def _learnt(poll: FeedPoll) -> dict[str, Any]:
     }
     if poll.body_hash is not None:
         raw = poll.raw_ref.source if poll.raw_ref is not None else None
-        said |= {"body_hash": poll.body_hash, "body_bytes": poll.body_bytes, "digest": poll.digest, "raw": raw}
+        fields |= {"body_hash": poll.body_hash, "body_bytes": poll.body_bytes, "digest": poll.digest, "raw": raw}
     if poll.parsed is None:
-        return said
+        return fields
     if poll.over_limit:  # fetch the document again, for the entries left over
-        said |= {"etag": None, "last_modified": None, "body_hash": None, "digest": None}
+        fields |= {"etag": None, "last_modified": None, "body_hash": None, "digest": None}
     elif poll.waits:
-        said |= {"body_hash": None, "digest": None}
+        fields |= {"body_hash": None, "digest": None}
     walks = poll.step is not None and poll.walk is not None and not poll.walk.gap
     return {
-        **said,
+        **fields,
         "archives": poll.step.reason if walks and poll.step is not None else before.archives,
         "shown": len(poll.parsed.entries),
         "type": feed_type(poll.parsed.format),
@@ -242,7 +246,7 @@ def _learnt(poll: FeedPoll) -> dict[str, Any]:
 
 def entry_tasks(poll: FeedPoll) -> Iterator[tuple[Task, Again]]:
     """A task for the article of each new, changed or edited entry, with the reason why a known task comes again."""
-    said = poll.feed.subscription
+    subscription = poll.feed.subscription
     new = {id(entry) for entry in poll.new}
     for entry in (*poll.new, *poll.changed, *poll.edited):
         if entry.link is None or entry.article_uid is None:
@@ -251,11 +255,11 @@ def entry_tasks(poll: FeedPoll) -> Iterator[tuple[Task, Again]]:
         try:
             task = article_task(
                 entry.link,
-                category=said.categories[0] if said.categories else None,
-                priority=1 if poll.is_archive else priority(said.priority, origin="feed", depth=0),
+                category=subscription.categories[0] if subscription.categories else None,
+                priority=1 if poll.is_archive else priority(subscription.priority, origin="feed", depth=0),
                 origin="feed",
-                parent=said.url,
-                source=said.source,
+                parent=subscription.url,
+                source=subscription.source,
                 payload=provenance(poll, entry) | again,
                 keep_trailing_slash=poll.keep_trailing_slash,
             )
@@ -268,18 +272,18 @@ def provenance(poll: FeedPoll, entry: Entry) -> dict[str, Any]:
     """The part of an article task's payload that names its source: where the URL was found, and the entry's
     content.
     """
-    said = {
+    fields = {
         **evidence(vars(entry)),
         "feed_title": poll.parsed.title if poll.parsed else None,
         "categories": list(poll.feed.subscription.categories),
         **carried(poll.lease.task.payload),
     }
-    return {name: value for name, value in said.items() if value}
+    return {name: value for name, value in fields.items() if value}
 
 
 def evidence(entry: Mapping[str, Any]) -> dict[str, Any]:
     """The evidence about an article from its entry, given as the entry's values or its stored line."""
-    said = {
+    fields = {
         "feed_id": entry["feed_id"],
         "entry_uid": entry["entry_uid"],
         "title": entry["title"],
@@ -292,7 +296,7 @@ def evidence(entry: Mapping[str, Any]) -> dict[str, Any]:
         "image": entry["image"],
         "tags": entry["categories"],
     }
-    return {name: value for name, value in said.items() if value}
+    return {name: value for name, value in fields.items() if value}
 
 
 def feed_content(payload: dict[str, Any]) -> FeedContent | None:

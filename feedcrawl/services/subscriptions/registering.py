@@ -191,10 +191,13 @@ def change(registry: Registry, frontier: Frontier, feed: Feed, said: Mapping[str
 
 def listed(feed: Feed) -> ListedFeed:
     """A feed in the form of a list entry."""
-    said, polls = feed.subscription, feed.polls
-    decided = overrides_of(asdict(said) | {"priority": said.priority if said.priority != DEFAULT_PRIORITY else None})
-    url = said.page if said.page and feed.is_guess else said.url
-    return ListedFeed(url, said.categories, said.title or polls.title, polls.site_url, decided)
+    subscription, polls = feed.subscription, feed.polls
+    decided = overrides_of(
+        asdict(subscription)
+        | {"priority": subscription.priority if subscription.priority != DEFAULT_PRIORITY else None}
+    )
+    url = subscription.page if subscription.page and feed.is_guess else subscription.url
+    return ListedFeed(url, subscription.categories, subscription.title or polls.title, polls.site_url, decided)
 
 
 def exported(registry: Registry, form: str) -> bytes:
@@ -240,8 +243,8 @@ def _register(registry: Registry, wish: Wish, now: datetime) -> tuple[Subscripti
     url = resolve(with_scheme(wish.url))
     categories = tuple(dict.fromkeys(wish.categories))
     decided = {**wish.said, **({"unfolds": True} if wish.named else {})}
-    said = {"added_at": rfc3339(now), "request_id": wish.request_id, **decided}
-    new = Subscription(registry.new_id(url), url, categories, wish.title, **said)
+    fields = {"added_at": rfc3339(now), "request_id": wish.request_id, **decided}
+    new = Subscription(registry.new_id(url), url, categories, wish.title, **fields)
     feed_id = registry.add(new, url_key(url))
     if feed_id == new.id:
         return new, True
@@ -292,11 +295,11 @@ def undo_move(registry: Registry, frontier: Frontier, feed: Feed, now: datetime)
     """Move a feed back to its former address; the feed does not follow the same move again. Raises Refusal if it
     never moved.
     """
-    said = feed.subscription
-    if not said.formerly:
-        raise Refusal("never_moved", f"{said.url} has not moved since it was subscribed")
-    refused = tuple(dict.fromkeys((*_without(said.refused, said.formerly[-1]), said.url)))
-    home = replace(said, url=said.formerly[-1], formerly=said.formerly[:-1], refused=refused)
+    subscription = feed.subscription
+    if not subscription.formerly:
+        raise Refusal("never_moved", f"{subscription.url} has not moved since it was subscribed")
+    refused = tuple(dict.fromkeys((*_without(subscription.refused, subscription.formerly[-1]), subscription.url)))
+    home = replace(subscription, url=subscription.formerly[-1], formerly=subscription.formerly[:-1], refused=refused)
     return _rehouse(registry, frontier, feed, home, now)
 
 
@@ -323,11 +326,13 @@ def _rehouse(registry: Registry, frontier: Frontier, feed: Feed, home: Subscript
 
 def forget(registry: Registry, frontier: Frontier, feed: Feed) -> bool:
     """Remove a feed with its tasks (poll, archives, hub) and all URLs that lead to it."""
-    said = feed.subscription
+    subscription = feed.subscription
     registry.add_demand(feed.id, -feed.polls.demand)
     for task_id in (f"feed:{feed.id}", f"archive:{feed.id}", f"websub:{feed.id}"):
         frontier.remove(task_id)
-    return registry.remove(feed.id, *map(url_key, filter(None, (said.url, said.page, *said.formerly))))
+    return registry.remove(
+        feed.id, *map(url_key, filter(None, (subscription.url, subscription.page, *subscription.formerly)))
+    )
 
 
 def poll_now(frontier: Frontier, feeds: Sequence[Feed]) -> None:

@@ -29,17 +29,17 @@ def search_of(poll: FeedPoll) -> Search | None:
 
 def begin(poll: FeedPoll) -> Search | None:
     """The search that a failed poll starts; None if no search is due."""
-    said, polls = poll.feed.subscription, poll.feed.polls
-    if said.no_discovery or (said.page is not None and polls.last_success_at is None):
+    subscription, polls = poll.feed.subscription, poll.feed.polls
+    if subscription.no_discovery or (subscription.page is not None and polls.last_success_at is None):
         return None
     errors = polls.cadence_state.errors + 1
     known = polls.last_success_at is not None
-    where = where_to_look(Failing(poll.result, errors, said.url, known, moment(polls.searched_at)), poll.at)
+    where = where_to_look(Failing(poll.result, errors, subscription.url, known, moment(polls.searched_at)), poll.at)
     if where is None:
         return None
     begun = Search(poll.result, poll.status)
     if where == "https":
-        return replace(begun, places=(with_https(said.url),))
+        return replace(begun, places=(with_https(subscription.url),))
     return replace(begun, at_page=True, places=(polls.site_url,) if polls.site_url else ())
 
 
