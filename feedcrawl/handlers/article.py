@@ -52,7 +52,7 @@ class ArticleTasks(Answers):
         self._renders = Renders(crawler, self._extract)
 
     def prepare(self, leases: Sequence[Lease]) -> None:
-        """Load which articles of the batch another URL has already brought and are still stored."""
+        """Load the batch's articles that another URL has already brought and that are still stored."""
         self._prepared = self.wired.media.prepare(leases, self.wired.now())
         first = [lease for lease in leases if not lease.history.again]
         uids = {uid for lease in first for uid in (lease.id, _uid_now(lease))}

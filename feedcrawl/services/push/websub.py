@@ -114,9 +114,7 @@ class WebSub:
         return leases.wait_sec(push, now=self._at()) if push is not None else 0.0
 
     def intent(self, token: str, intent: Intent) -> str:
-        """The challenge to echo to a hub that verifies its intent; raises Refusal if the request is not one of
-        ours.
-        """
+        """The challenge to echo to a hub that verifies or denies a subscription; Refusal if we requested none."""
         feed_id, digest, now = protocol.feed_of(token), protocol.digest_of(token), self._at()
         before = self._pushes.find(feed_id) if feed_id else None
         refused = leases.refusal(before, digest, intent, now=now)
@@ -145,7 +143,7 @@ class WebSub:
         self._addressed(token)
 
     def deliver(self, token: str, signatures: Sequence[str], content_type: str, body: bytes) -> str:
-        """Accept a hub's delivery; the result. On return, the delivery is stored and its feed is due.
+        """Accept a hub's delivery; the result. On return, a kept delivery is stored and its feed is due.
 
         `kept` and `replayed` deliveries are read, `ping` causes a poll; any other result is the reason why the delivery
         is ignored.
