@@ -363,7 +363,6 @@ def test_when_writes_are_on_the_disk_is_the_operators_choice(tmp_path):
         pid = server_pid(connection)
         os.kill(pid, signal.SIGKILL)
         assert gone(pid)
-        assert connection.revive()
         assert policy(connection) == "always"
         with neighbour(tmp_path) as process:  # with the default
             said(process)
