@@ -6,7 +6,7 @@
 
 A parser that hangs, eats memory or crashes costs one child and one document; the caller gets a value, never an
 exception. A child may be taken over by the document that it reads, so nothing that it sends is unpickled
-(docs/decisions/0025-answers-of-children.md).
+(docs/decisions/0021-answers-of-children.md).
 """
 
 from feedcrawl.parsing.answers import Done, Failed
