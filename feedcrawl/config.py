@@ -69,13 +69,13 @@ class Config:
         1 << 30, "bytes", "a crawl pauses (`disk_nearly_full`) while the disk has less free; 0 = until it is full"
     )
     redact_emails: bool = setting(
-        "false", "true or false", "keep of feeds' authors no e-mail addresses; `raw/` has them"
+        "false", "true or false", "do not store e-mail addresses of feeds' authors; `raw/` still has them"
     )
     redis_unsafe: bool = setting("false", "true or false", "use a server without AOF or with an eviction policy")
     redis_fsync: str = setting(
         "everysec",
         "everysec or always",
-        "of the embedded server: when its writes are on the disk; what each can cost stands in operations",
+        "when the embedded server syncs its writes to the disk; docs/operations.md describes the cost of each",
         choices=("everysec", "always"),
     )
     redis_outage_sec: float = setting(
@@ -88,18 +88,18 @@ class Config:
         None,
         "URL or address",
         "how publishers reach you; part of the user agent",
-        section="Who we are, and whom we may ask",
+        section="Identity and permitted addresses",
         also=("user_agent",),
     )
     allow_networks: str = setting("", "CIDRs", "non-public ranges that may be dialled, comma separated")
     hosts_file: Path | None = setting(
         None, "path", "names resolved from a hosts(5) file before DNS; the guard judges the result"
     )
-    deny_ports: str = setting("", "ports", "ports refused besides those that are refused anyway, comma separated")
+    deny_ports: str = setting("", "ports", "further ports to refuse, besides the built-in list, comma separated")
     host_delay_sec: float = setting(
         1.0,
         "s",
-        "between two requests to a host, where neither robots.txt nor a source says otherwise",
+        "between two requests to a host, unless robots.txt or a source sets another delay",
         section="Pace and circuits",
         also=("HOST_RPS", "rate_limit_per_second", "min_delay_ms"),
     )
@@ -144,7 +144,7 @@ class Config:
     max_sitemap_bytes: int = setting(50 << 20, "bytes", "decoded body of a sitemap")
     max_redirects: int = setting(5, "hops", "a longer chain is refused", also=("max_redirects",))
     lease_sec: float = setting(
-        60.0, "s", "a task that its worker does not confirm within this time goes to another", section="Frontier"
+        60.0, "s", "a task whose lease is not renewed within this time goes to another worker", section="Frontier"
     )
     max_attempts: int = setting(
         4, "attempts", "1 + retries, before a URL is dead and a feed quarantined", at_least=1, also=("max_retries",)
@@ -152,23 +152,23 @@ class Config:
     retry_base_sec: float = setting(
         2.0, "s", "wait before the first retry; doubles", also=("retry_backoff_base_seconds",)
     )
-    remember_sec: float = setting(30 * DAY_SEC, "s", "a URL that ended is not asked again within this time")
+    remember_sec: float = setting(30 * DAY_SEC, "s", "a URL that ended is not requested again within this time")
     linger_sec: float = setting(30.0, "s", "a one-shot run ends when nothing is due within this time")
     drain_sec: float = setting(30.0, "s", "from SIGTERM to the end of a worker; requests have two thirds of it")
-    stall_sec: float = setting(30.0, "s", "until a standing event loop ends its worker; 0 = never", at_least=0)
+    stall_sec: float = setting(30.0, "s", "until a worker with a blocked event loop is ended; 0 = never", at_least=0)
     take_batch: int = setting(16, "tasks", "taken from the frontier at a time", at_least=1)
     max_feeds_per_list: int = setting(
         10_000,
         "feeds",
-        "that one list of feeds brings; the rest is left out and counted",
+        "taken from one list of feeds at most; the rest is left out and counted",
         section="Subscriptions",
         at_least=1,
     )
-    max_feeds: int = setting(0, "feeds", "subscribed at most, whoever subscribes; 0 = any number")
+    max_feeds: int = setting(0, "feeds", "subscribed at most, over all ways to subscribe; 0 = any number")
     robots_ttl_sec: float = setting(
         DAY_SEC,
         "s",
-        "a robots.txt is asked again after this time",
+        "a robots.txt is requested again after this time",
         section="robots.txt",
         also=("robots_txt_cache_ttl_seconds", "robots_ttl_hours"),
     )
@@ -176,16 +176,16 @@ class Config:
         3600.0, "s", "pages wait this long for a robots.txt that fails with 5xx or no answer"
     )
     robots_on_error: str = setting(
-        "allow", "allow or disallow", "what holds after the grace", choices=("allow", "disallow")
+        "allow", "allow or disallow", "rule that applies after the grace period", choices=("allow", "disallow")
     )
     cadence: str = setting(
         "learned", "policy", "`baseline` or `learned`", section="Cadence", choices=("baseline", "learned")
     )
     fairness: float | None = setting(
-        None, "0 … 1", "0 spends polls so that entries are found soonest, 1 so that feeds are served alike", at_most=1
+        None, "0 … 1", "0 = entries are found as soon as possible, 1 = all feeds are polled alike", at_most=1
     )
     polls_per_hour: float | None = setting(
-        None, "polls per hour", "of all feeds together; waits stretch or shrink alike to keep it"
+        None, "polls per hour", "of all feeds together; all waits are scaled by one factor to keep this budget"
     )
     min_interval_sec: float = setting(
         300.0, "s", "shortest time between polls of a feed", also=("SCHED_MIN_INTERVAL_SEC",)
@@ -219,10 +219,10 @@ class Config:
         section="Sitemaps and sites",
     )
     sitemap_interval_sec: float = setting(21600.0, "s", "first and shortest time between polls of a sitemap")
-    sitemap_window_sec: float = setting(2.0 * DAY_SEC, "s", "what a sitemap dates earlier than this is not asked for")
+    sitemap_window_sec: float = setting(2.0 * DAY_SEC, "s", "URLs with an older date in the sitemap are not requested")
     sitemap_max_new: int = setting(10000, "URLs", "taken from one poll of a sitemap; the rest waits for the next")
     sitemap_urls_per_day: int = setting(100000, "URLs", "taken from the sitemaps of one site on one day (UTC)")
-    sitemap_retire_sec: float = setting(180.0 * DAY_SEC, "s", "a sitemap without change for so long is only probed")
+    sitemap_retire_sec: float = setting(180.0 * DAY_SEC, "s", "a sitemap without change for this long is only probed")
     sitemap_probe_sec: float = setting(7.0 * DAY_SEC, "s", "time between these probes")
     site_depth: int = setting(10, "links", "that `crawl site` follows from the base of a source", also=("max_depth",))
     site_max_pages: int = setting(1000, "pages", "listing pages of a source that one `crawl site` follows")
@@ -234,7 +234,7 @@ class Config:
     render: str = setting(
         "auto",
         "never, auto or always",
-        "`auto` renders pages that show nothing without their scripts",
+        "`auto` renders pages that have no text without their scripts",
         section="Rendering",
         choices=("never", "auto", "always"),
     )
@@ -267,64 +267,83 @@ class Config:
         choices=KAFKA_SECURITY,
     )
     kafka_ca_file: Path | None = setting(
-        None, "path", "certificates (PEM) by which brokers are known; unset: the system's"
+        None, "path", "CA certificates (PEM) that verify the brokers; unset: the system's"
     )
-    kafka_cert_file: Path | None = setting(None, "path", "our certificate (PEM), where brokers ask for one")
-    kafka_key_file: Path | None = setting(None, "path", "its key (PEM), not encrypted; unset: in the same file")
+    kafka_cert_file: Path | None = setting(None, "path", "client certificate (PEM), if the brokers require one")
+    kafka_key_file: Path | None = setting(
+        None, "path", "key of the client certificate (PEM), not encrypted; unset: in the same file"
+    )
     kafka_sasl_mechanism: str = setting(
         "PLAIN", "mechanism", "`PLAIN`, `SCRAM-SHA-256` or `SCRAM-SHA-512`", choices=SASL_MECHANISMS
     )
-    kafka_username: str | None = setting(None, "name", "with which we log in")
+    kafka_username: str | None = setting(None, "name", "user name for SASL")
     kafka_password: str | None = setting(
-        None, "secret", "its password; in the environment, where no list of processes shows it", secret=True
+        None, "secret", "password for SASL; set it in the environment, so that no process list shows it", secret=True
     )
     min_html_chars: int = setting(200, "characters", "shorter pages are FAIL_BAD_HTML")
-    image_proxy: str | None = setting(None, "path or URL", "set before the addresses of images in `content_html`")
+    image_proxy: str | None = setting(None, "path or URL", "prefix of the addresses of images in `content_html`")
     join_scope: str = setting(
-        "site", "site, all or off", "where one story is looked for: a registered domain", choices=("site", "all", "off")
+        "site",
+        "site, all or off",
+        "scope of the search for articles of one story; `site` is a registered domain",
+        choices=("site", "all", "off"),
     )
     join_similarity: float = setting(
-        0.9, "share", "of the text that two articles of one title have in common to be joined", above=0, at_most=1
+        0.9,
+        "share",
+        "of their text that two articles of one title must have in common to be merged",
+        above=0,
+        at_most=1,
     )
-    join_min_chars: int = setting(500, "characters", "shorter texts are never joined; twice that under another title")
-    media_ttl_sec: int = setting(30 * DAY_SEC, "s", "life of a media record that is in nobody's collection")
+    join_min_chars: int = setting(
+        500, "characters", "shorter texts are never merged; twice this length for articles with different titles"
+    )
+    media_ttl_sec: int = setting(30 * DAY_SEC, "s", "lifetime of a page record that is in no collection")
     journal_length: int = setting(50, "fetches", "kept per feed")
     media_files: bool = setting(
         "false", "true or false", "fetch enclosures of entries and lead images of articles", section="Media files"
     )
-    media_max_bytes: int = setting(20 << 20, "bytes", "decoded body of a media file; a worker may hold some in memory")
-    media_types: str = setting("image/*,audio/*,video/*", "media types", "kept of them; `image/*` is all images")
+    media_max_bytes: int = setting(
+        20 << 20, "bytes", "decoded body of a media file; a worker may hold several in memory"
+    )
+    media_types: str = setting(
+        "image/*,audio/*,video/*", "media types", "accepted for media files; `image/*` is all images"
+    )
     api_host: str = setting("127.0.0.1", "address", "on which `scrapy api` listens", section="API and push")
     api_port: int = setting(8000, "port", "on which `scrapy api` listens", at_least=1, at_most=65_535)
     api_rate: float = setting(
         12000, "requests a minute", "of one token or address, at each process of the API; 0 = any number"
     )
-    api_write_rate: float = setting(600, "requests a minute", "of them those that change something; 0 = any number")
+    api_write_rate: float = setting(
+        600, "requests a minute", "that change data, of one token or address; 0 = any number"
+    )
     api_max_body_bytes: int = setting(1 << 20, "bytes", "of JSON that is sent to the API")
     api_max_upload_bytes: int = setting(16 << 20, "bytes", "of a list or file that is sent to the API")
     api_max_feeds: int = setting(1000000, "feeds", "subscribed over the API at most; 0 = any number")
-    api_open_metrics: bool = setting("false", "true or false", "`/metrics` of the API asks for no token")
+    api_open_metrics: bool = setting("false", "true or false", "`/metrics` of the API requires no token")
     public_url: str | None = setting(
-        None, "URL", "at which others reach the API; hubs are asked for pushes only where it is given"
+        None, "URL", "at which hubs reach the API; without it no hub is asked for deliveries"
     )
     hub_url: str | None = setting(
         None, "URL", "of a WebSub hub at which readers of collections may subscribe (`rel=hub`)"
     )
-    push_sha1: bool = setting("false", "true or false", "believe pushes signed with SHA-1, as some large hubs still do")
-    metrics_host: str = setting("127.0.0.1", "address", "on which a worker shows its metrics", section="Metrics")
+    push_sha1: bool = setting(
+        "false", "true or false", "accept deliveries signed with SHA-1, which some large hubs still use"
+    )
+    metrics_host: str = setting("127.0.0.1", "address", "on which a worker serves its metrics", section="Metrics")
     metrics_port: int = setting(
         0, "port", "of `/metrics` for Prometheus, one for each worker of a machine; 0 = none", at_most=65_535
     )
     tracing: bool = setting(
         "false",
         "true or false",
-        "spans by OpenTelemetry, to where `OTEL_EXPORTER_OTLP_ENDPOINT` says",
+        "export spans by OpenTelemetry to `OTEL_EXPORTER_OTLP_ENDPOINT`",
         section="Tracing",
     )
     log_format: str = setting(
         "console", "console or json", "form of log lines", section="Logs", choices=("console", "json")
     )
-    log_level: str = setting("INFO", "level", "least level that is logged", choices=LOG_LEVELS)
+    log_level: str = setting("INFO", "level", "lowest level that is logged", choices=LOG_LEVELS)
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Config:

@@ -1,1 +1,1 @@
-"""The HTTP API: a process of its own (`scrapy api`) that serves what the use cases answer, and never dials anyone."""
+"""The HTTP API: a process of its own (`scrapy api`) that calls the use cases and makes no outgoing requests."""

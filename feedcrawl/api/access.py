@@ -1,8 +1,8 @@
-"""Who calls, and what he may do.
+"""Authentication and authorization of callers.
 
-A token comes as `Authorization: Bearer …`, or in the cookie that the dashboard's login sets. Where the API listens on
-loopback alone, whoever speaks to it by a loopback name without a proxy in between needs none. What a browser sends on
-behalf of another site is refused where it would change something, whoever it says it is from.
+A token comes as `Authorization: Bearer …`, or in the cookie that the dashboard's login sets. If the API listens only on
+loopback, a caller that uses a loopback name and no proxy needs no token. A request that a browser sends on behalf of
+another site is refused if it would change data, with or without a token.
 """
 
 from __future__ import annotations
@@ -30,20 +30,22 @@ if TYPE_CHECKING:
 
 
 LOCAL: Final = "local"
-"""The actor that whoever is on this machine is, where he shows no token."""
+"""The actor of callers on this machine without a token."""
 COOKIE: Final = "feedcrawl_token"
 SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _FORWARDED: Final = ("forwarded", "via", "x-real-ip", "x-forwarded-")
-"""How the names of headers begin that a proxy adds."""
+"""Prefixes of the header names that proxies add."""
 _HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(?::[0-9]{1,5})?")
-"""A Host header: what is none may be read as another by whoever forgives it."""
+"""A valid Host header: a lenient parser could read an invalid value as another host."""
 _BEARER: Final = HTTPBearer(auto_error=False, description="A token of `scrapy token create`")
 _BY_COOKIE: Final = APIKeyCookie(name=COOKIE, auto_error=False, description="The same token, as the dashboard keeps it")
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """An actor's name, and the scopes that he has. `token_id`: by which token; None for whoever is on this machine."""
+    """An actor's name and scopes. `token_id` is the id of its token; None for a caller on this machine without a
+    token.
+    """
 
     actor: str
     scopes: frozenset[Scope]
@@ -51,7 +53,7 @@ class Caller:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host, as it is listened on or asked for, is this machine's own."""
+    """True if a host (of a listening address or of a Host header) is this machine's loopback."""
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -59,7 +61,9 @@ def is_loopback(host: str) -> bool:
 
 
 def caller_of(request: Request, known: Tokens, api_host: str) -> Caller:
-    """Who sends a request. Refusal: `token_missing`, `token_unknown`, or `cross_site`. Asks the store for a token."""
+    """The caller of a request. Looks up its token in the store. Refusal: `token_missing`, `token_unknown`,
+    `cross_site`.
+    """
     if request.method not in SAFE_METHODS:
         check_origin(request)
     text = shown_token(request)
@@ -74,7 +78,7 @@ def caller_of(request: Request, known: Tokens, api_host: str) -> Caller:
 
 
 async def identify(request: Request) -> Caller:
-    """As `caller_of`, once a request, and without keeping others waiting."""
+    """As `caller_of`, but at most once per request and without blocking other requests."""
     found: Caller | None = getattr(request.state, "caller", None)
     if found is None:
         wired = wiring_of(request)
@@ -85,7 +89,9 @@ async def identify(request: Request) -> Caller:
 
 @cache
 def needs(scope: Scope) -> Callable[..., Awaitable[Caller]]:
-    """The dependency of a route that asks for a scope: 401 for whoever has none, 403 for a lesser one, 429 for many."""
+    """The dependency of a route that requires a scope: 401 without a token, 403 for a lesser scope, 429 over the
+    rate.
+    """
 
     async def caller(
         request: Request, _bearer: Annotated[Any, Depends(_BEARER)], _cookie: Annotated[Any, Depends(_BY_COOKIE)]
@@ -103,9 +109,9 @@ def needs(scope: Scope) -> Callable[..., Awaitable[Caller]]:
 
 
 def shown_token(request: Request) -> str | None:
-    """The text of the request's token, valid or not; None without one.
+    """The text of the request's token, valid or not; None without a token.
 
-    A token in the header counts before the cookie, which browsers send unasked.
+    A token in the header takes precedence over the cookie, which browsers send automatically.
     """
     scheme, _, text = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
@@ -114,9 +120,9 @@ def shown_token(request: Request) -> str | None:
 
 
 def _is_local(request: Request) -> bool:
-    """Whether nobody but this machine can have sent it.
+    """True if only this machine can have sent the request.
 
-    A page of the web whose name has been made to lead here has that name as Host.
+    A web page whose host name was made to resolve to this machine sends that name as Host.
     """
     if any(name.startswith(_FORWARDED) for name in request.headers):
         return False
@@ -126,9 +132,9 @@ def _is_local(request: Request) -> bool:
 
 
 def check_origin(request: Request) -> None:
-    """Refusal (`cross_site`) for what a browser sends for a page of another origin.
+    """Refusal (`cross_site`) for a request that a browser sends for a page of another origin.
 
-    With a cookie it must say which it is; programs, which have none, say nothing of it.
+    A request with a cookie must name its origin; programs, which have no cookie, send no origin.
     """
     origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
     own = request.headers.get("host", "").lower()

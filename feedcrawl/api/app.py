@@ -1,4 +1,4 @@
-"""The application: its routes, and what they share."""
+"""The application: its routes and their shared layers."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ if TYPE_CHECKING:
     from feedcrawl.wiring import Wiring
 
 OPEN = (health.router, websub.router)
-"""Asked by supervisors and hubs, which have no token."""
+"""For supervisors and hubs, which have no token."""
 ROUTERS = (
     *(feeds.router, entries.router, articles.router, media.router, collections.router, raw.router, events.router),
     *(sources.router, frontier.router, dlq.router, opml.router, metrics.router),
 )
-"""Each of their routes asks for a scope (`access.needs`)."""
+"""Each of these routes requires a scope (`access.needs`)."""
 PAGES = (views.router, login.router, reference.router)
-"""For people; they answer errors with pages."""
+"""Routes for people; their errors are HTML pages."""
 TAGS = {
     "feeds": "Who is polled, how it fares, and why it is polled when it is",
     "entries": "What the feeds have said",
@@ -67,23 +67,23 @@ TAGS = {
     "push": "Callbacks of hubs (WebSub)",
 }
 LAYERS = (Heads, Requests, Sites, ETags, Limits, Idempotency)
-"""What a request passes before its route, the outermost first."""
+"""The layers that a request passes before its route, the outermost first."""
 
 
 THREADS: Final = 8
-"""For routes that wait for the store: more of them would only share one interpreter, and keep its loop from it."""
+"""Threads for routes that wait for the store: more threads would compete with the event loop for the interpreter."""
 
 
 @asynccontextmanager
 async def _serving(app: FastAPI) -> AsyncIterator[None]:
-    """Bounds the threads while the app is served, and ends its jobs after that."""
+    """Limits the number of threads while the app is served, and ends its jobs afterwards."""
     current_default_thread_limiter().total_tokens = THREADS
     yield
     await app.state.jobs.end()
 
 
 def create_app(wired: Wiring) -> FastAPI:
-    """The API on the stores of this process; whoever made them closes them."""
+    """The API on the stores of this process; the caller of this function closes the stores."""
     app = FastAPI(
         title="feedcrawl",
         version=__version__,

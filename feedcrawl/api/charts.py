@@ -1,4 +1,6 @@
-"""Charts as numbers, which the pages draw as SVG: bars in a plane of `WIDTH` by `HEIGHT`, points in per cent of one."""
+"""Charts as numbers, which the pages draw as SVG: bars in a plane of `WIDTH` by `HEIGHT`, points in per cent of a
+plane.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
 WIDTH: Final = 720.0
 HEIGHT: Final = 160.0
 FILLED: Final = 0.82
-"""The part of its place that a bar fills."""
+"""The share of its slot that a bar fills."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,7 @@ class Rect:
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """Bars of pieces one on the other; `top` is the value at the upper edge."""
+    """Stacked bars; `top` is the value at the upper edge."""
 
     bars: tuple[tuple[Rect, ...], ...]
     top: float
@@ -63,7 +65,9 @@ def _bar(values: Sequence[float], x: float, place: float, scale: float) -> tuple
 
 
 def round_up(value: float) -> float:
-    """The next number of the form 1, 2, 4 or 5 times a power of ten, at least 1: its half is a round one too."""
+    """The next number of the form 1, 2, 4 or 5 times a power of ten, at least 1, so that its half is a round
+    number too.
+    """
     if value <= 1:
         return 1.0
     power = 10.0 ** math.floor(math.log10(value))
@@ -87,7 +91,9 @@ def _power(value: float) -> int:
 
 
 def _along(value: float, marks: Sequence[float]) -> float:
-    """The place of a value between the first mark and the last, in per cent; one beyond them is at their edge."""
+    """The place of a value between the first mark and the last, in per cent; values beyond a mark are placed on
+    it.
+    """
     low, high = math.log10(marks[0]), math.log10(marks[-1])
     return round(min(max(100 * (math.log10(value) - low) / (high - low), 0.0), 100.0), 2)
 

@@ -1,4 +1,4 @@
-"""Validators of what is read: a strong ETag by the bytes of the answer, and 304 to whoever has them (RFC 9110)."""
+"""ETags of responses: a strong ETag from the body's bytes, and 304 for a caller that has this version (RFC 9110)."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MAX_BYTES: Final = 4 << 20
-"""An answer that is larger is not hashed."""
+"""Larger responses are not hashed."""
 _OF_A_BODY: Final = ("content-length", "content-type", "content-encoding")
 
 
 class ETags:
-    """Of whole answers to GET with status 200. One that comes in pieces has the ETag that its route gave, if any."""
+    """For complete responses to GET with status 200. A streamed response has the ETag that its route set, if any."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes it on, and its answer with its ETag."""
+        """Passes the request on, and the response with its ETag."""
         if scope["type"] != "http" or scope["method"] != "GET":
             await self._app(scope, receive, send)
             return
@@ -49,7 +49,7 @@ class ETags:
 
 
 def _tag(start: Message, body: Message, wanted: str | None) -> Message:
-    """The beginning of the answer with its ETag; as 304, which has no body, if the caller has this version."""
+    """The head of the response with its ETag; a 304, which has no body, if the caller has this version."""
     headers = MutableHeaders(raw=list(start["headers"]))
     content = body.get("body", b"")
     if "etag" not in headers and len(content) <= MAX_BYTES:
@@ -63,12 +63,12 @@ def _tag(start: Message, body: Message, wanted: str | None) -> Message:
 
 
 def etag_of(content: bytes) -> str:
-    """The strong ETag of an answer."""
+    """The strong ETag of a response body."""
     return f'"{hashlib.sha256(content).hexdigest()[:32]}"'
 
 
 def is_known(etag: str, wanted: str | None) -> bool:
-    """Whether If-None-Match names an ETag: weak comparison, as RFC 9110 section 13.1.2 has it."""
+    """True if If-None-Match contains an ETag, by weak comparison (RFC 9110 section 13.1.2)."""
     if wanted is None:
         return False
     return wanted.strip() == "*" or etag in (each.strip().removeprefix("W/") for each in wanted.split(","))

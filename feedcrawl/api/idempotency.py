@@ -1,6 +1,6 @@
-"""`Idempotency-Key`: a POST that is sent again, since its answer was lost, has the answer that it had.
+"""`Idempotency-Key`: a repeated POST, whose first response was lost, gets the cached response.
 
-A key belongs to its caller, method and path, for a day. The same key with another body is a mistake of the caller's.
+A key is valid for one caller, method and path, for a day. The same key with another body is an error of the caller.
 """
 
 from __future__ import annotations
@@ -27,20 +27,24 @@ if TYPE_CHECKING:
 
 MAX_CHARS: Final = 255
 MAX_BYTES: Final = 256 << 10
-"""Of an answer that is kept. Those to long lists are larger: what was queued or subscribed once is told so again."""
+"""Size of a cached response. Responses to long lists are larger; repeating such a request queues or subscribes
+nothing twice.
+"""
 _KEPT_HEADERS: Final = ("content-type", "location", "etag", "link")
 _NOT_KEPT: Final = frozenset({401, 403, 408, 409, 413, 429})
-"""Answers that say nothing of what the request would have come to; nor do those of 500 and above."""
+"""Statuses that do not tell the result of the request, so they are not cached; neither are 500 and above."""
 
 
 class Idempotency:
-    """Stands where the body has been read (`request.state.body`). Without a caller the route says what is wrong."""
+    """The layer after the body has been read (`request.state.body`). A request without a caller is left to the
+    route to refuse.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers with what is kept, or passes it on and keeps the answer."""
+        """Sends the cached response, or passes the request on and caches the response."""
         request = Request(scope, receive) if scope["type"] == "http" else None
         if request is None or request.method != "POST" or "idempotency-key" not in request.headers:
             await self._app(scope, receive, send)
@@ -77,7 +81,7 @@ class Idempotency:
 
 
 async def _name(request: Request) -> str | None:
-    """What a request's answer is kept under; None where there is no caller. Refusal for a key that is none."""
+    """The name of a request's cached response; None without a caller. Refusal for an invalid key."""
     key = request.headers["idempotency-key"]
     if not (0 < len(key) <= MAX_CHARS and key.isascii() and key.isprintable()):
         raise Refusal("bad_idempotency_key", f"an Idempotency-Key has up to {MAX_CHARS} visible characters of ASCII")
@@ -101,15 +105,17 @@ def _begin(answers: Answers, name: str, mark: str) -> Response | None:
 
 
 def _keep(answers: Answers, name: str, record: str | None) -> None:
-    """Keeps an answer, or frees the key of one that is not to be repeated."""
+    """Caches a response, or frees the key of a response that must not be repeated."""
     try:
         answers.forget(name) if record is None else answers.keep(name, record)
     except StoreUnavailable:
-        return  # it is answered all the same; its key is free in a minute
+        return  # the response is sent all the same; the key is free in a minute
 
 
 class _Answer:
-    """Sends an answer on, and remembers it. Its end waits until it is kept: whoever has heard it may ask again."""
+    """Sends a response and records it. Its last part waits until it is cached: a caller that has it may repeat
+    the request.
+    """
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -128,12 +134,12 @@ class _Answer:
         await self._send(message)
 
     async def end(self) -> None:
-        """Sends what was held back."""
+        """Sends the part that was held back."""
         if self._last is not None:
             await self._send(self._last)
 
     def record(self, mark: str) -> str | None:
-        """What is kept of it; None where it is not to be repeated."""
+        """The cached form of the response; None if it must not be repeated."""
         if self._start is None or self._start["status"] >= 500 or self._start["status"] in _NOT_KEPT:
             return None
         if len(self._body) > MAX_BYTES:

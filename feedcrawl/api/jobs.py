@@ -1,4 +1,4 @@
-"""Work that goes on after its request was answered, step by step between the requests."""
+"""Jobs that continue after their request was answered, step by step between other requests."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Jobs:
         task.add_done_callback(self._tasks.discard)
 
     async def end(self) -> None:
-        """Ends the jobs after the step that each is at."""
+        """Ends each job after its current step."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
@@ -52,10 +52,10 @@ class Jobs:
                 while not is_over:
                     async with self._heavy.turn(None):
                         is_over = await run_in_threadpool(_is_over, steps)
-            except FeedcrawlError as error:  # the request was answered long ago: nobody else hears of it
+            except FeedcrawlError as error:  # the request was answered long ago: only the log can report the error
                 logger.warning("job_failed", extra={"reason": str(error)[:200]})
 
 
 def _is_over(steps: Iterator[None]) -> bool:
-    """Makes one step; True if there was none left (StopIteration does not pass through a future)."""
+    """Runs one step; True if no step was left (StopIteration does not pass through a future)."""
     return next(steps, steps) is steps

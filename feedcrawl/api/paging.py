@@ -1,4 +1,4 @@
-"""Pages of things: the cursor that a caller brings, and the one that he takes along."""
+"""Pages of a list: the cursor of a request, and the cursor of the next page."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from fastapi.responses import Response
 
 Place = tuple[float, str]
-"""Score and name of the last of a page."""
+"""Score and name of the last item of a page."""
 MAX_LIMIT: Final = 200
 _RFC3339: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[Tt ].*)?")
 
 
 def _as_text(value: Any) -> Any:
-    """A moment is text: a bare number may be seconds or milliseconds."""
+    """Refuses a time that is not text: a bare number may be seconds or milliseconds."""
     if isinstance(value, str) and not _RFC3339.fullmatch(value):
         raise ValueError("a moment is written as 2026-11-28T12:00:00Z")
     return value
@@ -41,24 +41,24 @@ def _in_utc(moment: datetime) -> datetime:
 
 
 Moment = Annotated[datetime, BeforeValidator(_as_text), AfterValidator(_in_utc)]
-"""In UTC, which is meant where no zone is named."""
+"""A time in UTC; a time without a zone is taken as UTC."""
 Cursor = Annotated[str | None, Query(max_length=200, description="`next` of the page before")]
 Limit = Annotated[int, Query(ge=1, le=MAX_LIMIT, description="at most so many")]
 
 
 def cursor_of(place: Place) -> str:
-    """A place as callers see it."""
+    """The cursor of a place."""
     return base64.urlsafe_b64encode(json.dumps(place, separators=(",", ":")).encode()).decode().rstrip("=")
 
 
 def place_of(cursor: str | None) -> Place | None:
-    """The place that a cursor stands for; Refusal (`bad_cursor`) for what `cursor_of` has not given."""
+    """The place of a cursor; Refusal (`bad_cursor`) for text that `cursor_of` did not return."""
     if cursor is None:
         return None
     try:
         score, name = json.loads(base64.b64decode(cursor + "=" * (-len(cursor) % 4), b"-_", validate=True))
         place = float(score), str(name)
-        place[1].encode()  # half of a surrogate pair is no text
+        place[1].encode()  # half of a surrogate pair is not text
         if cursor_of(place) != cursor or not math.isfinite(place[0]):
             raise ValueError  # noqa: TRY301 - one answer for whatever is wrong
     except (ValueError, TypeError, RecursionError, OverflowError):
@@ -67,13 +67,13 @@ def place_of(cursor: str | None) -> Place | None:
 
 
 def shown(request: Request, content: dict[str, Any], after: Place | None) -> Response:
-    """A page, with the cursor of the next one as `next`, and its address as a link (RFC 8288)."""
+    """A page, with the cursor of the next page as `next`, and the next page's address as a link (RFC 8288)."""
     cursor = None if after is None else cursor_of(after)
     headers = {} if cursor is None else {"Link": f'<{address(request, cursor=cursor)}>; rel="next"'}
     return JSONResponse({**content, "next": cursor}, headers=headers)
 
 
 def address(request: Request, **query: str) -> str:
-    """Path and query of a request, escaped, with other values for these names."""
+    """Path and query of a request, escaped, with the given values in place of its own."""
     url = request.url.include_query_params(**query)
     return f"{url.path}?{url.query}" if url.query else url.path

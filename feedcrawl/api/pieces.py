@@ -1,4 +1,4 @@
-"""Large answers that many callers share: sent in pieces, so that each caller costs no copy of the whole."""
+"""Large responses that many callers share: sent in pieces, so that no caller needs a copy of the whole."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PIECE: Final = 64 << 10
 
 
 class Pieces(Response):
-    """An answer whose body is sent as fast as its caller reads it, `PIECE` bytes at a time."""
+    """A response whose body is sent as fast as its caller reads, `PIECE` bytes at a time."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - ASGI's signature
         """Sends the answer."""

@@ -76,7 +76,7 @@ STATUSES = {
         HTTPStatus.SERVICE_UNAVAILABLE,
     ),
 }
-"""By reason code; what is not named here is the asker's fault (400)."""
+"""HTTP status by reason code; codes that are not listed are errors of the caller (400)."""
 RETRY_SEC = 30
 MAX_FAULTS = 20
 ALWAYS = (400, 401, 403, 414, 422, 429, 503)
@@ -84,7 +84,7 @@ ALWAYS = (400, 401, 403, 414, 422, 429, 503)
 
 
 class ComeAgain(Refusal):
-    """What is refused for now: in so many seconds it may be asked again."""
+    """A temporary refusal: the caller may ask again after the given seconds."""
 
     def __init__(self, code: str, detail: str, retry_after_sec: float) -> None:
         super().__init__(code, detail)
@@ -92,7 +92,7 @@ class ComeAgain(Refusal):
 
 
 def problem(code: str, detail: str, status: int, headers: Mapping[str, str] | None = None, **more: Any) -> JSONResponse:
-    """A problem: `type` and `code` say which, `title` names the status, `detail` says what to do."""
+    """A problem: `type` and `code` give the reason code, `title` names the status, `detail` says what to do."""
     said = {
         "type": f"urn:feedcrawl:{code}",
         "title": HTTPStatus(status).phrase,
@@ -108,7 +108,7 @@ def problem(code: str, detail: str, status: int, headers: Mapping[str, str] | No
 
 
 def refused(error: Refusal) -> JSONResponse:
-    """What was understood and refused, as a problem."""
+    """A Refusal as a problem."""
     status = STATUSES.get(error.code, HTTPStatus.BAD_REQUEST)
     wait = {"Retry-After": str(math.ceil(error.retry_after_sec))} if isinstance(error, ComeAgain) else {}
     return problem(error.code, error.detail, status, wait)

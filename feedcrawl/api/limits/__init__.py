@@ -1,1 +1,1 @@
-"""What callers may make the API do at most: connections, requests, bytes, work at a time."""
+"""Limits for callers of the API: connections, requests, bytes, concurrent work."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 BODY_SEC: Final = 30.0
 ARRIVING: Final = 128
 ARRIVING_OF_ONE: Final = 32
-"""Bodies of one address that are on their way: half-sent ones must not take every place."""
+"""Bodies of one address that are being received: half-sent bodies must not take every place."""
 BUSY_SEC: Final = 5.0
 HELD_BYTES: Final = 64 << 20
 """Bodies of all requests that are under way, in the memory of one process."""
@@ -85,11 +85,11 @@ class Bodies:
 
 
 def check_json(body: bytes) -> None:
-    """Refusal (`bad_json`) for what two readers may understand in two ways, or that is no JSON at all."""
+    """Refusal (`bad_json`) for ambiguous JSON, or text that is not JSON."""
     try:
         value = json.loads(body, object_pairs_hook=_once, parse_constant=_no_number)
         if b"\\u" in body:
-            json.dumps(value, ensure_ascii=False).encode()  # half of a surrogate pair is no text
+            json.dumps(value, ensure_ascii=False).encode()  # half of a surrogate pair is not text
     except (ValueError, RecursionError) as error:
         raise Refusal("bad_json", f"the body is no JSON that can be used: {str(error)[:200]}") from None
 

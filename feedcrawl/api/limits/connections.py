@@ -15,14 +15,16 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 HEAD_SEC: Final = 10.0
-"""How long the head of a request may take; uvicorn itself waits for ever, and open connections are counted."""
+"""Seconds for the head of a request; uvicorn has no such limit, and the number of open connections is limited."""
 UNREAD_SEC: Final = 30.0
-"""How long a caller may read nothing of an answer that is larger than the buffers between us."""
+"""Seconds in which a caller may read nothing of a response that is larger than the buffers in between."""
 CONNECTIONS: Final = 200
-"""Open at a time. More are answered with 503, but only if each of them has a request under way."""
+"""Open connections at a time. Further ones are answered with 503, but only if all of these have a request under
+way.
+"""
 KEEP_ALIVE_SEC: Final = 5
 _HEADERS: Final = [("Cross-Origin-Resource-Policy", "same-origin")]
-"""On all answers, those of uvicorn's own limits included: no page of another site may load one."""
+"""Headers of all responses, also of uvicorn's own limits: no page of another site may load a response."""
 
 
 def server_config(app: ASGIApp, **more: Any) -> uvicorn.Config:
@@ -44,8 +46,8 @@ def server_config(app: ASGIApp, **more: Any) -> uvicorn.Config:
 class Connection(H11Protocol):
     """Ends if no request has begun within `HEAD_SEC` of the connection, or of the first byte after the last request.
 
-    If all places are taken, a new connection ends an idle one: the oldest of the address that has most of those. A
-    caller who opens connections and sends no request takes the places of his own, and never that of a request.
+    If all places are taken, a new connection ends an idle connection: the oldest of the address that has most idle
+    ones. A caller that opens connections without requests takes places only from its own, never the place of a request.
     """
 
     _timer: asyncio.TimerHandle | None = None
@@ -70,7 +72,7 @@ class Connection(H11Protocol):
         self._make_room()
 
     def data_received(self, data: bytes) -> None:
-        """Reads it, and waits for the rest of a head."""
+        """Reads the data, and waits for the rest of an incomplete head."""
         super().data_received(data)
         if self.is_idle and self._timer is None:
             self._timer = self.loop.call_later(HEAD_SEC, self.transport.abort)
@@ -79,22 +81,22 @@ class Connection(H11Protocol):
             self._timer = None
 
     def on_response_complete(self) -> None:
-        """Is idle again."""
+        """The connection is idle again."""
         self.idle_since = self.loop.time()
         super().on_response_complete()
 
     def pause_writing(self) -> None:
-        """Waits for the caller to read on."""
+        """Waits until the caller reads again."""
         super().pause_writing()
         self._unread = self.loop.call_later(UNREAD_SEC, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """The caller reads."""
+        """The caller reads again."""
         _stop(self._unread)
         super().resume_writing()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Waits no more."""
+        """Cancels the waiting."""
         _stop(self._timer)
         _stop(self._unread)
         super().connection_lost(exc)

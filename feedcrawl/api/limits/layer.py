@@ -1,4 +1,4 @@
-"""What one request may be: how long its query, how large its body, how often its caller may ask."""
+"""Limits of one request: length of its query, size of its body, rate of its caller."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 MAX_QUERY_BYTES: Final = 4096
 LOGIN: Final = "/login"
 MAX_LOGIN_BYTES: Final = 64 << 10
-"""Of the one form that callers without a token send."""
+"""Size of the login form, the only body that callers without a token may send."""
 EXEMPT: Final = ("/healthz", "/readyz", "/websub/")
-"""Asked by supervisors and hubs, which have limits of their own."""
+"""For supervisors and hubs, which have limits of their own."""
 
 
 class Limits:
-    """Refuses what is too much before a route sees it.
+    """Refuses requests over a limit before a route sees them.
 
-    The body of a caller with a token is read whole, within its limits, and must be strict JSON where it says that it is
-    JSON: no name twice, no NaN. That of a caller without one is not read, the form of `/login` excepted: the route
-    refuses him by his head alone.
+    The body of a caller with a token is read whole, within its limits, and must be strict JSON if its type is JSON: no
+    repeated name, no NaN. The body of a caller without a token is not read, except the form of `/login`: the route
+    refuses the request by its head alone.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -64,14 +64,16 @@ def has_body(request: Request) -> bool:
 
 
 def turned_away(request: Request, answer: Response) -> Response:
-    """The answer, after which the connection ends where the rest of a body would have to be read to go on."""
+    """The response; the connection ends after it if the rest of a body would have to be read first."""
     if has_body(request):
         answer.headers["Connection"] = "close"
     return answer
 
 
 async def _body(request: Request, held: AsyncExitStack) -> bytes | None:
-    """The body, read within its limits and counted until `held` ends; None if there is none, or none is read."""
+    """The body, read within its limits and counted until `held` ends; None if there is none, or it must not be
+    read.
+    """
     if len(request.scope["query_string"]) > MAX_QUERY_BYTES:
         raise Refusal("query_too_long", f"a query has at most {MAX_QUERY_BYTES} bytes")
     request.app.state.rates.count(request.client.host if request.client else "", request.method)
@@ -90,7 +92,7 @@ async def _body(request: Request, held: AsyncExitStack) -> bytes | None:
 
 
 async def _limit(request: Request, *, is_json: bool) -> int | None:
-    """How large the body may be; None if it is not to be read, since its caller has shown no token."""
+    """Size limit of the body; None if it must not be read, since the caller has no token."""
     config: Config = request.app.state.wired.config
     if request.url.path == LOGIN:
         return MAX_LOGIN_BYTES
@@ -102,7 +104,7 @@ async def _limit(request: Request, *, is_json: bool) -> int | None:
 
 
 def _given(body: bytes, receive: Receive) -> Receive:
-    """Gives the body at once, and then whatever comes: that the caller has gone."""
+    """Receives the body at once, and then the later messages (the caller's disconnect)."""
     waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def given() -> Message:
@@ -112,7 +114,7 @@ def _given(body: bytes, receive: Receive) -> Receive:
 
 
 def _last(send: Send) -> Send:
-    """Sends an answer after which the connection ends, since the body of the request is still on its way."""
+    """Sends a response and then ends the connection, since the body of the request is still being sent."""
 
     async def sent(message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -1,4 +1,4 @@
-"""How much may be under way at once: places with a share for each caller, and a lane for heavy work."""
+"""Limits of concurrent work: places with a share for each caller, and a lane for heavy work."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
 HEAVY_AT_ONCE: Final = 2
-"""Pieces of heavy work at a time: more would only share one interpreter, and keep light requests from it."""
+"""Heavy requests at a time: more would only share one interpreter, and delay light requests."""
 HEAVY_SEC: Final = 30.0
-"""How long a request waits for its turn."""
+"""Seconds that a request waits for its turn."""
 RETRY_SEC: Final = 30.0
 Made = TypeVar("Made")
 
@@ -67,7 +67,7 @@ class Heavy:
             self._turns.release()
 
     async def shared(self, name: str, make: Callable[[], Made]) -> Made:
-        """What `make` returns: one call of it, begun after all of its callers came, serves them all."""
+        """The result of `make`: one call, begun after all of its callers came, serves all of them."""
         task = self._next.get(name)
         if task is None:
             task = self._next[name] = asyncio.create_task(self._made(name, make))
@@ -77,7 +77,7 @@ class Heavy:
     async def _made(self, name: str, make: Callable[[], Made]) -> Made:
         try:
             async with self.turn():
-                del self._next[name]  # a caller that comes from here on may have changed what is read
+                del self._next[name]  # callers from here on may have changed the data that is read
                 return await run_in_threadpool(make)
         finally:
             if self._next.get(name) is asyncio.current_task():

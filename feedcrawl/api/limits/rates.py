@@ -1,4 +1,4 @@
-"""How often one caller may ask. Rates are those of one process of the API: what is counted here is spared to Redis."""
+"""Rate limits per caller. Each process of the API counts for itself, which spares Redis the requests."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from feedcrawl.api.problems import ComeAgain
 from feedcrawl.domain.operations.quota import admit
 
 CALLERS: Final = 10_000
-"""Whose requests are counted; more push out those who have been silent longest."""
+"""Callers whose requests are counted; beyond that the callers that were silent longest are dropped."""
 
 
 class Rates:
-    """Requests of each token and address, those that change something once more by themselves. Of any thread."""
+    """Requests of each token and address; those that change data are also counted separately. Thread-safe."""
 
     def __init__(self, per_minute: float, writes_per_minute: float) -> None:
         self._limits = {"all": per_minute, "writes": writes_per_minute}
@@ -25,7 +25,7 @@ class Rates:
         self._lock = Lock()
 
     def count(self, caller: str, method: str) -> None:
-        """Counts a request; ComeAgain (`too_many_requests`) where it is one too many."""
+        """Counts a request; ComeAgain (`too_many_requests`) over the rate."""
         kinds = ("all",) if method in SAFE_METHODS else ("all", "writes")
         with self._lock:
             wait = max(self._count((caller, kind)) for kind in kinds)

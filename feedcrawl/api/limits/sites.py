@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 _OPEN: Final = ("/healthz", "/websub/")
-"""Routes whose answers tell nothing of what is stored."""
+"""Routes whose responses do not depend on stored data."""
 _DETAIL: Final = "a page of another site sent this request; open the address itself, or send a token"
 
 

@@ -1,4 +1,4 @@
-"""The dashboard's templates, and what they may ask for. What comes from the web goes in as text, never as markup."""
+"""The dashboard's templates and their helpers. Text from the web is inserted as text, never as markup."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ POLICY: Final = (
 HEADERS: Final = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "same-origin",  # without any, browsers hide the origin of forms too
+    "Referrer-Policy": "same-origin",  # without a policy, browsers also hide the origin of forms
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
 STATIC_HEADERS: Final = {"Cache-Control": "public, max-age=86400", "X-Content-Type-Options": "nosniff"}
 LONGEST: Final = 300
-"""Characters of a text of the web in a list."""
+"""Characters of a text from the web in a list."""
 _PICTURE: Final = re.compile(r'<img(?:[^>"]|"[^"]*")*>')
 _ALT: Final = re.compile(r'\balt="([^"]*)"')
 _UNITS: Final = ("B", "kB", "MB", "GB", "TB")
@@ -47,7 +47,7 @@ def render(name: str, values: Mapping[str, Any], status: int = 200) -> HTMLRespo
 
 
 def when(value: str | float | datetime | None) -> datetime | None:
-    """The moment that RFC 3339 text or a Unix time stands for; None for what is none."""
+    """The time of RFC 3339 text or a Unix time; None for other values."""
     try:
         if isinstance(value, str):
             value = datetime.fromisoformat(value)
@@ -63,7 +63,7 @@ def when(value: str | float | datetime | None) -> datetime | None:
 
 
 def ago(value: str | float | datetime | None, now: datetime) -> str:
-    """`12 min ago`, `in 3 h`, `now`; a dash where there is none."""
+    """`12 min ago`, `in 3 h`, `now`; a dash for None."""
     at = when(value)
     if at is None:
         return "–"
@@ -75,7 +75,7 @@ def ago(value: str | float | datetime | None, now: datetime) -> str:
 
 
 def number(value: float | None) -> str:
-    """`12 345`, `3.2`; a dash where there is none."""
+    """`12 345`, `3.2`; a dash for None."""
     if value is None:
         return "–"
     whole = abs(value) >= 100 or value == int(value)
@@ -91,7 +91,7 @@ def size(value: float) -> str:
 
 
 def share(part: float, whole: float) -> str:
-    """`42 %`; a dash of nothing."""
+    """`42 %`; a dash if the whole is 0."""
     if not whole:
         return "–"
     percent = 100 * part / whole
@@ -105,7 +105,7 @@ def short(value: object, longest: int = LONGEST) -> str:
 
 
 def web(value: object) -> str | None:
-    """A URL that may be linked: http or https with a host; None for any other."""
+    """A URL that may be linked (http or https with a host); None for any other."""
     text = str(value or "")
     try:
         parts = urlsplit(text)
@@ -115,7 +115,7 @@ def web(value: object) -> str | None:
 
 
 def without_pictures(html: str) -> Markup:
-    """Sanitised HTML with what its pictures say in their place: whoever reads it asks nobody for anything."""
+    """Sanitised HTML with pictures replaced by their alternative texts, so that reading it sends no request."""
     return Markup(_PICTURE.sub(_in_words, html))  # noqa: S704 - the sanitiser's own output, and escaped text
 
 
@@ -125,7 +125,7 @@ def _in_words(picture: re.Match[str]) -> str:
 
 
 def query(**values: object) -> str:
-    """A query of the values that say something."""
+    """A query string of the values that are not empty."""
     said = urlencode({name: str(value) for name, value in values.items() if value})
     return f"?{said}" if said else ""
 

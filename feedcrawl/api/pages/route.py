@@ -1,4 +1,4 @@
-"""What the routes of pages have in common: errors that are pages too, forms, and what every page is told."""
+"""Shared parts of the page routes: error pages, forms, and the context of every page."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_FIELDS = 20
 
 
 class PageRoute(APIRoute):
-    """Errors are pages too, and whoever must log in is led to where he can."""
+    """A route whose errors are pages too; a caller that must log in is redirected to the login."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """The handler of the route, which raises nothing that has a name."""
@@ -51,7 +51,7 @@ class PageRoute(APIRoute):
 
 
 def context(request: Request, now: datetime, caller: Caller | None, here: str) -> dict[str, Any]:
-    """What every page is told: who reads it, where he is, and when."""
+    """The context of every page: its reader, its path, and the time."""
     return {
         "caller": caller,
         "by_cookie": COOKIE in request.cookies,
