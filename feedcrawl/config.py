@@ -75,7 +75,7 @@ class Config:
     redis_fsync: str = setting(
         "everysec",
         "everysec or always",
-        "when the embedded server syncs its writes to the disk; docs/operations.md describes the cost of each",
+        "when the embedded server syncs its writes to the disk; docs/operations.md has the cost of each",
         choices=("everysec", "always"),
     )
     redis_outage_sec: float = setting(
@@ -270,9 +270,7 @@ class Config:
         None, "path", "CA certificates (PEM) that verify the brokers; unset: the system's"
     )
     kafka_cert_file: Path | None = setting(None, "path", "client certificate (PEM), if the brokers require one")
-    kafka_key_file: Path | None = setting(
-        None, "path", "key of the client certificate (PEM), not encrypted; unset: in the same file"
-    )
+    kafka_key_file: Path | None = setting(None, "path", "its key (PEM), not encrypted; unset: in the same file")
     kafka_sasl_mechanism: str = setting(
         "PLAIN", "mechanism", "`PLAIN`, `SCRAM-SHA-256` or `SCRAM-SHA-512`", choices=SASL_MECHANISMS
     )
@@ -283,40 +281,25 @@ class Config:
     min_html_chars: int = setting(200, "characters", "shorter pages are FAIL_BAD_HTML")
     image_proxy: str | None = setting(None, "path or URL", "prefix of the addresses of images in `content_html`")
     join_scope: str = setting(
-        "site",
-        "site, all or off",
-        "scope of the search for articles of one story; `site` is a registered domain",
-        choices=("site", "all", "off"),
+        "site", "site, all or off", "scope of one story; `site`: a registered domain", choices=("site", "all", "off")
     )
     join_similarity: float = setting(
-        0.9,
-        "share",
-        "of their text that two articles of one title must have in common to be merged",
-        above=0,
-        at_most=1,
+        0.9, "share", "of the text that two articles of one title must share to be merged", above=0, at_most=1
     )
-    join_min_chars: int = setting(
-        500, "characters", "shorter texts are never merged; twice this length for articles with different titles"
-    )
+    join_min_chars: int = setting(500, "characters", "shorter texts are never merged; twice that if titles differ")
     media_ttl_sec: int = setting(30 * DAY_SEC, "s", "lifetime of a page record that is in no collection")
     journal_length: int = setting(50, "fetches", "kept per feed")
     media_files: bool = setting(
         "false", "true or false", "fetch enclosures of entries and lead images of articles", section="Media files"
     )
-    media_max_bytes: int = setting(
-        20 << 20, "bytes", "decoded body of a media file; a worker may hold several in memory"
-    )
-    media_types: str = setting(
-        "image/*,audio/*,video/*", "media types", "accepted for media files; `image/*` is all images"
-    )
+    media_max_bytes: int = setting(20 << 20, "bytes", "decoded body of a media file; some may be in memory at a time")
+    media_types: str = setting("image/*,audio/*,video/*", "media types", "that are kept; `image/*` is all images")
     api_host: str = setting("127.0.0.1", "address", "on which `scrapy api` listens", section="API and push")
     api_port: int = setting(8000, "port", "on which `scrapy api` listens", at_least=1, at_most=65_535)
     api_rate: float = setting(
         12000, "requests a minute", "of one token or address, at each process of the API; 0 = any number"
     )
-    api_write_rate: float = setting(
-        600, "requests a minute", "that change data, of one token or address; 0 = any number"
-    )
+    api_write_rate: float = setting(600, "requests a minute", "of these that change data; 0 = any number")
     api_max_body_bytes: int = setting(1 << 20, "bytes", "of JSON that is sent to the API")
     api_max_upload_bytes: int = setting(16 << 20, "bytes", "of a list or file that is sent to the API")
     api_max_feeds: int = setting(1000000, "feeds", "subscribed over the API at most; 0 = any number")
@@ -327,9 +310,7 @@ class Config:
     hub_url: str | None = setting(
         None, "URL", "of a WebSub hub at which readers of collections may subscribe (`rel=hub`)"
     )
-    push_sha1: bool = setting(
-        "false", "true or false", "accept deliveries signed with SHA-1, which some large hubs still use"
-    )
+    push_sha1: bool = setting("false", "true or false", "accept deliveries signed with SHA-1, as some hubs still do")
     metrics_host: str = setting("127.0.0.1", "address", "on which a worker serves its metrics", section="Metrics")
     metrics_port: int = setting(
         0, "port", "of `/metrics` for Prometheus, one for each worker of a machine; 0 = none", at_most=65_535

@@ -115,7 +115,7 @@ def refused(error: Refusal) -> JSONResponse:
 
 
 def install(app: FastAPI) -> None:
-    """Has an application answer with problems whatever goes wrong."""
+    """Installs error handlers on an application that turn every error into a problem."""
 
     @app.exception_handler(Refusal)
     def refusal(_: Request, error: Refusal) -> JSONResponse:
@@ -136,7 +136,9 @@ def install(app: FastAPI) -> None:
     def other(request: Request, error: HTTPException) -> JSONResponse:
         code, headers = HTTPStatus(error.status_code).name.lower(), dict(error.headers or {})
         if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-            headers["Allow"] = ", ".join(_allowed(request))  # the framework names those of one route of the path
+            headers["Allow"] = ", ".join(
+                _allowed(request)
+            )  # the framework lists the methods of only one route of the path
         return problem(code, str(error.detail), error.status_code, headers)
 
     @app.exception_handler(Exception)
@@ -147,7 +149,7 @@ def install(app: FastAPI) -> None:
 
 
 def _allowed(request: Request) -> list[str]:
-    """What the path of a request takes; HEAD wherever GET is taken."""
+    """The methods that the path of a request accepts; HEAD wherever GET is accepted."""
     routes = request.app.routes
     taken = {
         method
@@ -171,7 +173,7 @@ _PROBLEM: dict[str, Any] = {
 
 
 def answers(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Documentation of the problems that a route may answer with, those of any route included."""
+    """Documentation of the problems that a route may answer with, including those of all routes."""
     return {
         status: {"description": HTTPStatus(status).phrase, "content": {MEDIA_TYPE: {"schema": _PROBLEM}}}
         for status in sorted({*ALWAYS, *statuses})

@@ -1,4 +1,6 @@
-"""Each request by a name: its own `X-Request-ID` or a new one; in the answer, in log lines, in what it makes."""
+"""Request ids: the caller's `X-Request-ID` or a new id, in the response, in log lines and in records of the
+request.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +23,13 @@ _VALID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
 class Requests:
-    """Names each request, and logs what it came to: by its route, since paths may have secrets in them."""
+    """Gives each request an id, and logs its result with its route; paths may contain secrets and are not logged."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes it on."""
+        """Passes the request on."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -44,7 +46,7 @@ class Requests:
                 headers = MutableHeaders(scope=message)
                 headers["X-Request-ID"] = name
                 headers.setdefault("X-Content-Type-Options", "nosniff")
-                headers.setdefault("Cache-Control", "no-store")  # else browsers keep a 404 or a 308
+                headers.setdefault("Cache-Control", "no-store")  # otherwise browsers cache a 404 or a 308
             await send(message)
 
         try:
@@ -66,7 +68,7 @@ class Heads:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes it on as a GET, whose answer ends where its content begins."""
+        """Passes the request on as a GET and ends the response after its head."""
         if scope["type"] != "http" or scope["method"] != "HEAD":
             await self._app(scope, receive, send)
             return
@@ -84,10 +86,10 @@ class Heads:
 
 
 class WithRequestId(logging.Filter):
-    """Gives each log record of a request its name."""
+    """Adds the request id to each log record of a request."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Every record passes."""
+        """True for every record."""
         name = REQUEST_ID.get()
         if name is not None:
             record.request_id = name

@@ -25,7 +25,7 @@ def published(kind: type, *, without: Iterable[str] = (), **more: dict[str, Any]
 
 
 def only(kind: type, fields: Iterable[str]) -> dict[str, Any]:
-    """The published schema of a record with some of its fields alone."""
+    """The published schema of a record with only some of its fields."""
     return published(kind, without=set(_published(kind)["properties"]) - set(fields))
 
 
@@ -35,18 +35,18 @@ def fields(**properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def page_of(name: str, item: dict[str, Any]) -> dict[str, Any]:
-    """A page of things under their name, and the cursor after which more come."""
+    """A page of items under their name, and the cursor of the next page."""
     more = {"type": ["string", "null"], "description": "`cursor` of the next page; null on the last"}
     listed: dict[str, Any] = {"type": "array", "items": item}
     return fields(**{name: listed, "next": more})
 
 
 def document(description: str, media_type: str) -> dict[str, Any]:
-    """A documented answer in a format of others."""
+    """A documented response in another program's format."""
     kind = "object" if media_type.partition(";")[0].endswith("json") else "string"
     return answer(description, {"type": kind}, media_type.partition(";")[0])
 
 
 def answer(description: str, content: dict[str, Any], media_type: str = "application/json") -> dict[str, Any]:
-    """A documented answer."""
+    """A documented response."""
     return {"description": description, "content": {media_type: {"schema": content}}}

@@ -1,5 +1,6 @@
-"""Commands of `scrapy`. Scrapy imports every module here whatever is asked for, and takes every command class that it
-finds in one: what a command needs is imported when it runs, so that one broken import does not take all of them away.
+"""Commands of `scrapy`. Scrapy imports every module here for every command, and uses each command class that it
+finds. The dependencies of a command are imported when it runs, so that one broken import does not disable all
+commands.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ if TYPE_CHECKING:
 
 
 class OnStores:
-    """Base of the commands that look at the stores and go: they may run beside a crawl, and leave no server behind.
+    """Base of commands that use the stores briefly: they may run beside a crawl, and leave no server running.
 
-    `answer` does the work and returns the exit status; what it may expect to go wrong ends in a sentence. `any_server`
-    as in `Wiring`. `only_stores`: the command needs no service, and gets `Stores`. A data directory is made only by
-    commands that have something to keep (`makes_data`).
+    `answer` does the work and returns the exit status; expected errors are reported in a sentence. `any_server` as in
+    `Wiring`. `only_stores`: the command needs no service, and gets `Stores`. Only commands that store something create
+    a data directory (`makes_data`).
     """
 
     requires_project = True
@@ -34,18 +35,18 @@ class OnStores:
     exitcode: int
 
     def run(self, args: list[str], opts: Namespace) -> None:
-        """Opens the stores, answers, closes them."""
+        """Opens the stores, runs `answer`, closes the stores."""
         from feedcrawl.addon import Addon  # noqa: PLC0415 - see the module
         from feedcrawl.commands.exit_status import EXPLAINED, FAILED, explained  # noqa: PLC0415
 
         assert self.settings is not None
-        Addon.update_pre_crawler_settings(self.settings)  # in somebody's own project only a crawl runs add-ons
+        Addon.update_pre_crawler_settings(self.settings)  # in another project, Scrapy runs add-ons only for a crawl
         try:
             with closing(self._made(self.settings)) as wired:
                 if not self.makes_data:
                     wired.require_data()
                 self.exitcode = self.answer(wired, args, opts)
-        except BrokenPipeError:  # `| head` has read enough
+        except BrokenPipeError:  # the reader of the pipe has ended, as `| head` does
             self.exitcode = FAILED
         except EXPLAINED as error:
             self.exitcode = explained(error, type(self).__module__.rpartition(".")[2])
@@ -61,9 +62,7 @@ class OnStores:
 
 
 def printable(value: object) -> str:
-    """Text for a terminal or a pipe, without the secrets of URLs: whatever it quotes neither ends a line nor steers
-    a terminal.
-    """
+    """Text for a terminal or a pipe, without secrets of URLs, line breaks and control characters."""
     from feedcrawl.domain.secrets import without_secrets  # noqa: PLC0415 - see the package
 
     text = "" if value is None else without_secrets(str(value))
@@ -71,10 +70,10 @@ def printable(value: object) -> str:
 
 
 def without_stores(settings: BaseSettings) -> None:
-    """Sets up a look at one URL that touches neither queue nor stores and needs no server.
+    """Settings for a request of one URL that uses neither queue nor stores and needs no server.
 
-    Scrapy's own scheduler and robots.txt stand in for ours; the guard and what bounds a download stay. The priority is
-    that of a spider's settings: above the project's, below `-s`.
+    Scrapy's own scheduler and robots.txt middleware replace ours; the guard and the limits of a download stay. The
+    priority is that of a spider's settings: above the project's, below `-s`.
     """
     off = {
         "DOWNLOADER_MIDDLEWARES": ("circuit.", "robots.", "outcome.", "raw."),

@@ -1,4 +1,4 @@
-"""`scrapy api`: serves the HTTP API until it is told to stop."""
+"""`scrapy api`: serves the HTTP API until it is stopped."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Command(OnStores, ScrapyCommand):
-    """Exit status 2 where the packages of the `api` extra are not installed."""
+    """Exit status 2 if the packages of the `api` extra are not installed."""
 
     makes_data = True
 
@@ -27,7 +27,7 @@ class Command(OnStores, ScrapyCommand):
         return "Serve the HTTP API"
 
     def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:  # noqa: ARG002 - no arguments
-        """Serves; the stores are open before anyone is listened to."""
+        """Serves; the stores are opened before the port."""
         from feedcrawl.commands.exit_status import DONE, UNUSABLE, say  # noqa: PLC0415 - see the package
 
         try:
@@ -42,7 +42,7 @@ class Command(OnStores, ScrapyCommand):
         from feedcrawl.extensions import logs  # noqa: PLC0415
 
         for each in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(each, lambda *_: None)  # uvicorn ends and raises it again; stores must close
+            signal.signal(each, lambda *_: None)  # uvicorn ends and raises the signal again; the stores must be closed
         assert self.settings is not None
         logs.install(self.settings)
         for handler in logging.root.handlers:

@@ -1,4 +1,4 @@
-"""`scrapy crawl SPIDER`: Scrapy's, with our log lines, arguments that are checked, and an exit status that tells."""
+"""`scrapy crawl SPIDER`: Scrapy's command with our log lines, checked arguments, and a meaningful exit status."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Command(crawl.Command):
     or a pipeline failed; 2 when no argument was usable.
     """
 
-    default_settings: ClassVar[dict[str, Any]] = {"LOG_INSTALL_ROOT_HANDLER": False}  # ours stands in its place
+    default_settings: ClassVar[dict[str, Any]] = {"LOG_INSTALL_ROOT_HANDLER": False}  # ours replaces Scrapy's
 
     def process_options(self, args: list[str], opts: Namespace) -> None:
-        """Reads the command line, and the settings: one that cannot be used ends the program with a sentence."""
+        """Reads the command line and the settings; an unusable setting ends the program with a sentence."""
         from feedcrawl.addon import Addon  # noqa: PLC0415 - see the package
         from feedcrawl.commands.exit_status import explained  # noqa: PLC0415
         from feedcrawl.config import Config  # noqa: PLC0415
@@ -36,7 +36,7 @@ class Command(crawl.Command):
 
         super().process_options(args, opts)
         assert self.settings is not None
-        Addon.update_pre_crawler_settings(self.settings)  # in somebody's own project only a crawl runs add-ons
+        Addon.update_pre_crawler_settings(self.settings)  # in another project, Scrapy runs add-ons only for a crawl
         try:
             Config.from_settings(self.settings)
             logs.install(self.settings)
@@ -68,7 +68,7 @@ class Command(crawl.Command):
         self.exitcode = ending.status if error is None else _status(error)
 
     def _crawl(self, crawler: Crawler, arguments: dict[str, str]) -> BaseException | None:
-        """Runs to the end; answers what kept the crawl from starting."""
+        """Runs to the end; returns the error that kept the crawl from starting."""
         assert self.crawler_process is not None
         task: Task[None] = self.crawler_process.crawl(crawler, **arguments)  # type: ignore[assignment]
         try:
@@ -80,7 +80,9 @@ class Command(crawl.Command):
 
 
 def unknown_argument(spider: type[Spider], given: dict[str, str]) -> str | None:
-    """A sentence about the first argument that a spider of ours does not take. Scrapyd adds some with `_` in front."""
+    """An error message for the first argument that a spider of ours does not know. Scrapyd adds arguments that
+    begin with `_`.
+    """
     from feedcrawl.spiders.base import FrontierSpider  # noqa: PLC0415 - see the package
 
     if not issubclass(spider, FrontierSpider):

@@ -1,4 +1,4 @@
-"""`scrapy dlq`: the URLs that were given up; list them, look at one, have them tried again, or forget them."""
+"""`scrapy dlq`: the dead letters; list them, show one, try them again, or drop them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ACTIONS = ("list", "show", "replay", "drop")
 
 
 class Command(OnStores, ScrapyCommand):
-    """Conditions narrow down what is meant; all that are given must hold. Exit status 2 where nothing was."""
+    """Conditions select dead letters; all given conditions must hold. Exit status 2 if none matched."""
 
     def syntax(self) -> str:
         """How it is called."""
@@ -96,7 +96,9 @@ def _tell(counts: dict[str, int], *, as_json: bool) -> None:
 
 
 def _write_array(found: Iterable[Letter]) -> int:
-    """A JSON array, a letter a line, written as it is read; what is no JSON object is left as text."""
+    """A JSON array, a dead letter per line, written as it is read; an item that is not a JSON object is written
+    as text.
+    """
     count = 0
     sys.stdout.write("[")
     for count, letter in enumerate(found, 1):
@@ -119,7 +121,7 @@ def _line(letter: Letter) -> str:
 
 
 def _pretty(letter: Letter) -> str:
-    """All that it says, a field a line; what its task carried as JSON of its own."""
+    """All fields of a dead letter, one per line; its payload as JSON."""
     from feedcrawl.domain.frontier.dead_letters import payload_of  # noqa: PLC0415 - see the package
 
     said = dict(letter.said) or {"text": letter.text}

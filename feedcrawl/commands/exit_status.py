@@ -1,4 +1,4 @@
-"""What a run came to, as an exit status, and the errors that one sentence explains."""
+"""The exit status of a run, and the errors that are reported in one sentence."""
 
 from __future__ import annotations
 
@@ -24,23 +24,26 @@ DONE: Final = 0
 FAILED: Final = 1
 """Redis, disk or a pipeline failed."""
 UNUSABLE: Final = 2
-"""No argument, or not the settings, could be used."""
+"""No argument was usable, or the settings were not."""
 
 _AWAY: Final = frozenset({"store_away", "disk_away"})
-"""Why the scheduler ends a crawl: Redis or the disk stayed away, or the server has lost its data."""
+"""Reasons for which the scheduler ends a crawl: Redis or the disk stayed unavailable, or the server has lost its
+data.
+"""
 _BROKEN_SERVERS: Final = frozenset(
     {"data_dir", "aof_damaged", "not_starting", "silent", "unreachable", "emptied", "another_server"}
 )
-"""ServerRefused codes of servers that do not work; of the others the settings would have to change."""
+"""ServerRefused codes of servers that do not work; the other codes call for other settings."""
 EXPLAINED: Final = (ConfigError, ServerRefused, StoreUnavailable, DiskUnavailable, Refusal, ValueError)
-"""What one sentence explains; anything else is a bug, and has its traceback."""
+"""Errors that are reported in one sentence; any other error is a bug, and is reported with its traceback."""
 
 
 class Ending:
-    """Watches a crawl for tasks that something of ours failed on, and that no later attempt of the same run mended.
+    """Watches a crawl for tasks that failed because of our own code or stores, and that no later attempt of the run
+    completed.
 
-    Where Redis or the disk were away for a time the task waits in the frontier, or an end whose answer was lost has
-    been reached: that is no failure, unless the frontier could not be told until the end (`UNRETURNED`).
+    A task that waits in the frontier after Redis or the disk was unavailable for a time is no failure, nor is an end
+    whose reply was lost, unless the frontier could not be reached until the end of the run (`UNRETURNED`).
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -49,7 +52,7 @@ class Ending:
 
     @classmethod
     def of(cls, crawler: Crawler) -> Self:
-        """Watches from now on."""
+        """Starts to watch a crawl."""
         ending = cls(crawler)
         crawler.signals.connect(ending._item_error, signals.item_error)
         crawler.signals.connect(ending._spider_error, signals.spider_error)
@@ -58,7 +61,7 @@ class Ending:
 
     @property
     def status(self) -> int:
-        """0 when each task ended stored, dead with a reason, or back in the frontier; else 1 or 2."""
+        """0 if each task ended stored, dead with a reason, or back in the frontier; otherwise 1 or 2."""
         stats = self._crawler.stats
         if self._unresolved or stats.get_value(UNRETURNED) or stats.get_value("finish_reason") in _AWAY:
             return FAILED
@@ -80,12 +83,14 @@ class Ending:
 
 
 def _task(lease: Any) -> object:
-    """What tells the failures of one task from those of others; what had no task cannot be mended by one."""
+    """The key by which failures of one task are grouped; a failure without a task cannot be completed by a later
+    attempt.
+    """
     return object() if lease is None else lease.id
 
 
 def explained(error: BaseException, command: str) -> int:
-    """Says on standard error what is wrong, in a sentence, and answers the exit status."""
+    """Writes the error to standard error in a sentence, and returns the exit status."""
     detail = getattr(error, "detail", None)
     say(command, f"{detail} ({error.code})" if detail and isinstance(error, (ServerRefused, Refusal)) else str(error))
     if isinstance(error, (StoreUnavailable, DiskUnavailable)):
@@ -94,5 +99,5 @@ def explained(error: BaseException, command: str) -> int:
 
 
 def say(command: str, sentence: str) -> None:
-    """A line on standard error; what it quotes may not end it."""
+    """Writes a line to standard error; line breaks in quoted text are escaped."""
     sys.stderr.write(f"scrapy {command}: {printable(sentence)}\n")

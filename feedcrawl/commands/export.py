@@ -1,4 +1,4 @@
-"""`scrapy export`: what was stored as one file, for spreadsheets and data frames."""
+"""`scrapy export`: stored records as one file, for spreadsheets and data frames."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FORMATS = ("ndjson", "csv", "parquet")
 
 
 class Command(OnStores, ScrapyCommand):
-    """Reads the data directory alone, and may run beside a crawl."""
+    """Reads only the data directory, and may run beside a crawl."""
 
     def syntax(self) -> str:
         """How it is called."""
@@ -48,7 +48,7 @@ class Command(OnStores, ScrapyCommand):
         parser.add_argument("--every-version", action="store_true", help="not the last version of each alone")
 
     def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
-        """Writes them; how many goes to standard error."""
+        """Writes the records; their number goes to standard error."""
         from feedcrawl.commands.exit_status import DONE, say  # noqa: PLC0415 - see the package
         from feedcrawl.services.archive import exports  # noqa: PLC0415
 

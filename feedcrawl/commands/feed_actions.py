@@ -1,4 +1,4 @@
-"""What `scrapy feeds` does besides listing: moving feeds, overriding their cadence, telling what the budget buys."""
+"""Actions of `scrapy feeds` besides listing: move feeds, override their cadence, show the budget."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HELP = """
 
 
 def act(wired: Stores, action: str, args: Sequence[str]) -> int:
-    """Does it and says where the feed is, or why it cannot be done."""
+    """Runs an action and prints the feed's address, or the error."""
     from feedcrawl.commands.exit_status import DONE, UNUSABLE, say  # noqa: PLC0415
     from feedcrawl.domain.errors import Refusal  # noqa: PLC0415 - see the package
     from feedcrawl.services.subscriptions import finding  # noqa: PLC0415
@@ -69,7 +69,7 @@ ACTIONS: dict[str, Callable[[Stores, Feed, Sequence[str]], Subscription]] = {
 
 
 def budget(wired: Stores) -> int:
-    """What the feeds ask for, the tempo that follows from the budget, and the delay that it buys."""
+    """The demand of all feeds, the tempo that follows from the budget, and the predicted delay."""
     from feedcrawl.commands.exit_status import DONE  # noqa: PLC0415
     from feedcrawl.domain.cadence.reasons import duration  # noqa: PLC0415 - see the package
     from feedcrawl.domain.cadence.tempo import foretold, tempo_for  # noqa: PLC0415

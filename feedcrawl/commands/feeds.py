@@ -1,4 +1,4 @@
-"""`scrapy feeds`: what is subscribed, and how it fares."""
+"""`scrapy feeds`: the subscriptions and their state."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from feedcrawl.wiring.stores import Stores
 
 PIPE_WIDTH = 10_000
-"""Columns of a table that no terminal bounds: whatever reads a pipe wants whole URLs."""
+"""Columns of a table that is not written to a terminal: a program that reads a pipe needs whole URLs."""
 
 
 class Command(OnStores, ScrapyCommand):
@@ -41,7 +41,7 @@ class Command(OnStores, ScrapyCommand):
         parser.add_argument("--json", action="store_true", help="a JSON array, or the object of the one named")
 
     def answer(self, wired: Stores, args: list[str], opts: Namespace) -> int:
-        """Those named, or all by URL; or what the first word says."""
+        """The named feeds, or all by URL; or the action that the first word names."""
         from feedcrawl.commands import feed_actions  # noqa: PLC0415 - see the package
         from feedcrawl.commands.exit_status import DONE, UNUSABLE, say  # noqa: PLC0415
         from feedcrawl.services.subscriptions import finding  # noqa: PLC0415
@@ -71,7 +71,7 @@ class Command(OnStores, ScrapyCommand):
 
 
 def array(feeds: list[dict[str, Any]]) -> str:
-    """A JSON array, a feed a line."""
+    """A JSON array, one feed per line."""
     return "[" + ",\n".join(map(json.dumps, feeds)) + "]\n"
 
 
@@ -83,7 +83,7 @@ def _write_table(feeds: list[dict[str, Any]]) -> None:
 
 
 def table(feeds: list[dict[str, Any]]) -> Table:
-    """A row a feed; text from the web is shown as text, whatever markup or control characters are in it."""
+    """One row per feed; text from the web is shown as text, without markup or control characters."""
     from rich import box  # noqa: PLC0415 - see the package
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415

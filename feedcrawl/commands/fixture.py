@@ -1,4 +1,6 @@
-"""`scrapy fixture`: pages kept as test cases, from the archive or the web, and the extraction held against them."""
+"""`scrapy fixture`: pages saved as test cases, from the archive or the web, and the extraction compared with
+them.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ SHOWN = 100
 
 
 class Command(ScrapyCommand):
-    """Exit status 1 where a page differs from what is expected or cannot be fetched, 2 where nothing is named."""
+    """Exit status 1 if a page differs from its expectation or cannot be fetched, 2 if no page is named."""
 
     requires_project = True
 
@@ -83,7 +85,7 @@ class Command(ScrapyCommand):
             self.exitcode = explained(error, "fixture")
 
     def _fetch(self, url: str, directory: Path) -> None:
-        """Through the guard, robots.txt and limits of `scrapy fetch`."""
+        """Fetches a page through the guard, robots.txt and limits of `scrapy fetch`."""
         from feedcrawl.commands.exit_status import FAILED, say  # noqa: PLC0415
         from feedcrawl.domain.errors import Refusal  # noqa: PLC0415 - see the package
         from feedcrawl.domain.urls import resolve  # noqa: PLC0415
@@ -109,11 +111,11 @@ class Fetcher(Spider):
     came: list[Page]
 
     async def start(self) -> AsyncIterator[Any]:
-        """Its request."""
+        """The request of the page."""
         yield Request(self.url, dont_filter=True)
 
     def parse(self, response: Response, **_: Any) -> None:
-        """Keeps what came."""
+        """Keeps the response."""
         from feedcrawl.services.archive.fixtures import Page  # noqa: PLC0415 - see the package
 
         headers = {
@@ -124,7 +126,9 @@ class Fetcher(Spider):
 
 
 def archived(config: Config, wanted: str) -> Page | None:
-    """The newest whole capture of a URL, or a fetch by its id, with what its feed said; None if there is none."""
+    """The newest complete capture of a URL, or a fetch by its id, with the data of its feed; None if there is
+    none.
+    """
     from feedcrawl.services.archive import capture, fixtures  # noqa: PLC0415 - see the package
     from feedcrawl.services.archive.replay import said_of  # noqa: PLC0415
     from feedcrawl.store.disk.ndjson import NdjsonFile  # noqa: PLC0415
@@ -142,7 +146,7 @@ def archived(config: Config, wanted: str) -> Page | None:
 
 
 def save(page: Page, directory: Path) -> int:
-    """Writes the test case, and says where, and what it expects."""
+    """Writes the test case, and prints its folder and its expectation."""
     from feedcrawl.commands.exit_status import DONE  # noqa: PLC0415 - see the package
     from feedcrawl.services.archive import fixtures  # noqa: PLC0415
 
@@ -154,7 +158,7 @@ def save(page: Page, directory: Path) -> int:
 
 
 def check(directory: Path, *, accept: bool) -> int:
-    """Tells of each case what differs, and how many do."""
+    """Prints the differences of each case; returns the number of cases that differ."""
     from feedcrawl.commands.exit_status import DONE, FAILED  # noqa: PLC0415 - see the package
     from feedcrawl.services.archive import fixtures  # noqa: PLC0415
 
@@ -173,7 +177,7 @@ def check(directory: Path, *, accept: bool) -> int:
 
 
 def found_in(page: Page) -> Mapping[str, Any]:
-    """What today's extraction makes of a page."""
+    """The result of today's extraction of a page."""
     from feedcrawl.services.archive import fixtures  # noqa: PLC0415 - see the package
 
     return fixtures.expected(page)

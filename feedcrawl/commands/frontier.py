@@ -1,4 +1,4 @@
-"""`scrapy frontier`: what lies ahead; figures of all of it, its URLs, its hosts, and why a host waits."""
+"""`scrapy frontier`: statistics of all tasks, their URLs, their hosts, and the reason why a host waits."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 ACTIONS = ("figures", "urls", "hosts", "host")
 PART = 1000
-"""Keys that are looked at together where conditions may rule most of them out."""
+"""Keys that are read together when conditions may exclude most of them."""
 
 
 class Command(OnStores, ScrapyCommand):
-    """Exit status 2 where a URL or host that was named is not there."""
+    """Exit status 2 if the named URL or host is not in the frontier."""
 
     only_stores = True
 
@@ -143,7 +143,7 @@ def _write(value: object) -> None:
 
 
 def _table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table as wide as its content where it goes to a pipe."""
+    """A table; as wide as its content if it is written to a pipe."""
     from rich import box  # noqa: PLC0415 - see the package
     from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415

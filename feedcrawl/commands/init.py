@@ -1,4 +1,6 @@
-"""`feedcrawl init`: makes the folder a project, so that `scrapy` works in it and its data are kept there."""
+"""`feedcrawl init`: makes the folder a Scrapy project, so that `scrapy` works in it and its data are stored
+there.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ PROJECT_FILE = "[settings]\ndefault = feedcrawl.settings\n"
 
 
 class Command(ScrapyCommand):
-    """Exit status 2 where the folder is a project already."""
+    """Exit status 2 if the folder is already a project."""
 
     requires_crawler_process = False
 

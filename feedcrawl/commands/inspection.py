@@ -1,4 +1,6 @@
-"""A response read as a crawl would read it, for the shell and for `scrapy parse`: here and now, in no child process."""
+"""Reads a response as a crawl would, for the shell and for `scrapy parse`, but in this process instead of a
+child.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +23,15 @@ if TYPE_CHECKING:
 
 
 def entries(response: Response) -> tuple[ParsedEntry, ...]:
-    """The entries of a feed, as published; NotAFeed says what it is instead."""
+    """The entries of a feed, as published; NotAFeed names the type of any other document."""
     return feeds.parse(response.body, url=response.url, content_type=_content_type(response)).entries
 
 
 def extract(response: Response, rules: Mapping[str, Any] | None = None) -> Extraction:
-    """The article of a page; NoArticle says why there is none.
+    """The article of a page; NoArticle has the reason if there is none.
 
-    `rules` are what a source's `selectors` would be: `{"body": "div.story", "title": ["h1", "//h2"]}`. ValueError says
-    which cannot be used.
+    `rules` have the form of a source's `selectors`: `{"body": "div.story", "title": ["h1", "//h2"]}`. ValueError names
+    unusable rules.
     """
     html = decode(response.body, _content_type(response))
     return extraction.extract(html, url=response.url, rules=_rules(rules))
@@ -42,7 +44,7 @@ def explain(response: Response, rules: Mapping[str, Any] | None = None) -> None:
 
 
 def read(response: Response) -> Iterator[dict[str, Any]]:
-    """What a document holds: entries of a feed, or an article, or the reasons why it has neither."""
+    """The entries of a feed, or an article, or the reasons why a document has neither."""
     try:
         found = entries(response)
     except NotAFeed as refused:

@@ -1,4 +1,4 @@
-"""`scrapy merges list|show|undo`: which articles were taken for one story, why, and each its own again."""
+"""`scrapy merges list|show|undo`: merged articles, the reason of each merge, and how to separate them again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Command(OnStores, ScrapyCommand):
-    """Exit status 2 if what is named has joined nothing."""
+    """Exit status 2 if the named article was not merged."""
 
     def syntax(self) -> str:
         """How it is called."""
@@ -37,7 +37,7 @@ class Command(OnStores, ScrapyCommand):
         parser.add_argument("--json", action="store_true", help="a JSON array, or the object of the one named")
 
     def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
-        """What the first argument says."""
+        """The action that the first argument names."""
         from feedcrawl.commands.exit_status import DONE  # noqa: PLC0415
         from feedcrawl.commands.feeds import array  # noqa: PLC0415 - see the package
 
@@ -64,14 +64,14 @@ SAID = {
 
 
 def line(join: dict[str, Any]) -> str:
-    """A join in one line."""
+    """A merge in one line."""
     figure = "" if join["similarity"] is None else f" {join['similarity']:.3f}"
     who = f"{join['at']}  {join['uid']} → {join['winner']}  {join['why']}{figure}"
     return f"{who}  {join['url']}  {join['title'] or ''}"
 
 
 def details(join: dict[str, Any]) -> list[str]:
-    """A join in full."""
+    """A merge in full."""
     return [f"{name:>14}  {json.dumps(value, ensure_ascii=False)}" for name, value in join.items()]
 
 

@@ -1,4 +1,6 @@
-"""`scrapy parse URL`: Scrapy's; what no callback is named for is read as a crawl would read it, and stored nowhere."""
+"""`scrapy parse URL`: Scrapy's command; without a named callback the response is read as by a crawl, and not
+stored.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ class Command(parse.Command):
         without_stores(self.settings)
 
     def set_spidercls(self, url: str, opts: Namespace) -> None:
-        """The spider that was named, if it says what to do with a response; else one that reads whatever comes."""
+        """The named spider, if it can handle a response; otherwise `Reader`, which reads any document."""
         assert self.crawler_process is not None
         known = self.crawler_process.spider_loader
         named = known.load(opts.spider) if opts.spider in known.list() else None
@@ -47,7 +49,9 @@ class Reader(Spider):
     name = "reader"
 
     def parse(self, response: Response, **kwargs: Any) -> Iterator[dict[str, Any]]:  # noqa: ARG002 - Scrapy's signature
-        """A feed's entries, else a page's article; what is neither says why."""
+        """The entries of a feed, otherwise the article of a page; a document that is neither is reported with the
+        reason.
+        """
         from feedcrawl.commands.inspection import read  # noqa: PLC0415 - see the package
 
         yield from read(response)

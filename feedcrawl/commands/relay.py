@@ -1,4 +1,4 @@
-"""`scrapy relay`: sends what the stream of events tells on to Kafka, until it is stopped."""
+"""`scrapy relay`: sends events of the stream to Kafka, until it is stopped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`scrapy replay`: articles read again from the archive, and what that would change; with --write, changed."""
+"""`scrapy replay`: extracts articles again from the archive and prints the differences; `--write` stores them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SILENT = frozenset({"same", "fails_as_before"})
 
 
 class Command(OnStores, ScrapyCommand):
-    """Asks nobody. Exit status 2 where nothing in the archive was meant."""
+    """Sends no request. Exit status 2 if no capture in the archive matched."""
 
     def syntax(self) -> str:
         """How it is called."""
@@ -49,7 +49,7 @@ class Command(OnStores, ScrapyCommand):
         parser.add_argument("--json", action="store_true", help="a line of JSON for each page, and one with the counts")
 
     def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
-        """Replays, and tells."""
+        """Replays, and prints the results."""
         from feedcrawl.commands.exit_status import DONE, UNUSABLE, say  # noqa: PLC0415 - see the package
 
         if args:
@@ -80,7 +80,7 @@ async def _replay(wired: Wiring, wanted: Wanted, feed_id: str | None, opts: Name
 
 
 def lines(each: Replayed) -> list[str]:
-    """What came of a page, with a line for each field that differs."""
+    """The result of a page, with a line for each field that differs."""
     written = " written" if each.written else ""
     reason = f"  {each.reason}" if each.reason else ""
     changes = [f"  {name}: {_brief(old)} → {_brief(new)}" for name, (old, new) in each.changes.items()]
@@ -105,7 +105,7 @@ def _wanted(opts: Namespace) -> Wanted:
 
 
 def _feed_id(wired: Wiring, name: str | None) -> str | None:
-    """The feed's id; what is not subscribed (any more) can be named by id alone."""
+    """The feed's id; a feed that is not subscribed (any more) can only be named by its id."""
     from feedcrawl.services.subscriptions import finding  # noqa: PLC0415 - see the package
 
     if name is None:

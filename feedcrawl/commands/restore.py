@@ -1,4 +1,4 @@
-"""`scrapy restore`: the way on where the server has lost its data, or is another one than the data directory knows."""
+"""`scrapy restore`: continues with a server that has lost its data, or that the data directory does not know."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Command(OnStores, ScrapyCommand):
-    """Safe to repeat; what the server has stays as it is."""
+    """Safe to repeat; existing records of the server stay as they are."""
 
     any_server = True
 
@@ -35,7 +35,7 @@ class Command(OnStores, ScrapyCommand):
         parser.add_argument("--accept", action="store_true", help="take the server as it is, and restore nothing")
 
     def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
-        """Restores, and takes the server for the right one from now on."""
+        """Restores, and accepts the server from now on."""
         from feedcrawl.commands.exit_status import DONE  # noqa: PLC0415 - see the package
 
         if args:

@@ -1,4 +1,4 @@
-"""`scrapy shell [URL]`: Scrapy's, with our parsers at hand; queue and stores are not touched."""
+"""`scrapy shell [URL]`: Scrapy's command with our parsers; queue and stores are not used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`scrapy subscribe URL|FILE…`: feeds to poll from now on; of a page, its feed."""
+"""`scrapy subscribe URL|FILE…`: subscribes to feeds; for a page, to its feed."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from feedcrawl.wiring import Wiring
 
 BATCH = 100
-"""Feeds that are written, and told, at a time."""
+"""Feeds that are written, and reported, at a time."""
 CHOICE: Final = 3
-"""A page offers several feeds, and none was picked."""
+"""Exit status if a page offers several feeds and none was picked."""
 
 
 class Command(OnStores, ScrapyCommand):
-    """Exit status 2 if nothing that was named could be used, 3 if a page left a choice and all else went well."""
+    """Exit status 2 if no argument was usable, 3 if a page needs a choice and everything else succeeded."""
 
     makes_data = True
 
@@ -52,7 +52,7 @@ class Command(OnStores, ScrapyCommand):
         parser.add_argument("--as-is", action="store_true", help="subscribe to URLs without looking at them")
 
     def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
-        """Subscribes to each; a line for each feed, and for each name that is of no use."""
+        """Subscribes to each; prints a line for each feed, and for each unusable argument."""
         from feedcrawl.commands.exit_status import DONE, UNUSABLE, say  # noqa: PLC0415 - see the package
         from feedcrawl.services.subscriptions import registering  # noqa: PLC0415
 
@@ -91,7 +91,9 @@ class Command(OnStores, ScrapyCommand):
         return DONE if ids else UNUSABLE
 
     def _look(self, wired: Wiring, wishes: Sequence[Wish]) -> dict[str, Looked]:
-        """What the addresses are, by the URL of the wish; those that are subscribed already are not looked at."""
+        """The types of the documents at the addresses, by the URL of the wish; subscribed addresses are not
+        requested.
+        """
         from feedcrawl.domain.errors import InvalidUrl  # noqa: PLC0415 - see the package
         from feedcrawl.domain.urls import resolve  # noqa: PLC0415
         from feedcrawl.services.subscriptions import finding  # noqa: PLC0415
@@ -101,7 +103,7 @@ class Command(OnStores, ScrapyCommand):
         for wish in wishes:
             try:
                 url = resolve(finding.with_scheme(wish.url))
-            except InvalidUrl:  # subscribing says why
+            except InvalidUrl:  # the error is reported when subscribing
                 continue
             if finding.find(wired.registry, url) is None:
                 urls[wish.url] = url
@@ -111,14 +113,16 @@ class Command(OnStores, ScrapyCommand):
 
 
 class Choosing:
-    """Turns what was looked at into wishes; `open` tells whether a page left a choice."""
+    """Turns fetched documents into wishes; `open` is true if a page needs a choice."""
 
     def __init__(self, pick: str) -> None:
         self._pick = pick
         self.open = False
 
     def settle(self, wishes: Sequence[Wish], looked: dict[str, Looked]) -> list[Wish]:
-        """The wishes, pages replaced by their feeds; without what is neither, which is said."""
+        """The wishes, with pages replaced by their feeds; documents that are neither page nor feed are reported
+        and left out.
+        """
         settled: list[Wish] = []
         for wish in wishes:
             settled += self._settle(wish, looked[wish.url]) if wish.url in looked else [wish]
@@ -131,7 +135,7 @@ class Choosing:
         from feedcrawl.domain.discovery.choice import choose  # noqa: PLC0415
         from feedcrawl.services.subscriptions.discovery import may_become_a_feed  # noqa: PLC0415
 
-        if seen.is_feed or seen.is_list:  # a list gives way to its feeds when it is polled
+        if seen.is_feed or seen.is_list:  # a list is replaced by its feeds when it is polled
             return [wish]
         if not seen.feeds:
             if may_become_a_feed(seen.code):
@@ -156,7 +160,7 @@ class Choosing:
 
 
 def look(settings: Settings, urls: list[str]) -> dict[str, Looked]:
-    """Looks at addresses in a crawl of its own: the project's guard, limits and pace, Scrapy's scheduler."""
+    """Fetches addresses in a crawl of its own: the project's guard, limits and pace, Scrapy's scheduler."""
     from scrapy.crawler import CrawlerProcess  # noqa: PLC0415 - see the package
 
     from feedcrawl.config import Config  # noqa: PLC0415
@@ -165,7 +169,7 @@ def look(settings: Settings, urls: list[str]) -> dict[str, Looked]:
     own, config = settings.copy(), Config.from_settings(settings)
     without_stores(own)
     paced = {
-        "LOG_INSTALL_ROOT_HANDLER": False,  # the command says what there is to say
+        "LOG_INSTALL_ROOT_HANDLER": False,  # the command prints its own messages
         "DOWNLOAD_DELAY": config.host_delay_sec,
         "RANDOMIZE_DOWNLOAD_DELAY": False,
         "CONCURRENT_REQUESTS_PER_DOMAIN": 1,

@@ -1,4 +1,4 @@
-"""`scrapy token create|list|revoke`: who may use the API."""
+"""`scrapy token create|list|revoke`: the tokens of the API's callers."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from feedcrawl.wiring.stores import Stores
 
 ACTIONS = {"create": 1, "list": 0, "revoke": 1}
-"""How many names each takes."""
+"""The number of arguments of each action."""
 
 
 class Command(OnStores, ScrapyCommand):
-    """Exit status 2 where an actor or scope cannot be, or a token that was named is not there."""
+    """Exit status 2 if an actor or scope is invalid, or a named token does not exist."""
 
     makes_data = True
     only_stores = True

@@ -1,4 +1,4 @@
-"""`scrapy unsubscribe URL|ID…`: feeds that are not polled any more; what they brought stays."""
+"""`scrapy unsubscribe URL|ID…`: stops polling feeds; their entries and articles stay."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Command(OnStores, ScrapyCommand):
-    """Exit status 2 if none of those named is subscribed."""
+    """Exit status 2 if none of the named feeds is subscribed."""
 
     only_stores = True
 

@@ -1,4 +1,4 @@
-"""`scrapy why FEED`: when a feed is polled next, who asked for that, and what its last polls came to."""
+"""`scrapy why FEED`: the next poll of a feed, the rules that set its time, and the results of the last polls."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _show(lines: Iterable[str]) -> int:
 
 
 def decision(said: Mapping[str, Any]) -> Iterator[str]:
-    """The feed, its next poll, and each rule that spoke with the wait that it asked for."""
+    """The feed, its next poll, and each rule with the wait that it proposed."""
     from feedcrawl.domain.cadence.reasons import duration  # noqa: PLC0415 - see the package
 
     yield f"{said['title'] or 'feed'}  {said['url']}  {said['id']}"
@@ -94,7 +94,7 @@ def decision(said: Mapping[str, Any]) -> Iterator[str]:
 
 
 def hub(said: Mapping[str, Any] | None) -> Iterator[str]:
-    """How the push subscription of a feed stands, if its hub was asked for one."""
+    """The state of a feed's subscription at its hub, if one was requested."""
     if said is None:
         return
     because = f" ({said['reason']})" if said["reason"] else ""
@@ -114,7 +114,7 @@ def fetch(line: dict[str, Any]) -> str:
 
 
 def diff(wired: Stores, feed: Feed) -> Iterator[str]:
-    """What the newest version of a feed in the archive says otherwise than the one before, entry by entry."""
+    """The differences between the two newest versions of a feed in the archive, entry by entry."""
     from feedcrawl.domain.entries.rewrites import rewrites  # noqa: PLC0415 - see the package
     from feedcrawl.services.archive.versions import last_versions  # noqa: PLC0415
 

@@ -1,1 +1,1 @@
-"""One module for each kind of thing that the API serves, each with a `router`."""
+"""One module for each resource of the API, each with a `router`."""

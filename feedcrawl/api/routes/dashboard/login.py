@@ -1,4 +1,4 @@
-"""Logging in to the dashboard with a token, which the browser keeps in a cookie, and out again."""
+"""Login to the dashboard with a token, which the browser keeps in a cookie, and logout."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ router = APIRouter(include_in_schema=False, route_class=PageRoute, dependencies=
 
 
 def own_path(text: str) -> str:
-    """A path of this server that a form names; the first page for anything that leads elsewhere."""
+    """The path of this server that a form names; `/` for an address elsewhere."""
     leads_away = not text.startswith("/") or text.startswith(("//", "/\\")) or not text.isprintable()
     return "/" if leads_away else text
 
 
 @router.get("/login")
 def ask(request: Request, wired: Wired, asked: Annotated[str, Query(alias="next", max_length=2000)] = "/") -> Response:
-    """Asks for a token."""
+    """The form for a token."""
     values = {"next": own_path(asked), "refused": ""}
     return pages.render("login.html", context(request, wired.now(), None, "/login") | values)
 
@@ -53,7 +53,7 @@ def log_in(request: Request, wired: Wired, form: Form) -> Response:
 
 @router.post("/logout")
 def log_out(request: Request, wired: Wired) -> Response:
-    """Forgets the cookie; the token itself stays valid elsewhere."""
+    """Deletes the cookie; the token itself stays valid elsewhere."""
     check_origin(request)
     answer = RedirectResponse("/login", 303, pages.HEADERS)
     answer.delete_cookie(COOKIE, httponly=True, samesite="strict", secure=_is_secure(request, wired.config))
@@ -61,7 +61,7 @@ def log_out(request: Request, wired: Wired) -> Response:
 
 
 def _is_secure(request: Request, config: Config) -> bool:
-    """Whether browsers reach this server over TLS, be it through a proxy."""
+    """True if browsers reach this server over TLS, directly or through a proxy."""
     public = config.public_url or ""
     by_name = public.startswith("https://") and request.headers.get("host") == public.removeprefix("https://").strip(
         "/"

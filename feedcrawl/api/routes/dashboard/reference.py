@@ -1,6 +1,6 @@
 """The OpenAPI document as a page for people.
 
-It is made here: scripts that a page loads from elsewhere would run where browsers keep the dashboard's cookie.
+The page has no external scripts: they would run where browsers keep the dashboard's cookie.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ router = APIRouter(include_in_schema=False, route_class=PageRoute, dependencies=
 
 @router.get("/docs")
 def show_reference(request: Request, wired: Wired) -> Response:
-    """Every route by what it is about; programs read `/openapi.json`."""
+    """All routes by topic; programs read `/openapi.json`."""
     document = request.app.openapi()
     shown = sorted(_operations(document), key=lambda each: each["tag"])
     groups = [(tag, list(each)) for tag, each in groupby(shown, key=lambda each: each["tag"])]
@@ -47,7 +47,7 @@ def _operations(document: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _example(document: dict[str, Any], operation: dict[str, Any]) -> str:
-    """A body, where one is documented."""
+    """An example body, if one is documented."""
     schema = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
     named = schema.get("$ref", "").rpartition("/")[2]
     examples = document["components"]["schemas"].get(named, schema).get("examples", ())

@@ -1,4 +1,6 @@
-"""The dashboard: pages for people, made on the server. They show what the commands and the JSON routes answer."""
+"""The dashboard: pages for people, rendered on the server. They show the data of the commands and the JSON
+routes.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,7 @@ CONTENT_POLICY: Final = (
 )
 TICKS: Final = 5
 LEAST_BARS: Final = 20
-"""A feed of few polls has them at the right end of its chart."""
+"""Slots of a feed's chart; fewer polls are drawn at its right end."""
 DURATIONS: Final = (
     60,
     120,
@@ -57,14 +59,14 @@ DURATIONS: Final = (
     7 * 86_400,
     14 * 86_400,
 )
-"""Where an axis of durations may end: each is a round one, and its half too."""
+"""Possible ends of an axis of durations: each is a round duration, and so is its half."""
 INTERVALS: Final = (10.0, 60.0, 300.0, 1800.0, 3 * 3600.0, 86_400.0, 7 * 86_400.0, 30 * 86_400.0)
 """Marks of the axis of intervals."""
 
 
 @router.get("/", dependencies=HEAVY_PAGE)
 def show_overview(request: Request, caller: Reader, wired: Wired, span: str = "24h") -> Response:
-    """Figures of the fleet: what polls came to, what they brought, and what fails."""
+    """Statistics of the fleet: results of polls, new entries, and failures."""
     span = span if span in SPANS else "24h"
     seen = wired.dashboard.overview(span)
     wired.readiness.look()
@@ -110,7 +112,7 @@ def _ticks(bars: Any, span: str) -> list[str]:
 def show_feeds(
     request: Request, caller: Reader, wired: Wired, *, q: Text = "", page: Page = 1, failing: bool = False
 ) -> Response:
-    """The feeds whose URL, title or category has a text in it, or those that fail."""
+    """The feeds whose URL, title or category contains a text, or the failing feeds."""
     found = wired.dashboard.feeds(q.strip(), failing=failing, page=page)
     more = page * overview.FEEDS_A_PAGE < found.meant
     same = {"q": q, "failing": int(failing)}
@@ -127,7 +129,7 @@ def show_feeds(
 
 @router.get("/dashboard/feeds/{feed_id}")
 def show_feed(request: Request, caller: Reader, wired: Wired, feed_id: FeedId, done: str = "") -> Response:
-    """A feed: when it is polled next and why, its journal, what it brought."""
+    """A feed: its next poll with the reason, its journal, its entries and articles."""
     seen = wired.dashboard.feed_page(feed_id)
     polls = seen.feed.polls
     values = _intervals(seen) | {
@@ -140,7 +142,7 @@ def show_feed(request: Request, caller: Reader, wired: Wired, feed_id: FeedId, d
 
 
 def _intervals(seen: overview.FeedPage) -> dict[str, Any]:
-    """The chart of what interval each poll chose, oldest first, against the mean gap between entries."""
+    """The chart of the interval that each poll chose, oldest first, against the mean gap between entries."""
     lines = [line for line in reversed(seen.journal) if line.get("interval_after_sec")]
     bars = [[line["interval_after_sec"]] for line in lines]
     chart = charts.stack([[]] * (LEAST_BARS - len(bars)) + bars, DURATIONS)
@@ -169,7 +171,7 @@ def refetch(caller: Writer, wired: Wired, feed_id: FeedId) -> Response:  # noqa:
 def show_articles(
     request: Request, caller: Reader, wired: Wired, *, host: Text = "", category: Text = "", cursor: Cursor = None
 ) -> Response:
-    """Stored articles, the last that was fetched first."""
+    """Stored articles, the most recently fetched first."""
     host, category = host.strip(), category.strip()
     wanted = Wanted(host=host or None, category=category or None)
     found = wired.catalogue.page(wanted, wired.now(), before=place_of(cursor))
@@ -180,7 +182,7 @@ def show_articles(
 
 @router.get("/dashboard/articles/{uid}")
 def show_article(request: Request, caller: Reader, wired: Wired, uid: Uid) -> Response:
-    """An article: its text, its sanitised HTML in a frame, where it comes from, and its versions."""
+    """An article: its text, its sanitised HTML in a frame, its origin, and its versions."""
     found = wired.catalogue.get(uid)
     if found.article is None:
         return RedirectResponse(f"/dashboard/articles/{found.winner}", 303)
@@ -198,7 +200,7 @@ def show_article(request: Request, caller: Reader, wired: Wired, uid: Uid) -> Re
 
 @router.get("/dashboard/articles/{uid}/content")
 def show_content(caller: Reader, wired: Wired, uid: Uid) -> Response:  # noqa: ARG001 - must be one who may
-    """An article's HTML alone, for a frame in which nothing runs and nothing is asked for: pictures are left out."""
+    """An article's HTML alone, for a frame without scripts and requests: pictures are left out."""
     article = wired.catalogue.get(uid).article or {}
     html = clean_html(article.get("content_html") or "", base_url=article.get("canonical_url") or "")
     answer = pages.render(
@@ -215,7 +217,7 @@ def show_content(caller: Reader, wired: Wired, uid: Uid) -> Response:  # noqa: A
 
 @router.get("/dashboard/frontier", dependencies=HEAVY_PAGE)
 def show_frontier(request: Request, caller: Reader, wired: Wired) -> Response:
-    """What is queued: by kind, by host, how late it is taken, and who is left alone."""
+    """The queued tasks by kind and host, their lateness, and the open circuits."""
     figures = wired.frontier.figures()
     circuits = wired.frontier.circuits(50)
     queue = wired.dashboard.queued()
@@ -247,7 +249,7 @@ def show_urls(
     status: Annotated[Literal["pending", "fetching", "fetched", "dead", ""], Query()] = "",
     cursor: Annotated[int, Query(ge=0)] = 0,
 ) -> Response:
-    """Tasks that are meant, some of the frontier at a time."""
+    """Tasks that match the conditions, from a part of the frontier at a time."""
     said = {"text": text.strip(), "host": host.strip().lower(), "kind": kind, "status": status}
     wanted = listing.Wanted(**{name: value or None for name, value in said.items()})
     after, found = listing.urls(
@@ -266,7 +268,7 @@ def show_urls(
 def show_host(
     request: Request, caller: Reader, wired: Wired, name: Annotated[str, Path(min_length=1, max_length=253)]
 ) -> Response:
-    """A host's pace and circuit, those of its domain, and why it waits."""
+    """A host's pace and circuit, those of its domain, and the reason why it waits."""
     host = wired.frontier.host(name.lower())
     values = {"host": host, "why": f"{WHY[host.waits_for][:1].upper()}{WHY[host.waits_for][1:]}."}
     return pages.render("host.html", context(request, wired.now(), caller, "/dashboard/frontier") | values)
@@ -285,7 +287,7 @@ def show_dead_letters(
     number: Annotated[int, Query(ge=0)] = 0,
     refused: Annotated[int, Query(ge=0)] = 0,
 ) -> Response:
-    """The dead letters that are meant, newest first."""
+    """The dead letters that match the conditions, newest first."""
     said = {"reason": reason.strip(), "host": host.strip().lower()}
     found = wired.dashboard.letters(_meant(said), before)
     values = {
@@ -300,7 +302,7 @@ def show_dead_letters(
 
 @router.post("/dashboard/dlq", dependencies=HEAVY_PAGE)
 def act_on_dead_letters(caller: Writer, wired: Wired, form: Form) -> Response:  # noqa: ARG001 - must be one who may
-    """Replays or drops one letter, or all of a reason or host: never all at once by mistake."""
+    """Replays or drops one dead letter, or all of a reason or host; a request without any condition is refused."""
     wanted = _meant(form)
     if wanted == letters.Wanted():
         raise Refusal("nothing_named", "name a letter, a reason or a host: not all letters are meant at once")
@@ -331,11 +333,11 @@ def _done(what: str, number: int, refused: int) -> str:
 
 @router.get("/dashboard/style.css")
 def style(_version: Annotated[str, Query(alias="v")] = "") -> Response:
-    """The look of all pages; its address changes with it."""
+    """The style sheet of all pages; its address changes with its content."""
     return Response(pages.STYLE, media_type="text/css", headers=pages.STATIC_HEADERS)
 
 
 @router.get("/dashboard/icon.svg")
 def icon() -> Response:
-    """The mark of the program."""
+    """The icon of the program."""
     return Response(pages.ICON, media_type="image/svg+xml", headers=pages.STATIC_HEADERS)

@@ -1,4 +1,4 @@
-"""Stored articles: the newest of those that are meant, a page at a time, and each by its uid."""
+"""Stored articles: the newest that match the filters, a page at a time, and each by its uid."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def list_articles(
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> Response:
-    """Articles without their text, the last that was fetched first.
+    """Articles without their text, the most recently fetched first.
 
-    Where few are meant a page may have fewer than `limit`, or none, and yet not be the last: go on while `next` is
+    If few articles match, a page may have fewer than `limit`, or none, without being the last: continue while `next` is
     given.
     """
     wanted = Wanted(None if since is None else since.timestamp(), feed, host, language, category)
@@ -59,7 +59,9 @@ def list_articles(
 
 @router.get("/{uid}", operation_id="get_article", responses=_ONE)
 def get_article(uid: Uid, request: Request, wired: Wired) -> Response:
-    """An article with its text and its sanitised HTML. One that has joined another leads there."""
+    """An article with its text and its sanitised HTML. A merged article redirects to the article that it was
+    merged into.
+    """
     found = wired.catalogue.get(uid)
     if found.winner is not None:
         return RedirectResponse(request.url_for("get_article", uid=found.winner).path, 308)

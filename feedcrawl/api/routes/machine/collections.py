@@ -1,4 +1,6 @@
-"""The caller's collections: made, filled, dropped; read as a list, as Atom and as JSON Feed. Others' are not there."""
+"""The caller's collections: create, fill, delete; read as a list, as Atom and as JSON Feed. Others' are not
+visible.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,7 @@ _PAGE = schemas.answer("What it holds", schemas.page_of("held", _HELD))
 
 
 class NewCollection(BaseModel):
-    """A collection to make."""
+    """A collection to create."""
 
     model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra={"examples": [{"name": "later"}]})
 
@@ -55,7 +57,7 @@ class NewCollection(BaseModel):
 
 @router.get("", operation_id="list_collections", responses={200: _ALL})
 def list_collections(wired: Wired, caller: Reader) -> Response:
-    """The caller's collections. Each caller has one of the name `default`."""
+    """The caller's collections. Each caller has a collection `default`."""
     return JSONResponse({"collections": wired.shelves.all(caller.actor)})
 
 
@@ -66,26 +68,26 @@ def list_collections(wired: Wired, caller: Reader) -> Response:
     responses={201: schemas.answer("Made", _COLLECTION), **answers(409)},
 )
 def make_collection(body: NewCollection, wired: Wired, caller: Writer) -> Response:
-    """Makes a collection; 409 where there is one of this name."""
+    """Creates a collection; 409 if the caller has one of this name."""
     made = wired.shelves.make(caller.actor, body.name, wired.now())
     return JSONResponse(made, 201, {"Location": f"{router.prefix}/{body.name}"})
 
 
 @router.delete("/{name}", status_code=204, operation_id="drop_collection", responses=answers(404, 409))
 def drop_collection(name: Name, wired: Wired, caller: Writer) -> None:
-    """Drops a collection. Articles that are in no other live on for their time."""
+    """Deletes a collection. Articles in no other collection are kept for their remaining lifetime."""
     wired.shelves.drop(caller.actor, name)
 
 
 @router.put("/{name}/articles/{uid}", status_code=204, operation_id="hold_article", responses=answers(404))
 def hold_article(name: Name, uid: Uid, wired: Wired, caller: Writer) -> None:
-    """Puts a stored article into a collection. `POST /media/from_url` does so with a page that is not stored yet."""
+    """Puts a stored article into a collection. For a page that is not stored yet use `POST /media/from_url`."""
     wired.media.hold(uid, caller.actor, name, wired.now())
 
 
 @router.delete("/{name}/articles/{uid}", status_code=204, operation_id="let_article_go", responses=answers(404))
 def let_article_go(name: Name, uid: Uid, wired: Wired, caller: Writer) -> None:
-    """Takes an article, or a page that is not read yet, out of a collection."""
+    """Removes an article, or a page that is not read yet, from a collection."""
     wired.shelves.take_out(caller.actor, name, uid)
 
 
@@ -98,7 +100,9 @@ def let_article_go(name: Name, uid: Uid, wired: Wired, caller: Writer) -> None:
 def collection_as_atom(
     name: Name, request: Request, wired: Wired, caller: Reader, *, cursor: Cursor = None, limit: Limit = 50
 ) -> Response:
-    """A collection as an Atom feed with the whole articles, the last that came first. It has what has been read."""
+    """A collection as an Atom feed with whole articles, the last added first. Pages that are not read yet are
+    left out.
+    """
     page = wired.shelves.page(caller.actor, name, before=place_of(cursor), limit=limit, html=True)
     feed, links = _described(request, wired.config, name, page)
     return Response(atom(feed, list(map(entry_of, _articles(page)))), headers=links, media_type=ATOM_TYPE)
@@ -123,7 +127,7 @@ def collection_as_json_feed(
 def get_collection(
     name: Name, request: Request, wired: Wired, caller: Reader, *, cursor: Cursor = None, limit: Limit = 50
 ) -> Response:
-    """What a collection holds, read or not, the last that came first; articles without their text."""
+    """The contents of a collection, read or not, the last added first; articles without their text."""
     page = wired.shelves.page(caller.actor, name, before=place_of(cursor), limit=limit)
     return shown(request, {"held": list(map(_held, page.held))}, page.next)
 
@@ -138,7 +142,7 @@ def _articles(page: Page) -> list[dict[str, Any]]:
 
 
 def _described(request: Request, config: Config, name: str, page: Page) -> tuple[OutFeed, dict[str, str]]:
-    """The feed that a page of a collection is, the same on each page, and the same links as a header."""
+    """The feed metadata of a page of a collection, the same on each page, and its links as a header."""
     base = config.public_url or str(request.base_url)
     here = iri(base.rstrip("/") + address(request))
     following = iri(base.rstrip("/") + address(request, cursor=cursor_of(page.next))) if page.next else None

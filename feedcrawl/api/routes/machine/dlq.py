@@ -1,4 +1,4 @@
-"""Dead letters: the URLs that were given up, to be looked at, tried again, or dropped."""
+"""Dead letters: URLs that were given up, to list, try again, or drop."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _REPLAYED = schemas.fields(replayed={"type": "integer"}, refused={"type": "integ
 
 
 class Which(BaseModel):
-    """Which letters are meant: all that is given must hold. `all` says that nothing need be given."""
+    """A selection of dead letters: all given conditions must hold. `all` permits a selection without conditions."""
 
     model_config = ConfigDict(
         extra="forbid", strict=True, json_schema_extra={"examples": [{"reason": "http_503", "newer_than": "12h"}]}
@@ -70,7 +70,7 @@ def list_dead_letters(
     newer_than: Age = None,
     cursor: Cursor = None,
 ) -> Response:
-    """Letters, the last first, up to 50; go on while `next` is given."""
+    """Dead letters, the last first, up to 50; continue while `next` is given."""
     wanted, place = _wanted(wired.now().timestamp(), reason, host, older_than, newer_than), place_of(cursor)
     if place is not None and not 0 <= place[0] < float(2**53):
         raise Refusal("bad_cursor", "cursor must be the `next` of a page, unchanged")
@@ -86,7 +86,7 @@ def list_dead_letters(
     responses={200: schemas.answer("How many are tried again, and how many cannot be", _REPLAYED)},
 )
 def replay_dead_letters(body: Which, wired: Wired) -> Response:
-    """Has letters tried again, with all that their tasks carried."""
+    """Tries dead letters again, with the payload of their tasks."""
     came = wired.dead_letter_service.replay(body.wanted(wired.now().timestamp()), body.limit)
     return JSONResponse({"replayed": came.replayed, "refused": came.refused})
 
@@ -98,7 +98,7 @@ def replay_dead_letters(body: Which, wired: Wired) -> Response:
     responses={200: schemas.answer("How many were dropped", schemas.fields(dropped={"type": "integer"}))},
 )
 def drop_dead_letters(body: Which, wired: Wired) -> Response:
-    """Forgets letters."""
+    """Deletes dead letters."""
     return JSONResponse({"dropped": wired.dead_letter_service.drop(body.wanted(wired.now().timestamp()), body.limit)})
 
 
@@ -108,5 +108,5 @@ def _wanted(now: float, reason: str | None, host: str | None, older: str | None,
 
 
 def _public(letter: Letter) -> dict[str, Any]:
-    """What it says; what is no JSON object as text."""
+    """The fields of a dead letter; as text if it is not a JSON object."""
     return dict(letter.said) or {"item": letter.text}

@@ -1,4 +1,4 @@
-"""Entries of all feeds: what came since, and one by its uid."""
+"""Entries of all feeds: those since a time, and one by its uid."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def list_entries(
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> Response:
-    """Entries of all feeds as they came, each version of one again, from this machine's disk.
+    """Entries of all feeds in order of arrival, with each version of an entry again, from this machine's disk.
 
-    A page may have fewer than `limit`, or none, and yet not be the last: go on while `next` is given. To follow what
-    comes on any machine read `/events`.
+    A page may have fewer than `limit`, or none, without being the last: continue while `next` is given. To follow the
+    entries of all machines read `/events`.
     """
     moment = wired.now() - DEFAULT_AGE if since is None else since
     found, following = stored_entries.page(wired.entry_lines, moment, after=place_of(cursor), limit=limit)
@@ -59,7 +59,7 @@ def get_entry(
     *,
     feed_id: Annotated[UUID | None, Query(description="finds it however old it is")] = None,
 ) -> Response:
-    """The last version of an entry that this machine's disk has. Two feeds may both have an entry of one uid."""
+    """The last version of an entry on this machine's disk. Two feeds may each have an entry with the same uid."""
     feed = None if feed_id is None else str(feed_id)
     found = wired.files.told(stored_entries.find(wired.entry_lines, wired.entries, entry_uid, feed))
     if len(found) == 1:

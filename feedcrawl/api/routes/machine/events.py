@@ -1,4 +1,4 @@
-"""The stream of events over HTTP: a page of it as NDJSON, or all that comes, as it comes, as server-sent events."""
+"""The stream of events over HTTP: a page as NDJSON, or all events as they come, as server-sent events."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 router = APIRouter(tags=["events"])
 
 LOOK_SEC = 1.0
-"""Between two looks for what is new."""
+"""Seconds between two reads of new events."""
 ALIVE_SEC = 15.0
-"""A line goes out at least so often, so that proxies and clients know that the connection lives."""
+"""Longest silence in seconds: then a line is sent, so that proxies and clients know that the connection lives."""
 BATCH = 100
 MAX_STREAMS, MAX_STREAMS_OF_ONE = 100, 50
-"""Open at a time, of all and of one caller: each looks at the store every second."""
+"""Open streams of all callers and of one: each reads the store every second."""
 SSE = "text/event-stream"
 NDJSON = "application/x-ndjson"
 
@@ -54,9 +54,9 @@ async def read_events(
     accept: Annotated[str, Header()] = NDJSON,
     last_event_id: Annotated[str | None, Header()] = None,
 ) -> Response:
-    """What happened, in order. The next page is after the cursor in `X-Cursor`; it may be empty and yet not the last.
+    """Events in order. The next page is after the cursor in `X-Cursor`; a page may be empty without being the last.
 
-    With `Accept: text/event-stream` the answer goes on for ever; a client that reconnects sends `Last-Event-ID`.
+    With `Accept: text/event-stream` the response has no end; a client that reconnects sends `Last-Event-ID`.
     """
     wanted = [each for each in types.split(",") if each]
     if SSE not in accept:
@@ -89,7 +89,9 @@ async def _follow(
     silent_sec = ALIVE_SEC
     while True:
         for each in page.events:
-            kind = each["type"] if each["type"] in events.TYPES else "message"  # another program's may be any text
+            kind = (
+                each["type"] if each["type"] in events.TYPES else "message"
+            )  # an event of another program may be any text
             yield f"id: {each['cursor']}\nevent: {kind}\ndata: {_json(each)}\n\n".encode("utf-8", "replace")
         silent_sec = 0.0 if page.events else silent_sec + LOOK_SEC
         if silent_sec >= ALIVE_SEC:

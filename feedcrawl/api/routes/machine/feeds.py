@@ -1,4 +1,4 @@
-"""Subscribed feeds: who is polled, how it fares, why it is polled when it is."""
+"""Subscribed feeds: their settings, their statistics, and the reasons of their polls."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ ENTRIES = schemas.answer("Entries", schemas.page_of("entries", schemas.published
 
 
 class Decided(BaseModel):
-    """What may be decided of a feed besides; `null` leaves a figure to the settings."""
+    """Optional settings of a feed; `null` restores the default."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -91,7 +91,7 @@ class NewFeed(Decided):
 
 
 class Changes(Decided):
-    """What shall be otherwise; what is not named stays. Another `url` is the same feed elsewhere."""
+    """Changes of a feed; fields that are left out stay. Another `url` is the new address of the same feed."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"fixed_interval_sec": 3600, "categories": ["villages"]}]}
@@ -117,9 +117,9 @@ def list_feeds(
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> Response:
-    """Feeds in no order; each that is there all the while comes at least once.
+    """Feeds in no order; each feed that exists during the whole listing comes at least once.
 
-    Where few are meant a page may have fewer than `limit`, or none, and yet not be the last: go on while `next` is
+    If few feeds match, a page may have fewer than `limit`, or none, without being the last: continue while `next` is
     given.
     """
     wanted = listing.Wanted(category or None, source or None, host or None, failing)
@@ -158,7 +158,7 @@ def subscribe(body: NewFeed, request: Request, wired: Wired) -> Response:
 
 @router.get("/{feed_id}", operation_id="get_feed", responses={200: schemas.answer("The feed", _ONE), **MISSING})
 def get_feed(feed_id: FeedId, wired: Wired) -> Response:
-    """A feed: its schedule, what its publisher and its server ask for, how its last polls went."""
+    """A feed: its schedule, the hints of its publisher and its server, the results of its last polls."""
     feed = listing.one(wired.registry, str(feed_id))
     return JSONResponse(_public(wired.config, feed) | {"figures": figures_of(wired.registry.journal(feed.id))})
 
@@ -170,7 +170,7 @@ def get_feed(feed_id: FeedId, wired: Wired) -> Response:
     responses={200: schemas.answer("As it is now", _FEED), **problems.answers(404, 409)},
 )
 def change_feed(feed_id: FeedId, body: Changes, wired: Wired) -> Response:
-    """Says something else of a feed, and has it polled at once."""
+    """Changes settings of a feed, and makes it due at once."""
     feed = listing.one(wired.registry, str(feed_id))
     said = body.said()
     if body.categories is not None:
@@ -188,7 +188,7 @@ def change_feed(feed_id: FeedId, body: Changes, wired: Wired) -> Response:
     "/{feed_id}", status_code=204, operation_id="unsubscribe", dependencies=WRITES, responses=problems.answers(404)
 )
 def unsubscribe(feed_id: FeedId, wired: Wired) -> None:
-    """Has a feed polled no more; what it brought stays."""
+    """Stops polling a feed; its entries and articles stay."""
     feed = listing.one(wired.registry, str(feed_id))
     registering.unsubscribe(wired.registry, wired.frontier, feed.id)
 
@@ -201,7 +201,7 @@ def unsubscribe(feed_id: FeedId, wired: Wired) -> None:
     responses={202: schemas.answer("It is due", _TAKEN), **MISSING},
 )
 def refetch(feed_id: FeedId, wired: Wired) -> Response:
-    """Has a feed polled now, whatever its schedule says; its host's pace holds."""
+    """Makes a feed due now, regardless of its schedule; its host's pace still holds."""
     feed = listing.one(wired.registry, str(feed_id))
     registering.poll_now(wired.frontier, [feed])
     return JSONResponse({"id": feed.id, "next_at": feed.polls.next_at}, 202)
@@ -219,9 +219,9 @@ def list_entries_of_feed(
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> Response:
-    """A feed's entries as they came, each version of one again, from this machine's disk.
+    """A feed's entries in order of arrival, with each version of an entry again, from this machine's disk.
 
-    A page may have fewer than `limit`, or none, and yet not be the last: go on while `next` is given.
+    A page may have fewer than `limit`, or none, without being the last: continue while `next` is given.
     """
     feed = listing.one(wired.registry, str(feed_id))
     place, moment = place_of(cursor), since or datetime.min.replace(tzinfo=UTC)
@@ -231,7 +231,7 @@ def list_entries_of_feed(
 
 @router.get("/{feed_id}/why", operation_id="why", responses={200: schemas.answer("Why", {"type": "object"}), **MISSING})
 def why(feed_id: FeedId, wired: Wired) -> Response:
-    """When it is polled next, each rule that spoke with the wait that it asked for, and how its hub stands."""
+    """The time of the next poll, each rule with the wait that it proposed, and the state of the feed's hub."""
     feed = listing.one(wired.registry, str(feed_id))
     push = wired.pushes.find(feed.id)
     return JSONResponse(explained(feed, push, wired.now()))
@@ -248,7 +248,7 @@ def why(feed_id: FeedId, wired: Wired) -> Response:
     },
 )
 def list_fetches(feed_id: FeedId, wired: Wired) -> Response:
-    """What its last polls came to, the last first. `fetch_id` leads to the bytes: `GET /raw/{fetch_id}`."""
+    """The results of the last polls, the last first. `fetch_id` leads to the bytes: `GET /raw/{fetch_id}`."""
     return JSONResponse({"fetches": wired.registry.journal(listing.one(wired.registry, str(feed_id)).id)})
 
 

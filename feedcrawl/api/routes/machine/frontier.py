@@ -1,4 +1,4 @@
-"""The frontier: what lies ahead in figures, its tasks, its hosts, and pages that callers have fetched."""
+"""The frontier: its statistics, tasks and hosts, and the import of pages to fetch."""
 
 from __future__ import annotations
 
@@ -75,7 +75,9 @@ class Urls(BaseModel):
     responses={200: schemas.answer("Figures", {"type": "object"})},
 )
 def frontier_figures(wired: Wired) -> Response:
-    """Tasks by what they are, where their hosts stand, and how late tasks were taken."""
+    """Numbers of tasks by status, kind, origin and source, the states of their hosts, and how late tasks were
+    taken.
+    """
     figures = wired.frontier.figures()
     return JSONResponse(listing.figures_record(figures) | {"due": figures.due})
 
@@ -93,9 +95,9 @@ def list_urls(
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> Response:
-    """Tasks in no order, as SCAN goes through them: a page may have more than `limit`, or none and yet not be the last.
+    """Tasks in no order, as SCAN returns them: a page may have more than `limit`, or none without being the last.
 
-    Go on while `next` is given.
+    Continue while `next` is given.
     """
     place = place_of(cursor) or (0.0, "0")
     if not (place[1].isascii() and place[1].isdigit() and len(place[1]) < 40):
@@ -117,7 +119,7 @@ def list_urls(
     },
 )
 def import_urls(body: Urls, wired: Wired) -> Response:
-    """Has pages fetched as articles. Each is judged by itself: one that is refused stops no other."""
+    """Enqueues pages to fetch as articles. Each URL is judged separately: a refused URL does not affect others."""
     wanted = imports.Wanted(body.category, body.priority, body.again)
     return JSONResponse({"urls": wired.imports.queue_urls(body.urls, wanted)}, 202)
 
@@ -141,7 +143,7 @@ async def import_file_of_urls(
     priority: Annotated[int, Query(ge=1, le=10)] = 5,
     again: Annotated[bool, Query(description="fetch those too that were fetched lately")] = False,
 ) -> Response:
-    """The same with a file: a URL a line; empty lines and those that begin with `#` say nothing."""
+    """The same with a file: one URL per line; empty lines and lines that begin with `#` are ignored."""
     lines = imports.lines_of(decode(await request.body()).text)
     wanted = imports.Wanted(category, priority, again)
     return JSONResponse({"urls": await run_in_threadpool(wired.imports.queue_urls, lines, wanted)}, 202)
@@ -153,6 +155,6 @@ async def import_file_of_urls(
     responses={200: schemas.answer("Pace and circuit", {"type": "object"})},
 )
 def get_host(host: Annotated[str, Path(min_length=1, max_length=253)], wired: Wired) -> Response:
-    """A host's pace and circuit, those of its registered domain, and what its tasks wait for."""
+    """A host's pace and circuit, those of its registered domain, and the reason why its tasks wait."""
     found = wired.frontier.host(host.lower())
     return JSONResponse(listing.host_record(found) | {"because": WHY[found.waits_for]})

@@ -24,7 +24,7 @@ async def healthz() -> dict[str, str]:
 
 @router.get("/readyz", operation_id="readyz")
 async def readyz(wired: Wired) -> Response:
-    """The store answers and is the one that it was; 503 with the reason if not."""
+    """The store answers and still has this data directory's data; 503 with the reason otherwise."""
     return await to_thread.run_sync(_readiness, wired.client, wired.readiness, limiter=_THREADS)
 
 

@@ -1,4 +1,4 @@
-"""Pages that callers want: named by their URL, followed by their record, tried again where they failed."""
+"""Page records: request a page by its URL, follow its record, retry a failed page."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _TAKEN_ANSWER = schemas.answer("Taken; the crawl does the rest", schemas.fields(
 
 
 class FromUrl(BaseModel):
-    """A page, and which of the caller's collections shall hold it."""
+    """A page, and the caller's collection that it is put into."""
 
     model_config = ConfigDict(
         extra="forbid", strict=True, json_schema_extra={"examples": [{"url": "https://news.example.com/bridge"}]}
@@ -47,10 +47,10 @@ class FromUrl(BaseModel):
     "/from_url", status_code=202, operation_id="media_from_url", responses={202: _TAKEN_ANSWER, **answers(404)}
 )
 def media_from_url(body: FromUrl, request: Request, wired: Wired, caller: Writer) -> Response:
-    """Has a page fetched as an article, and kept in a collection of the caller's.
+    """Requests a page as an article, and puts it into a collection of the caller.
 
-    The answer comes at once; follow `GET /media/{media_id}`. What is stored already is ready at once, what has failed
-    is tried again. `duplicate`: the URL is known to lead to another article, whose record this is.
+    The response comes at once; follow `GET /media/{media_id}`. A stored article is ready at once, a failed page is
+    tried again. `duplicate`: the URL is known to lead to another article, whose record this is.
     """
     url, request_id = wired.gate.passed(body.url), getattr(request.state, "request_id", None)
     made = wired.media.submit(url, caller.actor, wired.now(), collection=body.collection, request_id=request_id)
@@ -64,7 +64,7 @@ def media_from_url(body: FromUrl, request: Request, wired: Wired, caller: Writer
     dependencies=[Depends(needs("read"))],
 )
 def get_media(media_id: MediaId, wired: Wired) -> Response:
-    """What became of a page, with its text once it is read. A `duplicate` is the article of `duplicate_of`."""
+    """The record of a page, with its text once it is read. A `duplicate` has the article of `duplicate_of`."""
     return JSONResponse({"data": wired.media.get(str(media_id))})
 
 
@@ -76,7 +76,7 @@ def get_media(media_id: MediaId, wired: Wired) -> Response:
     dependencies=[Depends(needs("write"))],
 )
 def retry_media(media_id: MediaId, wired: Wired) -> Response:
-    """Another round of attempts for what has failed or still waits; 409 for anything else."""
+    """Starts another round of attempts for a failed or waiting page; 409 in any other state."""
     return _taken(wired.media.retry(str(media_id), wired.now()), duplicate=False, enqueued=True)
 
 

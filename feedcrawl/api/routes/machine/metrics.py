@@ -1,4 +1,4 @@
-"""What Prometheus asks for: the fleet's figures, those that Redis knows."""
+"""Metrics for Prometheus: the statistics of the whole fleet, from Redis."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _reader = needs("read")
 
 
 async def _allowed(request: Request, wired: Wired) -> None:
-    """Whoever has a token, or anybody where FEEDCRAWL_API_OPEN_METRICS says so."""
+    """Permits callers with a token, and all callers if FEEDCRAWL_API_OPEN_METRICS is set."""
     if not wired.config.api_open_metrics:
         await _reader(request, None, None)
     await known_parameters(request)
@@ -33,7 +33,9 @@ async def _allowed(request: Request, wired: Wired) -> None:
     responses={200: schemas.document("Text format of Prometheus", CONTENT_TYPE_LATEST)},
 )
 def metrics(wired: Wired) -> Response:
-    """Figures of the whole fleet, the same at each process. A worker's own are at its FEEDCRAWL_METRICS_PORT."""
+    """Metrics of the whole fleet, the same at each process. A worker's own metrics are at its
+    FEEDCRAWL_METRICS_PORT.
+    """
     registry = CollectorRegistry()
     registry.register(Fleet(wired.measured))
     return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)

@@ -1,4 +1,4 @@
-"""The subscriptions as one list, out and in."""
+"""Export and import of the subscriptions as one list."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from feedcrawl.store.subscriptions.registry import Registry
 router = APIRouter(prefix="/opml", tags=["opml"], dependencies=[Depends(needs("read"))])
 
 AT_ONCE = 1_000
-"""Feeds of a list that are subscribed before it is answered."""
+"""Feeds of a list that are subscribed before the response; longer lists become a job."""
 TYPES = {"opml": "text/x-opml; charset=utf-8", "text": "text/plain", "csv": "text/csv", "json": "application/json"}
 _REFUSED = schemas.fields(url={"type": "string"}, code={"type": "string"}, detail={"type": "string"})
 _IMPORTED = schemas.fields(
@@ -69,7 +69,7 @@ async def export_feeds(
     *,
     form: Annotated[Literal["opml", "text", "csv", "json"], Query(alias="format")] = "opml",
 ) -> Response:
-    """All subscriptions as a list for other programs, with what was decided of each.
+    """All subscriptions as a list for other programs, with the settings of each.
 
     Callers that ask at the same time get one list, made after all of them have asked.
     """
@@ -106,9 +106,9 @@ async def import_feeds(
     *,
     category: Annotated[str | None, Query(max_length=MAX_CATEGORY, description="that they get besides")] = None,
 ) -> Response:
-    """Subscribes to the feeds of a list: OPML, a URL a line, CSV or JSON, whatever its type says.
+    """Subscribes to the feeds of a list: OPML, a URL per line, CSV or JSON; the Content-Type is ignored.
 
-    A list of up to 1 000 feeds is answered when that is done; a longer one at once (202), with a job to follow.
+    A list of up to 1 000 feeds is answered after all are subscribed; a longer list at once (202), with a job to follow.
     """
     body, categories = await request.body(), categories_of([category or ""])
     feeds = await run_in_threadpool(wired.imports.read_feeds, body, categories, request.state.request_id)
@@ -128,5 +128,5 @@ async def import_feeds(
     responses={200: schemas.answer("The import", _JOB), **problems.answers(404)},
 )
 def get_import(job_id: Annotated[UUID, Path(description="id of an import")], wired: Wired) -> Response:
-    """How far the import of a long list is, and what it refused."""
+    """The progress of the import of a long list, and the refused feeds."""
     return JSONResponse(imports.job_record(wired.imports.find_job(str(job_id))))

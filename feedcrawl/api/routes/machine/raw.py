@@ -1,4 +1,4 @@
-"""The archive: an exchange with a server, as a record or as the bytes that came."""
+"""The archive: an exchange with a server, as a record or as the bytes received."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def get_raw(
         Query(description="the exact bytes: a whole message, or the body as it was sent, with its content coding"),
     ] = None,
 ) -> Response:
-    """An exchange that lies in this machine's archive; where it lies on another, the problem says on which."""
+    """An exchange in this machine's archive; if it is on another machine, the problem names that machine."""
     if part is None:
         return JSONResponse(capture.record(wired.config.data_dir, str(fetch_id)))
     content = capture.read(wired.config.data_dir, str(fetch_id), part)

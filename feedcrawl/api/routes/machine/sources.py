@@ -1,4 +1,6 @@
-"""Sources: sites with settings of their own; those of the operator's file to read, others to say and to forget."""
+"""Sources: sites with settings of their own. Those of the operator's file are read-only, others can be set and
+deleted.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,7 @@ def list_sources(wired: Wired) -> Response:
 
 @router.get("/{name}", operation_id="get_source", responses={200: _ONE, **problems.answers(404)})
 def get_source(name: Name, wired: Wired) -> Response:
-    """A source with the fields that it was given."""
+    """A source with its given fields."""
     found = sources.all_of(wired.config.sources, wired.said_sources).get(name)
     if found is None:
         raise Refusal("no_such_source", f"there is no source {name!r}")
@@ -56,7 +58,7 @@ def get_source(name: Name, wired: Wired) -> Response:
     responses={200: _ONE, 201: schemas.answer("It is new", _SOURCE), **problems.answers(409)},
 )
 async def put_source(name: Name, entry: Entry, wired: Wired) -> Response:
-    """Says a source. Its feeds are subscribed and its hosts paced at once; running crawls follow within a minute."""
+    """Sets a source. Its feeds are subscribed and its hosts paced at once; running crawls follow within a minute."""
     said = {**entry, "name": entry.get("name", name)}
     if said["name"] != name:
         raise Refusal("bad_sources", "the name in the body is not the one in the path")
@@ -74,7 +76,7 @@ async def put_source(name: Name, entry: Entry, wired: Wired) -> Response:
     responses=problems.answers(404, 409),
 )
 def drop_source(name: Name, wired: Wired) -> None:
-    """Forgets a source. Its feeds stay subscribed until they are unsubscribed."""
+    """Deletes a source. Its feeds stay subscribed until they are unsubscribed."""
     sources.drop(wired.said_sources, wired.file_sources, name)
 
 
@@ -83,7 +85,7 @@ def _public(source: Source, in_file: Container[str]) -> dict[str, Any]:
 
 
 def _urls(said: dict[str, Any]) -> list[str]:
-    """The URLs that it names; what is no text `read_source` refuses."""
+    """The URLs that a source names; values that are not text are left to `read_source` to refuse."""
     named = (said.get(field) for field in ("base_url", "feed_url", "feed_urls", "sitemap_url", "sitemap_urls"))
     listed = (each if isinstance(each, list) else [each] for each in named)
     return [url for urls in listed for url in urls if isinstance(url, str)]

@@ -1,4 +1,4 @@
-"""Where hubs verify subscriptions and deliver what they push (W3C WebSub sections 5.3 and 7)."""
+"""Callbacks at which hubs verify subscriptions and deliver documents (W3C WebSub sections 5.3 and 7)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NO_SNIFFING = {"X-Content-Type-Options": "nosniff"}
 
 @router.get("/{token}", operation_id="verify_push")
 def verify(token: str, request: Request, wired: Wired) -> Response:
-    """Echoes the challenge of a subscription that was asked for; 404 for whatever else a hub intends."""
+    """Echoes the challenge of a requested subscription; 404 for any other intent of a hub."""
     said = request.query_params
     names = ("mode", "topic", "challenge", "lease_seconds", "reason")
     intent = Intent(*(said.get(f"hub.{name}") for name in names))
@@ -34,9 +34,10 @@ def verify(token: str, request: Request, wired: Wired) -> Response:
 
 @router.post("/{token}", status_code=202, operation_id="deliver_push")
 async def deliver(token: str, request: Request, wired: Wired) -> Response:
-    """Takes a push: 202 once it is in the store. What is not signed by its hub is answered alike, and ignored.
+    """Accepts a delivery: 202 once it is in the store. A delivery without the hub's signature gets the same response
+    and is ignored.
 
-    The callback is looked up before the body is read: of a stranger's nothing is.
+    The callback is looked up before the body is read: no body of a stranger is read.
     """
     signatures = request.headers.getlist("x-hub-signature")
     declared = request.headers.get("content-type", "")
@@ -53,7 +54,7 @@ async def deliver(token: str, request: Request, wired: Wired) -> Response:
 
 @contextmanager
 def _counting_strangers(request: Request) -> Iterator[None]:
-    """Counts a request to a callback that does not exist as one of its address, which may ask so often and no more."""
+    """Counts a request to an unknown callback against the rate of its address."""
     try:
         yield
     except Refusal as error:
