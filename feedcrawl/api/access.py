@@ -70,7 +70,9 @@ def caller_of(request: Request, known: Tokens, api_host: str) -> Caller:
     if text is not None:
         token = tokens.find(known, text)
         if token is None:
-            raise Refusal("token_unknown", "there is no such token, or not any more: `scrapy token list` names them")
+            raise Refusal(
+                "token_unknown", "the token is unknown or revoked: `scrapy token list` lists the valid tokens"
+            )
         return Caller(token.actor, granted(token.scope), token.id)
     if is_loopback(api_host) and _is_local(request):
         return Caller(LOCAL, frozenset(SCOPES))

@@ -28,7 +28,7 @@ _RFC3339: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[Tt ].*)?")
 def _as_text(value: Any) -> Any:
     """Refuses a time that is not text: a bare number may be seconds or milliseconds."""
     if isinstance(value, str) and not _RFC3339.fullmatch(value):
-        raise ValueError("a moment is written as 2026-11-28T12:00:00Z")
+        raise ValueError("a time must have the form 2026-11-28T12:00:00Z")
     return value
 
 
@@ -37,13 +37,13 @@ def _in_utc(moment: datetime) -> datetime:
     try:
         return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
     except OverflowError:
-        raise ValueError("a moment lies between the years 1 and 9999 of UTC") from None
+        raise ValueError("a time must be between the years 1 and 9999 in UTC") from None
 
 
 Moment = Annotated[datetime, BeforeValidator(_as_text), AfterValidator(_in_utc)]
 """A time in UTC; a time without a zone is taken as UTC."""
 Cursor = Annotated[str | None, Query(max_length=200, description="`next` of the page before")]
-Limit = Annotated[int, Query(ge=1, le=MAX_LIMIT, description="at most so many")]
+Limit = Annotated[int, Query(ge=1, le=MAX_LIMIT, description="items per page at most")]
 
 
 def cursor_of(place: Place) -> str:

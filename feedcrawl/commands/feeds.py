@@ -37,8 +37,8 @@ class Command(OnStores, ScrapyCommand):
     def add_options(self, parser: ArgumentParser) -> None:
         """--json, --budget."""
         super().add_options(parser)
-        parser.add_argument("--budget", action="store_true", help="what the polls come to, and what delay they buy")
-        parser.add_argument("--json", action="store_true", help="a JSON array, or the object of the one named")
+        parser.add_argument("--budget", action="store_true", help="show the demand of polls and the predicted delay")
+        parser.add_argument("--json", action="store_true", help="a JSON array, or an object if one feed is named")
 
     def answer(self, wired: Stores, args: list[str], opts: Namespace) -> int:
         """The named feeds, or all by URL; or the action that the first word names."""

@@ -51,11 +51,9 @@ class Command(ScrapyCommand):
         super().add_options(parser)
         parser.add_argument("--to", metavar="DIR", default="fixtures", help="where cases are saved (%(default)s)")
         parser.add_argument(
-            "--check", action="store_true", help="extract again all cases of DIR, and tell what differs"
+            "--check", action="store_true", help="extract all cases of DIR again, and print the differences"
         )
-        parser.add_argument(
-            "--accept", action="store_true", help="with --check: what is found now is expected from now on"
-        )
+        parser.add_argument("--accept", action="store_true", help="with --check: save the present results as expected")
 
     def process_options(self, args: list[str], opts: Namespace) -> None:
         """Reads the command line."""

@@ -34,7 +34,7 @@ class Command(OnStores, ScrapyCommand):
         parser.add_argument(
             "--limit", metavar="N", type=int, default=20, help="joins listed, newest first (%(default)s)"
         )
-        parser.add_argument("--json", action="store_true", help="a JSON array, or the object of the one named")
+        parser.add_argument("--json", action="store_true", help="a JSON array, or an object if one merge is named")
 
     def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
         """The action that the first argument names."""

@@ -41,7 +41,7 @@ class Command(OnStores, ScrapyCommand):
         """--once, --status."""
         super().add_options(parser)
         parser.add_argument("--once", action="store_true", help="end when all that is there is sent")
-        parser.add_argument("--status", action="store_true", help="tell as JSON what waits to be sent, and end")
+        parser.add_argument("--status", action="store_true", help="print the number of waiting events as JSON, and end")
 
     def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
         """Relays until SIGTERM or Ctrl-C."""

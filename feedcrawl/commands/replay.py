@@ -45,8 +45,10 @@ class Command(OnStores, ScrapyCommand):
         parser.add_argument("--host", help="fetched from this host")
         parser.add_argument("--uid", help="fetched for the article with this uid")
         parser.add_argument("--url", help="fetched from this URL")
-        parser.add_argument("--write", action="store_true", help="store what differs, and tell of it")
-        parser.add_argument("--json", action="store_true", help="a line of JSON for each page, and one with the counts")
+        parser.add_argument("--write", action="store_true", help="store the differences, and send their events")
+        parser.add_argument(
+            "--json", action="store_true", help="a line of JSON for each page, and a last line with the counts"
+        )
 
     def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
         """Replays, and prints the results."""

@@ -39,7 +39,9 @@ class Command(OnStores, ScrapyCommand):
         from feedcrawl.commands.exit_status import DONE  # noqa: PLC0415 - see the package
 
         if args:
-            raise UsageError("it takes no name: what is restored is the data directory's", print_help=False)
+            raise UsageError(
+                "restore takes no arguments: it restores the subscriptions of the data directory", print_help=False
+            )
         if opts.accept:
             wired.generation.accept()
             sys.stdout.write("the server is taken as it is\n")

@@ -44,7 +44,7 @@ class Command(OnStores, ScrapyCommand):
         """--category, --pick, --set, --backfill, --as-is."""
         super().add_options(parser)
         parser.add_argument(
-            "--category", metavar="NAME[,NAME…]", default="", help="categories of what is named, comma separated"
+            "--category", metavar="NAME[,NAME…]", default="", help="categories of the subscriptions, comma separated"
         )
         parser.add_argument("--pick", default="", metavar="N|all", help="which of the feeds that a page offers")
         parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="an override; may repeat")

@@ -44,7 +44,7 @@ class Command(OnStores, ScrapyCommand):
             default="read",
             help="create: read, write or admin, each with the former (%(default)s)",
         )
-        parser.add_argument("--json", action="store_true", help="create: a JSON object; list: one in each line")
+        parser.add_argument("--json", action="store_true", help="create: a JSON object; list: a JSON object per line")
 
     def answer(self, wired: Stores, args: list[str], opts: Namespace) -> int:
         """One of the actions."""

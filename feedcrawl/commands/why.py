@@ -38,7 +38,9 @@ class Command(OnStores, ScrapyCommand):
     def add_options(self, parser: ArgumentParser) -> None:
         """--lines, --diff."""
         super().add_options(parser)
-        parser.add_argument("--diff", action="store_true", help="what its publisher rewrote since the version before")
+        parser.add_argument(
+            "--diff", action="store_true", help="show what the publisher changed since the previous version"
+        )
         parser.add_argument("--lines", metavar="N", type=int, default=10, help="lines of its journal (%(default)s)")
 
     def answer(self, wired: Stores, args: list[str], opts: Namespace) -> int:

@@ -91,7 +91,7 @@ def check_json(body: bytes) -> None:
         if b"\\u" in body:
             json.dumps(value, ensure_ascii=False).encode()  # half of a surrogate pair is not text
     except (ValueError, RecursionError) as error:
-        raise Refusal("bad_json", f"the body is no JSON that can be used: {str(error)[:200]}") from None
+        raise Refusal("bad_json", f"the body must be strict JSON: {str(error)[:200]}") from None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:

@@ -46,7 +46,7 @@ class Which(BaseModel):
         [], max_length=1000, description="URLs or uids"
     )
     all: bool = False
-    limit: int = Field(dead_letters.NO_LIMIT, ge=1, description="at most so many, oldest first")
+    limit: int = Field(dead_letters.NO_LIMIT, ge=1, description="number of dead letters at most, oldest first")
 
     def wanted(self, now: float) -> Wanted:
         """The conditions; Refusal (`say_which` `bad_age`)."""
