@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from feedcrawl.config import Config, ConfigError
+from feedcrawl.folders import located
 from feedcrawl.settings import from_environment
 
 
@@ -17,7 +18,7 @@ def config(**given: Any) -> Config:
 
 def test_defaults_are_usable_and_fixed() -> None:
     defaults = config()
-    assert (defaults.data_dir, defaults.host_delay_sec, defaults.lease_sec) == (Path("data"), 1.0, 60.0)
+    assert (defaults.data_dir, defaults.host_delay_sec, defaults.lease_sec) == (located(Path("data")), 1.0, 60.0)
     assert (defaults.contact, defaults.hosts_file, defaults.fairness) == (None, None, None)
     with pytest.raises(FrozenInstanceError):
         defaults.lease_sec = 1  # type: ignore[misc]
