@@ -60,7 +60,7 @@ class FeedTasks(Answers):
         self._pushes = self.wired.pushes.load(ids) if self.wired.websub.on else {}
 
     def request(self, lease: Lease) -> Request | None:
-        """The conditional request of a poll."""
+        """The conditional request of a poll; None if a delivery that brought the task has been read already."""
         feed = self._feeds.get(lease.id.removeprefix("feed:"))
         if feed is None:  # unsubscribed while the task was in progress
             self.leases.done(lease, status="dead", reason="unsubscribed")
@@ -69,6 +69,10 @@ class FeedTasks(Answers):
         if pushed is not None and pushed.delivery is not None and lease.task.url == feed.subscription.url:
             return self._delivery(lease, feed, pushed)
         whole = feed.wants_archives or "whole" in payload or "search" in payload
+        wait = 0.0 if whole else self.wired.websub.unread_wait_sec(feed, lease.history.again)
+        if wait > 0:
+            self.leases.done(lease, status="pending", reason="waits", delay_sec=wait)
+            return None
         asked = Question("plain", Validators()) if whole else polling.question(feed, self.wired.now())
         meta = {
             "feed": feed,

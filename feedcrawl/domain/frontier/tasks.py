@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 Kind = Literal["feed", "sitemap", "article", "archive", "page", "websub", "file"]
 Origin = Literal["feed", "sitemap", "spider", "manual", "queue"]
 Lane = Literal["poll", "page"]
-Again = Literal["", "edited", "retry", "operator", "queue_again", "push", "own_outage"]
+Again = Literal["", "edited", "retry", "operator", "queue_again", "push", "delivery", "own_outage"]
 """The reason for fetching an ended URL again within the time for which the frontier remembers it; "": it is not
 fetched.
 """

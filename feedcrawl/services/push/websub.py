@@ -178,7 +178,7 @@ class WebSub:
         if kept == "full":
             raise Refusal("push_queue_full", "earlier deliveries of this feed wait to be read")
         if self._pushes.waiting(feed.id):  # a replay too: the first poll may never have been queued
-            self._frontier.push([poll_task(feed.subscription)], again="push")
+            self._frontier.push([poll_task(feed.subscription)], again="delivery")
         return kept
 
     def _pinged(self, feed: Feed, now: float) -> str:
@@ -218,12 +218,21 @@ class WebSub:
         feed, now = poll.feed, poll.at.timestamp()
         self._pushes.update(feed.id, lambda old: old and leases.brought(old, len(poll.new)))
         next_at = moment(feed.polls.next_at)
-        at_once = next_at is None or poll.waiting > 1 or poll.lease.history.again not in (None, "push")
+        at_once = next_at is None or poll.waiting > 1 or poll.lease.history.again not in (None, "delivery")
         wait = 0.0 if at_once or next_at is None else max(next_at.timestamp() - now, 0.0)
         wait = self._ping(feed.id, now) if poll.failed else wait
         line = push_line(poll, wait)
         commit = [*self._pushes.read(feed.id), *self._registry.note(feed.id, line)]
         return {"status": "pending", "reason": "push", "delay_sec": wait, "commit": commit}
+
+    def unread_wait_sec(self, feed: Feed, again: str | None) -> float:
+        """Seconds until the scheduled poll of a feed without a waiting delivery; 0 if the poll is due now.
+
+        A delivery that is repeated, or arrives, while a worker reads brings the task again; there may be nothing left
+        to read then, and the feed's host is not requested for that.
+        """
+        next_at = moment(feed.polls.next_at)
+        return max(next_at.timestamp() - self._at(), 0.0) if again == "delivery" and next_at is not None else 0.0
 
     def _tell(self, feed_id: str, push: Push, event: str, reason: str) -> None:
         """Log one line for a change; a hub that keeps failing is logged once."""

@@ -1,5 +1,6 @@
 """Asking hubs, and what follows when they do not do as they say; the clock is the test's."""
 
+import hmac
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -13,6 +14,7 @@ import pytest
 import redis
 from scrapy.settings import Settings
 
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.push.leases import relied_on
 from feedcrawl.domain.push.protocol import Intent, Topic
@@ -165,6 +167,31 @@ def test_a_hub_that_a_poll_names_is_asked_and_another_in_its_place(hubs: Hubs) -
         "other.test",
         {"topic": TOPIC},
     )
+
+
+def test_a_delivery_repeated_while_it_is_read_brings_no_poll(hubs: Hubs) -> None:
+    token, body = hubs.ask()["hub.callback"].rpartition("/")[2], b"<rss/>"
+    hubs.service.intent(token, Intent("subscribe", TOPIC, "challenge", "86400"))
+    secret = hubs.push.current.secret
+    signatures = [f"sha256={hmac.new(secret.encode(), body, 'sha256').hexdigest()}"]
+    assert hubs.service.deliver(token, signatures, "application/rss+xml", body) == "kept"
+    (lease,) = hubs.wired.frontier.take(9).leases
+    assert lease.history.again == "delivery"
+    assert hubs.service.deliver(token, signatures, "application/rss+xml", body) == "replayed"
+    commit = hubs.wired.pushes.read(hubs.feed_id)
+    hubs.wired.frontier.done(lease, status="pending", reason="push", delay_sec=9000, commit=commit)
+    (lease,) = hubs.wired.frontier.take(9).leases  # the repetition may be one whose delivery was never queued
+    assert lease.history.again == "delivery"
+    assert hubs.wired.pushes.waiting(hubs.feed_id) == 0
+    feed = hubs.wired.registry.load([hubs.feed_id])[hubs.feed_id]
+    later = rfc3339(hubs.now + timedelta(hours=2))
+    waits = [
+        (again, next_at, hubs.service.unread_wait_sec(replace(feed, polls=replace(feed.polls, next_at=next_at)), again))
+        for again in ("delivery", "push", None)
+        for next_at in (later, rfc3339(hubs.now), None)
+    ]
+    assert [(again, next_at) for again, next_at, wait in waits if wait > 0] == [("delivery", later)]
+    assert waits[0][-1] == pytest.approx(7200, abs=1)
 
 
 def test_without_a_public_url_no_hub_is_asked(hubs: Hubs) -> None:
