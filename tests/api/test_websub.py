@@ -108,7 +108,7 @@ def test_a_push_is_in_the_store_and_its_feed_due_when_it_is_answered(pushed: Pus
     assert pushed.post().status_code == 202
     task = pushed.wired.frontier.find(f"feed:{pushed.feed_id}")
     assert task is not None
-    assert task[1].again == "push"
+    assert task[1].again == "delivery"
     found = pushed.wired.pushes.load([pushed.feed_id])[pushed.feed_id]
     assert found.delivery is not None
     assert (found.delivery.body, found.delivery.content_type, found.waiting) == (BODY, "application/rss+xml", 1)
@@ -210,7 +210,7 @@ def test_a_kill_before_the_answer_costs_nothing_when_the_hub_comes_again(pushed:
     assert pushed.waiting == 1
     task = pushed.wired.frontier.find(f"feed:{pushed.feed_id}")
     assert task is not None
-    assert task[1].again == "push"
+    assert task[1].again == "delivery"
 
 
 def test_a_hub_is_asked_to_come_again_while_too_much_waits(pushed: Pushed) -> None:
