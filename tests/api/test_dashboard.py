@@ -3,7 +3,9 @@
 import json
 import re
 import time
+from base64 import b64encode
 from collections.abc import Iterator
+from hashlib import sha256
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -179,7 +181,10 @@ def test_an_article_is_shown_in_a_frame_in_which_nothing_can_run(wired: Wiring, 
     assert "a version before" in page
     content = client.get(f"/dashboard/articles/{uids[0]}/content")
     policy = content.headers["content-security-policy"]
-    assert policy.startswith("default-src 'none'; style-src 'self';")
+    (sheet,) = re.findall("<style>(.*?)</style>", content.text, re.DOTALL)
+    source = b64encode(sha256(sheet.encode()).digest()).decode()
+    assert policy.startswith(f"default-src 'none'; style-src 'sha256-{source}'; base-uri 'none';")
+    assert "<link" not in content.text  # a sandboxed frame has no origin: the API refuses its requests as cross-site
     assert policy.endswith("; sandbox")
     assert "[The hall]" in content.text
     assert "<img" not in content.text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from datetime import UTC, datetime
 from hashlib import sha256
 from importlib.resources import files
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 STYLE: Final = (files(__name__) / "style.css").read_bytes()
 ICON: Final = (files(__name__) / "icon.svg").read_bytes()
 STYLE_PATH: Final = f"/dashboard/style.css?v={sha256(STYLE).hexdigest()[:12]}"
+STYLE_SOURCE: Final = f"'sha256-{b64encode(sha256(STYLE).digest()).decode()}'"
+"""Permits the style sheet inside a page (CSP). A sandboxed frame has no origin: its request for one is cross-site."""
 POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'"
@@ -144,4 +147,11 @@ _environment = Environment(
 _environment.filters.update(
     duration=duration, in_words=in_words, number=number, segment=segment, short=short, size=size, web=web, when=when
 )
-_environment.globals.update(ago=ago, query=query, share=share, style=STYLE_PATH, version=__version__)
+_environment.globals.update(
+    ago=ago,
+    query=query,
+    share=share,
+    style=STYLE_PATH,
+    style_text=Markup(STYLE.decode()),  # noqa: S704 - the package's own file
+    version=__version__,
+)

@@ -40,7 +40,8 @@ FeedId = Annotated[str, Path(max_length=64)]
 Uid = Annotated[str, Path(pattern="^[0-9a-f]{16}$")]
 
 CONTENT_POLICY: Final = (
-    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox"
+    f"default-src 'none'; style-src {pages.STYLE_SOURCE}; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; "
+    "sandbox"
 )
 TICKS: Final = 5
 LEAST_BARS: Final = 20
