@@ -151,8 +151,11 @@ def test_an_empty_one(client: httpx.Client, form: str) -> None:
 
 
 def test_what_a_caller_writes_stays_a_value(client: httpx.Client) -> None:
-    query = 'x="><script>&limit=2&y=>; rel="evil"'
-    answer = client.get(f"/collections/default.atom?{query}")
+    hostile = 'x="><script>&limit=2&y=>; rel="evil"'
+    refused = client.get(f"/collections/default.atom?{hostile}")
+    assert (refused.status_code, refused.json()["code"]) == (422, "unknown_parameter")
+    assert (refused.headers["content-type"], b"<script" in refused.content) == ("application/problem+json", False)
+    answer = client.get("/collections/default.atom?%6cimit=%32")
     assert set(answer.links) == {"self", "hub"}
     assert b"<script" not in answer.content
     assert parse(answer.content, url=str(answer.url)).self_url == answer.links["self"]["url"]
