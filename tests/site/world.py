@@ -115,6 +115,9 @@ class World:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+        if self.url is None:  # a killed process cannot stop the embedded server
+            with contextlib.suppress(redis.ConnectionError), self.client() as client:
+                client.shutdown(nosave=True)
 
     def feeds_file(self, text: str) -> str:
         """The argument that names a file with this list of feeds."""
