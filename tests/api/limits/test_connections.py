@@ -2,6 +2,7 @@
 
 import contextlib
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -98,11 +99,18 @@ def test_half_sent_requests_take_no_place_of_a_request(
 
 def test_an_answer_that_nobody_reads_is_not_kept_for_ever(local: Callers, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "UNREAD_SEC", 0.3)
+    lost, end = threading.Event(), connections.Connection.connection_lost
+
+    def seen(connection: connections.Connection, error: Exception | None) -> None:
+        end(connection, error)
+        lost.set()
+
+    monkeypatch.setattr(connections.Connection, "connection_lost", seen)
     for number in range(300):
         local.wired.client.xadd(EVENTS, {"type": "x", "data": '"' + str(number) * 20_000 + '"'})
     with opened(local) as connection:
         connection.sendall(b"GET /events?limit=300 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-        time.sleep(2)
+        assert lost.wait(60)
         length = 0
         with contextlib.suppress(ConnectionError):
             while piece := connection.recv(1 << 20):
