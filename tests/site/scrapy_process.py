@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import time
+import weakref
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -58,6 +59,7 @@ class Process:
             streams = [each.fileno() for each in (theirs, null, out or null, err or null)]
             socket.send_fds(_server(), [b"1"], streams)
         self._connection, self._read = ours, b""
+        weakref.finalize(self, ours.close)  # of a process that a test killed and did not wait for
         request = {"words": self.args, "env": dict(env), "cwd": str(REPOSITORY)}
         ours.sendall(json.dumps(request).encode() + b"\n")
         self.pid = self._line(None)
