@@ -51,7 +51,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     if options.numprocesses is None and not options.usepdb and config.args_source is pytest.Config.ArgsSource.TESTPATHS:
         options.numprocesses = PROCESSES_PER_CORE * (os.cpu_count() or 1)
     if options.numprocesses and options.dist == "no":
-        options.dist, options.loadscopereorder = "loadgroup", False
+        options.dist, options.loadscopereorder = "loadfile", False
         # All processes have to collect the same tests in the same order, those made from a set too.
         os.environ.setdefault("PYTHONHASHSEED", str(random.randrange(1 << 32)))
 
@@ -69,27 +69,19 @@ def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str)
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
-    """Leaves slow tests out unless they are named, and keeps those together that share what a module's fixtures start.
+    """Leaves slow tests out unless they are named; the tests of a file run in one process.
 
     Whole crawls come first: a long one that starts last would have the other processes wait for it.
     """
     for item in items:
         if item.get_closest_marker("chromium"):
             item.add_marker("slow")
-        if item.path.parent != WHOLE_CRAWLS or shares_fixtures(item):
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
     if not config.option.slow and not any("::" in argument for argument in config.args):
         slow = [item for item in items if item.get_closest_marker("slow")]
         config.hook.pytest_deselected(items=slow)
         items[:] = [item for item in items if not item.get_closest_marker("slow")]
     yield
     items.sort(key=lambda item: item.path.parent != WHOLE_CRAWLS)
-
-
-def shares_fixtures(item: pytest.Item) -> bool:
-    """True if the test uses a fixture of its module, which each process would start anew."""
-    definitions = item._fixtureinfo.name2fixturedefs.values()
-    return any(definition[-1].scope == "module" for definition in definitions)
 
 
 @pytest.fixture(scope="session")

@@ -77,6 +77,7 @@ def test_after_each_write_all_that_was_told_is_there_and_a_lost_end_is_work_agai
         middle = sorted(uids, key=lambda uid: seen["ended", uid])[4]
         resume_from(server, written, seen["article_ready", middle])  # told, and its end is lost
         world.crawl("again", argument)
+        campaign.rest()  # leases of the worker before run out
         assert campaign.account() == Account(articles=8, lost=0, stored_twice=0, leases_left=0)
 
 

@@ -25,7 +25,6 @@ from feedcrawl.store.frontier.scripts import FrontierPolicy
 
 pytestmark = [
     pytest.mark.chromium,
-    pytest.mark.xdist_group("test_rendering"),  # one after the other: they count the browsers on this machine
     pytest.mark.timeout(150),
     pytest.mark.skipif(not any(map(shutil.which, NAMES)), reason="there is no Chromium on PATH"),
 ]
