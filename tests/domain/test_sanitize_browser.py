@@ -126,7 +126,7 @@ without = pytest.mark.skipif(not any(map(shutil.which, NAMES)), reason="there is
 
 @pytest.mark.chromium
 @without
-@pytest.mark.timeout(170)
+@pytest.mark.timeout(600)
 def test_nothing_runs_and_only_images_are_asked_for() -> None:
     batches = ["\n<hr>\n".join(CLEANED[start : start + BATCH]) for start in range(0, len(CLEANED), BATCH)]
     seen = asyncio.run(show([f"<!DOCTYPE html><body>{batch}" for batch in batches], again=True))
@@ -139,7 +139,7 @@ def test_nothing_runs_and_only_images_are_asked_for() -> None:
 
 @pytest.mark.chromium
 @without
-@pytest.mark.timeout(170)
+@pytest.mark.timeout(600)
 def test_the_same_browser_runs_the_payloads_as_they_are() -> None:
     sample = PAYLOADS[::24]
     seen = asyncio.run(show([f"<!DOCTYPE html><body>{payload}" for payload in sample], again=False))

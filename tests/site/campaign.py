@@ -45,6 +45,9 @@ NOT_ASLEEP = {"child_parsing", "half_line", "half_published"}
 NOT_KILLED = {"worker stopped", "worker asked to end", "killed before its feed was subscribed"}
 NAMED = [(kind, step) for kind, steps in STEPS.items() for step in steps]
 
+STARTS = 8
+"""Crawls at most until nothing is pending."""
+
 
 @dataclass(frozen=True, slots=True)
 class Account:
@@ -253,6 +256,12 @@ class Campaign:
         listed.write_text("".join(f"{feed} kept\n" for feed in self._unheard()))
         self._hasten()
         self.world.crawl("rest", *([f"feeds={listed}"] if listed.stat().st_size else []))
+        for number in range(STARTS):  # a retry may wait longer than a crawl lingers
+            if not self._left():
+                break
+            time.sleep(LEASE_SEC)
+            self._hasten()
+            self.world.crawl(f"rest-{number}")
         self.world.crawl("again", "now=1")
 
     def _hasten(self) -> None:
