@@ -1,4 +1,4 @@
-"""Scrapy's settings for this project; the project's own are declared in `config.py`.
+"""Scrapy's settings for this project; the project's own are declared in `config/`.
 
 The only module that reads the environment: each declared setting, and the few that scrapy-redis brings, may be given as
 an environment variable of the same name; `-s NAME=value` and a spider's settings override the variable.

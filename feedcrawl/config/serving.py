@@ -1,0 +1,46 @@
+"""Settings of the API, push, metrics, traces and logs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from feedcrawl.domain.operations.settings import setting
+
+LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+
+
+@dataclass(frozen=True)
+class ServingSettings:
+    """The API, push, metrics, traces and logs."""
+
+    api_host: str = setting("127.0.0.1", "address", "on which `scrapy api` listens", section="API and push")
+    api_port: int = setting(8000, "port", "on which `scrapy api` listens", at_least=1, at_most=65_535)
+    api_rate: float = setting(
+        12000, "requests a minute", "of one token or address, at each process of the API; 0 = any number"
+    )
+    api_write_rate: float = setting(600, "requests a minute", "of these that change data; 0 = any number")
+    api_max_body_bytes: int = setting(1 << 20, "bytes", "of JSON that is sent to the API")
+    api_max_upload_bytes: int = setting(16 << 20, "bytes", "of a list or file that is sent to the API")
+    api_max_feeds: int = setting(1000000, "feeds", "subscribed over the API at most; 0 = any number")
+    api_open_metrics: bool = setting("false", "true or false", "`/metrics` of the API requires no token")
+    public_url: str | None = setting(
+        None, "URL", "at which hubs reach the API; without it no hub is asked for deliveries"
+    )
+    hub_url: str | None = setting(
+        None, "URL", "of a WebSub hub at which readers of collections may subscribe (`rel=hub`)"
+    )
+    push_sha1: bool = setting("false", "true or false", "accept deliveries signed with SHA-1, as some hubs still do")
+    metrics_host: str = setting("127.0.0.1", "address", "on which a worker serves its metrics", section="Metrics")
+    metrics_port: int = setting(
+        0, "port", "of `/metrics` for Prometheus, one for each worker of a machine; 0 = none", at_most=65_535
+    )
+    tracing: bool = setting(
+        "false",
+        "true or false",
+        "export spans by OpenTelemetry to `OTEL_EXPORTER_OTLP_ENDPOINT`",
+        section="Tracing",
+    )
+    log_format: str = setting(
+        "console", "console or json", "form of log lines", section="Logs", choices=("console", "json")
+    )
+    log_level: str = setting("INFO", "level", "lowest level that is logged", choices=LOG_LEVELS)
