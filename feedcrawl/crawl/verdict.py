@@ -86,7 +86,7 @@ class Verdicts:
         """
         way = self._leases.way
         if cause in OF_THE_WAY and not lease.probe:
-            self._turned(way.failed(lease.task))
+            self._turned(way.failed(lease.task, cause))
         return way.since is not None and (cause in OF_THE_WAY or cause == "circuit_open")
 
     def _turned(self, change: str | None) -> None:

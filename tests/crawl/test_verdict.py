@@ -216,15 +216,16 @@ WAYS = [
 
 
 @pytest.mark.parametrize("error", WAYS, ids=repr)
-def test_when_ten_hosts_fail_it_is_our_own_outage_and_nothing_is_counted(
+def test_when_nine_of_ten_hosts_fail_it_is_our_own_outage_and_nothing_is_counted(
     verdicts: Verdicts, frees: Frees, caplog: Any, error: Exception
 ) -> None:
     caplog.set_level(logging.INFO)
+    verdicts.answered(of_host("good.test"), Response("http://x.test/"))
     outcomes = [verdicts.failed(of_host(f"h{number}.test"), error) for number in range(12)]
-    assert [outcome.reason for outcome in outcomes[9:]] == ["own_outage"] * 3
-    assert [outcome.fate for outcome in outcomes[9:]] == ["give_back"] * 3
-    assert [signal for signal, _ in frees.told] == ["site"] * 9 + ["none"] * 3
-    assert frees.forgiven == [f"h{number}.test" for number in range(10)]
+    assert [outcome.reason == "own_outage" for outcome in outcomes] == [False] * 8 + [True] * 4
+    assert [outcome.fate for outcome in outcomes[8:]] == ["give_back"] * 4
+    assert [signal for signal, _ in frees.told] == ["ok"] + ["site"] * 8 + ["none"] * 4
+    assert frees.forgiven == [f"h{number}.test" for number in range(9)]
     assert [record.message for record in caplog.records if "outage" in record.message] == ["own_outage"]
     for number in range(12):
         verdicts.answered(of_host(f"h{number}.test"), Response("http://x.test/"))
@@ -233,6 +234,13 @@ def test_when_ten_hosts_fail_it_is_our_own_outage_and_nothing_is_counted(
         "own_outage_over",
     ]
     assert verdicts.failed(of_host("h0.test"), error).reason != "own_outage"
+
+
+@pytest.mark.parametrize("error", [net.DNSLookupError(), net.ConnectionRefusedError(), net.ConnectError()], ids=repr)
+def test_three_hosts_suffice_where_no_host_responds(verdicts: Verdicts, frees: Frees, error: Exception) -> None:
+    outcomes = [verdicts.failed(of_host(f"h{number}.test"), error) for number in range(4)]
+    assert [outcome.reason == "own_outage" for outcome in outcomes] == [False, False, True, True]
+    assert frees.forgiven == ["h0.test", "h1.test", "h2.test"]
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,11 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
 from feedcrawl.domain.frontier import outage
+from feedcrawl.domain.urls import site_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,23 +19,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """The latest result of a host: a response (`task` is None), or the task that could not reach the host."""
+    """The latest result of a host: a response (`task` is None), or the task that could not reach the host.
+
+    `lost`: True if the failure is one of a machine without network.
+    """
 
     at: float
     task: Task | None
+    lost: bool = False
 
 
 class Way:
     """The state of this worker's own network.
 
-    A host that was away when an outage proved to be the hosts' own is no evidence until it responds.
+    A host that was away when an outage proved to be the hosts' own is no evidence until it responds; neither is a host
+    that failed during an outage and fails again after its end.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._heard: OrderedDict[str, Heard] = OrderedDict()
         self._failed = 0
+        self._lost = 0
         self._away: set[str] = set()
+        self._suspected: set[str] = set()
         self._tried_at = float("-inf")
         self.since: float | None = None
 
@@ -68,28 +77,46 @@ class Way:
     def answered(self, host: str) -> Literal["begun", "ended"] | None:
         """Note that a host has responded; `ended` if our own outage ends by it."""
         self._away.discard(host)
-        return self._note(host, None)
+        self._suspected.discard(host)
+        return self._note(host, Heard(self._clock(), None))
 
-    def failed(self, task: Task) -> Literal["begun", "ended"] | None:
-        """Note that a task's host could not be reached; `begun` if our own outage begins by it."""
-        return None if task.host in self._away else self._note(task.host, task)
+    def failed(self, task: Task, reason: int | str) -> Literal["begun", "ended"] | None:
+        """Note that a task's host could not be reached, for a reason in OF_THE_WAY; `begun` if our own outage begins
+        by it.
+        """
+        if self.since is None and task.host in self._suspected:
+            self._away.add(task.host)
+        if task.host in self._away:
+            return None
+        return self._note(task.host, Heard(self._clock(), task, reason in outage.OF_A_LOST_NETWORK))
 
-    def _note(self, host: str, task: Task | None) -> Literal["begun", "ended"] | None:
-        now = self._clock()
+    def _note(self, host: str, heard: Heard) -> Literal["begun", "ended"] | None:
+        now = heard.at
         self._forget(host)
-        self._heard[host] = Heard(now, task)
-        self._failed += task is not None
+        self._heard[host] = heard
+        self._failed += heard.task is not None
+        self._lost += heard.lost
         while (oldest := next(iter(self._heard))) != host and self._heard[oldest].at < now - outage.WINDOW_SEC:
             self._forget(oldest)
-        before, self.since = self.since, outage.step(self.since, now, failed=self._failed, asked=len(self._heard))
+        lost = self._lost if self._is_varied() else 0
+        counts = {"failed": self._failed, "asked": len(self._heard), "lost": lost}
+        before, self.since = self.since, outage.step(self.since, now, **counts)
         if (before is None) == (self.since is None):
             return None
         if before is None:
             return "begun"
+        self._suspected = set(self.failing)
         if now - before > outage.LONGEST_SEC:
             self._away.update(self.failing)
         return "ended"
 
+    def _is_varied(self) -> bool:
+        """True if the hosts are of several registered domains: one domain that fails as a whole is itself at fault."""
+        domains = {site_of(host) or host for host in islice(self._heard, outage.MANY_HOSTS)}
+        return len(domains) > 1
+
     def _forget(self, host: str) -> None:
         heard = self._heard.pop(host, None)
-        self._failed -= heard is not None and heard.task is not None
+        if heard is not None:
+            self._failed -= heard.task is not None
+            self._lost -= heard.lost

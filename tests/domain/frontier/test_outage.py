@@ -1,6 +1,6 @@
 import pytest
 
-from feedcrawl.domain.frontier.outage import LONGEST_SEC, OF_THE_WAY, over_budget, step
+from feedcrawl.domain.frontier.outage import LONGEST_SEC, OF_A_LOST_NETWORK, OF_THE_WAY, over_budget, step
 from feedcrawl.domain.frontier.outcome import FAILURES
 
 
@@ -23,6 +23,23 @@ from feedcrawl.domain.frontier.outcome import FAILURES
 )
 def test_when_it_is_our_own(since, now, failed, asked, expected):
     assert step(since, now, failed=failed, asked=asked) == expected
+
+
+@pytest.mark.parametrize(
+    ("since", "failed", "asked", "lost", "expected"),
+    [
+        (None, 2, 2, 2, None),
+        (None, 3, 3, 3, 5.0),
+        (None, 9, 9, 9, 5.0),
+        (None, 3, 4, 3, None),  # one host responds
+        (None, 3, 3, 2, None),  # one fails by TLS or a time-out
+        (1.0, 3, 3, 0, 1.0),
+        (1.0, 2, 3, 2, None),
+    ],
+)
+def test_few_hosts_show_it_if_all_are_lost(since, failed, asked, lost, expected):
+    assert step(since, 5.0, failed=failed, asked=asked, lost=lost) == expected
+    assert OF_A_LOST_NETWORK < OF_THE_WAY
 
 
 def test_only_failures_of_the_way_are_evidence():
