@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from anyio.to_thread import current_default_thread_limiter
 from fastapi import FastAPI
 
 from feedcrawl import __version__
-from feedcrawl.api import problems
+from feedcrawl.api import openapi, problems
 from feedcrawl.api.etags import ETags
 from feedcrawl.api.idempotency import Idempotency
 from feedcrawl.api.jobs import Jobs
@@ -82,9 +82,19 @@ async def _serving(app: FastAPI) -> AsyncIterator[None]:
     await app.state.jobs.end()
 
 
+class Api(FastAPI):
+    """The framework's application with the OpenAPI document of this project."""
+
+    def openapi(self) -> dict[str, Any]:
+        """The document, made once."""
+        if self.openapi_schema is None:
+            self.openapi_schema = openapi.completed(super().openapi())
+        return self.openapi_schema
+
+
 def create_app(wired: Wiring) -> FastAPI:
     """The API on the stores of this process; the caller of this function closes the stores."""
-    app = FastAPI(
+    app = Api(
         title="feedcrawl",
         version=__version__,
         openapi_tags=[{"name": name, "description": text} for name, text in TAGS.items()],

@@ -11,6 +11,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
+from feedcrawl.api import schemas
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.secrets import without_secrets
 from feedcrawl.store.disk.files import DiskUnavailable
@@ -159,22 +160,30 @@ def _allowed(request: Request) -> list[str]:
     return sorted({*taken, "HEAD"} if "GET" in taken else taken)
 
 
-_PROBLEM: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "type": {"type": "string"},
-        "title": {"type": "string"},
-        "status": {"type": "integer"},
-        "code": {"type": "string", "description": "The reason, as in logs, metrics and journals"},
-        "detail": {"type": "string", "description": "What is wrong and what to do"},
+_PROBLEM = schemas.component(
+    "Problem",
+    {
+        "type": "object",
+        "properties": {
+            "type": {"type": "string"},
+            "title": {"type": "string"},
+            "status": {"type": "integer"},
+            "code": {"type": "string", "description": "The reason, as in logs, metrics and journals"},
+            "detail": {"type": "string", "description": "What is wrong and what to do"},
+        },
+        "required": ["type", "title", "status", "code", "detail"],
     },
-    "required": ["type", "title", "status", "code", "detail"],
-}
+)
 
 
 def answers(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Documentation of the problems that a route may answer with, including those of all routes."""
+    """Documentation of the problems that a route may answer with, including those of all routes with a caller."""
+    return documented(*ALWAYS, *statuses)
+
+
+def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Documentation of the problems with these statuses."""
     return {
         status: {"description": HTTPStatus(status).phrase, "content": {MEDIA_TYPE: {"schema": _PROBLEM}}}
-        for status in sorted({*ALWAYS, *statuses})
+        for status in sorted(set(statuses))
     }

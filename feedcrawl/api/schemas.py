@@ -1,52 +1,74 @@
-"""The records of docs/data-format.md in the OpenAPI document, by their published JSON Schemas."""
+"""The schemas of the OpenAPI document: records of docs/data-format.md as named components, pages, responses."""
 
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final
 
-from feedcrawl.domain.schemas import schema
+from feedcrawl.domain.schemas import fields_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from feedcrawl.domain.schemas import Schema
+
+
+_COMPONENTS: Final[dict[str, Schema]] = {}
+
+
+def component(name: str, content: Schema) -> Schema:
+    """A reference to a schema that the document lists under `name`, from which client generators name a class."""
+    assert _COMPONENTS.setdefault(name, content) == content, f"two components are named {name}"
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def components() -> dict[str, Schema]:
+    """The named schemas of all routes."""
+    return dict(sorted(_COMPONENTS.items()))
+
 
 @cache
-def _published(kind: type) -> dict[str, Any]:
-    return {key: value for key, value in schema(kind).items() if not key.startswith("$")}
+def _published(kind: type) -> Schema:
+    return {"description": " ".join((kind.__doc__ or "").split()), **fields_of(kind)}
 
 
-def published(kind: type, *, without: Iterable[str] = (), **more: dict[str, Any]) -> dict[str, Any]:
-    """The published schema of a record, without some of its fields and with others."""
+def published(kind: type, *, without: Iterable[str] = (), **more: Schema) -> Schema:
+    """The schema of a record, without some of its fields and with others."""
     found = _published(kind)
     left = {field: value for field, value in found["properties"].items() if field not in set(without)}
     required = [field for field in found["required"] if field in left]
     return {**found, "properties": left | more, "required": [*required, *more]}
 
 
-def only(kind: type, fields: Iterable[str]) -> dict[str, Any]:
+def only(kind: type, fields: Iterable[str]) -> Schema:
     """The published schema of a record with only some of its fields."""
     return published(kind, without=set(_published(kind)["properties"]) - set(fields))
 
 
-def fields(**properties: dict[str, Any]) -> dict[str, Any]:
+def fields(**properties: Schema) -> Schema:
     """An object that has these fields and no others."""
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
-def page_of(name: str, item: dict[str, Any]) -> dict[str, Any]:
+def page_of(name: str, item: Schema) -> Schema:
     """A page of items under their name, and the cursor of the next page."""
     more = {"type": ["string", "null"], "description": "`cursor` of the next page; null on the last"}
-    listed: dict[str, Any] = {"type": "array", "items": item}
+    listed: Schema = {"type": "array", "items": item}
     return fields(**{name: listed, "next": more})
 
 
-def document(description: str, media_type: str) -> dict[str, Any]:
+def document(description: str, media_type: str) -> Schema:
     """A documented response in another program's format."""
     kind = "object" if media_type.partition(";")[0].endswith("json") else "string"
-    return answer(description, {"type": kind}, media_type.partition(";")[0])
+    return answer(description, {"type": kind, "description": description}, media_type.partition(";")[0])
 
 
-def answer(description: str, content: dict[str, Any], media_type: str = "application/json") -> dict[str, Any]:
+def answer(description: str, content: Schema, media_type: str = "application/json") -> Schema:
     """A documented response."""
     return {"description": description, "content": {media_type: {"schema": content}}}
+
+
+def text_or_bytes(*media_types: str) -> Schema:
+    """The content of an uploaded file, which is read whatever its Content-Type is."""
+    texts = {each.partition(";")[0]: {"schema": {"type": "string"}} for each in media_types}
+    return {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}, **texts}

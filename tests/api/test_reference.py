@@ -33,3 +33,34 @@ def test_people_read_it_without_anything_from_elsewhere(public: Callers) -> None
     for path in ("POST /feeds", "GET /raw/{fetch_id}", "DELETE /sources/{name}"):
         assert f"<code>{path}</code>" in answer.text
     assert "https://news.example.com/feed.xml" in answer.text  # the example of a body
+    assert "`" not in answer.text
+    for record in ("Feed", "Article", "Problem", "Why"):
+        assert f'id="record-{record}"' in answer.text
+        assert f'<a href="#record-{record}">{record}</a>' in answer.text
+
+
+def test_each_status_of_a_layer_is_documented(public: Callers) -> None:
+    document = public.client().get("/openapi.json").json()
+    subscribe = document["paths"]["/feeds"]["post"]
+    assert {"201", "200", "400", "401", "403", "408", "409", "413", "414", "415", "422", "429", "503"} == set(
+        subscribe["responses"]
+    )
+    assert [each["name"] for each in subscribe["parameters"]] == ["Idempotency-Key"]
+    assert set(document["paths"]["/healthz"]["get"]["responses"]) == {"200"}
+    assert set(document["paths"]["/readyz"]["get"]["responses"]) == {"200", "503"}
+    assert document["components"]["schemas"]["Problem"]["required"] == ["type", "title", "status", "code", "detail"]
+    assert "HTTPValidationError" not in document["components"]["schemas"]
+
+
+def test_no_schema_is_left_open(public: Callers) -> None:
+    document = public.client().get("/openapi.json").json()
+    bare = {"type": "object"}
+    open_ones = [
+        (path, method, status)
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+        for status, each in operation["responses"].items()
+        for content in each.get("content", {}).values()
+        if content.get("schema", {}) in ({}, bare)
+    ]
+    assert not open_ones

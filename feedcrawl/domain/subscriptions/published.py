@@ -152,3 +152,48 @@ class JournalLineRecord(TypedDict):
     ]
     documents: NotRequired[Annotated[Positive, About("Of a walk that ended: archive documents that were read")]]
     notes: NotRequired[Annotated[list[str], About("Faults of the document that were tolerated")]]
+
+
+class WhyCandidate(TypedDict):
+    """A wait that a rule of the cadence proposed."""
+
+    rule: Annotated[str, About("Reason code of the rule")]
+    wait_sec: Annotated[float, About("Seconds until the next poll")]
+    because: Annotated[str, About("The rule in words")]
+    won: Annotated[bool, About("True for the wait that was chosen")]
+
+
+class WhyHub(TypedDict):
+    """The feed's WebSub subscription."""
+
+    url: Annotated[str, About("URL of the hub")]
+    state: Annotated[str, About("State of the subscription")]
+    reason: Annotated[str | None, About("Reason code of that state")]
+    lease_until: Annotated[Time | None, About("End of the hub's lease")]
+    pushes: Annotated[Count, About("Number of deliveries")]
+    last_push_at: Annotated[Time | None, About("Time of the last delivery")]
+    misses: Annotated[Count, About("Entries that polls found before the hub sent them")]
+    relied_on: Annotated[bool, About("True if deliveries replace most polls")]
+
+
+class WhyRecord(TypedDict):
+    """The time of a feed's next poll, and how it was chosen."""
+
+    id: Annotated[Uuid, About("Id of the feed")]
+    url: Annotated[WebUrl, About("URL of the feed")]
+    title: Annotated[str | None, About("Title of the feed")]
+    next_at: Annotated[Time | None, About("Time of the next poll")]
+    interval_sec: Annotated[float | None, About("Seconds between the last poll and the next")]
+    reason: Annotated[str | None, About("Reason code of that time")]
+    because: Annotated[str | None, About("The reason in words")]
+    candidates: Annotated[list[WhyCandidate], About("Each rule with the wait that it proposed")]
+    new_entries_per_day: Annotated[float | None, About("Rate of new entries")]
+    mean_delay_sec: Annotated[float | None, About("Mean time in which a new entry is found")]
+    not_sent: Annotated[list[str], About("Validators that are not sent, with the reason")]
+    possibly_missed: Annotated[Count, About("Polls between which entries may have come and gone")]
+    last_fetch_at: Annotated[Time | None, About("Last poll")]
+    last_success_at: Annotated[Time | None, About("Last poll with a usable response")]
+    last_result: Annotated[str | None, About("Result of the last poll")]
+    last_status: Annotated[int | None, About("HTTP status of the last poll")]
+    consecutive_failures: Annotated[Count, About("Consecutive polls without a usable response")]
+    hub: Annotated[WhyHub | None, About("WebSub subscription; null if the feed names no hub")]

@@ -10,10 +10,16 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from feedcrawl.domain.errors import Refusal
-from feedcrawl.domain.frontier.figures import DIMENSIONS
 
 if TYPE_CHECKING:
-    from feedcrawl.domain.frontier.figures import Figures, HostFigures
+    from feedcrawl.domain.frontier.figures import Figures, HostFigures, Key, Lateness
+    from feedcrawl.domain.frontier.statistics_records import (
+        FrontierRecord,
+        LatenessRecord,
+        PacedHostRecord,
+        PacedRecord,
+        TaskCount,
+    )
     from feedcrawl.domain.frontier.tasks import History, Task
     from feedcrawl.store.frontier.interface import Frontier
 
@@ -100,31 +106,42 @@ def task_record(task: Task, history: History) -> dict[str, Any]:
     }
 
 
-def figures_record(figures: Figures) -> dict[str, Any]:
+def figures_record(figures: Figures) -> FrontierRecord:
     """The frontier's statistics, as programs read them."""
     return {
-        "tasks": [
-            dict(zip(DIMENSIONS, key, strict=True)) | {"tasks": number} for key, number in sorted(figures.tasks.items())
-        ],
+        "tasks": [_task_count(key, number) for key, number in sorted(figures.tasks.items())],
         "leased": figures.leased,
         "places": [{"lane": lane, "place": place, "number": n} for (lane, place), n in figures.places.items()],
-        "lateness": {
-            lane: {
-                "buckets": [[None if bound == inf else bound, number] for bound, number in late.buckets],
-                "count": late.count,
-                "total_sec": late.total_sec,
-            }
-            for lane, late in figures.lateness.items()
-        },
+        "lateness": {lane: _lateness(late) for lane, late in figures.lateness.items()},
     }
 
 
-def host_record(host: HostFigures) -> dict[str, Any]:
+def _task_count(key: Key, number: int) -> TaskCount:
+    status, kind, origin, source = key
+    return {"status": status, "kind": kind, "origin": origin, "source": source, "tasks": number}
+
+
+def _lateness(late: Lateness) -> LatenessRecord:
+    buckets: list[list[float | None]] = [[None if bound == inf else bound, number] for bound, number in late.buckets]
+    return {"buckets": buckets, "count": late.count, "total_sec": late.total_sec}
+
+
+def host_record(host: HostFigures) -> PacedHostRecord:
     """A host with its registered domain, as programs read them."""
-    return paced_record(host) | {"domain": paced_record(host.domain) if host.domain else None}
+    return {**paced_record(host), "domain": paced_record(host.domain) if host.domain else None}
 
 
-def paced_record(host: HostFigures) -> dict[str, Any]:
+def paced_record(host: HostFigures) -> PacedRecord:
     """The pace and circuit of a host or domain; `waits_for` is a key of `figures.WHY`."""
-    names = ("name", "tasks", "busy", "concurrency", "delay_sec", "doublings", "circuit", "failures", "wait_sec")
-    return {name: getattr(host, name) for name in names} | {"waits_for": host.waits_for}
+    return {
+        "name": host.name,
+        "tasks": host.tasks,
+        "busy": host.busy,
+        "concurrency": host.concurrency,
+        "delay_sec": host.delay_sec,
+        "doublings": host.doublings,
+        "circuit": host.circuit,
+        "failures": host.failures,
+        "wait_sec": host.wait_sec,
+        "waits_for": host.waits_for,
+    }

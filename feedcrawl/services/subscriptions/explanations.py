@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from feedcrawl.domain.cadence.reasons import in_words, winner
 from feedcrawl.domain.cadence.tempo import entries_per_day
@@ -13,10 +13,11 @@ from feedcrawl.domain.push.leases import relied_on, state
 
 if TYPE_CHECKING:
     from feedcrawl.domain.push.leases import Push
+    from feedcrawl.domain.subscriptions.published import WhyCandidate, WhyHub, WhyRecord
     from feedcrawl.domain.subscriptions.records import Feed
 
 
-def explained(feed: Feed, push: Push | None, now: datetime) -> dict[str, Any]:
+def explained(feed: Feed, push: Push | None, now: datetime) -> WhyRecord:
     """The next poll, each candidate with its wait in seconds, and the state of the feed's hub."""
     polls = feed.polls
     per_day = entries_per_day(polls.cadence_state.arrivals)
@@ -42,7 +43,7 @@ def explained(feed: Feed, push: Push | None, now: datetime) -> dict[str, Any]:
     }
 
 
-def candidates(feed: Feed) -> list[dict[str, Any]]:
+def candidates(feed: Feed) -> list[WhyCandidate]:
     """The candidates of the decision, and which of them won."""
     won = winner(feed.polls.reason or "", feed.polls.candidates)
     return [
@@ -51,7 +52,7 @@ def candidates(feed: Feed) -> list[dict[str, Any]]:
     ]
 
 
-def hub(push: Push, now: datetime) -> dict[str, Any]:
+def hub(push: Push, now: datetime) -> WhyHub:
     """The state of a feed's WebSub subscription."""
     at = now.timestamp()
     return {

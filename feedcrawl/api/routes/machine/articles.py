@@ -20,15 +20,17 @@ Answers = dict[int | str, dict[str, Any]]
 router = APIRouter(prefix="/articles", tags=["articles"], dependencies=[Depends(needs("read"))])
 
 Uid = Annotated[str, Path(pattern="^[0-9a-f]{16}$", description="uid of an article", examples=["cc02fb5fb5814a26"])]
-OUTLINED = schemas.only(ArticleRecord, OUTLINE)
+OUTLINED = schemas.component("ArticleOutline", schemas.only(ArticleRecord, OUTLINE))
 _SIGHTINGS: dict[str, Any] = {
     "type": "array",
     "items": {"type": "string"},
     "description": "Other URLs under which it was met",
 }
-_LIST: Answers = {200: schemas.answer("Articles without their text", schemas.page_of("articles", OUTLINED))}
+_PAGE = schemas.component("ArticlePage", schemas.page_of("articles", OUTLINED))
+_ARTICLE = schemas.component("Article", schemas.published(ArticleRecord, without=["type"], sightings=_SIGHTINGS))
+_LIST: Answers = {200: schemas.answer("Articles without their text", _PAGE)}
 _ONE: Answers = {
-    200: schemas.answer("The article", schemas.published(ArticleRecord, without=["type"], sightings=_SIGHTINGS)),
+    200: schemas.answer("The article", _ARTICLE),
     308: {"description": "It has joined the article to which `Location` leads"},
     **answers(404),
 }

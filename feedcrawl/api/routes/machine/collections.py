@@ -32,19 +32,28 @@ router = APIRouter(prefix="/collections", tags=["collections"])
 Reader = Annotated[Caller, Depends(needs("read"))]
 Writer = Annotated[Caller, Depends(needs("write"))]
 Name = Annotated[str, Path(pattern=f"^{NAME.pattern}$", description="name of a collection", examples=["default"])]
-_COLLECTION = schemas.fields(
-    name={"type": "string"},
-    articles={"type": "integer", "minimum": 0, "description": "How many it holds"},
-    created_at={"type": ["string", "null"], "format": "date-time", "description": "null for the default one"},
+_COLLECTION = schemas.component(
+    "Collection",
+    schemas.fields(
+        name={"type": "string"},
+        articles={"type": "integer", "minimum": 0, "description": "How many it holds"},
+        created_at={"type": ["string", "null"], "format": "date-time", "description": "null for the default one"},
+    ),
 )
-_ALL = schemas.answer("Collections", schemas.fields(collections={"type": "array", "items": _COLLECTION}))
+_ALL = schemas.answer(
+    "Collections",
+    schemas.component("Collections", schemas.fields(collections={"type": "array", "items": _COLLECTION})),
+)
 _SHOWN_OF_MEDIA = ("media_id", "uid", "requested_url", "processing_status")
-_HELD = schemas.fields(
-    **schemas.only(MediaRecord, _SHOWN_OF_MEDIA)["properties"],
-    held_since={"type": "string", "format": "date-time"},
-    article={"oneOf": [OUTLINED, {"type": "null"}], "description": "Without its text; null until it is read"},
+_HELD = schemas.component(
+    "CollectedArticle",
+    schemas.fields(
+        **schemas.only(MediaRecord, _SHOWN_OF_MEDIA)["properties"],
+        held_since={"type": "string", "format": "date-time"},
+        article={"oneOf": [OUTLINED, {"type": "null"}], "description": "Without its text; null until it is read"},
+    ),
 )
-_PAGE = schemas.answer("What it holds", schemas.page_of("held", _HELD))
+_PAGE = schemas.answer("What it holds", schemas.component("CollectedPage", schemas.page_of("held", _HELD)))
 
 
 class NewCollection(BaseModel):
@@ -94,6 +103,7 @@ def let_article_go(name: Name, uid: Uid, wired: Wired, caller: Writer) -> None:
 @router.get(
     "/{name}.atom",
     operation_id="collection_as_atom",
+    response_class=Response,
     dependencies=[Depends(needs("read")), HEAVY],
     responses={200: schemas.document("Atom 1.0", ATOM_TYPE), **answers(404)},
 )
@@ -111,6 +121,7 @@ def collection_as_atom(
 @router.get(
     "/{name}.json",
     operation_id="collection_as_json_feed",
+    response_class=Response,
     dependencies=[Depends(needs("read")), HEAVY],
     responses={200: schemas.document("JSON Feed 1.1", JSON_TYPE), **answers(404)},
 )

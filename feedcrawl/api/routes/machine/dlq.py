@@ -15,6 +15,7 @@ from feedcrawl.api.limits.places import HEAVY
 from feedcrawl.api.paging import Cursor, place_of, shown
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.dead_letters import Letter, Wanted, age_sec
+from feedcrawl.domain.frontier.records import DeadLetterRecord
 from feedcrawl.domain.urls import MAX_URL_LENGTH
 from feedcrawl.services.operations import dead_letters
 
@@ -23,12 +24,17 @@ router = APIRouter(prefix="/dlq", tags=["dead letters"], dependencies=[Depends(n
 WRITES = [Depends(needs("write")), HEAVY]
 Reason = Annotated[str | None, Query(max_length=100, description="given up for it: http_404, total_timeout, …")]
 Age = Annotated[str | None, Query(pattern=r"^[0-9]{1,6}(\.[0-9]{1,6})?[smhd]$", description="90s, 15m, 12h, 7d")]
-_PAGE = schemas.fields(
-    letters={"type": "array", "items": {"type": "object"}},
-    count={"type": "integer", "description": "How many there are in all"},
-    next={"type": ["string", "null"]},
+_LETTER = schemas.component("DeadLetter", schemas.published(DeadLetterRecord))
+_PAGE = schemas.component(
+    "DeadLetterPage",
+    schemas.fields(
+        letters={"type": "array", "items": _LETTER},
+        count={"type": "integer", "description": "How many there are in all"},
+        next={"type": ["string", "null"], "description": "`cursor` of the next page; null on the last"},
+    ),
 )
-_REPLAYED = schemas.fields(replayed={"type": "integer"}, refused={"type": "integer"})
+_REPLAYED = schemas.component("Replayed", schemas.fields(replayed={"type": "integer"}, refused={"type": "integer"}))
+_DROPPED = schemas.component("Dropped", schemas.fields(dropped={"type": "integer"}))
 
 
 class Which(BaseModel):
@@ -95,7 +101,7 @@ def replay_dead_letters(body: Which, wired: Wired) -> Response:
     "/drop",
     operation_id="drop_dead_letters",
     dependencies=WRITES,
-    responses={200: schemas.answer("How many were dropped", schemas.fields(dropped={"type": "integer"}))},
+    responses={200: schemas.answer("How many were dropped", _DROPPED)},
 )
 def drop_dead_letters(body: Which, wired: Wired) -> Response:
     """Deletes dead letters."""

@@ -14,15 +14,15 @@ from feedcrawl.api.access import needs
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.limits.places import HEAVY
 from feedcrawl.api.paging import Cursor, Limit, Moment, place_of, shown
-from feedcrawl.api.routes.machine.feeds import ENTRIES
-from feedcrawl.domain.entries.records import EntryRecord
+from feedcrawl.api.routes.machine.feeds import ENTRIES, ENTRY
 from feedcrawl.services.subscriptions import stored_entries
 
 router = APIRouter(prefix="/entries", tags=["entries"], dependencies=[Depends(needs("read")), HEAVY])
 
 DEFAULT_AGE = timedelta(days=1)
-_ENTRY = schemas.published(EntryRecord)
-_CHOICE = schemas.fields(entry_uid={"type": "string"}, choices={"type": "array", "items": _ENTRY})
+_CHOICE = schemas.component(
+    "EntryChoices", schemas.fields(entry_uid={"type": "string"}, choices={"type": "array", "items": ENTRY})
+)
 
 
 @router.get("", operation_id="list_entries", responses={200: ENTRIES})
@@ -48,7 +48,7 @@ def list_entries(
     "/{entry_uid:path}",
     operation_id="get_entry",
     responses={
-        200: schemas.answer("The entry", _ENTRY),
+        200: schemas.answer("The entry", ENTRY),
         300: schemas.answer("Several feeds have an entry of this uid: name one as `feed_id`", _CHOICE),
         **problems.answers(404),
     },

@@ -35,13 +35,14 @@ MAX_STREAMS, MAX_STREAMS_OF_ONE = 100, 50
 """Open streams of all callers and of one: each reads the store every second."""
 SSE = "text/event-stream"
 NDJSON = "application/x-ndjson"
+_TEXT = {"schema": {"type": "string", "description": "A record of docs/data-format.md a line"}}
 
 
 @router.get(
     "/events",
     operation_id="read_events",
     response_class=Response,
-    responses={200: {"description": "Events", "content": {NDJSON: {}, SSE: {}}}},
+    responses={200: {"description": "Events", "content": {NDJSON: _TEXT, SSE: _TEXT}}},
 )
 async def read_events(
     request: Request,

@@ -20,7 +20,7 @@ from feedcrawl.config import Config
 from feedcrawl.domain.entries.records import EntryRecord
 from feedcrawl.domain.models import MAX_CATEGORY
 from feedcrawl.domain.subscriptions.listed import MAX_CATEGORIES, categories_of
-from feedcrawl.domain.subscriptions.published import FeedRecord, JournalLineRecord
+from feedcrawl.domain.subscriptions.published import FeedRecord, JournalLineRecord, WhyRecord
 from feedcrawl.domain.subscriptions.statistics import figures_of
 from feedcrawl.domain.urls import MAX_URL_LENGTH
 from feedcrawl.services.subscriptions import listing, registering, stored_entries
@@ -41,20 +41,43 @@ Categories = Annotated[
 Interval = Annotated[float | None, Field(gt=0, le=10**9, allow_inf_nan=False, description="seconds")]
 MISSING = problems.answers(404)
 
-_FIGURES = schemas.fields(
-    fetch_count={"type": "integer"},
-    success_rate={"type": ["number", "null"]},
-    not_modified_rate={"type": ["number", "null"]},
-    error_code_counts={"type": "object", "additionalProperties": {"type": "integer"}},
-    retry_count={"type": "integer"},
-    bytes_in={"type": "integer", "description": "Decoded bodies"},
-    average_latency_sec={"type": ["number", "null"]},
-    new_entries={"type": "array", "items": {"type": "integer"}, "description": "Of each poll, the last first"},
+_FIGURES = schemas.component(
+    "FeedStatistics",
+    schemas.fields(
+        fetch_count={"type": "integer"},
+        success_rate={"type": ["number", "null"]},
+        not_modified_rate={"type": ["number", "null"]},
+        error_code_counts={"type": "object", "additionalProperties": {"type": "integer"}},
+        retry_count={"type": "integer"},
+        bytes_in={"type": "integer", "description": "Decoded bodies"},
+        average_latency_sec={"type": ["number", "null"]},
+        new_entries={"type": "array", "items": {"type": "integer"}, "description": "Of each poll, the last first"},
+    ),
 )
-_FEED = schemas.published(FeedRecord)
-_ONE = schemas.published(FeedRecord, figures={**_FIGURES, "description": "Over the polls that its journal has"})
-_TAKEN = schemas.fields(id={"type": "string", "format": "uuid"}, next_at={"type": ["string", "null"]})
-ENTRIES = schemas.answer("Entries", schemas.page_of("entries", schemas.published(EntryRecord)))
+_FEED = schemas.component("Feed", schemas.published(FeedRecord))
+_ONE = schemas.component(
+    "FeedWithStatistics",
+    schemas.published(FeedRecord, figures={**_FIGURES, "description": "Over the polls that its journal has"}),
+)
+_TAKEN = schemas.component(
+    "DueFeed",
+    schemas.fields(
+        id={"type": "string", "format": "uuid"}, next_at={"type": ["string", "null"], "format": "date-time"}
+    ),
+)
+ENTRY = schemas.component("Entry", schemas.published(EntryRecord))
+ENTRIES = schemas.answer("Entries", schemas.component("EntryPage", schemas.page_of("entries", ENTRY)))
+_FEEDS = schemas.component("FeedPage", schemas.page_of("feeds", _FEED))
+_WHY = schemas.component("Why", schemas.published(WhyRecord))
+_FETCHES = schemas.component(
+    "Journal",
+    schemas.fields(
+        fetches={
+            "type": "array",
+            "items": schemas.component("JournalLine", schemas.published(JournalLineRecord)),
+        }
+    ),
+)
 
 
 class Decided(BaseModel):
@@ -104,7 +127,7 @@ class Changes(Decided):
 @router.get(
     "",
     operation_id="list_feeds",
-    responses={200: schemas.answer("Feeds", schemas.page_of("feeds", _FEED))},
+    responses={200: schemas.answer("Feeds", _FEEDS)},
 )
 def list_feeds(
     request: Request,
@@ -229,7 +252,7 @@ def list_entries_of_feed(
     return shown(request, {"entries": wired.files.told(found)}, following)
 
 
-@router.get("/{feed_id}/why", operation_id="why", responses={200: schemas.answer("Why", {"type": "object"}), **MISSING})
+@router.get("/{feed_id}/why", operation_id="why", responses={200: schemas.answer("Why", _WHY), **MISSING})
 def why(feed_id: FeedId, wired: Wired) -> Response:
     """The time of the next poll, each rule with the wait that it proposed, and the state of the feed's hub."""
     feed = listing.one(wired.registry, str(feed_id))
@@ -241,9 +264,7 @@ def why(feed_id: FeedId, wired: Wired) -> Response:
     "/{feed_id}/fetches",
     operation_id="list_fetches",
     responses={
-        200: schemas.answer(
-            "Its journal", schemas.fields(fetches={"type": "array", "items": schemas.published(JournalLineRecord)})
-        ),
+        200: schemas.answer("Its journal", _FETCHES),
         **MISSING,
     },
 )

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from feedcrawl.api import problems, schemas
+from feedcrawl.api import schemas
 from feedcrawl.api.access import needs
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.limits.places import HEAVY
 from feedcrawl.api.paging import Cursor, Limit, place_of, shown
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.figures import WHY
+from feedcrawl.domain.frontier.statistics_records import DueFrontierRecord, HostRecord
 from feedcrawl.domain.frontier.tasks import Kind
 from feedcrawl.domain.http.encodings import decode
 from feedcrawl.domain.models import MAX_CATEGORY
@@ -28,27 +29,37 @@ router = APIRouter(prefix="/frontier", tags=["frontier"], dependencies=[Depends(
 PARTS, PART = 100, 200
 """Of the frontier that one page goes through, and keys in each: a page with rare conditions then ends early."""
 Status = Literal["pending", "fetching", "fetched", "dead", "quarantined"]
-_TASK = schemas.fields(
-    **{name: {"type": "string"} for name in ("id", "status", "kind", "url", "host", "origin")},
-    **{name: {"type": "integer"} for name in ("priority", "attempts", "deaths")},
-    **{name: {"type": ["string", "null"]} for name in ("source", "reason", "last_error")},
+_TASK = schemas.component(
+    "Task",
+    schemas.fields(
+        **{name: {"type": "string"} for name in ("id", "status", "kind", "url", "host", "origin")},
+        **{name: {"type": "integer"} for name in ("priority", "attempts", "deaths")},
+        **{name: {"type": ["string", "null"]} for name in ("source", "reason", "last_error")},
+    ),
 )
-_URLS = schemas.answer("Tasks", schemas.page_of("urls", _TASK))
-_IMPORTED: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "url": {"type": "string"},
-        "uid": {"type": ["string", "null"], "description": "that its article will have, if no other is its canonical"},
-        "answer": {
-            "enum": ["queued", "again", "raised", "pending", "leased", "known", "refused"],
-            "description": "new; queued anew; waits, now sooner; waits; under way; fetched lately; cannot be fetched",
+_URLS = schemas.answer("Tasks", schemas.component("TaskPage", schemas.page_of("urls", _TASK)))
+_IMPORTED = schemas.component(
+    "ImportedUrl",
+    {
+        "type": "object",
+        "properties": {
+            "url": {"type": "string"},
+            "uid": {
+                "type": ["string", "null"],
+                "description": "that its article will have, if no other is its canonical",
+            },
+            "answer": {
+                "enum": ["queued", "again", "raised", "pending", "leased", "known", "refused"],
+                "description": "new; queued anew; waits, now sooner; waits; leased; fetched lately; cannot be fetched",
+            },
+            "code": {"type": "string"},
+            "detail": {"type": "string"},
         },
-        "code": {"type": "string"},
-        "detail": {"type": "string"},
+        "required": ["url", "uid", "answer"],
+        "additionalProperties": False,
     },
-    "required": ["url", "uid", "answer"],
-    "additionalProperties": False,
-}
+)
+_IMPORTED_URLS = schemas.component("ImportedUrls", schemas.fields(urls={"type": "array", "items": _IMPORTED}))
 
 
 class Urls(BaseModel):
@@ -72,14 +83,17 @@ class Urls(BaseModel):
     "",
     operation_id="frontier_figures",
     dependencies=[HEAVY],
-    responses={200: schemas.answer("Figures", {"type": "object"})},
+    responses={
+        200: schemas.answer("Numbers of tasks", schemas.component("Frontier", schemas.published(DueFrontierRecord)))
+    },
 )
 def frontier_figures(wired: Wired) -> Response:
     """Numbers of tasks by status, kind, origin and source, the states of their hosts, and how late tasks were
     taken.
     """
     figures = wired.frontier.figures()
-    return JSONResponse(listing.figures_record(figures) | {"due": figures.due})
+    record: DueFrontierRecord = {**listing.figures_record(figures), "due": figures.due}
+    return JSONResponse(record)
 
 
 @router.get("/urls", operation_id="list_urls", dependencies=[HEAVY], responses={200: _URLS})
@@ -114,8 +128,7 @@ def list_urls(
     operation_id="import_urls",
     dependencies=[Depends(needs("write")), HEAVY],
     responses={
-        202: schemas.answer("What became of each", schemas.fields(urls={"type": "array", "items": _IMPORTED})),
-        **problems.answers(413),
+        202: schemas.answer("What became of each", _IMPORTED_URLS),
     },
 )
 def import_urls(body: Urls, wired: Wired) -> Response:
@@ -130,10 +143,9 @@ def import_urls(body: Urls, wired: Wired) -> Response:
     operation_id="import_file_of_urls",
     dependencies=[Depends(needs("write")), HEAVY],
     responses={
-        202: schemas.answer("What became of each", schemas.fields(urls={"type": "array", "items": _IMPORTED})),
-        **problems.answers(413),
+        202: schemas.answer("What became of each", _IMPORTED_URLS),
     },
-    openapi_extra={"requestBody": {"required": True, "content": {"text/plain": {"schema": {"type": "string"}}}}},
+    openapi_extra={"requestBody": {"required": True, "content": schemas.text_or_bytes("text/plain")}},
 )
 async def import_file_of_urls(
     request: Request,
@@ -152,9 +164,10 @@ async def import_file_of_urls(
 @router.get(
     "/hosts/{host}",
     operation_id="get_host",
-    responses={200: schemas.answer("Pace and circuit", {"type": "object"})},
+    responses={200: schemas.answer("Pace and circuit", schemas.component("Host", schemas.published(HostRecord)))},
 )
 def get_host(host: Annotated[str, Path(min_length=1, max_length=253)], wired: Wired) -> Response:
     """A host's pace and circuit, those of its registered domain, and the reason why its tasks wait."""
     found = wired.frontier.host(host.lower())
-    return JSONResponse(listing.host_record(found) | {"because": WHY[found.waits_for]})
+    record: HostRecord = {**listing.host_record(found), "because": WHY[found.waits_for]}
+    return JSONResponse(record)

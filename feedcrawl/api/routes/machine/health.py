@@ -6,6 +6,7 @@ from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response
 
+from feedcrawl.api import problems, schemas
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.problems import problem
 from feedcrawl.services.operations.readiness import Readiness
@@ -16,13 +17,20 @@ _THREADS = CapacityLimiter(4)
 """Threads that no other route can take."""
 
 
-@router.get("/healthz", operation_id="healthz")
-async def healthz() -> dict[str, str]:
+_HEALTH = schemas.component("Health", schemas.fields(status={"type": "string", "enum": ["ok", "ready"]}))
+
+
+@router.get("/healthz", operation_id="healthz", responses={200: schemas.answer("The process lives", _HEALTH)})
+async def healthz() -> Response:
     """The process lives."""
-    return {"status": "ok"}
+    return JSONResponse({"status": "ok"})
 
 
-@router.get("/readyz", operation_id="readyz")
+@router.get(
+    "/readyz",
+    operation_id="readyz",
+    responses={200: schemas.answer("Ready", _HEALTH), 503: problems.documented(503)[503]},
+)
 async def readyz(wired: Wired) -> Response:
     """The store answers and still has this data directory's data; 503 with the reason otherwise."""
     return await to_thread.run_sync(_readiness, wired.client, wired.readiness, limiter=_THREADS)

@@ -24,12 +24,20 @@ router = APIRouter(prefix="/media", tags=["media"])
 
 MediaId = Annotated[UUID, Path(description="media_id of a record")]
 Writer = Annotated[Caller, Depends(needs("write"))]
-_RECORD = schemas.answer("The record", schemas.fields(data=schemas.published(MediaRecord)))
-_TAKEN = {
-    **schemas.only(MediaRecord, ["media_id", "duplicate", "processing_status"])["properties"],
-    "ingest_enqueued": {"type": "boolean", "description": "Whether the crawl has it to fetch"},
-}
-_TAKEN_ANSWER = schemas.answer("Taken; the crawl does the rest", schemas.fields(data=schemas.fields(**_TAKEN)))
+_PAGE_RECORD = schemas.component("PageRecord", schemas.published(MediaRecord))
+_RECORD = schemas.answer("The record", schemas.component("PageRecordData", schemas.fields(data=_PAGE_RECORD)))
+_TAKEN = schemas.component(
+    "RequestedPage",
+    schemas.fields(
+        **{
+            **schemas.only(MediaRecord, ["media_id", "duplicate", "processing_status"])["properties"],
+            "ingest_enqueued": {"type": "boolean", "description": "Whether the crawl has it to fetch"},
+        }
+    ),
+)
+_TAKEN_ANSWER = schemas.answer(
+    "Taken; the crawl does the rest", schemas.component("RequestedPageData", schemas.fields(data=_TAKEN))
+)
 
 
 class FromUrl(BaseModel):

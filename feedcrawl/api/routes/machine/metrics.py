@@ -29,6 +29,7 @@ async def _allowed(request: Request, wired: Wired) -> None:
 @router.get(
     "/metrics",
     operation_id="metrics",
+    response_class=Response,
     dependencies=[Depends(_allowed), HEAVY],
     responses={200: schemas.document("Text format of Prometheus", CONTENT_TYPE_LATEST)},
 )

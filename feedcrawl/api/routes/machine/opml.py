@@ -28,25 +28,34 @@ router = APIRouter(prefix="/opml", tags=["opml"], dependencies=[Depends(needs("r
 AT_ONCE = 1_000
 """Feeds of a list that are subscribed before the response; longer lists become a job."""
 TYPES = {"opml": "text/x-opml; charset=utf-8", "text": "text/plain", "csv": "text/csv", "json": "application/json"}
-_REFUSED = schemas.fields(url={"type": "string"}, code={"type": "string"}, detail={"type": "string"})
-_IMPORTED = schemas.fields(
-    ids={"type": "array", "items": {"type": "string", "format": "uuid"}, "description": "In the order of the list"},
-    refused={"type": "array", "items": _REFUSED},
-    left_out={"type": "integer", "description": "How many came after the first FEEDCRAWL_MAX_FEEDS_PER_LIST"},
+_REFUSED = schemas.component(
+    "RefusedFeed", schemas.fields(url={"type": "string"}, code={"type": "string"}, detail={"type": "string"})
 )
+_IMPORTED = schemas.component(
+    "ImportedFeeds",
+    schemas.fields(
+        ids={"type": "array", "items": {"type": "string", "format": "uuid"}, "description": "In the order of the list"},
+        refused={"type": "array", "items": _REFUSED},
+        left_out={"type": "integer", "description": "How many came after the first FEEDCRAWL_MAX_FEEDS_PER_LIST"},
+    ),
+)
+_LISTED = {"type": "array", "items": {"type": "object", "description": "A feed with its settings"}}
 _COUNT = {"type": "integer", "minimum": 0}
 _TIME = {"type": "string", "format": "date-time"}
-_JOB = schemas.fields(
-    id={"type": "string", "format": "uuid"},
-    status={"enum": ["running", "done", "interrupted"], "description": "interrupted: send the list again"},
-    listed={**_COUNT, "description": "Feeds of the list"},
-    done={**_COUNT, "description": "Of them gone through"},
-    subscribed={**_COUNT, "description": "Of those subscribed, be it before"},
-    refused_count=_COUNT,
-    refused={"type": "array", "items": _REFUSED, "description": f"The first {MAX_REFUSED:,}"},
-    left_out={**_COUNT, "description": "How many came after the first FEEDCRAWL_MAX_FEEDS_PER_LIST"},
-    created_at=_TIME,
-    updated_at=_TIME,
+_JOB = schemas.component(
+    "Import",
+    schemas.fields(
+        id={"type": "string", "format": "uuid"},
+        status={"enum": ["running", "done", "interrupted"], "description": "interrupted: send the list again"},
+        listed={**_COUNT, "description": "Feeds of the list"},
+        done={**_COUNT, "description": "Of them gone through"},
+        subscribed={**_COUNT, "description": "Of those subscribed, be it before"},
+        refused_count=_COUNT,
+        refused={"type": "array", "items": _REFUSED, "description": f"The first {MAX_REFUSED:,}"},
+        left_out={**_COUNT, "description": "How many came after the first FEEDCRAWL_MAX_FEEDS_PER_LIST"},
+        created_at=_TIME,
+        updated_at=_TIME,
+    ),
 )
 
 
@@ -57,7 +66,7 @@ _JOB = schemas.fields(
         200: {
             "description": "All subscriptions, by URL",
             "content": {
-                kind.partition(";")[0]: {"schema": {"type": "array" if form == "json" else "string"}}
+                kind.partition(";")[0]: {"schema": _LISTED if form == "json" else {"type": "string"}}
                 for form, kind in TYPES.items()
             },
         }
@@ -95,7 +104,7 @@ def _exported(registry: Registry, form: str) -> tuple[str, bytes]:
     openapi_extra={
         "requestBody": {
             "required": True,
-            "content": {kind.partition(";")[0]: {"schema": {"type": "string"}} for kind in TYPES.values()},
+            "content": schemas.text_or_bytes(*TYPES.values()),
         }
     },
 )

@@ -8,7 +8,7 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Path, Query
 from fastapi.responses import JSONResponse, Response
 
-from feedcrawl.api import problems
+from feedcrawl.api import problems, schemas
 from feedcrawl.api.access import needs
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.services.archive import capture
@@ -25,7 +25,7 @@ BYTES = "application/octet-stream"
         200: {
             "description": "The record of the fetch, or with `part` the bytes",
             "content": {
-                "application/json": {"schema": {"type": "object"}},
+                "application/json": {"schema": schemas.component("RawFetch", {"type": "object"})},
                 BYTES: {"schema": {"type": "string", "format": "binary"}},
             },
         },

@@ -24,17 +24,21 @@ ADMIN = [Depends(needs("admin"))]
 Name = Annotated[str, Path(min_length=1, max_length=MAX_NAME, examples=["news"])]
 _EXAMPLE = {"base_url": "https://news.example.com/", "feed_url": "https://news.example.com/feed.xml", "priority": 7}
 Entry = Annotated[dict[str, Any], Body(description="The fields of docs/sources.md", examples=[_EXAMPLE])]
-_SOURCE: dict[str, Any] = {
-    "type": "object",
-    "description": "The fields of docs/sources.md, and whether the file has it",
-}
+_SOURCE = schemas.component(
+    "Source",
+    {
+        "type": "object",
+        "description": "The fields of docs/sources.md, and whether the file has it",
+    },
+)
+_SOURCES = schemas.component("Sources", schemas.fields(sources={"type": "array", "items": _SOURCE}))
 _ONE = schemas.answer("The source", _SOURCE)
 
 
 @router.get(
     "",
     operation_id="list_sources",
-    responses={200: schemas.answer("Sources", schemas.fields(sources={"type": "array", "items": _SOURCE}))},
+    responses={200: schemas.answer("Sources", _SOURCES)},
 )
 def list_sources(wired: Wired) -> Response:
     """All sources. Those with `in_file` are changed in the file that FEEDCRAWL_SOURCES names."""

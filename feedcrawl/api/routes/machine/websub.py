@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import PlainTextResponse, Response
 
+from feedcrawl.api import problems
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.limits.bodies import Bodies
 from feedcrawl.api.limits.layer import turned_away
@@ -19,10 +20,11 @@ from feedcrawl.services.push.websub import MAX_BYTES, UNKNOWN_CALLBACK
 
 router = APIRouter(prefix="/websub", tags=["push"])
 
+_UNKNOWN = problems.documented(404, 429, 503)
 NO_SNIFFING = {"X-Content-Type-Options": "nosniff"}
 
 
-@router.get("/{token}", operation_id="verify_push")
+@router.get("/{token}", operation_id="verify_push", response_class=PlainTextResponse, responses=_UNKNOWN)
 def verify(token: str, request: Request, wired: Wired) -> Response:
     """Echoes the challenge of a requested subscription; 404 for any other intent of a hub."""
     said = request.query_params
@@ -32,7 +34,13 @@ def verify(token: str, request: Request, wired: Wired) -> Response:
         return PlainTextResponse(wired.websub.intent(token, intent), headers=NO_SNIFFING)
 
 
-@router.post("/{token}", status_code=202, operation_id="deliver_push")
+@router.post(
+    "/{token}",
+    status_code=202,
+    operation_id="deliver_push",
+    response_class=Response,
+    responses=problems.documented(404, 408, 413, 429, 503),
+)
 async def deliver(token: str, request: Request, wired: Wired) -> Response:
     """Accepts a delivery: 202 once it is in the store. A delivery without the hub's signature gets the same response
     and is ignored.
