@@ -50,7 +50,7 @@ def next_hop(url: str, status: int, location: bytes | None, chain: Sequence[str]
     instead, as a browser does under HSTS (RFC 6797 section 8.3). If the https target was requested before, the server
     insists on http, and the redirect is refused.
     """
-    location_text = _text(location or b"")
+    location_text = header_url(location or b"")
     if not location_text:
         return Refused("bad_redirect", "no_location")
     try:
@@ -74,10 +74,11 @@ def next_hop(url: str, status: int, location: bytes | None, chain: Sequence[str]
     return hop if len(chain) < limit else Refused("too_many_redirects")
 
 
-def _text(location: bytes) -> str:
-    """Location as text: ASCII by RFC 9110, often UTF-8 in practice; other bytes are Latin-1, as in other headers."""
-    stripped = location.strip(b" \t")
-    try:
-        return stripped.decode()
-    except UnicodeDecodeError:
-        return stripped.decode("latin-1")
+def header_url(value: bytes) -> str:
+    """The URL in a header (Location, Refresh, Link) as ASCII text: other bytes percent-encoded, whatever their encoding.
+
+    RFC 9110 section 10.2.2 allows ASCII only. Browsers encode the bytes as they are (`%E9` for a Latin-1 é), in the path
+    and in the query.
+    """
+    stripped = value.strip(b" \t")
+    return "".join(chr(byte) if byte < 0x80 else f"%{byte:02X}" for byte in stripped)

@@ -20,7 +20,8 @@ from feedcrawl.domain.http.redirects import Hop, Refused, next_hop
         ("http://a.org/x", b"HTTPS://B.org:443", "https://b.org/"),
         ("http://a.org/x", b"/a b", "http://a.org/a%20b"),
         ("http://a.org/x", "/é?ü".encode(), "http://a.org/%C3%A9?%C3%BC"),
-        ("http://a.org/x", "/é".encode("latin-1"), "http://a.org/%C3%A9"),
+        ("http://a.org/x", b"/caf\xe9?q=\xe9t\xe9", "http://a.org/caf%E9?q=%E9t%E9"),
+        ("http://a.org/x", "/記事".encode("euc-jp"), "http://a.org/%B5%AD%BB%F6"),
         ("http://a.org/x", "http://bücher.de/".encode(), "http://xn--bcher-kva.de/"),
         ("http://a.org/x", b"/%0d%0aX:y", "http://a.org/%0d%0aX:y"),
         # What names the inside is no business of this function: the guard sees the next request.
@@ -55,6 +56,7 @@ def test_targets(url: str, location: bytes, target: str) -> None:
         (b"data:text/html,x", "url_scheme"),
         (b"javascript:alert(1)", "url_scheme"),
         (b"ftp://b.org/", "url_scheme"),
+        ("http://bücher.de/".encode("latin-1"), "url_malformed"),  # a host is UTF-8 only (WHATWG, host parsing)
         (b"/" + b"a" * 3000, "url_too_long"),
     ],
 )
