@@ -15,7 +15,8 @@ from scrapy.core.downloader.handlers.http11 import (
     _LenientHTTP11ClientProtocol,
     _LenientHTTPClientParser,
 )
-from twisted.web._newclient import HEADER, STATUS, ParseError
+from twisted.web._newclient import HEADER, STATUS, HTTPClientParser, ParseError
+from twisted.web.http import _ChunkedTransferDecoder, maxChunkSizeLineLength
 
 from feedcrawl.domain.http.framing import ambiguous
 from feedcrawl.rendering import renderer
@@ -27,11 +28,25 @@ if TYPE_CHECKING:
 MAX_HEADER_BYTES: Final = 64 << 10
 
 
+class PaddedChunks(_ChunkedTransferDecoder):
+    """Accepts blanks and tabs around the size of a chunk, as some servers pad sizes to a fixed width."""
+
+    def _dataReceived_CHUNK_LENGTH(self) -> bool:  # noqa: N802 - Twisted's interface
+        end = self._buffer.find(b"\r\n", self._start)
+        if 0 <= end < maxChunkSizeLineLength:
+            size, separator, extension = bytes(self._buffer[:end]).partition(b";")
+            self._buffer[:end] = size.strip(b" \t") + separator + extension
+            self._start = 0
+        return super()._dataReceived_CHUNK_LENGTH()
+
+
 class StrictParser(_LenientHTTPClientParser):
     """Refuses a body whose length two headers state differently: raises ParseError, and the connection is closed.
 
     The connection is also closed if bytes follow the end of the body, or follow a response that has no body.
     """
+
+    _transferDecoders = {**HTTPClientParser._transferDecoders, b"chunked": PaddedChunks}  # noqa: N815, RUF012, SLF001
 
     def allHeadersReceived(self) -> None:  # noqa: N802 - Twisted's interface
         """Check the headers that frame the body; in a response without a body they do not count."""

@@ -1,8 +1,12 @@
-"""HTML documents, parsed by libxml2 within limits, with corrections where libxml2 does not follow the HTML standard."""
+"""HTML documents, parsed by libxml2 within limits, with corrections where libxml2 does not follow the HTML standard.
+
+`start_tags` reads a document without a tree.
+"""
 
 from __future__ import annotations
 
 import re
+from html import unescape
 from itertools import dropwhile
 from typing import TYPE_CHECKING
 
@@ -10,6 +14,8 @@ from lxml import etree
 from lxml import html as lxml_html
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from lxml.html import HtmlElement
 
 MAX_ATTRIBUTES = 500
@@ -20,6 +26,16 @@ _OF_HEAD = frozenset(
 _CONTROL = bytes({*range(0x20), 0x7F} - set(b"\t\n\r"))
 _EARLY_END = re.compile(rb"</(?:body|html)\s*>", re.IGNORECASE)
 _HUGE_TAG = re.compile(rb"<[a-zA-Z][^<>]{4096,}")
+_ATTRIBUTE = r"""[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^\s>"'][^\s>]*+)?)?"""
+_TOKEN = re.compile(
+    r"<!--(?:-?>|.*?--!?>|.*\Z)"
+    r"|<(?:[!?]|/(?![a-z]))[^>]*+(?:>|\Z)"
+    rf"|<(?P<name>/?[a-z][^\s/>]*+)(?P<attributes>(?:[\s/]++|{_ATTRIBUTE})*+)(?:>|\Z)",
+    re.IGNORECASE | re.DOTALL,
+)
+_NAMED = re.compile(_ATTRIBUTE, re.DOTALL)
+_RAW_TEXT = frozenset({"script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes"})
+_REFERENCE = re.compile(r"&(?:#\w{1,8}|\w{1,32});")
 # One class for all elements: lxml.html calls a Python function to choose the class of each, a tenth of the parsing
 # time.
 _CLASSES = etree.ElementDefaultClassLookup(
@@ -80,3 +96,35 @@ def _empty_sources(tree: HtmlElement) -> None:
 def _tame(tag: re.Match[bytes]) -> bytes:
     text = tag[0]
     return text if text.count(b"=") + text.count(b" ") < MAX_ATTRIBUTES * 8 else text[: text.find(b" ")]
+
+
+def start_tags(text: str, names: set[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Start tags with these names and their attributes, except inside elements that browsers read as raw text.
+
+    A name with a slash (`/noscript`) stands for end tags. The tokens are those of browsers (WHATWG HTML section
+    13.2.5), and the cost is linear at any depth of nesting.
+    """
+    position = 0
+    while token := _TOKEN.search(text, position):
+        position = token.end()
+        name = (token["name"] or "").lower()
+        if name in _RAW_TEXT:
+            position = _raw_text_end(text, name, position)
+        elif name in names:
+            yield name, _attributes(token["attributes"])
+
+
+def _raw_text_end(text: str, name: str, start: int) -> int:
+    end = re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE).search(text, start)
+    return end.start() if end else len(text)
+
+
+def _attributes(text: str) -> dict[str, str]:
+    """Attributes by lower-case name, the first of each name. Character references need their semicolon."""
+    found: dict[str, str] = {}
+    for attribute in _NAMED.findall(text):
+        name, _, value = attribute.partition("=")
+        value = value.strip()
+        bare = value[1:].removesuffix(value[0]) if value[:1] in {'"', "'"} else value
+        found.setdefault(name.strip().lower(), _REFERENCE.sub(lambda reference: unescape(reference[0]), bare))
+    return found

@@ -13,9 +13,11 @@ from feedcrawl.crawl import robots_gate
 from feedcrawl.domain.articles.canonical import canonical_url
 from feedcrawl.domain.extraction import read_article
 from feedcrawl.domain.extraction.page import decode
+from feedcrawl.domain.extraction.reading import REFRESH
 from feedcrawl.domain.http.conditional import Validators
+from feedcrawl.domain.http.redirects import header_url
 from feedcrawl.domain.urls import hostname, resolve
-from feedcrawl.handlers.base import NOT_REDIRECTS, PARSE_WALL_SEC, Answers, content_type
+from feedcrawl.handlers.base import NOT_REDIRECTS, PARSE_WALL_SEC, Answers, content_type, tolerated
 from feedcrawl.handlers.rendered import Renders
 from feedcrawl.items import Article
 from feedcrawl.parsing import Done, Failed
@@ -113,6 +115,8 @@ class ArticleTasks(Answers):
             _refuse(article, "FAIL_BAD_HTML", "unsupported_type", f"{article.content_type} is not the type of a page")
         else:
             await self._extract(article, response)
+            if article.reason == REFRESH and self._is_sent_on(article, response):
+                return
             if not await self._renders.improve(article, response):
                 return
             if article.extraction is not None and self._belongs_elsewhere(article, response.url):
@@ -135,6 +139,7 @@ class ArticleTasks(Answers):
             content_type(response),
             min_chars=self.wired.config.min_html_chars,
             url=response.url,
+            refresh=header_url(response.headers.get("Refresh") or b"") or None,
             rules=rules_of(self.wired.sources, article.lease.task.source),
             feed=feed_content(article.lease.task.payload),
             image_proxy=self.wired.config.image_proxy,
@@ -148,9 +153,17 @@ class ArticleTasks(Answers):
         page = outcome.value
         article.html = page.html
         if page.extraction is not None:
-            article.extraction = _apart(page.extraction, response)
+            found = replace(page.extraction, notes=(*page.extraction.notes, *tolerated(response)))
+            article.extraction = _apart(found, response)
         else:
             _refuse(article, *publication.failure_of(page.code), page.detail)
+
+    def _is_sent_on(self, article: Article, response: Response) -> bool:
+        """True if the task goes on to the page to which this page sends its readers."""
+        refused = self.sent_on(response, article.detail)
+        if refused is not None:
+            _refuse(article, "FAIL_HTTP", refused, f"a refresh of {response.url} to {article.detail}")
+        return refused is None
 
     def _belongs_elsewhere(self, article: Article, fetched: str) -> bool:
         """True if robots.txt of the canonical URL's host is not known yet; the task then moves to that host.

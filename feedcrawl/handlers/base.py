@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 from feedcrawl import wiring
 from feedcrawl.crawl.verdict import Verdicts
 from feedcrawl.domain.entries.reading import read_feed
+from feedcrawl.domain.extraction.reading import REFRESH
 from feedcrawl.domain.frontier.outcome import PAUSES_SEC, judge, retry_wait_sec
 from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.http.hints import max_age_sec
@@ -127,6 +128,20 @@ class Answers:
             return "dead"
         return "ended" if self.give_back(request, outcome, http_status) == "dead" else "given_back"
 
+    def sent_on(self, response: Response, target: str) -> str | None:
+        """Follow the refresh of a page (domain/http/refresh.py) as a temporary redirect; the reason if it is not.
+
+        None: the task has gone back to the frontier with its new target.
+        """
+        request = cast("Request", response.request)
+        lease: Lease = request.meta["lease"]
+        chain = [*request.meta.get("redirect_urls", ()), response.url]
+        if target in {*chain, *lease.task.payload.get("redirect_chain", ())}:
+            return "redirect_loop"
+        limit = self.wired.config.max_redirects
+        followed = self.leases.redirect(lease, target, chain, limit=limit, reason=REFRESH)
+        return None if followed else "too_many_redirects"
+
     def _elsewhere(self, request: Request, error: HopElsewhere) -> tuple[Request, Outcome] | None:
         """Give back a task that was redirected to another host, with its new target, so that the rules of that
         host apply.
@@ -161,6 +176,11 @@ def note_headers(poll: FeedPoll | SitemapPoll, response: Response) -> None:
     poll.max_age_sec = max_age_sec({name: values[-1].decode("latin-1") for name, values in said if values})
     poll.retry_after_sec = cast("Request", response.request).meta.get("retry_after_sec")
     poll.validators = Validators.received(response.headers.get("ETag"), response.headers.get("Last-Modified"))
+
+
+def tolerated(response: Response) -> tuple[str, ...]:
+    """The notes on the transfer of a response: `transfer_incomplete` if only the document in the body is complete."""
+    return ("transfer_incomplete",) if "dataloss" in response.flags else ()
 
 
 def content_type(response: Response | None) -> str | None:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from feedcrawl import wiring
 from feedcrawl.crawl import robots_gate
 from feedcrawl.domain.discovery import choice, feed_like_links, find_feeds
+from feedcrawl.domain.http.redirects import header_url
+from feedcrawl.domain.http.refresh import find_refresh
 from feedcrawl.exceptions import RobotsBlocked, RobotsUnavailable
 from feedcrawl.handlers.base import PARSE_WALL_SEC
 from feedcrawl.parsing import Done
@@ -86,6 +88,13 @@ async def announced(parsers: ParserPool, response: Response) -> tuple[str, ...]:
         if places := choice.places(await links(parsers, find, response), response.url):
             return places
     return ()
+
+
+async def refresh(parsers: ParserPool, response: Response) -> str | None:
+    """The URL to which a page sends its readers, read in a child process."""
+    header = header_url(response.headers.get("Refresh") or b"") or None
+    read = await parsers.run(find_refresh, response.body, url=response.url, header=header, wall_sec=PARSE_WALL_SEC)
+    return read.value.url if isinstance(read, Done) and read.value is not None else None
 
 
 async def links(

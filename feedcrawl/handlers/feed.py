@@ -21,6 +21,7 @@ from feedcrawl.handlers.base import (
     lasts,
     note_headers,
     result_of,
+    tolerated,
     was_redirected,
 )
 from feedcrawl.items import FeedPoll
@@ -146,6 +147,10 @@ class FeedTasks(Answers):
 
     async def _goes_on(self, poll: FeedPoll, response: Response | None) -> bool:
         """True if the task moved on to another address, where the feed may be."""
+        if poll.result in discovery.PAGES and response is not None:
+            onward = await discovery.refresh(self.wired.parsers, response)
+            if onward is not None and self.sent_on(response, onward) is None:
+                return True
         search = whereabouts.search_of(poll)
         if search is not None:
             return await self._searched(poll, response, search)
@@ -209,7 +214,9 @@ class FeedTasks(Answers):
         ):
             poll.result, poll.digest, poll.hints = "unchanged", read.value.digest, read.value.parsed.hints
         elif isinstance(read, Done):
-            poll.parsed, poll.hints = read.value.parsed, read.value.parsed.hints
+            parsed = read.value.parsed
+            poll.parsed = replace(parsed, notes=(*parsed.notes, *tolerated(response)))
+            poll.hints = parsed.hints
             poll.identified, poll.digest = read.value.identified, read.value.digest
             if poll.feed.wants_archives and not poll.pushed:
                 backfill.look_on(poll, limit=self.wired.config.max_archive_pages)

@@ -11,6 +11,7 @@ from scrapy.responsetypes import responsetypes
 
 from feedcrawl.domain.http.codings import Undecodable, decode, head, is_plain, names
 from feedcrawl.domain.http.encodings import names_no_text
+from feedcrawl.domain.http.framing import is_complete
 from feedcrawl.exceptions import BodyRefused
 
 if TYPE_CHECKING:
@@ -57,14 +58,16 @@ class DecodingMiddleware:
 
         Raises BodyRefused (`bad_encoding`, `too_large`), and ResponseDataLossError for an incomplete body: Scrapy
         passes incomplete bodies on (DOWNLOAD_FAIL_ON_DATALOSS is off) so that they are archived, and this middleware
-        rejects them.
+        rejects them, unless the document in the body is complete. Its response keeps, or gets, the flag `dataloss`.
         """
-        if "dataloss" in response.flags:
-            raise ResponseDataLossError(f"the connection ended before the body did: {request.url}")
-        if request.method == "HEAD" or not response.body:
+        if request.method == "HEAD":
             return response
         limit = request.meta.get("download_maxsize", self._limit_bytes)
         codings = names(response.headers.getlist("Content-Encoding"))
+        if "dataloss" in response.flags:
+            return await _complete(response, codings, limit, f"the connection ended before the body did: {request.url}")
+        if not response.body:
+            return response
         try:
             if (wanted := request.meta.get("first_bytes")) is not None and response.status < 300:
                 body = await asyncio.to_thread(head, response.body, codings, limit_bytes=wanted)
@@ -72,13 +75,29 @@ class DecodingMiddleware:
                 body = await _decoded(response, codings, limit)
         except Undecodable as refusal:
             if refusal.code == "dataloss":
-                raise ResponseDataLossError(f"{refusal.detail}: {request.url}") from refusal
+                return await _complete(response, codings, limit, f"{refusal.detail}: {request.url}")
             raise BodyRefused(refusal.code, f"{refusal.detail}: {request.url}") from refusal
         if body is response.body:
             return _readable(response)
         self._stats.inc_value("httpcompression/response_bytes", len(body))
         self._stats.inc_value("httpcompression/response_count")
         return _readable(_with_body(response, body))
+
+
+async def _complete(response: Response, codings: tuple[str, ...], limit_bytes: int, fault: str) -> Response:
+    """The response with the document of an incomplete body, decoded as far as possible, if the document is complete.
+
+    Some servers never send the last chunk, the end of the gzip data, or as many bytes as they announced.
+    """
+    try:
+        body = await asyncio.to_thread(head, response.body, codings, limit_bytes=limit_bytes)
+        complete = response.status < 300 and await asyncio.to_thread(is_complete, body)
+    except Undecodable:
+        complete = False
+    if not complete:
+        raise ResponseDataLossError(fault)
+    flags = list(dict.fromkeys((*response.flags, "dataloss")))
+    return _readable(_with_body(response, body)).replace(flags=flags)
 
 
 async def _decoded(response: Response, codings: tuple[str, ...], limit_bytes: int) -> bytes:

@@ -20,7 +20,7 @@ from feedcrawl.domain.discovery import choice, feed_like_links, find_feeds
 from feedcrawl.domain.discovery.choice import Candidate
 from feedcrawl.domain.subscriptions.lists import read_list
 from feedcrawl.handlers.base import FEED_HEADERS, PARSE_WALL_SEC, content_type
-from feedcrawl.handlers.discovery import PAGES, links
+from feedcrawl.handlers.discovery import PAGES, links, refresh
 from feedcrawl.parsing import Done
 from feedcrawl.services.subscriptions.registering import LISTS
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+MAX_REFRESHES = 5
 AT_A_TIME = 8
 """Pages that are examined at the same time; each host keeps its own pace."""
 
@@ -76,8 +77,9 @@ class DiscoverSpider(Spider):
         async with few:
             self._looked[url] = await self._look(url)
 
-    async def _look(self, url: str) -> Looked:
-        answer = await self._fetch(url)
+    async def _look(self, url: str, at: str | None = None, refreshes: int = 0) -> Looked:
+        """The result for `url`; `at` is the page to which the refreshes of earlier pages have led."""
+        answer = await self._fetch(at or url)
         if isinstance(answer, str):
             return Looked(url, code=answer)
         read = await self._read(answer)
@@ -88,6 +90,9 @@ class DiscoverSpider(Spider):
             return Looked(url, is_list=True)
         if code not in PAGES:
             return Looked(url, code=code, detail=detail)
+        onward = await refresh(self._parsers, answer)
+        if onward is not None and refreshes < MAX_REFRESHES:
+            return await self._look(url, onward, refreshes + 1)
         found = await self._behind(answer)
         if not found:
             return Looked(url, code="html", detail="it is a page, and no feed was found through it")

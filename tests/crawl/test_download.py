@@ -133,6 +133,8 @@ CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
     [
         (OK + b"Content-Length: 3\r\n\r\nabc", b"GET", (b"abc", "whole", True)),
         (CHUNKED + b"3\r\nabc\r\n0\r\n\r\n", b"GET", (b"abc", "whole", True)),
+        (CHUNKED + b"3  \r\nabc\r\n 2\t\r\nde\r\n0   \r\n\r\n", b"GET", (b"abcde", "whole", True)),
+        (CHUNKED + b"\t3 ;a=b\r\nabc\r\n0\r\n\r\n", b"GET", (b"abc", "whole", True)),
         # More than was announced
         (OK + b"Content-Length: 3\r\n\r\nabcdef", b"GET", (b"abc", "whole", False)),
         (CHUNKED + b"3\r\nabc\r\n0\r\n\r\nHTTP/1.1 200 OK\r\n", b"GET", (b"abc", "whole", False)),
@@ -143,6 +145,9 @@ CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
         # Chunks that are none
         (CHUNKED + b"-3\r\nabc\r\n0\r\n\r\n", b"GET", (b"", "protocol", False)),
         (CHUNKED + b"0x3\r\nabc\r\n0\r\n\r\n", b"GET", (b"", "protocol", False)),
+        (CHUNKED + b"3 3\r\nabc\r\n0\r\n\r\n", b"GET", (b"", "protocol", False)),
+        (CHUNKED + b"  \r\nabc\r\n0\r\n\r\n", b"GET", (b"", "protocol", False)),
+        (CHUNKED + b" " * 5000, b"GET", (b"", "protocol", False)),
         (CHUNKED + b"F" * 5000, b"GET", (b"", "protocol", False)),
         (CHUNKED + b"3;" + b"x" * 100_000, b"GET", (b"", "protocol", False)),
         (CHUNKED + b"3\r\nabcXX0\r\n\r\n", b"GET", (b"abc", "protocol", False)),

@@ -86,7 +86,38 @@ def test_refused(coding: str | None, body: bytes, reason: str) -> None:
 
 def test_truncated_is_data_loss() -> None:
     with pytest.raises(ResponseDataLossError):
-        decoded(gzip.compress(PAGE)[:-9], "gzip")
+        decoded(gzip.compress(PAGE)[:-12], "gzip")
+
+
+WHOLE = b"<rss><channel>" + b"<item/>" * 50 + b"</channel></rss>\n"
+ZIPPED = gzip.compress(WHOLE)
+
+
+def transferred(body: bytes, coding: str | None) -> Any:
+    """A response whose connection ended before its body did."""
+    headers = {"Content-Encoding": coding} if coding else None
+    request = Request("http://a.org/x")
+    response = Response(request.url, headers=headers, body=body, flags=["dataloss"])
+    return asyncio.run(DecodingMiddleware.from_crawler(get_crawler()).process_response(request, response))
+
+
+@pytest.mark.parametrize(
+    ("body", "coding"), [(WHOLE, None), (ZIPPED, "gzip"), (ZIPPED[:-8], "gzip"), (ZIPPED[:-8], None)]
+)
+def test_a_complete_document_is_read_though_its_transfer_was_not(body: bytes, coding: str | None) -> None:
+    response = transferred(body, coding)
+    assert (response.body, response.flags) == (WHOLE, ["dataloss"])
+
+
+@pytest.mark.parametrize(("body", "coding"), [(WHOLE[:-8], None), (ZIPPED[:-20], "gzip"), (b"", None), (b"x", "exi")])
+def test_what_is_incomplete_is_data_loss(body: bytes, coding: str | None) -> None:
+    with pytest.raises(ResponseDataLossError):
+        transferred(body, coding)
+
+
+def test_gzip_data_without_its_end_are_read_if_the_document_is_complete() -> None:
+    response = decoded(ZIPPED[:-8], "gzip")
+    assert (response.body, response.flags) == (WHOLE, ["dataloss"])
 
 
 def test_limits() -> None:

@@ -17,6 +17,7 @@ from feedcrawl.domain.discovery.choice import read_candidate
 from feedcrawl.domain.entries.reading import read_feed
 from feedcrawl.domain.extraction.page import decode as decode_page
 from feedcrawl.domain.extraction.reading import read_article
+from feedcrawl.domain.http.refresh import find_refresh
 from feedcrawl.domain.models import FeedLink, News
 from feedcrawl.domain.sitemaps.news import Terms, read_news
 from feedcrawl.domain.sites.links import read_links
@@ -42,6 +43,8 @@ CALLS = {
     "list": (read_list, f"{URL}feed news", {}),
     "links": (read_links, f'<a href="{URL}a-long-name-of-an-article">x</a>', {"url": URL, "source": Source("s", URL)}),
     "feeds": (find_feeds, f'<link rel="alternate" type="application/rss+xml" href="{URL}f">', {"url": URL}),
+    "refresh": (find_refresh, '<meta http-equiv=refresh content="0;url=/x">', {"url": URL, "header": None}),
+    "no refresh": (find_refresh, "<p>x", {"url": URL, "header": None}),
     "like feeds": (feed_like_links, f'<a href="{URL}rss.xml">RSS</a>', {"url": URL}),
 }
 

@@ -1,18 +1,16 @@
 """The feeds that a page announces, and links that look like feeds for a page that announces none.
 
-Start tags are found with a tokenizer that follows that of browsers (WHATWG HTML section 13.2.5), without building a
-tree: a `<link>` counts anywhere in the document except in comments, scripts and attributes. The cost is linear at any
-depth of nesting.
+No tree is built: a `<link>` counts anywhere in the document except in comments, scripts and attributes.
 """
 
 from __future__ import annotations
 
 import re
-from html import unescape
 from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.http.encodings import decode_page
+from feedcrawl.domain.markup import start_tags
 from feedcrawl.domain.models import FeedLink
 from feedcrawl.domain.urls import resolve
 
@@ -38,17 +36,6 @@ _FEED_LIKE = re.compile(
     re.IGNORECASE,
 )
 _FEED_SCHEME = re.compile(r"\Afeed:(?://|(?=https?:))", re.IGNORECASE)  # feed://host/path and feed:https://host/path
-
-_ATTRIBUTE = r"""[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^\s>"'][^\s>]*+)?)?"""
-_TOKEN = re.compile(
-    r"<!--(?:-?>|.*?--!?>|.*\Z)"
-    r"|<(?:[!?]|/(?![a-z]))[^>]*+(?:>|\Z)"
-    rf"|<(?P<name>/?[a-z][^\s/>]*+)(?P<attributes>(?:[\s/]++|{_ATTRIBUTE})*+)(?:>|\Z)",
-    re.IGNORECASE | re.DOTALL,
-)
-_NAMED = re.compile(_ATTRIBUTE, re.DOTALL)
-_RAW_TEXT = frozenset({"script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes"})
-_REFERENCE = re.compile(r"&(?:#\w{1,8}|\w{1,32});")
 
 
 def find_feeds(html: bytes, *, url: str) -> tuple[FeedLink, ...]:
@@ -103,37 +90,9 @@ def _unique(links: Iterable[FeedLink]) -> tuple[FeedLink, ...]:
 def _page(html: bytes, url: str, name: str) -> tuple[str, list[dict[str, str]]]:
     """The base URL of the page's links, and the attributes of each start tag with this name."""
     text = decode_page(html).text
-    tags = list(_tags(text, {name, "base"}))
+    tags = list(start_tags(text, {name, "base"}))
     base = next((attributes["href"] for found, attributes in tags if found == "base" and "href" in attributes), "")
     return _resolved(base, url) or url, [attributes for found, attributes in tags if found == name]
-
-
-def _tags(text: str, names: set[str]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Start tags with these names and their attributes, except inside elements that browsers read as raw text."""
-    position = 0
-    while token := _TOKEN.search(text, position):
-        position = token.end()
-        name = (token["name"] or "").lower()
-        if name in _RAW_TEXT:
-            position = _raw_text_end(text, name, position)
-        elif name in names:
-            yield name, _attributes(token["attributes"])
-
-
-def _raw_text_end(text: str, name: str, start: int) -> int:
-    end = re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE).search(text, start)
-    return end.start() if end else len(text)
-
-
-def _attributes(text: str) -> dict[str, str]:
-    """Attributes by lower-case name, the first of each name. Character references need their semicolon."""
-    found: dict[str, str] = {}
-    for attribute in _NAMED.findall(text):
-        name, _, value = attribute.partition("=")
-        value = value.strip()
-        bare = value[1:].removesuffix(value[0]) if value[:1] in {'"', "'"} else value
-        found.setdefault(name.strip().lower(), _REFERENCE.sub(lambda reference: unescape(reference[0]), bare))
-    return found
 
 
 def _rels(tag: dict[str, str]) -> frozenset[str]:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from feedcrawl.domain.errors import NoArticle
 from feedcrawl.domain.extraction.ladder import extract
-from feedcrawl.domain.extraction.page import decode
+from feedcrawl.domain.extraction.page import MIN_STORY, decode
+from feedcrawl.domain.http.refresh import find_refresh
 from feedcrawl.domain.models import Extraction  # noqa: TC001 - what a child answers is decoded by this annotation
+
+REFRESH: Final = "refresh"
 
 
 @dataclass(frozen=True, slots=True)
 class PageReading:
     """The text of a page (None if its bytes are no text), and its article or why there is none.
 
-    `code` is that of a NoArticle, or `unsupported_type` (bytes that are no page), or `too_short`.
+    `code` is that of a NoArticle, or `unsupported_type` (bytes that are no page), `too_short`, or REFRESH: the page
+    sends its readers on to the URL in `detail`.
     """
 
     html: str | None
@@ -24,12 +28,28 @@ class PageReading:
     detail: str = ""
 
 
-def read_article(body: bytes, content_type: str | None, *, min_chars: int, **about: Any) -> PageReading:
-    """The article in the bytes of a page; never raises NoArticle. `about` are the named arguments of `extract`."""
+def read_article(
+    body: bytes, content_type: str | None, *, min_chars: int, refresh: str | None = None, **about: Any
+) -> PageReading:
+    """The article in the bytes of a page; never raises NoArticle. `about` are the named arguments of `extract`.
+
+    `refresh` is the value of the response's Refresh header. A refresh for readers without scripts counts only if the
+    page itself shows them no story.
+    """
     try:
         html = decode(body, content_type)
     except NoArticle as refused:
         return PageReading(None, code="unsupported_type", detail=refused.detail.partition(": ")[2])
+    onward = find_refresh(html, url=about["url"], header=refresh)
+    if onward is not None and not onward.scriptless:
+        return PageReading(html, code=REFRESH, detail=onward.url)
+    read = _read(html, min_chars, **about)
+    if onward is not None and (read.extraction is None or read.extraction.text_len < MIN_STORY):
+        return PageReading(html, code=REFRESH, detail=onward.url)
+    return read
+
+
+def _read(html: str, min_chars: int, **about: Any) -> PageReading:
     if len(html) < min_chars:
         return PageReading(html, code="too_short", detail=f"{len(html)} characters")
     try:

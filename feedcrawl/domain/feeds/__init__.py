@@ -10,7 +10,8 @@ Notes, the codes of tolerated faults: `encoding_lied` `encoding_unknown` `encodi
 `html_entities` `unknown_entity` `bare_ampersand` `bad_reference` `undeclared_prefix` `unclosed_element` `stray_end_tag`
 `truncated` `too_deep` `structure_unknown` · of cuts: `entries_truncated` `title_truncated` `author_truncated`
 `id_truncated` `date_truncated` `generator_truncated` `category_truncated`, `url_too_long` and `link_to_feed` (left
-out), and `links_` `authors_` `categories_` `enclosures_truncated`.
+out), and `links_` `authors_` `categories_` `enclosures_truncated`. A poll adds `transfer_incomplete`: the connection
+ended after the document, but before the body did.
 
 Codes of NotAFeed: `empty` `html` `soft_404` `login_page` `challenge_page` `sitemap` `opml` `xml` `json` `bad_json`
 `text` `binary`.

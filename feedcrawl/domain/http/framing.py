@@ -1,11 +1,45 @@
-"""Checks that the end of a response's body is unambiguous (RFC 9112, 6.3)."""
+"""The end of a response's body: whether it is unambiguous (RFC 9112, 6.3), and whether a document came to its end."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+import re
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+_ROOT: Final = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:\s|<\?.*?\?>|<!--.*?-->|<![a-z][^>\[]*(?:\[.*?\]\s*)?>)*+<(?P<name>[a-z_][\w:.-]*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_END: Final = re.compile(
+    rb"(?P<name>[^\s>]+)\s*>(?:\s|\0|<!--.*?-->|<\?.*?\?>|<script\b.*?</script\s*>)*+\Z", re.IGNORECASE | re.DOTALL
+)
+
+
+def is_complete(document: bytes) -> bool:
+    """True if a document whose transfer ended early is complete nevertheless: its root element is closed, or its JSON.
+
+    Only comments, processing instructions and scripts may follow the end of the root element.
+    """
+    if document.lstrip()[:1] in (b"{", b"["):
+        return _is_json(document)
+    root = _ROOT.match(document)
+    if root is None:
+        return False
+    name = root["name"].lower()
+    last = document.lower().rfind(b"</" + name)
+    end = _END.match(document, last + 2) if last >= 0 else None
+    return end is not None and end["name"].lower() == name
+
+
+def _is_json(document: bytes) -> bool:
+    try:
+        json.loads(document)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def ambiguous(lengths: Sequence[bytes], codings: Sequence[bytes]) -> str | None:

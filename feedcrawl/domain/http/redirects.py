@@ -75,10 +75,10 @@ def next_hop(url: str, status: int, location: bytes | None, chain: Sequence[str]
 
 
 def header_url(value: bytes) -> str:
-    """The URL in a header (Location, Refresh, Link) as ASCII text: other bytes percent-encoded, whatever their encoding.
+    """The URL in a header (Location, Refresh, Link) as ASCII text; other bytes are percent-encoded.
 
-    RFC 9110 section 10.2.2 allows ASCII only. Browsers encode the bytes as they are (`%E9` for a Latin-1 é), in the path
-    and in the query.
+    RFC 9110 section 10.2.2 allows ASCII only. Browsers encode the bytes as they are (`%E9` for a Latin-1 é), in
+    path and query alike, whatever the encoding of the text.
     """
     stripped = value.strip(b" \t")
     return "".join(chr(byte) if byte < 0x80 else f"%{byte:02X}" for byte in stripped)

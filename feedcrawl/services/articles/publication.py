@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from feedcrawl.domain.dates import rfc3339
+from feedcrawl.domain.extraction.reading import REFRESH
 from feedcrawl.domain.secrets import without_secrets
 from feedcrawl.domain.urls import canonicalize
 from feedcrawl.services.articles import tasks
@@ -28,6 +29,8 @@ def failure_of(code: str) -> tuple[str, str]:
     """
     if code in _NO_PAGE:
         return "FAIL_BAD_HTML", code
+    if code == REFRESH:
+        return "FAIL_EMPTY", code
     return code if code in _REASONS else "FAIL_PARSE", _REASONS.get(code, code)
 
 

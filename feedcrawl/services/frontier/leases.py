@@ -155,7 +155,16 @@ class Leases:
         self._forget(lease, status="given_back", **reason)
         return returned
 
-    def redirect(self, lease: Lease, url: str, chain: Sequence[str], *, limit: int, permanent: bool = False) -> bool:
+    def redirect(
+        self,
+        lease: Lease,
+        url: str,
+        chain: Sequence[str],
+        *,
+        limit: int,
+        permanent: bool = False,
+        reason: str = "redirected",
+    ) -> bool:
         """Return a task that was redirected to another host, with its new target, so that the rules of that host apply.
 
         `chain` are the URLs requested under this lease. `permanent` is True if all of their redirects were permanent;
@@ -167,7 +176,7 @@ class Leases:
             return False
         temporary = {} if permanent else {"temporary": True}
         payload = compact({**lease.task.payload, "redirect_chain": whole, **temporary})
-        self.give_back(lease, reason="redirected", patch={"url": url, "host": hostname(url), "payload": payload})
+        self.give_back(lease, reason=reason, patch={"url": url, "host": hostname(url), "payload": payload})
         return True
 
     def abandon(self, lease: Lease, **reason: Any) -> None:

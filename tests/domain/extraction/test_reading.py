@@ -30,3 +30,27 @@ def test_a_page_is_an_article_or_says_why_not(body, content_type, code, html):
     assert (read.code, read.html) == (code, html)
     assert (read.extraction is None) == bool(code)
     assert bool(read.detail) == bool(code)
+
+
+ONWARD = '<meta http-equiv="refresh" content="3; url=/story">'
+SCRIPTLESS = f"<noscript>{ONWARD}</noscript>"
+
+
+@pytest.mark.parametrize(
+    ("html", "header", "onward"),
+    [
+        (f"<html><head>{ONWARD}</head></html>", None, True),
+        (page("Sent on", ["You are being sent on to the story."], head=ONWARD), None, True),
+        (page("Sent on", paragraphs("sent on", 6), head=ONWARD), None, True),
+        (page("Sent on", ["You are being sent on to the story."]), "0; url=/story", True),
+        (page("Scripts", ["This page needs scripts."], head=SCRIPTLESS), None, True),
+        (f"<html><head>{SCRIPTLESS}</head></html>", None, True),
+        # A story that readers with scripts get, and a page that reloads itself
+        (page("Quiet harbours", paragraphs("harbours", 6), head=SCRIPTLESS), None, False),
+        (HTML, "300", False),
+        (HTML, "5; url=/x", False),
+    ],
+)
+def test_a_page_sends_its_readers_on(html, header, onward):
+    read = read_article(html.encode(), "text/html", min_chars=200, url=URL, refresh=header)
+    assert (read.code, read.detail) == (("refresh", "http://a.test/story") if onward else ("", ""))

@@ -1,6 +1,6 @@
 import pytest
 
-from feedcrawl.domain.http.framing import ambiguous
+from feedcrawl.domain.http.framing import ambiguous, is_complete
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,36 @@ from feedcrawl.domain.http.framing import ambiguous
 )
 def test_where_a_body_ends(lengths: list[bytes], codings: list[bytes], wrong: bool) -> None:
     assert (ambiguous(lengths, codings) is not None) is wrong
+
+
+@pytest.mark.parametrize(
+    ("document", "complete"),
+    [
+        (b"<rss><channel/></rss>", True),
+        (
+            b"\xef\xbb\xbf<?xml version='1.0'?>\n<!-- <x> --><!DOCTYPE rss [<!ENTITY a 'b'>]><rss><i>a</i></rss >\n\n",
+            True,
+        ),
+        (b"<rdf:RDF><item/></rdf:RDF><!-- cached at noon -->", True),
+        (b"<feed><entry/></feed><?php done ?>", True),
+        (b"<!doctype html><HTML><p>text</html>\n<!-- 0.1 s --><script>x('</p>')</script>\n", True),
+        (b'{"items": []}\n', True),
+        (b"[1]", True),
+        # Cut off
+        (b"", False),
+        (b"<rss>", False),
+        (b"<rss><channel><item>", False),
+        (b"<rss><channel></channel>", False),
+        (b"<rss><channel></rss", False),
+        (b"<rss><description><![CDATA[ends with </rss> and goes", False),
+        (b"<rss></rss><rss>", False),
+        (b"<html><script>write('</html>')", False),
+        (b"<p>no root</p></html>", False),
+        (b'{"items": [', False),
+        (b'{"a": 1} {', False),
+        (b"[" * 100_000, False),
+        (b"plain text", False),
+    ],
+)
+def test_a_document_is_complete_if_its_root_is_closed(document: bytes, complete: bool) -> None:
+    assert is_complete(document) == complete
