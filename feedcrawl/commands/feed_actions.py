@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 HELP = """
   scrapy feeds move FEED URL          the same feed, from now on at this address
   scrapy feeds undo-move FEED         back to where it was before it moved
+  scrapy feeds undo-migration FEED    entries that came under new ids and links come as new
   scrapy feeds set FEED NAME=VALUE…   overrides; NAME= takes one back
 """
 
@@ -55,6 +56,13 @@ def _undo(wired: Stores, feed: Feed, _args: Sequence[str]) -> Subscription:
     return registering.undo_move(wired.registry, wired.frontier, feed, wired.now())
 
 
+def _undo_migration(wired: Stores, feed: Feed, _args: Sequence[str]) -> Subscription:
+    from feedcrawl.services.subscriptions import lineage  # noqa: PLC0415 - see the package
+
+    lineage.undo_migration(wired.registry, wired.entries, wired.frontier, feed, wired.now())
+    return feed.subscription
+
+
 def _set(wired: Stores, feed: Feed, args: Sequence[str]) -> Subscription:
     from feedcrawl.services.subscriptions import registering  # noqa: PLC0415 - see the package
 
@@ -64,6 +72,7 @@ def _set(wired: Stores, feed: Feed, args: Sequence[str]) -> Subscription:
 ACTIONS: dict[str, Callable[[Stores, Feed, Sequence[str]], Subscription]] = {
     "move": _move,
     "undo-move": _undo,
+    "undo-migration": _undo_migration,
     "set": _set,
 }
 

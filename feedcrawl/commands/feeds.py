@@ -28,7 +28,7 @@ class Command(OnStores, ScrapyCommand):
 
     def syntax(self) -> str:
         """How it is called."""
-        return "[--json] [URL|ID…] | --budget | move FEED URL | undo-move FEED | set FEED NAME=VALUE…"
+        return "[--json] [URL|ID…] | --budget | move FEED URL | undo-move|undo-migration FEED | set FEED NAME=VALUE…"
 
     def short_desc(self) -> str:
         """For `scrapy`."""

@@ -54,6 +54,11 @@ class Identified:
     content_hash: str
     edited: datetime | None = None
 
+    @property
+    def every_key(self) -> tuple[str, ...]:
+        """`keys`, and the key of the title (kind `title`), which alone proves nothing: other entries may have it."""
+        return (*self.keys, f"title:{self.title_key}") if self.title_key else self.keys
+
 
 @dataclass(frozen=True, slots=True)
 class _Names:

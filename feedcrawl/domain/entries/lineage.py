@@ -28,21 +28,24 @@ class IdQuality:
     """How far a feed's native ids can be trusted. `rule`: the source of new entries' uids, "id" or "link".
 
     `strikes`: consecutive polls in which most ids changed. `calm`: consecutive polls without a fault while the rule is
-    "link".
+    "link". `migrates`: False once an operator has undone a migration: entries under new ids and links are then new.
     """
 
     rule: Literal["id", "link"] = "id"
     strikes: int = 0
     calm: int = 0
+    migrates: bool = True
 
     def after(self, *, repeated: bool, changed: bool) -> IdQuality:
         """The quality after one more poll. `repeated`: ids were shared; `changed`: most entries had new ids."""
         strikes = self.strikes + 1 if changed else 0
         if repeated or strikes >= MAX_STRIKES:
-            return IdQuality("link", min(strikes, MAX_STRIKES))
+            return replace(self, rule="link", strikes=min(strikes, MAX_STRIKES), calm=0)
         if self.rule == "id" or changed:
-            return IdQuality(self.rule, strikes)
-        return IdQuality() if self.calm + 1 >= CALM_POLLS else IdQuality("link", 0, self.calm + 1)
+            return replace(self, strikes=strikes, calm=0)
+        if self.calm + 1 >= CALM_POLLS:
+            return replace(self, rule="id", strikes=0, calm=0)
+        return replace(self, strikes=0, calm=self.calm + 1)
 
 
 @dataclass(frozen=True, slots=True)

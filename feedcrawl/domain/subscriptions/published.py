@@ -100,8 +100,8 @@ class JournalLineRecord(TypedDict):
         str,
         About(
             "fetched, not_modified, unchanged (the same body, or the same content), push (a delivery from the "
-            "feed's hub), archives_read (a walk through archives ended), moved (by an operator), or the "
-            "reason code of the failure"
+            "feed's hub), archives_read (a walk through archives ended), moved (by an operator), migration_undone "
+            "(by an operator), or the reason code of the failure"
         ),
     ]
     detail: NotRequired[Annotated[str, About("Description of the failure, for people")]]
@@ -111,6 +111,14 @@ class JournalLineRecord(TypedDict):
     over_limit: NotRequired[Annotated[Positive, About("New entries left for the next poll")]]
     possibly_missed: NotRequired[
         Annotated[bool, About("True if no entry of the last poll is left: some may have come and gone")]
+    ]
+    migrated: NotRequired[
+        Annotated[
+            bool,
+            About(
+                "True if most entries came under new ids or links and were found again: by place, or by title and date"
+            ),
+        ]
     ]
     asked: NotRequired[
         Annotated[

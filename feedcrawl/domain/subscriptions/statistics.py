@@ -11,7 +11,7 @@ from feedcrawl.domain.operations.tallies import GOOD_POLLS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-_NO_POLLS: Final = frozenset({"push", "moved", "archives_read"})
+_NO_POLLS: Final = frozenset({"push", "moved", "archives_read", "migration_undone"})
 """Results of journal lines that are not polls."""
 
 

@@ -119,6 +119,8 @@ class PollEnd:
         errors = decision.state.errors
         if poll.possibly_missed:
             logger.warning("entries_possibly_missed", extra={**details, "shown": len(poll.new)})
+        if poll.migrated:
+            logger.warning("feed_migrated", extra={**details, "known": poll.known + len(poll.changed)})
         if not poll.failed:
             logger.info("feed_polled", extra={**details, "result": poll.result})
         elif errors >= ERRORS_WORTH_AN_ALARM:

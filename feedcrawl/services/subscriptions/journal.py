@@ -26,6 +26,7 @@ def journal_line(poll: FeedPoll) -> dict[str, Any]:
         "known": poll.known,
         "over_limit": poll.over_limit,
         "possibly_missed": poll.possibly_missed,
+        "migrated": poll.migrated,
         "asked": poll.asked if poll.asked in ("probe", "test") else None,
         "moved_from": poll.moved_from,
         "moved_to": poll.feed.subscription.url if poll.moved_from else None,
@@ -63,13 +64,20 @@ def push_line(poll: FeedPoll, wait_sec: float) -> dict[str, Any]:
 
 def moved_line(feed: Feed, url: str, now: datetime) -> dict[str, Any]:
     """The journal line of a move by an operator."""
+    return _operator_line(feed, "moved", now) | {"moved_from": feed.subscription.url, "moved_to": url}
+
+
+def migration_undone_line(feed: Feed, now: datetime) -> dict[str, Any]:
+    """The journal line of a migration that an operator has undone."""
+    return _operator_line(feed, "migration_undone", now)
+
+
+def _operator_line(feed: Feed, result: str, now: datetime) -> dict[str, Any]:
     at = rfc3339(now)
     return {
-        "poll_id": f"{feed.id}@moved:{at}",
+        "poll_id": f"{feed.id}@{result}:{at}",
         "at": at,
-        "result": "moved",
-        "moved_from": feed.subscription.url,
-        "moved_to": url,
+        "result": result,
         "reason": "initial",
         "interval_after_sec": 0,
         "next_at": at,

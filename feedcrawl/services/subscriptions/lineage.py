@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import logging
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.entries.lineage import MAX_TEXT_REVISIONS, IdQuality
 from feedcrawl.domain.entries.recognition import Sighting, recognise
+from feedcrawl.domain.errors import Refusal
 from feedcrawl.items import Entry
+from feedcrawl.services.subscriptions.journal import migration_undone_line
 from feedcrawl.services.subscriptions.polling import entry_values, possibly_missed
+from feedcrawl.services.subscriptions.registering import poll_now
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from datetime import datetime
 
     from feedcrawl.domain.entries.identity import Identified
     from feedcrawl.domain.entries.lineage import KnownEntry
+    from feedcrawl.domain.subscriptions.records import Feed
     from feedcrawl.items import FeedPoll
+    from feedcrawl.store.frontier.interface import Frontier
     from feedcrawl.store.redis.client import Pipeline
     from feedcrawl.store.subscriptions.entries import Entries
+    from feedcrawl.store.subscriptions.registry import Registry
+
+logger = logging.getLogger(__name__)
 
 
 def tell_apart(poll: FeedPoll, store: Entries) -> None:
     """Sort the entries of a poll into new, changed, edited and known. Two round trips; nothing is written."""
     found = poll.identified
-    keys = list(dict.fromkeys(key for entry in found for key in entry.keys))
+    keys = list(dict.fromkeys(key for entry in found for key in entry.every_key))
     aliases, known = store.load(poll.feed.id, keys)
     recognition = recognise(found, known, aliases, quality=_quality(poll.feed.polls.ids), now=poll.at)
     poll.sightings = recognition.sightings
@@ -67,6 +77,22 @@ def save(poll: FeedPoll, store: Entries, pipe: Pipeline) -> None:
     lineages = {sighting.uid: sighting.lineage for sighting in poll.sightings}
     aliases = {key: sighting.uid for sighting in poll.sightings for key in sighting.aliases}
     store.save(pipe, poll.feed.id, lineages, aliases)
+    moved = {each.formerly: each.aliases for each in poll.sightings if each.formerly is not None}
+    if moved:
+        store.keep_migration(pipe, poll.feed.id, moved)
+
+
+def undo_migration(registry: Registry, store: Entries, frontier: Frontier, feed: Feed, now: datetime) -> None:
+    """Separate the entries that a migration found again from their new names: the next poll, due at once, brings them
+    as new, and no later migration of this feed is believed. Raises Refusal (`never_migrated`) if none is stored.
+    """
+    if not store.undo_migration(feed.id):
+        raise Refusal("never_migrated", f"{feed.subscription.url} has no migration of the last 30 days to undo")
+    ids = asdict(replace(_quality(feed.polls.ids), migrates=False))
+    polls = replace(feed.polls, etag=None, last_modified=None, body_hash=None, digest=None, ids=ids)
+    registry.move(feed.subscription, polls, migration_undone_line(feed, now))
+    poll_now(frontier, [feed])
+    logger.info("migration_undone", extra={"feed_id": feed.id, "url": feed.subscription.url})
 
 
 def _entry(poll: FeedPoll, sighting: Sighting) -> Entry:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.entries.lineage import KnownEntry, known_from_json
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 LIFE_SEC = 400 * 86_400
 """A feed's lineage is kept longer than any entry or article, so that a removed entry does not become new again."""
+MIGRATION_SEC = 30 * 86_400
+"""Time within which a migration can be undone."""
 
 
 class Entries:
@@ -45,6 +48,25 @@ class Entries:
             pipe.hset(self._keys(feed_id), mapping=dict(uid_by_key))
             pipe.expire(self._keys(feed_id), LIFE_SEC)
 
+    def keep_migration(self, pipe: Pipeline, feed_id: str, moved: Mapping[KnownEntry, Sequence[str]]) -> None:
+        """Queues storing what undoes a migration: each entry's lineage before it, and the keys that it has given it."""
+        rows = [[before.uid, before.to_json(), *names] for before, names in moved.items()]
+        pipe.set(self._migration(feed_id), json.dumps(rows, separators=(",", ":")), ex=MIGRATION_SEC)
+
+    def undo_migration(self, feed_id: str) -> bool:
+        """Gives the entries of the last migration their former lineages and keys; False if none is stored."""
+        text = self._client.get(self._migration(feed_id))
+        if text is None:
+            return False
+        with self._client.pipeline(transaction=True) as pipe:
+            for uid, lineage, *names in json.loads(text):
+                pipe.hset(self._lineage(feed_id), uid, lineage)
+                if names:
+                    pipe.hdel(self._keys(feed_id), *names)
+            pipe.delete(self._migration(feed_id))
+            pipe.execute()
+        return True
+
     def lineage(self, feed_id: str, uid: str) -> KnownEntry | None:
         """The lineage of one entry; None if unknown."""
         text = self._client.hget(self._lineage(feed_id), uid)
@@ -56,10 +78,13 @@ class Entries:
 
     def remove(self, feed_id: str) -> None:
         """Removes the known entries of a feed."""
-        self._client.delete(self._lineage(feed_id), self._keys(feed_id))
+        self._client.delete(self._lineage(feed_id), self._keys(feed_id), self._migration(feed_id))
 
     def _lineage(self, feed_id: str) -> str:
         return f"{keys.shard(shard_of(feed_id, self._shards))}entries:{feed_id}"
 
     def _keys(self, feed_id: str) -> str:
         return f"{keys.shard(shard_of(feed_id, self._shards))}entry_keys:{feed_id}"
+
+    def _migration(self, feed_id: str) -> str:
+        return f"{keys.shard(shard_of(feed_id, self._shards))}migration:{feed_id}"

@@ -29,7 +29,7 @@ class Stored:
     def poll(self, entries: list[ParsedEntry]) -> Recognition:
         self.polls += 1
         found = identify(entries, feed_id="f")
-        aliases = {key: self.aliases[key] for entry in found for key in entry.keys if key in self.aliases}
+        aliases = {key: self.aliases[key] for entry in found for key in entry.every_key if key in self.aliases}
         known = {uid: self.known[uid] for uid in aliases.values() if uid in self.known}
         seen = recognise(found, known, aliases, quality=self.quality, now=START + self.polls * timedelta(hours=2))
         for sighting in seen.sightings:
@@ -137,6 +137,62 @@ def test_a_feed_rewritten_whole_is_a_migration_and_brings_no_news():
     assert seen.migrated
     assert seen.quality.rule == "id"
     assert not stored.poll(rewritten).migrated
+
+
+# The fields of entry n of a document whose ids and links are all new, and the verdicts on eight such entries.
+ELSEWHERE = {"native_id": "https://cms.example/?p=9{}".format, "link": "https://cms.example/post/slug-{}".format}
+HOUR = timedelta(hours=1)
+MIGRATIONS = {
+    "same title, date and text": ({}, "known", True),
+    "dates in another zone": ({"published": lambda n: article(n).published + 9 * HOUR}, "known", True),
+    "another text": ({"summary": "The teaser of {}, rewritten".format}, "changed", True),
+    "dates gone, same text": ({"published": lambda n: None}, "known", True),
+    "dates gone, another text": ({"published": lambda n: None, "summary": "Rewritten {}".format}, "new", False),
+    "the titles of last week": ({"published": lambda n: article(n).published + 7 * 24 * HOUR}, "new", False),
+    "other titles": ({"title": "Another {}".format}, "new", False),
+}
+
+
+@pytest.mark.parametrize(("fields", "expected", "migrated"), MIGRATIONS.values(), ids=MIGRATIONS)
+def test_a_feed_of_another_system_is_found_again_by_title_and_date(fields, expected, migrated):
+    stored = Stored()
+    before = articles(*range(8))
+    stored.poll(before)
+    seen = stored.poll(articles(*range(8), **ELSEWHERE, **fields))
+    assert (set(verdicts(seen).split()), seen.migrated) == ({expected}, migrated)
+    if migrated:
+        assert [sighting.uid for sighting in seen.sightings] == [f"tag:{number}" for number in range(8)]
+        assert [sighting.formerly.uid for sighting in seen.sightings] == [f"tag:{number}" for number in range(8)]
+        assert "new" not in verdicts(stored.poll(before)), "the old system can come back"
+
+
+def test_a_migration_needs_most_of_the_document_and_can_be_forbidden():
+    stored = Stored()
+    stored.poll(articles(*range(8)))
+    moved = articles(*range(8), **ELSEWHERE)
+    some = moved[:3] + [article(number, link=f"{SITE}/x/{number}") for number in range(20, 24)]
+    assert verdicts(stored.poll(some)).split() == ["new"] * 7
+    stored = Stored()
+    stored.poll(articles(*range(8)))
+    assert verdicts(stored.poll(moved[:2])) == "new new"
+    stored.quality = replace(stored.quality, migrates=False)
+    for _ in range(3):
+        assert verdicts(stored.poll(articles(*range(8)))).split() == ["known"] * 8
+    assert verdicts(stored.poll(moved)).split() == ["known"] * 2 + ["new"] * 6
+
+
+def test_news_among_the_entries_of_a_migration_stay_news():
+    stored = Stored()
+    stored.poll(articles(*range(8)))
+    seen = stored.poll([article(50, link=f"{SITE}/50"), *articles(*range(5), **ELSEWHERE)])
+    assert verdicts(seen) == "new known known known known known"
+    assert seen.sightings[0].formerly is None
+
+
+def test_a_title_alone_joins_no_two_entries():
+    stored = Stored()
+    stored.poll([article(1, title="Obituary", published=START)])
+    assert verdicts(stored.poll([article(2, title="Obituary", published=START)])) == "new"
 
 
 def test_places_used_again_every_day_are_news_every_day():
@@ -314,7 +370,7 @@ def test_whatever_feeds_do(documents):
         seen = stored.poll(document)
         uids = [sighting.uid for sighting in seen.sightings]
         assert len(set(uids)) == len(uids), "no two entries of a document are one"
-        moved = {uid for key, uid in before.items() if stored.aliases[key] != uid}
+        moved = {uid for key, uid in before.items() if stored.aliases[key] != uid and not key.startswith("title:")}
         assert moved <= set(uids), "a key changes hands only before its owner's eyes"
     again = stored.poll(documents[-1])
     assert "new" not in verdicts(again), "what was just seen is known"
