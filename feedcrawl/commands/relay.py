@@ -20,7 +20,7 @@ from feedcrawl.extras import missing
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from feedcrawl.services.operations.relay import Relay
+    from feedcrawl.services.operations.consumer import Consumer
     from feedcrawl.wiring import Wiring
 
 
@@ -61,8 +61,8 @@ class Command(OnStores, ScrapyCommand):
         return DONE if ended_well else FAILED
 
 
-def _relay(wired: Wiring) -> Relay:
-    from feedcrawl.services.operations.relay import Relay  # noqa: PLC0415 - see the package
+def _relay(wired: Wiring) -> Consumer:
+    from feedcrawl.services.operations.relay import relay  # noqa: PLC0415 - see the package
 
     config = wired.config
     if not config.kafka_bootstrap:
@@ -73,10 +73,10 @@ def _relay(wired: Wiring) -> Relay:
         raise ValueError(missing(error, "kafka")) from error
     topics = {"webpage_fetched": config.kafka_webpage_topic, "new_entry": config.kafka_entry_topic}
     worker = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
-    return Relay(wired.events, Brokers(config.kafka_bootstrap, access_of(config)), topics, worker=worker)
+    return relay(wired.events, Brokers(config.kafka_bootstrap, access_of(config)), topics, worker=worker)
 
 
-async def _run(relay: Relay, *, once: bool) -> bool:
+async def _run(relay: Consumer, *, once: bool) -> bool:
     stop = asyncio.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(name, stop.set)
@@ -84,9 +84,10 @@ async def _run(relay: Relay, *, once: bool) -> bool:
 
 
 def _status(wired: Wiring) -> dict[str, float | None]:
-    from feedcrawl.services.operations.relay import backlog  # noqa: PLC0415 - see the package
+    from feedcrawl.services.operations.consumer import backlog  # noqa: PLC0415 - see the package
+    from feedcrawl.services.operations.relay import GROUP  # noqa: PLC0415
 
-    found = backlog(wired.events)
+    found = backlog(wired.events, GROUP)
     if found is None:
         return {"unacknowledged": None, "waiting": None, "behind_sec": None}
     behind = 0.0 if found.oldest_at is None else round(max(wired.now().timestamp() - found.oldest_at, 0.0), 3)

@@ -15,7 +15,8 @@ from jsonschema import Draft202012Validator
 from origin import document, failure, html
 from world import World, entry, feed, good_page, world_in
 
-from feedcrawl.domain.operations.kafka_messages import Unfit, message_of
+from feedcrawl.domain.operations.events import Unfit
+from feedcrawl.domain.operations.kafka_messages import message_of
 from feedcrawl.store.subscriptions.registry import Registry
 
 ROOT = Path(__file__).resolve().parents[2]

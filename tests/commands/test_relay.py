@@ -107,9 +107,9 @@ def test_relays_that_are_killed_and_stopped_lose_nothing_and_keep_the_order(
         process.send_signal(end)
         assert process.wait(20) == (0 if end == signal.SIGTERM else -signal.SIGKILL)
         if end == signal.SIGKILL:
-            assert redis_client.delete(keys.RELAY)  # its time is over
+            assert redis_client.delete(keys.leader(GROUP))  # its time is over
     assert redis_client.xinfo_groups(keys.EVENTS)[0]["entries-read"] < MANY, "nothing was interrupted"
-    assert not redis_client.exists(keys.RELAY)
+    assert not redis_client.exists(keys.leader(GROUP))
     assert started(redis_server, tmp_path, kafka, "--once").wait(60) == 0
     found = [dict(each.headers())["id"].decode() for each in kafka.read(["webpage_log"], MANY)]
     assert set(found) == set(told)

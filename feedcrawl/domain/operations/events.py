@@ -33,6 +33,17 @@ class Event:
     data: str
 
 
+@dataclass(frozen=True, slots=True)
+class Unfit:
+    """An event that a consumer can never process, with the reason; it is stored for the operator.
+
+    Reasons: `gone` `no_id` `bad_json` `bad_fields` `too_large`, of the search index `document_refused`.
+    """
+
+    reason: str
+    detail: str = ""
+
+
 def event(kind: EventType, subject: str, data: Mapping[str, Any]) -> Event:
     """An event whose id is its kind and subject, so that a repetition of the event has the same id.
 

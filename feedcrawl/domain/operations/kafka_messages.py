@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
+from feedcrawl.domain.operations.events import Unfit
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -70,14 +72,6 @@ class Message:
     value: bytes
     id: str
     traceparent: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Unfit:
-    """An event that can never be sent. Reasons: `gone` `no_id` `bad_json` `bad_fields` `too_large`."""
-
-    reason: str
-    detail: str = ""
 
 
 def message_of(event: Mapping[str, str], topics: Mapping[str, str]) -> Message | Unfit | None:

@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any, Final
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError, MessageSizeTooLargeError, RecordListTooLargeError, RecordTooLargeError
 
-from feedcrawl.domain.operations.kafka_messages import Message, Unfit
-from feedcrawl.services.operations.relay import SEND_SEC, BrokersAway
+from feedcrawl.domain.operations.events import Unfit
+from feedcrawl.services.operations.consumer import TargetAway
+from feedcrawl.services.operations.relay import AWAY, SEND_SEC
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from feedcrawl.config import Config
+    from feedcrawl.domain.operations.kafka_messages import Message
 
 REQUEST_MS: Final = 20_000
 """Less than `SEND_SEC`: a message that is not confirmed by then is not sent any more."""
@@ -39,14 +41,14 @@ class Brokers:
     async def send(self, messages: Sequence[Message]) -> list[Unfit | None]:
         """Send messages in order; for each message None, or the reason why it can never be sent.
 
-        Raises BrokersAway; some messages may then have been sent, and the rest will not be.
+        Raises TargetAway; some messages may then have been sent, and the rest will not be.
         """
         try:
             async with asyncio.timeout(SEND_SEC):
                 return await send_all(await self._started(), messages)
         except (KafkaError, OSError) as error:  # TimeoutError is an OSError
             await self.close()
-            raise BrokersAway(f"{self._bootstrap}: {str(error) or type(error).__name__}") from error
+            raise TargetAway(AWAY, f"{self._bootstrap}: {str(error) or type(error).__name__}") from error
 
     async def close(self) -> None:
         """End the producer, in any state."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 TRIM_EVERY = 500
 REFUSED_KEPT: Final = 10_000
-"""Most events that are stored after a relay could not send them; older ones are dropped."""
+"""Most events that are stored after a consumer refused them; older ones are dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,16 +97,17 @@ class Events:
         more = {"at": told.at, "group": group, "reason": reason, "detail": detail}
         self._client.xadd(keys.EVENTS_REFUSED, {**told.fields, **more}, maxlen=REFUSED_KEPT)
 
-    def lead(self, worker: str, sec: int) -> bool:
-        """True if this worker is the relay for the next `sec` seconds."""
-        if self._client.set(keys.RELAY, worker, nx=True, ex=sec):
+    def lead(self, group: str, worker: str, sec: int) -> bool:
+        """True if this worker is the consumer of the group for the next `sec` seconds."""
+        key = keys.leader(group)
+        if self._client.set(key, worker, nx=True, ex=sec):
             return True
-        return self._client.get(keys.RELAY) == worker and bool(self._client.expire(keys.RELAY, sec))
+        return self._client.get(key) == worker and bool(self._client.expire(key, sec))
 
-    def leave(self, worker: str) -> None:
-        """Lets another worker become the relay at once."""
-        if self._client.get(keys.RELAY) == worker:
-            self._client.delete(keys.RELAY)
+    def leave(self, group: str, worker: str) -> None:
+        """Lets another worker become the consumer of the group at once."""
+        if self._client.get(keys.leader(group)) == worker:
+            self._client.delete(keys.leader(group))
 
     def backlogs(self) -> list[Backlog]:
         """The backlog of each consumer group."""

@@ -25,8 +25,6 @@ SWEEPER = "fc:{0}:sweeper"
 """STRING: the worker that is checking all feeds for a future task; absent otherwise."""
 DELIVERY = "fc:{0}:delivery"
 """STRING: exists while a worker delivers dead letters."""
-RELAY = "fc:{0}:relay"
-"""STRING: the relay that is sending events to Kafka; absent otherwise."""
 
 SOURCES = "fc:{0}:sources"
 """HASH: sources that were set over the API, by name."""
@@ -36,6 +34,11 @@ TOKENS = "fc:{0}:tokens"
 CATEGORY_LINKS_PATTERN = "rss:category_links:*"
 QUEUES_TAKEN_PATTERN = "*crawler_queue*:taken:*"
 """Pattern of the `queue_taken` lists, and of those of earlier versions, which had no braces."""
+
+
+def leader(group: str) -> str:
+    """STRING: the process that processes the events of a consumer group; absent if there is none."""
+    return f"fc:{{0}}:relay:{group}"
 
 
 def category_links(category: str) -> str:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feedcrawl.domain.operations.kafka_messages import Message, NewEntry, Unfit, WebpageEvent, message_of
+from feedcrawl.domain.operations.events import Unfit
+from feedcrawl.domain.operations.kafka_messages import Message, NewEntry, WebpageEvent, message_of
 
 TOPICS = {"webpage_fetched": "webpage_log", "new_entry": "new_entry"}
 URL = "https://news.test/b?x=ä"

@@ -22,8 +22,8 @@ from cryptography.x509.oid import NameOID
 
 from feedcrawl.config import Config
 from feedcrawl.domain.operations.kafka_messages import Message
+from feedcrawl.services.operations.consumer import TargetAway
 from feedcrawl.services.operations.kafka import Brokers, access_of
-from feedcrawl.services.operations.relay import BrokersAway
 from feedcrawl.settings import from_environment
 
 SECRET = "hunter2-not-for-logs"
@@ -176,7 +176,7 @@ def send(listener: Listener, said: dict[str, Any]) -> str:
         finally:
             await brokers.close()
 
-    with pytest.raises(BrokersAway) as away:
+    with pytest.raises(TargetAway) as away:
         asyncio.run(sent())
     return str(away.value)
 

@@ -10,11 +10,12 @@ import redis
 from confluent_kafka import Message as Received
 from kafka_cluster import Kafka
 
-from feedcrawl.domain.operations.events import Event
-from feedcrawl.domain.operations.kafka_messages import Message, NewEntry, Unfit, WebpageEvent
-from feedcrawl.services.operations import relay as module
+from feedcrawl.domain.operations.events import Event, Unfit
+from feedcrawl.domain.operations.kafka_messages import Message, NewEntry, WebpageEvent
+from feedcrawl.services.operations import consumer as module
+from feedcrawl.services.operations.consumer import Consumer, TargetAway, backlog
 from feedcrawl.services.operations.kafka import Brokers
-from feedcrawl.services.operations.relay import GROUP, BrokersAway, Relay, backlog
+from feedcrawl.services.operations.relay import AWAY, GROUP, relay
 from feedcrawl.store.operations.streams import Events
 from feedcrawl.store.redis import keys
 
@@ -75,8 +76,8 @@ def tell(client: redis.Redis, events: Events, told: Sequence[Event]) -> None:
         pipe.execute()
 
 
-def relaying(relay: Relay) -> bool:
-    return asyncio.run(relay.run(asyncio.Event(), once=True))
+def relaying(consumer: Consumer) -> bool:
+    return asyncio.run(consumer.run(asyncio.Event(), once=True))
 
 
 def ids(found: Sequence[Received]) -> list[str]:
@@ -97,7 +98,7 @@ class Flaky:
             await end()
         if isinstance(end, int):  # so many were sent before it failed
             self.sent += [message.id for message in messages[:end]]
-            raise BrokersAway("they are away")
+            raise TargetAway(AWAY, "they are away")
         self.sent += [message.id for message in messages]
         return [None] * len(messages)
 
@@ -121,22 +122,22 @@ def test_many_events_come_once_each_and_in_order_per_article(
     told = [page(number, version) for version in range(20) for number in range(articles)]
     random.Random(7).shuffle(told)
     tell(redis_client, events, told)
-    relay = Relay(events, Brokers(kafka.bootstrap), topics, worker="a")
-    assert relaying(relay)
-    assert relay.sent == len(told)
+    consumer = relay(events, Brokers(kafka.bootstrap), topics, worker="a")
+    assert relaying(consumer)
+    assert consumer.sent == len(told)
     found = kafka.read([topics["webpage_fetched"]], len(told))
     assert sorted(ids(found)) == sorted(event.id for event in told)
     for number in range(articles):
         mine = [each for each in ids(found) if each.split(":")[1] == str(number)]
         assert mine == [event.id for event in told if event.id.split(":")[1] == str(number)]
-    assert backlog(events).unacknowledged == backlog(events).waiting == 0  # type: ignore[union-attr]
+    assert backlog(events, GROUP).unacknowledged == backlog(events, GROUP).waiting == 0  # type: ignore[union-attr]
 
 
 def test_each_topic_has_its_shape_and_key(
     redis_client: redis.Redis, events: Events, kafka: Kafka, topics: dict[str, str]
 ) -> None:
     tell(redis_client, events, [page(1), new_entry(2), Event("article_ready", "article_ready:x", "{}")])
-    assert relaying(Relay(events, Brokers(kafka.bootstrap), topics, worker="a"))
+    assert relaying(relay(events, Brokers(kafka.bootstrap), topics, worker="a"))
     log, entry = (kafka.read([topic], 1)[0] for topic in topics.values())
     assert WebpageEvent.model_validate_json(log.value()).url == "http://news.test/1"
     assert NewEntry.model_validate_json(entry.value()).entry_uid == "e2"
@@ -152,7 +153,7 @@ def test_a_trace_goes_on_as_a_header(
         events.add(pipe, [page(1)], "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
         events.add(pipe, [page(2)])
         pipe.execute()
-    assert relaying(Relay(events, Brokers(kafka.bootstrap), topics, worker="a"))
+    assert relaying(relay(events, Brokers(kafka.bootstrap), topics, worker="a"))
     found = [dict(each.headers()) for each in kafka.read([topics["webpage_fetched"]], 2)]
     assert {each["id"]: each.get("traceparent") for each in found} == {
         b"webpage_fetched:1:0": b"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
@@ -164,9 +165,9 @@ def test_what_is_too_large_is_kept_aside_and_the_rest_goes_on(
     redis_client: redis.Redis, events: Events, kafka: Kafka, topics: dict[str, str]
 ) -> None:
     tell(redis_client, events, [new_entry(1), new_entry(2, uid="x" * 2_000_000), new_entry(3)])
-    relay = Relay(events, Brokers(kafka.bootstrap), topics, worker="a")
-    assert relaying(relay)
-    assert (relay.sent, relay.refused) == (2, 1)
+    consumer = relay(events, Brokers(kafka.bootstrap), topics, worker="a")
+    assert relaying(consumer)
+    assert (consumer.sent, consumer.refused) == (2, 1)
     assert set(ids(kafka.read([topics["new_entry"]], 2))) == {"new_entry:1", "new_entry:3"}
     ((_, kept),) = redis_client.xrange(keys.EVENTS_REFUSED)
     assert (kept["id"], kept["reason"], kept["group"]) == ("new_entry:2", "too_large", GROUP)
@@ -178,11 +179,11 @@ def test_brokers_that_are_not_there_are_waited_for(
     gone = Kafka()
     gone.close()
     tell(redis_client, events, [page(number) for number in range(20)])
-    assert not relaying(Relay(events, Brokers(gone.bootstrap), topics, worker="a"))
+    assert not relaying(relay(events, Brokers(gone.bootstrap), topics, worker="a"))
     assert [record.reason for record in caplog.records if record.msg == "relay_waits"] == ["brokers_away"]  # type: ignore[attr-defined]
-    assert backlog(events).unacknowledged == 20  # type: ignore[union-attr]
+    assert backlog(events, GROUP).unacknowledged == 20  # type: ignore[union-attr]
     there = Kafka()
-    assert relaying(Relay(events, Brokers(there.bootstrap), topics, worker="b"))
+    assert relaying(relay(events, Brokers(there.bootstrap), topics, worker="b"))
     assert len(there.read([topics["webpage_fetched"]], 20)) == 20
     there.close()
 
@@ -199,7 +200,7 @@ def test_a_batch_that_failed_is_repeated_from_its_beginning(
     producer, stop = Flaky([sent, sent]), asyncio.Event()
 
     async def until_sent() -> bool:
-        running = asyncio.ensure_future(Relay(events, producer, TOPICS, worker="a").run(stop))
+        running = asyncio.ensure_future(relay(events, producer, TOPICS, worker="a").run(stop))
         while len(producer.sent) < 2 * sent + 10:
             await asyncio.sleep(0.01)
         stop.set()
@@ -210,7 +211,7 @@ def test_a_batch_that_failed_is_repeated_from_its_beginning(
     every = [event.id for event in told]
     assert producer.sent == every[:sent] * 2 + every
     assert [record.msg for record in caplog.records] == ["relay_waits", "relay_back"]
-    assert backlog(events).unacknowledged == 0  # type: ignore[union-attr]
+    assert backlog(events, GROUP).unacknowledged == 0  # type: ignore[union-attr]
 
 
 def test_what_was_sent_and_not_acknowledged_is_sent_again_by_the_next(
@@ -219,27 +220,27 @@ def test_what_was_sent_and_not_acknowledged_is_sent_again_by_the_next(
     told = [page(number) for number in range(5)]
     tell(redis_client, events, told)
     killed = Flaky()
-    relay = Relay(events, killed, TOPICS, worker="a")
-    relay._finish = lambda *_: 1 / 0  # type: ignore[assignment,method-assign]
+    consumer = relay(events, killed, TOPICS, worker="a")
+    consumer.source.finish = lambda *_: 1 / 0  # type: ignore[assignment,method-assign]
     with pytest.raises(ZeroDivisionError):
-        asyncio.run(relay.step())
-    redis_client.delete(keys.RELAY)  # its time is over
+        asyncio.run(consumer.step())
+    redis_client.delete(keys.leader(GROUP))  # its time is over
     tell(redis_client, events, [page(9)])
     after = Flaky()
-    assert relaying(Relay(events, after, TOPICS, worker="b"))
+    assert relaying(relay(events, after, TOPICS, worker="b"))
     assert killed.sent == [event.id for event in told]
     assert after.sent == [*killed.sent, page(9).id]
 
 
 def test_one_leads_and_the_next_takes_its_place(redis_client: redis.Redis, events: Events) -> None:
     tell(redis_client, events, [page(1)])
-    first, second = (Relay(events, Flaky(), TOPICS, worker=name) for name in "ab")
+    first, second = (relay(events, Flaky(), TOPICS, worker=name) for name in "ab")
 
     async def turns() -> list[int]:
         came = [await first.step(), await second.step()]
         tell(redis_client, events, [page(2)])
         came.append(await second.step())
-        first._leave()
+        first.source.leave()
         return [*came, await second.step(), await first.step()]
 
     assert asyncio.run(turns()) == [1, 0, 0, 1, 0]
@@ -256,25 +257,25 @@ def test_one_leads_and_the_next_takes_its_place(redis_client: redis.Redis, event
 def test_an_event_that_cannot_be_sent_stops_nothing(redis_client: redis.Redis, events: Events, bad: Event) -> None:
     tell(redis_client, events, [page(1), bad, page(2)])
     producer = Flaky()
-    relay = Relay(events, producer, TOPICS, worker="a")
-    assert relaying(relay)
+    consumer = relay(events, producer, TOPICS, worker="a")
+    assert relaying(consumer)
     assert producer.sent == [page(1).id, page(2).id]
     ((_, kept),) = redis_client.xrange(keys.EVENTS_REFUSED)
     assert (kept["id"], kept["data"]) == (bad.id, bad.data)
     assert kept["reason"] in {"bad_json", "bad_fields", "no_id"}
-    assert relay.refused == 1
+    assert consumer.refused == 1
 
 
 def test_a_stream_that_was_emptied_is_begun_anew(redis_client: redis.Redis, events: Events) -> None:
     producer = Flaky()
-    relay = Relay(events, producer, TOPICS, worker="a")
+    consumer = relay(events, producer, TOPICS, worker="a")
 
     async def turns() -> None:
-        await relay.step()
+        await consumer.step()
         redis_client.flushall()
         tell(redis_client, events, [page(1)])
         for _ in range(2):
-            await relay.step()
+            await consumer.step()
 
     asyncio.run(turns())
     assert producer.sent == [page(1).id]
@@ -296,13 +297,13 @@ def test_a_relay_that_is_stopped_ends_soon_and_keeps_what_was_under_way(
 
     async def stopped() -> bool:
         asyncio.get_running_loop().call_later(0.3, stop.set)
-        return await asyncio.wait_for(Relay(events, producer, TOPICS, worker="a").run(stop), 5)
+        return await asyncio.wait_for(relay(events, producer, TOPICS, worker="a").run(stop), 5)
 
     assert asyncio.run(stopped())
     assert producer.closed == 1
-    assert backlog(events).unacknowledged == 1  # type: ignore[union-attr]
-    assert not redis_client.exists(keys.RELAY)
+    assert backlog(events, GROUP).unacknowledged == 1  # type: ignore[union-attr]
+    assert not redis_client.exists(keys.leader(GROUP))
 
 
 def test_where_there_never_was_a_relay_nothing_is_behind(events: Events) -> None:
-    assert backlog(events) is None
+    assert backlog(events, GROUP) is None
