@@ -120,7 +120,7 @@ def diff(wired: Stores, feed: Feed) -> Iterator[str]:
     from feedcrawl.domain.entries.rewrites import rewrites  # noqa: PLC0415 - see the package
     from feedcrawl.services.archive.versions import last_versions  # noqa: PLC0415
 
-    found = last_versions(wired.config.data_dir, feed.id, limit=wired.config.max_feed_bytes)
+    found = last_versions(wired.config.data_dir, feed, limit=wired.config.max_feed_bytes)
     if len(found) < 2:
         yield "The archive on this machine holds no two versions of this feed (FEEDCRAWL_RAW)."
         return

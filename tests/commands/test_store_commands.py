@@ -199,13 +199,14 @@ def test_what_a_publisher_rewrote(call: Call, tmp_path: Path) -> None:
     feed_id = call("subscribe", "http://a.test/feed", "--as-is")[1].split()[0]
     assert "holds no two versions" in call("why", "--diff", feed_id)[1]
     store = RawStore(tmp_path / "data" / "raw", software="test")
-    for number, title in enumerate(("Old", "Old", "New")):
+    documents = (("feed", "Old"), ("feed", "Old"), ("feed", "New"), ("archive/1", "Ancient"), ("elsewhere", "Other"))
+    for number, (path, title) in enumerate(documents):
         body = f"<rss><channel><title>{number}</title><item><guid>1</guid><title>{title}</title></item></channel></rss>"
         store.append(
             Exchange(
                 fetch_id=str(uuid.UUID(int=number)),
                 feed_id=feed_id,
-                url="http://a.test/feed",
+                url=f"http://a.test/{path}",
                 fetched_at=datetime(2026, 11, 27, number, tzinfo=UTC),
                 status=200,
                 response_headers=((b"Content-Type", b"application/rss+xml"),),

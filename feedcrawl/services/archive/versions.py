@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from feedcrawl.domain.models import ParsedFeed
+    from feedcrawl.domain.subscriptions.records import Feed
     from feedcrawl.store.disk.raw import RawStore
     from feedcrawl.store.disk.raw_index import RawRef
 
@@ -29,21 +30,28 @@ class Version:
     parsed: ParsedFeed
 
 
-def last_versions(data_dir: Path, feed_id: str, *, limit: int) -> list[Version]:
+def last_versions(data_dir: Path, feed: Feed, *, limit: int) -> list[Version]:
     """The newest two documents of a feed that differ and can be read, newest first, each of at most `limit` decoded
-    bytes.
+    bytes. Its archives are other documents, and so is what a search for the feed fetched elsewhere.
 
     Raises DiskUnavailable, and RawElsewhere if the file is on another machine.
     """
     store = capture.opened(data_dir)
     try:
-        return list(islice(_versions(store, feed_id, limit), 2))
+        return list(islice(_versions(store, feed, limit), 2))
     finally:
         store.close()
 
 
-def _versions(store: RawStore, feed_id: str, limit: int) -> Iterator[Version]:
-    of_feed = (ref for ref in store.refs() if ref.feed_id == feed_id and capture.is_whole(ref))
+def own_urls(feed: Feed) -> frozenset[str]:
+    """The URLs at which the feed's own document was fetched: subscribed now or formerly, or reached by redirects."""
+    led_to = [record["url"] for record in (feed.polls.raw, feed.polls.moving) if record]
+    return frozenset((feed.subscription.url, *feed.subscription.formerly, *led_to))
+
+
+def _versions(store: RawStore, feed: Feed, limit: int) -> Iterator[Version]:
+    own = own_urls(feed)
+    of_feed = (ref for ref in store.refs() if ref.feed_id == feed.id and ref.url in own and capture.is_whole(ref))
     seen: set[str] = set()
     for ref in sorted(of_feed, key=lambda each: each.fetched_at, reverse=True):
         if ref.payload_digest in seen:
