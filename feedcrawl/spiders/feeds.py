@@ -16,6 +16,7 @@ from feedcrawl.telemetry.names import NO_USABLE_ARGUMENT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from scrapy.http import Response
 
@@ -41,9 +42,11 @@ class FeedsSpider(FrontierSpider):
         self.now = switch("now", now)
         self.backfill = switch("backfill", backfill)
         self.forever = switch("forever", forever)
+        self._began: datetime | None = None
 
     async def begin(self) -> None:
         """Subscribe to the feeds of the arguments; the frontier schedules the polls."""
+        self._began = self._began or self.wired.now()
         await sources.sync(self.wired.sources, self.wired.source_stores)
         wishes, refused = registering.read_wishes(
             self.feeds, self.categories, self.wired.gate, limit=self.wired.config.max_feeds_per_list
@@ -78,12 +81,17 @@ class FeedsSpider(FrontierSpider):
         return bool(ids)
 
     async def _apply_arguments(self, ids: Sequence[str]) -> None:
-        """Apply the arguments to these feeds, or to all feeds if none is named."""
+        """Apply the arguments to these feeds, or to all feeds if none is named. A feed that is due, or was polled since
+        the run began, is not made due again.
+        """
         if not (self.now or self.backfill):
             return
+        began = self._began or self.wired.now()
         for feeds in finding.batches(self.wired.registry, ids, lists.BATCH):
-            due = registering.want_archives(self.wired.registry, feeds) if self.backfill else []
-            registering.poll_now(self.wired.frontier, feeds if self.now else due)
+            wanted = registering.want_archives(self.wired.registry, feeds) if self.backfill else []
+            idle = [feed for feed in feeds if f"feed:{feed.id}" not in self.wired.leases.held]
+            others = registering.resting(idle, began) if self.now else []
+            registering.poll_now(self.wired.frontier, list({each.id: each for each in (*wanted, *others)}.values()))
             await asyncio.sleep(0)
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from feedcrawl.domain.dates import rfc3339
+from feedcrawl.domain.dates import moment, rfc3339
 from feedcrawl.domain.errors import InvalidUrl, Refusal
 from feedcrawl.domain.frontier.priority import priority
 from feedcrawl.domain.frontier.tasks import Task
@@ -341,6 +341,12 @@ def poll_now(frontier: Frontier, feeds: Sequence[Feed]) -> None:
     """
     polled = [poll_task(feed.subscription) for feed in feeds if feed.polls.last_fetch_at is not None]
     frontier.push(polled, again="operator")
+
+
+def resting(feeds: Iterable[Feed], since: datetime) -> list[Feed]:
+    """The feeds that have not been polled since then and were not due then: nothing else polls them soon."""
+    fetched = ((feed, moment(feed.polls.last_fetch_at), moment(feed.polls.next_at)) for feed in feeds)
+    return [feed for feed, last, due in fetched if not (last and last >= since) and not (due and due <= since)]
 
 
 def want_archives(registry: Registry, feeds: Sequence[Feed]) -> list[Feed]:
