@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from feedcrawl.domain.sites.owners import Sources
+
 if TYPE_CHECKING:
     from datetime import datetime
 
@@ -76,7 +78,8 @@ class Poll:
     duration_sec: float | None = field(default=None, kw_only=True)
     detail: str = field(default="", kw_only=True)
     signal: Any = field(default=None, kw_only=True)
-    keep_trailing_slash: bool = field(default=False, kw_only=True)
+    sources: Sources = field(default_factory=Sources, kw_only=True)
+    """The sources whose settings hold for the URLs of the document."""
     decision: Decision | None = field(default=None, kw_only=True)
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from anyio.to_thread import current_default_thread_limiter
@@ -36,6 +36,7 @@ from feedcrawl.api.routes.machine import (
     sources,
     websub,
 )
+from feedcrawl.store.redis.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -76,8 +77,13 @@ THREADS: Final = 8
 
 @asynccontextmanager
 async def _serving(app: FastAPI) -> AsyncIterator[None]:
-    """Limits the number of threads while the app is served, and ends its jobs afterwards."""
+    """Brings the sources into the frontier, limits the number of threads while the app is served, and ends its jobs
+    afterwards.
+    """
     current_default_thread_limiter().total_tokens = THREADS
+    wired: Wiring = app.state.wired
+    with suppress(StoreUnavailable):  # the crawls bring them too
+        await wired.source_book.sync(wired.source_stores)
     yield
     await app.state.jobs.end()
 

@@ -47,7 +47,7 @@ class Command(OnStores, ScrapyCommand):
         logs.install(self.settings)
         for handler in logging.root.handlers:
             handler.addFilter(WithRequestId())
-        _ = wired.connection
+        _ = wired.source_book  # a sources file that cannot be used stops the start
         address = {"host": wired.config.api_host, "port": wired.config.api_port}
         drain_sec = round(wired.config.drain_sec)
         uvicorn.Server(server_config(create_app(wired), timeout_graceful_shutdown=drain_sec, **address)).run()

@@ -15,7 +15,6 @@ from scrapy.utils.asyncio import sleep
 from feedcrawl.extensions.base import Periodic
 from feedcrawl.services.articles.tasks import cached_page_event, page_key
 from feedcrawl.services.operations.inputs import Inputs
-from feedcrawl.services.sites import sources
 from feedcrawl.store.disk.files import DiskUnavailable
 from feedcrawl.store.redis.errors import StoreUnavailable
 
@@ -49,7 +48,9 @@ class InputExtension(Periodic):
         if self.serves(spider):
             worker, wired = f"{socket.gethostname()}:{os.getpid()}", self._wired
             stores = (wired.client, wired.leases, wired.articles)
-            self._inputs = Inputs(*stores, worker=worker, now=wired.now, cached=self._publish_again)
+            self._inputs = Inputs(
+                *stores, worker=worker, now=wired.now, cached=self._publish_again, sources=lambda: wired.sources
+            )
         super().spider_opened(spider)
 
     def spider_idle(self, spider: Spider) -> None:  # noqa: ARG002 - the signal's argument
@@ -82,8 +83,7 @@ class InputExtension(Periodic):
             for new in inputs.from_categories():
                 self._count(new)
                 await sleep(0)
-            wired = self._wired
-            await sources.refresh(wired.sources, wired.source_stores, wired.said_sources, wired.file_sources)
+            await self._wired.source_book.sync(self._wired.source_stores)
         except StoreUnavailable as error:
             logger.debug("inputs_wait", extra={"reason": error.code})
         finally:

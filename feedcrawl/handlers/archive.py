@@ -15,7 +15,6 @@ from feedcrawl.domain.subscriptions.archives import walk_from
 from feedcrawl.handlers.base import FEED_HEADERS, NOT_REDIRECTS, Answers
 from feedcrawl.items import FeedPoll
 from feedcrawl.parsing import Done
-from feedcrawl.services.sites.sources import keeps_trailing_slash
 from feedcrawl.services.subscriptions import backfill
 
 if TYPE_CHECKING:
@@ -118,5 +117,5 @@ class ArchiveTasks(Answers):
             final_url=response.url,
             body_bytes=len(response.body),
             duration_sec=round(time.monotonic() - meta["started"], 3),
-            keep_trailing_slash=keeps_trailing_slash(self.wired.sources, feed.subscription.source),
+            sources=self.wired.sources,
         )

@@ -23,7 +23,7 @@ from feedcrawl.items import Article
 from feedcrawl.parsing import Done, Failed
 from feedcrawl.services.articles import publication
 from feedcrawl.services.articles.tasks import asked_url, keeps_slash, merged_event, uid_of
-from feedcrawl.services.sites.sources import rules_of
+from feedcrawl.services.sites.sources import selectors_of
 from feedcrawl.services.subscriptions.polling import feed_content
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class ArticleTasks(Answers):
             min_chars=self.wired.config.min_html_chars,
             url=response.url,
             refresh=header_url(response.headers.get("Refresh") or b"") or None,
-            rules=rules_of(self.wired.sources, article.lease.task.source),
+            rules=selectors_of(self.wired.sources.of(response.url, article.lease.task.source)),
             feed=feed_content(article.lease.task.payload),
             image_proxy=self.wired.config.image_proxy,
             wall_sec=PARSE_WALL_SEC,

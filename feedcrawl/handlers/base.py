@@ -13,6 +13,7 @@ from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.http.hints import max_age_sec
 from feedcrawl.exceptions import HopElsewhere
 from feedcrawl.parsing import Failed
+from feedcrawl.services.articles.tasks import at_target
 from feedcrawl.store.disk.files import DiskUnavailable
 
 if TYPE_CHECKING:
@@ -139,7 +140,8 @@ class Answers:
         if target in {*chain, *lease.task.payload.get("redirect_chain", ())}:
             return "redirect_loop"
         limit = self.wired.config.max_redirects
-        followed = self.leases.redirect(lease, target, chain, limit=limit, reason=REFRESH)
+        task = at_target(lease.task, target, self.wired.sources)
+        followed = self.leases.redirect(lease, target, chain, limit=limit, reason=REFRESH, task=task)
         return None if followed else "too_many_redirects"
 
     def _elsewhere(self, request: Request, error: HopElsewhere) -> tuple[Request, Outcome] | None:
@@ -149,7 +151,8 @@ class Answers:
         lease: Lease = request.meta["lease"]
         permanent = error.hop.permanent and lasts(request)
         limit = self.wired.config.max_redirects
-        if self.leases.redirect(lease, error.hop.url, error.chain, limit=limit, permanent=permanent):
+        task = at_target(lease.task, error.hop.url, self.wired.sources)
+        if self.leases.redirect(lease, error.hop.url, error.chain, limit=limit, permanent=permanent, task=task):
             return None
         return request, judge("too_many_redirects", task_kind=lease.task.kind)
 

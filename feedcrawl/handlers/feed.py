@@ -26,7 +26,6 @@ from feedcrawl.handlers.base import (
 )
 from feedcrawl.items import FeedPoll
 from feedcrawl.parsing import Done
-from feedcrawl.services.sites.sources import keeps_trailing_slash
 from feedcrawl.services.subscriptions import backfill, polling, whereabouts
 
 if TYPE_CHECKING:
@@ -240,7 +239,7 @@ class FeedTasks(Answers):
             signal=meta.get("signal"),
             asked=meta["asked"],
             push=meta["push"],
-            keep_trailing_slash=keeps_trailing_slash(self.wired.sources, feed.subscription.source),
+            sources=self.wired.sources,
         )
 
 

@@ -71,7 +71,7 @@ class Renders:
         return True
 
     def _wanted(self, article: Article) -> bool:
-        source = self._wired.sources.get(article.lease.task.source or "")
+        source = self._wired.sources.of(article.final_url or article.url, article.lease.task.source)
         mode = cast("Render", (source and source.render) or self._wired.config.render)
         found = article.extraction
         return wants_rendering(

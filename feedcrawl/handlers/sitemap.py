@@ -21,7 +21,6 @@ from feedcrawl.handlers.base import NOT_REDIRECTS, PARSE_WALL_SEC, Answers, note
 from feedcrawl.parsing import Done
 from feedcrawl.services.sites import sitemaps, watching
 from feedcrawl.services.sites.sitemaps import Commits, SitemapPoll
-from feedcrawl.services.sites.sources import keeps_trailing_slash
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -223,5 +222,5 @@ class SitemapTasks(Answers):
             result=result,
             duration_sec=round(time.monotonic() - meta["started"], 3),
             signal=meta.get("signal"),
-            keep_trailing_slash=keeps_trailing_slash(self.wired.sources, watched.sitemap.source),
+            sources=self.wired.sources,
         )

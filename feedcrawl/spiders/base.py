@@ -71,7 +71,7 @@ class FrontierSpider(Spider):
         """The spider with the crawler's wiring."""
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.wired = wiring.of(crawler)
-        _ = spider.wired.sources  # a sources file that cannot be used stops the start
+        _ = spider.wired.source_book  # a sources file that cannot be used stops the start
         if spider.wired.files.on:
             spider.lanes = (*spider.lanes, FILE_LANE)
         crawler.signals.connect(spider.stop_at_type, signals.headers_received)
@@ -98,10 +98,11 @@ class FrontierSpider(Spider):
             yield each
 
     async def begin(self) -> None:
-        """Put the requested URLs into the frontier; may be called again."""
+        """Put the requested URLs into the frontier, after the sources; may be called again."""
 
     async def _begun(self) -> bool:
         try:
+            await self.wired.source_book.sync(self.wired.source_stores)
             await self.begin()
         except StoreUnavailable as error:
             logger.debug("start_waits", extra={"reason": error.code})

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from scrapy.exceptions import CloseSpider
 
 from feedcrawl.handlers import discovery, lists
-from feedcrawl.services.sites import sources
 from feedcrawl.services.subscriptions import finding, registering
 from feedcrawl.spiders.base import FrontierSpider
 from feedcrawl.telemetry.names import NO_USABLE_ARGUMENT
@@ -47,7 +46,6 @@ class FeedsSpider(FrontierSpider):
     async def begin(self) -> None:
         """Subscribe to the feeds of the arguments; the frontier schedules the polls."""
         self._began = self._began or self.wired.now()
-        await sources.sync(self.wired.sources, self.wired.source_stores)
         wishes, refused = registering.read_wishes(
             self.feeds, self.categories, self.wired.gate, limit=self.wired.config.max_feeds_per_list
         )

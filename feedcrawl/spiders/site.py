@@ -57,7 +57,6 @@ class SiteSpider(FrontierSpider):
     async def begin(self) -> None:
         """Start at the base of the source, or continue an interrupted run."""
         wired = self.wired
-        await sources.sync(wired.sources, wired.source_stores)
         limit = wired.config.site_max_pages
         self.run = SiteRun(self.site, wired.site_runs, wired.frontier, wired.leases, max_pages=limit)
         self.run.follow([self._page(self.site.base_url, 0)])
@@ -76,9 +75,9 @@ class SiteSpider(FrontierSpider):
             )
             return
         found, submissions = read.value, self.wired.submissions
-        articles = crawling.submitted(found.articles, self.site, response.url, depth)
-        new = await submissions.submit(articles, self.site.categories)
-        new += await submissions.submit(crawling.external(found.external, self.site, response.url, depth), ())
+        wish, known = crawling.wish_of(self.site, response.url, depth), self.wired.sources
+        new = await submissions.submit(crawling.submitted(found.articles, known, wish), self.site.categories)
+        new += await submissions.submit(crawling.submitted(found.external, known, crawling.external(wish)), ())
         followed = self.run.follow(self._pages(found.listings, depth + 1))
         self._tell(response.url, depth, new, followed)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.exceptions import CloseSpider
 
 from feedcrawl.handlers import lists
-from feedcrawl.services.sites import sources, watching
+from feedcrawl.services.sites import watching
 from feedcrawl.services.subscriptions import registering
 from feedcrawl.spiders.base import FrontierSpider
 from feedcrawl.spiders.feeds import switch
@@ -36,7 +36,6 @@ class SitemapsSpider(FrontierSpider):
 
     async def begin(self) -> None:
         """Watch the sitemaps of the arguments; the frontier schedules the polls."""
-        await sources.sync(self.wired.sources, self.wired.source_stores)
         wishes, refused = registering.read_wishes(
             self.sitemaps, self.categories, self.wired.gate, limit=self.wired.config.max_feeds_per_list
         )

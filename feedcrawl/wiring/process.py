@@ -28,7 +28,7 @@ from feedcrawl.services.operations.readiness import Readiness
 from feedcrawl.services.operations.snapshots import Snapshots
 from feedcrawl.services.operations.sweeper import Sweeper
 from feedcrawl.services.push.websub import WebSub
-from feedcrawl.services.sites.sources import Sources, all_of, load
+from feedcrawl.services.sites.sources import SourceBook
 from feedcrawl.services.sites.sources import Stores as SourceStores
 from feedcrawl.services.subscriptions.tempo import Tempo
 from feedcrawl.store.articles.files import FileContents, Files
@@ -38,6 +38,7 @@ from feedcrawl.wiring.stores import Stores
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
+    from feedcrawl.domain.sites.owners import Sources
     from feedcrawl.store.articles.collections import Collections
     from feedcrawl.store.articles.media import MediaRecords
     from feedcrawl.store.articles.records import Articles
@@ -77,16 +78,18 @@ class Wiring(Stores):
         return WebSub(stores, config.public_url, sha1=config.push_sha1, now=self.now)
 
     @cached_property
-    def sources(self) -> Sources:
-        """The sites with their own settings, from the file and the API, for a crawl; BadSources if the file
-        cannot be used.
-        """
-        return all_of(self.config.sources, self.said_sources)
+    def source_book(self) -> SourceBook:
+        """The sources of the file and the API; BadSources if the file cannot be used."""
+        return SourceBook(self.config.sources, self.said_sources)
 
-    @cached_property
-    def file_sources(self) -> frozenset[str]:
-        """The names of the sources in the operator's file."""
-        return frozenset(load(self.config.sources))
+    @property
+    def sources(self) -> Sources:
+        """The sources as last read; a crawl looks for changes while it runs."""
+        return self.source_book.known
+
+    def current_sources(self) -> Sources:
+        """The sources with all changes until now; raises StoreUnavailable."""
+        return self.source_book.current()
 
     @cached_property
     def catalogue(self) -> Catalogue:
@@ -103,7 +106,7 @@ class Wiring(Stores):
     @cached_property
     def media(self) -> MediaService:
         """Page records, for the API's actors and the crawl."""
-        return MediaService(self.client, self._story_stores, self.leases)
+        return MediaService(self.client, self._story_stores, self.leases, self.current_sources)
 
     @cached_property
     def gate(self) -> Gate:
@@ -118,7 +121,8 @@ class Wiring(Stores):
     @cached_property
     def merges(self) -> Merges:
         """Lists merges and undoes them."""
-        return Merges(self.client, self._story_stores, (self.article_lines, self.events), self.leases)
+        outlets = self.article_lines, self.events
+        return Merges(self.client, self._story_stores, outlets, self.leases, self.current_sources)
 
     @property
     def _story_stores(self) -> tuple[Articles, Stories, MediaRecords, Collections]:
@@ -128,7 +132,8 @@ class Wiring(Stores):
     def dead_letter_service(self) -> DeadLetterService:
         """Dead letters, for operators and the crawl."""
         stores = (self.client, self.frontier, self.dead_letters, self.articles)
-        return DeadLetterService(*stores, self.joins, self.media, self.files, self.events)
+        services = self.joins, self.media, self.files, self.events
+        return DeadLetterService(*stores, *services, self.current_sources)
 
     @cached_property
     def snapshots(self) -> Snapshots:
@@ -178,7 +183,7 @@ class Wiring(Stores):
     def imports(self) -> Imports:
         """Imports lists of URLs and feeds from callers."""
         stores = (self.client, self.frontier, self.registry, self.articles, self.import_jobs)
-        return Imports(*stores, self.gate, self.config, self.now)
+        return Imports(*stores, self.gate, self.config, self.now, self.current_sources)
 
     @cached_property
     def source_stores(self) -> SourceStores:

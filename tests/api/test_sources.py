@@ -9,8 +9,11 @@ import pytest
 import redis
 from callers import Callers, callers
 
+from feedcrawl.domain.sites.owners import Sources
 from feedcrawl.domain.sites.sources import Source
+from feedcrawl.domain.urls import url_uid
 from feedcrawl.services.sites import sources
+from feedcrawl.services.sites.sources import SourceBook
 
 NEWS = {"base_url": "https://news.example/", "feed_urls": ["https://news.example/feed"], "delay_sec": 5.0}
 
@@ -74,27 +77,38 @@ def test_what_is_no_source_is_refused_whole(
     assert local.wired.registry.count() == 0
 
 
-def test_a_crawl_follows_what_is_said(local: Callers, client: httpx.Client) -> None:
+def test_a_crawl_follows_what_is_said(local: Callers, client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
     wired = local.wired
-    running = dict(wired.sources)
-    assert set(running) == {"filed"}
+    crawl = SourceBook(wired.config.sources, wired.said_sources)
+    monkeypatch.setattr(sources, "LOOK_SEC", 0)
+    assert set(crawl.known) == {"filed"}
 
-    def refresh() -> None:
-        asyncio.run(sources.refresh(running, wired, wired.said_sources, wired.file_sources))
+    def refresh() -> Sources:
+        asyncio.run(crawl.sync(wired.source_stores))
+        return crawl.known
 
     client.put("/sources/news", json=NEWS)
-    refresh()
-    assert running["news"].delay_sec == 5
+    assert refresh()["news"].delay_sec == 5
     client.put("/sources/news", json={**NEWS, "selectors": {"body": "div.story"}})
-    refresh()
-    assert running["news"].selectors.body == ("div.story",)
+    assert refresh()["news"].selectors.body == ("div.story",)
     client.delete("/sources/news")
-    refresh()
-    assert set(running) == {"filed"}
+    assert set(refresh()) == {"filed"}
+
+
+def test_urls_of_a_source_have_its_settings_wherever_they_come_from(local: Callers, client: httpx.Client) -> None:
+    client.put("/sources/news", json={**NEWS, "category": "world", "priority": 8, "trailing_slash": "keep"})
+    url = "https://www.news.example/a/"
+    (said,) = client.post("/frontier/urls", json={"urls": [url]}).json()["urls"]
+    media = client.post("/media/from_url", json={"url": "https://news.example/b/"}).json()["data"]
+    tasks = {task.url: task for task, _ in local.wired.frontier.urls()[1] if task.kind == "article"}
+    assert {(task.source, task.category, task.priority) for task in tasks.values()} == {("news", "world", 8)}
+    assert said["uid"] == tasks[url].id == url_uid(url, keep_trailing_slash=True)
+    assert client.get(f"/media/{media['media_id']}").json()["data"]["requested_url"] == "https://news.example/b/"
 
 
 def test_what_another_version_said_stops_no_crawl(local: Callers) -> None:
     local.wired.said_sources.put("odd", {"name": "odd", "hue": 1})
     local.wired.said_sources.put("good", {"name": "good", "base_url": "https://good.example/"})
-    assert set(local.wired.sources) == {"filed", "good"}
-    assert local.wired.sources["good"] == Source("good", "https://good.example/")
+    found = SourceBook(local.wired.config.sources, local.wired.said_sources).known
+    assert set(found) == {"filed", "good"}
+    assert found["good"] == Source("good", "https://good.example/")

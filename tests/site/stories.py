@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from feedcrawl.pipelines.dedupe import DedupePipeline
 from feedcrawl.pipelines.disk import DiskPipeline
 from feedcrawl.pipelines.publish import PublishPipeline
 from feedcrawl.pipelines.store import StorePipeline
-from feedcrawl.services.articles.tasks import article_task, asked_url
+from feedcrawl.services.articles.tasks import ArticleWish, article_task, asked_url
 from feedcrawl.wiring import Wiring, process
 
 START = datetime(2026, 11, 28, 12, tzinfo=UTC)
@@ -53,7 +54,8 @@ class Reader:
 
     def lease(self, url: str, *, category: str | None = None, again: str = "", **details: Any) -> Lease:
         """The task of a URL in this worker's hands; hosts are not waited for."""
-        task = article_task(url, category=category, **details)
+        wish = ArticleWish(categories=[category] if category else [])
+        task = replace(article_task(url, self.wired.sources, wish), **details)
         self.wired.leases.push([task], again=again)
         self.now += timedelta(seconds=1)
         found = {lease.id: lease for lease in self.wired.leases.take(99, ["page"]).leases}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.dead_letters import read_letter, task_of
+from feedcrawl.domain.frontier.priority import DEFAULT
 from feedcrawl.domain.models import MAX_CATEGORY
 from feedcrawl.domain.secrets import MASK
 
@@ -19,7 +20,7 @@ PRIORITIES = range(1, 11)
 
 @dataclass(frozen=True, slots=True)
 class QueueItem:
-    """A URL to fetch.
+    """A URL to fetch; with `priority` None it has the priority of its source.
 
     `again` is the reason for fetching a URL that was fetched before ("": such a URL is not fetched again); `task` is
     the task of the dead letter, if the item is a dead letter.
@@ -27,7 +28,7 @@ class QueueItem:
 
     url: str
     category: str | None = None
-    priority: int = 5
+    priority: int | None = None
     again: Again = ""
     task: Task | None = None
 
@@ -44,8 +45,8 @@ def read_item(text: str) -> QueueItem:
         record = json.loads(text)
     except (ValueError, RecursionError):
         raise Refusal("bad_queue_item", "the item begins like a JSON object but is not valid JSON") from None
-    priority = record.get("priority", 5)
-    if type(priority) is not int or priority not in PRIORITIES:
+    priority = record.get("priority")
+    if priority is not None and (type(priority) is not int or priority not in PRIORITIES):
         raise Refusal("bad_queue_item", f"priority must be a whole number from 1 to 10, not {priority!r}")
     category = record.get("category")
     if category is not None and not isinstance(category, str):
@@ -54,7 +55,7 @@ def read_item(text: str) -> QueueItem:
     again: Again = "retry" if "reason" in record else "queue_again" if record.get("again") is True else ""
     if again == "retry" and MASK in json.dumps(record):
         raise Refusal("letter_masked", "the URL had a secret that is no longer stored: queue the full URL instead")
-    task = task_of(record, priority) if again == "retry" else None
+    task = task_of(record, DEFAULT if priority is None else priority) if again == "retry" else None
     return QueueItem(_url(record.get("url")), category or None, priority, again, task)
 
 

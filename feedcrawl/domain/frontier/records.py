@@ -75,7 +75,12 @@ class QueueItemRecord(TypedDict):
     url: Annotated[WebUrl, About("URL to fetch")]
     category: NotRequired[Annotated[str | None, About("Category of the article")]]
     priority: NotRequired[
-        Annotated[int, About("1 (taken last) to 10 (taken first); 5 if left out", minimum=1, maximum=10)]
+        Annotated[
+            int,
+            About(
+                "1 (taken last) to 10 (taken first); left out: that of the URL's source, else 5", minimum=1, maximum=10
+            ),
+        ]
     ]
     again: NotRequired[Annotated[bool, About("True: fetch the URL even if it was fetched within the last 30 days")]]
     reason: NotRequired[Annotated[str, About("Reason code of a dead letter that is put back: its URL is tried again")]]

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any, Final
 from feedcrawl.domain.articles.replays import Replayed, Wanted, differences, outcome, outline, version
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.extraction import PageReading, read_article
-from feedcrawl.domain.frontier.tasks import History, Lease
+from feedcrawl.domain.frontier.tasks import History, Lease, Task
 from feedcrawl.domain.http.codings import Undecodable
-from feedcrawl.domain.urls import url_uid
+from feedcrawl.domain.urls import hostname, resolve, url_uid
 from feedcrawl.items import Article
 from feedcrawl.parsing import Done
 from feedcrawl.services.archive import capture as archive
 from feedcrawl.services.articles import publication
-from feedcrawl.services.articles.tasks import article_events, article_task
-from feedcrawl.services.sites.sources import rules_of, source_of
+from feedcrawl.services.articles.tasks import article_events
+from feedcrawl.services.sites.sources import selectors_of
 from feedcrawl.services.subscriptions.polling import evidence, feed_content
 from feedcrawl.store.disk.files import DiskUnavailable
 from feedcrawl.store.disk.raw import RawElsewhere
@@ -35,14 +35,13 @@ if TYPE_CHECKING:
 
     from feedcrawl.config import Config
     from feedcrawl.domain.articles.replays import Outcome
-    from feedcrawl.domain.frontier.tasks import Task
     from feedcrawl.domain.operations.events import Event
+    from feedcrawl.domain.sites.owners import Sources
     from feedcrawl.parsing import Failed, ParserPool
     from feedcrawl.services.archive.capture import Document
     from feedcrawl.services.articles.files import FileService
     from feedcrawl.services.articles.joins import Joins
     from feedcrawl.services.articles.media import MediaService
-    from feedcrawl.services.sites.sources import Sources
     from feedcrawl.store.articles.records import Articles
     from feedcrawl.store.disk.ndjson import NdjsonFile
     from feedcrawl.store.disk.raw import RawStore
@@ -192,9 +191,17 @@ class Replay:
         payload.update({name: before[name] for name in ("feed_id", "entry_uid") if before.get(name)})
         category = before.get("category") or (known.category if known else None)
         keep = url_uid(url) != ref.uid == url_uid(url, keep_trailing_slash=True)
-        task = article_task(url, category=category, keep_trailing_slash=keep, payload=payload)
-        source = (known.source if known else None) or source_of(self._stores.sources, url)
-        lease = Lease(replace(task, id=ref.uid, source=source), History(), "")
+        source = self._stores.sources.of(ref.url, known.source if known else None)
+        task = Task(
+            id=ref.uid,
+            kind="article",
+            url=resolve(url),
+            host=hostname(url),
+            source=source.name if source else None,
+            category=category,
+            payload=payload | ({"keep_trailing_slash": True} if keep else {}),
+        )
+        lease = Lease(task, History(), "")
         article = Article(lease, url, ref.fetched_at, "success", fetch_id=ref.fetch_id)
         article.final_url, article.http_status, article.content_type = ref.url, ref.status, document.content_type
         return article
@@ -207,7 +214,7 @@ class Replay:
             document.content_type,
             min_chars=self._stores.config.min_html_chars,
             url=document.ref.url,
-            rules=rules_of(self._stores.sources, task.source),
+            rules=selectors_of(self._stores.sources.get(task.source or "")),
             feed=feed_content(task.payload),
             image_proxy=self._stores.config.image_proxy,
             wall_sec=WALL_SEC,

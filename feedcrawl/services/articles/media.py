@@ -16,13 +16,14 @@ from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.services.articles.collections import own_collection
 from feedcrawl.services.articles.joins import losers_of
-from feedcrawl.services.articles.tasks import article_task, record_of
+from feedcrawl.services.articles.tasks import ArticleWish, article_task, record_of
 from feedcrawl.store.articles.collections import DEFAULT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from feedcrawl.domain.frontier.tasks import Lease
+    from feedcrawl.domain.sites.owners import Sources
     from feedcrawl.items import Article
     from feedcrawl.services.frontier.leases import Leases
     from feedcrawl.store.articles.collections import Collections
@@ -66,10 +67,12 @@ class MediaService:
         client: Client,
         stores: tuple[Articles, Stories, MediaRecords, Collections],
         leases: Leases,
+        sources: Callable[[], Sources],
     ) -> None:
         self._client = client
         self._articles, self._stories, self._records, self._collections = stores
         self._leases = leases
+        self._sources = sources
 
     # --- for actors ---
 
@@ -83,7 +86,7 @@ class MediaService:
         unchanged. A failed URL is tried again, and an article whose text is no longer stored is fetched anew. Raises
         InvalidUrl if the URL cannot be fetched, UnknownCollection.
         """
-        task = article_task(url)
+        task = article_task(url, self._sources())
         place = own_collection(self._collections, actor, collection)
         winner = self._winner_of(task.id)
         media = new_media(winner or task.id, task.url, rfc3339(now), request_id)
@@ -222,12 +225,12 @@ class MediaService:
         with self._client.pipeline(transaction=False) as pipe:
             self._records.write(pipe, media)
             pipe.execute()
-        self._leases.push([article_task(media.requested_url)], again="retry")
+        self._leases.push([article_task(media.requested_url, self._sources())], again="retry")
         return media
 
     def _fetch(self, media: Media) -> None:
         asked = {"request_id": media.request_id} if media.request_id else {}
-        task = article_task(media.requested_url, payload=asked)
+        task = article_task(media.requested_url, self._sources(), ArticleWish(payload=asked))
         if self._leases.push([task]) == ["known"]:  # the task ended before there were page records, or its text is gone
             self._leases.push([task], again="operator")
 

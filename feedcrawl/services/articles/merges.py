@@ -8,13 +8,22 @@ from feedcrawl.domain.articles import media as states
 from feedcrawl.domain.articles.media import media_id, new_media
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.errors import Refusal
-from feedcrawl.services.articles.tasks import article_events, article_task, hash_fields, uid_of, unmerged_event
+from feedcrawl.services.articles.tasks import (
+    ArticleWish,
+    article_events,
+    article_task,
+    hash_fields,
+    uid_of,
+    unmerged_event,
+)
 from feedcrawl.store.redis.connection import in_order
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
     from feedcrawl.domain.operations.events import Event
+    from feedcrawl.domain.sites.owners import Sources
     from feedcrawl.services.frontier.leases import Leases
     from feedcrawl.store.articles.collections import Collections
     from feedcrawl.store.articles.media import MediaRecords
@@ -41,11 +50,13 @@ class Merges:
         stores: tuple[Articles, Stories, MediaRecords, Collections],
         outlets: tuple[NdjsonFile, Events],
         leases: Leases,
+        sources: Callable[[], Sources],
     ) -> None:
         self._client = client
         self._articles, self._stories, self._media, self._collections = stores
         self._lines, self._events = outlets
         self._leases = leases
+        self._sources = sources
 
     def last(self, limit: int) -> list[dict[str, Any]]:
         """The last merges, newest first, in the shape of docs/data-format.md."""
@@ -74,7 +85,8 @@ class Merges:
         if record is not None:
             self._lines.append(now.date(), {"type": "article", **record})
         else:
-            self._leases.push([article_task(join["url"], category=_first(join))], again="operator")
+            wish = ArticleWish(categories=join["categories"][:1])
+            self._leases.push([article_task(join["url"], self._sources(), wish)], again="operator")
         kept = self._articles.wanted(join["winner"])
         with self._client.pipeline(transaction=False) as pipe:
             self._unjoin(pipe, join, [name for name in join["lacked"] if name not in kept])
@@ -120,7 +132,3 @@ class Merges:
 def _told(join: dict[str, Any], record: dict[str, Any] | None) -> list[Event]:
     parted = unmerged_event(join["uid"], join["winner"], join["url"], join["canonical_url"])
     return [parted, *([] if record is None else article_events(record, updated=False))]
-
-
-def _first(join: dict[str, Any]) -> str | None:
-    return join["categories"][0] if join["categories"] else None

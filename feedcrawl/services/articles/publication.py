@@ -38,8 +38,7 @@ def name(article: Article) -> None:
     """Set an article's canonical URL, uid, text hash, and the categories of its task."""
     task = article.lease.task
     keep = tasks.keeps_slash(task)
-    first = [task.category] if task.category else []
-    article.categories = list(dict.fromkeys([*first, *task.payload.get("categories", ())]))
+    article.categories = tasks.categories_of(task)
     if article.extraction is None:
         article.uid, article.canonical_url = task.id, canonicalize(article.url, keep_trailing_slash=keep)
         return

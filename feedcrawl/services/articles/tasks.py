@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
 
 from feedcrawl.domain.articles.canonical import canonical_url
 from feedcrawl.domain.articles.query import TEXTS
 from feedcrawl.domain.dates import rfc3339, rfc3339_or_none
 from feedcrawl.domain.errors import InvalidUrl
+from feedcrawl.domain.frontier.priority import DEFAULT, priority
 from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.domain.operations.events import Event, EventType, event
+from feedcrawl.domain.sites.sources import Source
 from feedcrawl.domain.urls import hostname, resolve, url_uid
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
+    from feedcrawl.domain.frontier.tasks import Origin
     from feedcrawl.domain.models import Extraction
+    from feedcrawl.domain.sites.owners import Sources
     from feedcrawl.items import Article
 
 _JSON_FIELDS = frozenset({"authors", "categories", "files"})
@@ -28,28 +33,79 @@ _NUMBERS: Mapping[str, type[int | float]] = {
     **dict.fromkeys(("http_status", "raw_len", "text_len"), int),
 }
 _FLAGS = frozenset({"rendered"})
+UNSET: Final = Source("", "")
+"""The settings of URLs without a source."""
 
 
-def article_task(
-    url: str, *, category: str | None = None, priority: int = 5, keep_trailing_slash: bool = False, **details: Any
-) -> Task:
-    """The task to fetch a URL as an article; raises InvalidUrl if the URL cannot be one. Its id is the article's
-    provisional uid.
+@dataclass(frozen=True, slots=True)
+class ArticleWish:
+    """The task of a URL as its caller describes it; the settings of the URL's source fill in what is left out.
 
-    The payload says whether a trailing slash makes a different URL at its source.
+    `source` is that of the feed or sitemap that named the URL, and holds if the URL is of no source. `priority` is the
+    one of the source or caller, before the bonus of the origin.
+    """
+
+    origin: Origin = "manual"
+    source: str | None = None
+    categories: Sequence[str] = ()
+    priority: int | None = None
+    parent: str | None = None
+    depth: int = 0
+    payload: Mapping[str, Any] = field(default_factory=dict)
+
+
+def article_task(url: str, sources: Sources, wish: ArticleWish = ArticleWish()) -> Task:
+    """The task to fetch a URL as an article, with the settings of its source: the one gate to the frontier.
+
+    Its id is the article's provisional uid. The payload records if a trailing slash makes a different URL at the
+    source, and the categories if there are several. Raises InvalidUrl if the URL cannot be an article's.
     """
     fetched = resolve(url)
-    if keep_trailing_slash:
-        details["payload"] = {**details.get("payload", {}), "keep_trailing_slash": True}
+    source = sources.of(fetched, wish.source)
+    settings = source if source is not None else UNSET
+    importance = settings.priority if wish.priority is None else wish.priority
+    categories = list(dict.fromkeys((*wish.categories, *settings.categories)))
+    payload = dict(wish.payload)
+    if len(categories) > 1:
+        payload["categories"] = categories
+    if settings.keep_trailing_slash:
+        payload["keep_trailing_slash"] = True
     return Task(
-        id=url_uid(fetched, keep_trailing_slash=keep_trailing_slash),
+        id=url_uid(fetched, keep_trailing_slash=settings.keep_trailing_slash),
         kind="article",
         url=fetched,
         host=hostname(fetched),
-        priority=priority,
-        category=category,
-        **details,
+        priority=priority(importance, wish.origin, wish.depth),
+        origin=wish.origin,
+        parent=wish.parent,
+        depth=wish.depth,
+        source=wish.source if source is None else source.name,
+        category=categories[0] if categories else None,
+        payload=payload,
     )
+
+
+def at_target(task: Task, url: str, sources: Sources) -> Task:
+    """An article's task after a redirect to `url`: with the settings of the URL's source, if it is another source."""
+    source = sources.of(url, task.source) if task.kind == "article" else None
+    if source is None or source.name == task.source:
+        return task
+    categories = list(dict.fromkeys((*categories_of(task), *source.categories)))
+    payload = task.payload | ({"categories": categories} if len(categories) > 1 else {})
+    if source.keep_trailing_slash:
+        payload["keep_trailing_slash"] = True
+    return replace(task, source=source.name, category=categories[0] if categories else None, payload=payload)
+
+
+def explicit(priority: int) -> int | None:
+    """The priority of a subscription, None if it is the default: the URL's source then decides."""
+    return None if priority == DEFAULT else priority
+
+
+def categories_of(task: Task) -> list[str]:
+    """The categories of a task, the first of which is the article's own."""
+    own = [task.category] if task.category else []
+    return list(dict.fromkeys((*own, *task.payload.get("categories", ()))))
 
 
 def keeps_slash(task: Task) -> bool:

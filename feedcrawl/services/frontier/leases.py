@@ -164,19 +164,24 @@ class Leases:
         limit: int,
         permanent: bool = False,
         reason: str = "redirected",
+        task: Task | None = None,
     ) -> bool:
         """Return a task that was redirected to another host, with its new target, so that the rules of that host apply.
 
         `chain` are the URLs requested under this lease. `permanent` is True if all of their redirects were permanent;
-        otherwise the payload records that one was `temporary`. False, and nothing is changed, after more than `limit`
-        redirects.
+        otherwise the payload records that one was `temporary`. `task` has the settings that hold at the target. False,
+        and nothing is changed, after more than `limit` redirects.
         """
+        task = task or lease.task
         whole = [*lease.task.payload.get("redirect_chain", ()), *chain]
         if len(whole) > limit:
             return False
         temporary = {} if permanent else {"temporary": True}
-        payload = compact({**lease.task.payload, "redirect_chain": whole, **temporary})
-        self.give_back(lease, reason=reason, patch={"url": url, "host": hostname(url), "payload": payload})
+        payload = compact({**task.payload, "redirect_chain": whole, **temporary})
+        patch: dict[str, Any] = {"url": url, "host": hostname(url), "payload": payload}
+        if task.source != lease.task.source:
+            patch |= {"source": task.source, "category": task.category}
+        self.give_back(lease, reason=reason, patch=patch)
         return True
 
     def abandon(self, lease: Lease, **reason: Any) -> None:

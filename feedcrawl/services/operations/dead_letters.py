@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from feedcrawl.domain.frontier.dead_letters import Letter, Wanted
+    from feedcrawl.domain.sites.owners import Sources
     from feedcrawl.services.articles.files import FileService
     from feedcrawl.services.articles.joins import Joins
     from feedcrawl.services.articles.media import MediaService
@@ -62,6 +63,7 @@ class DeadLetterService:
     media: MediaService
     files: FileService
     events: Events
+    sources: Callable[[], Sources]
 
     def deliver(self) -> int:
         """Move the frontier's dead letters to the list that consumers read; the number moved.
@@ -128,7 +130,7 @@ class DeadLetterService:
             tasks, gone = [], []
             for letter in found:
                 try:
-                    tasks.append(queue_task(read_item(original(self.client, letter.text))))
+                    tasks.append(queue_task(read_item(original(self.client, letter.text)), self.sources()))
                 except Refusal:
                     refused += 1
                 else:

@@ -8,11 +8,10 @@ from uuid import uuid4
 
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.errors import InvalidUrl, Refusal
-from feedcrawl.domain.frontier.priority import priority
 from feedcrawl.domain.operations.import_jobs import ImportJob
 from feedcrawl.domain.secrets import without_secrets
 from feedcrawl.domain.subscriptions.lists import read_list
-from feedcrawl.services.articles.tasks import article_task
+from feedcrawl.services.articles.tasks import ArticleWish, article_task
 from feedcrawl.services.subscriptions import registering
 
 if TYPE_CHECKING:
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from feedcrawl.config import Config
     from feedcrawl.domain.frontier.tasks import Task
     from feedcrawl.domain.http.url_gate import Gate
+    from feedcrawl.domain.sites.owners import Sources
     from feedcrawl.services.subscriptions.registering import Refused, Wish
     from feedcrawl.store.articles.records import Articles
     from feedcrawl.store.frontier.interface import Frontier
@@ -35,12 +35,12 @@ BATCH: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Options for URLs: the category of their articles, the priority (1 to 10), and whether recently fetched URLs
-    are fetched again.
+    """Options for URLs: the category of their articles, the priority (1 to 10; None: that of the URL's source), and
+    whether recently fetched URLs are fetched again.
     """
 
     category: str | None = None
-    priority: int = 5
+    priority: int | None = None
     again: bool = False
 
 
@@ -70,6 +70,7 @@ class Imports:
     gate: Gate
     config: Config
     now: Callable[[], datetime]
+    sources: Callable[[], Sources]
 
     def queue_urls(self, urls: Sequence[str], wanted: Wanted) -> list[dict[str, Any]]:
         """Enqueue pages to be fetched as articles; the result of each, in order.
@@ -81,7 +82,9 @@ class Imports:
             raise Refusal("no_urls", "name at least one URL")
         if len(urls) > MAX_URLS:
             raise Refusal("too_many_urls", f"one import may have at most {MAX_URLS} URLs, not {len(urls)}")
-        judged = [self._judged(url, wanted) for url in urls]
+        wish = ArticleWish(categories=[wanted.category] if wanted.category else [], priority=wanted.priority)
+        sources = self.sources()
+        judged = [self._judged(url, sources, wish) for url in urls]
         tasks = list({task.id: task for _, task in judged if task is not None}.values())
         if wanted.category:
             with self.client.pipeline(transaction=False) as pipe:
@@ -95,10 +98,9 @@ class Imports:
             self.articles.categorize_known(known, [wanted.category])
         return [said if task is None else {**said, "answer": answers[task.id]} for said, task in judged]
 
-    def _judged(self, url: str, wanted: Wanted) -> tuple[dict[str, Any], Task | None]:
-        rank = priority(wanted.priority, origin="manual", depth=0)
+    def _judged(self, url: str, sources: Sources, wish: ArticleWish) -> tuple[dict[str, Any], Task | None]:
         try:
-            task = article_task(self.gate.passed(url), category=wanted.category, priority=rank, origin="manual")
+            task = article_task(self.gate.passed(url), sources, wish)
         except InvalidUrl as error:
             return {"url": url, "uid": None, "answer": "refused", "code": error.code, "detail": error.detail}, None
         return {"url": url, "uid": task.id}, task

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.queue_items import QueueItem, check_category, read_item, unwrapped
 from feedcrawl.domain.secrets import without_secrets
-from feedcrawl.services.articles.tasks import article_task, page_key
+from feedcrawl.domain.sites.owners import Sources
+from feedcrawl.services.articles.tasks import ArticleWish, article_task, page_key
 from feedcrawl.store.frontier.dead_letters import original
 from feedcrawl.store.redis import keys
 
@@ -29,9 +30,10 @@ SEEN_LIMIT = 500_000
 """The most category links that a worker remembers, so that they are not enqueued anew every half minute."""
 
 
-def queue_task(item: QueueItem) -> Task:
+def queue_task(item: QueueItem, sources: Sources) -> Task:
     """The task for an item of the queue; raises InvalidUrl if the item is no usable URL."""
-    return item.task or article_task(item.url, category=item.category, priority=item.priority, origin="queue")
+    wish = ArticleWish("queue", categories=[item.category] if item.category else [], priority=item.priority)
+    return item.task or article_task(item.url, sources, wish)
 
 
 class Inputs:
@@ -51,6 +53,7 @@ class Inputs:
         worker: str,
         now: Callable[[], datetime],
         cached: Callable[[str], None],
+        sources: Callable[[], Sources] = Sources,
     ) -> None:
         self._client = client
         self._now = now
@@ -58,6 +61,7 @@ class Inputs:
         self._articles = articles
         self._taken = keys.queue_taken(worker)
         self._cached = cached
+        self._sources = sources
         self._seen: set[tuple[str, str]] = set()
 
     def recover(self) -> int:
@@ -151,7 +155,7 @@ class Inputs:
 
     def _task(self, item: QueueItem, *, refuse: bool = False) -> Task | None:
         try:
-            return queue_task(item)
+            return queue_task(item, self._sources())
         except Refusal as error:
             if refuse:
                 raise

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.errors import InvalidUrl
-from feedcrawl.domain.frontier.priority import priority
-from feedcrawl.services.articles.tasks import article_task
+from feedcrawl.services.articles.tasks import ArticleWish, article_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from feedcrawl.domain.frontier.tasks import Again, History, Task
+    from feedcrawl.domain.sites.owners import Sources
     from feedcrawl.domain.sites.sources import Source
     from feedcrawl.services.frontier.leases import Leases
     from feedcrawl.store.frontier.interface import Frontier
@@ -62,31 +63,20 @@ class SiteRun:
         return run
 
 
-def submitted(urls: Iterable[str], source: Source, parent: str, depth: int) -> Iterator[tuple[Task, Again]]:
-    """The tasks for a source's articles that are listed on a page `depth` links away from the base."""
+def submitted(urls: Iterable[str], sources: Sources, wish: ArticleWish) -> Iterator[tuple[Task, Again]]:
+    """The tasks for the articles that a listing page names, each with the settings of its own source."""
     for url in urls:
         try:
-            task = article_task(
-                url,
-                category=source.categories[0] if source.categories else None,
-                priority=priority(source.priority, origin="spider", depth=depth + 1),
-                origin="spider",
-                parent=parent,
-                depth=depth + 1,
-                source=source.name,
-                payload={"categories": list(source.categories)} if source.categories else {},
-                keep_trailing_slash=source.keep_trailing_slash,
-            )
+            yield article_task(url, sources, wish), ""
         except InvalidUrl:
             continue
-        yield task, ""
 
 
-def external(urls: Iterable[str], source: Source, parent: str, depth: int) -> Iterator[tuple[Task, Again]]:
-    """The tasks for articles on other sites: the settings of the source do not apply to them."""
-    for url in urls:
-        try:
-            rank = priority(source.priority, origin="spider", depth=depth + 1)
-            yield article_task(url, priority=rank, origin="spider", parent=parent, depth=depth + 1), ""
-        except InvalidUrl:
-            continue
+def wish_of(source: Source, parent: str, depth: int) -> ArticleWish:
+    """What holds for a source's articles that are listed on a page `depth` links away from the base."""
+    return ArticleWish("spider", source.name, source.categories, source.priority, parent=parent, depth=depth + 1)
+
+
+def external(wish: ArticleWish) -> ArticleWish:
+    """The same for articles on other sites: the settings of the source do not apply to them, except its priority."""
+    return replace(wish, source=None, categories=())

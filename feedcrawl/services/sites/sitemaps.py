@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 from feedcrawl.domain import cadence
 from feedcrawl.domain.dates import moment, rfc3339, rfc3339_or_none
 from feedcrawl.domain.errors import InvalidUrl
-from feedcrawl.domain.frontier.priority import priority
 from feedcrawl.domain.frontier.traces import TRACE, carried
 from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.sitemaps import MAX_SITEMAPS
@@ -20,7 +19,7 @@ from feedcrawl.domain.sitemaps.state import MAX_DEPTH, Sitemap, SitemapRecord, W
 from feedcrawl.domain.urls import canonicalize, hostname, registered_domain, resolve
 from feedcrawl.items import Poll
 from feedcrawl.services.articles.submissions import BATCH, batches
-from feedcrawl.services.articles.tasks import article_task
+from feedcrawl.services.articles.tasks import ArticleWish, article_task, explicit
 from feedcrawl.services.sites.watching import sitemap_task
 from feedcrawl.services.subscriptions import outcomes
 from feedcrawl.services.subscriptions.finding import url_key
@@ -111,16 +110,15 @@ def article_tasks(poll: SitemapPoll) -> Iterator[tuple[Task, Again]]:
     sitemap = poll.sitemap
     for found in poll.found:
         try:
-            task = article_task(
-                found.url,
-                category=sitemap.categories[0] if sitemap.categories else None,
-                priority=priority(sitemap.priority, origin="sitemap"),
-                origin="sitemap",
+            wish = ArticleWish(
+                "sitemap",
+                sitemap.source,
+                sitemap.categories,
+                explicit(sitemap.priority),
                 parent=sitemap.url,
-                source=sitemap.source,
                 payload=provenance(sitemap, found) | carried(poll.lease.task.payload),
-                keep_trailing_slash=poll.keep_trailing_slash,
             )
+            task = article_task(found.url, poll.sources, wish)
         except InvalidUrl:
             continue
         yield task, "edited" if found.edited else ""
@@ -135,7 +133,6 @@ def provenance(sitemap: Sitemap, found: Found) -> dict[str, Any]:
         "title": found.title,
         "published": rfc3339_or_none(found.published),
         "language": found.language,
-        "categories": list(sitemap.categories),
     }
     return {name: value for name, value in fields.items() if value}
 

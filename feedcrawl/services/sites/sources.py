@@ -1,25 +1,27 @@
 """The sources in use: those of the operator's file, read once at the start, and those stored over the API.
 
-A name that the file uses belongs to the file. `sync` brings sources into the frontier.
+A name that the file uses belongs to the file. `SourceBook.sync` brings sources into the frontier.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from feedcrawl.domain.errors import InvalidUrl, Refusal
+from feedcrawl.domain.sites.owners import Sources
 from feedcrawl.domain.sites.source_records import changed, source_record
 from feedcrawl.domain.sites.sources import BadSources, Source, read_source, read_sources
-from feedcrawl.domain.urls import hostname, registered_domain, same_site
+from feedcrawl.domain.urls import hostname, registered_domain, site_of
 from feedcrawl.services.sites import watching
 from feedcrawl.services.subscriptions import finding, registering
 from feedcrawl.services.subscriptions.registering import Wish
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
     from pathlib import Path
 
@@ -31,8 +33,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-Sources = dict[str, Source]
-"""Sources by name."""
+LOOK_SEC: Final = 1.0
+"""Time after which a process looks whether another process has changed the sources that are stored over the API."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,112 +50,111 @@ class Stores:
 def load(path: Path | None) -> Sources:
     """The sources in a file (none without a file); raises BadSources with all faults if the file cannot be used."""
     if path is None:
-        return {}
+        return Sources()
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         detail = getattr(error, "strerror", None) or str(error)
         raise BadSources("bad_sources", f"FEEDCRAWL_SOURCES: {path} cannot be read: {detail}") from None
     try:
-        found = read_sources(text)
+        return Sources(read_sources(text))
     except BadSources as error:
         raise BadSources(error.code, f"FEEDCRAWL_SOURCES: {path}: {error.detail}") from None
-    return {source.name: source for source in found}
 
 
-def all_of(path: Path | None, said: SaidSources) -> Sources:
-    """The sources of the file and those stored over the API; raises BadSources as `load` does, StoreUnavailable."""
-    besides = said.all()
-    return {**_readable(besides), **load(path)}
+class SourceBook:
+    """The sources of one process; raises BadSources if the file cannot be used, StoreUnavailable.
+
+    `known` are the sources as last read, without a call of the store; `current()` looks for changes first.
+    """
+
+    def __init__(self, path: Path | None, said: SaidSources) -> None:
+        self._file = load(path)
+        self._said = said
+        self._synced = Sources()
+        self._looked = float("-inf")
+        self._version: str | None = None
+        self.known = self._read()
+
+    def in_file(self, name: str) -> bool:
+        """True if a source belongs to the operator's file."""
+        return name in self._file
+
+    def current(self) -> Sources:
+        """The sources; changes that another process made over the API are included after `LOOK_SEC` at most."""
+        if time.monotonic() - self._looked >= LOOK_SEC:
+            self._looked = time.monotonic()
+            if self._said.version() != self._version:
+                self.known = self._read()
+        return self.known
+
+    async def sync(self, stores: Stores) -> None:
+        """Subscribe the feeds and sitemaps of all sources that are new or changed since the last call, and set the
+        delays of their hosts.
+
+        In turns with the event loop. A feed that a source no longer names stays subscribed until an operator
+        unsubscribes it.
+        """
+        sources, before = self.current(), self._synced
+        new = changed(before, sources)
+        _pace(new.values(), sources, stores.frontier)
+        for source in new.values():
+            if source.polls:
+                _subscribe(source, stores)
+            await asyncio.sleep(0)
+        self._synced = sources
+
+    async def put(self, stores: Stores, entry: Mapping[str, Any]) -> tuple[Source, bool]:
+        """Store a source, subscribe its feeds and set the delays of its hosts; the source, and whether it is new.
+
+        Raises Refusal: BadSources with all faults, `source_in_file` for a name that belongs to the file.
+        """
+        source = read_source(entry)
+        self._check_free(source.name)
+        is_new = self._said.put(source.name, source_record(source))
+        self._looked = float("-inf")
+        await self.sync(stores)
+        return source, is_new
+
+    def drop(self, stores: Stores, name: str) -> None:
+        """Delete a source; its feeds stay subscribed. Raises Refusal: `source_in_file`, `no_such_source`."""
+        self._check_free(name)
+        gone = self.current().get(name)
+        if not self._said.drop(name):
+            raise Refusal("no_such_source", f"there is no source {name[:100]!r}")
+        self._looked = float("-inf")
+        _pace([gone] if gone is not None else [], self.current(), stores.frontier)
+
+    def _check_free(self, name: str) -> None:
+        if self.in_file(name):
+            raise Refusal(
+                "source_in_file", f"source {name[:100]!r} is in the file that FEEDCRAWL_SOURCES names: change it there"
+            )
+
+    def _read(self) -> Sources:
+        self._version, self._looked = self._said.version(), time.monotonic()
+        besides = (source for source in _readable(self._said.all()) if source.name not in self._file)
+        return Sources((*besides, *self._file.values()))
 
 
-def _readable(said: Mapping[str, Mapping[str, Any]]) -> Sources:
-    found: Sources = {}
+def _readable(said: Mapping[str, Mapping[str, Any]]) -> Iterable[Source]:
     for name, entry in said.items():
         try:
-            found[name] = read_source(entry)
+            yield read_source(entry)
         except BadSources as error:  # stored by another version, which had other fields
             logger.error("source_refused", extra={"source": name, "reason": error.code, "detail": error.detail})  # noqa: TRY400
-    return found
 
 
-async def refresh(sources: Sources, stores: Stores, said: SaidSources, fixed: Container[str]) -> None:
-    """Update a running crawl's sources with changes made over the API; the sources of the file, `fixed`, stay."""
-    besides = {name: source for name, source in _readable(said.all()).items() if name not in fixed}
-    new = changed(sources, besides)
-    for name in [name for name in sources if name not in fixed and name not in besides]:
-        del sources[name]
-    sources.update(new)
-    await sync(new, stores)
-
-
-async def put(
-    stores: Stores, said: SaidSources, fixed: Container[str], entry: Mapping[str, Any]
-) -> tuple[Source, bool]:
-    """Store a source, subscribe its feeds and set the pace of its hosts; the source, and whether it is new.
-
-    Raises Refusal: BadSources with all faults, `source_in_file` for a name that belongs to the file.
-    """
-    source = read_source(entry)
-    _check_free(source.name, fixed)
-    is_new = said.put(source.name, source_record(source))
-    await sync({source.name: source}, stores)
-    return source, is_new
-
-
-def drop(said: SaidSources, fixed: Container[str], name: str) -> None:
-    """Delete a source; its feeds stay subscribed. Raises Refusal: `source_in_file`, `no_such_source`."""
-    _check_free(name, fixed)
-    if not said.drop(name):
-        raise Refusal("no_such_source", f"there is no source {name[:100]!r}")
-
-
-def _check_free(name: str, fixed: Container[str]) -> None:
-    if name in fixed:
-        raise Refusal(
-            "source_in_file", f"source {name[:100]!r} is in the file that FEEDCRAWL_SOURCES names: change it there"
-        )
-
-
-def rules_of(sources: Mapping[str, Source], name: str | None) -> SourceRules | None:
-    """The selectors of a source; None if there is no such source."""
-    source = sources.get(name or "")
-    return source.selectors if source is not None else None
-
-
-def source_of(sources: Mapping[str, Source], url: str) -> str | None:
-    """The source whose site contains a URL, for a task that names no source; None if there is none."""
-    return next((source.name for source in sources.values() if same_site(url, source.base_url)), None)
-
-
-def keeps_trailing_slash(sources: Mapping[str, Source], name: str | None) -> bool:
-    """True if URLs of this source that differ only in a trailing slash are different pages."""
-    source = sources.get(name or "")
-    return source is not None and source.keep_trailing_slash
-
-
-async def sync(sources: Mapping[str, Source], stores: Stores) -> None:
-    """Subscribe the feeds and sitemaps of the sources and set the pace of their hosts, in turns with the event loop.
-
-    Can be repeated. A feed that a source no longer names stays subscribed until an operator unsubscribes it.
-    """
-    for source in sources.values():
-        _pace(source, stores.frontier)
-        if source.polls:
-            _subscribe(source, stores)
-        await asyncio.sleep(0)
-
-
-def _pace(source: Source, frontier: Frontier) -> None:
-    """Set the source's delay for its own hosts; a larger Crawl-delay of a host applies once it is known."""
-    if source.domain_delay_sec is not None:
-        frontier.pace_domain(registered_domain(hostname(source.base_url)), delay_sec=source.domain_delay_sec)
-    if source.delay_sec is None:
-        return
-    urls = (source.base_url, *source.feed_urls, *source.sitemap_urls)
-    hosts = {hostname(url) for url in urls if same_site(url, source.base_url)}
-    for host in sorted(hosts):
-        frontier.pace(host, delay_sec=source.delay_sec)
+def _pace(touched: Iterable[Source], sources: Sources, frontier: Frontier) -> None:
+    """Set the delays of the domains of these sources; a larger Crawl-delay of a host applies once it is known."""
+    delays = sources.delays_sec()
+    shared = {registered_domain(hostname(each.base_url)): each.domain_delay_sec for each in touched}
+    for domain, domain_delay in shared.items():
+        delay = delays.get(domain)
+        if site_of(domain) is not None:
+            frontier.pace_domain(domain, delay_sec=domain_delay, hosts_delay_sec=delay or 0)
+        elif delay is not None:  # an address, or a name without a public suffix
+            frontier.pace(domain, delay_sec=delay)
 
 
 def _subscribe(source: Source, stores: Stores) -> None:
@@ -177,6 +178,11 @@ def _subscribe(source: Source, stores: Stores) -> None:
 def _wishes(source: Source, urls: Iterable[str], bounds: Mapping[str, float | None]) -> list[Wish]:
     fields = {"source": source.name, "priority": source.priority, **bounds}
     return [Wish(url, source.categories, said=fields) for url in urls]
+
+
+def selectors_of(source: Source | None) -> SourceRules | None:
+    """The selectors of a source; None without a source."""
+    return source.selectors if source is not None else None
 
 
 def the_source(sources: Mapping[str, Source], name: str, url: str) -> Source:

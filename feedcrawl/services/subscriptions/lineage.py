@@ -107,7 +107,7 @@ def _entry(poll: FeedPoll, sighting: Sighting) -> Entry:
         content_hash=known.content_hash,
         revision=known.revisions + 1,
         raw_refs=[{"fetch_id": poll.fetch_id, "offset": None, "length": None, "note": None}] if poll.fetch_id else [],
-        **entry_values(sighting.entry, keep_trailing_slash=poll.keep_trailing_slash),
+        **entry_values(sighting.entry, poll.sources, poll.feed.subscription.source),
     )
 
 

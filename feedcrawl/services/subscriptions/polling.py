@@ -11,7 +11,7 @@ from feedcrawl.domain.cadence import arrivals
 from feedcrawl.domain.cadence.values import DAY_SEC
 from feedcrawl.domain.dates import moment, rfc3339, rfc3339_or_none
 from feedcrawl.domain.errors import InvalidUrl
-from feedcrawl.domain.frontier.priority import priority
+from feedcrawl.domain.frontier.priority import LOWEST
 from feedcrawl.domain.frontier.traces import TRACE, carried
 from feedcrawl.domain.http import validators
 from feedcrawl.domain.http.conditional import Validators
@@ -21,7 +21,7 @@ from feedcrawl.domain.push import leases
 from feedcrawl.domain.subscriptions import health
 from feedcrawl.domain.subscriptions.moves import heard, is_settled, move_from
 from feedcrawl.domain.urls import canonicalize, hostname, url_uid
-from feedcrawl.services.articles.tasks import article_task
+from feedcrawl.services.articles.tasks import ArticleWish, article_task, explicit
 from feedcrawl.services.subscriptions import outcomes
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.cadence import CadencePolicy, Decision
     from feedcrawl.domain.frontier.tasks import Again, Task
     from feedcrawl.domain.models import ParsedEntry
+    from feedcrawl.domain.sites.owners import Sources
     from feedcrawl.domain.subscriptions.moves import Move
     from feedcrawl.domain.subscriptions.records import Feed, PollRecord, Subscription
     from feedcrawl.items import Entry, FeedPoll
@@ -253,19 +254,18 @@ def entry_tasks(poll: FeedPoll) -> Iterator[tuple[Task, Again]]:
             continue
         again = {} if id(entry) in new else {"edited": True}
         try:
-            task = article_task(
-                entry.link,
-                category=subscription.categories[0] if subscription.categories else None,
-                priority=1 if poll.is_archive else priority(subscription.priority, origin="feed", depth=0),
-                origin="feed",
+            wish = ArticleWish(
+                "feed",
+                subscription.source,
+                subscription.categories,
+                explicit(subscription.priority),
                 parent=subscription.url,
-                source=subscription.source,
                 payload=provenance(poll, entry) | again,
-                keep_trailing_slash=poll.keep_trailing_slash,
             )
+            task = article_task(entry.link, poll.sources, wish)
         except InvalidUrl:
             continue
-        yield task, "edited" if again else ""
+        yield replace(task, priority=LOWEST) if poll.is_archive else task, "edited" if again else ""
 
 
 def provenance(poll: FeedPoll, entry: Entry) -> dict[str, Any]:
@@ -275,7 +275,6 @@ def provenance(poll: FeedPoll, entry: Entry) -> dict[str, Any]:
     fields = {
         **evidence(vars(entry)),
         "feed_title": poll.parsed.title if poll.parsed else None,
-        "categories": list(poll.feed.subscription.categories),
         **carried(poll.lease.task.payload),
     }
     return {name: value for name, value in fields.items() if value}
@@ -341,12 +340,14 @@ def entry_data(entry: Entry, at: str) -> dict[str, Any]:
     }
 
 
-def entry_values(parsed: ParsedEntry, *, keep_trailing_slash: bool = False) -> dict[str, Any]:
-    """The fields of an entry that its publisher wrote, in the shape of docs/data-format.md."""
-    canonical = canonical_or_none(parsed.link, keep_trailing_slash=keep_trailing_slash)
+def entry_values(parsed: ParsedEntry, sources: Sources, named: str | None = None) -> dict[str, Any]:
+    """The fields of an entry that its publisher wrote, in the shape of docs/data-format.md. `named` is the feed's
+    source.
+    """
+    canonical, uid = _identity(parsed.link, sources, named)
     return {
         "canonical_link": canonical,
-        "article_uid": url_uid(canonical, keep_trailing_slash=keep_trailing_slash) if canonical else None,
+        "article_uid": uid,
         "link": parsed.link,
         "title": parsed.title,
         "summary": parsed.summary,
@@ -363,12 +364,13 @@ def entry_values(parsed: ParsedEntry, *, keep_trailing_slash: bool = False) -> d
     }
 
 
-def canonical_or_none(url: str | None, *, keep_trailing_slash: bool = False) -> str | None:
-    """The canonical form of a link; None if there is none (another scheme, malformed)."""
+def _identity(url: str | None, sources: Sources, named: str | None) -> tuple[str, str] | tuple[None, None]:
+    """The canonical form of a link and its uid; None for both if there is no link (another scheme, malformed)."""
     try:
-        return canonicalize(url, keep_trailing_slash=keep_trailing_slash) if url else None
+        keep = sources.keeps_trailing_slash(url or "", named)
+        return canonicalize(url or "", keep_trailing_slash=keep), url_uid(url or "", keep_trailing_slash=keep)
     except InvalidUrl:
-        return None
+        return None, None
 
 
 def feed_type(form: str) -> str:

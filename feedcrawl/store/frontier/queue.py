@@ -132,11 +132,19 @@ class Shard(ShardReads):
 
     def pace(self, host: str, *, delay_sec: float | None = None, concurrency: int | None = None) -> None:
         """As `Frontier.pace`."""
-        self._pace(host, delay_sec, concurrency, "host")
+        self._run("pace", host, _ms_or_empty(delay_sec), "" if concurrency is None else concurrency, "host", "")
 
-    def pace_domain(self, domain: str, *, delay_sec: float | None = None, concurrency: int | None = None) -> None:
+    def pace_domain(
+        self,
+        domain: str,
+        *,
+        delay_sec: float | None = None,
+        concurrency: int | None = None,
+        hosts_delay_sec: float | None = None,
+    ) -> None:
         """As `Frontier.pace_domain`."""
-        self._pace(domain, delay_sec, concurrency, "domain")
+        shared = _ms_or_empty(delay_sec), "" if concurrency is None else concurrency
+        self._run("pace", domain, *shared, "domain", _ms_or_empty(hosts_delay_sec))
 
     def forgive(self, hosts: Iterable[str]) -> int:
         """As `Frontier.forgive`."""
@@ -203,13 +211,13 @@ class Shard(ShardReads):
             pipe.execute()
         return len(letters)
 
-    def _pace(self, name: str, delay_sec: float | None, concurrency: int | None, what: str) -> None:
-        delay = "" if delay_sec is None else ms(delay_sec)
-        self._run("pace", name, delay, "" if concurrency is None else concurrency, what)
-
     def _run(self, script: str, *arguments: str | float) -> Any:
         clock: str | int = self._clock() if self._clock else ""
         return self._scripts[script](keys=[self._prefix], args=[clock, *arguments])
+
+
+def _ms_or_empty(seconds: float | None) -> int | str:
+    return "" if seconds is None else ms(seconds)
 
 
 def _pushed(task: Task, delay: float, again: Again) -> tuple[str | int, ...]:

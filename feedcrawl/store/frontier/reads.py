@@ -76,12 +76,12 @@ class ShardReads(Frontier):
             pipe.hgetall(f"{self._prefix}h:{name}")
             pipe.get(f"{self._prefix}d:{domain}")
             host, wider = pipe.execute()
-        policy = self._policy
-        its = host_figures(name, host, now, delay_sec=policy.host_delay_sec, concurrency=policy.host_concurrency)
+        policy, wide = self._policy, {"at": {}, **_domain(wider)}
+        delay = wide.get("hosts_delay", 1000 * policy.host_delay_sec) / 1000
+        its = host_figures(name, host, now, delay_sec=delay, concurrency=policy.host_concurrency)
         if domain is None:
             return its
         delay, concurrency = policy.domain_pace
-        wide = {"at": {}, **_domain(wider)}
         return replace(its, domain=host_figures(domain, wide, now, delay_sec=delay, concurrency=concurrency))
 
     def circuits(self, limit: int = 1000) -> list[HostFigures]:

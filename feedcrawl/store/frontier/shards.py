@@ -204,9 +204,9 @@ class Shards(Frontier):
         """As `Frontier.pace`."""
         self._frontiers[self._home(host)].pace(host, delay_sec=delay_sec, concurrency=concurrency)
 
-    def pace_domain(self, domain: str, *, delay_sec: float | None = None, concurrency: int | None = None) -> None:
+    def pace_domain(self, domain: str, **pace: Any) -> None:
         """As `Frontier.pace_domain`."""
-        self._frontiers[self._home(domain)].pace_domain(domain, delay_sec=delay_sec, concurrency=concurrency)
+        self._frontiers[self._home(domain)].pace_domain(domain, **pace)
 
     def forgive(self, hosts: Iterable[str]) -> int:
         """As `Frontier.forgive`, one round trip (at least) for each shard."""

@@ -28,6 +28,8 @@ DELIVERY = "fc:{0}:delivery"
 
 SOURCES = "fc:{0}:sources"
 """HASH: sources that were set over the API, by name."""
+SOURCES_VERSION = "fc:{0}:sources_version"
+"""STRING: number of changes of these sources; tells the other processes when to read them again."""
 TOKENS = "fc:{0}:tokens"
 """HASH: the tokens of the API by their sha256."""
 

@@ -24,10 +24,21 @@ class SaidSources:
         """All sources."""
         return {name: json.loads(text) for name, text in sorted(self._client.hgetall(keys.SOURCES).items())}
 
+    def version(self) -> str | None:
+        """A value that differs after each change; None before the first."""
+        found = self._client.get(keys.SOURCES_VERSION)
+        return None if found is None else str(found)
+
     def put(self, name: str, entry: Mapping[str, Any]) -> bool:
         """Stores a source; True if it is new."""
-        return bool(self._client.hset(keys.SOURCES, name, compact(dict(entry))))
+        with self._client.pipeline() as pipe:
+            pipe.hset(keys.SOURCES, name, compact(dict(entry)))
+            pipe.incrby(keys.SOURCES_VERSION)
+            return bool(pipe.execute()[0])
 
     def drop(self, name: str) -> bool:
         """Removes a source; False if it did not exist."""
-        return bool(self._client.hdel(keys.SOURCES, name))
+        with self._client.pipeline() as pipe:
+            pipe.hdel(keys.SOURCES, name)
+            pipe.incrby(keys.SOURCES_VERSION)
+            return bool(pipe.execute()[0])

@@ -21,7 +21,10 @@ URL = "https://example.org/a"
         (f'{{"url":"{URL}","again":true}}', QueueItem(URL, again="queue_again")),
         (f'{{"url":"{URL}","again":false}}', QueueItem(URL)),
         (f'{{"url":"{URL}","again":"yes"}}', QueueItem(URL)),
-        (f'{{"url":"{URL}","uid":"0","reason":"http_404","attempts":4,"priority":5}}', QueueItem(URL, again="retry")),
+        (
+            f'{{"url":"{URL}","uid":"0","reason":"http_404","attempts":4,"priority":5}}',
+            QueueItem(URL, priority=5, again="retry"),
+        ),
         (f'{{"url":"{URL}","whatever":[1]}}', QueueItem(URL)),
     ],
 )

@@ -12,6 +12,7 @@ from scrapy.settings import Settings as ScrapySettings
 from feedcrawl.config import Config
 from feedcrawl.domain.articles.files import Wish, state
 from feedcrawl.domain.frontier.tasks import History, Lease
+from feedcrawl.domain.sites.owners import Sources
 from feedcrawl.items import Article
 from feedcrawl.services.articles.files import FileService, resolved
 from feedcrawl.services.articles.tasks import article_task
@@ -59,7 +60,7 @@ def service(wired: Wired) -> FileService:
 
 
 def article(service: FileService, uid: str = "u1") -> Article:
-    lease = Lease(article_task("http://a.test/a"), History(), "1-x")
+    lease = Lease(article_task("http://a.test/a", Sources()), History(), "1-x")
     made = Article(lease, "http://a.test/a", NOW, "success", uid=uid)
     made.extraction = Shown()  # type: ignore[assignment]
     service.attach(made)

@@ -1,10 +1,11 @@
 import asyncio
-from typing import Any
 
 import pytest
 import redis
 
 from feedcrawl.domain.frontier.tasks import Task
+from feedcrawl.domain.sites.owners import Sources
+from feedcrawl.domain.sites.sources import Source
 from feedcrawl.services.articles.submissions import BATCH, Submissions, batches
 from feedcrawl.services.articles.tasks import article_task
 from feedcrawl.services.frontier.leases import Leases
@@ -24,8 +25,9 @@ def submissions(redis_client: redis.Redis, frontier: Frontier) -> Submissions:
     return Submissions(redis_client, Articles(redis_client, Lives()), Leases(frontier))
 
 
-def tasks(count: int, **said: Any) -> list[tuple[Task, str]]:
-    return [(article_task(f"http://a.test/{number}/?utm_source=x", **said), "") for number in range(count)]
+def tasks(count: int, *sources: Source) -> list[tuple[Task, str]]:
+    known = Sources(sources)
+    return [(article_task(f"http://a.test/{number}/?utm_source=x", known), "") for number in range(count)]
 
 
 def test_what_is_submitted_twice_is_one_task(submissions: Submissions, frontier: Frontier) -> None:
@@ -41,14 +43,14 @@ def test_categories_get_the_links_and_what_is_stored_already(
     (lease,) = frontier.take(1).leases
     frontier.done(lease)
     redis_client.hset(f"rss:article_canonical:{lease.id}", "status", "success")
-    assert asyncio.run(submissions.submit(iter(tasks(1, keep_trailing_slash=False)), ["second"])) == 0
+    assert asyncio.run(submissions.submit(iter(tasks(1, Source("a", "http://a.test"))), ["second"])) == 0
     for name in ("first", "second"):
         assert redis_client.smembers(f"rss:category_links:{name}") == {"http://a.test/0"}
     assert redis_client.smembers("rss:articles_by_category:second") == {lease.id}
 
 
 def test_a_link_is_known_by_the_slash_of_its_source(submissions: Submissions, redis_client: redis.Redis) -> None:
-    asyncio.run(submissions.submit(iter(tasks(1, keep_trailing_slash=True)), ["kept"]))
+    asyncio.run(submissions.submit(iter(tasks(1, Source("a", "http://a.test", keep_trailing_slash=True))), ["kept"]))
     assert redis_client.smembers("rss:category_links:kept") == {"http://a.test/0/"}
 
 

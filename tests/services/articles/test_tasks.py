@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.domain.models import Extraction
+from feedcrawl.domain.sites.owners import Sources
+from feedcrawl.domain.sites.sources import Source
 from feedcrawl.domain.urls import url_uid
 from feedcrawl.services.articles import tasks
+from feedcrawl.services.articles.tasks import ArticleWish
 
 AT = datetime(2026, 11, 27, 12, 0, 0, 900, tzinfo=UTC)
 EXTRACTION = Extraction(
@@ -34,7 +37,8 @@ EXTRACTION = Extraction(
 
 
 def test_a_task_is_named_by_its_article_and_fetches_the_url_as_published() -> None:
-    task = tasks.article_task("HTTP://A.test/x?utm_source=rss#top", category="news", priority=7, origin="feed")
+    wish = ArticleWish("feed", categories=["news"])
+    task = tasks.article_task("HTTP://A.test/x?utm_source=rss#top", Sources(), wish)
     assert task.id == url_uid("http://a.test/x")
     assert (task.kind, task.host, task.priority, task.category, task.origin) == ("article", "a.test", 7, "news", "feed")
     assert "utm_source=rss" in task.url
@@ -44,7 +48,49 @@ def test_a_task_is_named_by_its_article_and_fetches_the_url_as_published() -> No
 @pytest.mark.parametrize("url", ["", "mailto:a@b.test", "javascript:x", "http://", "ftp://a.test/"])
 def test_what_is_no_page_is_no_task(url: str) -> None:
     with pytest.raises(InvalidUrl):
-        tasks.article_task(url)
+        tasks.article_task(url, Sources())
+
+
+NEWS = Source("news", "http://a.test/", categories=("world", "local"), priority=8, keep_trailing_slash=True)
+KNOWN = Sources([NEWS, Source("plain", "http://b.test/")])
+
+
+@pytest.mark.parametrize(
+    ("url", "wish", "expected"),
+    [
+        ("http://a.test/x/", ArticleWish(), ("news", "world", ["world", "local"], 8, True)),
+        ("http://m.a.test/x", ArticleWish("queue"), ("news", "world", ["world", "local"], 8, True)),
+        ("http://a.test/x", ArticleWish(categories=["mine"]), ("news", "mine", ["mine", "world", "local"], 8, True)),
+        ("http://a.test/x", ArticleWish("feed"), ("news", "world", ["world", "local"], 10, True)),
+        ("http://a.test/x", ArticleWish("spider", depth=3), ("news", "world", ["world", "local"], 5, True)),
+        ("http://a.test/x", ArticleWish(priority=2), ("news", "world", ["world", "local"], 2, True)),
+        ("http://a.test/x", ArticleWish(source="plain"), ("news", "world", ["world", "local"], 8, True)),
+        ("http://b.test/x", ArticleWish("sitemap"), ("plain", None, None, 6, False)),
+        ("http://c.test/x", ArticleWish(source="news"), ("news", "world", ["world", "local"], 8, True)),
+        ("http://c.test/x", ArticleWish(source="gone"), ("gone", None, None, 5, False)),
+        ("http://c.test/x", ArticleWish(categories=["one"]), (None, "one", None, 5, False)),
+    ],
+)
+def test_the_settings_of_a_source_hold_for_its_urls(url: str, wish: ArticleWish, expected: tuple[Any, ...]) -> None:
+    task = tasks.article_task(url, KNOWN, wish)
+    payload = task.payload.get("categories")
+    assert (task.source, task.category, payload, task.priority, tasks.keeps_slash(task)) == expected
+    assert task.id == url_uid(url, keep_trailing_slash=expected[-1])
+
+
+@pytest.mark.parametrize(
+    ("asked", "url", "expected"),
+    [
+        ("http://c.test/s", "http://a.test/x/", ("news", "world", True)),
+        ("http://c.test/s", "http://d.test/x/", (None, None, False)),
+        ("http://a.test/s", "http://d.test/x/", ("news", "world", True)),
+        ("http://a.test/s", "http://b.test/x", ("plain", "world", True)),
+    ],
+)
+def test_a_redirect_to_a_source_has_its_settings(asked: str, url: str, expected: tuple[Any, ...]) -> None:
+    task = tasks.at_target(tasks.article_task(asked, KNOWN), url, KNOWN)
+    assert (task.source, task.category, tasks.keeps_slash(task)) == expected
+    assert task.id == tasks.article_task(asked, KNOWN).id
 
 
 def test_a_redirected_task_still_knows_what_was_asked() -> None:

@@ -14,6 +14,7 @@ import redis
 from scrapy.settings import Settings
 
 from feedcrawl.domain.sitemaps.state import Sitemap
+from feedcrawl.domain.sites.owners import Sources
 from feedcrawl.services.articles.tasks import article_task
 from feedcrawl.services.operations import snapshots
 from feedcrawl.services.sites.watching import watch
@@ -104,7 +105,7 @@ def test_articles_on_disk_are_neither_asked_for_nor_stored_again(wired: Wiring, 
     wired.client.flushall()
     again = wire(any_server=True)
     assert again.snapshots.restore(NOW).articles == 1
-    tasks = [article_task(url) for url in (ARTICLE["url"], old["url"])]
+    tasks = [article_task(url, Sources()) for url in (ARTICLE["url"], old["url"])]
     assert again.frontier.push(tasks) == ["known", "queued"]
     assert again.articles.owners([ARTICLE["uid"]]) == {ARTICLE["uid"]: tasks[0].id}
     stored = again.client.hgetall(f"rss:article_canonical:{ARTICLE['uid']}")

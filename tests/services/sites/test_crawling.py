@@ -5,6 +5,7 @@ import pytest
 import redis
 
 from feedcrawl.domain.frontier.tasks import Task
+from feedcrawl.domain.sites.owners import Sources
 from feedcrawl.domain.sites.sources import Source
 from feedcrawl.domain.urls import url_uid
 from feedcrawl.services.frontier.leases import Leases
@@ -80,7 +81,8 @@ def test_pages_of_a_run_are_capped(begin: Begin, frontier: Frontier) -> None:
 
 def test_articles_of_a_page() -> None:
     urls = ("http://a.test/x/", "http://a b/", "http://a.test/y")
-    first, second = (task for task, _ in crawling.submitted(urls, SOURCE, "http://a.test/list", 1))
+    wish = crawling.wish_of(SOURCE, "http://a.test/list", 1)
+    first, second = (task for task, _ in crawling.submitted(urls, Sources([SOURCE]), wish))
     assert (first.id, second.id) == (url_uid(urls[0], keep_trailing_slash=True), url_uid(urls[2]))
     assert (first.origin, first.priority, first.depth, first.parent) == ("spider", 6, 2, "http://a.test/list")
     assert (first.source, first.category) == ("s", "x")
@@ -88,5 +90,6 @@ def test_articles_of_a_page() -> None:
 
 
 def test_articles_of_other_sites_are_not_the_sources() -> None:
-    ((task, again),) = crawling.external(["http://b.test/x", "ftp://b.test/"], SOURCE, "http://a.test/list", 0)
+    wish = crawling.external(crawling.wish_of(SOURCE, "http://a.test/list", 0))
+    ((task, again),) = crawling.submitted(["http://b.test/x", "ftp://b.test/"], Sources([SOURCE]), wish)
     assert (task.source, task.category, task.payload, again) == (None, None, {}, "")

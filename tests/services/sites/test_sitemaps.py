@@ -142,7 +142,6 @@ def test_a_poll_leaves_tasks_memory_and_state(stores: Stores) -> None:
         "title": "Title",
         "published": "2026-11-28T12:00:00Z",
         "language": "en",
-        "categories": ["news"],
     }
     watched = stores.sitemaps.load(["s"])["s"]
     assert (watched.record.etag, watched.record.waiting, watched.record.news_at) == ('"1"', 2, rfc3339(NOW))

@@ -1,4 +1,5 @@
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -8,11 +9,14 @@ import pytest
 import redis
 
 from feedcrawl.domain.models import SourceRules
+from feedcrawl.domain.sites.owners import Sources
 from feedcrawl.domain.sites.sources import BadSources, Source
 from feedcrawl.services.sites import sources
+from feedcrawl.services.sites.sources import SourceBook
 from feedcrawl.store.frontier.queue import Shard
 from feedcrawl.store.frontier.scripts import FrontierPolicy
 from feedcrawl.store.sites.sitemaps import Sitemaps
+from feedcrawl.store.sites.sources import SaidSources
 from feedcrawl.store.subscriptions.registry import Registry
 
 SOURCE = Source(
@@ -45,7 +49,9 @@ def stores(redis_client: redis.Redis) -> Any:
 
 
 def sync(stores: Any, *found: Source) -> None:
-    asyncio.run(sources.sync({source.name: source for source in found}, stores))
+    book = SourceBook(None, SaidSources(stores.client))
+    book.known = Sources(found)
+    asyncio.run(book.sync(stores))
 
 
 def test_what_a_source_names_is_subscribed_with_its_settings(stores: Any) -> None:
@@ -62,11 +68,27 @@ def test_what_a_source_names_is_subscribed_with_its_settings(stores: Any) -> Non
     assert sorted((lease.task.kind, lease.task.priority) for lease in tasks) == [("feed", 10)] * 2 + [("sitemap", 10)]
 
 
-def test_the_delay_is_for_the_hosts_of_the_site_itself(stores: Any) -> None:
+def test_the_delay_is_for_all_hosts_of_the_site_and_no_other(stores: Any) -> None:
+    sync(stores, SOURCE, Source("b", "http://b.a.test/", delay_sec=2.0), Source("c", "http://192.0.2.1/", delay_sec=3))
+    hosts = ("a.test", "www.a.test", "new.a.test", "feeds.elsewhere.test", "192.0.2.1")
+    assert [stores.frontier.host(host).delay_sec for host in hosts] == [7, 7, 7, 1, 3]
+    stores.frontier.pace("www.a.test", delay_sec=20)  # its Crawl-delay
     sync(stores, SOURCE)
-    delays = {host: stores.client.hget(f"fc:{{0}}:h:{host}", "delay") for host in ("a.test", "www.a.test")}
-    assert delays == {"a.test": "7000", "www.a.test": "7000"}
-    assert stores.client.hget("fc:{0}:h:feeds.elsewhere.test", "delay") is None
+    assert [stores.frontier.host(host).delay_sec for host in hosts[:2]] == [7, 20]
+    sync(stores, replace(SOURCE, delay_sec=None))
+    assert [stores.frontier.host(host).delay_sec for host in hosts[:2]] == [1, 20]
+
+
+def test_a_source_set_by_another_process_is_found(stores: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "LOOK_SEC", 0)
+    one, other = (SourceBook(None, SaidSources(stores.client)) for _ in range(2))
+    entry = {"name": "a", "base_url": "http://a.test/", "delay_sec": 4}
+    asyncio.run(one.put(stores, entry))
+    assert other.current().of("http://m.a.test/x").name == "a"
+    assert list(other.known) == ["a"]
+    other.drop(stores, "a")
+    assert list(one.current()) == []
+    assert stores.frontier.host("a.test").delay_sec == 1
 
 
 def test_the_delay_of_its_domain_is_for_all_hosts_of_it(stores: Any) -> None:
@@ -89,10 +111,8 @@ def test_a_source_that_is_only_crawled_is_not_subscribed(stores: Any) -> None:
 
 
 def test_what_holds_for_articles_of_a_source() -> None:
-    found = {"a": SOURCE}
-    assert sources.rules_of(found, "a") == SOURCE.selectors
-    assert sources.rules_of(found, None) is sources.rules_of(found, "b") is None
-    assert [sources.keeps_trailing_slash(found, name) for name in ("a", "b", None)] == [True, False, False]
+    assert sources.selectors_of(SOURCE) == SOURCE.selectors
+    assert sources.selectors_of(None) is None
 
 
 def test_a_file_is_read_or_refused_with_its_name(tmp_path: Path) -> None:

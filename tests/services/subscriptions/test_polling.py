@@ -11,6 +11,7 @@ from feedcrawl.domain.cadence.values import CadencePolicy, PollState
 from feedcrawl.domain.frontier.tasks import History, Lease, Task
 from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.models import ParsedEntry, ParsedFeed, Person, PublisherHints
+from feedcrawl.domain.sites.owners import Sources
 from feedcrawl.domain.subscriptions.moves import Move
 from feedcrawl.domain.subscriptions.records import Feed, PollRecord, Subscription
 from feedcrawl.domain.urls import url_uid
@@ -338,7 +339,6 @@ def test_a_task_for_each_entry_with_a_page() -> None:
 def test_what_the_feed_said_travels_with_the_task() -> None:
     made = poll(parsed=PARSED)
     payload = polling.provenance(made, entry("1", content="c" * 30_000))
-    assert payload["categories"] == ["news", "tech"]
     assert "updated" not in payload
     content = polling.feed_content(payload)
     assert content is not None
@@ -367,12 +367,12 @@ def test_what_a_publisher_wrote_keeps_its_shape() -> None:
         published=NOW,
         raw=b"<a\xff",
     )
-    values = polling.entry_values(parsed)
+    values = polling.entry_values(parsed, Sources())
     assert values["canonical_link"] == "http://a.test/1"
     assert values["authors"] == [{"name": "Ada", "email": None, "uri": None}]
     assert values["published"] == "2026-11-27T12:00:00Z"
     assert values["raw"] == "<a\N{REPLACEMENT CHARACTER}"
-    assert polling.entry_values(ParsedEntry())["canonical_link"] is None
+    assert polling.entry_values(ParsedEntry(), Sources())["canonical_link"] is None
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ class Urls(BaseModel):
         min_length=1, max_length=imports.MAX_URLS
     )
     category: str | None = Field(None, min_length=1, max_length=MAX_CATEGORY)
-    priority: int = Field(5, ge=1, le=10)
+    priority: int | None = Field(None, ge=1, le=10, description="left out: that of the URL's source, else 5")
     again: bool = Field(default=False, description="fetch those too that were fetched lately")
 
 
@@ -152,7 +152,7 @@ async def import_file_of_urls(
     wired: Wired,
     *,
     category: Annotated[str | None, Query(min_length=1, max_length=MAX_CATEGORY)] = None,
-    priority: Annotated[int, Query(ge=1, le=10)] = 5,
+    priority: Annotated[int | None, Query(ge=1, le=10)] = None,
     again: Annotated[bool, Query(description="fetch those too that were fetched lately")] = False,
 ) -> Response:
     """The same with a file: one URL per line; empty lines and lines that begin with `#` are ignored."""

@@ -4,7 +4,6 @@ deleted.
 
 from __future__ import annotations
 
-from collections.abc import Container
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Depends, Path
@@ -16,7 +15,7 @@ from feedcrawl.api.dependencies import Wired
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.sites.source_records import source_record
 from feedcrawl.domain.sites.sources import MAX_NAME, Source
-from feedcrawl.services.sites import sources
+from feedcrawl.services.sites.sources import SourceBook
 
 router = APIRouter(prefix="/sources", tags=["sources"], dependencies=[Depends(needs("read"))])
 
@@ -42,17 +41,17 @@ _ONE = schemas.answer("The source", _SOURCE)
 )
 def list_sources(wired: Wired) -> Response:
     """All sources. Those with `in_file` are changed in the file that FEEDCRAWL_SOURCES names."""
-    known = sources.all_of(wired.config.sources, wired.said_sources)
-    return JSONResponse({"sources": [_public(each, wired.file_sources) for each in known.values()]})
+    known = wired.current_sources()
+    return JSONResponse({"sources": [_public(each, wired.source_book) for each in known.values()]})
 
 
 @router.get("/{name}", operation_id="get_source", responses={200: _ONE, **problems.answers(404)})
 def get_source(name: Name, wired: Wired) -> Response:
     """A source with its given fields."""
-    found = sources.all_of(wired.config.sources, wired.said_sources).get(name)
+    found = wired.current_sources().get(name)
     if found is None:
         raise Refusal("no_such_source", f"there is no source {name!r}")
-    return JSONResponse(_public(found, wired.file_sources))
+    return JSONResponse(_public(found, wired.source_book))
 
 
 @router.put(
@@ -68,8 +67,8 @@ async def put_source(name: Name, entry: Entry, wired: Wired) -> Response:
         raise Refusal("bad_sources", "the name in the body is not the one in the path")
     for url in _urls(said):
         wired.gate.passed(url)
-    source, is_new = await sources.put(wired.source_stores, wired.said_sources, wired.file_sources, said)
-    return JSONResponse(_public(source, wired.file_sources), 201 if is_new else 200)
+    source, is_new = await wired.source_book.put(wired.source_stores, said)
+    return JSONResponse(_public(source, wired.source_book), 201 if is_new else 200)
 
 
 @router.delete(
@@ -81,11 +80,11 @@ async def put_source(name: Name, entry: Entry, wired: Wired) -> Response:
 )
 def drop_source(name: Name, wired: Wired) -> None:
     """Deletes a source. Its feeds stay subscribed until they are unsubscribed."""
-    sources.drop(wired.said_sources, wired.file_sources, name)
+    wired.source_book.drop(wired.source_stores, name)
 
 
-def _public(source: Source, in_file: Container[str]) -> dict[str, Any]:
-    return source_record(source) | {"in_file": source.name in in_file}
+def _public(source: Source, book: SourceBook) -> dict[str, Any]:
+    return source_record(source) | {"in_file": book.in_file(source.name)}
 
 
 def _urls(said: dict[str, Any]) -> list[str]:

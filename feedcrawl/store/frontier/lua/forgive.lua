@@ -11,7 +11,7 @@ local function main(now)
   local closed = 0
   for i = 2, #ARGV do
     local host, domain, its = touch(ARGV[i]), domain_of(ARGV[i])
-    closed = closed + pardon(host, delay_of(host), now)
+    closed = closed + pardon(host, delay_of(host, domain), now)
     host.blamed = 0
     if domain then
       closed = closed + pardon(domain, domain.delay, now)

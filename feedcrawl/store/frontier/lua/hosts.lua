@@ -191,7 +191,7 @@ local function is_plain(domain)
 end
 
 -- A domain's record is kept after its last turn for as long as failures of its hosts count together; a pace set for the
--- domain is kept longer.
+-- domain or its hosts is kept for as long as ended tasks are.
 local function save_domain(name, now)
   local domain = domains[name]
   for lane, place in pairs(domain.at) do
@@ -201,8 +201,8 @@ local function save_domain(name, now)
   local text = plain and string.format('%.0f %d', domain.next_at, domain.busy) or cjson.encode(domain)
   if next(domain.at) then redis.call('SET', domain_key(name), text) -- hosts wait for it
   else
-    local own = domain.busy > 0 or not plain and (rawget(domain, 'delay') or rawget(domain, 'concurrency'))
-    local ttl = own and POLICY.host_ttl or POLICY.together
+    local is_set = rawget(domain, 'delay') or rawget(domain, 'concurrency') or rawget(domain, 'hosts_delay')
+    local ttl = is_set and POLICY.remember or domain.busy > 0 and POLICY.host_ttl or POLICY.together
     if domain.next_at - now > ttl then ttl = ttl + domain.next_at - now end
     redis.call('SET', domain_key(name), text, 'PX', string.format('%.0f', ttl))
   end

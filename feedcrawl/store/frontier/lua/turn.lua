@@ -3,9 +3,10 @@ local function main(now)
   local holder = held(ARGV[2], ARGV[3])
   if not holder then return -1 end
   local host, domain, its = touch(holder.host), domain_of(holder.host)
-  rest(host, delay_of(host), now) -- the delay runs from the end of the previous response
+  local delay = delay_of(host, domain)
+  rest(host, delay, now) -- the delay runs from the end of the previous response
   if domain then
-    rest(domain, domain_delay(domain, delay_of(host)), now)
+    rest(domain, domain_delay(domain, delay), now)
     stir(its)
   end
   return reserve(host, domain, now) - now
