@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from feedcrawl.commands.fixture import found_in
 from feedcrawl.services.archive import fixtures
 
 PAGES = Path(__file__).parent / "pages"
@@ -35,7 +34,7 @@ def scores() -> dict[str, float]:
     rows: dict[str, list[float]] = {}
     for folder in fixtures.folders(PAGES):
         page, wanted = fixtures.load(folder)
-        found = found_in(page)
+        found = fixtures.expected(page)
         for name, value in wanted.items():
             rows.setdefault(name, []).append(score(name, value, found.get(name)))
     return {name: fmean(values) for name, values in rows.items()}

@@ -22,6 +22,7 @@ from feedcrawl.api.problems import CROSS_SITE
 from feedcrawl.api.queries import known_parameters
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.operations.tokens import SCOPES, Scope, granted
+from feedcrawl.hints import program
 from feedcrawl.services.operations import tokens
 from feedcrawl.store.operations.tokens import Tokens
 
@@ -71,12 +72,12 @@ def caller_of(request: Request, known: Tokens, api_host: str) -> Caller:
         token = tokens.find(known, text)
         if token is None:
             raise Refusal(
-                "token_unknown", "the token is unknown or revoked: `scrapy token list` lists the valid tokens"
+                "token_unknown", f"the token is unknown or revoked: `{program()} token list` lists the valid tokens"
             )
         return Caller(token.actor, granted(token.scope), token.id)
     if is_loopback(api_host) and _is_local(request):
         return Caller(LOCAL, frozenset(SCOPES))
-    raise Refusal("token_missing", "send `Authorization: Bearer TOKEN`; `scrapy token create NAME` makes one")
+    raise Refusal("token_missing", f"send `Authorization: Bearer TOKEN`; `{program()} token create NAME` makes one")
 
 
 async def identify(request: Request) -> Caller:

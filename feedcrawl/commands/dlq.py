@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from scrapy.commands import ScrapyCommand
-from scrapy.exceptions import UsageError
-
-from feedcrawl.commands import OnStores, printable
+from feedcrawl.console.command import StoreCommand
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterable
-
-    from feedcrawl.domain.frontier.dead_letters import Letter, Wanted
-    from feedcrawl.wiring import Wiring
-
-ACTIONS = ("list", "show", "replay", "drop")
+    from argparse import ArgumentParser
 
 
-class Command(OnStores, ScrapyCommand):
+class Command(StoreCommand):
     """Conditions select dead letters; all given conditions must hold. Exit status 2 if none matched."""
+
+    work_module = "feedcrawl.console.frontier.dlq"
 
     def syntax(self) -> str:
         """How it is called."""
@@ -43,86 +33,3 @@ class Command(OnStores, ScrapyCommand):
         parser.add_argument("--limit", metavar="N", help="at most so many, oldest first")
         parser.add_argument("--all", action="store_true", help="replay or drop whatever there is")
         parser.add_argument("--json", action="store_true", help="for programs: an array, or an object with the counts")
-
-    def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
-        """One of the actions."""
-        from feedcrawl.commands.exit_status import DONE, UNUSABLE, say  # noqa: PLC0415
-        from feedcrawl.domain.frontier.dead_letters import Wanted  # noqa: PLC0415 - see the package
-
-        if not args or args[0] not in ACTIONS:
-            raise UsageError(f"say what to do: {', '.join(ACTIONS)}", print_help=False)
-        action, names = args[0], args[1:]
-        wanted, limit = _wanted(names, opts, wired.now().timestamp()), _limit(opts.limit)
-        if action in ("list", "show"):
-            found = wired.dead_letter_service.letters(wanted, limit)
-            count = _write_array(found) if opts.json else _write_lines(found, whole=action == "show")
-        elif wanted == Wanted() and not opts.all:
-            raise UsageError(f"say which: a URL, a condition, or --all to {action} every letter", print_help=False)
-        elif action == "drop":
-            count = wired.dead_letter_service.drop(wanted, limit)
-            _tell({"dropped": count}, as_json=opts.json)
-        else:
-            came = wired.dead_letter_service.replay(wanted, limit)
-            count = came.replayed
-            _tell({"replayed": count, "refused": came.refused}, as_json=opts.json)
-        if names and not count:
-            say("dlq", f"no dead letter is that of {', '.join(names)}")
-        return UNUSABLE if names and not count else DONE
-
-
-def _wanted(names: list[str], opts: Namespace, now: float) -> Wanted:
-    from feedcrawl.domain.frontier.dead_letters import Wanted, age_sec  # noqa: PLC0415 - see the package
-
-    return Wanted(
-        reason=opts.reason,
-        host=opts.host.lower() if opts.host else None,
-        before=now - age_sec(opts.older_than) if opts.older_than else None,
-        after=now - age_sec(opts.newer_than) if opts.newer_than else None,
-        names=frozenset(names),
-    )
-
-
-def _limit(text: str | None) -> int:
-    if text is None:
-        return sys.maxsize
-    if not text.isascii() or not text.isdigit():
-        raise UsageError(f"--limit takes a whole number, not {text!r}", print_help=False)
-    return int(text)
-
-
-def _tell(counts: dict[str, int], *, as_json: bool) -> None:
-    words = json.dumps(counts) if as_json else ", ".join(f"{count} {name}" for name, count in counts.items())
-    sys.stdout.write(f"{words}\n")
-
-
-def _write_array(found: Iterable[Letter]) -> int:
-    """A JSON array, a dead letter per line, written as it is read; an item that is not a JSON object is written
-    as text.
-    """
-    count = 0
-    sys.stdout.write("[")
-    for count, letter in enumerate(found, 1):
-        sys.stdout.write(("" if count == 1 else ",\n") + json.dumps(letter.said or letter.text))
-    sys.stdout.write("]\n")
-    return count
-
-
-def _write_lines(found: Iterable[Letter], *, whole: bool) -> int:
-    count = 0
-    for letter in found:
-        sys.stdout.write(_pretty(letter) if whole else _line(letter))
-        count += 1
-    return count
-
-
-def _line(letter: Letter) -> str:
-    at = datetime.fromtimestamp(letter.at, UTC).strftime("%Y-%m-%d %H:%MZ")
-    return "  ".join((at, printable(letter.reason).ljust(18), printable(letter.name))) + "\n"
-
-
-def _pretty(letter: Letter) -> str:
-    """All fields of a dead letter, one per line; its payload as JSON."""
-    from feedcrawl.domain.frontier.dead_letters import payload_of  # noqa: PLC0415 - see the package
-
-    said = dict(letter.said) or {"text": letter.text}
-    return json.dumps(said | ({"payload": payload_of(said)} if "payload" in said else {}), indent=2) + "\n"

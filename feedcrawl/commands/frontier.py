@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from typing import TYPE_CHECKING, get_args
 
-from scrapy.commands import ScrapyCommand
-from scrapy.exceptions import UsageError
-
-from feedcrawl.commands import OnStores, printable
+from feedcrawl.console.command import StoreCommand
+from feedcrawl.domain.frontier.tasks import Kind
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterable, Sequence
-
-    from feedcrawl.domain.frontier.figures import Figures, HostFigures, Lateness
-    from feedcrawl.domain.frontier.tasks import History, Task
-    from feedcrawl.wiring.stores import Stores
-
-ACTIONS = ("figures", "urls", "hosts", "host")
-PART = 1000
-"""Keys that are read together when conditions may exclude most of them."""
+    from argparse import ArgumentParser
 
 
-class Command(OnStores, ScrapyCommand):
+class Command(StoreCommand):
     """Exit status 2 if the named URL or host is not in the frontier."""
 
-    only_stores = True
+    work_module = "feedcrawl.console.frontier.tasks"
 
     def syntax(self) -> str:
         """How it is called."""
@@ -39,8 +26,6 @@ class Command(OnStores, ScrapyCommand):
 
     def add_options(self, parser: ArgumentParser) -> None:
         """The conditions of `urls`."""
-        from feedcrawl.domain.frontier.tasks import Kind  # noqa: PLC0415 - see the package
-
         super().add_options(parser)
         parser.add_argument("--host", help="urls: of this host")
         parser.add_argument("--source", metavar="NAME", help="urls: of this source")
@@ -53,103 +38,3 @@ class Command(OnStores, ScrapyCommand):
             "--cursor", metavar="N", type=int, default=0, help="urls: go on where an earlier call ended"
         )
         parser.add_argument("--json", action="store_true", help="a JSON object, or an array of hosts")
-
-    def answer(self, wired: Stores, args: list[str], opts: Namespace) -> int:
-        """One of the actions."""
-        from feedcrawl.commands.exit_status import DONE, UNUSABLE  # noqa: PLC0415 - see the package
-        from feedcrawl.services.frontier import listing  # noqa: PLC0415
-
-        action, names = (args[0], args[1:]) if args else ("figures", [])
-        if action not in ACTIONS or bool(names) != (action == "host"):
-            raise UsageError("say `figures`, `urls`, `hosts`, or `host` and its name", print_help=False)
-        if action == "figures":
-            _show_figures(wired.frontier.figures(), as_json=opts.json)
-        elif action == "hosts":
-            _show_hosts(listing.busiest(wired.frontier, opts.limit), as_json=opts.json)
-        elif action == "host":
-            hosts = [wired.frontier.host(name.lower()) for name in names]
-            _explain(hosts, as_json=opts.json)
-            return DONE if all(host.tasks for host in hosts) else UNUSABLE
-        else:
-            wanted = listing.Wanted(opts.host, opts.source, opts.status, opts.kind)
-            part = PART if wanted != listing.Wanted() else min(PART, opts.limit * 2)
-            found = listing.urls(wired.frontier, wanted, cursor=opts.cursor, limit=opts.limit, part=part)
-            _show_urls(*found, as_json=opts.json)
-        return DONE
-
-
-def _show_figures(figures: Figures, *, as_json: bool) -> None:
-    from feedcrawl.services.frontier.listing import figures_record  # noqa: PLC0415 - see the package
-
-    if as_json:
-        _write(figures_record(figures))
-        return
-    by_status = {name: figures.by("status", name) for name in ("kind", "origin", "source")}
-    for name, counts in by_status.items():
-        rows = [(*each.split(":", 1), str(number)) for each, number in sorted(counts.items()) if number]
-        _table(("status", name, "tasks"), rows)
-    places = [(lane, place, str(number)) for (lane, place), number in figures.places.items() if number]
-    _table(("lane", "hosts (delayed: tasks)", "number"), places)
-    rows = [(lane, str(late.count), *_late(late)) for lane, late in sorted(figures.lateness.items())]
-    _table(("lane", "taken", "mean s late", "half within s", "99 % within s"), rows)
-    sys.stdout.write(f"{figures.leased} in the hands of workers\n")
-
-
-def _late(late: Lateness) -> Sequence[str]:
-    mean = late.total_sec / late.count if late.count else 0.0
-    return f"{mean:.1f}", *(f"{late.within(share) or 0:g}" for share in (0.5, 0.99))
-
-
-def _show_hosts(found: Sequence[tuple[str, int]], *, as_json: bool) -> None:
-    if as_json:
-        _write([{"host": name, "tasks": number} for name, number in found])
-    else:
-        _table(("host", "pending tasks"), [(name, str(number)) for name, number in found])
-
-
-def _explain(hosts: Sequence[HostFigures], *, as_json: bool) -> None:
-    from feedcrawl.domain.frontier.figures import WHY  # noqa: PLC0415 - see the package
-    from feedcrawl.services.frontier.listing import host_record, paced_record  # noqa: PLC0415
-
-    if as_json:
-        _write([host_record(host) for host in hosts])
-        return
-    for host in hosts:
-        paced = [each for each in (host, host.domain) if each is not None]
-        rows = [[_text(value) for value in paced_record(each).values()] for each in paced]
-        _table(tuple(paced_record(host)), rows)
-        sys.stdout.write(f"{printable(host.name)}: {WHY[host.waits_for]}\n")
-
-
-def _show_urls(cursor: int, found: Iterable[tuple[Task, History]], *, as_json: bool) -> None:
-    from feedcrawl.services.frontier.listing import task_record  # noqa: PLC0415 - see the package
-
-    rows = [task_record(*each) for each in found]
-    if as_json:
-        _write({"cursor": cursor, "urls": rows})
-        return
-    shown = ("status", "kind", "priority", "last_error", "url")
-    _table(shown, [[_text(row[name]) for name in shown] for row in rows])
-    if cursor:
-        sys.stdout.write(f"more: --cursor {cursor}\n")
-
-
-def _text(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else printable(value)
-
-
-def _write(value: object) -> None:
-    sys.stdout.write(json.dumps(value) + "\n")
-
-
-def _table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table; as wide as its content if it is written to a pipe."""
-    from rich import box  # noqa: PLC0415 - see the package
-    from rich.console import Console  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
-    table = Table(*names, box=box.SIMPLE_HEAD)
-    for row in rows:
-        table.add_row(*(Text(printable(each)) for each in row))
-    Console(soft_wrap=not sys.stdout.isatty(), width=None if sys.stdout.isatty() else 250).print(table)

@@ -9,23 +9,17 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Request, Spider
 from scrapy.commands import parse
 
-from feedcrawl.commands import without_stores
+from feedcrawl.console.command import WithoutStores
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import AsyncIterator, Iterator
-
-    from scrapy.http import Response
+    from collections.abc import AsyncIterator
 
 
-class Command(parse.Command):
+class Command(WithoutStores, parse.Command):
     """Prints the entries of a feed, or the article of a page, unless another spider's callback is named."""
 
-    def process_options(self, args: list[str], opts: Namespace) -> None:
-        """Reads the command line."""
-        super().process_options(args, opts)
-        assert self.settings is not None
-        without_stores(self.settings)
+    work_module = "feedcrawl.console.articles.inspection"
 
     def set_spidercls(self, url: str, opts: Namespace) -> None:
         """The named spider, if it can handle a response; otherwise `Reader`, which reads any document."""
@@ -39,19 +33,5 @@ class Command(parse.Command):
         async def start(spider: Spider) -> AsyncIterator[Any]:
             yield self.prepare_request(spider, Request(url), opts)
 
-        Reader.start = start  # type: ignore[assignment,method-assign]
-        self.spidercls = Reader
-
-
-class Reader(Spider):
-    """Reads one document."""
-
-    name = "reader"
-
-    def parse(self, response: Response, **kwargs: Any) -> Iterator[dict[str, Any]]:  # noqa: ARG002 - Scrapy's signature
-        """The entries of a feed, otherwise the article of a page; a document that is neither is reported with the
-        reason.
-        """
-        from feedcrawl.commands.inspection import read  # noqa: PLC0415 - see the package
-
-        yield from read(response)
+        self.spidercls = self.work.Reader
+        self.spidercls.start = start  # type: ignore[method-assign]

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
-from scrapy.commands import ScrapyCommand
-from scrapy.exceptions import UsageError
-
-from feedcrawl.commands import OnStores
+from feedcrawl.console.command import StoreCommand
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-
-    from feedcrawl.wiring import Wiring
+    from argparse import ArgumentParser
 
 
-class Command(OnStores, ScrapyCommand):
+class Command(StoreCommand):
     """Safe to repeat; existing records of the server stay as they are."""
 
-    any_server = True
+    work_module = "feedcrawl.console.operations.restore"
 
     def syntax(self) -> str:
         """How it is called."""
@@ -33,19 +27,3 @@ class Command(OnStores, ScrapyCommand):
         """--accept."""
         super().add_options(parser)
         parser.add_argument("--accept", action="store_true", help="take the server as it is, and restore nothing")
-
-    def answer(self, wired: Wiring, args: list[str], opts: Namespace) -> int:
-        """Restores, and accepts the server from now on."""
-        from feedcrawl.commands.exit_status import DONE  # noqa: PLC0415 - see the package
-
-        if args:
-            raise UsageError(
-                "restore takes no arguments: it restores the subscriptions of the data directory", print_help=False
-            )
-        if opts.accept:
-            wired.generation.accept()
-            sys.stdout.write("the server is taken as it is\n")
-            return DONE
-        came = wired.snapshots.restore(wired.now())
-        sys.stdout.write(f"{came.feeds} feeds, {came.sitemaps} sitemaps and {came.articles} articles are there again\n")
-        return DONE

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.exceptions import CloseSpider
 
 from feedcrawl.handlers import discovery, lists
+from feedcrawl.hints import program
 from feedcrawl.services.subscriptions import finding, registering
 from feedcrawl.spiders.base import FrontierSpider
 from feedcrawl.telemetry.names import NO_USABLE_ARGUMENT
@@ -58,7 +59,7 @@ class FeedsSpider(FrontierSpider):
         await self._apply_arguments(ids)
         if not self.feeds and not self.wired.registry.count():
             self.logger.warning(
-                "no_feeds", extra={"detail": "no feed is subscribed: `scrapy subscribe URL`, or -a feeds=URL"}
+                "no_feeds", extra={"detail": f"no feed is subscribed: `{program()} subscribe URL`, or -a feeds=URL"}
             )
 
     @cached_property

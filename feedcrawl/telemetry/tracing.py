@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, cast
 
-from feedcrawl.extras import missing
+from feedcrawl.hints import missing
 
 if TYPE_CHECKING:
     from collections.abc import Callable

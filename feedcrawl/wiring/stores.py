@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy_redis.connection import SETTINGS_PARAMS_MAP
 
 from feedcrawl.config import Config
+from feedcrawl.hints import program
 from feedcrawl.store.articles.collections import Collections
 from feedcrawl.store.articles.files import FOLDER
 from feedcrawl.store.articles.media import MediaRecords
@@ -37,7 +38,7 @@ from feedcrawl.store.subscriptions.entries import Entries
 from feedcrawl.store.subscriptions.registry import Registry
 
 if TYPE_CHECKING:
-    from scrapy.settings import BaseSettings
+    from scrapy.settings import Settings
 
     from feedcrawl.store.frontier.interface import Frontier
     from feedcrawl.store.redis.client import Client
@@ -51,9 +52,9 @@ class Stores:
 
     _generation: Generation
 
-    def __init__(self, settings: BaseSettings, *, any_server: bool = False) -> None:
+    def __init__(self, settings: Settings, *, any_server: bool = False) -> None:
         self.config = Config.from_settings(settings)
-        self._settings = settings
+        self.settings = settings
         self._any_server = any_server
 
     @cached_property
@@ -78,8 +79,8 @@ class Stores:
 
     def _server(self) -> dict[str, Any]:
         """The connection parameters from scrapy-redis's settings."""
-        parameters = self._settings.getdict("REDIS_PARAMS")
-        given = {name: self._settings.get(source) for source, name in SETTINGS_PARAMS_MAP.items()}
+        parameters = self.settings.getdict("REDIS_PARAMS")
+        given = {name: self.settings.get(source) for source, name in SETTINGS_PARAMS_MAP.items()}
         return {**parameters, **{name: value for name, value in given.items() if value}}
 
     def require_data(self) -> None:
@@ -89,9 +90,9 @@ class Stores:
         if not names_a_server(self._server()) and not self.config.data_dir.is_dir():
             raise ServerRefused(
                 "no_data",
-                f"there is no data directory {self.config.data_dir}: `scrapy subscribe URL` or `scrapy crawl feeds "
-                "-a feeds=URL` makes one; if yours is elsewhere, run the command inside its project (where scrapy.cfg "
-                "is) or set FEEDCRAWL_DATA_DIR",
+                f"there is no data directory {self.config.data_dir}: `{program()} subscribe URL` or "
+                f"`{program()} crawl feeds -a feeds=URL` makes one; if yours is elsewhere, run the command inside its "
+                "project (where scrapy.cfg is) or set FEEDCRAWL_DATA_DIR",
             )
 
     @staticmethod

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from feedcrawl.api import pages
+from feedcrawl.api.pages import templates
 from feedcrawl.api.routes.dashboard.login import own_path
 from feedcrawl.domain.sanitize import clean_html
 
@@ -31,7 +31,7 @@ NOW = datetime(2026, 11, 28, 6, tzinfo=UTC)
     ],
 )
 def test_only_addresses_of_the_web_are_linked(url: str | None, linked: bool) -> None:
-    assert pages.web(url) == (url if linked else None)
+    assert templates.web(url) == (url if linked else None)
 
 
 @pytest.mark.parametrize(
@@ -56,12 +56,14 @@ def test_a_login_leads_to_a_page_of_this_server(path: str, expected: str) -> Non
 )
 def test_times_from_now(seconds: float, expected: str) -> None:
     at = NOW + timedelta(seconds=seconds)
-    assert pages.ago(at, NOW) == pages.ago(at.timestamp(), NOW) == pages.ago(at.isoformat(), NOW) == expected
+    assert (
+        templates.ago(at, NOW) == templates.ago(at.timestamp(), NOW) == templates.ago(at.isoformat(), NOW) == expected
+    )
 
 
 @pytest.mark.parametrize("value", [None, "", 0, "yesterday", float(10**18)])
 def test_what_is_no_moment_is_a_dash(value: object) -> None:
-    assert pages.ago(value, NOW) == "–"  # type: ignore[arg-type]
+    assert templates.ago(value, NOW) == "–"  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -69,14 +71,14 @@ def test_what_is_no_moment_is_a_dash(value: object) -> None:
     [(None, "–"), (0, "0"), (7, "7"), (0.05, "0.05"), (3.21, "3.2"), (42.4, "42"), (12_345, "12\u202f345")],
 )
 def test_numbers(value: float | None, expected: str) -> None:
-    assert pages.number(value) == expected
+    assert templates.number(value) == expected
 
 
 @pytest.mark.parametrize(
     ("value", "expected"), [(0, "0 B"), (999, "999 B"), (999.6, "1 kB"), (1234, "1.23 kB"), (2e15, "2e+03 TB")]
 )
 def test_sizes(value: float, expected: str) -> None:
-    assert pages.size(value) == expected
+    assert templates.size(value) == expected
 
 
 @pytest.mark.parametrize(
@@ -84,19 +86,19 @@ def test_sizes(value: float, expected: str) -> None:
     [(0, 0, "–"), (0, 9, "0 %"), (9, 9, "100 %"), (1, 3, "33 %"), (1, 40, "2.5 %"), (999, 1000, "99.9 %")],
 )
 def test_shares(part: float, whole: float, expected: str) -> None:
-    assert pages.share(part, whole) == expected
+    assert templates.share(part, whole) == expected
 
 
 def test_a_text_is_one_line_of_bounded_length() -> None:
-    assert pages.short(" a\n\tb\u202e\x00c ") == "a b c"
-    assert pages.short("x" * 500, 10) == "x" * 9 + "…"
+    assert templates.short(" a\n\tb\u202e\x00c ") == "a b c"
+    assert templates.short("x" * 500, 10) == "x" * 9 + "…"
 
 
 def test_pictures_give_way_to_what_they_say() -> None:
     html = (
         '<p>a<img src="https://a.example/1.png" alt="x &gt; y &lt;b&gt; > z">b<img src="https://a.example/2.png">c</p>'
     )
-    shown = str(pages.without_pictures(clean_html(html, base_url="https://a.example/")))
+    shown = str(templates.without_pictures(clean_html(html, base_url="https://a.example/")))
     assert "<img" not in shown
     assert "a.example" not in shown
     assert "[picture]" in shown
@@ -105,5 +107,5 @@ def test_pictures_give_way_to_what_they_say() -> None:
 
 
 def test_a_query_has_what_says_something() -> None:
-    assert pages.query(a="x&y", b=None, c="", d=0, e=2) == "?a=x%26y&e=2"
-    assert pages.query() == ""
+    assert templates.query(a="x&y", b=None, c="", d=0, e=2) == "?a=x%26y&e=2"
+    assert templates.query() == ""

@@ -1,6 +1,6 @@
 import pytest
 
-from feedcrawl.commands.crawl import unknown_argument
+from feedcrawl.console.operations.crawl import unknown_argument
 from feedcrawl.spiders.base import FrontierSpider
 from feedcrawl.spiders.feeds import FeedsSpider, switch
 

@@ -6,8 +6,9 @@ import pytest
 from scrapy import signals
 from scrapy.signalmanager import SignalManager
 
-from feedcrawl.commands.exit_status import NO_USABLE_ARGUMENT, Ending, explained
 from feedcrawl.config import ConfigError
+from feedcrawl.console.operations.ending import NO_USABLE_ARGUMENT, Ending
+from feedcrawl.console.stores import explained
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.store.disk.files import DiskUnavailable
 from feedcrawl.store.redis.errors import ServerRefused, StoreUnavailable

@@ -1,7 +1,11 @@
 """What `scrapy COMMAND --help` says, alike for all commands."""
 
+import subprocess
+import sys
 from argparse import ArgumentParser
+from ast import literal_eval
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
 from typing import get_args
 
@@ -11,6 +15,7 @@ from scrapy.settings import Settings
 from feedcrawl import commands
 from feedcrawl.domain.frontier.tasks import Kind
 
+REPOSITORY = Path(__file__).parents[2]
 SCRAPYS = {"crawl", "fetch", "parse", "shell"}
 MODULES = {each.name: import_module(f"feedcrawl.commands.{each.name}") for each in iter_modules(commands.__path__)}
 NAMES = sorted(name for name, module in MODULES.items() if hasattr(module, "Command") and name not in SCRAPYS)
@@ -26,6 +31,30 @@ def options(name: str) -> dict[str, str]:
         for each in parser._actions
         if each.container.title == "options" and each.dest != "help"
     }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_usage_names_the_program_that_runs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["/env/bin/feedcrawl", name])
+    command, parser = MODULES[name].Command(), ArgumentParser(conflict_handler="resolve", usage="scrapy")
+    command.settings = Settings()
+    command.add_options(parser)
+    assert parser.usage == f"feedcrawl {name} {command.syntax()}"
+
+
+@pytest.mark.parametrize("name", sorted({*NAMES, *SCRAPYS} - {"fetch"}))
+def test_the_work_of_a_command_is_a_module_of_its_own(name: str) -> None:
+    assert import_module(MODULES[name].Command.work_module)
+
+
+def test_a_command_that_is_not_run_imports_no_work() -> None:
+    code = (
+        f"import sys; [__import__(f'feedcrawl.commands.{{each}}') for each in {list(MODULES)}];"
+        "print(sorted(each for each in sys.modules if each.startswith('feedcrawl.') and each.count('.') < 3))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    layers = {each.split(".")[1] for each in literal_eval(ran.stdout)}
+    assert layers == {"commands", "console", "domain", "hints"}
 
 
 @pytest.mark.parametrize("name", NAMES)

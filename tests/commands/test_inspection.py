@@ -6,7 +6,7 @@ import pytest
 from documents import page, paragraphs
 from scrapy.http import HtmlResponse, Response
 
-from feedcrawl.commands.inspection import entries, extract, read
+from feedcrawl.console.articles.inspection import entries, extract, read
 from feedcrawl.domain.errors import NoArticle
 from feedcrawl.domain.models import SourceRules
 from feedcrawl.domain.sites.sources import read_sources

@@ -68,7 +68,8 @@ def test_the_image_of_the_api_needs_no_browser() -> None:
     assert "playwright" in removed
     code = (
         f"import sys; sys.modules.update(dict.fromkeys({[each.replace('-', '_') for each in removed]}));"
-        "import feedcrawl.api.app, feedcrawl.commands.api, feedcrawl.commands.relay, feedcrawl.wiring;"
+        "import feedcrawl.api.app, feedcrawl.console.operations.api, feedcrawl.console.operations.relay;"
+        "import feedcrawl.wiring;"
         "import feedcrawl.services.operations.relay, feedcrawl.services.operations.kafka, feedcrawl.extensions.logs"
     )
     subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, timeout=120, check=True)

@@ -143,7 +143,7 @@ def test_a_collector_that_is_away_costs_nothing_but_the_spans(tmp_path: Path) ->
         assert len(world.lines("articles")) == 1
 
 
-@pytest.mark.parametrize("name", ["feedcrawl.commands.crawl", "feedcrawl.wiring", "feedcrawl.spiders.feeds"])
+@pytest.mark.parametrize("name", ["feedcrawl.console.operations.crawl", "feedcrawl.wiring", "feedcrawl.spiders.feeds"])
 def test_where_it_is_off_nothing_is_imported(name: str) -> None:
     found = "[each for each in sys.modules if each.startswith(('opentelemetry.sdk.trace', 'opentelemetry.exporter'))]"
     code = f"import sys, {name}; print({found})"  # of the rest redis-py takes what is installed

@@ -14,8 +14,8 @@ from fastapi.responses import RedirectResponse, Response
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
-from feedcrawl.api import pages
 from feedcrawl.api.access import COOKIE, Caller
+from feedcrawl.api.pages import templates
 from feedcrawl.api.problems import RETRY_SEC, STATUSES
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.store.disk.files import DiskUnavailable
@@ -64,7 +64,7 @@ def context(request: Request, now: datetime, caller: Caller | None, here: str) -
 def _to_login(request: Request) -> Response:
     asked = f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
     back = asked if request.method == "GET" else "/"
-    answer = RedirectResponse(f"/login{pages.query(next=back if back != '/' else '')}", 303, pages.HEADERS)
+    answer = RedirectResponse(f"/login{templates.query(next=back if back != '/' else '')}", 303, templates.HEADERS)
     if COOKIE in request.cookies:  # of a token that was revoked
         answer.delete_cookie(COOKIE, httponly=True, samesite="strict")
     return answer
@@ -73,7 +73,7 @@ def _to_login(request: Request) -> Response:
 def _error(code: str, detail: str, status: int) -> Response:
     phrase = HTTPStatus(status).phrase
     values = {"caller": None, "here": "", "now": None, "title": phrase, "detail": detail, "code": code}
-    answer = pages.render("error.html", values, status)
+    answer = templates.render("error.html", values, status)
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         answer.headers["Retry-After"] = str(RETRY_SEC)
     return answer

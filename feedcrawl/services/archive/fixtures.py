@@ -16,6 +16,7 @@ from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.extraction import read_article
 from feedcrawl.domain.models import FeedContent
 from feedcrawl.domain.urls import url_uid
+from feedcrawl.hints import program
 from feedcrawl.services.articles import publication
 from feedcrawl.services.articles.tasks import success_fields
 from feedcrawl.store.disk.files import map_disk_errors, write_anew
@@ -93,7 +94,7 @@ def folders(directory: Path) -> list[Path]:
         [directory] if (directory / "meta.json").exists() else sorted(p.parent for p in directory.glob("*/meta.json"))
     )
     if not found:
-        raise BadFixture("bad_fixture", f"{directory} holds no test case: `scrapy fixture URL` makes one")
+        raise BadFixture("bad_fixture", f"{directory} holds no test case: `{program()} fixture URL` makes one")
     return found
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from feedcrawl.domain.frontier.figures import Figures
 from feedcrawl.domain.frontier.shards import shard_of_host
 from feedcrawl.domain.frontier.tasks import LANES, compact, task_from_json
+from feedcrawl.hints import program
 from feedcrawl.store.frontier.interface import (
     Ending,
     Finished,
@@ -60,7 +61,7 @@ def agree(client: Client, shards: int) -> None:
         detail = (
             f"the server's tasks are in {stored} shard(s), and FEEDCRAWL_SHARDS is {shards}: set "
             f"FEEDCRAWL_SHARDS={stored} for every worker and command. To change the number, export the subscriptions "
-            "(`scrapy opml`), and subscribe to them on an empty server"
+            f"(`{program()} opml`), and subscribe to them on an empty server"
         )
         raise ServerRefused("shards", detail)
 

@@ -6,6 +6,7 @@ import secrets
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.archive.generation import standing
+from feedcrawl.hints import program
 from feedcrawl.store.disk.files import map_disk_errors, write_anew
 from feedcrawl.store.redis import keys
 from feedcrawl.store.redis.connection import get_each
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from feedcrawl.store.redis.client import Client
 
 _WHAT_TO_DO = (
-    "put its data back, or set REDIS_URL to the right server; or run `scrapy restore`, which subscribes again to the "
-    "feeds and sitemaps saved in this data directory; `scrapy restore --accept` accepts the server as it is"
+    "put its data back, or set REDIS_URL to the right server; or run `{program} restore`, which subscribes again to "
+    "the feeds and sitemaps saved in this data directory; `{program} restore --accept` accepts the server as it is"
 )
 _REFUSALS = {
     "emptied": ("emptied", "the server has lost its data since {directory} was last used with it: {todo}"),
@@ -69,7 +70,9 @@ class Generation:
             if self._on_disk() is None:  # so far only this process has seen the id: store it for the next process
                 write_anew(self._path, [f"{known}\n".encode()])
             code, sentence = refusal
-            raise ServerRefused(code, sentence.format(directory=self._directory, todo=_WHAT_TO_DO))
+            raise ServerRefused(
+                code, sentence.format(directory=self._directory, todo=_WHAT_TO_DO.format(program=program()))
+            )
 
     def _give(self, made: str) -> None:
         """Sets the id in all shards: the id of the first shard if it has one, else `made`."""

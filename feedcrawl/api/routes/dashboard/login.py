@@ -8,9 +8,9 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
-from feedcrawl.api import pages
 from feedcrawl.api.access import COOKIE, check_origin
 from feedcrawl.api.dependencies import Wired
+from feedcrawl.api.pages import templates
 from feedcrawl.api.pages.route import Form, PageRoute, context
 from feedcrawl.api.queries import known_parameters
 from feedcrawl.config import Config
@@ -32,7 +32,7 @@ def own_path(text: str) -> str:
 def ask(request: Request, wired: Wired, asked: Annotated[str, Query(alias="next", max_length=2000)] = "/") -> Response:
     """The form for a token."""
     values = {"next": own_path(asked), "refused": ""}
-    return pages.render("login.html", context(request, wired.now(), None, "/login") | values)
+    return templates.render("login.html", context(request, wired.now(), None, "/login") | values)
 
 
 @router.post("/login")
@@ -42,10 +42,10 @@ def log_in(request: Request, wired: Wired, form: Form) -> Response:
     text, back = form.get("token", "").strip(), own_path(form.get("next", "/"))
     if tokens.find(wired.tokens, text) is None:
         values = {"next": back, "refused": UNKNOWN}
-        return pages.render(
+        return templates.render(
             "login.html", context(request, wired.now(), None, "/login") | values, HTTPStatus.UNAUTHORIZED
         )
-    answer = RedirectResponse(back, 303, pages.HEADERS)
+    answer = RedirectResponse(back, 303, templates.HEADERS)
     secure = _is_secure(request, wired.config)
     answer.set_cookie(COOKIE, text, max_age=COOKIE_SEC, httponly=True, samesite="strict", secure=secure)
     return answer
@@ -55,7 +55,7 @@ def log_in(request: Request, wired: Wired, form: Form) -> Response:
 def log_out(request: Request, wired: Wired) -> Response:
     """Deletes the cookie; the token itself stays valid elsewhere."""
     check_origin(request)
-    answer = RedirectResponse("/login", 303, pages.HEADERS)
+    answer = RedirectResponse("/login", 303, templates.HEADERS)
     answer.delete_cookie(COOKIE, httponly=True, samesite="strict", secure=_is_secure(request, wired.config))
     return answer
 

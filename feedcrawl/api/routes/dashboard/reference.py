@@ -8,9 +8,8 @@ from __future__ import annotations
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 
-from feedcrawl.api import pages
 from feedcrawl.api.dependencies import Wired
-from feedcrawl.api.pages import reference
+from feedcrawl.api.pages import reference, templates
 from feedcrawl.api.pages.route import PageRoute, context
 from feedcrawl.api.queries import known_parameters
 
@@ -21,4 +20,4 @@ router = APIRouter(include_in_schema=False, route_class=PageRoute, dependencies=
 def show_reference(request: Request, wired: Wired) -> Response:
     """All routes by topic, and the records that they take and return; programs read `/openapi.json`."""
     values = context(request, wired.now(), None, "/docs") | reference.shown(request.app.openapi())
-    return pages.render("reference.html", values)
+    return templates.render("reference.html", values)

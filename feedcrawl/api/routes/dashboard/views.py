@@ -10,10 +10,11 @@ from typing import Annotated, Any, Final, Literal, get_args
 from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
-from feedcrawl.api import charts, pages
+from feedcrawl.api import charts
 from feedcrawl.api.access import Caller, needs
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.limits.places import HEAVY
+from feedcrawl.api.pages import templates
 from feedcrawl.api.pages.route import Form, PageRoute, context
 from feedcrawl.api.paging import Cursor, cursor_of, place_of
 from feedcrawl.domain.articles.query import Wanted
@@ -40,8 +41,8 @@ FeedId = Annotated[str, Path(max_length=64)]
 Uid = Annotated[str, Path(pattern="^[0-9a-f]{16}$")]
 
 CONTENT_POLICY: Final = (
-    f"default-src 'none'; style-src {pages.STYLE_SOURCE}; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; "
-    "sandbox"
+    f"default-src 'none'; style-src {templates.STYLE_SOURCE}; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'self'; sandbox"
 )
 TICKS: Final = 5
 LEAST_BARS: Final = 20
@@ -94,7 +95,7 @@ def show_overview(request: Request, caller: Reader, wired: Wired, span: str = "2
         "taken": late["poll"] if "poll" in late else Lateness(),
         "trouble": wired.readiness.trouble,
     }
-    return pages.render("overview.html", context(request, wired.now(), caller, "/") | values)
+    return templates.render("overview.html", context(request, wired.now(), caller, "/") | values)
 
 
 def _outcomes(bar: Bar) -> list[float]:
@@ -105,7 +106,7 @@ def _ticks(bars: Any, span: str) -> list[str]:
     """Times under a chart, from its first bar to its last."""
     form = "%d %b" if span == "7d" else "%H:%M"
     chosen = [bars[round(step * (len(bars) - 1) / (TICKS - 1))].at for step in range(TICKS)]
-    moments = [pages.when(float(at)) for at in chosen]
+    moments = [templates.when(float(at)) for at in chosen]
     return [at.strftime(form) for at in moments if at is not None]
 
 
@@ -122,10 +123,10 @@ def show_feeds(
         "q": q,
         "failing": failing,
         "looked_at": overview.LOOKED_AT,
-        "earlier": f"/dashboard/feeds{pages.query(**same, page=page - 1)}" if page > 1 else "",
-        "later": f"/dashboard/feeds{pages.query(**same, page=page + 1)}" if more else "",
+        "earlier": f"/dashboard/feeds{templates.query(**same, page=page - 1)}" if page > 1 else "",
+        "later": f"/dashboard/feeds{templates.query(**same, page=page + 1)}" if more else "",
     }
-    return pages.render("feeds.html", context(request, wired.now(), caller, "/dashboard/feeds") | values)
+    return templates.render("feeds.html", context(request, wired.now(), caller, "/dashboard/feeds") | values)
 
 
 @router.get("/dashboard/feeds/{feed_id}")
@@ -139,7 +140,7 @@ def show_feed(request: Request, caller: Reader, wired: Wired, feed_id: FeedId, d
         "won": winner(polls.reason or "", polls.candidates),
         "done": "It is due now: the next worker that is free polls it." if done == "refetch" else "",
     }
-    return pages.render("feed.html", context(request, wired.now(), caller, "/dashboard/feeds") | values)
+    return templates.render("feed.html", context(request, wired.now(), caller, "/dashboard/feeds") | values)
 
 
 def _intervals(seen: overview.FeedPage) -> dict[str, Any]:
@@ -149,7 +150,7 @@ def _intervals(seen: overview.FeedPage) -> dict[str, Any]:
     chart = charts.stack([[]] * (LEAST_BARS - len(bars)) + bars, DURATIONS)
     gap = DAY_SEC / seen.per_day if seen.per_day else None
     at = charts.HEIGHT * (1 - gap / chart.top) if gap and gap <= chart.top else None
-    first = pages.when(lines[0]["at"]) if len(lines) >= LEAST_BARS else None
+    first = templates.when(lines[0]["at"]) if len(lines) >= LEAST_BARS else None
     return {
         "intervals": chart,
         "gap": gap,
@@ -165,7 +166,7 @@ def refetch(caller: Writer, wired: Wired, feed_id: FeedId) -> Response:  # noqa:
     if feed is None:
         raise Refusal("feed_unknown", "there is no feed with this id: it may have been unsubscribed")
     registering.poll_now(wired.frontier, [feed])
-    return RedirectResponse(f"/dashboard/feeds/{pages.segment(feed.id)}?done=refetch", 303)
+    return RedirectResponse(f"/dashboard/feeds/{templates.segment(feed.id)}?done=refetch", 303)
 
 
 @router.get("/dashboard/articles", dependencies=HEAVY_PAGE)
@@ -176,9 +177,9 @@ def show_articles(
     host, category = host.strip(), category.strip()
     wanted = Wanted(host=host or None, category=category or None)
     found = wired.catalogue.page(wanted, wired.now(), before=place_of(cursor))
-    later = pages.query(host=host, category=category, cursor=cursor_of(found.next)) if found.next else ""
+    later = templates.query(host=host, category=category, cursor=cursor_of(found.next)) if found.next else ""
     values = {"found": found, "host": host, "category": category, "later": later and f"/dashboard/articles{later}"}
-    return pages.render("articles.html", context(request, wired.now(), caller, "/dashboard/articles") | values)
+    return templates.render("articles.html", context(request, wired.now(), caller, "/dashboard/articles") | values)
 
 
 @router.get("/dashboard/articles/{uid}")
@@ -196,7 +197,7 @@ def show_article(request: Request, caller: Reader, wired: Wired, uid: Uid) -> Re
         "history": task[1] if task else None,
         "versions": wired.dashboard.versions(uid),
     }
-    return pages.render("article.html", context(request, wired.now(), caller, "/dashboard/articles") | values)
+    return templates.render("article.html", context(request, wired.now(), caller, "/dashboard/articles") | values)
 
 
 @router.get("/dashboard/articles/{uid}/content")
@@ -204,10 +205,10 @@ def show_content(caller: Reader, wired: Wired, uid: Uid) -> Response:  # noqa: A
     """An article's HTML alone, for a frame without scripts and requests: pictures are left out."""
     article = wired.catalogue.get(uid).article or {}
     html = clean_html(article.get("content_html") or "", base_url=article.get("canonical_url") or "")
-    answer = pages.render(
+    answer = templates.render(
         "content.html",
         {
-            "html": pages.without_pictures(html),
+            "html": templates.without_pictures(html),
             "title": article.get("title") or "Article",
             "language": article.get("language") or "",
         },
@@ -235,7 +236,7 @@ def show_frontier(request: Request, caller: Reader, wired: Wired) -> Response:
         "queue": queue,
         "infinite": math.inf,
     }
-    return pages.render("frontier.html", context(request, wired.now(), caller, "/dashboard/frontier") | values)
+    return templates.render("frontier.html", context(request, wired.now(), caller, "/dashboard/frontier") | values)
 
 
 @router.get("/dashboard/frontier/urls", dependencies=HEAVY_PAGE)
@@ -260,9 +261,9 @@ def show_urls(
         "found": found,
         "said": said,
         "kinds": get_args(Kind),
-        "later": f"/dashboard/frontier/urls{pages.query(**said, cursor=after)}" if after else "",
+        "later": f"/dashboard/frontier/urls{templates.query(**said, cursor=after)}" if after else "",
     }
-    return pages.render("urls.html", context(request, wired.now(), caller, "/dashboard/frontier") | values)
+    return templates.render("urls.html", context(request, wired.now(), caller, "/dashboard/frontier") | values)
 
 
 @router.get("/dashboard/hosts/{name}")
@@ -272,7 +273,7 @@ def show_host(
     """A host's pace and circuit, those of its domain, and the reason why it waits."""
     host = wired.frontier.host(name.lower())
     values = {"host": host, "why": f"{WHY[host.waits_for][:1].upper()}{WHY[host.waits_for][1:]}."}
-    return pages.render("host.html", context(request, wired.now(), caller, "/dashboard/frontier") | values)
+    return templates.render("host.html", context(request, wired.now(), caller, "/dashboard/frontier") | values)
 
 
 @router.get("/dashboard/dlq", dependencies=HEAVY_PAGE)
@@ -295,10 +296,10 @@ def show_dead_letters(
         "found": found,
         "said": said,
         "count": found.count,
-        "later": f"/dashboard/dlq{pages.query(**said, before=found.before)}" if found.before else "",
+        "later": f"/dashboard/dlq{templates.query(**said, before=found.before)}" if found.before else "",
         "done": _done(done, number, refused),
     }
-    return pages.render("dlq.html", context(request, wired.now(), caller, "/dashboard/dlq") | values)
+    return templates.render("dlq.html", context(request, wired.now(), caller, "/dashboard/dlq") | values)
 
 
 @router.post("/dashboard/dlq", dependencies=HEAVY_PAGE)
@@ -316,7 +317,7 @@ def act_on_dead_letters(caller: Writer, wired: Wired, form: Form) -> Response:  
     else:
         raise Refusal("unknown_action", "action is replay or drop")
     same = {name: form.get(name, "") for name in ("reason", "host")}
-    query = pages.query(**same, done=form["action"], number=number, refused=refused or "")
+    query = templates.query(**same, done=form["action"], number=number, refused=refused or "")
     return RedirectResponse(f"/dashboard/dlq{query}", 303)
 
 
@@ -335,10 +336,10 @@ def _done(what: str, number: int, refused: int) -> str:
 @router.get("/dashboard/style.css")
 def style(_version: Annotated[str, Query(alias="v")] = "") -> Response:
     """The style sheet of all pages; its address changes with its content."""
-    return Response(pages.STYLE, media_type="text/css", headers=pages.STATIC_HEADERS)
+    return Response(templates.STYLE, media_type="text/css", headers=templates.STATIC_HEADERS)
 
 
 @router.get("/dashboard/icon.svg")
 def icon() -> Response:
     """The icon of the program."""
-    return Response(pages.ICON, media_type="image/svg+xml", headers=pages.STATIC_HEADERS)
+    return Response(templates.ICON, media_type="image/svg+xml", headers=templates.STATIC_HEADERS)

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from feedcrawl.commands import printable
+from feedcrawl.console.output import DONE, UNUSABLE, say, write
+from feedcrawl.domain.cadence.reasons import duration
+from feedcrawl.domain.cadence.tempo import foretold, tempo_for
+from feedcrawl.domain.errors import Refusal
+from feedcrawl.hints import program
+from feedcrawl.services.subscriptions import finding, lineage, registering
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -16,56 +21,44 @@ if TYPE_CHECKING:
     from feedcrawl.wiring.stores import Stores
 
 HELP = """
-  scrapy feeds move FEED URL          the same feed, from now on at this address
-  scrapy feeds undo-move FEED         back to where it was before it moved
-  scrapy feeds undo-migration FEED    entries that came under new ids and links come as new
-  scrapy feeds set FEED NAME=VALUE…   overrides; NAME= takes one back
+  feeds move FEED URL          the same feed, from now on at this address
+  feeds undo-move FEED         back to where it was before it moved
+  feeds undo-migration FEED    entries that came under new ids and links come as new
+  feeds set FEED NAME=VALUE…   overrides; NAME= takes one back
 """
 
 
 def act(wired: Stores, action: str, args: Sequence[str]) -> int:
     """Runs an action and prints the feed's address, or the error."""
-    from feedcrawl.commands.exit_status import DONE, UNUSABLE, say  # noqa: PLC0415
-    from feedcrawl.domain.errors import Refusal  # noqa: PLC0415 - see the package
-    from feedcrawl.services.subscriptions import finding  # noqa: PLC0415
-
     if not args or (action == "move") != (len(args) == 2 and action == "move"):
-        raise UsageError(f"`scrapy feeds {action}` takes a feed and what to do:{HELP}", print_help=False)
+        raise UsageError(f"`{program()} feeds {action}` takes a feed and what to do:{HELP}", print_help=False)
     feed = finding.find(wired.registry, args[0])
     if feed is None:
-        say("feeds", f"{args[0]} is not subscribed; `scrapy feeds` lists what is")
+        say("feeds", f"{args[0]} is not subscribed; `{program()} feeds` lists what is")
         return UNUSABLE
     try:
         said = ACTIONS[action](wired, feed, args[1:])
     except Refusal as refused:
         say("feeds", f"{args[0]}: {refused.detail} ({refused.code})")
         return UNUSABLE
-    sys.stdout.write(printable(f"{said.id}  {said.url}") + "\n")
+    write(f"{said.id}  {said.url}")
     return DONE
 
 
 def _move(wired: Stores, feed: Feed, args: Sequence[str]) -> Subscription:
-    from feedcrawl.services.subscriptions import registering  # noqa: PLC0415 - see the package
-
     return registering.move_to(wired.registry, wired.frontier, feed, args[0], wired.now())
 
 
 def _undo(wired: Stores, feed: Feed, _args: Sequence[str]) -> Subscription:
-    from feedcrawl.services.subscriptions import registering  # noqa: PLC0415 - see the package
-
     return registering.undo_move(wired.registry, wired.frontier, feed, wired.now())
 
 
 def _undo_migration(wired: Stores, feed: Feed, _args: Sequence[str]) -> Subscription:
-    from feedcrawl.services.subscriptions import lineage  # noqa: PLC0415 - see the package
-
     lineage.undo_migration(wired.registry, wired.entries, wired.frontier, feed, wired.now())
     return feed.subscription
 
 
 def _set(wired: Stores, feed: Feed, args: Sequence[str]) -> Subscription:
-    from feedcrawl.services.subscriptions import registering  # noqa: PLC0415 - see the package
-
     return registering.override(wired.registry, wired.frontier, feed, args)
 
 
@@ -79,10 +72,6 @@ ACTIONS: dict[str, Callable[[Stores, Feed, Sequence[str]], Subscription]] = {
 
 def budget(wired: Stores) -> int:
     """The demand of all feeds, the tempo that follows from the budget, and the predicted delay."""
-    from feedcrawl.commands.exit_status import DONE  # noqa: PLC0415
-    from feedcrawl.domain.cadence.reasons import duration  # noqa: PLC0415 - see the package
-    from feedcrawl.domain.cadence.tempo import foretold, tempo_for  # noqa: PLC0415
-
     registry, limit = wired.registry, wired.config.polls_per_hour
     asked = registry.demand()
     polled = (feed.polls for feed in registry.all() if feed.polls.interval_sec)

@@ -1,18 +1,13 @@
-"""The exit status of a run, and the errors that are reported in one sentence."""
+"""The exit status of a crawl."""
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from scrapy import signals
 
-from feedcrawl.commands import printable
-from feedcrawl.config import ConfigError
-from feedcrawl.domain.errors import Refusal
+from feedcrawl.console.output import DONE, FAILED, UNUSABLE
 from feedcrawl.services.operations.readiness import passes
-from feedcrawl.store.disk.files import DiskUnavailable
-from feedcrawl.store.redis.errors import ServerRefused, StoreUnavailable
 from feedcrawl.telemetry.names import NO_USABLE_ARGUMENT, UNRETURNED
 
 if TYPE_CHECKING:
@@ -20,22 +15,10 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
-DONE: Final = 0
-FAILED: Final = 1
-"""Redis, disk or a pipeline failed."""
-UNUSABLE: Final = 2
-"""No argument was usable, or the settings were not."""
-
 _AWAY: Final = frozenset({"store_away", "disk_away"})
 """Reasons for which the scheduler ends a crawl: Redis or the disk stayed unavailable, or the server has lost its
 data.
 """
-_BROKEN_SERVERS: Final = frozenset(
-    {"data_dir", "aof_damaged", "not_starting", "silent", "unreachable", "emptied", "another_server"}
-)
-"""ServerRefused codes of servers that do not work; the other codes call for other settings."""
-EXPLAINED: Final = (ConfigError, ServerRefused, StoreUnavailable, DiskUnavailable, Refusal, ValueError)
-"""Errors that are reported in one sentence; any other error is a bug, and is reported with its traceback."""
 
 
 class Ending:
@@ -87,17 +70,3 @@ def _task(lease: Any) -> object:
     attempt.
     """
     return object() if lease is None else lease.id
-
-
-def explained(error: BaseException, command: str) -> int:
-    """Writes the error to standard error in a sentence, and returns the exit status."""
-    detail = getattr(error, "detail", None)
-    say(command, f"{detail} ({error.code})" if detail and isinstance(error, (ServerRefused, Refusal)) else str(error))
-    if isinstance(error, (StoreUnavailable, DiskUnavailable)):
-        return FAILED
-    return FAILED if isinstance(error, ServerRefused) and error.code in _BROKEN_SERVERS else UNUSABLE
-
-
-def say(command: str, sentence: str) -> None:
-    """Writes a line to standard error; line breaks in quoted text are escaped."""
-    sys.stderr.write(f"scrapy {command}: {printable(sentence)}\n")

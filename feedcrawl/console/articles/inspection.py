@@ -1,4 +1,4 @@
-"""Reads a response as a crawl would, for the shell and for `scrapy parse`, but in this process instead of a
+"""The work of `scrapy shell` and `scrapy parse`: reads a response as a crawl would, but in this process instead of a
 child.
 """
 
@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
+
+from scrapy import Spider
 
 from feedcrawl.domain import extraction, feeds
 from feedcrawl.domain.errors import NoArticle, NotAFeed
@@ -52,6 +54,18 @@ def read(response: Response) -> Iterator[dict[str, Any]]:
     else:
         for entry in found:
             yield {"type": "entry", **asdict(entry)}
+
+
+class Reader(Spider):
+    """Reads one document."""
+
+    name = "reader"
+
+    def parse(self, response: Response, **kwargs: Any) -> Iterator[dict[str, Any]]:  # noqa: ARG002 - Scrapy's signature
+        """The entries of a feed, otherwise the article of a page; a document that is neither is reported with the
+        reason.
+        """
+        yield from read(response)
 
 
 def _rules(rules: Mapping[str, Any] | None) -> SourceRules | None:

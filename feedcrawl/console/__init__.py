@@ -1,0 +1,1 @@
+"""The work of the commands, by topic: a module here is imported only when its command runs."""

@@ -1,0 +1,1 @@
+"""Commands about stored records and the raw archive: export, replay, fixtures."""

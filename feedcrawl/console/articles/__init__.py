@@ -1,0 +1,1 @@
+"""Commands about articles: merges, and the extraction of one response."""

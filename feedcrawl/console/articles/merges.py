@@ -1,0 +1,53 @@
+"""The work of `scrapy merges`: lists, shows and undoes merges."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from scrapy.exceptions import UsageError
+
+from feedcrawl.console.output import DONE, json_array, write
+from feedcrawl.console.stores import on
+from feedcrawl.hints import program
+from feedcrawl.wiring import Wiring
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+
+@on(Wiring)
+def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
+    """The action that the first argument names."""
+    match args:
+        case [] | ["list"]:
+            found = wired.merges.last(opts.limit)
+            write(*(json_array(found).splitlines() if opts.json else map(line, found)))
+        case ["show", wanted]:
+            join = wired.merges.find(wanted)
+            write(*([json.dumps(join)] if opts.json else details(join)))
+        case ["undo", _, *_]:
+            for wanted in args[1:]:
+                join, outcome = wired.merges.undo(wanted, wired.now())
+                write(f"{join['uid']} {outcome}: {SAID[outcome]}")
+        case _:
+            raise UsageError(f"say list, show UID or undo UID: `{program()} merges list` names them", print_help=False)
+    return DONE
+
+
+SAID = {
+    "restored": "the article is there as it was read, and is not joined with this one again",
+    "queued": "its own text is not kept; the next crawl fetches its page as an article of its own",
+}
+
+
+def line(join: dict[str, Any]) -> str:
+    """A merge in one line."""
+    figure = "" if join["similarity"] is None else f" {join['similarity']:.3f}"
+    who = f"{join['at']}  {join['uid']} → {join['winner']}  {join['why']}{figure}"
+    return f"{who}  {join['url']}  {join['title'] or ''}"
+
+
+def details(join: dict[str, Any]) -> list[str]:
+    """A merge in full."""
+    return [f"{name:>14}  {json.dumps(value, ensure_ascii=False)}" for name, value in join.items()]

@@ -1,0 +1,96 @@
+"""Base classes of the commands. Scrapy imports every module of `commands/` for each command, so a command's class has
+only its name, options and help; its work is a module of this package, imported when the command runs.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from scrapy.commands import ScrapyCommand
+
+from feedcrawl.console.output import UNUSABLE, say
+from feedcrawl.hints import missing, program
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from types import ModuleType
+
+    from scrapy.settings import BaseSettings
+
+
+class WithWork(ScrapyCommand):
+    """A command with its work in another module: `work_module`, which may need the packages of an `extra`."""
+
+    work_module: ClassVar[str]
+    extra: ClassVar[str | None] = None
+
+    @property
+    def name(self) -> str:
+        """The word after `scrapy`."""
+        return type(self).__module__.rpartition(".")[2]
+
+    @cached_property
+    def work(self) -> ModuleType:
+        """The module, imported at the first use; without a package of the extra the command ends with a hint."""
+        try:
+            return import_module(self.work_module)
+        except ModuleNotFoundError as error:
+            if self.extra is None:
+                raise
+            say(self.name, missing(error, self.extra))
+            raise SystemExit(UNUSABLE) from error
+
+    def add_options(self, parser: ArgumentParser) -> None:
+        """Scrapy's options; the usage names the program that the user runs."""
+        super().add_options(parser)
+        parser.usage = f"{program()} {self.name} {self.syntax()}"
+
+
+class StoreCommand(WithWork):
+    """A command that uses the stores briefly: it may run beside a crawl, and leaves no server running.
+
+    Its work has a function `run(command, args, opts)`, made by `console.stores.on`, which returns the exit status.
+    """
+
+    requires_project = True
+    requires_crawler_process = False
+    default_settings: ClassVar[dict[str, Any]] = {}
+
+    def run(self, args: list[str], opts: Namespace) -> None:
+        """Runs the work."""
+        self.exitcode = self.work.run(self, args, opts)
+
+
+class WithoutStores(WithWork):
+    """A command that requests one URL and uses neither queue nor stores."""
+
+    def process_options(self, args: list[str], opts: Namespace) -> None:
+        """Reads the command line, and leaves out what needs a server."""
+        super().process_options(args, opts)
+        assert self.settings is not None
+        without_stores(self.settings)
+
+
+def without_stores(settings: BaseSettings) -> None:
+    """Settings for a request of one URL that uses neither queue nor stores and needs no server.
+
+    Scrapy's own scheduler and robots.txt middleware replace ours; the guard and the limits of a download stay. The
+    priority is that of a spider's settings: above the project's, below `-s`.
+    """
+    off = {
+        "DOWNLOADER_MIDDLEWARES": ("circuit.", "robots.", "outcome.", "raw."),
+        "SPIDER_MIDDLEWARES": ("leases.",),
+        "EXTENSIONS": ("",),
+        "ITEM_PIPELINES": ("",),
+    }
+    for name, parts in off.items():
+        components = settings.getdict(name)
+        ours = [path for path in components if any(f".{part}" in str(path) for part in parts)]
+        components.update(dict.fromkeys((path for path in ours if str(path).startswith("feedcrawl.")), None))
+        if name == "DOWNLOADER_MIDDLEWARES":
+            components["scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware"] = 100
+        settings.set(name, components, priority="spider")
+    settings.set("SCHEDULER", "scrapy.core.scheduler.Scheduler", priority="spider")
+    settings.set("FEEDCRAWL_RAW", value=False, priority="spider")

@@ -1,0 +1,1 @@
+"""Commands about tasks and dead letters."""

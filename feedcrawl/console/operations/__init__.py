@@ -1,0 +1,1 @@
+"""Commands that run or maintain an installation: crawl, API, relay, tokens, restore."""

@@ -1,0 +1,35 @@
+"""The work of `scrapy api`: serves until SIGTERM or Ctrl-C."""
+
+from __future__ import annotations
+
+import logging
+import signal
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from feedcrawl.api.app import create_app
+from feedcrawl.api.limits.connections import server_config
+from feedcrawl.api.requests import WithRequestId
+from feedcrawl.console.output import DONE
+from feedcrawl.console.stores import on
+from feedcrawl.extensions import logs
+from feedcrawl.wiring import Wiring
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+
+@on(Wiring, makes_data=True)
+def run(wired: Wiring, args: list[str], opts: Namespace) -> int:  # noqa: ARG001 - no arguments
+    """Serves; the stores are opened before the port."""
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, lambda *_: None)  # uvicorn ends and raises the signal again; the stores must be closed
+    logs.install(wired.settings)
+    for handler in logging.root.handlers:
+        handler.addFilter(WithRequestId())
+    _ = wired.source_book  # a sources file that cannot be used stops the start
+    address = {"host": wired.config.api_host, "port": wired.config.api_port}
+    drain_sec = round(wired.config.drain_sec)
+    uvicorn.Server(server_config(create_app(wired), timeout_graceful_shutdown=drain_sec, **address)).run()
+    return DONE

@@ -1,0 +1,70 @@
+"""The work of `scrapy relay`: sends events to Kafka until a signal, or prints how many wait."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import secrets
+import signal
+import socket
+import sys
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import UsageError
+
+from feedcrawl.console.output import DONE, FAILED, say
+from feedcrawl.console.stores import on
+from feedcrawl.extensions import logs
+from feedcrawl.hints import missing
+from feedcrawl.services.operations.consumer import backlog
+from feedcrawl.services.operations.relay import GROUP, relay
+from feedcrawl.wiring import Wiring
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from feedcrawl.services.operations.consumer import Consumer
+
+
+@on(Wiring, makes_data=True)
+def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
+    """Relays until SIGTERM or Ctrl-C."""
+    if args:
+        raise UsageError("it takes no name", print_help=False)
+    if opts.status:
+        sys.stdout.write(json.dumps(_status(wired)) + "\n")
+        return DONE
+    consumer = _consumer(wired)
+    logs.install(wired.settings)
+    ended_well = asyncio.run(_run(consumer, once=opts.once))
+    say("relay", f"{consumer.sent} events sent, {consumer.refused} refused")
+    return DONE if ended_well else FAILED
+
+
+def _consumer(wired: Wiring) -> Consumer:
+    config = wired.config
+    if not config.kafka_bootstrap:
+        raise ValueError("FEEDCRAWL_KAFKA_BOOTSTRAP names no brokers: set it to host:port, several comma separated")
+    try:
+        from feedcrawl.services.operations.kafka import Brokers, access_of  # noqa: PLC0415 - needs an extra
+    except ModuleNotFoundError as error:
+        raise ValueError(missing(error, "kafka")) from error
+    topics = {"webpage_fetched": config.kafka_webpage_topic, "new_entry": config.kafka_entry_topic}
+    worker = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+    return relay(wired.events, Brokers(config.kafka_bootstrap, access_of(config)), topics, worker=worker)
+
+
+async def _run(consumer: Consumer, *, once: bool) -> bool:
+    stop = asyncio.Event()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(name, stop.set)
+    return await consumer.run(stop, once=once)
+
+
+def _status(wired: Wiring) -> dict[str, float | None]:
+    found = backlog(wired.events, GROUP)
+    if found is None:
+        return {"unacknowledged": None, "waiting": None, "behind_sec": None}
+    behind = 0.0 if found.oldest_at is None else round(max(wired.now().timestamp() - found.oldest_at, 0.0), 3)
+    return {"unacknowledged": found.unacknowledged, "waiting": found.waiting, "behind_sec": behind}

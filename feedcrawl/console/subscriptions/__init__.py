@@ -1,0 +1,1 @@
+"""Commands about subscriptions: list, explain, add, remove, export."""

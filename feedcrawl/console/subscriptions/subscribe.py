@@ -1,0 +1,149 @@
+"""The work of `scrapy subscribe`: reads names and lists, looks at the addresses, subscribes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from scrapy.crawler import CrawlerProcess
+from scrapy.exceptions import UsageError
+
+from feedcrawl.config import Config
+from feedcrawl.console.command import without_stores
+from feedcrawl.console.output import DONE, UNUSABLE, say, write
+from feedcrawl.console.stores import on
+from feedcrawl.domain.discovery.choice import choose
+from feedcrawl.domain.errors import InvalidUrl
+from feedcrawl.domain.urls import resolve
+from feedcrawl.services.subscriptions import finding, registering
+from feedcrawl.services.subscriptions.discovery import may_become_a_feed
+from feedcrawl.spiders.discover import DiscoverSpider, Looked
+from feedcrawl.wiring import Wiring
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Sequence
+
+    from scrapy.settings import Settings
+
+    from feedcrawl.domain.discovery.choice import Candidate
+    from feedcrawl.services.subscriptions.registering import Wish
+
+BATCH = 100
+"""Feeds that are written, and reported, at a time."""
+CHOICE: Final = 3
+"""Exit status if a page offers several feeds and none was picked."""
+
+
+@on(Wiring, makes_data=True)
+def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
+    """Subscribes to each; prints a line for each feed, and for each unusable argument."""
+    if not args:
+        raise UsageError("name a feed's URL, a page, or a file with a list of them", print_help=False)
+    if opts.pick not in ("", "all") and not opts.pick.isdecimal():
+        raise UsageError("--pick takes a number of the list, or all", print_help=False)
+    categories = tuple(filter(None, (each.strip() for each in opts.category.split(","))))
+    names = [name for each in args for name in registering.split_names(each)]
+    limit = wired.config.max_feeds_per_list
+    wishes, refused = registering.read_wishes(names, categories, wired.gate, limit=limit)
+    pages = [] if opts.as_is else [wish for wish in wishes if wish.named]
+    choosing = Choosing(opts.pick)
+    wishes = choosing.settle(wishes, _look(wired, pages))
+    if opts.set:
+        wishes = registering.with_overrides(wishes, opts.set)
+    if opts.backfill:
+        wishes = registering.with_archives(wishes)
+    ids = []
+    for first in range(0, len(wishes), BATCH):
+        found, bad = registering.subscribe_all(
+            wired.registry, wired.frontier, wishes[first : first + BATCH], wired.now()
+        )
+        refused += bad
+        ids += found
+        feeds = wired.registry.load(found)
+        if opts.backfill:
+            due = registering.want_archives(wired.registry, list(feeds.values()))
+            registering.poll_now(wired.frontier, due)
+        for feed in feeds.values():
+            write(f"{feed.id}  {feed.subscription.url}")
+    for each in refused:
+        say("subscribe", f"{each.url}: {each.detail} ({each.code})")
+    if choosing.open:
+        return CHOICE
+    return DONE if ids else UNUSABLE
+
+
+def _look(wired: Wiring, wishes: Sequence[Wish]) -> dict[str, Looked]:
+    """The types of the documents at the addresses, by the URL of the wish; subscribed addresses are not
+    requested.
+    """
+    urls: dict[str, str] = {}
+    for wish in wishes:
+        try:
+            url = resolve(finding.with_scheme(wish.url))
+        except InvalidUrl:  # the error is reported when subscribing
+            continue
+        if finding.find(wired.registry, url) is None:
+            urls[wish.url] = url
+    looked = look(wired.settings, list(dict.fromkeys(urls.values()))) if urls else {}
+    return {name: looked.get(url) or Looked(url, code="interrupted") for name, url in urls.items()}
+
+
+class Choosing:
+    """Turns fetched documents into wishes; `open` is true if a page needs a choice."""
+
+    def __init__(self, pick: str) -> None:
+        self._pick = pick
+        self.open = False
+
+    def settle(self, wishes: Sequence[Wish], looked: dict[str, Looked]) -> list[Wish]:
+        """The wishes, with pages replaced by their feeds; documents that are neither page nor feed are reported
+        and left out.
+        """
+        settled: list[Wish] = []
+        for wish in wishes:
+            settled += self._settle(wish, looked[wish.url]) if wish.url in looked else [wish]
+        return settled
+
+    def _settle(self, wish: Wish, seen: Looked) -> list[Wish]:
+        if seen.is_feed or seen.is_list:  # a list is replaced by its feeds when it is polled
+            return [wish]
+        if not seen.feeds:
+            if may_become_a_feed(seen.code):
+                say("subscribe", f"{wish.url} could not be looked at ({seen.code}); it is subscribed as it is")
+                return [wish]
+            say("subscribe", f"{wish.url} is not subscribed: {seen.detail or seen.code}; --as-is does it anyway")
+            return []
+        offered = choose(seen.feeds)
+        chosen = self._picked(wish.url, offered)
+        return [replace(wish, url=each.url, named=False) for each in chosen]
+
+    def _picked(self, page: str, offered: Sequence[Candidate]) -> Sequence[Candidate]:
+        if len(offered) == 1 or self._pick == "all":
+            return offered
+        if self._pick and 1 <= int(self._pick) <= len(offered):
+            return [offered[int(self._pick) - 1]]
+        self.open = True
+        write(f"{page} offers several feeds; --pick takes a number or all:")
+        for number, each in enumerate(offered, 1):
+            write(f"{number:>3}  {each.url}  {each.title or ''} ({each.entries} entries)")
+        return []
+
+
+def look(settings: Settings, urls: list[str]) -> dict[str, Looked]:
+    """Fetches addresses in a crawl of its own: the project's guard, limits and pace, Scrapy's scheduler."""
+    own, config = settings.copy(), Config.from_settings(settings)
+    without_stores(own)
+    paced = {
+        "LOG_INSTALL_ROOT_HANDLER": False,  # the command prints its own messages
+        "DOWNLOAD_DELAY": config.host_delay_sec,
+        "RANDOMIZE_DOWNLOAD_DELAY": False,
+        "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
+        "DOWNLOAD_MAXSIZE": config.max_feed_bytes,
+    }
+    own.setdict(paced, priority="spider")
+    looked: dict[str, Looked] = {}
+    process = CrawlerProcess(own)
+    process.crawl(DiscoverSpider, urls=urls, looked=looked)
+    process.start()
+    return looked

@@ -1,0 +1,111 @@
+"""The work of `scrapy why`: prints the stored decision, the hub and the journal of a feed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scrapy.exceptions import UsageError
+
+from feedcrawl.console.output import DONE, UNUSABLE, say, write
+from feedcrawl.console.stores import on
+from feedcrawl.domain.cadence.reasons import duration
+from feedcrawl.domain.entries.rewrites import rewrites
+from feedcrawl.hints import program
+from feedcrawl.services.archive.versions import last_versions
+from feedcrawl.services.subscriptions import finding
+from feedcrawl.services.subscriptions.explanations import explained
+from feedcrawl.wiring.stores import Stores
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from feedcrawl.domain.subscriptions.records import Feed
+
+SHOWN = 200
+"""Characters of a text that a difference shows."""
+
+
+@on(Stores)
+def run(wired: Stores, args: list[str], opts: Namespace) -> int:
+    """The stored decision and the journal."""
+    if len(args) != 1:
+        raise UsageError(f"name one feed by URL or id: `{program()} feeds` lists them", print_help=False)
+    feed = finding.find(wired.registry, args[0])
+    if feed is None:
+        say("why", f"{args[0]} is not subscribed; `{program()} feeds` lists what is")
+        return UNUSABLE
+    if opts.diff:
+        return _show(diff(wired, feed))
+    journal = wired.registry.journal(feed.id)[: opts.lines]
+    said = explained(feed, wired.pushes.find(feed.id), wired.now())
+    return _show((*decision(said), *hub(said["hub"]), *map(fetch, journal)))
+
+
+def _show(lines: Iterable[str]) -> int:
+    for line in lines:
+        write(line)
+    return DONE
+
+
+def decision(said: Mapping[str, Any]) -> Iterator[str]:
+    """The feed, its next poll, and each rule with the wait that it proposed."""
+    yield f"{said['title'] or 'feed'}  {said['url']}  {said['id']}"
+    if said["last_fetch_at"] is None:
+        yield "Never polled yet: due since it was subscribed."
+        return
+    waited = f", {duration(said['interval_sec'])} after the last poll" if said["interval_sec"] is not None else ""
+    yield f"Next poll at {said['next_at']}{waited}, because: {said['because']} ({said['reason']})"
+    for each in said["candidates"]:
+        yield f"{'→' if each['won'] else ' '} {duration(each['wait_sec']):>12}  {each['because']} ({each['rule']})"
+    per_day, late = said["new_entries_per_day"], said["mean_delay_sec"]
+    if late is not None:
+        yield f"Expected: {per_day:.1f} new entries per day, found {duration(late)} late in the mean"
+    for mark in said["not_sent"]:
+        yield f"Not sent to its server, which has been found out: {mark}"
+    if said["possibly_missed"]:
+        yield f"Entries may have come and gone between two polls, {said['possibly_missed']} times so far"
+    errors = said["consecutive_failures"]
+    failing = f"; failed {errors} times in a row, last good poll {said['last_success_at'] or 'never'}" if errors else ""
+    came = f"{said['last_result']} (HTTP {said['last_status'] or 'none'})"
+    yield f"Last polled at {said['last_fetch_at']}: {came}{failing}"
+
+
+def hub(said: Mapping[str, Any] | None) -> Iterator[str]:
+    """The state of a feed's subscription at its hub, if one was requested."""
+    if said is None:
+        return
+    because = f" ({said['reason']})" if said["reason"] else ""
+    lease = f", its lease ends at {said['lease_until']}" if said["lease_until"] else ""
+    yield f"Hub {said['url']}: {said['state']}{because}{lease}"
+    last = f", the last delivery at {said['last_push_at']}" if said["last_push_at"] else ""
+    relied = "relied on" if said["relied_on"] else "not relied on: the feed is polled as without a hub"
+    yield f"  {said['pushes']} pushes with news{last}; {said['misses']} misses; {relied}"
+
+
+def fetch(line: dict[str, Any]) -> str:
+    """A line of the journal."""
+    counts = " ".join(f"{name}={line[name]}" for name in ("new", "changed", "known", "over_limit") if line.get(name))
+    detail = f" — {line['detail']}" if line.get("detail") else ""
+    status = line.get("http_status", "-")
+    return f"  {line.get('at')}  {status!s:>3}  {line.get('result')}  {counts}  next {line.get('next_at')}{detail}"
+
+
+def diff(wired: Stores, feed: Feed) -> Iterator[str]:
+    """The differences between the two newest versions of a feed in the archive, entry by entry."""
+    found = last_versions(wired.config.data_dir, feed, limit=wired.config.max_feed_bytes)
+    if len(found) < 2:
+        yield "The archive on this machine holds no two versions of this feed (FEEDCRAWL_RAW)."
+        return
+    newer, older = found
+    yield f"{feed.subscription.url}: {newer.at:%Y-%m-%d %H:%M:%S}Z against {older.at:%Y-%m-%d %H:%M:%S}Z"
+    differ = False
+    for each in rewrites(older.parsed, newer.parsed):
+        differ = True
+        yield f"{each.kind}{' (silently)' if each.is_silent else ''}: {each.name}"
+        for name, before, after in each.fields:
+            yield f"  {name}"
+            yield f"    - {before[:SHOWN]}"
+            yield f"    + {after[:SHOWN]}"
+    if not differ:
+        yield "Nothing that a reader sees differs."
