@@ -14,6 +14,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, Self
 
 from scrapy.utils.asyncio import call_later, create_looping_call
+from scrapy.utils.defer import _schedule_coro
 from scrapy_redis.scheduler import Scheduler
 
 from feedcrawl import wiring
@@ -372,8 +373,6 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         call_later(0, self._close_spider, reason)
 
     def _close_spider(self, reason: str) -> Any:
-        from scrapy.utils.defer import _schedule_coro  # noqa: PLC0415
-
         assert self._crawler.engine is not None
         return _schedule_coro(self._crawler.engine.close_spider_async(reason=reason))
 

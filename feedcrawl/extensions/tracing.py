@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, cast
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
@@ -36,11 +36,7 @@ class Tracing:
         """Raises NotConfigured if FEEDCRAWL_TRACING is off."""
         if not wiring.of(crawler).config.tracing:
             raise NotConfigured
-        from feedcrawl.telemetry.spans import Spans  # noqa: PLC0415 - an extra
-
-        tracer = wiring.of(crawler).tracer
-        assert isinstance(tracer, Spans)
-        extension = cls(tracer)
+        extension = cls(cast("Spans", wiring.of(crawler).tracer))
         connect = crawler.signals.connect
         connect(extension.engine_started, signals.engine_started)
         connect(extension.engine_stopped, signals.engine_stopped)
@@ -51,9 +47,7 @@ class Tracing:
 
     def engine_started(self) -> None:
         """Adds trace ids to log records."""
-        from feedcrawl.telemetry.spans import log_ids  # noqa: PLC0415 - an extra
-
-        logging.setLogRecordFactory(log_ids(self._plain))
+        logging.setLogRecordFactory(self._tracer.log_ids(self._plain))
 
     def engine_stopped(self) -> None:
         """Restores the former factory of log records."""

@@ -19,6 +19,7 @@ from feedcrawl.rendering.egress import Egress, guarded_addresses
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from types import ModuleType
 
     from playwright.async_api import Browser, BrowserContext, Playwright
 
@@ -103,12 +104,10 @@ class GuardedBrowser:
         """Start the proxy, the driver and the browser. Raises NoBrowser if none is found, Playwright's Error if
         the start fails.
         """
-        from playwright.async_api import async_playwright  # noqa: PLC0415 - 0.3 s that most crawls need not spend
-
         _adopt_orphans()
         try:
             self._server = f"http://{_PROXY}:{await self._egress.start()}"
-            self._playwright = await async_playwright().start()
+            self._playwright = await playwright_api().async_playwright().start()
             self._browser = await self._launch(self._playwright)
         except BaseException:
             await self.close()
@@ -215,10 +214,15 @@ async def _reap(*ending: int) -> None:
                 await asyncio.sleep(0 if ended else 0.01)
 
 
+def playwright_api() -> ModuleType:
+    """`playwright.async_api`, imported when a page is rendered: 0.3 s that most crawls need not spend."""
+    from playwright import async_api  # noqa: PLC0415
+
+    return async_api
+
+
 async def within(seconds: float, ending: Awaitable[None]) -> None:
     """Wait for a shutdown step, with a time limit: a driver that has died never responds."""
-    from playwright.async_api import Error  # noqa: PLC0415
-
-    with contextlib.suppress(Error, OSError, TimeoutError):
+    with contextlib.suppress(playwright_api().Error, OSError, TimeoutError):
         async with asyncio.timeout(seconds):
             await ending

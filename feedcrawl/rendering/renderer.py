@@ -18,7 +18,7 @@ from scrapy.exceptions import IgnoreRequest
 from feedcrawl import wiring
 from feedcrawl.domain.addresses import DENIED_PORTS, parse_networks, parse_ports
 from feedcrawl.domain.articles.rendering import may_load
-from feedcrawl.rendering.browser import STOP_SEC, GuardedBrowser, NoBrowser, find_browser, within
+from feedcrawl.rendering.browser import STOP_SEC, GuardedBrowser, NoBrowser, find_browser, playwright_api, within
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -151,8 +151,7 @@ class Renderer:
         return await self._page(await self._current(), request)  # the browser was ended because of another page
 
     async def _page(self, run: _Run, request: Request) -> Response:
-        from playwright.async_api import Error, TimeoutError as Expired  # noqa: I001, PLC0415
-
+        api = playwright_api()
         run.open += 1
         run.served += 1
         try:
@@ -165,9 +164,9 @@ class Renderer:
         except TimeoutError:
             logger.warning("browser_killed", extra={"url": request.url, "pages": run.open})
             raise RenderFailed("render_timeout", "the hard limit was reached") from None
-        except Expired as error:
+        except api.TimeoutError as error:
             raise RenderFailed("render_timeout", _first_line(error)) from None
-        except (Error, RuntimeError) as error:  # scrapy-playwright raises the latter when a page starts a download
+        except (api.Error, RuntimeError) as error:  # scrapy-playwright raises the latter when a page starts a download
             raise RenderFailed("render_failed", _first_line(error)) from None
         finally:
             run.open -= 1
@@ -213,8 +212,6 @@ class Renderer:
     async def _start(self) -> _Run:
         if self._missing is not None:
             raise RenderFailed("no_browser", self._missing)
-        from playwright.async_api import Error  # noqa: PLC0415 - known to be installed, and slow to import
-
         config = self._config
         browser = GuardedBrowser(
             find_browser(config.browser),
@@ -228,7 +225,7 @@ class Renderer:
             self._missing = str(error)
             logger.warning("no_browser", extra={"detail": f"{error}; pages that need a browser are not rendered"})
             raise RenderFailed("no_browser", self._missing) from None
-        except (Error, OSError) as error:
+        except (playwright_api().Error, OSError) as error:
             self._bad_starts += 1
             if self._bad_starts == BAD_STARTS:
                 self._missing = _first_line(error)
@@ -294,9 +291,7 @@ async def _settle(page: Page, limit: int) -> None:
     """Wait until the page loads nothing more, or until the limit. Raises RenderFailed for more than `limit`
     characters.
     """
-    from playwright.async_api import TimeoutError as Expired  # noqa: PLC0415
-
-    with contextlib.suppress(Expired):
+    with contextlib.suppress(playwright_api().TimeoutError):
         await page.wait_for_load_state("networkidle", timeout=SETTLE_SEC * 1000)
     size = await page.evaluate("document.documentElement ? document.documentElement.outerHTML.length : 0")
     if size > limit:

@@ -103,24 +103,24 @@ class Spans:
             if span is not None:
                 span.set_attributes(_named(attributes))
 
+    @staticmethod
+    def log_ids(factory: Callable[..., logging.LogRecord]) -> Callable[..., logging.LogRecord]:
+        """A factory of log records that adds the trace id and the span id of the current step."""
+
+        def made(*args: Any, **kwargs: Any) -> logging.LogRecord:
+            record, context = factory(*args, **kwargs), get_current_span().get_span_context()
+            if context.is_valid:
+                record.trace_id, record.span_id = f"{context.trace_id:032x}", f"{context.span_id:016x}"
+            return record
+
+        return made
+
     def close(self) -> None:
         """Ends the open spans and sends all that are queued, within OTEL_EXPORTER_OTLP_TIMEOUT."""
         for span in self._tasks.values():
             span.end()
         self._tasks.clear()
         self._provider.shutdown()
-
-
-def log_ids(factory: Callable[..., logging.LogRecord]) -> Callable[..., logging.LogRecord]:
-    """A factory of log records that adds the trace id and the span id of the current step."""
-
-    def made(*args: Any, **kwargs: Any) -> logging.LogRecord:
-        record, context = factory(*args, **kwargs), get_current_span().get_span_context()
-        if context.is_valid:
-            record.trace_id, record.span_id = f"{context.trace_id:032x}", f"{context.span_id:016x}"
-        return record
-
-    return made
 
 
 def _parent(lease: Lease) -> Context:

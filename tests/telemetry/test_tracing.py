@@ -11,7 +11,7 @@ from opentelemetry.trace import StatusCode
 
 from feedcrawl.domain.frontier.tasks import History, Lease, Task
 from feedcrawl.domain.frontier.traces import traceparent
-from feedcrawl.telemetry.spans import Spans, exporting, log_ids
+from feedcrawl.telemetry.spans import Spans, exporting
 from feedcrawl.telemetry.tracing import Untraced, traced, tracer_for
 
 REMOTE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -138,7 +138,7 @@ def test_the_service_has_a_name(environment: dict[str, str], name: str, monkeypa
 
 
 def test_log_lines_within_a_step_have_its_ids(seen: Traced) -> None:
-    made, begun = log_ids(logging.LogRecord), seen.tracer.begin(lease())
+    made, begun = Spans.log_ids(logging.LogRecord), seen.tracer.begin(lease())
     said = ("feedcrawl", logging.INFO, "x.py", 1, "said", (), None)
     with seen.tracer.span("store", begun):
         within = made(*said)

@@ -138,21 +138,25 @@ def write_parquet(found: Iterable[Record], fields: Sequence[Column], out: Binary
     """Write a Parquet file, zstd: times are UTC, lists of text are lists, other lists and objects are JSON; the
     number of rows.
     """
-    import pyarrow as pa  # noqa: PLC0415 - an extra
-    from pyarrow import parquet  # noqa: PLC0415
+    import pyarrow.parquet  # noqa: PLC0415 - an extra
 
-    kinds = {"moment": pa.timestamp("ms", "UTC"), "integer": pa.int64(), "number": pa.float64(), "boolean": pa.bool_()}
-    kinds |= {"texts": pa.list_(pa.string())}
-    schema = pa.schema([(field.name, kinds.get(field.kind, pa.string())) for field in fields])
+    kinds = {
+        "moment": pyarrow.timestamp("ms", "UTC"),
+        "integer": pyarrow.int64(),
+        "number": pyarrow.float64(),
+        "boolean": pyarrow.bool_(),
+    }
+    kinds |= {"texts": pyarrow.list_(pyarrow.string())}
+    schema = pyarrow.schema([(field.name, kinds.get(field.kind, pyarrow.string())) for field in fields])
     count, rows = 0, list[dict[str, Any]]()
-    with parquet.ParquetWriter(out, schema, compression="zstd") as writer:
+    with pyarrow.parquet.ParquetWriter(out, schema, compression="zstd") as writer:
         for record in found:
             rows.append({field.name: typed(record.get(field.name), field.kind) for field in fields})
             if len(rows) == _GROUP:
-                writer.write_table(pa.Table.from_pylist(rows, schema))
+                writer.write_table(pyarrow.Table.from_pylist(rows, schema))
                 count, rows = count + len(rows), []
         if rows:
-            writer.write_table(pa.Table.from_pylist(rows, schema))
+            writer.write_table(pyarrow.Table.from_pylist(rows, schema))
     return count + len(rows)
 
 

@@ -123,14 +123,13 @@ def by_readability(page: Page) -> Candidate | None:
     """What readability-lxml takes for the article."""
     if _is_wide(page):
         return None
-    from readability import Document  # noqa: PLC0415
-    from readability.readability import Unparseable  # noqa: PLC0415
+    from readability import readability  # noqa: PLC0415 - only a child that extracts pays for it
 
     tree = deepcopy(page.tree)
     etree.strip_elements(tree, *_UNREAD, with_tail=False)  # a third of its time goes into taking them out itself
     try:
-        summary = Document(tree).summary(html_partial=True)
-    except (Unparseable, *_BROKEN):
+        summary = readability.Document(tree).summary(html_partial=True)
+    except (readability.Unparseable, *_BROKEN):
         return None
     return by_markup("readability", summary, titles=_titles(page))
 
@@ -148,7 +147,7 @@ def by_trafilatura(page: Page) -> Candidate | None:
     """What trafilatura takes for the article."""
     if _is_wide(page):
         return None
-    from trafilatura.core import extract  # noqa: PLC0415
+    from trafilatura.core import extract  # noqa: PLC0415 - only a child that extracts pays for it
 
     try:
         html = extract(
