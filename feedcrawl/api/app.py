@@ -18,8 +18,10 @@ from feedcrawl.api.limits.layer import Limits
 from feedcrawl.api.limits.places import Heavy, Places
 from feedcrawl.api.limits.rates import Rates
 from feedcrawl.api.limits.sites import Sites
+from feedcrawl.api.pages.route import error_page
 from feedcrawl.api.requests import Heads, Requests
-from feedcrawl.api.routes.dashboard import login, reference, views
+from feedcrawl.api.routes.dashboard import feeds as feed_pages
+from feedcrawl.api.routes.dashboard import letters, login, reference, views
 from feedcrawl.api.routes.machine import (
     articles,
     collections,
@@ -50,7 +52,7 @@ ROUTERS = (
     *(sources.router, frontier.router, dlq.router, opml.router, metrics.router),
 )
 """Each of these routes requires a scope (`access.needs`)."""
-PAGES = (views.router, login.router, reference.router)
+PAGES = (views.router, feed_pages.router, letters.router, login.router, reference.router)
 """Routes for people; their errors are HTML pages."""
 TAGS = {
     "feeds": "Who is polled, how it fares, and why it is polled when it is",
@@ -117,7 +119,7 @@ def create_app(wired: Wiring) -> FastAPI:
     app.state.jobs = Jobs(app.state.heavy)
     for layer in reversed(LAYERS):
         app.add_middleware(layer)
-    problems.install(app)
+    problems.install(app, error_page)
     for router in OPEN:
         app.include_router(router)
     for router in ROUTERS:

@@ -5,15 +5,20 @@ plane.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+T = TypeVar("T")
 WIDTH: Final = 720.0
 HEIGHT: Final = 160.0
+CELL_WIDE: Final = 2.5
+CELL_HIGH: Final = 12.5
+"""Size in per cent of the cells of a cloud: points of one cell are one dot, so that no dot covers another."""
 FILLED: Final = 0.82
 """The share of its slot that a bar fills."""
 
@@ -38,10 +43,24 @@ class Stack:
 
 
 @dataclass(frozen=True, slots=True)
+class Dot:
+    """The points of one cell of a plane: its place in per cent from left and below, and the number of points."""
+
+    x: float
+    y: float
+    number: int
+
+    @property
+    def radius(self) -> float:
+        """Radius in pixels: the area grows with the number of points, up to the size of a cell."""
+        return round(min(3.5 * math.sqrt(self.number), 11.0), 1)
+
+
+@dataclass(frozen=True, slots=True)
 class Cloud:
     """Points in a plane of two logarithmic axes with marks (place, value); places in per cent, from left and below."""
 
-    points: tuple[tuple[float, float], ...]
+    dots: tuple[Dot, ...]
     across: tuple[tuple[float, float], ...]
     upward: tuple[tuple[float, float], ...]
 
@@ -65,13 +84,14 @@ def _bar(values: Sequence[float], x: float, place: float, scale: float) -> tuple
 
 
 def round_up(value: float) -> float:
-    """The next number of the form 1, 2, 4 or 5 times a power of ten, at least 1, so that its half is a round
-    number too.
+    """The end of an axis for values up to `value`: a round number whose half is a round number too, at least 1 and at
+    most half as large again as the value.
     """
     if value <= 1:
         return 1.0
     power = 10.0 ** math.floor(math.log10(value))
-    return next(step * power for step in (1, 2, 4, 5, 10) if step * power >= value * (1 - 1e-9))
+    steps = (1, 2, 4, 6, 8, 10) if power == 1 else (1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10)
+    return next(round(step * power, 6) for step in steps if step * power >= value * (1 - 1e-9))
 
 
 def cloud(pairs: Sequence[tuple[float, float]], steps: Sequence[float]) -> Cloud:
@@ -82,8 +102,14 @@ def cloud(pairs: Sequence[tuple[float, float]], steps: Sequence[float]) -> Cloud
     low = max((step for step in steps[:-1] if step <= min(ys, default=steps[0])), default=steps[0])
     high = min((step for step in steps if step > low and step >= max(ys, default=low)), default=steps[-1])
     upward = [step for step in steps if low <= step <= high]
-    points = tuple((_along(x, across), _along(y, upward)) for x, y in pairs)
-    return Cloud(points, _marks(across), _marks(upward))
+    places = Counter((_cell(_along(x, across), CELL_WIDE), _cell(_along(y, upward), CELL_HIGH)) for x, y in pairs)
+    dots = tuple(Dot(x, y, number) for (x, y), number in sorted(places.items()))
+    return Cloud(dots, _marks(across), _marks(upward))
+
+
+def _cell(place: float, size: float) -> float:
+    """The middle of the cell that contains a place."""
+    return round(min(math.floor(place / size) + 0.5, 100 / size - 0.5) * size, 2)
 
 
 def _power(value: float) -> int:
@@ -100,6 +126,12 @@ def _along(value: float, marks: Sequence[float]) -> float:
 
 def _marks(marks: Sequence[float]) -> tuple[tuple[float, float], ...]:
     return tuple((_along(mark, marks), mark) for mark in marks)
+
+
+def with_data(bars: Sequence[T], totals: Sequence[float]) -> Sequence[T]:
+    """The bars from the first with data on, but at least a quarter of them: an axis begins where the data does."""
+    first = next((at for at, total in enumerate(totals) if total), 0)
+    return bars[min(first, len(bars) * 3 // 4) :]
 
 
 def bands(pairs: Sequence[tuple[float, float]]) -> list[tuple[float, float, int, float]]:

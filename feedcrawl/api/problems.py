@@ -7,7 +7,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
@@ -18,7 +18,7 @@ from feedcrawl.store.disk.files import DiskUnavailable
 from feedcrawl.store.redis.errors import StoreUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from fastapi import FastAPI, Request
 
@@ -56,7 +56,15 @@ STATUSES = {
     ),
     "url_userinfo": HTTPStatus.UNPROCESSABLE_ENTITY,
     **dict.fromkeys(
-        ("not_subscribed", "entry_unknown", "raw_unknown", "raw_elsewhere", "no_such_source", "import_unknown"),
+        (
+            "not_subscribed",
+            "entry_unknown",
+            "raw_unknown",
+            "raw_elsewhere",
+            "no_such_source",
+            "import_unknown",
+            "letter_unknown",
+        ),
         HTTPStatus.NOT_FOUND,
     ),
     **dict.fromkeys(("subscribed_already", "too_many_feeds", "source_in_file"), HTTPStatus.CONFLICT),
@@ -115,8 +123,11 @@ def refused(error: Refusal) -> JSONResponse:
     return problem(error.code, error.detail, status, wait)
 
 
-def install(app: FastAPI) -> None:
-    """Installs error handlers on an application that turn every error into a problem."""
+def install(app: FastAPI, page: Callable[[str, str, int], Response]) -> None:
+    """Installs error handlers on an application that turn every error into a problem.
+
+    `page` makes the page of an unknown path for a browser.
+    """
 
     @app.exception_handler(Refusal)
     def refusal(_: Request, error: Refusal) -> JSONResponse:
@@ -134,8 +145,10 @@ def install(app: FastAPI) -> None:
         return problem("invalid_input", detail, HTTPStatus.UNPROCESSABLE_ENTITY, errors=faults[:MAX_FAULTS])
 
     @app.exception_handler(HTTPException)
-    def other(request: Request, error: HTTPException) -> JSONResponse:
+    def other(request: Request, error: HTTPException) -> Response:
         code, headers = HTTPStatus(error.status_code).name.lower(), dict(error.headers or {})
+        if error.status_code == HTTPStatus.NOT_FOUND and "text/html" in request.headers.get("accept", ""):
+            return page(code, "There is no such page here.", error.status_code)
         if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
             headers["Allow"] = ", ".join(
                 _allowed(request)

@@ -4,14 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feedcrawl.api.charts import HEIGHT, WIDTH, bands, cloud, round_up, stack
+from feedcrawl.api.charts import HEIGHT, WIDTH, bands, cloud, round_up, stack, with_data
 
 STEPS = (60.0, 600.0, 3600.0, 86_400.0)
 
 
 @pytest.mark.parametrize(
     ("value", "expected"),
-    [(0, 1), (0.3, 1), (1, 1), (1.1, 2), (3, 4), (4.5, 5), (6, 10), (10, 10), (11, 20), (401, 500), (9999, 10_000)],
+    [
+        *[(0, 1), (0.3, 1), (1, 1), (1.1, 2), (3, 4), (4.5, 6), (6, 6), (7, 8), (10, 10), (11, 12), (13, 16)],
+        *[(21, 24), (25, 30), (31, 40), (41, 50), (55, 60), (401, 500), (9999, 10_000)],
+    ],
 )
 def test_an_axis_ends_at_a_round_number(value: float, expected: float) -> None:
     assert round_up(value) == expected
@@ -44,7 +47,7 @@ def test_points_lie_between_the_marks_that_are_needed() -> None:
     found = cloud([(0.5, 600), (20, 3000)], STEPS)
     assert [value for _, value in found.across] == [0.1, 1, 10, 100]
     assert [value for _, value in found.upward] == [600, 3600]
-    assert found.points[0] == (23.3, 0)
+    assert [(dot.x, dot.y, dot.number) for dot in found.dots] == [(23.75, 6.25, 1), (76.25, 93.75, 1)]
     assert found.upward[0][0] == found.across[0][0] == 0
     assert found.upward[-1][0] == found.across[-1][0] == 100
 
@@ -52,7 +55,8 @@ def test_points_lie_between_the_marks_that_are_needed() -> None:
 @given(st.lists(st.tuples(st.floats(1e-9, 1e9), st.floats(1e-9, 1e9)), max_size=20))
 def test_every_point_is_in_the_plane(pairs: list[tuple[float, float]]) -> None:
     found = cloud(pairs, STEPS)
-    assert all(0 <= x <= 100 and 0 <= y <= 100 for x, y in found.points)
+    assert all(0 <= x <= 100 and 0 <= y <= 100 for x, y in ((dot.x, dot.y) for dot in found.dots))
+    assert sum(dot.number for dot in found.dots) == len(pairs)
     assert len(found.across) > 1
     assert len(found.upward) > 1
 
@@ -64,3 +68,16 @@ def test_bands_are_powers_of_ten() -> None:
         (10, 100, 1, 2),
     ]
     assert bands([]) == []
+
+
+def test_points_of_one_cell_are_one_dot() -> None:
+    (dot,) = cloud([(10, 700.0)] * 9, STEPS).dots
+    assert (dot.number, dot.radius) == (9, 10.5)
+
+
+@pytest.mark.parametrize(
+    ("totals", "expected"),
+    [([0, 0, 3, 0], [2, 3]), ([1, 0, 0, 0], [0, 1, 2, 3]), ([0, 0, 0, 0], [0, 1, 2, 3]), ([0] * 7 + [1], [6, 7])],
+)
+def test_an_axis_begins_where_the_data_does(totals: list[float], expected: list[int]) -> None:
+    assert list(with_data(range(len(totals)), totals)) == expected

@@ -84,7 +84,8 @@ def test_the_first_page_has_the_figures_of_the_fleet(wired: Wiring, client: http
     page = " ".join(re.sub(r"<[^>]*>", " ", client.get("/?span=24h").text).split())
     for said in (
         "Feeds 12", "Failing feeds 2", "Polls 12 83 % went well", "Not modified 33 % 4 kB saved", "New entries 21",
-        "Articles stored 5 1 joined another", "Dead letters 3", "http_503 2 1", "dead.example 3", "Open circuits 1",
+        "Articles stored 5 1 merged into another", "Dead letters 3",
+        "http_503 2 1", "dead.example 3", "Open circuits 1",
     ):  # fmt: skip
         assert said in page, said
 
@@ -123,8 +124,122 @@ def test_poll_now_makes_a_feed_due(wired: Wiring, client: httpx.Client) -> None:
     before = wired.frontier.figures().due
     answer = post(client, f"/dashboard/feeds/{feed_id}/refetch")
     assert answer.status_code == 303
-    assert "It is due now" in client.get(answer.headers["location"]).text
+    assert "The feed is due now" in client.get(answer.headers["location"]).text
     assert wired.frontier.figures().due == before + 1
+
+
+def test_a_feed_is_subscribed_edited_and_unsubscribed(wired: Wiring, client: httpx.Client) -> None:
+    answer = post(client, "/dashboard/feeds", url="https://news.example/feed", categories="villages\nnews")
+    assert answer.status_code == 303
+    page = client.get(answer.headers["location"]).text
+    assert "Subscribed." in page
+    assert "villages" in page
+    again = post(client, "/dashboard/feeds", url="https://news.example/feed")
+    assert again.headers["location"].endswith("?done=known")
+    path = again.headers["location"].partition("?")[0]
+    assert 'value="5"' in client.get(f"{path}/edit").text
+    changed = {"title": "Village news", "categories": "hills", "fixed_interval_sec": "3600", "push_only": "1"}
+    assert post(client, f"{path}/edit", **changed).headers["location"] == f"{path}?done=changed"
+    (feed,) = wired.registry.all()
+    said = feed.subscription
+    assert (said.title, said.categories, said.priority) == ("Village news", ("hills",), 5)
+    assert (said.fixed_interval_sec, said.push_only, said.no_discovery) == (3600, True, False)
+    assert post(client, f"{path}/edit", title="", priority="9").status_code == 303
+    (feed,) = wired.registry.all()
+    assert (feed.subscription.title, feed.subscription.priority, feed.subscription.push_only) == (None, 9, False)
+    assert "Unsubscribe from this feed?" in client.get(f"{path}/unsubscribe").text
+    assert post(client, f"{path}/unsubscribe").status_code == 303
+    assert wired.registry.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "fields", "words"),
+    [
+        ("/dashboard/feeds", {"url": "ftp://news.example/feed"}, "http"),
+        ("/dashboard/feeds", {"url": ""}, "give the URL of a feed"),
+        ("/dashboard/feeds", {"url": "http://127.0.0.1/feed"}, "not public"),
+        ("{feed}/edit", {"min_interval_sec": "soon"}, "&#39;soon&#39; cannot be min_interval_sec"),
+        ("{feed}/edit", {"priority": "11"}, "cannot be priority"),
+    ],
+)
+def test_a_form_that_is_refused_says_why(
+    wired: Wiring, client: httpx.Client, path: str, fields: dict[str, str], words: str
+) -> None:
+    seeded(wired)
+    feed = f"/dashboard/feeds/{ids(wired)['https://site9.example/feed']}"
+    before = [each.subscription for each in wired.registry.all()]
+    answer = post(client, path.format(feed=feed), **fields)
+    assert answer.status_code == 422
+    assert re.search(f'role="alert"[^>]*>[^<]*{re.escape(words)}', answer.text), answer.text
+    assert [each.subscription for each in wired.registry.all()] == before
+
+
+OPML = """<opml version="2.0"><body><outline text="hills"><outline xmlUrl="https://one.example/feed"/>
+<outline xmlUrl="ftp://two.example/feed"/></outline></body></opml>"""
+
+
+@pytest.mark.parametrize("as_file", [True, False])
+def test_a_list_is_taken_and_its_refused_feeds_are_named(wired: Wiring, client: httpx.Client, *, as_file: bool) -> None:
+    origin = {"Origin": str(client.base_url).rstrip("/")}
+    file = ("feeds.opml", OPML if as_file else "", "text/x-opml")
+    fields = {"list": "" if as_file else OPML, "categories": "news"}
+    answer = client.post("/dashboard/feeds/lists", data=fields, files={"file": file}, headers=origin)
+    assert answer.status_code == 200
+    assert "1 of 2 feeds are subscribed, 1 refused." in answer.text
+    assert "ftp://two.example/feed" in answer.text
+    (feed,) = wired.registry.all()
+    assert (feed.subscription.url, feed.subscription.categories) == ("https://one.example/feed", ("news", "hills"))
+    empty = client.post("/dashboard/feeds/lists", data={"list": " "}, files={"file": ("", b"")}, headers=origin)
+    assert empty.status_code == 422
+    assert 'role="alert"' in empty.text
+
+
+def test_feeds_are_sorted_by_any_column_and_filtered_by_category(wired: Wiring, client: httpx.Client) -> None:
+    seeded(wired)
+
+    def sites(**query: str) -> list[str]:
+        return re.findall(r"https://(site\d+)", client.get("/dashboard/feeds", params=query).text)
+
+    assert sites()[:3] == ["site0", "site1", "site10"]
+    assert sites(down="1")[:2] == ["site9", "site8"]
+    assert sites(sort="interval")[:3] == ["site0", "site1", "site2"]
+    assert sites(sort="interval", down="1")[:2] == ["site11", "site10"]
+    assert sites(sort="failures", down="1")[:3] == ["site5", "site6", "site0"]
+    assert sites(failing="1", sort="failures") == ["site6", "site5"]
+    assert len(sites(category="<b>news</b>")) == 12
+    assert sites(category="others") == []
+    assert client.get("/dashboard/feeds?sort=shoes").status_code == 422
+
+
+def test_an_unknown_path_is_a_page_for_browsers_and_a_problem_for_programs(client: httpx.Client) -> None:
+    page = client.get("/nowhere", headers={"Accept": "text/html"})
+    assert (page.status_code, page.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert '<nav aria-label="Pages">' in page.text
+    assert client.get("/nowhere").headers["content-type"] == "application/problem+json"
+
+
+def test_what_is_usual_is_not_red(wired: Wiring, client: httpx.Client) -> None:
+    seeded(wired)
+    page = client.get("/dashboard/dlq").text
+    assert '<a class="tag" href="/dashboard/dlq?reason=http_404">' in page
+    assert '<a class="tag bad" href="/dashboard/dlq?reason=%3Cb%3E">' in page
+    overview = client.get("/").text
+    assert re.search(r'<div class="figure"><dt><a href="/dashboard/dlq">Dead letters', overview)
+    assert re.search(r'<div class="figure bad"><dt><a href="/dashboard/feeds\?failing=1">', overview)
+
+
+def test_dropping_asks_first(wired: Wiring, client: httpx.Client) -> None:
+    seeded(wired)
+    assert ">Drop" not in client.get("/dashboard/dlq").text
+    letter = client.get("/dashboard/dlq/letter", params={"name": "https://dead.example/1"}).text
+    (path,) = re.findall(r'href="(/dashboard/dlq/drop[^"]*)"', letter)
+    question = client.get(unescape(path)).text
+    assert "Drop this dead letter?" in question
+    fields = dict(re.findall(r'name="(\w+)" value="([^"]*)"', question))
+    assert post(client, "/dashboard/dlq", **fields).status_code == 303
+    assert wired.dead_letters.count() == 2
+    assert client.get("/dashboard/dlq/letter", params={"name": "https://dead.example/1"}).status_code == 404
+    assert client.get("/dashboard/dlq/drop").status_code == 400
 
 
 def test_dead_letters_are_replayed_and_dropped(wired: Wiring, client: httpx.Client) -> None:

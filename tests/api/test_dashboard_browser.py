@@ -28,7 +28,7 @@ pytestmark = [
 ]
 
 PAGES = ("overview", "week", "empty", "feeds", "failing", "feed", "articles", "article", "content", "frontier", "tasks",
-         "host", "letters", "error", "login")  # fmt: skip
+         "host", "letters", "letter", "drop", "subscribe", "edit", "error", "login")  # fmt: skip
 LOOKS = [(360, "dark"), (360, "light"), (1280, "dark"), (1280, "light")]
 JUDGED = [(360, "dark"), (1280, "light")]
 ALIKE = {"week", "empty", "failing"}
@@ -67,6 +67,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Wiring
             "tasks": "/dashboard/frontier/urls",
             "host": "/dashboard/hosts/down.example",
             "letters": "/dashboard/dlq?host=dead.example&done=replay&number=3",
+            "letter": "/dashboard/dlq/letter?name=https://dead.example/1",
+            "drop": "/dashboard/dlq/drop?host=dead.example",
+            "subscribe": "/dashboard/feeds/new",
+            "edit": f"/dashboard/feeds/{feed}/edit",
             "error": "/dashboard/feeds/none",
             "login": "/login",
         }

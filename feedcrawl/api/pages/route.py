@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
 from typing import Annotated, Any
@@ -21,7 +22,9 @@ from feedcrawl.domain.errors import Refusal
 from feedcrawl.store.disk.files import DiskUnavailable
 from feedcrawl.store.redis.errors import StoreUnavailable
 
-MAX_FIELDS = 20
+MAX_FIELDS = 40
+MAX_PASTED_BYTES = 16 << 20
+"""Size of a list that is pasted into a form; the limit of all uploads holds too."""
 
 
 class PageRoute(APIRoute):
@@ -37,15 +40,15 @@ class PageRoute(APIRoute):
             except Refusal as error:
                 if error.code in ("token_missing", "token_unknown"):
                     return _to_login(request)
-                return _error(error.code, error.detail, STATUSES.get(error.code, HTTPStatus.BAD_REQUEST))
+                return error_page(error.code, error.detail, STATUSES.get(error.code, HTTPStatus.BAD_REQUEST))
             except (StoreUnavailable, DiskUnavailable) as error:
-                return _error(error.code, error.detail, HTTPStatus.SERVICE_UNAVAILABLE)
+                return error_page(error.code, error.detail, HTTPStatus.SERVICE_UNAVAILABLE)
             except RequestValidationError as error:
                 first = error.errors()[0]
-                return _error("bad_request", f"{first['loc'][-1]}: {first['msg']}", HTTPStatus.UNPROCESSABLE_ENTITY)
+                return error_page("bad_request", f"{first['loc'][-1]}: {first['msg']}", HTTPStatus.UNPROCESSABLE_ENTITY)
             except HTTPException as error:
                 status = HTTPStatus(error.status_code)
-                return _error(status.name.lower(), str(error.detail), status)
+                return error_page(status.name.lower(), str(error.detail), status)
 
         return handled
 
@@ -70,9 +73,10 @@ def _to_login(request: Request) -> Response:
     return answer
 
 
-def _error(code: str, detail: str, status: int) -> Response:
+def error_page(code: str, detail: str, status: int) -> Response:
+    """A page for a problem, with the navigation of all pages."""
     phrase = HTTPStatus(status).phrase
-    values = {"caller": None, "here": "", "now": None, "title": phrase, "detail": detail, "code": code}
+    values = {"caller": None, "nav": True, "here": "", "now": None, "title": phrase, "detail": detail, "code": code}
     answer = templates.render("error.html", values, status)
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         answer.headers["Retry-After"] = str(RETRY_SEC)
@@ -88,4 +92,24 @@ async def form_of(request: Request) -> dict[str, str]:
         raise Refusal("bad_form", f"a form has at most {MAX_FIELDS} fields") from None
 
 
+@dataclass(frozen=True, slots=True)
+class Uploaded:
+    """A form with a file: its text fields, and the content of the file or, without a file, of the field `list`."""
+
+    fields: dict[str, str]
+    body: bytes
+
+
+async def upload_of(request: Request) -> Uploaded:
+    """The fields and the file of a multipart form. Refusal (`bad_form`)."""
+    try:
+        async with request.form(max_files=1, max_fields=MAX_FIELDS, max_part_size=MAX_PASTED_BYTES) as form:
+            fields = {name: value for name, value in form.items() if isinstance(value, str)}
+            files = [await value.read() for value in form.values() if not isinstance(value, str)]
+    except HTTPException as error:
+        raise Refusal("bad_form", f"the form cannot be read: {error.detail}") from None
+    return Uploaded(fields, (files[0] if files else b"") or fields.get("list", "").encode())
+
+
 Form = Annotated[dict[str, str], Depends(form_of)]
+Upload = Annotated[Uploaded, Depends(upload_of)]

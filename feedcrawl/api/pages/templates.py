@@ -108,6 +108,15 @@ def short(value: object, longest: int = LONGEST) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
+def middle(value: object, longest: int) -> str:
+    """A text in one line, cut in its middle: both the host and the end of a URL are seen."""
+    text = short(value, 2 * LONGEST)
+    if len(text) <= longest:
+        return text
+    head = (longest - 1) * 3 // 5
+    return f"{text[:head]}…{text[head + 1 - longest :]}"
+
+
 def web(value: object) -> str | None:
     """A URL that may be linked (http or https with a host); None for any other."""
     text = str(value or "")
@@ -146,7 +155,15 @@ _environment = Environment(
     lstrip_blocks=True,
 )
 _environment.filters.update(
-    duration=duration, in_words=in_words, number=number, segment=segment, short=short, size=size, web=web, when=when
+    duration=duration,
+    in_words=in_words,
+    middle=middle,
+    number=number,
+    segment=segment,
+    short=short,
+    size=size,
+    web=web,
+    when=when,
 )
 _environment.globals.update(
     ago=ago,

@@ -77,6 +77,12 @@ class Figures:
         polls = sum(number for name, number in self.by("status", "kind").items() if name in _POLLS)
         return max(0, polls - self.places.get(("poll", "delayed"), 0))
 
+    @property
+    def waiting(self) -> int:
+        """Number of pending tasks that are due now and not leased: work that waits for a worker or for its host."""
+        delayed = sum(number for (_, place), number in self.places.items() if place == "delayed")
+        return max(0, self.by("status").get("pending", 0) - delayed - self.leased)
+
     def by(self, *dimensions: Dimension) -> dict[str, int]:
         """Number of tasks grouped by the given dimensions, whose values form colon-separated keys.
 

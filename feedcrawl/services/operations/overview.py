@@ -15,6 +15,7 @@ from feedcrawl.domain.cadence.values import DAY_SEC
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.dead_letters import read_letter
 from feedcrawl.domain.operations.tallies import SPANS, Bar, bars, total
+from feedcrawl.domain.subscriptions.sorting import ordered
 from feedcrawl.services.subscriptions import finding
 from feedcrawl.store.frontier.dead_letters import PAGE
 from feedcrawl.store.redis import keys
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.frontier.tasks import History, Task
     from feedcrawl.domain.push.leases import Push
     from feedcrawl.domain.subscriptions.records import Feed
+    from feedcrawl.domain.subscriptions.sorting import Column
     from feedcrawl.services.articles.catalogue import Catalogue
     from feedcrawl.store.disk.ndjson import NdjsonFile
     from feedcrawl.store.frontier.dead_letters import DeadLetters
@@ -44,6 +46,8 @@ SAMPLE: Final = 300
 FEEDS_A_PAGE: Final = 50
 LOOKED_AT: Final = 20_000
 """The most feeds that one page of the feed list reads."""
+SORTED_AT_MOST: Final = 5_000
+"""The most feeds that are sorted by another column than their URL, which requires all of their records."""
 PARTS: Final = 100
 TASKS_A_PART: Final = 100
 """The most parts of the frontier that a page of tasks reads, and the keys in each part: a page shows no more
@@ -86,6 +90,18 @@ class Overview:
     hosts: Sequence[tuple[str, int]]
     circuits: Sequence[HostFigures]
     paced: Sequence[Paced]
+
+
+@dataclass(frozen=True, slots=True)
+class WantedFeeds:
+    """A filter of feeds, whose conditions must all hold, and their order (`down`: the greatest first)."""
+
+    text: str = ""
+    """A part of URL, title or category."""
+    category: str = ""
+    failing: bool = False
+    sort: Column = "feed"
+    down: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,34 +186,39 @@ class Dashboard:
         found = [Paced(feed, feed.polls.interval_sec or 0.0, rate(feed)) for feed in feeds]
         return [each for each in found if each.interval_sec and each.per_day]
 
-    def feeds(self, text: str = "", *, failing: bool = False, page: int = 1) -> FeedList:
-        """The feeds with a text in URL, title or category, by URL; or the failing feeds, by their failures in a
-        row.
+    def feeds(self, wanted: WantedFeeds, *, page: int = 1) -> FeedList:
+        """A page of the feeds that match, by URL, or by another column if few enough match; failing feeds without
+        another order by their failures in a row, the most first.
         """
+        subscribed, at_most = self.registry.count(), SORTED_AT_MOST
         start = (page - 1) * FEEDS_A_PAGE
-        subscribed = self.registry.count()
-        if failing:
-            meant, ids = self.registry.failing(start + FEEDS_A_PAGE)
+        if wanted.failing:
+            meant, ids = self.registry.failing(start + FEEDS_A_PAGE if wanted.sort == "feed" else at_most)
             whole = True
         else:
-            urls = sorted(self._urls(text.lower()))
+            urls = sorted(self._urls(wanted.text.lower(), wanted.category), reverse=wanted.down)
             meant, ids = len(urls), [feed_id for _, feed_id in urls]
             whole = subscribed <= LOOKED_AT
-        chosen = ids[start : start + FEEDS_A_PAGE]
-        loaded = self.registry.load(chosen)
-        return FeedList([loaded[each] for each in chosen if each in loaded], meant, subscribed, whole)
+        if wanted.sort == "feed":
+            chosen = ids[start : start + FEEDS_A_PAGE]
+            loaded = self.registry.load(chosen)
+            return FeedList([loaded[each] for each in chosen if each in loaded], meant, subscribed, whole)
+        found = ordered(self.registry.load(ids[:at_most]).values(), wanted.sort, down=wanted.down)
+        return FeedList(found[start : start + FEEDS_A_PAGE], meant, subscribed, whole and meant <= at_most)
 
-    def _urls(self, text: str) -> Iterator[tuple[str, str]]:
-        """URL (without its scheme) and id of the feeds whose subscription contains a text."""
-        looked_at, written = 0, json.dumps(text, ensure_ascii=False)[1:-1]
+    def _urls(self, text: str, category: str) -> Iterator[tuple[str, str]]:
+        """URL (without its scheme) and id of the feeds of a category whose subscription contains a text."""
+        looked_at = 0
+        written = [json.dumps(each, ensure_ascii=False)[1:-1] for each in (text, category)]
         for _, ids in self.registry.pages(4000):
             for record in self.registry.said(ids):
-                plain = None if text else _PLAIN.match(record)
+                plain = None if text or category else _PLAIN.match(record)
                 if plain is not None:
                     yield plain[2], plain[1]
-                elif written in record.lower():
+                elif written[0] in record.lower() and written[1] in record:
                     said = json.loads(record)
-                    if any(text in each.lower() for each in _names(said)):
+                    of_category = not category or category in said.get("categories", ())
+                    if of_category and any(text in each.lower() for each in _names(said)):
                         yield said["url"].partition("://")[2], said["id"]
             looked_at += len(ids)
             if looked_at >= LOOKED_AT:

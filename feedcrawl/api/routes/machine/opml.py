@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
 from uuid import UUID
 
 from fastapi import APIRouter, Depends, Path, Query, Request
@@ -22,6 +23,13 @@ from feedcrawl.domain.subscriptions.listed import categories_of
 from feedcrawl.services.operations import imports
 from feedcrawl.services.subscriptions import registering
 from feedcrawl.store.subscriptions.registry import Registry
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from feedcrawl.domain.operations.import_jobs import ImportJob
+    from feedcrawl.services.subscriptions.registering import Refused
+    from feedcrawl.wiring import Wiring
 
 router = APIRouter(prefix="/opml", tags=["opml"], dependencies=[Depends(needs("read"))])
 
@@ -119,16 +127,36 @@ async def import_feeds(
 
     A list of up to 1 000 feeds is answered after all are subscribed; a longer list at once (202), with a job to follow.
     """
-    body, categories = await request.body(), categories_of([category or ""])
+    came = await take_list(request, wired, caller, await request.body(), categories_of([category or ""]))
+    if came.job is None:
+        records = list(map(imports.refused_record, came.refused))
+        return JSONResponse({"ids": came.ids, "refused": records, "left_out": came.left_out})
+    return JSONResponse(imports.job_record(came.job), 202, {"Location": f"{router.prefix}/imports/{came.job.id}"})
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """The result of a list: the ids and the refused feeds, or the job of a list that is too long to wait for."""
+
+    listed: int
+    left_out: int
+    ids: Sequence[str] = ()
+    refused: Sequence[Refused] = ()
+    job: ImportJob | None = None
+
+
+async def take_list(
+    request: Request, wired: Wiring, caller: Caller, body: bytes, categories: tuple[str, ...]
+) -> Imported:
+    """Subscribes to the feeds of a list, or begins the job that does. Raises the refusals of `read_feeds`."""
     feeds = await run_in_threadpool(wired.imports.read_feeds, body, categories, request.state.request_id)
     if len(feeds.wishes) <= AT_ONCE:
         ids, refused = await run_in_threadpool(wired.imports.import_now, feeds)
-        records = list(map(imports.refused_record, refused))
-        return JSONResponse({"ids": ids, "refused": records, "left_out": feeds.left_out})
+        return Imported(len(feeds.wishes), feeds.left_out, ids, refused)
     job = await run_in_threadpool(wired.imports.new_job, feeds)
     jobs: Jobs = request.app.state.jobs
     jobs.start(caller.token_id or caller.actor, wired.imports.import_steps(job, feeds))
-    return JSONResponse(imports.job_record(job), 202, {"Location": f"{router.prefix}/imports/{job.id}"})
+    return Imported(len(feeds.wishes), feeds.left_out, job=job)
 
 
 @router.get(

@@ -1,0 +1,270 @@
+"""Pages of the subscribed feeds: their list, each feed, and the forms that change them."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Annotated, Any, Final, Literal
+
+from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi.responses import RedirectResponse, Response
+
+from feedcrawl.api import charts
+from feedcrawl.api.access import Caller, needs
+from feedcrawl.api.dependencies import Wired
+from feedcrawl.api.limits.places import HEAVY
+from feedcrawl.api.pages import templates
+from feedcrawl.api.pages.route import Form, PageRoute, Upload, context
+from feedcrawl.api.routes.machine.opml import Imported, take_list
+from feedcrawl.domain.cadence.reasons import duration, winner
+from feedcrawl.domain.cadence.values import DAY_SEC
+from feedcrawl.domain.errors import InvalidUrl, Refusal
+from feedcrawl.domain.models import MAX_CATEGORY
+from feedcrawl.domain.subscriptions.listed import Overrides, categories_of, overrides_said
+from feedcrawl.domain.subscriptions.records import Feed
+from feedcrawl.domain.subscriptions.sorting import COLUMNS, Column
+from feedcrawl.services.operations import overview
+from feedcrawl.services.subscriptions import finding, registering
+from feedcrawl.services.subscriptions.finding import with_scheme
+from feedcrawl.services.subscriptions.registering import Wish
+from feedcrawl.wiring import Wiring
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
+
+HERE: Final = "/dashboard/feeds"
+HEAVY_PAGE: Final = [Depends(needs("read")), HEAVY]
+WRITES: Final = [Depends(needs("write"))]
+Reader = Annotated[Caller, Depends(needs("read"))]
+Page = Annotated[int, Query(ge=1, le=10_000)]
+Text = Annotated[str, Query(max_length=500)]
+FeedId = Annotated[str, Path(max_length=64)]
+Done = Literal["refetch", "subscribed", "known", "changed", ""]
+MESSAGES: Final[dict[str, str]] = {
+    "refetch": "The feed is due now: the next free worker polls it.",
+    "subscribed": "Subscribed. The next free worker polls the feed; a page gives way to the best feed that it offers.",
+    "known": "This feed is subscribed already, under this or another spelling of its URL.",
+    "changed": "Saved. The feed is due now, so that the settings apply at once.",
+}
+LABELS: Final[dict[str, str]] = {
+    "priority": "Priority, 1 (last) to 10 (first)",
+    "min_interval_sec": "Shortest interval in seconds",
+    "max_interval_sec": "Longest interval in seconds",
+    "initial_interval_sec": "First interval in seconds",
+    "fixed_interval_sec": "Fixed interval in seconds, in place of the cadence",
+    "backfill": "Read the archives of the feed, once",
+    "push_only": "Poll at the longest interval only: a hub delivers",
+    "no_discovery": "Never search for the feed at another address",
+}
+"""Settings of a feed in words; a setting that is missing here has its name as label."""
+LEAST_BARS: Final = 20
+"""Slots of a feed's chart; fewer polls are drawn at its right end."""
+DURATIONS: Final = (60, 120, 600, 1200, 3600, 7200, 21_600, 43_200, 86_400, 172_800, 604_800, 1_209_600)
+"""Possible ends of an axis of durations: each is a round duration, and so is its half."""
+LIST_FORMS: Final = {"opml": "OPML", "text": "Text, one URL per line", "csv": "CSV", "json": "JSON"}
+
+
+@router.get(HERE, dependencies=HEAVY_PAGE)
+def show_feeds(
+    request: Request,
+    caller: Reader,
+    wired: Wired,
+    *,
+    q: Text = "",
+    category: Annotated[str, Query(max_length=MAX_CATEGORY)] = "",
+    page: Page = 1,
+    failing: bool = False,
+    sort: Column = "feed",
+    down: bool = False,
+) -> Response:
+    """The feeds whose URL, title or category contains a text, those of a category, or the failing feeds."""
+    wanted = overview.WantedFeeds(q.strip(), category.strip(), failing=failing, sort=sort, down=down)
+    found = wired.dashboard.feeds(wanted, page=page)
+    same = {"q": q, "category": category, "failing": int(failing), "sort": sort if sort != "feed" else ""}
+    same["down"] = int(down)
+    more = page * overview.FEEDS_A_PAGE < found.meant
+    values = {
+        "found": found,
+        "q": q,
+        "category": category,
+        "failing": failing,
+        "sort": sort,
+        "down": down,
+        "columns": [(name, title, f"{HERE}{_sorted(same, name, wanted)}") for name, title in COLUMNS.items()],
+        "looked_at": overview.LOOKED_AT,
+        "sorted_at_most": overview.SORTED_AT_MOST,
+        "earlier": f"{HERE}{templates.query(**same, page=page - 1)}" if page > 1 else "",
+        "later": f"{HERE}{templates.query(**same, page=page + 1)}" if more else "",
+    }
+    return templates.render("feeds.html", context(request, wired.now(), caller, HERE) | values)
+
+
+def _sorted(same: dict[str, Any], name: str, wanted: overview.WantedFeeds) -> str:
+    """The query that sorts by a column; downwards if the list is sorted by this column upwards."""
+    down = int(name == wanted.sort and not wanted.down)
+    return templates.query(**same | {"sort": name, "down": down})
+
+
+@router.get(f"{HERE}/new", dependencies=WRITES)
+@router.get(f"{HERE}/lists", dependencies=WRITES)
+def show_new(request: Request, caller: Reader, wired: Wired) -> Response:
+    """The forms that subscribe: to one feed, or to those of a list; and the lists to download."""
+    return _new_page(request, caller, wired)
+
+
+def _new_page(request: Request, caller: Caller, wired: Wiring, **values: Any) -> Response:
+    shown = {"url": "", "categories": "", "refused": (), "error": "", "result": "", "forms": LIST_FORMS} | values
+    status = 422 if shown["error"] else 200
+    return templates.render("subscribe.html", context(request, wired.now(), caller, HERE) | shown, status)
+
+
+@router.post(HERE, dependencies=WRITES)
+def subscribe(request: Request, caller: Reader, wired: Wired, form: Form) -> Response:
+    """Subscribes to a feed, or to the feed of a page; shows the form again if the URL is refused."""
+    url, categories = form.get("url", "").strip(), form.get("categories", "")
+    if not url:
+        return _new_page(request, caller, wired, error="give the URL of a feed, or of a page that offers feeds")
+    try:
+        wired.imports.check_room()
+        wish = Wish(wired.gate.passed(with_scheme(url)), categories_of(categories.splitlines()))
+        wish = Wish(wish.url, wish.categories, request_id=request.state.request_id, named=True)
+        feed_id, is_new = registering.subscribe(wired.registry, wired.frontier, wish, wired.now())
+    except (InvalidUrl, Refusal) as error:
+        return _new_page(request, caller, wired, url=url, categories=categories, error=error.detail)
+    return RedirectResponse(f"{HERE}/{templates.segment(feed_id)}?done={'subscribed' if is_new else 'known'}", 303)
+
+
+@router.post(f"{HERE}/lists", dependencies=[*WRITES, HEAVY])
+async def subscribe_to_list(request: Request, caller: Reader, wired: Wired, upload: Upload) -> Response:
+    """Subscribes to the feeds of a list that is uploaded or pasted, and shows the refused feeds."""
+    categories = categories_of(upload.fields.get("categories", "").splitlines())
+    try:
+        came = await take_list(request, wired, caller, upload.body, categories)
+    except Refusal as error:
+        return _new_page(request, caller, wired, error=error.detail)
+    return _new_page(request, caller, wired, result=_in_words(came), refused=came.refused)
+
+
+def _in_words(came: Imported) -> str:
+    """The result of a list in a sentence."""
+    beyond = f" {came.left_out} more than FEEDCRAWL_MAX_FEEDS_PER_LIST allows are left out." if came.left_out else ""
+    if came.job is not None:
+        return f"{came.listed} feeds are being subscribed; GET /opml/imports/{came.job.id} has the progress.{beyond}"
+    refused = f", {len(came.refused)} refused" if came.refused else ""
+    return f"{len(came.ids)} of {came.listed} feeds are subscribed{refused}.{beyond}"
+
+
+@router.get(f"{HERE}/{{feed_id}}", dependencies=[HEAVY])
+def show_feed(request: Request, caller: Reader, wired: Wired, feed_id: FeedId, done: Done = "") -> Response:
+    """A feed: its next poll with the reason, its journal, its entries and articles."""
+    seen = wired.dashboard.feed_page(feed_id)
+    polls = seen.feed.polls
+    values = _intervals(seen) | {
+        "seen": seen,
+        "errors": polls.cadence_state.errors,
+        "won": winner(polls.reason or "", polls.candidates),
+        "overrides": _overrides(seen.feed),
+        "done": MESSAGES.get(done, ""),
+    }
+    return templates.render("feed.html", context(request, wired.now(), caller, HERE) | values)
+
+
+def _intervals(seen: overview.FeedPage) -> dict[str, Any]:
+    """The chart of the interval that each poll chose, oldest first, against the mean gap between entries."""
+    lines = [line for line in reversed(seen.journal) if line.get("interval_after_sec")]
+    bars = [[line["interval_after_sec"]] for line in lines]
+    spare = max(0, LEAST_BARS - len(bars))
+    chart = charts.stack([[]] * spare + bars, DURATIONS)
+    gap = DAY_SEC / seen.per_day if seen.per_day else None
+    at = charts.HEIGHT * (1 - gap / chart.top) if gap and gap <= chart.top else None
+    first = templates.when(lines[0]["at"]) if len(lines) >= LEAST_BARS else None
+    words = [f"{line['at'][:16].replace('T', ' ')}: {duration(line['interval_after_sec'])}" for line in lines]
+    return {
+        "intervals": chart,
+        "interval_words": [""] * spare + words,
+        "gap": gap,
+        "gap_at": None if at is None else round(at, 1),
+        "oldest": first.strftime("%d %b %H:%M") if first else "",
+    }
+
+
+def _overrides(feed: Feed) -> list[tuple[str, str, Any, bool]]:
+    """The settings of a feed that an operator may change: name, label, value, and whether it is a switch."""
+    return [
+        (each.name, _label(each.name), getattr(feed.subscription, each.name), isinstance(each.default, bool))
+        for each in fields(Overrides)
+    ]
+
+
+def _label(name: str) -> str:
+    words = name.replace("_sec", " in seconds").replace("_", " ")
+    return LABELS.get(name, words[:1].upper() + words[1:])
+
+
+@router.get(f"{HERE}/{{feed_id}}/edit", dependencies=WRITES)
+def show_edit(request: Request, caller: Reader, wired: Wired, feed_id: FeedId) -> Response:
+    """The form that changes a feed."""
+    return _edit_page(request, caller, wired, _found(wired, feed_id))
+
+
+def _edit_page(request: Request, caller: Caller, wired: Wiring, feed: Feed, error: str = "") -> Response:
+    values = {"feed": feed, "overrides": _overrides(feed), "error": error}
+    return templates.render(
+        "edit.html", context(request, wired.now(), caller, HERE) | values, status=422 if error else 200
+    )
+
+
+@router.post(f"{HERE}/{{feed_id}}/edit", dependencies=WRITES)
+def edit(request: Request, caller: Reader, wired: Wired, feed_id: FeedId, form: Form) -> Response:
+    """Changes title, categories and settings of a feed, and makes it due at once."""
+    feed = _found(wired, feed_id)
+    switches = {each.name for each in fields(Overrides) if isinstance(each.default, bool)}
+    values = {each.name: form.get(each.name, "").strip() for each in fields(Overrides)}
+    pairs = [f"{name}={('1' if value else '0') if name in switches else value}" for name, value in values.items()]
+    try:
+        changed = overrides_said(pairs) | {
+            "title": form.get("title", "").strip()[:1000] or None,
+            "categories": categories_of(form.get("categories", "").splitlines()),
+        }
+    except Refusal as error:
+        return _edit_page(request, caller, wired, feed, error.detail)
+    changed["priority"] = changed["priority"] or registering.DEFAULT_PRIORITY
+    registering.change(wired.registry, wired.frontier, feed, changed)
+    return RedirectResponse(f"{HERE}/{templates.segment(feed.id)}?done=changed", 303)
+
+
+@router.post(f"{HERE}/{{feed_id}}/refetch", dependencies=WRITES)
+def refetch(wired: Wired, feed_id: FeedId) -> Response:
+    """Makes a feed due at once."""
+    feed = _found(wired, feed_id)
+    registering.poll_now(wired.frontier, [feed])
+    return RedirectResponse(f"{HERE}/{templates.segment(feed.id)}?done=refetch", 303)
+
+
+@router.get(f"{HERE}/{{feed_id}}/unsubscribe", dependencies=WRITES)
+def ask_to_unsubscribe(request: Request, caller: Reader, wired: Wired, feed_id: FeedId) -> Response:
+    """Asks whether a feed is to be unsubscribed."""
+    feed = _found(wired, feed_id)
+    name = feed.subscription.title or feed.polls.title or feed.subscription.url
+    values = {
+        "question": "Unsubscribe from this feed?",
+        "subject": name,
+        "consequence": "It is polled no more. Its entries and articles stay.",
+        "action": f"{HERE}/{templates.segment(feed.id)}/unsubscribe",
+        "button": "Unsubscribe",
+        "back": f"{HERE}/{templates.segment(feed.id)}",
+        "given": {},
+    }
+    return templates.render("confirm.html", context(request, wired.now(), caller, HERE) | values)
+
+
+@router.post(f"{HERE}/{{feed_id}}/unsubscribe", dependencies=WRITES)
+def unsubscribe(wired: Wired, feed_id: FeedId) -> Response:
+    """Stops polling a feed; its entries and articles stay."""
+    registering.unsubscribe(wired.registry, wired.frontier, _found(wired, feed_id).id)
+    return RedirectResponse(HERE, 303)
+
+
+def _found(wired: Wiring, feed_id: str) -> Feed:
+    feed = finding.find(wired.registry, feed_id)
+    if feed is None:
+        raise Refusal("feed_unknown", "there is no feed with this id: it may have been unsubscribed")
+    return feed
