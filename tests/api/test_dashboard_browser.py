@@ -237,9 +237,22 @@ def test_people_log_in_act_and_log_out(browser, tmp_path: Path) -> None:
             page.get_by_role("button", name="Replay https://dead.example/0").click()
             assert page.get_by_role("status").inner_text() == "1 tried again."
             page.goto(f"{base}/dashboard/dlq?reason=http_404")
-            page.get_by_role("button", name="Drop all").click()
+            page.get_by_role("link", name="Drop all").click()
+            assert page.get_by_role("heading", level=1).inner_text() == "Drop all dead letters of this selection?"
+            page.get_by_role("button", name="Drop").click()
             assert page.get_by_role("status").inner_text() == "1 dropped."
             assert wired.dead_letters.count() == 1
+            page.goto(f"{base}/dashboard/feeds/new")
+            page.get_by_label("URL of a feed").fill("https://village.example/feed")
+            page.get_by_role("button", name="Subscribe", exact=True).click()
+            assert page.get_by_role("status").inner_text().startswith("Subscribed.")
+            page.get_by_role("link", name="Edit").click()
+            page.get_by_label("Title").fill("Village news")
+            page.get_by_role("button", name="Save").click()
+            assert page.get_by_role("heading", level=1).inner_text() == "Village news"
+            page.get_by_role("link", name="Unsubscribe").click()
+            page.get_by_role("button", name="Unsubscribe").click()
+            assert page.url == f"{base}/dashboard/feeds"
             page.get_by_role("button", name="Log out ann").click()
             assert page.url == f"{base}/login"
             assert visit.context.cookies() == []
