@@ -88,6 +88,29 @@ class CircuitOpen(IgnoreRequest):
     reason = "circuit_open"
 
 
+class RouteFailed(IgnoreRequest):
+    """A request that could not leave by the route of its source. `reason`: `proxy_failed`, `proxy_refused` (the proxy
+    does not serve this target), `route_down` (the circuits of all routes are open: nothing was tried) or `bind_failed`
+    (the local address cannot be used). `wait_sec` is the time until the first route is tried again.
+    """
+
+    def __init__(self, reason: str, detail: str, wait_sec: float | None = None) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason = reason
+        self.detail = detail
+        self.wait_sec = wait_sec
+
+
+class TunnelFailed(OSError):
+    """A proxy that works could not reach the target; `reason` is the failure of the target: `refused`, `unreachable`
+    or `connect_timeout`.
+    """
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason = reason
+
+
 class RobotsElsewhere(IgnoreRequest):
     """robots.txt leads to another host, whose turn is waited for: meanwhile the page gives back its own.
 

@@ -76,6 +76,8 @@ class Poll:
     retry_after_sec: float | None = field(default=None, kw_only=True)
     max_age_sec: float | None = field(default=None, kw_only=True)
     duration_sec: float | None = field(default=None, kw_only=True)
+    outgoing: str | None = field(default=None, kw_only=True)
+    """The local address or proxy by which the request left, if one is configured."""
     detail: str = field(default="", kw_only=True)
     signal: Any = field(default=None, kw_only=True)
     sources: Sources = field(default_factory=Sources, kw_only=True)
@@ -168,6 +170,8 @@ class Article:
     """Whether `html` is the page as it was once its scripts had run."""
     validators: Validators | None = None
     fetch_id: str | None = None
+    outgoing: str | None = None
+    """The local address or proxy by which the request left, if one is configured."""
     uid: str = ""
     canonical_url: str = ""
     content_hash: str = ""

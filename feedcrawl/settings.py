@@ -36,6 +36,11 @@ def from_environment(environment: Mapping[str, str]) -> dict[str, object]:
     return values
 
 
+def environment() -> Mapping[str, str]:
+    """The environment, for secrets that a file names by their variable."""
+    return os.environ
+
+
 globals().update(from_environment(os.environ))
 
 # --- Scrapy ---------------------------------------------------------------------------------------------------------

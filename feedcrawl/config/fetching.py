@@ -25,6 +25,12 @@ class FetchSettings:
     hosts_file: Path | None = setting(
         None, "path", "names resolved from a hosts(5) file before DNS; the guard judges the result"
     )
+    bind_addresses: str = setting(
+        "",
+        "IP addresses",
+        "local addresses from which requests leave, in turn, comma separated; a source may name its own "
+        "(docs/sources.md); unset: the system chooses",
+    )
     deny_ports: str = setting("", "ports", "further ports to refuse, besides the built-in list, comma separated")
     host_delay_sec: float = setting(
         1.0,

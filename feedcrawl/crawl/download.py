@@ -1,5 +1,7 @@
 """Scrapy's HTTP/1.1 download handler with a limit on header bytes, which also refuses a body with two lengths.
 
+Every request leaves here, so here it takes the outgoing route of its source (`crawl/proxied.py` has proxies).
+
 Scrapy limits bodies (DOWNLOAD_MAXSIZE), Twisted limits each header line (16 KiB), and neither limits the number of
 lines: a server that sends short lines for ever fills the memory until the time-out. If two headers disagree about the
 length of a body, Twisted believes one of them.
@@ -15,15 +17,23 @@ from scrapy.core.downloader.handlers.http11 import (
     _LenientHTTP11ClientProtocol,
     _LenientHTTPClientParser,
 )
+from twisted.internet.error import ConnectBindError, DNSLookupError
 from twisted.web._newclient import HEADER, STATUS, HTTPClientParser, ParseError
 from twisted.web.http import _ChunkedTransferDecoder, maxChunkSizeLineLength
 
+from feedcrawl.crawl.proxied import ProxiedDownload
 from feedcrawl.domain.http.framing import ambiguous
+from feedcrawl.domain.urls import hostname
+from feedcrawl.exceptions import RouteFailed
+from feedcrawl.outgoing import routes
+from feedcrawl.outgoing.addresses import guarded_addresses
 from feedcrawl.rendering import renderer
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Request, Response
+
+    from feedcrawl.domain.sites.outgoing import Route
 
 MAX_HEADER_BYTES: Final = 64 << 10
 
@@ -106,7 +116,10 @@ class LimitedHeaders:
 
 
 class LimitedDownloadHandler(LimitedHeaders, HTTP11DownloadHandler):
-    """Value for DOWNLOAD_HANDLERS, `http` and `https`. Requests with `meta["playwright"]` go to the browser."""
+    """Value for DOWNLOAD_HANDLERS, `http` and `https`. Requests with `meta["playwright"]` go to the browser.
+
+    Sets `meta["outgoing"]`: the local address or the proxy by which the request left, if one is configured.
+    """
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
@@ -116,7 +129,39 @@ class LimitedDownloadHandler(LimitedHeaders, HTTP11DownloadHandler):
         """The response, or the page after its scripts have run."""
         if request.meta.get("playwright"):
             return await renderer.of(self._of).download(request)
-        return await super().download_request(request)
+        ways = routes.of(self._of)
+        for left in ("outgoing", "bindaddress"):  # by the hop before: hops have a copy of its meta
+            request.meta.pop(left, None)
+        source = ways.source_of(routes.named(request), request.url)
+        if not ways.of(source):
+            return await super().download_request(request)
+        host = hostname(request.url)
+        addresses = None if ways.resolves(source) else await guarded_addresses(host)
+        if addresses == ():
+            raise DNSLookupError(f"{host} has no address")
+        with ways.taken(source, host, addresses) as route:
+            request.meta["outgoing"] = route.name
+            return await self._by(route, request, (host,) if addresses is None else addresses)
+
+    async def _by(self, route: Route, request: Request, targets: tuple[str, ...]) -> Response:
+        if route.proxy is not None:
+            download = ProxiedDownload(
+                route.proxy,
+                targets,
+                contextFactory=self._contextFactory,
+                pool=self._pool,
+                maxsize=self._default_maxsize,
+                warnsize=self._default_warnsize,
+                fail_on_dataloss=self._fail_on_dataloss,
+                crawler=self._of,
+                tls_verbose_logging=self._tls_verbose_logging,
+            )
+            return await download.response(request)
+        request.meta["bindaddress"] = route.address
+        try:
+            return await super().download_request(request)
+        except ConnectBindError as error:
+            raise RouteFailed("bind_failed", f"{route.name} cannot be bound: {error}") from error
 
     async def close(self) -> None:
         """Close the handler, and the browser if one was started."""

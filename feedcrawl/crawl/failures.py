@@ -65,7 +65,7 @@ _BY_CLASS: tuple[tuple[type[BaseException], str], ...] = (
 def failure_name(error: BaseException) -> str:
     """The failure's name, from its class and its causes; `download_failed` for an unknown exception."""
     reason = getattr(error, "reason", None)
-    if isinstance(error, (ours.RedirectRefused, ours.BodyRefused)):
+    if isinstance(error, (ours.RedirectRefused, ours.BodyRefused, ours.RouteFailed, ours.TunnelFailed)):
         return str(reason)
     if isinstance(error, scrapy_errors.DownloadTimeoutError):
         return "connect_timeout" if isinstance(error.__cause__, net.TimeoutError) else "total_timeout"

@@ -10,7 +10,6 @@ check and dial.
 from __future__ import annotations
 
 import logging
-import socket
 from collections import OrderedDict
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +22,7 @@ from zope.interface import implementer  # type: ignore[import-untyped]
 from feedcrawl.domain.addresses import is_literal, is_name_refused, is_opened, is_public, parse_networks
 from feedcrawl.domain.http.hosts_file import host_key, parse_hosts
 from feedcrawl.exceptions import AddressRefused
+from feedcrawl.outgoing.addresses import may_bind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -174,7 +174,7 @@ class PublicResolver:
         self._hosts = hosts
         self._timeout_sec = timeout_sec
         self._cache = _Cache(reactor.seconds)
-        self._knows_own = not _can_bind("192.0.2.1")
+        self._knows_own = not may_bind("192.0.2.1")
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, reactor: Any) -> Self:
@@ -258,20 +258,8 @@ class PublicResolver:
         """
         if is_opened(ip, self._opened):
             return True
-        return is_public(ip) and not (self._knows_own and _can_bind(ip))
+        return is_public(ip) and not (self._knows_own and may_bind(ip))
 
 
 def _address(ip: str, port: int) -> IPv4Address | IPv6Address:
     return IPv6Address("TCP", ip, port) if ":" in ip else IPv4Address("TCP", ip, port)
-
-
-def _can_bind(ip: str) -> bool:
-    """True if the address belongs to this machine: no other can be bound (unless net.ipv4.ip_nonlocal_bind is
-    on).
-    """
-    try:
-        with socket.socket(socket.AF_INET6 if ":" in ip else socket.AF_INET) as probe:
-            probe.bind((ip, 0))
-    except OSError:
-        return False
-    return True

@@ -20,7 +20,8 @@ from feedcrawl.domain.frontier.tasks import Lease
 from feedcrawl.domain.http.redirects import REDIRECTS, Refused, next_hop
 from feedcrawl.domain.http.robots_access import MAX_BYTES, RETRY_SEC, access
 from feedcrawl.domain.urls import hostname, origin
-from feedcrawl.exceptions import RedirectRefused, RobotsBlocked, RobotsElsewhere, RobotsUnavailable
+from feedcrawl.exceptions import RedirectRefused, RobotsBlocked, RobotsElsewhere, RobotsUnavailable, RouteFailed
+from feedcrawl.outgoing.routes import ROUTE_OF
 from feedcrawl.store.frontier.hosts import RobotsRecord
 
 if TYPE_CHECKING:
@@ -166,24 +167,32 @@ class RobotsGate:
             return await asyncio.shield(self._begun(self._visiting, site, "visit", f"{site}/robots.txt")), True
         if site in self._visiting:
             raise RobotsElsewhere(site)
-        return await asyncio.shield(self._begun(self._asking, site, turn, f"{site}/robots.txt")), True
+        source = turn.task.source if turn is not None else None
+        return await asyncio.shield(self._begun(self._asking, site, turn, f"{site}/robots.txt", source=source)), True
 
     def _begun(
-        self, under_way: dict[str, asyncio.Future[Known]], site: str, turn: Turn, url: str, chain: tuple[str, ...] = ()
+        self,
+        under_way: dict[str, asyncio.Future[Known]],
+        site: str,
+        turn: Turn,
+        url: str,
+        chain: tuple[str, ...] = (),
+        *,
+        source: str | None = None,
     ) -> asyncio.Future[Known]:
         if site not in under_way:
-            under_way[site] = asyncio.ensure_future(self._learn(site, turn, url, chain))
+            under_way[site] = asyncio.ensure_future(self._learn(site, turn, url, chain, source))
             under_way[site].add_done_callback(
                 lambda ended: (under_way.pop(site), ended.cancelled() or ended.exception())
             )
         return under_way[site]
 
-    async def _learn(self, site: str, turn: Turn, url: str, chain: tuple[str, ...]) -> Known:
+    async def _learn(self, site: str, turn: Turn, url: str, chain: tuple[str, ...], source: str | None) -> Known:
         before = self._hosts.robots(site)
         try:
-            record = await self._fetch(site, before, self._follow(url, turn, chain))
+            record = await self._fetch(site, before, self._follow(url, turn, chain, source))
         except RobotsElsewhere as hop:
-            self._begun(self._visiting, site, "visit", hop.url, hop.chain)
+            self._begun(self._visiting, site, "visit", hop.url, hop.chain, source=source)
             raise
         self._hosts.save_robots(site, record)
         return await self._read_and_remember(site, record)
@@ -221,8 +230,8 @@ class RobotsGate:
         try:
             response = await answer
             status, body = int(response.status), response.body[:MAX_BYTES]
-        except RobotsElsewhere:
-            raise
+        except (RobotsElsewhere, RouteFailed):
+            raise  # another host comes first, or the request has not left this machine
         except Exception as error:  # noqa: BLE001 - whatever failed, there is no robots.txt to read
             name = failure_name(error)
             status, body = (310 if name in _NEVER_READ else 0), b""
@@ -234,13 +243,13 @@ class RobotsGate:
         text = body.decode("utf-8", "surrogateescape") if 200 <= status < 300 else ""
         return RobotsRecord(text, status, now, since)
 
-    async def _follow(self, url: str, turn: Turn, chain: tuple[str, ...]) -> Response:
+    async def _follow(self, url: str, turn: Turn, chain: tuple[str, ...], source: str | None) -> Response:
         """The response of a URL or of its redirect target: in a task's turn on the same host, RobotsElsewhere on
         another host.
         """
         while True:
             async with self._turn(url, turn, is_first=not chain):
-                response = await self._download(url)
+                response = await self._download(url, source)
             if response.status not in REDIRECTS:
                 return response
             where = response.headers.get("Location")
@@ -261,7 +270,7 @@ class RobotsGate:
             await sleep(self._leases.turn(turn) or 0)
         yield
 
-    async def _download(self, url: str) -> Response:
+    async def _download(self, url: str, source: str | None) -> Response:
         assert self._crawler.engine is not None
         meta = {
             "dont_obey_robotstxt": True,
@@ -269,6 +278,7 @@ class RobotsGate:
             "download_maxsize": 0,  # an announced length refuses nothing: the download stops at the bytes that count
             "download_timeout": self._config.robots_timeout_sec,
             "handle_httpstatus_all": True,
+            ROUTE_OF: source,
         }
         return await self._crawler.engine.download_async(Request(url, meta=meta, dont_filter=True))
 

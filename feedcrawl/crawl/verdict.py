@@ -15,7 +15,7 @@ from feedcrawl.domain.frontier.outage import OF_THE_WAY
 from feedcrawl.domain.frontier.outcome import REDIRECT, fault, judge
 from feedcrawl.domain.http.hints import retry_after_sec
 from feedcrawl.domain.urls import site_of
-from feedcrawl.exceptions import HopElsewhere, RobotsUnavailable
+from feedcrawl.exceptions import HopElsewhere, RobotsUnavailable, RouteFailed
 from feedcrawl.store.redis.errors import StoreUnavailable
 
 if TYPE_CHECKING:
@@ -77,7 +77,8 @@ class Verdicts:
         else:
             outcome = judge(cause, task_kind=kind)
             signal = "site" if outcome.reason == "circuit_open" else _signal(outcome)
-        self._tell(request, outcome, signal, None)
+        wait = request.meta["retry_after_sec"] = error.wait_sec if isinstance(error, RouteFailed) else None
+        self._tell(request, outcome, signal, wait)
         return outcome
 
     def _is_own_outage(self, lease: Lease, cause: int | str) -> bool:

@@ -118,4 +118,5 @@ class ArchiveTasks(Answers):
             body_bytes=len(response.body),
             duration_sec=round(time.monotonic() - meta["started"], 3),
             sources=self.wired.sources,
+            outgoing=meta.get("outgoing"),
         )

@@ -94,7 +94,7 @@ class Answers:
         if isinstance(error, HopElsewhere):
             return self._elsewhere(request, error)
         if outcome.kind == "postponed":
-            wait = PAUSES_SEC.get(outcome.reason, 1.0)
+            wait = max(PAUSES_SEC.get(outcome.reason, 1.0), request.meta.get("retry_after_sec") or 0)
             self.leases.give_back(request.meta["lease"], reason=outcome.reason, delay_sec=wait)
             return None
         return request, outcome

@@ -236,6 +236,7 @@ class FeedTasks(Answers):
             fetch_id=meta.get("fetch_id"),
             raw_ref=meta.get("raw_ref"),
             duration_sec=round(time.monotonic() - meta["started"], 3),
+            outgoing=meta.get("outgoing"),
             signal=meta.get("signal"),
             asked=meta["asked"],
             push=meta["push"],

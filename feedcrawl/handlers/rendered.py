@@ -14,6 +14,7 @@ from scrapy.utils.asyncio import sleep
 from feedcrawl import wiring
 from feedcrawl.domain.articles.rendering import wants_rendering
 from feedcrawl.domain.frontier.outcome import retry_wait_sec
+from feedcrawl.outgoing.routes import ROUTE_OF
 from feedcrawl.rendering import renderer
 
 if TYPE_CHECKING:
@@ -93,7 +94,8 @@ class Renders:
             wait -= STEP_SEC
         if not engine.running:
             raise renderer.RenderFailed("shutdown")
-        meta = {"playwright": True, "download_maxsize": self._wired.config.max_article_bytes}
+        source, limit = article.lease.task.source, self._wired.config.max_article_bytes
+        meta = {"playwright": True, "download_maxsize": limit, ROUTE_OF: source}
         logger.info("article_rendering", extra={"uid": article.lease.id, "url": url})
         return await engine.download_async(Request(url, meta=meta, dont_filter=True))
 

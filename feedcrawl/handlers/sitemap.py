@@ -221,6 +221,7 @@ class SitemapTasks(Answers):
             status=status,
             result=result,
             duration_sec=round(time.monotonic() - meta["started"], 3),
+            outgoing=meta.get("outgoing"),
             signal=meta.get("signal"),
             sources=self.wired.sources,
         )

@@ -11,7 +11,8 @@ from feedcrawl import wiring
 from feedcrawl.crawl.failures import failure_name
 from feedcrawl.domain.frontier.outcome import probe_signal
 from feedcrawl.domain.urls import origin
-from feedcrawl.exceptions import CircuitOpen
+from feedcrawl.exceptions import CircuitOpen, RouteFailed
+from feedcrawl.outgoing.routes import ROUTE_OF
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -41,23 +42,26 @@ class CircuitMiddleware:
         if lease is None or not lease.probe or request.meta.get("probed"):
             return
         request.meta["probed"] = True
-        result = await self._probe(request.url)
+        result = await self._probe(request.url, lease.task.source)
         failed = probe_signal(result) == "site"
         self._stats.inc_value(f"feedcrawl/circuit/probes/{'failure' if failed else 'success'}")
         if failed:
             raise CircuitOpen(f"{lease.task.host} still fails: {result}")
         await sleep(self._leases.turn(lease) or 0)
 
-    async def _probe(self, url: str) -> int | str:
+    async def _probe(self, url: str, source: str | None) -> int | str:
         assert self._crawler.engine is not None
         meta = {
             "dont_obey_robotstxt": True,
             "download_timeout": self._timeout_sec,
             "handle_httpstatus_all": True,
+            ROUTE_OF: source,
         }
         probe = Request(f"{origin(url)}/", method="HEAD", meta=meta, dont_filter=True)
         try:
             response = await self._crawler.engine.download_async(probe)
+        except RouteFailed:
+            raise  # the host was not reached: the probe has no result
         except Exception as error:  # noqa: BLE001 - whatever failed, the host has not answered
             return failure_name(error)
         return int(response.status)

@@ -107,6 +107,7 @@ def exchange(request: Request, response: Response, fetched_at: datetime) -> Exch
         feed_id=owner.get("feed_id"),
         uid=owner.get("uid"),
         truncated=next((_TRUNCATED[flag] for flag in response.flags if flag in _TRUNCATED), None),
+        outgoing=request.meta.get("outgoing"),
         ip=str(response.ip_address) if response.ip_address else None,
         previous=Captured.from_json(previous) if previous else None,
     )

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 from scrapy.exceptions import NotSupported
 
-from feedcrawl.rendering.egress import Egress, guarded_addresses
+from feedcrawl.outgoing.addresses import guarded_addresses
+from feedcrawl.rendering.egress import Egress
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, Playwright
 
     from feedcrawl.domain.addresses import Network
+    from feedcrawl.outgoing.routes import Routes
 
 logger = logging.getLogger(__name__)
 
@@ -89,11 +91,14 @@ class GuardedBrowser:
         *,
         opened: tuple[Network, ...],
         denied_ports: frozenset[int],
+        routes: Routes,
         refused: Callable[[], None] = lambda: None,
     ) -> None:
         self._executable = executable
         self._server = ""
-        self._egress = Egress(guarded_addresses, opened=opened, denied_ports=denied_ports, refused=refused)
+        self._egress = Egress(
+            guarded_addresses, opened=opened, denied_ports=denied_ports, routes=routes, refused=refused
+        )
         self._home = tempfile.TemporaryDirectory(prefix="feedcrawl-browser-", ignore_cleanup_errors=True)
         self._playwright: Playwright | None = None
         self._browser: Browser | None = None
@@ -136,9 +141,9 @@ class GuardedBrowser:
         logger.info("browser_started", extra={"version": browser.version, "sandbox": not root})
         return browser
 
-    def admit(self, name: str, url: str) -> dict[str, str]:
-        """Allow a page to connect; the proxy settings of its context (in Playwright's form)."""
-        return {"server": self._server, "username": name, "password": self._egress.admit(name, url)}
+    def admit(self, name: str, url: str, source: str | None) -> dict[str, str]:
+        """Allow a page to connect by its source's routes; the proxy settings of its context (Playwright's form)."""
+        return {"server": self._server, "username": name, "password": self._egress.admit(name, url, source)}
 
     def dismiss(self, name: str) -> None:
         """End the page's permission to connect."""

@@ -12,23 +12,26 @@ import base64
 import contextlib
 import logging
 import secrets
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.addresses import is_allowed, url_refusal
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.http.forwarding import MAX_HEAD_BYTES, BadExchange, closing_head, read_request
 from feedcrawl.domain.urls import same_site
-from feedcrawl.exceptions import AddressRefused
+from feedcrawl.exceptions import AddressRefused, RouteFailed
+from feedcrawl.outgoing.dialling import DIAL_SEC, authorization, connected, tunnel
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Sequence
 
     from feedcrawl.domain.addresses import Network
     from feedcrawl.domain.http.forwarding import Asked
+    from feedcrawl.domain.sites.outgoing import Route
+    from feedcrawl.outgoing.routes import Routes
 
 logger = logging.getLogger(__name__)
 
-DIAL_SEC: Final = 10.0
 LIFE_SEC: Final = 120.0
 """The longest life of one connection, in seconds, even while bytes are passing."""
 MAX_BYTES: Final = 64 << 20
@@ -39,12 +42,22 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 _UNAVAILABLE = (OSError, TimeoutError, EOFError, asyncio.LimitOverrunError)
 
 
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """A page that may connect: its `Proxy-Authorization`, its URL, and the source whose outgoing routes it takes."""
+
+    token: str
+    url: str
+    source: str | None
+
+
 class Egress:
     """The proxy. Each page has a user name and a password, since other users of the machine can reach the proxy too.
 
     FEEDCRAWL_ALLOW_NETWORKS opens networks for the crawler, not for the scripts of strangers: a page reaches non-public
     addresses only on its own site. `resolve` returns the addresses of a host that may be dialled (none for a name
-    without addresses), or raises AddressRefused. `refused` is called for each refusal.
+    without addresses), or raises AddressRefused. `refused` is called for each refusal. Connections take the outgoing
+    `routes` of the page's source.
     """
 
     def __init__(
@@ -53,10 +66,12 @@ class Egress:
         *,
         opened: tuple[Network, ...],
         denied_ports: Collection[int],
+        routes: Routes,
         refused: Callable[[], None] = lambda: None,
     ) -> None:
-        self._pages: dict[str, tuple[str, str]] = {}
+        self._pages: dict[str, _Page] = {}
         self._resolve = resolve
+        self._routes = routes
         self._opened = opened
         self._denied_ports = denied_ports
         self._refused = refused
@@ -69,11 +84,11 @@ class Egress:
         port: int = self._server.sockets[0].getsockname()[1]
         return port
 
-    def admit(self, name: str, url: str) -> str:
+    def admit(self, name: str, url: str, source: str | None = None) -> str:
         """Allow the page at this URL to connect; the password that belongs to the page's user name."""
         password = secrets.token_urlsafe(24)
         token = base64.b64encode(f"{name}:{password}".encode()).decode()
-        self._pages[name] = f"Basic {token}", url
+        self._pages[name] = _Page(f"Basic {token}", url, source)
         return password
 
     def dismiss(self, name: str) -> None:
@@ -110,7 +125,7 @@ class Egress:
             if page is None:
                 await _say(client, 407, b'Proxy-Authenticate: Basic realm="feedcrawl"\r\n')
                 return
-            origin = await self._dial(asked, self._opened if same_site(asked.url, page) else ())
+            origin, head = await self._dial(asked, page)
         except BadExchange as refusal:
             logger.debug("egress_bad_request: %s", refusal.detail)
             await _say(client, 400)
@@ -118,35 +133,55 @@ class Egress:
             self._refused()
             logger.info("egress_refused", extra={"detail": refusal.detail})
             await _say(client, 403)
-        except _UNAVAILABLE:
+        except (RouteFailed, *_UNAVAILABLE):
             await _say(client, 502)
         else:
             try:
-                await (_tunnel(client, origin) if asked.head is None else _forward(client, origin, asked))
+                await (_tunnel(client, origin) if head is None else _forward(client, origin, head, asked.body_bytes))
             finally:
                 origin[1].close()
 
-    def _page_of(self, asked: Asked) -> str | None:
-        """The URL of the page that sent the request; None if the sender is none of our pages."""
+    def _page_of(self, asked: Asked) -> _Page | None:
+        """The page that sent the request; None if the sender is none of our pages."""
         given = asked.authorization.encode()
-        return next((url for token, url in self._pages.values() if secrets.compare_digest(token.encode(), given)), None)
+        return next((page for page in self._pages.values() if secrets.compare_digest(page.token.encode(), given)), None)
 
-    async def _dial(self, asked: Asked, opened: tuple[Network, ...]) -> Streams:
-        """A connection to the first of the host's addresses that accepts one; OSError if none does."""
+    async def _dial(self, asked: Asked, page: _Page) -> tuple[Streams, bytes | None]:
+        """A connection by the route of the page's source, and the head to send (None: a tunnel). OSError if there is
+        no connection.
+        """
+        opened = self._opened if same_site(asked.url, page.url) else ()
         refusal = url_refusal(asked.url, opened, self._denied_ports)
         if refusal:
             raise AddressRefused(f"{refusal}: {asked.url}")
-        addresses = await self._resolve(asked.host)
-        if not all(is_allowed(ip, opened) for ip in addresses):
+        addresses = None if self._routes.resolves(page.source) else await self._resolve(asked.host)
+        if not all(is_allowed(ip, opened) for ip in addresses or ()):
             raise AddressRefused(f"{asked.host} is not public, and not of the page's own site")
-        failed: OSError = OSError(f"{asked.host} has no address")
-        for ip in addresses:
-            try:
-                async with asyncio.timeout(DIAL_SEC):
-                    return await asyncio.open_connection(ip, asked.port, limit=MAX_HEAD_BYTES)
-            except OSError as error:  # includes time-outs
-                failed = error
-        raise failed
+        with self._routes.taken(page.source, asked.host, addresses) as route:
+            return await _open(route, asked, (asked.host,) if addresses is None else addresses)
+
+
+async def _open(route: Route, asked: Asked, targets: Sequence[str]) -> tuple[Streams, bytes | None]:
+    if route.proxy is None:
+        return await _open_directly(route.address, asked, targets), asked.head
+    if asked.head is None or route.proxy.scheme != "http":
+        sock, head = await tunnel(route.proxy, targets, asked.port), asked.head
+    else:
+        sock, head = await connected(route.proxy), asked.proxied(authorization(route.proxy))
+    return await asyncio.open_connection(sock=sock, limit=MAX_HEAD_BYTES), head
+
+
+async def _open_directly(bound: str | None, asked: Asked, addresses: Sequence[str]) -> Streams:
+    """A connection to the first of the host's addresses that accepts one; OSError if none does."""
+    failed: OSError = OSError(f"{asked.host} has no address")
+    local = (bound, 0) if bound else None
+    for ip in addresses:
+        try:
+            async with asyncio.timeout(DIAL_SEC):
+                return await asyncio.open_connection(ip, asked.port, limit=MAX_HEAD_BYTES, local_addr=local)
+        except OSError as error:  # includes time-outs
+            failed = error
+    raise failed
 
 
 _REASONS: Final = {400: b"Bad Request", 403: b"Forbidden", 407: b"Proxy Authentication Required", 502: b"Bad Gateway"}
@@ -165,9 +200,8 @@ async def _tunnel(client: Streams, origin: Streams) -> None:
         both.create_task(_relay(origin[0], client[1]))
 
 
-async def _forward(client: Streams, origin: Streams, asked: Asked) -> None:
-    assert asked.head is not None
-    origin[1].write(asked.head + await client[0].readexactly(asked.body_bytes))
+async def _forward(client: Streams, origin: Streams, request_head: bytes, body_bytes: int) -> None:
+    origin[1].write(request_head + await client[0].readexactly(body_bytes))
     await origin[1].drain()
     try:
         while (head := closing_head(await origin[0].readuntil(b"\r\n\r\n"))) is None:
@@ -188,36 +222,3 @@ async def _relay(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> No
             sink.write(chunk)
             await sink.drain()
     sink.close()
-
-
-class _Answer:
-    """Collects the addresses that Twisted's resolver returns (IResolutionReceiver), as a future."""
-
-    def __init__(self) -> None:
-        self.addresses: asyncio.Future[tuple[str, ...]] = asyncio.get_running_loop().create_future()
-        self._found: list[str] = []
-
-    def resolutionBegan(self, resolutionInProgress: Any) -> None:  # noqa: N802, N803 - Twisted's interface
-        """Nothing to do: the resolver limits the time of a lookup itself."""
-
-    def addressResolved(self, address: Any) -> None:  # noqa: N802
-        """Keep an address, or the refusal that reading the address raises."""
-        try:
-            self._found.append(address.host)
-        except AddressRefused as refusal:
-            if not self.addresses.done():
-                self.addresses.set_exception(refusal)
-
-    def resolutionComplete(self) -> None:  # noqa: N802
-        """All addresses have arrived."""
-        if not self.addresses.done():
-            self.addresses.set_result(tuple(self._found))
-
-
-async def guarded_addresses(host: str) -> tuple[str, ...]:
-    """The addresses of a name or literal that may be dialled, from the reactor's resolver; raises AddressRefused."""
-    from twisted.internet import reactor  # noqa: PLC0415 - importing it installs one
-
-    answer = _Answer()
-    reactor.nameResolver.resolveHostName(answer, host)
-    return await answer.addresses

@@ -18,6 +18,7 @@ from scrapy.exceptions import IgnoreRequest
 from feedcrawl import wiring
 from feedcrawl.domain.addresses import DENIED_PORTS, parse_networks, parse_ports
 from feedcrawl.domain.articles.rendering import may_load
+from feedcrawl.outgoing import routes
 from feedcrawl.rendering.browser import STOP_SEC, GuardedBrowser, NoBrowser, find_browser, playwright_api, within
 
 if TYPE_CHECKING:
@@ -75,7 +76,8 @@ class _Run:
     async def page(self, request: Request) -> Response:
         """The page, rendered in a context of its own: state that one page leaves does not reach the next page."""
         name = f"page-{self.served}"
-        context = {**request.meta["playwright_context_kwargs"], "proxy": self.browser.admit(name, request.url)}
+        proxy = self.browser.admit(name, request.url, request.meta[routes.ROUTE_OF])
+        context = {**request.meta["playwright_context_kwargs"], "proxy": proxy}
         own = {"playwright_context": name, "playwright_context_kwargs": context}
         asked = request.replace(meta={**request.meta, **own})
         try:
@@ -185,6 +187,7 @@ class Renderer:
 
     def _prepared(self, request: Request) -> Request:
         own = {
+            routes.ROUTE_OF: routes.of(self._crawler).source_of(routes.named(request), request.url),
             "download_maxsize": request.meta.get("download_maxsize") or self._config.max_article_bytes,
             "playwright_context_kwargs": {
                 "user_agent": str(self._crawler.settings["USER_AGENT"]),
@@ -217,6 +220,7 @@ class Renderer:
             find_browser(config.browser),
             opened=parse_networks(config.allow_networks),
             denied_ports=DENIED_PORTS | parse_ports(config.deny_ports),
+            routes=routes.of(self._crawler),
             refused=lambda: self._stats.inc_value("feedcrawl/render/address_refused"),
         )
         try:

@@ -19,6 +19,7 @@ from feedcrawl.handlers.feed import FeedTasks
 from feedcrawl.handlers.file import FileTasks
 from feedcrawl.handlers.sitemap import SitemapTasks
 from feedcrawl.handlers.websub import HubTasks
+from feedcrawl.outgoing import routes
 from feedcrawl.store.redis.errors import StoreUnavailable
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class FrontierSpider(Spider):
         """The spider with the crawler's wiring."""
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.wired = wiring.of(crawler)
-        _ = spider.wired.source_book  # a sources file that cannot be used stops the start
+        _ = spider.wired.source_book, routes.of(crawler)  # sources that cannot be used stop the start
         if spider.wired.files.on:
             spider.lanes = (*spider.lanes, FILE_LANE)
         crawler.signals.connect(spider.stop_at_type, signals.headers_received)

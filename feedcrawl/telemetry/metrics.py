@@ -35,7 +35,8 @@ def _counter(metric: Metric, stats: Mapping[str, Any]) -> CounterMetricFamily:
         return family
     for prefix in metric.stats:
         for name, value in stats.items():
-            parts = name.removeprefix(prefix).split("/")
+            whole = metric.labels[-1] == "outgoing"
+            parts = name.removeprefix(prefix).split("/", len(metric.labels) - 1 if whole else -1)
             if name.startswith(prefix) and len(parts) == len(metric.labels):
                 family.add_metric(parts, value)
     return family

@@ -21,7 +21,7 @@ class Metric:
     """A metric's name without the prefix, its meaning and labels.
 
     A counter is the sum of the crawler's `stats`. A stat name that ends in `/` is a prefix: every stat below it counts,
-    and the rest of its name, split at `/`, gives the labels.
+    and the rest of its name, split at `/`, gives the labels; the label `outgoing`, a URL, is the whole rest.
     """
 
     name: str
@@ -57,6 +57,18 @@ COUNTERS: Final = (
     Metric("fetches_total", "Responses and failures of tasks", ("kind", "outcome", "fault"), ("feedcrawl/fetches/",)),
     Metric("outcomes_total", "Responses and failures of tasks by reason code", ("reason",), ("feedcrawl/outcome/",)),
     Metric("requests_total", "Requests sent, including robots.txt and probes", stats=("downloader/request_count",)),
+    Metric(
+        "outgoing_requests_total",
+        "Requests by a configured local address or proxy: answered, or failed because of it with this reason",
+        ("result", "outgoing"),
+        ("feedcrawl/outgoing/",),
+    ),
+    Metric(
+        "outgoing_circuits_opened_total",
+        "Circuits of local addresses and proxies opened",
+        ("outgoing",),
+        ("feedcrawl/outgoing_circuit/open/",),
+    ),
     Metric("received_bytes_total", "Bytes of responses as received", stats=("downloader/response_bytes",)),
     Metric("decoded_bytes_total", "Bytes of bodies after decoding", stats=("httpcompression/response_bytes",)),
     Metric("saved_bytes_total", "Bytes saved by 304 responses and compressed feeds", stats=("feedcrawl/bytes_saved",)),

@@ -64,6 +64,12 @@ def test_a_name_in_the_file_is_the_files(client: httpx.Client) -> None:
         ({**NEWS, "name": "other"}, "bad_sources"),
         ({**NEWS, "article_url_patterns": ["("]}, "bad_sources"),
         ({**NEWS, "feed_urls": [{"a": 1}]}, "bad_sources"),
+        (
+            {**NEWS, "proxy": "http://127.0.0.1:3128"},
+            "bad_sources",
+        ),  # dialled without the guard: the operator's file only
+        ({**NEWS, "proxy_resolves": True}, "bad_sources"),
+        ({**NEWS, "bind_address": "127.0.0.1"}, "bad_sources"),
         ({**NEWS, "feed_urls": ["http://127.0.0.1/feed"]}, "address_refused"),
         ({"base_url": "http://[::1]/"}, "address_refused"),
     ],

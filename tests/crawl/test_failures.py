@@ -76,6 +76,8 @@ def bare(kind: type[BaseException]) -> BaseException:
     error.reasons = []
     if issubclass(kind, (ours.RedirectRefused, ours.BodyRefused)):
         error.reason = "too_large"
+    if issubclass(kind, (ours.RouteFailed, ours.TunnelFailed)):
+        error.reason = "route_down"
     return error
 
 

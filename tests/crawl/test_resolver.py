@@ -184,7 +184,7 @@ def test_opened_networks(reactor: Reactor, dns: Dns) -> None:
 
 def test_an_address_of_this_machine_is_not_public(reactor: Reactor, dns: Dns, monkeypatch: pytest.MonkeyPatch) -> None:
     dns.zones["a.org"] = [["8.8.8.8"]]
-    monkeypatch.setattr(resolver, "_can_bind", lambda ip: ip == "8.8.8.8")
+    monkeypatch.setattr(resolver, "may_bind", lambda ip: ip == "8.8.8.8")
     assert is_refused(PublicResolver(reactor), "a.org")
     assert not is_refused(PublicResolver(reactor, opened=parse_networks("8.8.8.8")), "a.org")
 
@@ -193,7 +193,7 @@ def test_a_kernel_that_binds_anything_tells_nothing(
     reactor: Reactor, dns: Dns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dns.zones["a.org"] = [["8.8.8.8"]]
-    monkeypatch.setattr(resolver, "_can_bind", lambda ip: True)
+    monkeypatch.setattr(resolver, "may_bind", lambda ip: True)
     assert not is_refused(PublicResolver(reactor), "a.org")
 
 
@@ -201,7 +201,7 @@ def test_a_kernel_that_binds_anything_tells_nothing(
     ("ip", "own"), [("127.0.0.1", True), ("8.8.8.8", False), ("2606:4700::1111", False), ("x", False)]
 )
 def test_own_addresses_are_those_that_bind(ip: str, own: bool) -> None:
-    assert resolver._can_bind(ip) == own
+    assert resolver.may_bind(ip) == own
 
 
 def test_rebinding_is_judged_each_time(reactor: Reactor, dns: Dns) -> None:

@@ -3,11 +3,20 @@
 import asyncio
 import base64
 from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
+from typing import Any
 
 import pytest
+from proxies import Proxy
+from scrapy.settings import Settings
 
+from feedcrawl import settings as project
+from feedcrawl.config import Config
 from feedcrawl.domain.addresses import DENIED_PORTS, parse_networks
+from feedcrawl.domain.sites.owners import Sources
+from feedcrawl.domain.sites.sources import Source
 from feedcrawl.exceptions import AddressRefused
+from feedcrawl.outgoing.routes import Routes
 from feedcrawl.rendering import egress
 from feedcrawl.rendering.egress import Egress
 
@@ -29,6 +38,12 @@ class Web:
         writer.write(self.answer)
         await writer.drain()
         writer.close()
+
+
+def ways(*sources: Source) -> Routes:
+    settings = Settings()
+    settings.setmodule(project, priority="project")
+    return Routes(Config.from_settings(settings), Sources(sources), lambda _: None)
 
 
 async def resolve(host: str) -> tuple[str, ...]:
@@ -64,6 +79,7 @@ def run(scene: Callable[[Web, Egress, int, str], Awaitable[None]], web: Web | No
                 resolve,
                 opened=parse_networks("127.1.0.0/16"),
                 denied_ports=DENIED_PORTS,
+                routes=ways(),
                 refused=lambda: refused.append(None),
             )
             port = await proxy.start()
@@ -124,7 +140,7 @@ def test_what_the_guard_refuses_is_not_dialled(url: str, monkeypatch: pytest.Mon
         target = url.format(port=web.port)
         real = asyncio.open_connection
 
-        async def dial(host: str, to: int, **how: int) -> object:
+        async def dial(host: str, to: int, **how: Any) -> object:
             dialled.append((host, to))
             return await real(host, to, **how)
 
@@ -207,3 +223,45 @@ def test_an_endless_body_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
         assert len(await said(port, request(f"GET http://page.test:{web.port}/", token))) < 300_000
 
     run(scene, web)
+
+
+@pytest.mark.parametrize("way", ["bind", "http", "socks5"])
+def test_a_page_takes_the_routes_of_its_source(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROXY_SECRET", "open-sesame")
+    web, came_from = Web(), []
+
+    async def served(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        came_from.append(writer.get_extra_info("peername")[0])
+        await web(reader, writer)
+
+    async def play(routes: Routes) -> None:
+        async with asyncio.timeout(10), await asyncio.start_server(served, "127.1.0.1", 0) as server:
+            web.port = server.sockets[0].getsockname()[1]
+            opened = parse_networks("127.1.0.0/16")
+            proxy = Egress(resolve, opened=opened, denied_ports=DENIED_PORTS, routes=routes)
+            port = await proxy.start()
+            token = base64.b64encode(f"page:{proxy.admit('page', PAGE, 'own')}".encode()).decode()
+            assert (await said(port, request(f"GET http://page.test:{web.port}/x", token))).endswith(b"hello")
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(request(f"CONNECT page.test:{web.port}", token))
+            assert await reader.readuntil(b"\r\n\r\n") == b"HTTP/1.1 200 Connection established\r\n\r\n"
+            writer.write(b"through\r\n\r\n")
+            assert await reader.read() == ANSWER
+            writer.close()
+            await proxy.close()
+
+    with ExitStack() as stack:
+        if way == "bind":
+            own = Source("own", PAGE, bind_addresses=("127.0.0.21",))
+        else:
+            upstream = stack.enter_context(Proxy("127.0.0.21", credentials="ada:open-sesame"))
+            upstream.names = lambda: {"page.test": "127.1.0.1"}
+            own = Source("own", PAGE, proxies=(f"{way}://ada:${{PROXY_SECRET}}@127.0.0.1:{upstream.port}",))
+        asyncio.run(play(ways(own)))
+        assert came_from == ["127.0.0.21", "127.0.0.21"]
+        place = f"127.1.0.1:{web.port}"
+        if way == "http":
+            assert upstream.asked == [("http", f"http://page.test:{web.port}/x"), ("connect", place)]
+        elif way == "socks5":
+            assert upstream.asked == [("socks5", place)] * 2
+        assert all(b"Proxy-Authorization" not in head for head in web.asked)

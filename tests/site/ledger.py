@@ -22,6 +22,7 @@ class Request:
     headers: tuple[tuple[str, str], ...]
     body: bytes
     client_port: int
+    client_address: str
     received: float
     open_on_host: int
     answered: float | None = None

@@ -271,6 +271,7 @@ async def read_request(origin: Origin, reader: asyncio.StreamReader, writer: asy
         headers=headers,
         body=await reader.readexactly(int(named.get("content-length", 0))),
         client_port=writer.get_extra_info("peername")[1],
+        client_address=writer.get_extra_info("peername")[0],
         received=received,
         open_on_host=0,
     )

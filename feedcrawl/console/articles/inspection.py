@@ -14,7 +14,7 @@ from feedcrawl.domain.errors import NoArticle, NotAFeed
 from feedcrawl.domain.extraction import explanation
 from feedcrawl.domain.extraction.explanation import table
 from feedcrawl.domain.extraction.page import decode
-from feedcrawl.domain.sites.sources import selectors
+from feedcrawl.domain.sites.source_values import selectors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

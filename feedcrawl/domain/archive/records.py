@@ -53,6 +53,9 @@ class RawFetchRecord(TypedDict):
         Literal["length", "time", "disconnect", "unspecified"] | None,
         About("Why the body is incomplete (WARC-Truncated); null if it is complete"),
     ]
+    outgoing: Annotated[
+        str | None, About("Local address or proxy (without credentials) of the request; null if the system chose")
+    ]
     refers_to: Annotated[
         RawFetchRefersTo | None, About("Set for a revisit record: the earlier exchange that holds its body")
     ]

@@ -70,7 +70,8 @@ class Exchange:
     """One request and its response, as bytes: with content codings, without transfer coding.
 
     `fetch_id` is a UUID. `feed_id` or `uid` (of an article) names the reason of the fetch. `truncated`: why `body` is
-    incomplete ("length", "time", "disconnect" or "unspecified"), None if it is complete. `previous`: the last full
+    incomplete ("length", "time", "disconnect" or "unspecified"), None if it is complete. `outgoing`: the local address
+    or proxy by which the request left, if one is configured. `previous`: the last full
     capture of the URL; a 304 refers to it, and so does a body with the same digest, which is not written again.
     """
 
@@ -87,6 +88,7 @@ class Exchange:
     uid: str | None = None
     truncated: str | None = None
     ip: str | None = None
+    outgoing: str | None = None
     previous: Captured | None = None
 
 

@@ -47,6 +47,9 @@ class ArticleRecord(TypedDict):
     feed_id: Annotated[Uuid | None, About("The feed that named the article")]
     entry_uid: Annotated[str | None, About("The entry that named the article")]
     fetch_id: Annotated[Uuid | None, About("The request and response in the archive")]
+    outgoing: NotRequired[
+        Annotated[str, About("Local address or proxy (without credentials) of the request, where one is configured")]
+    ]
     title: Annotated[str | None, About("Title without the site's name")]
     clean_text: Annotated[str, About("Text of the article: one line for each block, white space folded")]
     text_len: Annotated[Count, About("Characters of clean_text")]
@@ -149,6 +152,9 @@ class ArticleHashRecord(TypedDict):
     feed_id: Annotated[UuidOrEmpty, About("The feed that named the article")]
     entry_uid: Annotated[str, About("The entry that named the article")]
     fetch_id: Annotated[UuidOrEmpty, About("The request and response in the archive")]
+    outgoing: NotRequired[
+        Annotated[str, About("Local address or proxy (without credentials) of the request, where one is configured")]
+    ]
     title: NotRequired[Annotated[str, About("Title without the site's name")]]
     clean_text: NotRequired[Annotated[str, About("Text of the article: one line for each block, white space folded")]]
     text_len: Annotated[str, About("Characters of clean_text", pattern=r"^\d+$")]

@@ -24,7 +24,7 @@ FIELDS: Final = (
 )  # fmt: skip
 """The fields of an article that are compared; the text by its hash, the HTML by a digest."""
 _KEPT: Final = (*FIELDS, "uid", "url", "canonical_url", "final_url", "category", "categories", "feed_id", "entry_uid",
-                "fetch_id", "fetched_at", "fetched_ts", "failure", "rendered", "status")  # fmt: skip
+                "fetch_id", "fetched_at", "fetched_ts", "failure", "outgoing", "rendered", "status")  # fmt: skip
 _LISTS: Final = frozenset({"authors", "categories"})
 _NUMBERS: Final[dict[str, Callable[[Any], float]]] = {"text_len": int, "fetched_ts": float}
 _DIGEST_CHARS: Final = 16

@@ -37,7 +37,7 @@ Fault = Literal["none", "publisher", "ours"]
 WELL: tuple[Kind, ...] = ("fetched", "not_modified", "redirect")
 PAUSES_SEC: Final = {"robots_unavailable": RETRY_SEC, "own_outage": AGAIN_SEC}
 """Minimum wait of a postponed task, by the reasons that may last longer than the host's delay."""
-OURS = frozenset({"own_outage", "store_lost"})
+OURS = frozenset({"own_outage", "store_lost", "proxy_failed", "proxy_refused", "route_down", "bind_failed"})
 RECURRING = frozenset({"feed", "sitemap", "websub"})
 """Kinds of task that are never removed: after a failure they are rescheduled."""
 
@@ -119,6 +119,8 @@ FAILURES: dict[str, Outcome] = {
     "address_refused": FORBIDDEN,
     "invalid_url": FORBIDDEN,
     "robots_blocked": replace(FORBIDDEN, dead_letter=False),
+    # The proxy that the operator named refuses this target: the host has not been asked.
+    "proxy_refused": replace(BROKEN, failure="FAIL_HTTP"),
     # Postponed by us: neither host nor URL is at fault.
     "robots_unavailable": POSTPONED,
     "robots_elsewhere": POSTPONED,
@@ -126,6 +128,9 @@ FAILURES: dict[str, Outcome] = {
     "circuit_open": POSTPONED,
     "own_outage": POSTPONED,
     "store_lost": POSTPONED,
+    "proxy_failed": POSTPONED,
+    "route_down": POSTPONED,
+    "bind_failed": POSTPONED,
     "shutdown": POSTPONED,
 }
 """Outcomes by name of the failure, without a usable status. Any other name is a fault of ours: retried, then dead."""

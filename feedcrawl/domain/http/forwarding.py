@@ -46,6 +46,14 @@ class Asked:
     body_bytes: int = 0
     authorization: str = ""
 
+    def proxied(self, credentials: bytes | None) -> bytes:
+        """The head for a further proxy: the target in absolute form, and the value of Proxy-Authorization."""
+        assert self.head is not None
+        line, _, rest = self.head.partition(b"\r\n")
+        method, _, version = line.split(b" ")
+        own = b"Proxy-Authorization: %s\r\n" % credentials if credentials else b""
+        return b"%s %s %s\r\n%s%s" % (method, self.url.encode(), version, own, rest)
+
 
 def read_request(head: bytes) -> Asked:
     """The request of a head, whose final empty line is included; BadExchange if the head is invalid or ambiguous."""

@@ -14,6 +14,8 @@ _NAMES: Final = {
     "article_patterns": "article_url_patterns",
     "listing_patterns": "listing_url_patterns",
     "keep_trailing_slash": "trailing_slash",
+    "bind_addresses": "bind_address",
+    "proxies": "proxy",
 }
 """Fields of a Source with another name in the file."""
 

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 import yaml  # type: ignore[import-untyped]
 
-from feedcrawl.domain.errors import InvalidUrl, Refusal
-from feedcrawl.domain.extraction.rules import fault
-from feedcrawl.domain.frontier.priority import DEFAULT, HIGHEST, LOWEST
+from feedcrawl.domain.errors import Refusal
+from feedcrawl.domain.frontier.priority import DEFAULT
 from feedcrawl.domain.models import SourceRules
-from feedcrawl.domain.urls import resolve
+from feedcrawl.domain.sites.outgoing import read_addresses, read_proxies
+from feedcrawl.domain.sites.source_values import (
+    one_of,
+    read_flag,
+    read_minutes,
+    read_name,
+    read_names,
+    read_patterns,
+    read_rank,
+    read_seconds,
+    read_slash,
+    read_url,
+    read_urls,
+    selectors,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -20,8 +32,6 @@ if TYPE_CHECKING:
 Mode = Literal["feed", "spider", "both"]
 ExternalLinks = Literal["ignore", "submit"]
 Render = Literal["never", "auto", "always"]
-
-MAX_NAME: Final = 100
 
 
 class BadSources(Refusal):
@@ -51,6 +61,9 @@ class Source:
     keep_trailing_slash: bool = False
     external_links: ExternalLinks = "ignore"
     render: Render | None = None
+    bind_addresses: tuple[str, ...] = ()
+    proxies: tuple[str, ...] = ()
+    proxy_resolves: bool = False
 
     @property
     def polls(self) -> bool:
@@ -115,7 +128,8 @@ def _source(number: int, entry: Any, faults: list[str]) -> Source | None:
         try:
             values[target] = read(entry[name])
         except ValueError as error:
-            mine.append(f"{label}: {name} must be {error}, not {entry[name]!r:.60}")
+            given = "" if name == "proxy" else f", not {entry[name]!r:.60}"  # a proxy's URL may hold a password
+            mine.append(f"{label}: {name} must be {error}{given}")
     mine += [f"{label}: {name} is missing" for name in ("name", "base_url") if entry.get(name) is None]
     mine += [f"{label}: {fault}" for fault in _contradictions(values)]
     faults += mine
@@ -135,115 +149,38 @@ def _contradictions(values: dict[str, Any]) -> Iterator[str]:
     shortest, longest = values.get("min_interval_sec"), values.get("max_interval_sec")
     if shortest is not None and longest is not None and shortest > longest:
         yield "min_interval_sec must be at most max_interval_sec"
-
-
-def _name(value: Any) -> str:
-    if not isinstance(value, str) or not value.strip() or len(value) > MAX_NAME:
-        raise ValueError(f"a text of at most {MAX_NAME} characters")
-    return value.strip()
-
-
-def _names(value: Any) -> tuple[str, ...]:
-    return tuple(map(_name, _listed(value)))
-
-
-def _url(value: Any) -> str:
-    try:
-        return resolve(value) if isinstance(value, str) else _no_url()
-    except InvalidUrl:
-        return _no_url()
-
-
-def _no_url() -> str:
-    raise ValueError("an absolute http:// or https:// URL")
-
-
-def _urls(value: Any) -> tuple[str, ...]:
-    return tuple(map(_url, _listed(value)))
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
-
-
-def _rank(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not LOWEST <= value <= HIGHEST:
-        raise ValueError(f"a whole number from {LOWEST} to {HIGHEST}")
-    return value
-
-
-def _seconds(value: Any) -> float:
-    if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 < value < 10**9:
-        raise ValueError("a number of seconds above 0")
-    return float(value)
-
-
-def _minutes(value: Any) -> float:
-    try:
-        return _seconds(value) * 60
-    except ValueError:
-        raise ValueError("a number of minutes above 0") from None
-
-
-def _patterns(value: Any) -> tuple[str, ...]:
-    for pattern in _listed(value):
-        try:
-            re.compile(pattern)
-        except (TypeError, re.error) as error:
-            raise ValueError(f"a regular expression or a list of them ({error})") from None
-    return tuple(_listed(value))
-
-
-def selectors(value: Any) -> SourceRules:
-    """A source's `selectors` from their form in the file. Raises ValueError with the expected form or the fault."""
-    names = [each.name for each in fields(SourceRules)]
-    if not isinstance(value, dict) or not set(value) <= set(names):
-        raise ValueError(f"a mapping with some of {', '.join(names)}")
-    chosen = {name: _listed(each) for name, each in value.items() if each is not None}
-    if not all(isinstance(text, str) and text for texts in chosen.values() for text in texts):
-        raise ValueError("CSS or XPath selectors, each a text or a list of texts")
-    faults = [f"{name}: {wrong}" for name, texts in chosen.items() for text in texts if (wrong := fault(text))]
-    if faults:
-        raise ValueError(f"valid CSS or XPath ({'; '.join(faults)})")
-    return SourceRules(**{name: tuple(texts) for name, texts in chosen.items()})
-
-
-def _one_of(*words: str) -> Callable[[Any], str]:
-    def read(value: Any) -> str:
-        if value not in words:
-            raise ValueError(" or ".join(words))
-        return str(value)
-
-    return read
-
-
-def _keeps_slash(value: Any) -> bool:
-    return _one_of("remove", "keep")(value) == "keep"
+    if values.get("bind_addresses") and values.get("proxies"):
+        yield "give bind_address or proxy, not both"
+    if values.get("proxy_resolves") and not values.get("proxies"):
+        yield "proxy_resolves is given without a proxy"
 
 
 _FIELDS: Final[dict[str, tuple[str, Callable[[Any], Any]]]] = {
-    "name": ("name", _name),
-    "base_url": ("base_url", _url),
-    "feed_url": ("feed_urls", _urls),
-    "feed_urls": ("feed_urls", _urls),
-    "sitemap_url": ("sitemap_urls", _urls),
-    "sitemap_urls": ("sitemap_urls", _urls),
-    "ingestion_mode": ("ingestion_mode", _one_of(*get_args(Mode))),
-    "category": ("categories", _names),
-    "categories": ("categories", _names),
-    "priority": ("priority", _rank),
-    "delay_sec": ("delay_sec", _seconds),
-    "domain_delay_sec": ("domain_delay_sec", _seconds),
-    "poll_interval_sec": ("poll_interval_sec", _seconds),
-    "feed_poll_interval_minutes": ("poll_interval_sec", _minutes),
-    "min_interval_sec": ("min_interval_sec", _seconds),
-    "max_interval_sec": ("max_interval_sec", _seconds),
-    "sitemap_interval_sec": ("sitemap_interval_sec", _seconds),
-    "article_url_patterns": ("article_patterns", _patterns),
-    "listing_url_patterns": ("listing_patterns", _patterns),
+    "name": ("name", read_name),
+    "base_url": ("base_url", read_url),
+    "feed_url": ("feed_urls", read_urls),
+    "feed_urls": ("feed_urls", read_urls),
+    "sitemap_url": ("sitemap_urls", read_urls),
+    "sitemap_urls": ("sitemap_urls", read_urls),
+    "ingestion_mode": ("ingestion_mode", one_of(*get_args(Mode))),
+    "category": ("categories", read_names),
+    "categories": ("categories", read_names),
+    "priority": ("priority", read_rank),
+    "delay_sec": ("delay_sec", read_seconds),
+    "domain_delay_sec": ("domain_delay_sec", read_seconds),
+    "poll_interval_sec": ("poll_interval_sec", read_seconds),
+    "feed_poll_interval_minutes": ("poll_interval_sec", read_minutes),
+    "min_interval_sec": ("min_interval_sec", read_seconds),
+    "max_interval_sec": ("max_interval_sec", read_seconds),
+    "sitemap_interval_sec": ("sitemap_interval_sec", read_seconds),
+    "article_url_patterns": ("article_patterns", read_patterns),
+    "listing_url_patterns": ("listing_patterns", read_patterns),
     "selectors": ("selectors", selectors),
-    "trailing_slash": ("keep_trailing_slash", _keeps_slash),
-    "external_links": ("external_links", _one_of(*get_args(ExternalLinks))),
-    "render": ("render", _one_of(*get_args(Render))),
+    "trailing_slash": ("keep_trailing_slash", read_slash),
+    "external_links": ("external_links", one_of(*get_args(ExternalLinks))),
+    "render": ("render", one_of(*get_args(Render))),
+    "bind_address": ("bind_addresses", read_addresses),
+    "proxy": ("proxies", read_proxies),
+    "proxy_resolves": ("proxy_resolves", read_flag),
 }
 """The fields in the file: the field of Source, and the reader, whose ValueError names the expected form."""

@@ -130,6 +130,9 @@ class JournalLineRecord(TypedDict):
     moved_to: NotRequired[Annotated[str, About("The address that the feed moved to")]]
     bytes: NotRequired[Annotated[Positive, About("Bytes of the decoded body")]]
     duration_sec: NotRequired[Annotated[float, About("Seconds from the request to the response")]]
+    outgoing: NotRequired[
+        Annotated[str, About("Local address or proxy (without credentials) of the request, where one is configured")]
+    ]
     fetch_id: NotRequired[Annotated[Uuid, About("The request and response in the archive")]]
     reason: Annotated[str, About("Reason code of the time of the next poll")]
     interval_before_sec: NotRequired[Annotated[float, About("Interval before this poll")]]

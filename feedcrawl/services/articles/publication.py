@@ -66,6 +66,8 @@ def record(article: Article) -> dict[str, Any]:
         "entry_uid": payload.get("entry_uid"),
         "fetch_id": article.fetch_id,
     }
+    if article.outgoing is not None:
+        common["outgoing"] = article.outgoing
     if article.extraction is not None:
         rendered = {"rendered": True} if article.rendered else {}
         return {**common, **tasks.success_fields(article.extraction), **rendered, "files": article.files}

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from feedcrawl.domain.errors import InvalidUrl, Refusal
+from feedcrawl.domain.sites.outgoing import FILE_ONLY
 from feedcrawl.domain.sites.owners import Sources
 from feedcrawl.domain.sites.source_records import changed, source_record
 from feedcrawl.domain.sites.sources import BadSources, Source, read_source, read_sources
@@ -109,6 +110,9 @@ class SourceBook:
 
         Raises Refusal: BadSources with all faults, `source_in_file` for a name that belongs to the file.
         """
+        for field in FILE_ONLY:
+            if field in entry:
+                raise BadSources("bad_sources", f"{field} can only be set in the file that FEEDCRAWL_SOURCES names")
         source = read_source(entry)
         self._check_free(source.name)
         is_new = self._said.put(source.name, source_record(source))

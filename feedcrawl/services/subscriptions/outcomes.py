@@ -72,6 +72,7 @@ def journal_fields(poll: Poll, interval_before_sec: float | None) -> dict[str, A
         "detail": poll.detail[:200],
         "bytes": poll.body_bytes,
         "duration_sec": poll.duration_sec,
+        "outgoing": poll.outgoing,
         "reason": decision.reason,
         "interval_before_sec": interval_before_sec,
         "interval_after_sec": round(decision.interval_sec, 3),

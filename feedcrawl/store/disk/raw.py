@@ -162,6 +162,7 @@ class RawStore:
             "content_type": by_name.get("content-type"),
             "content_length": int(declared) if re.fullmatch(r"[0-9]{1,18}", declared) else None,
             "truncated": ref.truncated,
+            "outgoing": ref.outgoing,
             "machine": ref.machine,
         }
 
@@ -291,6 +292,7 @@ class _WarcFile:
             payload_digest=packed.payload_digest,
             truncated=exchange.truncated,
             refers_to=packed.refers_to,
+            outgoing=exchange.outgoing,
         )
 
 

@@ -30,7 +30,7 @@ class RawRef:
 
     `file` is relative to the store's directory, on `machine`; the response record has `length` bytes from `offset`, the
     request record `request_length` bytes after it. `host` is the URL's host. `refers_to` is set for a revisit: the
-    earlier capture with the bytes that were not written again.
+    earlier capture with the bytes that were not written again. `outgoing`: the local address or proxy of the request.
     """
 
     fetch_id: str
@@ -48,6 +48,7 @@ class RawRef:
     payload_digest: str
     truncated: str | None = None
     refers_to: Captured | None = None
+    outgoing: str | None = None
 
     @property
     def source(self) -> dict[str, str] | None:
@@ -72,13 +73,15 @@ class RawRef:
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> Self:
         """The reference from the parsed JSON of `as_json`. KeyError, TypeError or ValueError if malformed."""
-        known = {name: value[name] for name in _NAMES}
+        known = {name: value[name] for name in _NAMES if name in value or name not in _LATER}
         known["fetched_at"] = datetime.fromisoformat(value["fetched_at"])
         known["refers_to"] = Captured.from_json(value["refers_to"]) if value["refers_to"] else None
         return cls(**known)
 
 
 _NAMES = tuple(field.name for field in fields(RawRef))
+_LATER = frozenset({"outgoing"})
+"""Fields that lines of earlier versions do not have."""
 
 
 class RawIndex:

@@ -61,6 +61,10 @@ NAMES = [
     ("circuit_open", "postponed", None, "give_back", None, False),
     ("own_outage", "postponed", None, "give_back", None, False),
     ("store_lost", "postponed", None, "give_back", None, False),
+    ("proxy_failed", "postponed", None, "give_back", None, False),
+    ("route_down", "postponed", None, "give_back", None, False),
+    ("bind_failed", "postponed", None, "give_back", None, False),
+    ("proxy_refused", "unstable", None, "retry", "FAIL_HTTP", True),
     ("shutdown", "postponed", None, "give_back", None, False),
     ("a bug of ours", "unstable", None, "retry", "FAIL_PARSE", True),
 ]
@@ -149,6 +153,8 @@ def test_what_is_given_up_is_dead():
         ("shutdown", "none"),
         ("own_outage", "ours"),
         ("store_lost", "ours"),
+        ("proxy_failed", "ours"),
+        ("proxy_refused", "ours"),
         ("TypeError", "ours"),
     ],
 )

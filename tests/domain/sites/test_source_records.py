@@ -25,6 +25,8 @@ ALL = {
     "trailing_slash": "keep",
     "external_links": "submit",
     "render": "never",
+    "proxy": ["socks5://192.0.2.9:1080"],
+    "proxy_resolves": True,
 }
 
 

@@ -28,8 +28,11 @@ sources:
     trailing_slash: keep
     external_links: submit
     render: never
+    bind_address: [192.0.2.1, 192.0.2.2]
   - name: bare
     base_url: https://bare.example
+    proxy: 'http://ada:${PROXY_PASSWORD}@192.0.2.9:3128'
+    proxy_resolves: true
 """
 
 
@@ -54,8 +57,10 @@ def test_every_field() -> None:
         keep_trailing_slash=True,
         external_links="submit",
         render="never",
+        bind_addresses=("192.0.2.1", "192.0.2.2"),
     )
-    assert bare == Source("bare", "https://bare.example/")
+    proxies = ("http://ada:${PROXY_PASSWORD}@192.0.2.9:3128",)
+    assert bare == Source("bare", "https://bare.example/", proxies=proxies, proxy_resolves=True)
 
 
 @pytest.mark.parametrize(("mode", "polls", "crawls"), [("feed", 1, 0), ("spider", 0, 1), ("both", 1, 1)])
@@ -99,6 +104,11 @@ def test_modes(mode: str, polls: bool, crawls: bool) -> None:
         ("categories: ['']", "categories must be a text of at most 100 characters"),
         ("feedurl: http://b.example", "there is no field 'feedurl'; the fields are name, base_url"),
         ("category: a\n  categories: [b]", "give category or categories, not both"),
+        ("bind_address: eth0", "bind_address must be an IP address of this machine, or a list of them, not 'eth0'"),
+        ("proxy: 'http://a:b@c:1'", "proxy must be a URL whose password is ${NAME}"),
+        ("proxy: 'http://c:1'\n  bind_address: 192.0.2.1", "give bind_address or proxy, not both"),
+        ("proxy_resolves: true", "proxy_resolves is given without a proxy"),
+        ("proxy: 'http://c:1'\n  proxy_resolves: 1", "proxy_resolves must be true or false, not 1"),
         ("min_interval_sec: 9\n  max_interval_sec: 8", "min_interval_sec must be at most max_interval_sec"),
     ],
 )

@@ -14,7 +14,8 @@ from feedcrawl.api.access import needs
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.sites.source_records import source_record
-from feedcrawl.domain.sites.sources import MAX_NAME, Source
+from feedcrawl.domain.sites.source_values import MAX_NAME
+from feedcrawl.domain.sites.sources import Source
 from feedcrawl.services.sites.sources import SourceBook
 
 router = APIRouter(prefix="/sources", tags=["sources"], dependencies=[Depends(needs("read"))])

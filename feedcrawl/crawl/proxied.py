@@ -1,0 +1,117 @@
+"""Scrapy's download of one request, through a proxy of the operator.
+
+Scrapy's own support of proxies resolves nothing and knows no SOCKS. Here tunnels (SOCKS for everything, CONNECT for
+https) go to an address that the guard has judged; an HTTP proxy gets an http request with its name, as the protocol
+requires (RFC 9112, 3.2.2), after the guard has judged the name.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from scrapy.core.downloader.handlers.http11 import _ScrapyAgent
+from scrapy.utils._download_handlers import wrap_twisted_exceptions
+from scrapy.utils.defer import maybe_deferred_to_future
+from twisted.internet.defer import Deferred
+from twisted.internet.endpoints import wrapClientTLS
+from twisted.internet.interfaces import IStreamClientEndpoint
+from twisted.web.client import Agent
+from zope.interface import implementer  # type: ignore[import-untyped]
+
+from feedcrawl.outgoing.dialling import authorization, connected, refuse_credentials, tunnel
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+    from socket import socket
+
+    from scrapy.http import Request, Response
+    from twisted.internet.interfaces import IProtocolFactory
+    from twisted.internet.protocol import Protocol
+    from twisted.web.client import URI
+    from twisted.web.http_headers import Headers
+    from twisted.web.iweb import IBodyProducer, IResponse
+
+    from feedcrawl.domain.sites.outgoing import Proxy
+
+
+@implementer(IStreamClientEndpoint)
+class _Endpoint:
+    """An endpoint whose connections asyncio makes; Twisted takes them over."""
+
+    def __init__(self, dial: Callable[[], Awaitable[socket]]) -> None:
+        self._dial = dial
+
+    def connect(self, protocolFactory: IProtocolFactory) -> Deferred[Protocol]:  # noqa: N803 - Twisted's interface
+        """The connected protocol, or the failure of the dial."""
+        return Deferred.fromFuture(asyncio.ensure_future(self._connected(protocolFactory)))
+
+    async def _connected(self, factory: IProtocolFactory) -> Protocol:
+        from twisted.internet import reactor  # noqa: PLC0415 - importing it installs one
+
+        with await self._dial() as sock:
+            transport: Any = reactor.adoptStreamConnection(sock.fileno(), sock.family, factory)
+            protocol: Protocol = transport.protocol
+            return protocol
+
+
+class _ProxyAgent(Agent):
+    """Requests through one proxy; the pool keeps its connections apart from those of other routes."""
+
+    def __init__(self, reactor: Any, policy: Any, pool: Any, proxy: Proxy, targets: Sequence[str]) -> None:
+        super().__init__(reactor, policy, pool=pool)  # type: ignore[no-untyped-call]
+        self._policy = policy
+        self._proxy = proxy
+        self._targets = targets
+
+    def _getEndpoint(self, uri: URI) -> Any:  # noqa: N802 - Twisted's interface
+        if uri.scheme == b"http" and self._proxy.scheme == "http":
+            return _Endpoint(lambda: connected(self._proxy))
+        endpoint: Any = _Endpoint(lambda: tunnel(self._proxy, self._targets, uri.port))
+        return (
+            wrapClientTLS(self._policy.creatorForNetloc(uri.host, uri.port), endpoint)
+            if uri.scheme == b"https"
+            else endpoint
+        )
+
+    def _requestWithEndpoint(  # noqa: N802, PLR0917 - Twisted's interface
+        self,
+        key: Any,
+        endpoint: Any,
+        method: bytes,
+        parsedURI: URI,  # noqa: N803
+        headers: Headers | None,
+        bodyProducer: IBodyProducer | None,  # noqa: N803
+        requestPath: bytes,  # noqa: N803
+    ) -> Deferred[IResponse]:
+        assert headers is not None
+        if parsedURI.scheme == b"http" and self._proxy.scheme == "http":
+            key = ("http-proxy",)  # one connection serves all hosts
+            requestPath = parsedURI.toBytes()  # type: ignore[no-untyped-call]  # noqa: N806
+            if credentials := authorization(self._proxy):
+                headers.setRawHeaders(b"Proxy-Authorization", [credentials])
+        key = (*key, self._proxy.name)
+        return super()._requestWithEndpoint(key, endpoint, method, parsedURI, headers, bodyProducer, requestPath)
+
+
+class ProxiedDownload(_ScrapyAgent):
+    """Scrapy's download of a request, with its limits, through a proxy."""
+
+    def __init__(self, proxy: Proxy, targets: Sequence[str], **how: Any) -> None:
+        """`targets`: the addresses of the host, or its name if the proxy resolves it; `how`: as Scrapy's class."""
+        super().__init__(**how)
+        self._proxy = proxy
+        self._targets = targets
+
+    def _get_agent(self, request: Request, timeout: float) -> Agent:  # noqa: ARG002 - the whole request has a limit
+        from twisted.internet import reactor  # noqa: PLC0415 - importing it installs one
+
+        return _ProxyAgent(reactor, self._contextFactory, self._pool, self._proxy, self._targets)
+
+    async def response(self, request: Request) -> Response:
+        """The response. Raises RouteFailed if the proxy is at fault, TunnelFailed if it did not reach the host."""
+        with wrap_twisted_exceptions():
+            response = await maybe_deferred_to_future(self.download_request(request))
+        if response.status == 407:  # only a proxy sends this status
+            refuse_credentials(self._proxy)
+        return response
