@@ -16,7 +16,7 @@ from feedcrawl.domain.articles import event_records as article_events
 from feedcrawl.domain.articles import page_records
 from feedcrawl.domain.articles import records as articles
 from feedcrawl.domain.entries import records as entries
-from feedcrawl.domain.frontier.records import DeadLetterRecord, QueueItemRecord
+from feedcrawl.domain.frontier.records import DeadLetterRecord, QueueItemRecord, TaskRecord
 from feedcrawl.domain.operations.records import EventRecord
 from feedcrawl.domain.operations.settings import rows
 from feedcrawl.domain.subscriptions.published import FeedRecord, JournalLineRecord
@@ -40,6 +40,7 @@ RECORDS = (
     RawFetchRecord,
     DeadLetterRecord,
     QueueItemRecord,
+    TaskRecord,
     articles.MergeRecord,
     page_records.MediaRecord,
     JournalLineRecord,

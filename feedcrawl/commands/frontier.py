@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, get_args
 
 from feedcrawl.console.command import StoreCommand
-from feedcrawl.domain.frontier.tasks import Kind
+from feedcrawl.domain.frontier.tasks import Kind, Origin
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
+
+STATUSES = ("pending", "fetching", "fetched", "dead", "quarantined")
 
 
 class Command(StoreCommand):
@@ -27,10 +29,25 @@ class Command(StoreCommand):
     def add_options(self, parser: ArgumentParser) -> None:
         """The conditions of `urls`."""
         super().add_options(parser)
-        parser.add_argument("--host", help="urls: of this host")
+        parser.add_argument("--host", type=str.lower, help="urls: of this host")
         parser.add_argument("--source", metavar="NAME", help="urls: of this source")
-        parser.add_argument("--status", metavar="NAME", help="urls: pending, fetching, fetched or dead")
-        parser.add_argument("--kind", metavar="NAME", help=f"urls: {', '.join(get_args(Kind))}")
+        parser.add_argument("--status", choices=STATUSES, metavar="NAME", help=f"urls: {', '.join(STATUSES)}")
+        parser.add_argument("--kind", choices=get_args(Kind), metavar="NAME", help=f"urls: {', '.join(get_args(Kind))}")
+        parser.add_argument(
+            "--origin", choices=get_args(Origin), metavar="NAME", help=f"urls: {', '.join(get_args(Origin))}"
+        )
+        parser.add_argument("--category", metavar="NAME", help="urls: of this category")
+        parser.add_argument("--parent", metavar="URL", help="urls: named by this feed, sitemap or page")
+        parser.add_argument("--text", help="urls: with this part in the URL")
+        parser.add_argument("--depth", metavar="N", type=int, help="urls: so many links from a base")
+        parser.add_argument("--priority", metavar="N", type=int, help="urls: of this priority, 1 to 10")
+        parser.add_argument("--error", metavar="CODE", help="urls: whose last failure or end has this reason code")
+        parser.add_argument("--min-retries", metavar="N", type=int, help="urls: with at least so many failed tries")
+        parser.add_argument("--url-hash", metavar="SHA256", help="urls: whose canonical URL has this hash")
+        parser.add_argument("--content-hash", metavar="SHA256", help="urls: whose article's text has this hash")
+        for what in ("discovered", "fetched"):
+            parser.add_argument(f"--{what}-after", metavar="TIME", help=f"urls: {what} then (RFC 3339) or later")
+            parser.add_argument(f"--{what}-before", metavar="TIME", help=f"urls: {what} then or earlier")
         parser.add_argument(
             "--limit", metavar="N", type=int, default=50, help="urls, hosts: about so many (%(default)s)"
         )

@@ -22,7 +22,14 @@ from feedcrawl.handlers.rendered import Renders
 from feedcrawl.items import Article
 from feedcrawl.parsing import Done, Failed
 from feedcrawl.services.articles import publication
-from feedcrawl.services.articles.tasks import asked_url, keeps_slash, merged_event, uid_of
+from feedcrawl.services.articles.tasks import (
+    asked_url,
+    cached_page_event,
+    keeps_slash,
+    merged_event,
+    page_key,
+    uid_of,
+)
 from feedcrawl.services.sites.sources import selectors_of
 from feedcrawl.services.subscriptions.polling import feed_content
 
@@ -40,6 +47,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+CONDITIONAL = frozenset({"operator", "queue_again"})
+"""Reasons to fetch a page again for which an unchanged page is enough, if its article is stored."""
 HEADERS = {"Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.5"}
 
 
@@ -48,6 +57,7 @@ class ArticleTasks(Answers):
 
     _owners: dict[str, str]
     _prepared: Prepared
+    _stored: set[str]
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
@@ -59,7 +69,8 @@ class ArticleTasks(Answers):
         first = [lease for lease in leases if not lease.history.again]
         uids = {uid for lease in first for uid in (lease.id, _uid_now(lease))}
         owners = self.wired.articles.owners(list(uids))
-        stored = self.wired.articles.stored(list(owners))
+        again = [lease.id for lease in leases if lease.history.again in CONDITIONAL]
+        stored = self._stored = self.wired.articles.stored([*owners, *again])
         self._owners = {uid: owner for uid, owner in owners.items() if uid in stored}
 
     def request(self, lease: Lease) -> Request | None:
@@ -68,15 +79,15 @@ class ArticleTasks(Answers):
             if self._owners.get(uid, lease.id) != lease.id:
                 self._merge_unfetched(lease, uid)
                 return None
-        if (media := self._prepared.done.get(lease.id)) is not None:
-            patch = {"url": asked_url(lease.task), "content_hash": media.content_hash}
+        if lease.id in self._prepared.done:
+            patch = {"url": asked_url(lease.task)}
             self.leases.done(lease, status="fetched", reason="already_stored", patch=patch)
             return None
-        config, history = self.wired.config, lease.history
+        config = self.wired.config
         meta = {
             "started_at": self.wired.now(),
             "apart": self._prepared.apart.get(lease.id, frozenset()),
-            "validators": Validators(history.etag, history.last_modified) if history.again == "edited" else None,
+            "validators": self._validators(lease),
             "raw": {"uid": lease.id},
             "html_only": True,
             "download_timeout": config.article_timeout_sec,
@@ -85,6 +96,15 @@ class ArticleTasks(Answers):
         }
         logger.info("article_fetching", extra={"uid": lease.id, "url": lease.task.url})
         return Request(lease.task.url, self.parse, "GET", HEADERS, meta=meta, errback=self.failed, dont_filter=True)
+
+    def _validators(self, lease: Lease) -> Validators | None:
+        """The stored validators, if the page comes again and all that its last fetch brought is still stored."""
+        again, known = lease.history.again, lease.id in self._stored
+        if again == "queue_again":  # whoever queued it waits for the page, or for the event that names it
+            known = known and self.wired.articles.has_page(page_key(asked_url(lease.task)))
+        if again != "edited" and not (again in CONDITIONAL and known):
+            return None
+        return Validators(lease.history.etag, lease.history.last_modified)
 
     def goes_on(self, request: Request, lease: Lease) -> bool:
         """True if a redirect is followed; False if another URL has already brought its target: the task ends
@@ -104,6 +124,7 @@ class ArticleTasks(Answers):
         request = cast("Request", response.request)
         outcome: Outcome = request.meta["outcome"]
         if outcome.kind == "not_modified":
+            self._announce_again(request.meta["lease"])
             self.leases.done(request.meta["lease"], reason="not_modified", signal=request.meta.get("signal"))
             return
         if outcome.kind != "fetched":
@@ -122,6 +143,14 @@ class ArticleTasks(Answers):
             if article.extraction is not None and self._belongs_elsewhere(article, response.url):
                 return
         yield article
+
+    def _announce_again(self, lease: Lease) -> None:
+        """Send the event of a cached page once more to the program that queued its URL again."""
+        url = asked_url(lease.task)
+        if lease.history.again == "queue_again" and (page := self.wired.articles.cached_page(page_key(url))):
+            with self.wired.client.pipeline(transaction=False) as pipe:
+                self.wired.events.add(pipe, [cached_page_event(page, url, self.wired.now())])
+                pipe.execute()
 
     async def failed(self, failure: Failure) -> AsyncIterator[Article]:
         """Handle a page that got no response: the task is given back or retried, or the URL ends as a failure."""

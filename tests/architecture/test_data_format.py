@@ -15,8 +15,10 @@ from jsonschema import Draft202012Validator
 from origin import document, failure, html
 from world import World, entry, feed, good_page, world_in
 
+from feedcrawl.domain.frontier.selection import Wanted
 from feedcrawl.domain.operations.events import Unfit
 from feedcrawl.domain.operations.kafka_messages import message_of
+from feedcrawl.services.frontier import listing
 from feedcrawl.store.subscriptions.registry import Registry
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -87,6 +89,13 @@ def media(world: World, client: redis.Redis) -> list[dict[str, Any]]:
         return [wired.media.get(each) for each in ids]
 
 
+def tasks(world: World) -> list[Any]:
+    """The tasks of the frontier."""
+    with world.wired() as wired:
+        stores = wired.frontier, wired.articles
+        return listing.task_records(*stores, listing.urls(*stores, Wanted(), limit=1000)[1])
+
+
 def produced(world: World, client: redis.Redis, joins: list[dict[str, Any]]) -> dict[str, list[Any]]:
     """By schema, what the crawl left for others."""
     stream = [fields for _, fields in client.xrange("feedcrawl:events")]
@@ -108,6 +117,7 @@ def produced(world: World, client: redis.Redis, joins: list[dict[str, Any]]) -> 
         "queue_item": [{"url": "http://a.example/", **item} for item in QUEUED]
         + [letter for letter in letters if "url" in letter],
         "file": world.lines("files"),
+        "task": tasks(world),
         "journal_line": [json.loads(line) for lines in journals for line in lines],
     }
 

@@ -4,26 +4,35 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING
+from dataclasses import fields
+from typing import TYPE_CHECKING, Final
 
 from scrapy.exceptions import UsageError
 
 from feedcrawl.console.output import DONE, UNUSABLE, printable
 from feedcrawl.console.stores import on
 from feedcrawl.console.tables import write_table
+from feedcrawl.domain.dates import parse_date
 from feedcrawl.domain.frontier.figures import WHY
+from feedcrawl.domain.frontier.selection import Wanted
 from feedcrawl.services.frontier import listing
-from feedcrawl.services.frontier.listing import figures_record, host_record, paced_record, task_record
+from feedcrawl.services.frontier.listing import figures_record, host_record, paced_record
 from feedcrawl.wiring.stores import Stores
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from feedcrawl.domain.frontier.figures import Figures, HostFigures, Lateness
-    from feedcrawl.domain.frontier.tasks import History, Task
+    from feedcrawl.domain.frontier.records import TaskRecord
 
 ACTIONS = ("figures", "urls", "hosts", "host")
+SHOWN: Final = (
+    *("status", "kind", "source", "origin", "depth", "priority", "discovered_at", "next_fetch_at", "last_fetched_at"),
+    *("fetch_count", "retry_count", "last_error", "url"),
+)
+"""The fields of a task that the table shows; `--json` has all."""
+TIMES: Final = ("discovered_after", "discovered_before", "fetched_after", "fetched_before")
 PART = 1000
 """Keys that are read together when conditions may exclude most of them."""
 
@@ -43,11 +52,21 @@ def run(wired: Stores, args: list[str], opts: Namespace) -> int:
         _explain(hosts, as_json=opts.json)
         return DONE if all(host.tasks for host in hosts) else UNUSABLE
     else:
-        wanted = listing.Wanted(opts.host, opts.source, opts.status, opts.kind)
-        part = PART if wanted != listing.Wanted() else min(PART, opts.limit * 2)
-        found = listing.urls(wired.frontier, wanted, cursor=opts.cursor, limit=opts.limit, part=part)
-        _show_urls(*found, as_json=opts.json)
+        wanted, stores = _wanted(opts), (wired.frontier, wired.articles)
+        part = PART if wanted != Wanted() else min(PART, opts.limit * 2)
+        cursor, found = listing.urls(*stores, wanted, cursor=opts.cursor, limit=opts.limit, part=part)
+        _show_urls(cursor, listing.task_records(*stores, found), as_json=opts.json)
     return DONE
+
+
+def _wanted(opts: Namespace) -> Wanted:
+    """The conditions of the command line; raises UsageError for a time that cannot be read."""
+    said = {each.name: getattr(opts, each.name) for each in fields(Wanted)}
+    for name in TIMES:
+        if said[name] is not None and (at := parse_date(said[name])) is None:
+            raise UsageError(f"--{name.replace('_', '-')} {said[name]!r} is no time: write 2026-11-28T12:00:00Z")
+        said[name] = at if said[name] is not None else None
+    return Wanted(**said)
 
 
 def _show_figures(figures: Figures, *, as_json: bool) -> None:
@@ -88,13 +107,11 @@ def _explain(hosts: Sequence[HostFigures], *, as_json: bool) -> None:
         sys.stdout.write(f"{printable(host.name)}: {WHY[host.waits_for]}\n")
 
 
-def _show_urls(cursor: int, found: Iterable[tuple[Task, History]], *, as_json: bool) -> None:
-    rows = [task_record(*each) for each in found]
+def _show_urls(cursor: int, rows: Sequence[TaskRecord], *, as_json: bool) -> None:
     if as_json:
         _write({"cursor": cursor, "urls": rows})
         return
-    shown = ("status", "kind", "priority", "last_error", "url")
-    write_table(shown, [[_text(row[name]) for name in shown] for row in rows])
+    write_table(SHOWN, [[_text(row[name]) for name in SHOWN] for row in rows])
     if cursor:
         sys.stdout.write(f"more: --cursor {cursor}\n")
 

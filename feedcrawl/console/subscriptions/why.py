@@ -68,7 +68,8 @@ def decision(said: Mapping[str, Any]) -> Iterator[str]:
     errors = said["consecutive_failures"]
     failing = f"; failed {errors} times in a row, last good poll {said['last_success_at'] or 'never'}" if errors else ""
     came = f"{said['last_result']} (HTTP {said['last_status'] or 'none'})"
-    yield f"Last polled at {said['last_fetch_at']}: {came}{failing}"
+    items = f"; its last document had {said['last_item_count']} entries" if said["last_item_count"] else ""
+    yield f"Last polled at {said['last_fetch_at']}: {came}{items}{failing}"
 
 
 def hub(said: Mapping[str, Any] | None) -> Iterator[str]:

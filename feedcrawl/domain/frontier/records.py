@@ -5,7 +5,7 @@ The JSON Schemas and the tables of docs/data-format.md are generated from these 
 
 from typing import Annotated, Literal, NotRequired, TypedDict
 
-from feedcrawl.domain.schemas import About, Count, HttpStatus, Positive, WebUrl, record
+from feedcrawl.domain.schemas import About, Count, HttpStatus, Positive, Sha256, Time, WebUrl, record
 
 DEAD_LETTER_EITHER = (
     {"required": ["url", "uid", "kind", "attempts"], "properties": {"item": False, "detail": False}},
@@ -64,6 +64,41 @@ class DeadLetterRecord(TypedDict):
     ]
     item: NotRequired[Annotated[str, About("The item of crawler_queue, cut at 10 000 characters")]]
     detail: NotRequired[Annotated[str, About("Fault of the item, in words")]]
+
+
+@record("task", "Task")
+class TaskRecord(TypedDict):
+    """A URL of the frontier with its history, as `scrapy frontier urls` and `GET /frontier/urls` list it."""
+
+    id: Annotated[str, About("Id of the task: an article's uid, feed:<feed_id>, sitemap:<sitemap_id>, …")]
+    url: Annotated[WebUrl, About("URL as published")]
+    url_hash: Annotated[Sha256 | None, About("sha256 of the canonical URL; null if the URL has no canonical form")]
+    host: Annotated[str, About("Host whose turn the task waits for")]
+    kind: Annotated[str, About("feed, sitemap, article, archive, page, websub, file, …")]
+    source: Annotated[str | None, About("Source whose settings hold for the URL")]
+    category: Annotated[str | None, About("First category of the article")]
+    origin: Annotated[Literal["feed", "sitemap", "spider", "manual", "queue"], About("Origin of the URL")]
+    parent: Annotated[str | None, About("Feed, sitemap or page that named the URL")]
+    depth: Annotated[Count, About("Number of links followed to the URL")]
+    priority: Annotated[int, About("1 (taken last) to 10 (taken first)", minimum=1, maximum=10)]
+    status: Annotated[
+        Literal["pending", "fetching", "fetched", "dead", "quarantined"],
+        About("quarantined: a poll that waits ever longer after repeated deaths of its workers or failures"),
+    ]
+    reason: Annotated[str | None, About("Reason code of the last end, or of the last decision on a poll")]
+    discovered_at: Annotated[Time | None, About("Time at which the URL was enqueued first")]
+    next_fetch_at: Annotated[
+        Time | None, About("Earliest time of the next fetch; null while a worker holds the task and after its end")
+    ]
+    last_fetched_at: Annotated[Time | None, About("End of the last fetch")]
+    updated_at: Annotated[Time | None, About("Last change of the record")]
+    fetch_count: Annotated[Count, About("Number of fetches that came to an end")]
+    retry_count: Annotated[Count, About("Number of failed tries of the present or last fetch")]
+    deaths: Annotated[Count, About("Number of workers that died while they held the task")]
+    last_error: Annotated[str | None, About("Reason code of the last failure")]
+    content_hash: Annotated[Sha256 | None, About("sha256 of the stored article's text; null if none is stored")]
+    etag: Annotated[str | None, About("ETag of the last response, as received")]
+    last_modified: Annotated[str | None, About("Last-Modified of the last response, as received")]
 
 
 @record("queue_item", "Queue item")

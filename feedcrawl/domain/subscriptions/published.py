@@ -58,6 +58,7 @@ class FeedStats(TypedDict):
     consecutive_failures: Annotated[Count, About("Consecutive polls without a usable response")]
     ewma_interarrival_sec: Annotated[Count | None, About("Mean time between entries")]
     new_entries_last_fetch: Annotated[Count, About("New entries of the last poll")]
+    last_item_count: Annotated[Count, About("Entries in the last document that was read")]
     possibly_missed: Annotated[
         Count, About("Polls that showed no known entry: entries may have come and gone before them")
     ]
@@ -201,6 +202,7 @@ class WhyRecord(TypedDict):
     new_entries_per_day: Annotated[float | None, About("Rate of new entries")]
     mean_delay_sec: Annotated[float | None, About("Mean time in which a new entry is found")]
     not_sent: Annotated[list[str], About("Validators that are not sent, with the reason")]
+    last_item_count: Annotated[Count, About("Entries in the last document that was read")]
     possibly_missed: Annotated[Count, About("Polls between which entries may have come and gone")]
     last_fetch_at: Annotated[Time | None, About("Last poll")]
     last_success_at: Annotated[Time | None, About("Last poll with a usable response")]

@@ -173,6 +173,7 @@ class Feed:
                 "consecutive_failures": state.errors,
                 "ewma_interarrival_sec": None if state.ewma_sec is None else round(state.ewma_sec),
                 "new_entries_last_fetch": polls.new_entries_last_fetch,
+                "last_item_count": polls.shown,
                 "possibly_missed": polls.possibly_missed,
             },
         }

@@ -42,7 +42,6 @@ class ArticleEnd:
         validators = item.validators
         patch = {
             "url": item.url,
-            "content_hash": item.content_hash,
             "etag": validators.etag if validators else None,
             "last_modified": validators.last_modified if validators else None,
         }

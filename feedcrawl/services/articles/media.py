@@ -232,7 +232,7 @@ class MediaService:
         asked = {"request_id": media.request_id} if media.request_id else {}
         task = article_task(media.requested_url, self._sources(), ArticleWish(payload=asked))
         if self._leases.push([task]) == ["known"]:  # the task ended before there were page records, or its text is gone
-            self._leases.push([task], again="operator")
+            self._leases.push([task], again="retry")
 
     def _keep(self, pipe: Pipeline, uid: str) -> None:
         """Queue a copy of an article's present version, which stays readable after its HASH has expired."""

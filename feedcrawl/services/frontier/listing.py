@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from heapq import nlargest
 from itertools import count
 from math import inf
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.errors import Refusal
+from feedcrawl.domain.frontier.selection import task_record
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from feedcrawl.domain.frontier.figures import Figures, HostFigures, Key, Lateness
+    from feedcrawl.domain.frontier.records import TaskRecord
+    from feedcrawl.domain.frontier.selection import Wanted
     from feedcrawl.domain.frontier.statistics_records import (
         FrontierRecord,
         LatenessRecord,
@@ -21,36 +25,16 @@ if TYPE_CHECKING:
         TaskCount,
     )
     from feedcrawl.domain.frontier.tasks import History, Task
+    from feedcrawl.store.articles.records import Articles
     from feedcrawl.store.frontier.interface import Frontier
 
 MAX_CURSOR: Final = 1 << 63
 """The largest accepted cursor: SCAN's are far below, and Redis accepts none above 64 bits."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """A filter for tasks: every given condition must hold; `status` is that of `History`."""
-
-    host: str | None = None
-    source: str | None = None
-    status: str | None = None
-    kind: str | None = None
-    text: str | None = None
-    """A part of the URL."""
-
-    def means(self, task: Task, history: History) -> bool:
-        """True if a task matches the filter."""
-        pairs = (
-            (self.host, task.host),
-            (self.source, task.source),
-            (self.status, history.status),
-            (self.kind, task.kind),
-        )
-        return all(wanted in (None, found) for wanted, found in pairs) and (self.text or "") in task.url
-
-
 def urls(
     frontier: Frontier,
+    articles: Articles,
     wanted: Wanted,
     *,
     cursor: int = 0,
@@ -70,7 +54,11 @@ def urls(
     found: list[tuple[Task, History]] = []
     for _ in range(parts) if parts else count():
         cursor, some = frontier.urls(cursor, count=part)
-        found += [each for each in some if wanted.means(*each)]
+        some = [each for each in some if wanted.means(*each)]
+        if wanted.content_hash:
+            hashes = content_hashes(articles, some)
+            some = [each for each in some if hashes.get(each[0].id) == wanted.content_hash]
+        found += some
         if not cursor or len(found) >= limit:
             break
     return cursor, found
@@ -88,22 +76,18 @@ def busiest(frontier: Frontier, limit: int, *, parts: int | None = None) -> list
     return nlargest(limit, found.items(), key=itemgetter(1))
 
 
-def task_record(task: Task, history: History) -> dict[str, Any]:
-    """A task and its history, as programs read them."""
-    return {
-        "id": task.id,
-        "status": history.status,
-        "kind": task.kind,
-        "priority": task.priority,
-        "url": task.url,
-        "host": task.host,
-        "origin": task.origin,
-        "source": task.source,
-        "attempts": history.attempts,
-        "deaths": history.deaths,
-        "reason": history.reason,
-        "last_error": history.last_error,
-    }
+def task_records(frontier: Frontier, articles: Articles, found: Sequence[tuple[Task, History]]) -> list[TaskRecord]:
+    """Tasks as programs read them, with the time of their next fetch and the hash of their stored article."""
+    due = frontier.due([task for task, history in found if history.status == "pending"])
+    hashes = content_hashes(articles, found)
+    return [task_record(task, history, due.get(task.id), hashes.get(task.id)) for task, history in found]
+
+
+def content_hashes(articles: Articles, found: Sequence[tuple[Task, History]]) -> dict[str, str]:
+    """The hash of the text of each article that is stored, by uid, in one round trip."""
+    uids = [task.id for task, history in found if task.kind == "article" and history.fetch_count]
+    outlines = articles.outlines(uids, ["content_hash"]) if uids else []
+    return {uid: each["content_hash"] for uid, each in zip(uids, outlines, strict=True) if each.get("content_hash")}
 
 
 def figures_record(figures: Figures) -> FrontierRecord:

@@ -33,6 +33,7 @@ def explained(feed: Feed, push: Push | None, now: datetime) -> WhyRecord:
         "new_entries_per_day": per_day or None,
         "mean_delay_sec": polls.interval_sec / 2 if per_day and polls.interval_sec else None,
         "not_sent": list(trust_from(polls.trust).marks),
+        "last_item_count": polls.shown,
         "possibly_missed": polls.possibly_missed,
         "last_fetch_at": polls.last_fetch_at,
         "last_success_at": polls.last_success_at,

@@ -283,6 +283,10 @@ class Articles:
         """A page's decoded HTML; empty if it is no longer stored."""
         return str(self._client.get(keys.webpage(url_sha256)) or "")
 
+    def has_page(self, url_sha256: str) -> bool:
+        """True if a page's decoded HTML is stored."""
+        return bool(self._client.exists(keys.webpage(url_sha256)))
+
     def _make_room(self, total: int) -> None:
         """Drops the oldest pages until a sixteenth of the limit is free, so that this is rarely needed."""
         room = self._lives.pages_bytes - self._lives.pages_bytes // 16

@@ -250,6 +250,13 @@ class Frontier(Protocol):
         """The histories of the known tasks, in one round trip; a task that a worker holds counts as pending."""
 
     @abstractmethod
+    def due(self, tasks: Sequence[Task]) -> dict[str, int]:
+        """The earliest time at which each queued task may be fetched, in milliseconds of the frontier's clock, by id.
+
+        Tasks that are not queued are left out: a worker holds them, or they have ended. One round trip for each shard.
+        """
+
+    @abstractmethod
     def counts(self) -> dict[str, int]:
         """Tasks by `status:kind` (`pending:feed`, `dead:article`, …; ended tasks since the beginning), and `leased`."""
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from feedcrawl.domain.frontier.figures import Figures, HostFigures, figures_from, host_figures
-from feedcrawl.domain.frontier.tasks import LANES, History, Task, task_from_json
+from feedcrawl.domain.frontier.tasks import LANES, History, Task, lane_of, task_from_json
 from feedcrawl.domain.urls import site_of
 from feedcrawl.store.frontier.interface import Frontier
 from feedcrawl.store.redis.connection import is_cluster
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from feedcrawl.store.frontier.scripts import FrontierPolicy
     from feedcrawl.store.redis.client import Client
 
+HOUR_MS = 3_600_000
+"""The time that one step of priority is worth in a queue's ranks."""
 PLACES = ("ready", "waiting", "blocked", "delayed")
 """The sets of a lane: hosts that are ready, waiting or blocked, and tasks that are delayed."""
 
@@ -47,6 +49,22 @@ class ShardReads(Frontier):
         """As `Frontier.histories`."""
         texts = self._client.mget([f"{self._prefix}t:{each}" for each in task_ids]) if task_ids else []
         return {each: task_from_json(str(text))[1] for each, text in zip(task_ids, texts, strict=True) if text}
+
+    def due(self, tasks: Sequence[Task]) -> dict[str, int]:
+        """As `Frontier.due`: the time in the task's queue (`queues.lua`), or its host's next turn if later."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for task in tasks:
+                lane = lane_of(task)
+                pipe.zscore(f"{self._prefix}delayed:{lane}", f"{task.priority} {len(task.host)} {task.host}{task.id}")
+                pipe.zscore(f"{self._prefix}q:{lane}:{task.host}", task.id)
+                pipe.hget(f"{self._prefix}h:{task.host}", "next_at")
+            replies = iter(pipe.execute())
+        found = {}
+        for task, delayed, rank, turn in zip(tasks, replies, replies, replies, strict=True):
+            since = rank + task.priority * HOUR_MS if rank is not None else delayed
+            if since is not None:
+                found[task.id] = round(max(since, float(turn or 0)))
+        return found
 
     def counts(self) -> dict[str, int]:
         """As `Frontier.counts`."""

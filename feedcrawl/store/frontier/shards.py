@@ -247,6 +247,10 @@ class Shards(Frontier):
             found.update({each: history for each, history in own.items() if history.status != "moved"})
         return found
 
+    def due(self, tasks: Sequence[Task]) -> dict[str, int]:
+        """As `Frontier.due`; a shard answers for no other's tasks."""
+        return {each: at for frontier in self._frontiers for each, at in frontier.due(tasks).items()}
+
     def sweep(self, task_ids: Sequence[str], *, shard: int = 0) -> dict[str, str]:
         """As `Frontier.sweep`; tasks that the first shard does not have are looked up in the others."""
         found = self._frontiers[shard].sweep(task_ids)

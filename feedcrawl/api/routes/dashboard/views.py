@@ -21,7 +21,8 @@ from feedcrawl.api.paging import Cursor, cursor_of, place_of
 from feedcrawl.domain.articles.query import Wanted
 from feedcrawl.domain.cadence.reasons import duration
 from feedcrawl.domain.frontier.figures import WHY, Lateness
-from feedcrawl.domain.frontier.tasks import Kind
+from feedcrawl.domain.frontier.selection import Wanted as WantedTasks
+from feedcrawl.domain.frontier.tasks import Kind, Origin
 from feedcrawl.domain.operations.tallies import GOOD_POLLS, PART_SEC, SPANS, Bar, errors
 from feedcrawl.domain.sanitize import clean_html
 from feedcrawl.services.frontier import listing
@@ -187,19 +188,40 @@ def show_urls(
     text: Text = "",
     host: Text = "",
     kind: Annotated[Literal[Kind, ""], Query()] = "",
-    status: Annotated[Literal["pending", "fetching", "fetched", "dead", ""], Query()] = "",
+    status: Annotated[Literal["pending", "fetching", "fetched", "dead", "quarantined", ""], Query()] = "",
+    origin: Annotated[Literal[Origin, ""], Query()] = "",
+    source: Text = "",
+    error: Text = "",
     cursor: Annotated[int, Query(ge=0)] = 0,
 ) -> Response:
     """Tasks that match the conditions, from a part of the frontier at a time."""
-    said = {"text": text.strip(), "host": host.strip().lower(), "kind": kind, "status": status}
-    wanted = listing.Wanted(**{name: value or None for name, value in said.items()})
+    said = {
+        "text": text.strip(),
+        "host": host.strip().lower(),
+        "kind": kind,
+        "status": status,
+        "origin": origin,
+        "source": source.strip(),
+        "error": error.strip(),
+    }
+    wanted = WantedTasks(
+        text=said["text"] or None,
+        host=said["host"] or None,
+        kind=kind or None,
+        status=status or None,
+        origin=origin or None,
+        source=said["source"] or None,
+        error=said["error"] or None,
+    )
+    stores = wired.frontier, wired.articles
     after, found = listing.urls(
-        wired.frontier, wanted, cursor=cursor, limit=50, parts=overview.PARTS, part=overview.TASKS_A_PART
+        *stores, wanted, cursor=cursor, limit=50, parts=overview.PARTS, part=overview.TASKS_A_PART
     )
     values = {
-        "found": found,
+        "found": listing.task_records(*stores, found),
         "said": said,
         "kinds": get_args(Kind),
+        "origins": get_args(Origin),
         "later": f"/dashboard/frontier/urls{templates.query(**said, cursor=after)}" if after else "",
     }
     return templates.render("urls.html", context(request, wired.now(), caller, "/dashboard/frontier") | values)

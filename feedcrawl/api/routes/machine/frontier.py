@@ -13,11 +13,13 @@ from feedcrawl.api import schemas
 from feedcrawl.api.access import needs
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.limits.places import HEAVY
-from feedcrawl.api.paging import Cursor, Limit, place_of, shown
+from feedcrawl.api.paging import Cursor, Limit, Moment, place_of, shown
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.figures import WHY
+from feedcrawl.domain.frontier.records import TaskRecord
+from feedcrawl.domain.frontier.selection import Wanted
 from feedcrawl.domain.frontier.statistics_records import DueFrontierRecord, HostRecord
-from feedcrawl.domain.frontier.tasks import Kind
+from feedcrawl.domain.frontier.tasks import Kind, Origin
 from feedcrawl.domain.http.encodings import decode
 from feedcrawl.domain.models import MAX_CATEGORY
 from feedcrawl.domain.urls import MAX_URL_LENGTH
@@ -28,15 +30,9 @@ router = APIRouter(prefix="/frontier", tags=["frontier"], dependencies=[Depends(
 
 PARTS, PART = 100, 200
 """Of the frontier that one page goes through, and keys in each: a page with rare conditions then ends early."""
+_SHA256 = "^[0-9a-f]{64}$"
 Status = Literal["pending", "fetching", "fetched", "dead", "quarantined"]
-_TASK = schemas.component(
-    "Task",
-    schemas.fields(
-        **{name: {"type": "string"} for name in ("id", "status", "kind", "url", "host", "origin")},
-        **{name: {"type": "integer"} for name in ("priority", "attempts", "deaths")},
-        **{name: {"type": ["string", "null"]} for name in ("source", "reason", "last_error")},
-    ),
-)
+_TASK = schemas.component("Task", schemas.published(TaskRecord))
 _URLS = schemas.answer("Tasks", schemas.component("TaskPage", schemas.page_of("urls", _TASK)))
 _IMPORTED = schemas.component(
     "ImportedUrl",
@@ -96,16 +92,55 @@ def frontier_figures(wired: Wired) -> Response:
     return JSONResponse(record)
 
 
-@router.get("/urls", operation_id="list_urls", dependencies=[HEAVY], responses={200: _URLS})
-def list_urls(
-    request: Request,
-    wired: Wired,
+def conditions(
     *,
     host: Annotated[str | None, Query(max_length=253)] = None,
     source: Annotated[str | None, Query(max_length=100)] = None,
     status: Annotated[Status | None, Query()] = None,
     kind: Annotated[Kind | None, Query()] = None,
     text: Annotated[str | None, Query(max_length=200, description="a part of the URL")] = None,
+    origin: Annotated[Origin | None, Query()] = None,
+    category: Annotated[str | None, Query(max_length=MAX_CATEGORY)] = None,
+    parent: Annotated[str | None, Query(max_length=MAX_URL_LENGTH, description="named by this feed or page")] = None,
+    depth: Annotated[int | None, Query(ge=0)] = None,
+    priority: Annotated[int | None, Query(ge=1, le=10)] = None,
+    error: Annotated[str | None, Query(max_length=100, description="reason code of the last failure or end")] = None,
+    min_retries: Annotated[int | None, Query(ge=0, description="failed tries at least")] = None,
+    url_hash: Annotated[str | None, Query(pattern=_SHA256)] = None,
+    content_hash: Annotated[str | None, Query(pattern=_SHA256)] = None,
+    discovered_after: Annotated[Moment | None, Query()] = None,
+    discovered_before: Annotated[Moment | None, Query()] = None,
+    fetched_after: Annotated[Moment | None, Query()] = None,
+    fetched_before: Annotated[Moment | None, Query()] = None,
+) -> Wanted:
+    """The conditions that a query sets."""
+    return Wanted(
+        host=host and host.lower(),
+        source=source,
+        status=status,
+        kind=kind,
+        text=text,
+        origin=origin,
+        category=category,
+        parent=parent,
+        depth=depth,
+        priority=priority,
+        error=error,
+        min_retries=min_retries,
+        url_hash=url_hash,
+        content_hash=content_hash,
+        discovered_after=discovered_after,
+        discovered_before=discovered_before,
+        fetched_after=fetched_after,
+        fetched_before=fetched_before,
+    )
+
+
+@router.get("/urls", operation_id="list_urls", dependencies=[HEAVY], responses={200: _URLS})
+def list_urls(
+    request: Request,
+    wired: Wired,
+    wanted: Annotated[Wanted, Depends(conditions)],
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> Response:
@@ -116,10 +151,10 @@ def list_urls(
     place = place_of(cursor) or (0.0, "0")
     if not (place[1].isascii() and place[1].isdigit() and len(place[1]) < 40):
         raise Refusal("bad_cursor", "cursor must be the `next` of a page, unchanged")
-    wanted = listing.Wanted(host and host.lower(), source, status, kind, text)
-    following, found = listing.urls(wired.frontier, wanted, cursor=int(place[1]), limit=limit, parts=PARTS, part=PART)
+    stores = wired.frontier, wired.articles
+    following, found = listing.urls(*stores, wanted, cursor=int(place[1]), limit=limit, parts=PARTS, part=PART)
     after = (0.0, str(following)) if following else None
-    return shown(request, {"urls": [listing.task_record(*each) for each in found]}, after)
+    return shown(request, {"urls": listing.task_records(*stores, found)}, after)
 
 
 @router.post(

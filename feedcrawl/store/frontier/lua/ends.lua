@@ -21,7 +21,7 @@ end
 
 -- Ends a task; its record is kept for as long as the same task must not be enqueued again.
 local function finish(task, status, reason, now)
-  task.status, task.reason, task.updated_at, task.attempts, task.deaths = status, reason, now, nil, nil
+  task.status, task.reason, task.updated_at, task.deaths = status, reason, now, nil
   task.payload, task.site_failures, task.site_failed_at, task.quarantined, task.again = nil, nil, nil, nil, nil
   redis.call('SET', task_key(task.id), cjson.encode(task), 'PX', POLICY.remember)
   tally(task, -1)
