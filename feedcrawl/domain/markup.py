@@ -23,6 +23,7 @@ MAX_ATTRIBUTES = 500
 _OF_HEAD = frozenset(
     {"base", "basefont", "bgsound", "link", "meta", "noscript", "script", "style", "template", "title"}
 )
+_UNSHOWN = frozenset({"link", "meta", "noscript", "script", "style", "template"})
 _CONTROL = bytes({*range(0x20), 0x7F} - set(b"\t\n\r"))
 _EARLY_END = re.compile(rb"</(?:body|html)\s*>", re.IGNORECASE)
 _HUGE_TAG = re.compile(rb"<[a-zA-Z][^<>]{4096,}")
@@ -65,6 +66,19 @@ def parse_html(html: str) -> HtmlElement | None:
     _end_head(tree)
     _empty_sources(tree)
     return tree
+
+
+def drop(element: HtmlElement) -> None:
+    """Remove an element with its content; the words before and after it stay apart. Nothing for a root."""
+    parent, tail = element.getparent(), element.tail
+    if parent is None:
+        return
+    if tail and tail[0].isalnum() and element.tag not in _UNSHOWN:
+        before = element.getprevious()
+        text = parent.text if before is None else before.tail
+        if text[-1:].isalnum() if text else before is not None:
+            element.tail = f" {tail}"
+    element.drop_tree()
 
 
 def _end_head(tree: HtmlElement) -> None:

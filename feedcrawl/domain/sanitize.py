@@ -18,8 +18,11 @@ from lxml import etree
 
 from feedcrawl.domain.addresses import is_literal, is_public
 from feedcrawl.domain.errors import InvalidUrl
-from feedcrawl.domain.images import UNWRITABLE, image_source, is_pixel
-from feedcrawl.domain.markup import parse_html
+from feedcrawl.domain.figures.embeds import show_embeds
+from feedcrawl.domain.figures.formulas import MATH_ATTRIBUTES, MATH_TAGS, settle_formulas
+from feedcrawl.domain.figures.images import UNWRITABLE, drop_repeated_images, image_source, is_pixel, show_images
+from feedcrawl.domain.markup import drop, parse_html
+from feedcrawl.domain.text import BLOCKS, is_unknown
 from feedcrawl.domain.urls import hostname
 
 if TYPE_CHECKING:
@@ -44,12 +47,14 @@ _ATTRIBUTES = {
     "th": {"colspan", "rowspan", "scope"},
     "time": {"datetime"},
     "*": {"lang", "dir"},
+    **MATH_ATTRIBUTES,
 }
 _DROPPED_WITH_CONTENT = {
-    "applet", "audio", "button", "canvas", "datalist", "embed", "frame", "frameset", "iframe", "input", "math",
+    "applet", "audio", "button", "canvas", "datalist", "embed", "frame", "frameset", "iframe", "input",
     "noembed", "noframes", "noscript", "object", "option", "plaintext", "script", "select", "style", "svg",
     "template", "textarea", "title", "video", "xmp",
 }  # fmt: skip
+_DRAWN_BLOCKS = BLOCKS - _TAGS  # they end a line, and would run together with the next where only their text stays
 _LINK_ATTRIBUTES = {"rel": "noopener noreferrer", "target": "_blank", "referrerpolicy": "no-referrer"}
 _URL_ATTRIBUTES = ("href", "src", "cite")
 _OVERRIDES = dict.fromkeys(
@@ -72,12 +77,16 @@ def clean_html(html: str, *, base_url: str, image_proxy: str | None = None) -> s
 def clean_tree(tree: HtmlElement, *, base_url: str, image_proxy: str | None = None) -> str:
     """The harmless content of a parsed fragment, as `clean_html`, without the element itself; changes the tree."""
     _limit_depth(tree)
+    show_images(tree)
+    show_embeds(tree)
+    settle_formulas(tree)
     for element in list(tree.iter(*_DROPPED_WITH_CONTENT)):
-        if element.getparent() is not None:
-            element.drop_tree()
+        drop(element)
+    _keep_apart(tree)
     _drop_pixels(tree)
     _resolve(tree, base_url, image_proxy)
     _drop_sourceless(tree)
+    drop_repeated_images(tree)
     return _allow(_inner_html(tree), image_proxy).translate(_OVERRIDES).strip()
 
 
@@ -126,7 +135,16 @@ def _limit_depth(tree: HtmlElement) -> None:
             too_deep.append(element)
             walk.skip_subtree()
     for element in too_deep:
-        element.drop_tree()
+        drop(element)
+
+
+def _keep_apart(tree: HtmlElement) -> None:
+    """Make a `div` of blocks that are not allowed, and part unknown elements that stand side by side."""
+    for element in tree.iterdescendants():
+        if element.tag in _DRAWN_BLOCKS:
+            element.tag = "div"
+        elif is_unknown(element) and not element.tail:
+            element.tail = " "
 
 
 def _drop_pixels(tree: HtmlElement) -> None:
@@ -185,7 +203,7 @@ def _inner_html(tree: HtmlElement) -> str:
 def _allow(html: str, image_proxy: str | None) -> str:
     return nh3.clean(
         html,
-        tags=_TAGS,
+        tags=_TAGS | MATH_TAGS,
         clean_content_tags=_DROPPED_WITH_CONTENT,
         attributes=_ATTRIBUTES,
         attribute_filter=partial(_only_absolute, image_proxy),

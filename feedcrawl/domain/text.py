@@ -10,6 +10,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
+from feedcrawl.domain.figures.formulas import MATH_TAGS
 from feedcrawl.domain.markup import parse_html
 
 if TYPE_CHECKING:
@@ -28,6 +29,13 @@ UNSEEN = frozenset({
     "noscript", "object", "param", "script", "select", "source", "style", "svg", "template", "textarea",
     "title", "track", "video",
 })  # fmt: skip
+_KNOWN = BLOCKS | UNSEEN | {
+    "a", "abbr", "acronym", "annotation", "b", "bdi", "bdo", "big", "blink", "br", "caption", "cite", "code", "col",
+    "colgroup", "data", "del", "dfn", "em", "font", "i", "img", "ins", "kbd", "label", "mark", "nobr", "optgroup",
+    "option", "output", "picture", "q", "rb", "rp", "rt", "rtc", "ruby", "s", "samp", "semantics", "slot", "small",
+    "span", "strike", "strong", "sub", "sup", "td", "th", "time", "tt", "u", "var", "wbr", *MATH_TAGS,
+}  # fmt: skip
+_SHOWN_APART = frozenset({"audio", "button", "canvas", "embed", "iframe", "input", "object", "select", "video"})
 _CELLS = frozenset({"td", "th"})
 _PLAIN = frozenset({"a", "b", "em", "i", "span", "strong"})  # these neither end a line nor hide text
 
@@ -67,6 +75,11 @@ def plain_text(html: str) -> str:
         return "\n".join(filter(None, map(fold, html.splitlines())))
     tree = parse_html(f"<div>{html}</div>")
     return canonical_text(tree) if tree is not None else ""
+
+
+def is_unknown(element: _Element) -> bool:
+    """True for an element that HTML does not define, such as a site's own component."""
+    return element.tag not in _KNOWN
 
 
 def words(text: str) -> list[str]:
@@ -117,6 +130,8 @@ class _Writer:
                 if len(child):
                     return child
                 self._close(child)
+            elif child.tag in _SHOWN_APART:
+                pieces.append(" ")
             if child.tail:
                 pieces.append(child.tail)
         return None
@@ -157,6 +172,8 @@ class _Writer:
             self._verbatim -= 1
         elif tag == "li":
             self._marker = ""
+        elif not element.tail and is_unknown(element):
+            self._pieces.append(" ")  # words of components that stand side by side
 
     def _end_line(self) -> None:
         text = "".join(self._pieces)

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from feedcrawl.domain.figures.formulas import MATH_TAGS
 from feedcrawl.domain.markup import parse_html
 from feedcrawl.domain.sanitize import MAX_DEPTH, clean_html, safe_url
 
@@ -40,6 +41,24 @@ KEPT = [
     ),
     ('<p>x</p><img src="&#14; javascript:alert(1)">', "<p>x</p>"),
     ('<a href="x&#1;y">l</a>', f"<a {LINK}>l</a>"),
+    ("<section>Hello</section><section>World</section>", "<div>Hello</div><div>World</div>"),
+    ("<details><summary>Hello</summary>World</details>", "<div><div>Hello</div>World</div>"),
+    ("<x-card>Hello</x-card><x-card>World</x-card>", "Hello World"),
+    ("Hello<button>x</button>World", "Hello World"),
+    ("<label>Hello</label><button>x</button>World", "Hello World"),
+    ("a<script>x</script>b", "ab"),
+    ("<math><mi>E</mi><mo>=</mo><msup><mi>c</mi><mn>2</mn></msup></math>", None),
+    ('<math display="block"><mfrac linethickness="0"><mn>1</mn><mn>2</mn></mfrac></math>', None),
+    (
+        '<iframe src="https://www.youtube.com/embed/abc123?rel=0" title="A film"></iframe>',
+        f'<figure><a href="https://www.youtube.com/watch?v=abc123" {LINK}>A film</a></figure>',
+    ),
+    (
+        "<figure><video><source src='/film.mp4'>No film.</video><figcaption>c</figcaption></figure>",
+        f'<figure><a href="https://news.example/film.mp4" {LINK}>film.mp4</a><figcaption>c</figcaption></figure>',
+    ),
+    ('<iframe src="https://ads.example/x" title="Advert"></iframe>', ""),
+    ("<p>x</p><noscript><img src='/i.png'></noscript>", '<p>x</p><img src="https://news.example/i.png">'),
     ('<p class="c" id="location" style="x" onclick="f()" data-x="1" lang="de">a</p>', '<p lang="de">a</p>'),
 ]
 
@@ -70,11 +89,18 @@ ATTACKS = [
     '<base href="https://evil.example/"><meta http-equiv=refresh content="0;url=x"><link rel=import href=x>',
     "<video onloadstart=alert(1) poster=javascript:1><source></video><details open ontoggle=alert(1)>x</details>",
     '<p style="background:url(https://t.example/)">x</p><style>@import "https://t.example/";</style>',
+    "<math><mi//xlink:href='data:x,<script>alert(1)</script>'>",
+    "<math href='javascript:alert(1)'><maction actiontype='statusline#x' xlink:href='javascript:1'>x</maction></math>",
+    "<math><annotation-xml encoding='text/html'><img src=x onerror=alert(1)></annotation-xml></math>",
+    "<math><mi><style><img src=x onerror=alert(1)></style></mi></math><iframe src='javascript:alert(1)'></iframe>",
+    "<iframe src='javascript:alert(1)//www.youtube.com/embed/x'></iframe><video src='javascript:alert(1)'></video>",
+    "<noscript><img src='x' onerror=alert(1)></noscript><amp-img src=x onerror=alert(1)></amp-img>",
     "<p/onclick=alert(1)>x</p><p \x00onclick=alert(1)>x",
     '<table background="javascript:1"><td background="javascript:1">',
 ]
+MATHML = "{http://www.w3.org/1998/Math/MathML}"
 ACTIVE = frozenset(
-    {"script", "style", "iframe", "object", "embed", "form", "button", "input", "svg", "math", "base", "meta", "link"}
+    {"script", "style", "iframe", "object", "embed", "form", "button", "input", "svg", "base", "meta", "link"}
     | {"template", "textarea", "noscript", "video", "audio", "details", "xmp"}
 )
 
@@ -87,6 +113,8 @@ def active_parts(html):
             continue
         if element.tag in ACTIVE:
             yield element.tag
+        if element.tag == f"{MATHML}math":  # with anything else in it, browsers may leave the formula again
+            yield from (inner.tag for inner in element.iter() if inner.tag.removeprefix(MATHML) not in MATH_TAGS)
         for name, value in element.attrib.items():
             squeezed = re.sub(r"[\x00-\x20]", "", value).lower()
             if name.startswith("on") or name in {"style", "srcdoc", "class", "id", "name"}:

@@ -31,6 +31,10 @@ BLOCKS = [
     ("<details><summary>more</summary>hidden</details>", "more\nhidden"),
     ("<p>  </p><div> <span></span> </div>", ""),
     ("<!-- comment --><p>a<!-- x -->b</p>", "ab"),
+    ("<x-card>one</x-card><x-card>two</x-card>", "one two"),
+    ("<p>one<x-mark>1</x-mark>, two</p>", "one1, two"),
+    ("<p>one<iframe></iframe>two</p>", "one two"),
+    ("<p>It is <math><mi>m</mi><msup><mi>c</mi><mn>2</mn></msup></math>.</p>", "It is mc2."),
     ("<figure><img src=a><figcaption>words</figcaption></figure><p>text</p>", "words\ntext"),
 ]
 

@@ -11,6 +11,8 @@ from urllib.parse import urljoin
 from feedcrawl.domain.errors import NoArticle
 from feedcrawl.domain.extraction.bodies.weights import weigh
 from feedcrawl.domain.extraction.structured import Thing, article_of, read_things
+from feedcrawl.domain.figures.formulas import settle_formulas
+from feedcrawl.domain.figures.images import show_images
 from feedcrawl.domain.http.encodings import decode_page
 from feedcrawl.domain.http.sniffing import is_no_text, kind_of
 from feedcrawl.domain.markup import parse_html
@@ -92,6 +94,8 @@ def read_page(html: bytes | str, url: str) -> Page:
     if elements > MAX_ELEMENTS:
         raise NoArticle("FAIL_PARSE", f"{elements} elements, more than {MAX_ELEMENTS}")
     _unwrap_stories(tree)
+    show_images(tree)
+    settle_formulas(tree)
     things = read_things(tree)
     return Page(
         url=url,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.extraction.bodies.leads import squeezed
@@ -16,6 +16,7 @@ from feedcrawl.domain.extraction.bodies.rungs import (
     by_rules,
     by_structured_data,
     by_trafilatura,
+    with_figures_of,
 )
 from feedcrawl.domain.extraction.structured import body_of, text_at
 
@@ -30,6 +31,7 @@ AGREED = 0.6
 ENOUGH = 500
 SHOWN = 60  # a page whose text is made by scripts shows a word or two without them
 _MOST_LINKS = 0.5
+_DROP_FIGURES = frozenset({"readability", "trafilatura", "structured"})
 _PART_SHARED, _PART_LONGER = 0.92, 0.95
 
 
@@ -60,6 +62,13 @@ def choose(page: Page, rules: SourceRules, feed: FeedContent | None) -> Choice |
 
 def _climb(page: Page, feed: FeedContent | None) -> Choice | None:
     prose = by_prose(page)
+    choice = _judge(page, feed, prose)
+    if choice and prose and choice.winner.rung in _DROP_FIGURES:
+        return replace(choice, winner=with_figures_of(choice.winner, prose))
+    return choice
+
+
+def _judge(page: Page, feed: FeedContent | None, prose: Candidate | None) -> Choice | None:
     if prose and prose.rung == "thread" and prose.density <= _MOST_LINKS:
         return Choice(prose, "all that looks like the longest post")
     if prose and _is_sound(prose, page, feed):

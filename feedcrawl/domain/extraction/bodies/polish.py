@@ -10,6 +10,7 @@ from lxml.html import Element
 
 from feedcrawl.domain.extraction.bodies.leads import squeezed
 from feedcrawl.domain.extraction.bodies.weights import HEADINGS, INLINE, names
+from feedcrawl.domain.markup import drop
 from feedcrawl.domain.text import BLOCKS, canonical_text, words
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ Grams = Counter[tuple[str, ...]]
 _GRAM = 4
 _FIGURE_TEXT = 500
 _PICTURE_NAMES = re.compile(
-    r"im(?:g|age)|photo|foto|pic(?:ture)?(?![a-z])|picbox|bild|media(?!wiki)|figure|illustration|visuel|thumb|caption",
+    r"im(?:g|age)|photo|foto|pic(?:ture)?(?![a-z])|picbox|bild|media(?!wiki)|figure|galler|slideshow|carousel|illustration|visuel|thumb|caption",
     re.IGNORECASE,
 )
 _CALLS = (
@@ -84,14 +85,14 @@ def mark_figures(root: HtmlElement, weights: Weights) -> None:
 
 def drop_calls(root: HtmlElement) -> None:
     """Take out the lines that ask the reader to follow, to subscribe, or to read something else, and notices."""
-    for line in list(_lines(root)):
+    for line in list(lines(root)):
         if line.getparent() is None or sum(map(len, line.itertext())) >= 2 * _NOTICE_LENGTH:
             continue
         text = canonical_text(line)
         if len(text) >= _NOTICE_LENGTH:
             continue
         if _NOTICE.search(text) or (len(text) < _CALL_LENGTH and _is_set_off(line, text) and _CALL.search(text)):
-            line.drop_tree()
+            drop(line)
 
 
 def drop_doubles(root: HtmlElement) -> None:
@@ -102,7 +103,7 @@ def drop_doubles(root: HtmlElement) -> None:
     seen: set[str] = set()
     doubles: dict[HtmlElement, str] = {}
     total = doubled = 0
-    for line in _lines(root):
+    for line in lines(root):
         text = "".join(map(str, line.itertext())).strip()
         total += len(text)
         if len(text) >= _DOUBLE_LENGTH and text in seen and line.tag in _DOUBLED:
@@ -111,7 +112,7 @@ def drop_doubles(root: HtmlElement) -> None:
         seen.add(text)
     if doubled > _DOUBLED_SHARE * total and len(set(doubles.values())) >= _FEWEST_DOUBLES:
         for line in doubles:
-            line.drop_tree()
+            drop(line)
 
 
 def drop_repeats(root: HtmlElement) -> None:
@@ -123,7 +124,7 @@ def drop_repeats(root: HtmlElement) -> None:
         own -= said
     for box, said in quoted.items():
         if _GRAM < said.total() < _PULLED and (said & own).total() > _REPEATED * said.total():
-            box.drop_tree()
+            drop(box)
 
 
 def _is_quotation(box: HtmlElement) -> bool:
@@ -147,7 +148,7 @@ def drop_headline(root: HtmlElement, titles: Iterable[str | None]) -> None:
         if heading is not root and any(
             title == said or (len(said) >= _HEADLINE and title.startswith(said)) for title in known
         ):
-            heading.drop_tree()
+            drop(heading)
             return
 
 
@@ -176,16 +177,15 @@ def corroborate(root: HtmlElement, witness: str) -> bool:
     common = (theirs & ours).total()
     if not common or common < _WITNESS_COVERED * theirs.total() or common < _BODY_COVERED * ours.total():
         return False
-    lines = list(_lines(root))[1:]
     kept = False
-    for line in reversed(lines):
+    for line in reversed(list(lines(root))[1:]):
         said = grams(canonical_text(line))
         if line.tag in HEADINGS and kept:
             continue
         unseen = said.total() >= _GRAM and (said & theirs).total() < _LINE_SEEN * said.total()
         kept = not unseen
         if unseen:
-            line.drop_tree()
+            drop(line)
     return True
 
 
@@ -203,7 +203,7 @@ def agreement(left: Grams, right: Grams) -> float:
     return 2 * (left & right).total() / size if size else 0.0
 
 
-def _lines(root: HtmlElement) -> Iterator[HtmlElement]:
+def lines(root: HtmlElement) -> Iterator[HtmlElement]:
     """Blocks without blocks in them."""
     for element in root.iter():
         if element is root or element.tag in INLINE or not isinstance(element.tag, str):

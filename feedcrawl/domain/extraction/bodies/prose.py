@@ -12,7 +12,9 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.extraction.bodies.furniture import BODY
+from feedcrawl.domain.extraction.bodies.introductions import is_introduced
 from feedcrawl.domain.extraction.bodies.weights import HEADINGS, INLINE, Weight, Weights, names
+from feedcrawl.domain.markup import drop
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -69,6 +71,8 @@ def trim(root: HtmlElement, weights: Weights, *, teasers: bool = True) -> None:
     links are kept: in a thread they are the names of those who post.
     """
     usual = _usual_density(root, weights)
+    lists = root.iter("ul", "ol", "dl", "table") if teasers else ()
+    introduced = {element for element in lists if is_introduced(element)}
     for element in list(root.iter()):
         weight = weights.get(element)
         if element is root or weight is None or not weight.total or element.getparent() is None:
@@ -76,9 +80,10 @@ def trim(root: HtmlElement, weights: Weights, *, teasers: bool = True) -> None:
         if (
             element.tag not in INLINE
             and element.tag not in _KEPT_WITH_PARENT
+            and introduced.isdisjoint(element.iter("ul", "ol", "dl", "table"))
             and _is_links(element, weight, usual, teasers=teasers)
         ):
-            element.drop_tree()
+            drop(element)
 
 
 def _value(body: HtmlElement, weights: Weights) -> None:

@@ -28,6 +28,7 @@ from feedcrawl.domain.extraction.bodies.polish import (
     mark_figures,
 )
 from feedcrawl.domain.extraction.bodies.prose import find_root, find_thread, trim, whole_articles
+from feedcrawl.domain.extraction.bodies.restoration import restore
 from feedcrawl.domain.extraction.embedded import embedded_html
 from feedcrawl.domain.extraction.fields.titles import title_element
 from feedcrawl.domain.extraction.kinds import page_kind
@@ -181,6 +182,12 @@ def by_markup(rung: str, html: str | None, *, titles: Iterable[str | None] = ())
         return None
     drop_headline(document, titles)
     return _candidate(rung, document)
+
+
+def with_figures_of(candidate: Candidate, prose: Candidate) -> Candidate:
+    """The candidate with the figures, tables and lists that prose has between the same lines."""
+    body = deepcopy(candidate.body)
+    return _candidate(candidate.rung, body) or candidate if restore(body, prose.body) else candidate
 
 
 def _titles(page: Page) -> tuple[str | None, ...]:

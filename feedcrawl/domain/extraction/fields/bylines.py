@@ -6,8 +6,8 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain.extraction.bodies.furniture import is_hidden
 from feedcrawl.domain.extraction.bodies.leads import squeezed
+from feedcrawl.domain.extraction.bodies.marks import is_hidden
 from feedcrawl.domain.extraction.bodies.weights import names
 from feedcrawl.domain.extraction.fields.persons import MAX_NAME_WORDS, is_person, split_names
 from feedcrawl.domain.extraction.fields.sites import key, site_keys

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.extraction.fields.sites import is_front, site_names
 from feedcrawl.domain.extraction.structured import text_at, values
-from feedcrawl.domain.images import image_source, is_pixel
+from feedcrawl.domain.figures.images import image_source, is_pixel
 from feedcrawl.domain.sanitize import safe_url
 from feedcrawl.domain.text import fold
 from feedcrawl.domain.urls import resolve, same_site

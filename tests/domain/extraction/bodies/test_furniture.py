@@ -2,7 +2,8 @@ import re
 
 import pytest
 
-from feedcrawl.domain.extraction.bodies.furniture import POSTS, clear_away, is_hidden
+from feedcrawl.domain.extraction.bodies.furniture import POSTS, clear_away
+from feedcrawl.domain.extraction.bodies.marks import is_hidden
 from feedcrawl.domain.markup import parse_html
 from feedcrawl.domain.text import canonical_text
 

@@ -1,6 +1,6 @@
 import pytest
 
-from feedcrawl.domain.images import image_source, is_pixel, show_images
+from feedcrawl.domain.figures.images import image_source, is_pixel, show_images
 from feedcrawl.domain.markup import parse_html
 
 DATA = "data:image/gif;base64,R0lGODlhAQABAAAAACw="
@@ -39,6 +39,11 @@ def tree(html):
         ("<img srcset=', 2x,, 100w'>", None),
         (f"<picture><source srcset='/s.webp 1x, /l.webp 2x'><img src='{DATA}'></picture>", "/l.webp"),
         ("<picture><source data-srcset=/late.webp><img></picture>", "/late.webp"),
+        ("<img src='/p.jpg?w=20&blur=50' srcset='/p.jpg?w=400 400w, /p.jpg?w=1200 1200w'>", "/p.jpg?w=1200"),
+        ("<img src=/p-20x13.jpg srcset='/p.jpg 1200w'>", "/p.jpg"),
+        ("<img src=/p-20x13.jpg>", "/p-20x13.jpg"),
+        ("<img src=/assets/placeholder.png data-cfsrc=/p.jpg>", "/p.jpg"),
+        ("<picture><source srcset='/l.webp 2x'><img src=/lazy.gif></picture>", "/l.webp"),
         ("<picture><source srcset=/other.webp><img src=a.jpg></picture>", "a.jpg"),
     ],
 )
@@ -51,19 +56,31 @@ def test_a_long_srcset_is_read_in_linear_time():
 
 
 @pytest.mark.parametrize(
-    ("html", "source"),
+    ("html", "sources"),
     [
-        (f"<img src='{DATA}'><noscript><img src=/shown.jpg></noscript>", "/shown.jpg"),
-        ("<img src=/blank.gif><noscript><a href=/><img data-src=/shown.jpg></a></noscript>", "/shown.jpg"),
-        ("<img src=a.jpg><p>text</p><noscript><img src=/pixel.gif></noscript>", "a.jpg"),
-        ("<img src=a.jpg><noscript>Please switch scripts on.</noscript>", "a.jpg"),
-        ("<picture><source srcset=/s.webp><img></picture>", "/s.webp"),
+        (f"<img src='{DATA}'><noscript><img src=/shown.jpg></noscript>", ["/shown.jpg"]),
+        ("<img src=/blank.gif><noscript><a href=/><img data-src=/shown.jpg></a></noscript>", ["/shown.jpg"]),
+        ("<img src=a.jpg><p>text</p><noscript><img src=/pixel.gif width=1></noscript>", ["a.jpg"]),
+        ("<img src=a.jpg><noscript>Please switch scripts on.</noscript>", ["a.jpg"]),
+        ("<picture><source srcset=/s.webp><img></picture>", ["/s.webp"]),
+        ("<picture><source srcset=/s.webp></picture>", ["/s.webp"]),
+        ("<noscript><img src=/shown.jpg></noscript>", ["/shown.jpg"]),
+        ("<a href=/x><noscript><img src=/shown.jpg></noscript></a>", ["/shown.jpg"]),
+        (f"<div><img src='{DATA}'></div><noscript><img src=/shown.jpg></noscript>", ["/shown.jpg"]),
+        (f"<noscript><img src=/shown.jpg></noscript><img src='{DATA}'>", ["/shown.jpg"]),
+        ("<div><img src=a.jpg></div><noscript><img src=a.jpg></noscript>", ["a.jpg"]),
+        ("<img aria-hidden=true src=/blur.jpg><img src=/shown.jpg>", ["/shown.jpg"]),
+        ("<img src=a.jpg><img src=a.jpg>", ["a.jpg"]),
+        ("<img src=a.jpg><img src=b.jpg>", ["a.jpg", "b.jpg"]),
+        ("<amp-img src=/shown.jpg></amp-img>", ["/shown.jpg"]),
     ],
 )
-def test_show_images(html, source):
+def test_show_images(html, sources):
     document = tree(html)
     show_images(document)
-    assert document.find(".//img").get("src") == source
+    for fallback in list(document.iter("noscript")):
+        fallback.drop_tree()
+    assert [image.get("src") for image in document.iter("img")] == sources
 
 
 @pytest.mark.parametrize(

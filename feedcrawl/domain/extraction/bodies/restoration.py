@@ -1,0 +1,109 @@
+"""What libraries drop from the article that they find: pictures, players, small tables and lists between its lines."""
+
+from __future__ import annotations
+
+from collections import deque
+from copy import deepcopy
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.extraction.bodies.leads import squeezed
+from feedcrawl.domain.extraction.bodies.polish import lines
+from feedcrawl.domain.figures.embeds import EMBEDS, embed_of
+from feedcrawl.domain.figures.images import is_pixel
+
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+    from lxml.html import HtmlElement
+
+_SHOWN = frozenset({"img", *EMBEDS})
+_ARRANGED = frozenset({"table", "ul", "ol", "dl"})
+_INNER = frozenset({"li", "dt", "dd", "td", "th", "tr", "tbody", "thead", "tfoot", "caption", "figcaption"}) | _ARRANGED
+_KEY = 120
+_MIN_STRANGE = 60  # letters; a longer line that the body does not have is no part of the article
+
+
+def restore(body: HtmlElement, prose: HtmlElement) -> bool:
+    """Put what a body lacks of the figures, tables and lists of `prose`, another reading of the page, where it stood.
+
+    A thing returns after the line that stands before it in both. True if any did. Changes `body`.
+    """
+    places: dict[str, deque[HtmlElement]] = {}
+    for line in lines(body):
+        places.setdefault(_key(line), deque()).append(_outermost(line, body))
+    shown = {_address(image) for image in body.iter(*_SHOWN)}
+    missing: list[HtmlElement] = []
+    last: HtmlElement | None = None
+    restored = False
+    for element in _in_order(prose):
+        if element.tag in _SHOWN or element.tag in _ARRANGED or element.tag == "figure":
+            if not _is_there(element, shown, places):
+                missing.append(element)
+            continue
+        key = _key(element)
+        if key in places:
+            place = places[key].popleft() if len(places[key]) > 1 else places[key][0]  # a repeated line, in order
+            restored = _insert(missing, last, place) or restored
+            missing, last = [], place
+        elif len(key) > _MIN_STRANGE:
+            restored = _insert(missing, last, None) or restored
+            missing, last = [], None
+    return _insert(missing, last, None) or restored
+
+
+def _in_order(prose: HtmlElement) -> list[HtmlElement]:
+    """The lines and the things of a tree, in document order; nothing that lies within one of them."""
+    found: list[HtmlElement] = []
+    taken: set[HtmlElement] = set()
+    leaves = set(lines(prose))
+    for element in prose.iterdescendants():
+        parent = element.getparent()
+        if parent in taken:
+            taken.add(element)
+        elif element.tag in _SHOWN or element.tag in _ARRANGED or element.tag == "figure":
+            taken.add(element)
+            found.append(element)
+        elif element in leaves and _key(element):
+            found.append(element)
+    return found
+
+
+def _is_there(element: HtmlElement, shown: set[str], places: Container[str]) -> bool:
+    images = [image for image in element.iter(*_SHOWN) if _address(image)]
+    if images:
+        return any(_address(image) in shown or is_pixel(image) for image in images)
+    said = [key for line in (element, *element.iterdescendants()) if (key := _key(line))]
+    return element.tag in _SHOWN or not said or any(key in places for key in said)
+
+
+def _insert(missing: list[HtmlElement], last: HtmlElement | None, following: HtmlElement | None) -> bool:
+    """Put things after the line before them, else before the line after them."""
+    for element in missing:
+        thing = deepcopy(element)
+        thing.tail = None
+        if last is not None and last.getparent() is not None:
+            last.addnext(thing)
+            last = thing
+        elif following is not None:
+            following.addprevious(thing)
+    return bool(missing) and (last is not None or following is not None)
+
+
+def _outermost(line: HtmlElement, body: HtmlElement) -> HtmlElement:
+    """The list, table or figure that a line belongs to, else the line."""
+    found = line
+    for kin in line.iterancestors():
+        if kin is body:
+            break
+        if kin.tag in _INNER or kin.tag == "figure":
+            found = kin
+    return found
+
+
+def _address(element: HtmlElement) -> str:
+    embed = embed_of(element) if element.tag in EMBEDS else None
+    return embed.url if embed else element.get("src") or ""
+
+
+def _key(element: HtmlElement) -> str:
+    return squeezed("".join(map(str, element.itertext())), _KEY)

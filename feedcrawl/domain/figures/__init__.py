@@ -1,0 +1,1 @@
+"""What an article shows beside its text: pictures, players of other sites, formulas."""

@@ -1,0 +1,83 @@
+"""Formulas: each is shown once, as presentation MathML (https://www.w3.org/TR/mathml-core/).
+
+Renderers write a formula up to three times: MathML, boxes or a picture for the eye, and TeX for copying.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+MATH_TAGS = frozenset({
+    "math", "merror", "mfrac", "mi", "mmultiscripts", "mn", "mo", "mover", "mpadded", "mphantom",
+    "mprescripts", "mroot", "mrow", "ms", "mspace", "msqrt", "mstyle", "msub", "msubsup", "msup", "mtable", "mtd",
+    "mtext", "mtr", "munder", "munderover", "none",
+})  # fmt: skip
+MATH_ATTRIBUTES = {
+    "math": {"display"},
+    "mi": {"mathvariant"},
+    "mo": {"form", "fence", "separator", "stretchy", "movablelimits", "accent"},
+    "mfrac": {"linethickness"},
+    "mspace": {"width"},
+    "mtd": {"columnspan", "rowspan"},
+    "munder": {"accentunder"},
+    "mover": {"accent"},
+    "munderover": {"accent", "accentunder"},
+}
+_FOR_PROGRAMS = frozenset({"annotation", "annotation-xml"})
+_TOKENS = ("mi", "mn", "mo", "ms", "mtext")
+_PREVIEW = "MathJax_Preview"
+_BOXES = frozenset({"katex", "MathJax", "MathJax_Display", "MathJax_CHTML", "MathJax_SVG", "mwe-math-element"})
+_MOST_LEVELS = 5
+
+
+def settle_formulas(tree: HtmlElement) -> None:
+    """Leave of each formula the presentation MathML alone; a formula without MathML stays as it is drawn.
+
+    A `math` element with other elements in it, or without identifiers, numbers and operators, is no formula: only its
+    text stays.
+    """
+    for math in list(tree.iter("math")):
+        _leave_presentation(math)
+        box = _box(math)
+        if box is not None:
+            _replace_drawing(box, math)
+        if not _is_formula(math):
+            for inner in list(math.iter()):
+                if inner.getparent() is not None and inner.tag in MATH_TAGS:
+                    inner.drop_tag()
+
+
+def _is_formula(math: HtmlElement) -> bool:
+    said = any((token.text or "").strip() for token in math.iter(*_TOKENS))
+    return said and all(inner.tag in MATH_TAGS and (inner is math or inner.tag != "math") for inner in math.iter())
+
+
+def _leave_presentation(math: HtmlElement) -> None:
+    for inner in list(math.iter(*_FOR_PROGRAMS)):
+        if inner.getparent() is not None:
+            inner.drop_tree()
+    for inner in list(math.iter("semantics")):
+        inner.drop_tag()
+
+
+def _box(math: HtmlElement) -> HtmlElement | None:
+    """The outermost element that a renderer made for a formula; None if MathML stands in the text itself."""
+    found = None
+    for level, kin in enumerate(math.iterancestors()):
+        if level >= _MOST_LEVELS:
+            break
+        if kin.tag == "mjx-container" or not _BOXES.isdisjoint((kin.get("class") or "").split()):
+            found = kin
+    return found
+
+
+def _replace_drawing(box: HtmlElement, math: HtmlElement) -> None:
+    """Put a formula in the place of the box that draws it, and remove the preview beside the box."""
+    before = box.getprevious()
+    if before is not None and not (before.tail or "").strip() and _PREVIEW in (before.get("class") or "").split():
+        before.drop_tree()
+    math.tail, box.tail = box.tail, None
+    box.getparent().replace(box, math)

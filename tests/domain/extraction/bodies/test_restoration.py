@@ -1,0 +1,58 @@
+import re
+
+import pytest
+from lxml import etree
+
+from feedcrawl.domain.extraction.bodies.restoration import restore
+from feedcrawl.domain.markup import parse_html
+
+ONE, TWO = "The first paragraph of the story.", "The second paragraph of the story."
+
+
+def tree(html):
+    document = parse_html(f"<body><div>{html}</div></body>")
+    assert document is not None
+    return document.find(".//div")
+
+
+@pytest.mark.parametrize(
+    ("body", "prose", "restored"),
+    [
+        ("<p>1</p><p>2</p>", "<p>1</p><div><img src=a></div><p>2</p>", "<p>1</p><img src=a><p>2</p>"),
+        (
+            "<p>1</p><p>2</p>",
+            "<p>1</p><figure><img src=a></figure><p>2</p>",
+            "<p>1</p><figure><img src=a></figure><p>2</p>",
+        ),
+        ("<p>1</p><p>2</p>", "<img src=a><p>1</p><p>2</p>", "<img src=a><p>1</p><p>2</p>"),
+        ("<p>1</p><p>2</p>", "<p>1</p><p>2</p><img src=a>", "<p>1</p><p>2</p><img src=a>"),
+        ("<p>1</p><p>2</p>", "<p>1</p><img src=a><img src=b><p>2</p>", "<p>1</p><img src=a><img src=b><p>2</p>"),
+        ("<p>1</p><img src=a><p>2</p>", "<p>1</p><figure><img src=a></figure><p>2</p>", "<p>1</p><img src=a><p>2</p>"),
+        ("<p>1</p><p>2</p>", "<p>1</p><img src=a width=1><p>2</p>", "<p>1</p><p>2</p>"),
+        (
+            "<p>1</p><p>2</p>",
+            "<p>1</p><table><tr><td>2024</td></tr></table><p>2</p>",
+            "<p>1</p><table><tr><td>2024</td></tr></table><p>2</p>",
+        ),
+        (
+            "<ul><li>1</li></ul><p>2</p>",
+            "<ul><li>1</li></ul><img src=a><p>2</p>",
+            "<ul><li>1</li></ul><img src=a><p>2</p>",
+        ),
+        ("<p>Another text.</p>", "<p>1</p><img src=a><p>2</p>", "<p>Another text.</p>"),
+    ],
+)  # fmt: skip
+def test_what_a_library_drops_returns_to_its_place(body, prose, restored):
+    def told(html):
+        return html.replace(">1<", f">{ONE}<").replace(">2<", f">{TWO}<")
+
+    changed = tree(told(body))
+    restore(changed, tree(told(prose)))
+    html = etree.tostring(changed, encoding="unicode", method="html")
+    assert re.sub(r'(?<=src=)"(\w)"', r"\1", html) == f"<div>{told(restored)}</div>"
+
+
+def test_a_long_strange_line_parts_the_story_from_what_follows():
+    body = tree(f"<p>{ONE}</p>")
+    restore(body, tree(f"<p>{ONE}</p><p>{'Something else that the other reading does not have. ' * 3}</p><img src=a>"))
+    assert body.find(".//img") is None
