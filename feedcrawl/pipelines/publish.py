@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from feedcrawl.store.subscriptions.entries import Entries
     from feedcrawl.telemetry.tracing import Tracer
 
-PRUNE_EVERY = 100
-"""Number of articles after which old entries of the set of attempted uids are removed."""
-
 
 @dataclass(frozen=True, slots=True)
 class PublishedStores:
@@ -63,7 +60,6 @@ class PublishPipeline:
         self._caches_pages = caches_pages
         self._now = now
         self._tracer = tracer
-        self._count = 0
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -94,15 +90,8 @@ class PublishPipeline:
         self._stores.events.trim(self._now().timestamp())
         if isinstance(item, Article):
             self._stores.files.ask(item)
-            self._prune()
         item.writes = None
         return item
-
-    def _prune(self) -> None:
-        """Removes old attempts at every hundredth article, so that the set is pruned as fast as it grows."""
-        if self._count % PRUNE_EVERY == 0:
-            self._stores.articles.prune_attempted(self._now().timestamp())
-        self._count += 1
 
     def _cache(self, article: Article) -> bool:
         if not article.html or not self._caches_pages:

@@ -232,22 +232,30 @@ class Articles:
         pipe.zremrangebyscore(keys.CANONICAL_FAILURES, "-inf", at - INDEX_LIFE_SEC)
 
     def attempted(self, pipe: Pipeline, uids: Iterable[str], at: float) -> None:
-        """Queues adding uids to the attempted ones; `prune_attempted` removes each 30 days after its attempt."""
+        """Queues adding uids to the attempted ones; `expire` removes each 30 days after its last attempt."""
         for uid in uids:
             pipe.sadd(keys.CANONICAL_ATTEMPTED, uid)
             pipe.zadd(keys.CANONICAL_ATTEMPTED_AT, {uid: at})
+        for key in (keys.CANONICAL_ATTEMPTED, keys.CANONICAL_ATTEMPTED_AT):
+            pipe.expire(key, INDEX_LIFE_SEC)  # without a worker nothing else removes them
 
-    def prune_attempted(self, now: float) -> int:
-        """Removes uids whose attempt was more than 30 days ago; returns their number."""
+    def expire(self, now: float) -> int:
+        """Removes attempts, failures and index entries of more than 30 days ago; returns their number.
+
+        Can run in a thread beside the event loop.
+        """
         before = now - INDEX_LIFE_SEC
-        old = self._client.zrangebyscore(keys.CANONICAL_ATTEMPTED_AT, "-inf", before, start=0, num=PRUNE_LIMIT)
-        if old:
+        removed = 0
+        while old := self._client.zrangebyscore(keys.CANONICAL_ATTEMPTED_AT, "-inf", before, start=0, num=PRUNE_LIMIT):
             with self._client.pipeline() as pipe:
                 pipe.srem(keys.CANONICAL_ATTEMPTED, *old)
                 in_order(pipe)
                 pipe.zrem(keys.CANONICAL_ATTEMPTED_AT, *old)
                 pipe.execute()
-        return len(old)
+            removed += len(old)
+        for key in (keys.CANONICAL_FAILURES, keys.ARTICLE_INDEX):
+            removed += self._client.zremrangebyscore(key, "-inf", before)
+        return removed
 
     def category_links(self, pipe: Pipeline, category: str, urls: Sequence[str]) -> None:
         """Queues adding canonical URLs to a category's links; the set expires 48 h after the last addition."""

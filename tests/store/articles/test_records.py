@@ -157,9 +157,27 @@ def test_attempted_uids_leave_after_thirty_days(
     queue(articles.attempted, ["a", "b"], now - INDEX_LIFE_SEC - 1)
     queue(articles.attempted, ["b", "c"], now)
     assert redis_client.smembers(keys.CANONICAL_ATTEMPTED) == {"a", "b", "c"}
-    assert articles.prune_attempted(now) == 1
+    assert articles.expire(now) == 1
     assert redis_client.smembers(keys.CANONICAL_ATTEMPTED) == {"b", "c"}
-    assert articles.prune_attempted(now) == 0
+    assert articles.expire(now) == 0
+    for key in (keys.CANONICAL_ATTEMPTED, keys.CANONICAL_ATTEMPTED_AT):  # they leave also where no worker runs
+        assert INDEX_LIFE_SEC - 5 < redis_client.ttl(key) <= INDEX_LIFE_SEC
+
+
+def test_all_that_is_old_leaves_at_once_however_much(
+    articles: Articles, queue: Callable[..., None], redis_client: redis.Redis
+) -> None:
+    now = time.time()
+    old = now - INDEX_LIFE_SEC - 1
+    redis_client.zadd(keys.CANONICAL_ATTEMPTED_AT, {f"u{number}": old for number in range(2500)})
+    redis_client.sadd(keys.CANONICAL_ATTEMPTED, *(f"u{number}" for number in range(2500)))
+    redis_client.zadd(keys.CANONICAL_FAILURES, {"u:FAIL_EMPTY": old, "v:FAIL_EMPTY": now})
+    redis_client.zadd(keys.ARTICLE_INDEX, {"u": old, "v": now})
+    queue(articles.attempted, ["new"], now)
+    assert articles.expire(now) == 2502
+    assert redis_client.smembers(keys.CANONICAL_ATTEMPTED) == {"new"}
+    assert redis_client.zrange(keys.CANONICAL_FAILURES, 0, -1) == ["v:FAIL_EMPTY"]
+    assert redis_client.zrange(keys.ARTICLE_INDEX, 0, -1) == ["v"]
 
 
 def test_links_of_a_category_live_after_the_last_addition(
