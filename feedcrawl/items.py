@@ -9,15 +9,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from feedcrawl.domain.articles.fields import ArticleFields
 from feedcrawl.domain.sites.owners import Sources
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from feedcrawl.domain.articles.joins import Known, Winner
+    from feedcrawl.domain.articles.page_records import FileState
+    from feedcrawl.domain.articles.records import MergeRecord
     from feedcrawl.domain.cadence import Decision
     from feedcrawl.domain.entries.identity import Identified
     from feedcrawl.domain.entries.recognition import Sighting
+    from feedcrawl.domain.entries.records import EntryAuthors, EntryEnclosures, EntryRawRefs
     from feedcrawl.domain.frontier.tasks import Lease
     from feedcrawl.domain.http.conditional import Validators
     from feedcrawl.domain.http.validators import Kind
@@ -39,9 +43,9 @@ class Entry:
     title: str | None
     summary: str | None
     content: str | None
-    authors: list[dict[str, str | None]]
+    authors: list[EntryAuthors]
     categories: list[str]
-    enclosures: list[dict[str, Any]]
+    enclosures: list[EntryEnclosures]
     published: str | None
     updated: str | None
     first_seen: str
@@ -53,10 +57,10 @@ class Entry:
     published_raw: str | None = None
     language: str | None = None
     image: str | None = None
-    raw_refs: list[dict[str, Any]] = field(default_factory=list)
+    raw_refs: list[EntryRawRefs] = field(default_factory=list)
     raw: str | None = None
     revision: int = 1
-    files: list[dict[str, Any]] = field(default_factory=list)
+    files: list[FileState] = field(default_factory=list)
     type: Literal["entry"] = "entry"
 
 
@@ -176,12 +180,12 @@ class Article:
     canonical_url: str = ""
     content_hash: str = ""
     categories: list[str] = field(default_factory=list)
-    files: list[dict[str, Any]] = field(default_factory=list)
-    record: dict[str, Any] = field(default_factory=dict)
+    files: list[FileState] = field(default_factory=list)
+    record: ArticleFields = field(default_factory=ArticleFields)
     merged_into: str | None = None
     """The article whose story this one is, be it under the same uid."""
     winner: Winner | None = None
-    join: dict[str, Any] | None = None
+    join: MergeRecord | None = None
     """How two articles became one, where they did, as it is kept."""
     known: Known = field(default=None)  # type: ignore[assignment]  # set by the dedupe step, for the steps after it
     updated: bool = False

@@ -11,7 +11,7 @@ import ipaddress
 import re
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from fastapi import Depends, Request
 from fastapi.concurrency import run_in_threadpool
@@ -97,7 +97,7 @@ def needs(scope: Scope) -> Callable[..., Awaitable[Caller]]:
     """
 
     async def caller(
-        request: Request, _bearer: Annotated[Any, Depends(_BEARER)], _cookie: Annotated[Any, Depends(_BY_COOKIE)]
+        request: Request, _bearer: Annotated[object, Depends(_BEARER)], _cookie: Annotated[object, Depends(_BY_COOKIE)]
     ) -> Caller:
         found = await identify(request)
         if found.token_id is not None:

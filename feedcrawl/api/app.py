@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from anyio.to_thread import current_default_thread_limiter
 from fastapi import FastAPI
@@ -43,6 +43,7 @@ from feedcrawl.store.redis.errors import StoreUnavailable
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from feedcrawl.api.schemas import Spec
     from feedcrawl.wiring import Wiring
 
 OPEN = (health.router, websub.router)
@@ -93,7 +94,7 @@ async def _serving(app: FastAPI) -> AsyncIterator[None]:
 class Api(FastAPI):
     """The framework's application with the OpenAPI document of this project."""
 
-    def openapi(self) -> dict[str, Any]:
+    def openapi(self) -> Spec:
         """The document, made once."""
         if self.openapi_schema is None:
             self.openapi_schema = openapi.completed(super().openapi())

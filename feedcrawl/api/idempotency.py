@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from base64 import b64decode, b64encode
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, Required, TypedDict
 
 from fastapi.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
@@ -92,11 +92,18 @@ async def _name(request: Request) -> str | None:
     return hashlib.sha256("\n".join((caller.actor, request.url.path, request.url.query, key)).encode()).hexdigest()
 
 
+class _Cached(TypedDict, total=False):
+    mark: Required[str]
+    status: int
+    headers: dict[str, str]
+    body: str
+
+
 def _begin(answers: Answers, name: str, mark: str) -> Response | None:
     text = answers.begin(name, mark)
     if text is None:
         return None
-    said: dict[str, Any] = json.loads(text) if text.startswith("{") else {"mark": text}
+    said: _Cached = json.loads(text) if text.startswith("{") else {"mark": text}
     if said["mark"] != mark:
         raise Refusal("idempotency_mismatch", "this Idempotency-Key was used with another body")
     if "status" not in said:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from feedcrawl.api import problems, schemas
 
@@ -27,7 +27,7 @@ _KEY: Final = {
 }
 
 
-def completed(document: dict[str, Any]) -> dict[str, Any]:
+def completed(document: schemas.Spec) -> schemas.Spec:
     """The document of the routes with the named schemas, and with what is true of many routes."""
     document["components"]["schemas"] |= schemas.components()
     for method, operation in _operations(document):
@@ -40,7 +40,7 @@ def completed(document: dict[str, Any]) -> dict[str, Any]:
     return document
 
 
-def _add_statuses(method: str, operation: dict[str, Any]) -> None:
+def _add_statuses(method: str, operation: schemas.Spec) -> None:
     """Documents the problems of a request body, and the key of a POST that may be repeated."""
     statuses = BODY_STATUSES if "requestBody" in operation else ()
     if method == "post":
@@ -50,6 +50,6 @@ def _add_statuses(method: str, operation: dict[str, Any]) -> None:
     operation["responses"] = dict(sorted({**found, **operation["responses"]}.items()))
 
 
-def _operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _operations(document: schemas.Spec) -> Iterator[tuple[str, schemas.Spec]]:
     for methods in document["paths"].values():
         yield from methods.items()

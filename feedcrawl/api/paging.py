@@ -7,7 +7,7 @@ import json
 import math
 import re
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from fastapi import Query
 from fastapi.responses import JSONResponse
@@ -16,6 +16,8 @@ from pydantic import AfterValidator, BeforeValidator
 from feedcrawl.domain.errors import Refusal
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from fastapi import Request
     from fastapi.responses import Response
 
@@ -25,7 +27,7 @@ MAX_LIMIT: Final = 200
 _RFC3339: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[Tt ].*)?")
 
 
-def _as_text(value: Any) -> Any:
+def _as_text(value: object) -> object:
     """Refuses a time that is not text: a bare number may be seconds or milliseconds."""
     if isinstance(value, str) and not _RFC3339.fullmatch(value):
         raise ValueError("a time must have the form 2026-11-28T12:00:00Z")
@@ -66,7 +68,7 @@ def place_of(cursor: str | None) -> Place | None:
     return place
 
 
-def shown(request: Request, content: dict[str, Any], after: Place | None) -> Response:
+def shown(request: Request, content: Mapping[str, object], after: Place | None) -> Response:
     """A page, with the cursor of the next page as `next`, and the next page's address as a link (RFC 8288)."""
     cursor = None if after is None else cursor_of(after)
     headers = {} if cursor is None else {"Link": f'<{address(request, cursor=cursor)}>; rel="next"'}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from fastapi import FastAPI, Request
+
+    from feedcrawl.api.schemas import Spec
 
 MEDIA_TYPE = "application/problem+json"
 CROSS_SITE = "cross_site"
@@ -100,7 +102,9 @@ class ComeAgain(Refusal):
         self.retry_after_sec = retry_after_sec
 
 
-def problem(code: str, detail: str, status: int, headers: Mapping[str, str] | None = None, **more: Any) -> JSONResponse:
+def problem(
+    code: str, detail: str, status: int, headers: Mapping[str, str] | None = None, **more: object
+) -> JSONResponse:
     """A problem: `type` and `code` give the reason code, `title` names the status, `detail` says what to do."""
     said = {
         "type": f"urn:feedcrawl:{code}",
@@ -189,12 +193,12 @@ _PROBLEM = schemas.component(
 )
 
 
-def answers(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def answers(*statuses: int) -> dict[int | str, Spec]:
     """Documentation of the problems that a route may answer with, including those of all routes with a caller."""
     return documented(*ALWAYS, *statuses)
 
 
-def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def documented(*statuses: int) -> dict[int | str, Spec]:
     """Documentation of the problems with these statuses."""
     return {
         status: {"description": HTTPStatus(status).phrase, "content": {MEDIA_TYPE: {"schema": _PROBLEM}}}

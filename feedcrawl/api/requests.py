@@ -9,7 +9,7 @@ import re
 import time
 import uuid
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers, MutableHeaders
 
@@ -55,7 +55,7 @@ class Requests:
             logger.info("request", extra=_said(scope, status, time.monotonic() - began))
 
 
-def _said(scope: Scope, status: int, took_sec: float) -> dict[str, Any]:
+def _said(scope: Scope, status: int, took_sec: float) -> dict[str, object]:
     route = getattr(scope.get("route"), "path", None)
     said = {"method": scope["method"], "route": route, "http_status": status, "seconds": round(took_sec, 4)}
     return said | {"actor": scope["state"].get("actor")}

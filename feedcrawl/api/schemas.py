@@ -3,36 +3,36 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from feedcrawl.domain.schemas import fields_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from feedcrawl.domain.schemas import Schema
+Spec: TypeAlias = dict[str, Any]
+"""A part of the OpenAPI document, as the framework types it."""
+
+_COMPONENTS: Final[dict[str, Spec]] = {}
 
 
-_COMPONENTS: Final[dict[str, Schema]] = {}
-
-
-def component(name: str, content: Schema) -> Schema:
+def component(name: str, content: Spec) -> Spec:
     """A reference to a schema that the document lists under `name`, from which client generators name a class."""
     assert _COMPONENTS.setdefault(name, content) == content, f"two components are named {name}"
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def components() -> dict[str, Schema]:
+def components() -> dict[str, Spec]:
     """The named schemas of all routes."""
     return dict(sorted(_COMPONENTS.items()))
 
 
 @cache
-def _published(kind: type) -> Schema:
+def _published(kind: type) -> Spec:
     return {"description": " ".join((kind.__doc__ or "").split()), **fields_of(kind)}
 
 
-def published(kind: type, *, without: Iterable[str] = (), **more: Schema) -> Schema:
+def published(kind: type, *, without: Iterable[str] = (), **more: Spec) -> Spec:
     """The schema of a record, without some of its fields and with others."""
     found = _published(kind)
     left = {field: value for field, value in found["properties"].items() if field not in set(without)}
@@ -40,35 +40,35 @@ def published(kind: type, *, without: Iterable[str] = (), **more: Schema) -> Sch
     return {**found, "properties": left | more, "required": [*required, *more]}
 
 
-def only(kind: type, fields: Iterable[str]) -> Schema:
+def only(kind: type, fields: Iterable[str]) -> Spec:
     """The published schema of a record with only some of its fields."""
     return published(kind, without=set(_published(kind)["properties"]) - set(fields))
 
 
-def fields(**properties: Schema) -> Schema:
+def fields(**properties: Spec) -> Spec:
     """An object that has these fields and no others."""
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
-def page_of(name: str, item: Schema) -> Schema:
+def page_of(name: str, item: Spec) -> Spec:
     """A page of items under their name, and the cursor of the next page."""
     more = {"type": ["string", "null"], "description": "`cursor` of the next page; null on the last"}
-    listed: Schema = {"type": "array", "items": item}
+    listed: Spec = {"type": "array", "items": item}
     return fields(**{name: listed, "next": more})
 
 
-def document(description: str, media_type: str) -> Schema:
+def document(description: str, media_type: str) -> Spec:
     """A documented response in another program's format."""
     kind = "object" if media_type.partition(";")[0].endswith("json") else "string"
     return answer(description, {"type": kind, "description": description}, media_type.partition(";")[0])
 
 
-def answer(description: str, content: Schema, media_type: str = "application/json") -> Schema:
+def answer(description: str, content: Spec, media_type: str = "application/json") -> Spec:
     """A documented response."""
     return {"description": description, "content": {media_type: {"schema": content}}}
 
 
-def text_or_bytes(*media_types: str) -> Schema:
+def text_or_bytes(*media_types: str) -> Spec:
     """The content of an uploaded file, which is read whatever its Content-Type is."""
     texts = {each.partition(";")[0]: {"schema": {"type": "string"}} for each in media_types}
     return {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}, **texts}

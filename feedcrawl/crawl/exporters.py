@@ -50,11 +50,11 @@ def records(item: Any) -> Iterator[dict[str, Any]]:
         yield plain(ItemAdapter(item).asdict())
 
 
-def _with_type(kind: str, record: Mapping[str, Any]) -> dict[str, Any]:
+def _with_type(kind: str, record: Mapping[str, object]) -> dict[str, Any]:
     return {"type": kind, **plain({name: value for name, value in record.items() if name != "type"})}
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """A value in JSON form: times as RFC 3339, bytes as text or else base64, sets as lists, lone surrogates
     replaced.
     """
@@ -133,7 +133,7 @@ def columns() -> list[str]:
     return list(dict.fromkeys((*_COLUMNS, *_ARTICLE, *(field.name for field in fields(Entry)))))
 
 
-def _for_xml(value: Any) -> Any:
+def _for_xml(value: object) -> Any:
     if isinstance(value, str):
         return _CONTROL.sub("\ufffd", value)
     if isinstance(value, dict):

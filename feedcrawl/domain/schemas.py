@@ -11,11 +11,12 @@ from types import NoneType
 from typing import (
     TYPE_CHECKING,
     Annotated,
-    Any,
     Final,
     Literal,
     NotRequired,
+    TypedDict,
     TypeVar,
+    Unpack,
     get_args,
     get_origin,
     get_type_hints,
@@ -24,16 +25,63 @@ from typing import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-Schema = dict[str, Any]
+
+_Head = TypedDict("_Head", {"$schema": str, "$id": str})
+
+
+class Keywords(TypedDict, total=False):
+    """Keywords of JSON Schema that a value must satisfy."""
+
+    pattern: str
+    format: str
+    minimum: float
+    maximum: float
+    minLength: int
+    maxLength: int
+    contentMediaType: str
+
+
+class Alternative(TypedDict, total=False):
+    """A set of fields that a record may have; the schema of a field that must be absent is False."""
+
+    properties: dict[str, Schema | Literal[False]]
+    required: list[str]
+
+
+class Schema(Keywords, total=False):
+    """A JSON Schema, of a record or of a part of a record."""
+
+    type: str | list[str]
+    title: str
+    description: str
+    properties: dict[str, Schema]
+    required: list[str]
+    additionalProperties: bool
+    items: Schema
+    enum: list[str | int | None]
+    const: str | int
+    oneOf: list[Alternative]
+
+
+class Document(_Head, Schema):
+    """A JSON Schema as it is published."""
+
+
 T = TypeVar("T", bound=type)
 
-_JSON_TYPES: Final = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
+_JSON_TYPES: Final[Mapping[object, str]] = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    NoneType: "null",
+}
 
 
 class About:
     """The meaning of a field, and keywords of JSON Schema that its value must satisfy (`pattern`, `minimum`, …)."""
 
-    def __init__(self, meaning: str = "", **keywords: Any) -> None:
+    def __init__(self, meaning: str = "", **keywords: Unpack[Keywords]) -> None:
         self.meaning = meaning
         self.keywords = keywords
 
@@ -64,10 +112,10 @@ class Record:
 
     name: str
     title: str
-    either: tuple[Mapping[str, Any], ...] = ()
+    either: tuple[Alternative, ...] = ()
 
 
-def record(name: str, title: str, *either: Mapping[str, Any]) -> Callable[[T], T]:
+def record(name: str, title: str, *either: Alternative) -> Callable[[T], T]:
     """A decorator that declares a TypedDict as a published record."""
 
     def declare(kind: T) -> T:
@@ -95,20 +143,22 @@ def fields_of(kind: type) -> Schema:
     }
 
 
-def schema(kind: type) -> Schema:
+def schema(kind: type) -> Document:
     """The published JSON Schema of a record."""
     declared = published_as(kind)
-    head = {
+    found: Document = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:feedcrawl:schema:{declared.name}",
         "title": declared.title,
         "description": " ".join((kind.__doc__ or "").split()),
+        **fields_of(kind),
     }
-    either = {"oneOf": list(declared.either)} if declared.either else {}
-    return head | fields_of(kind) | either
+    if declared.either:
+        found["oneOf"] = list(declared.either)
+    return found
 
 
-def _field(hint: Any) -> Schema:
+def _field(hint: object) -> Schema:
     if get_origin(hint) is NotRequired:
         return _field(get_args(hint)[0])
     if get_origin(hint) is not Annotated:
@@ -116,12 +166,13 @@ def _field(hint: Any) -> Schema:
     inner, *metadata = get_args(hint)
     found = _field(inner)
     for each in metadata:
-        found |= {"description": each.meaning} if each.meaning else {}
-        found |= each.keywords
+        if each.meaning:
+            found["description"] = each.meaning
+        found = {**found, **each.keywords}
     return found
 
 
-def _type(hint: Any) -> Schema:
+def _type(hint: object) -> Schema:
     if get_origin(hint) is Literal:
         return _words(get_args(hint))
     if get_origin(hint) is list:
@@ -132,21 +183,28 @@ def _type(hint: Any) -> Schema:
         return {"type": "object"}
     if options := get_args(hint):
         return _union([_field(each) for each in options])
+    assert isinstance(hint, type)
     return fields_of(hint)
 
 
-def _words(words: tuple[object, ...]) -> Schema:
-    kinds = {"type": _JSON_TYPES[type(words[0])]}
-    return kinds | ({"const": words[0]} if len(words) == 1 else {"enum": list(words)})
+def _words(words: tuple[str | int, ...]) -> Schema:
+    kind = _JSON_TYPES[type(words[0])]
+    return {"type": kind, "const": words[0]} if len(words) == 1 else {"type": kind, "enum": list(words)}
 
 
 def _union(options: list[Schema]) -> Schema:
     merged: Schema = {}
     for each in options:
-        merged |= {key: value for key, value in each.items() if key != "type"}
+        merged = {**merged, **each}
+    merged.pop("type")
     if "enum" in merged and {"type": "null"} in options:
         merged["enum"] = [*merged["enum"], None]
-    return {"type": [each["type"] for each in options]} | merged
+    return {"type": [name for each in options for name in _type_names(each)], **merged}
+
+
+def _type_names(field: Schema) -> list[str]:
+    kinds = field.get("type", "string")
+    return [kinds] if isinstance(kinds, str) else kinds
 
 
 def table(kind: type) -> str:
@@ -166,7 +224,6 @@ def _rows(found: Schema, prefix: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _shown(field: Schema) -> str:
-    kinds = field.get("type", "string")
-    names = [kinds] if isinstance(kinds, str) else kinds
+    names = _type_names(field)
     special = {"uuid": "UUID", "date-time": "time"}.get(field.get("format", ""))
     return " or ".join(special if special and name == "string" else name for name in names)

@@ -6,7 +6,10 @@ The stores that a crawl needs (frontier, subscriptions, records of entries and a
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 MASK: Final = "***"
 
@@ -57,14 +60,19 @@ def without_secrets(text: str) -> str:
     return parameter.sub(rf"\1{MASK}", text) if "=" in text or "%" in text else text
 
 
-def record_without_secrets(value: Any) -> Any:
-    """A JSON value with `without_secrets` applied to every text in it; other values unchanged."""
+def record_without_secrets(record: Mapping[str, object]) -> dict[str, object]:
+    """A JSON object with `without_secrets` applied to every text in it; other values unchanged."""
+    return {name: value_without_secrets(value) for name, value in record.items()}
+
+
+def value_without_secrets(value: object) -> object:
+    """A JSON value as `record_without_secrets` returns it."""
     if isinstance(value, str):
         return without_secrets(value)
     if isinstance(value, dict):
-        return {name: record_without_secrets(each) for name, each in value.items()}
+        return record_without_secrets(value)
     if isinstance(value, list | tuple):
-        return [record_without_secrets(each) for each in value]
+        return [value_without_secrets(each) for each in value]
     return value
 
 

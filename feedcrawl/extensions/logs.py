@@ -21,7 +21,7 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.log import TopLevelFormatter, get_scrapy_root_handler
 
 from feedcrawl.domain.errors import Refusal
-from feedcrawl.domain.secrets import record_without_secrets, without_secrets
+from feedcrawl.domain.secrets import value_without_secrets, without_secrets
 from feedcrawl.store.disk.files import DiskUnavailable
 from feedcrawl.store.redis.errors import StoreUnavailable
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
-    Event = dict[str, Any]
+    Event = dict[str, object]
 
 _START_UP = frozenset({
     "scrapy.utils.log", "scrapy.addons", "scrapy.middleware", "scrapy.crawler", "scrapy.statscollectors",
@@ -144,10 +144,10 @@ class Lines(logging.Formatter):
         return self._render(event)
 
 
-def _shown(value: Any) -> Any:
+def _shown(value: object) -> object:
     """A field's value in a form that JSON can encode, without the secrets of URLs."""
     plain = isinstance(value, str | int | float | dict | list | tuple | None)
-    return record_without_secrets(value if plain else repr(value))
+    return value_without_secrets(value if plain else repr(value))
 
 
 def _as_json(event: Event) -> str:
@@ -163,11 +163,11 @@ class Console:
     def __call__(self, event: Event) -> str:
         """The line; its time is cut to seconds."""
         level, trace = str(event.pop("level")), event.pop("exception", None)
-        source, at, message = str(event.pop("logger")), event.pop("timestamp"), escaped(str(event.pop("event")))
+        source, at, message = (str(event.pop(name)) for name in ("logger", "timestamp", "event"))
         shown = f"\x1b[{_LEVEL_COLOURS.get(level, '0')}m{level}\x1b[0m" if self._colours else level
         where = "" if event or source.startswith("feedcrawl") else f"{source}: "
         pairs = [f"{key}={quoted(value)}" for key, value in event.items() if value is not None]
-        line = " ".join([f"{at[:10]} {at[11:19]}Z [{shown}] {where}{message}", *pairs])
+        line = " ".join([f"{at[:10]} {at[11:19]}Z [{shown}] {where}{escaped(message)}", *pairs])
         return line if trace is None else "\n    ".join([line, *map(escaped, str(trace).splitlines())])
 
 

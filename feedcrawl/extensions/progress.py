@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import sys
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self, TypedDict
 
 from rich import box
 from rich.console import Console
@@ -114,11 +114,27 @@ class _Above(io.TextIOBase):
         return True
 
 
-def summary(stats: Mapping[str, Any]) -> dict[str, Any]:
+class Summary(TypedDict):
+    """Numbers of a crawl, in the order of the closing table."""
+
+    polls: int
+    polls_by_result: dict[str, int]
+    entries_new: int
+    entries_changed: int
+    articles_stored: int
+    articles_merged: int
+    articles_failed: int
+    failures: dict[str, int]
+    requests: int
+    bytes: int
+    elapsed_sec: float
+
+
+def summary(stats: Mapping[str, float]) -> Summary:
     """Numbers of a crawl so far: polls by result, entries, articles, failures by code, requests and bytes."""
 
     def below(prefix: str) -> dict[str, int]:
-        found = {name.removeprefix(prefix): count for name, count in stats.items() if name.startswith(prefix)}
+        found = {name.removeprefix(prefix): int(count) for name, count in stats.items() if name.startswith(prefix)}
         return {name: count for name, count in sorted(found.items()) if "/" not in name}
 
     def count(name: str) -> int:
@@ -140,7 +156,7 @@ def summary(stats: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def line(counts: Mapping[str, Any], waiting: int | None) -> str:
+def line(counts: Summary, waiting: int | None) -> str:
     """The live line."""
     failures = ", ".join(f"{name} {count}" for name, count in counts["failures"].items())
     parts = (
@@ -153,7 +169,7 @@ def line(counts: Mapping[str, Any], waiting: int | None) -> str:
     return " · ".join(parts)
 
 
-def table(counts: Mapping[str, Any], reason: str) -> Table:
+def table(counts: Summary, reason: str) -> Table:
     """The closing table."""
     shown = Table(box=box.SIMPLE, show_header=False, title=f"crawl {reason}", title_justify="left")
     for name, count in counts.items():
@@ -161,7 +177,7 @@ def table(counts: Mapping[str, Any], reason: str) -> Table:
             for detail, number in count.items():
                 shown.add_row(f"  {detail}", str(number))
         elif name == "elapsed_sec":
-            shown.add_row("elapsed", duration(count))
+            shown.add_row("elapsed", duration(counts["elapsed_sec"]))
         else:
             shown.add_row(name.replace("_", " "), str(count))
     return shown

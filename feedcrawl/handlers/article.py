@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from feedcrawl.domain.frontier.outcome import Outcome
+    from feedcrawl.domain.frontier.payloads import Patch, Payload
     from feedcrawl.domain.frontier.tasks import Lease
     from feedcrawl.domain.models import Extraction
     from feedcrawl.services.articles.media import Prepared
@@ -80,7 +81,7 @@ class ArticleTasks(Answers):
                 self._merge_unfetched(lease, uid)
                 return None
         if lease.id in self._prepared.done:
-            patch = {"url": asked_url(lease.task)}
+            patch: Patch = {"url": asked_url(lease.task)}
             self.leases.done(lease, status="fetched", reason="already_stored", patch=patch)
             return None
         config = self.wired.config
@@ -209,8 +210,8 @@ class ArticleTasks(Answers):
             published = resolve(article.extraction.canonical_url or canonical, fetched)  # not its canonical form
             task = article.lease.task
             chain = [*task.payload.get("redirect_chain", ()), fetched]
-            payload = {**task.payload, "redirect_chain": chain}
-            patch = {"url": published, "host": hostname(published), "payload": payload}
+            payload: Payload = {**task.payload, "redirect_chain": chain}
+            patch: Patch = {"url": published, "host": hostname(published), "payload": payload}
             self.leases.give_back(article.lease, reason="robots_of_canonical", patch=patch)
             return True
         if not allowed:

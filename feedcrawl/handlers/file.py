@@ -89,8 +89,14 @@ class FileTasks(Answers):
         self, request: Request, reason: str, http_status: int | None, detail: str = "", *, dead_letter: bool = True
     ) -> None:
         self._tell(request, reason, detail)
-        ending = {"status": "dead", "reason": reason, "dead_letter": dead_letter, "http_status": http_status}
-        self.leases.done(request.meta["lease"], **ending, patch={"last_error": reason})
+        self.leases.done(
+            request.meta["lease"],
+            status="dead",
+            reason=reason,
+            dead_letter=dead_letter,
+            http_status=http_status,
+            patch={"last_error": reason},
+        )
 
     def _tell(self, request: Request, reason: str, detail: str) -> None:
         task = request.meta["lease"].task

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from feedcrawl import wiring
 from feedcrawl.exceptions import LeaseLost
@@ -11,12 +11,19 @@ from feedcrawl.services.articles import publication
 from feedcrawl.telemetry.tracing import traced
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from scrapy.crawler import Crawler
 
+    from feedcrawl.domain.articles.fields import ArticleFields
+    from feedcrawl.domain.entries.records import EntryRecord
     from feedcrawl.services.articles.files import FileService
     from feedcrawl.services.frontier.leases import Leases
     from feedcrawl.store.disk.ndjson import NdjsonFile
     from feedcrawl.telemetry.tracing import Tracer
+
+
+R = TypeVar("R", bound="Mapping[str, object]")
 
 
 class DiskPipeline:
@@ -27,7 +34,13 @@ class DiskPipeline:
     """
 
     def __init__(
-        self, leases: Leases, files: FileService, *, entries: NdjsonFile, articles: NdjsonFile, tracer: Tracer
+        self,
+        leases: Leases,
+        files: FileService,
+        *,
+        entries: NdjsonFile[EntryRecord],
+        articles: NdjsonFile[ArticleFields],
+        tracer: Tracer,
     ) -> None:
         self._leases = leases
         self._files = files
@@ -39,8 +52,13 @@ class DiskPipeline:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Shares the crawler's files."""
         wired = wiring.of(crawler)
-        lines = {"entries": wired.entry_lines, "articles": wired.article_lines}
-        return cls(wired.leases, wired.files, **lines, tracer=wired.tracer)
+        return cls(
+            wired.leases,
+            wired.files,
+            entries=wired.entry_lines,
+            articles=wired.article_lines,
+            tracer=wired.tracer,
+        )
 
     @traced("disk")
     def process_item(self, item: Any) -> Any:
@@ -48,14 +66,14 @@ class DiskPipeline:
         if isinstance(item, (FeedPoll, Article)):
             self._files.attach(item)
         if isinstance(item, FeedPoll) and (item.new or item.changed):
-            self._append(self._entries, item, *map(vars, (*item.new, *item.changed)))
+            self._append(self._entries, item, [vars(entry) for entry in (*item.new, *item.changed)])
         elif isinstance(item, Article):
             item.record = publication.record(item)
             if item.status == "success" and item.merged_into is None:
-                self._append(self._articles, item, {"type": "article", **item.record})
+                self._append(self._articles, item, [{"type": "article", **item.record}])
         return item
 
-    def _append(self, lines: NdjsonFile, item: FeedPoll | Article, *records: dict[str, Any]) -> None:
+    def _append(self, lines: NdjsonFile[R], item: FeedPoll | Article, records: Sequence[Mapping[str, object]]) -> None:
         if not self._leases.confirms(item.lease):
             raise LeaseLost(item.lease)
         lines.append(item.at.date(), *records)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Histogram, start_http_server
 from prometheus_client.core import CounterMetricFamily
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class StatsCounters(Collector):
     """The counters of `names.COUNTERS`. A counter without labels starts at 0, because rates need a first value."""
 
-    def __init__(self, stats: Callable[[], Mapping[str, Any]]) -> None:
+    def __init__(self, stats: Callable[[], Mapping[str, float]]) -> None:
         self._stats = stats
 
     def collect(self) -> Iterator[CounterMetricFamily]:
@@ -28,7 +28,7 @@ class StatsCounters(Collector):
         return (_counter(metric, stats) for metric in COUNTERS)
 
 
-def _counter(metric: Metric, stats: Mapping[str, Any]) -> CounterMetricFamily:
+def _counter(metric: Metric, stats: Mapping[str, float]) -> CounterMetricFamily:
     family = CounterMetricFamily(metric.full_name, metric.meaning, labels=metric.labels)
     if not metric.labels:
         family.add_metric([], sum(stats.get(name, 0) for name in metric.stats))

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
+    from opentelemetry.util.types import AttributeValue
+
     from feedcrawl.domain.frontier.tasks import Lease
 
 _W3C: Final = TraceContextTextMapPropagator()
@@ -82,7 +84,7 @@ class Spans:
             span.set_status(StatusCode.ERROR, reason)
         span.end()
 
-    def start(self, name: str, lease: Lease, attributes: Mapping[str, Any]) -> Span:
+    def start(self, name: str, lease: Lease, attributes: Mapping[str, AttributeValue]) -> Span:
         """Starts the span of a step; the caller ends it with the span's `end()`."""
         return self._tracer.start_span(name, _parent(lease), SpanKind.CLIENT, attributes)
 
@@ -128,5 +130,5 @@ def _parent(lease: Lease) -> Context:
     return _W3C.extract({_HEADER: traceparent(lease.task.payload) or ""}, Context())
 
 
-def _named(attributes: Mapping[str, Any]) -> dict[str, Any]:
+def _named(attributes: Mapping[str, object]) -> dict[str, Any]:
     return {f"feedcrawl.{name}": value for name, value in attributes.items() if value not in (None, "")}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from feedcrawl.domain.frontier.tasks import Lease
 
-Step = TypeVar("Step", bound="Callable[..., Any]")
+Step = TypeVar("Step", bound="Callable[..., object]")
 _NOTHING: Final = nullcontext()
 
 
@@ -65,6 +65,10 @@ class Untraced:
         """Does nothing."""
 
 
+class _Traced(Protocol):
+    _tracer: Tracer
+
+
 def tracer_for(*, on: bool) -> Tracer:
     """The tracer for FEEDCRAWL_TRACING. ValueError if tracing is on and OpenTelemetry is not installed."""
     if not on:
@@ -85,14 +89,14 @@ def traced(name: str) -> Callable[[Step], Step]:
         if inspect.iscoroutinefunction(step):
 
             @wraps(step)
-            async def soon(self: Any, item: Any) -> Any:
+            async def soon(self: _Traced, item: object) -> object:
                 with self._tracer.span(name, getattr(item, "lease", None)):
                     return await step(self, item)
 
             return cast("Step", soon)
 
         @wraps(step)
-        def now(self: Any, item: Any) -> Any:
+        def now(self: _Traced, item: object) -> object:
             with self._tracer.span(name, getattr(item, "lease", None)):
                 return step(self, item)
 

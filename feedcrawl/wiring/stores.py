@@ -40,6 +40,9 @@ from feedcrawl.store.subscriptions.registry import Registry
 if TYPE_CHECKING:
     from scrapy.settings import Settings
 
+    from feedcrawl.domain.articles.fields import ArticleFields
+    from feedcrawl.domain.articles.page_records import FileRecord
+    from feedcrawl.domain.entries.records import EntryRecord
     from feedcrawl.store.frontier.interface import Frontier
     from feedcrawl.store.redis.client import Client
 
@@ -229,17 +232,17 @@ class Stores:
         return ImportJobs(self.client)
 
     @cached_property
-    def entry_lines(self) -> NdjsonFile:
+    def entry_lines(self) -> NdjsonFile[EntryRecord]:
         """The lines of entries/<day>.ndjson."""
         return NdjsonFile(self.config.data_dir / "entries")
 
     @cached_property
-    def article_lines(self) -> NdjsonFile:
+    def article_lines(self) -> NdjsonFile[ArticleFields]:
         """The lines of articles/<day>.ndjson."""
         return NdjsonFile(self.config.data_dir / "articles")
 
     @cached_property
-    def file_lines(self) -> NdjsonFile:
+    def file_lines(self) -> NdjsonFile[FileRecord]:
         """The lines of files/<day>.ndjson."""
         return NdjsonFile(self.config.data_dir / FOLDER)
 

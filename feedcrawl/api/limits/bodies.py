@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from starlette.requests import ClientDisconnect
 
@@ -94,7 +94,7 @@ def check_json(body: bytes) -> None:
         raise Refusal("bad_json", f"the body must be strict JSON: {str(error)[:200]}") from None
 
 
-def _once(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:
+def _once(pairs: list[tuple[str, object]]) -> Mapping[str, object]:
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("a name stands twice in one object")

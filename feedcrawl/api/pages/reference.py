@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import json
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from feedcrawl.domain.schemas import Schema
+    from feedcrawl.api.schemas import Spec
 
 Type = list[tuple[str, bool]]
 """Words of a type; True for the name of a record of this document, to which the page links."""
 _REF: Final = "$ref"
 
 
-def shown(document: dict[str, Any]) -> dict[str, Any]:
+def shown(document: Spec) -> dict[str, object]:
     """`groups`: the operations by topic; `records`: the named schemas, problems of all routes included."""
-    rows = sorted(_operations(document), key=lambda each: each["tag"])
+    rows = sorted(_operations(document), key=_tag)
     records = document["components"]["schemas"]
     return {
-        "groups": [(tag, list(each)) for tag, each in groupby(rows, key=lambda each: each["tag"])],
+        "groups": [(tag, list(each)) for tag, each in groupby(rows, key=_tag)],
         "records": [
             {"name": name, "meaning": each.get("description", ""), "fields": list(_fields(each))}
             for name, each in records.items()
@@ -29,7 +29,11 @@ def shown(document: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def type_of(schema: Schema) -> Type:
+def _tag(operation: Mapping[str, object]) -> str:
+    return str(operation["tag"])
+
+
+def type_of(schema: Spec) -> Type:
     """A type in words: `array of Feed`, `string (date-time) or null`, `ok or ready`."""
     if _REF in schema:
         return [(schema[_REF].rpartition("/")[2], True)]
@@ -41,7 +45,7 @@ def type_of(schema: Schema) -> Type:
     return _joined([_kind(kind, schema) for kind in ([kinds] if isinstance(kinds, str) else kinds)])
 
 
-def _kind(kind: str, schema: Schema) -> Type:
+def _kind(kind: str, schema: Spec) -> Type:
     if kind == "array":
         return [("array of ", False), *type_of(schema.get("items", {}))]
     form = schema.get("format") if kind == "string" else None
@@ -55,7 +59,7 @@ def _joined(types: list[Type]) -> Type:
     return joined
 
 
-def _operations(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _operations(document: Spec) -> Iterator[dict[str, object]]:
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
             yield {
@@ -74,27 +78,27 @@ def _operations(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
             }
 
 
-def _parameter(found: Mapping[str, Any]) -> dict[str, Any]:
+def _parameter(found: Spec) -> dict[str, object]:
     note = f"in the {found['in']}" + (", required" if found["required"] and found["in"] != "path" else "")
     return _field(found["name"], found["schema"], note) | {"meaning": found.get("description", "")}
 
 
-def _fields(schema: Schema) -> Iterator[dict[str, Any]]:
+def _fields(schema: Spec) -> Iterator[dict[str, object]]:
     required = schema.get("required", ())
     for name, each in schema.get("properties", {}).items():
         yield _field(name, each, "" if name in required else "may be absent")
 
 
-def _field(name: str, schema: Schema, note: str) -> dict[str, Any]:
+def _field(name: str, schema: Spec, note: str) -> dict[str, object]:
     return {"name": name, "type": type_of(schema), "note": note, "meaning": schema.get("description", "")}
 
 
-def _contents(found: Mapping[str, Any]) -> list[dict[str, Any]]:
-    content: Mapping[str, Any] = found.get("content", {})
+def _contents(found: Spec) -> list[dict[str, object]]:
+    content: Spec = found.get("content", {})
     return [{"media_type": kind, "type": type_of(each.get("schema", {}))} for kind, each in content.items()]
 
 
-def _example(document: dict[str, Any], operation: dict[str, Any]) -> str:
+def _example(document: Spec, operation: Spec) -> str:
     """An example body, if one is documented."""
     schema = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
     named = schema.get(_REF, "").rpartition("/")[2]

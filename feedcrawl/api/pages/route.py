@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import parse_qsl
 
 from fastapi import Depends, Request
@@ -30,7 +30,7 @@ MAX_PASTED_BYTES = 16 << 20
 class PageRoute(APIRoute):
     """A route whose errors are pages too; a caller that must log in is redirected to the login."""
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+    def get_route_handler(self) -> Callable[[Request], Coroutine[None, None, Response]]:
         """The handler of the route, which raises nothing that has a name."""
         handle = super().get_route_handler()
 
@@ -53,7 +53,7 @@ class PageRoute(APIRoute):
         return handled
 
 
-def context(request: Request, now: datetime, caller: Caller | None, here: str) -> dict[str, Any]:
+def context(request: Request, now: datetime, caller: Caller | None, here: str) -> dict[str, object]:
     """The context of every page: its reader, its path, and the time."""
     return {
         "caller": caller,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
@@ -14,6 +14,8 @@ from feedcrawl.wiring import Wiring
 
 if TYPE_CHECKING:
     from argparse import Namespace
+
+    from feedcrawl.domain.articles.records import MergeRecord
 
 
 @on(Wiring)
@@ -41,13 +43,13 @@ SAID = {
 }
 
 
-def line(join: dict[str, Any]) -> str:
+def line(join: MergeRecord) -> str:
     """A merge in one line."""
     figure = "" if join["similarity"] is None else f" {join['similarity']:.3f}"
     who = f"{join['at']}  {join['uid']} → {join['winner']}  {join['why']}{figure}"
     return f"{who}  {join['url']}  {join['title'] or ''}"
 
 
-def details(join: dict[str, Any]) -> list[str]:
+def details(join: MergeRecord) -> list[str]:
     """A merge in full."""
     return [f"{name:>14}  {json.dumps(value, ensure_ascii=False)}" for name, value in join.items()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from feedcrawl.console.output import DONE, UNUSABLE, json_array, say
 from feedcrawl.console.stores import on
@@ -16,6 +16,8 @@ from feedcrawl.wiring.stores import Stores
 
 if TYPE_CHECKING:
     from argparse import Namespace
+
+    from feedcrawl.domain.subscriptions.published import FeedRecord
 
 
 _COLUMNS: Final = ("feed", "title", "categories", "last result", "last fetch", "next poll", "errors", "id")
@@ -48,7 +50,7 @@ def run(wired: Stores, args: list[str], opts: Namespace) -> int:
     return UNUSABLE if unknown else DONE
 
 
-def _row(feed: dict[str, Any]) -> tuple[object, ...]:
+def _row(feed: FeedRecord) -> tuple[object, ...]:
     schedule, stats = feed["schedule"], feed["stats"]
     return (
         feed["url"],

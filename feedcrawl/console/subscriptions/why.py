@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterable, Iterator, Mapping
 
+    from feedcrawl.domain.subscriptions.published import JournalLineRecord
     from feedcrawl.domain.subscriptions.records import Feed
 
 SHOWN = 200
@@ -84,9 +85,10 @@ def hub(said: Mapping[str, Any] | None) -> Iterator[str]:
     yield f"  {said['pushes']} pushes with news{last}; {said['misses']} misses; {relied}"
 
 
-def fetch(line: dict[str, Any]) -> str:
+def fetch(line: JournalLineRecord) -> str:
     """A line of the journal."""
-    counts = " ".join(f"{name}={line[name]}" for name in ("new", "changed", "known", "over_limit") if line.get(name))
+    named = ((name, line.get(name)) for name in ("new", "changed", "known", "over_limit"))
+    counts = " ".join(f"{name}={number}" for name, number in named if number)
     detail = f" — {line['detail']}" if line.get("detail") else ""
     status = line.get("http_status", "-")
     return f"  {line.get('at')}  {status!s:>3}  {line.get('result')}  {counts}  next {line.get('next_at')}{detail}"

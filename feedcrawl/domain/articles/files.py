@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, TypedDict
 
 from feedcrawl.domain.errors import InvalidUrl, Refusal
 from feedcrawl.domain.frontier.tasks import Task
@@ -13,6 +13,8 @@ from feedcrawl.domain.urls import hostname, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from feedcrawl.domain.articles.page_records import FileState
 
 Role = Literal["enclosure", "image"]
 
@@ -97,17 +99,36 @@ def wishes(urls: Iterable[str], role: Role) -> list[Wish]:
     return list(found.values())
 
 
-def link(wish: Wish, known: Mapping[str, Any] | None) -> dict[str, Any]:
+class KnownState(TypedDict):
+    """The state of a file, the same for all records that name it; fields as in FileState."""
+
+    status: Literal["pending", "stored", "failed"]
+    reason: str | None
+    sha256: str | None
+    content_type: str | None
+    size_bytes: int | None
+    path: str | None
+    machine: str | None
+
+
+def link(wish: Wish, known: KnownState | None) -> FileState:
     """The state of a file in a record, in the shape of docs/data-format.md; `known`: the stored state, if any."""
     if wish.reason:
         known = state("failed", reason=wish.reason)
     return {"url": wish.url, "role": wish.role, **(known or state("pending"))}
 
 
-def state(status: Literal["pending", "stored", "failed"], **said: str | int | None) -> dict[str, Any]:
-    """The state of a file, the same for all records that name it."""
-    names = ("reason", "sha256", "content_type", "size_bytes", "path", "machine")
-    return {"status": status, **{name: said.get(name) for name in names}}
+def state(status: Literal["pending", "failed"], *, reason: str | None = None) -> KnownState:
+    """The state of a file that is not stored."""
+    return {
+        "status": status,
+        "reason": reason,
+        "sha256": None,
+        "content_type": None,
+        "size_bytes": None,
+        "path": None,
+        "machine": None,
+    }
 
 
 def patterns(text: str) -> tuple[str, ...]:

@@ -12,14 +12,23 @@ have codes of their own; `last_error_message` contains the reason code of logs a
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 from uuid import UUID, uuid5
 
 from feedcrawl.domain.errors import Refusal
+from feedcrawl.domain.json_values import known_fields
 from feedcrawl.domain.secrets import without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from feedcrawl.domain.articles.page_records import (
+        MediaCapabilities,
+        MediaFragments,
+        MediaRecord,
+        MediaRevisions,
+        PageError,
+    )
 
 Status = Literal["pending", "extracting", "ready_for_reading", "failed", "duplicate"]
 Step = Literal["start", "succeed", "fail", "join", "part", "retry"]
@@ -77,15 +86,15 @@ class Media:
     processing_completed_at: str | None = None
     failed_at: str | None = None
     failure_stage: str | None = None
-    last_error_code: str | None = None
+    last_error_code: PageError | None = None
     last_error_message: str | None = None
     duplicate_of: str | None = None
     content_hash: str | None = None
-    revisions: tuple[dict[str, str], ...] = ()
+    revisions: tuple[MediaRevisions, ...] = ()
     earlier_attempts: int = 0
     request_id: str | None = None
 
-    def to_record(self) -> dict[str, Any]:
+    def to_record(self) -> dict[str, object]:
         """The record as JSON values, without the fields that are not set."""
         return {name: value for name, value in asdict(self).items() if value not in (None, (), 0)}
 
@@ -100,9 +109,9 @@ def new_media(uid: str, url: str, at: str, request_id: str | None = None) -> Med
     return Media(media_id(uid), uid, url, created_at=at, updated_at=at, request_id=request_id)
 
 
-def media_from(record: Mapping[str, Any]) -> Media:
+def media_from(record: Mapping[str, object]) -> Media:
     """The record that `to_record` wrote; unknown names are ignored."""
-    known = {name: record[name] for name in Media.__dataclass_fields__ if name in record}
+    known = known_fields(Media, record)
     return Media(**{**known, "revisions": tuple(known.get("revisions", ()))})
 
 
@@ -138,7 +147,8 @@ def succeeded(media: Media, at: str, *, canonical_url: str, content_hash: str) -
     status = after(media.processing_status, "succeed")
     revisions = media.revisions
     if content_hash != media.content_hash:
-        revisions = ({"content_hash": content_hash, "at": at}, *revisions)[:MAX_REVISIONS]
+        newest: MediaRevisions = {"content_hash": content_hash, "at": at}
+        revisions = (newest, *revisions)[:MAX_REVISIONS]
     return replace(
         media,
         processing_status=status,
@@ -194,26 +204,45 @@ def already_done(media: Media, since: str) -> bool:
     return done and media.processing_completed_at is not None and media.processing_completed_at >= since
 
 
-def fragments(html: str, text: str) -> list[dict[str, Any]]:
+def fragments(html: str, text: str) -> list[MediaFragments]:
     """The parts of an article for its readers: a single part with the whole text. A version's parts never change."""
     return [{"idx": 0, "html_sanitized": html, "canonical_text": text}]
 
 
-def capabilities(media: Media, parts: Sequence[dict[str, Any]]) -> dict[str, bool]:
+def capabilities(media: Media, parts: Sequence[MediaFragments]) -> MediaCapabilities:
     """The readers' permissions: all of them once the article is stored, none before."""
     is_there = media.processing_status == "ready_for_reading" and bool(parts)
-    return dict.fromkeys(("can_read", "can_highlight", "can_quote"), is_there)
+    return {"can_read": is_there, "can_highlight": is_there, "can_quote": is_there}
 
 
-def public(media: Media, parts: list[dict[str, Any]]) -> dict[str, Any]:
+def public(media: Media, parts: list[MediaFragments]) -> MediaRecord:
     """The page record for readers: every public field, with permissions and parts of the article."""
-    record = asdict(media)
-    del record["earlier_attempts"]
-    derived = {"duplicate": media.processing_status == "duplicate", "capabilities": capabilities(media, parts)}
-    return {**record, "revisions": list(media.revisions), **derived, "fragments": parts}
+    return {
+        "media_id": media.media_id,
+        "uid": media.uid,
+        "requested_url": media.requested_url,
+        "created_at": media.created_at,
+        "updated_at": media.updated_at,
+        "processing_status": media.processing_status,
+        "canonical_url": media.canonical_url,
+        "processing_attempts": media.processing_attempts,
+        "processing_started_at": media.processing_started_at,
+        "processing_completed_at": media.processing_completed_at,
+        "failed_at": media.failed_at,
+        "failure_stage": media.failure_stage,
+        "last_error_code": media.last_error_code,
+        "last_error_message": media.last_error_message,
+        "duplicate_of": media.duplicate_of,
+        "content_hash": media.content_hash,
+        "revisions": list(media.revisions),
+        "request_id": media.request_id,
+        "duplicate": media.processing_status == "duplicate",
+        "capabilities": capabilities(media, parts),
+        "fragments": parts,
+    }
 
 
-def error_code(code: str, reason: str) -> str:
+def error_code(code: str, reason: str) -> PageError:
     """The error code of a failure in page records."""
     if reason == "sanitize_failed":
         return "E_SANITIZATION_FAILED"

@@ -8,7 +8,7 @@ import json
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from lxml import etree
@@ -17,6 +17,8 @@ from feedcrawl.domain.dates import moment, rfc3339
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from feedcrawl.domain.articles.fields import ArticleFields
 
 ATOM_TYPE: Final = "application/atom+xml; charset=utf-8"
 JSON_TYPE: Final = "application/feed+json; charset=utf-8"
@@ -62,7 +64,7 @@ class OutEntry:
     language: str | None = None
 
 
-def entry_of(article: Mapping[str, Any]) -> OutEntry:
+def entry_of(article: ArticleFields) -> OutEntry:
     """The entry of an article record in the shape of docs/data-format.md."""
     return OutEntry(
         uid=article["uid"],
@@ -124,7 +126,7 @@ def _link(parent: etree._Element, rel: str, url: str | None) -> None:
 
 def json_feed(feed: OutFeed, entries: Sequence[OutEntry]) -> bytes:
     """A JSON Feed document with the same entries and ids as the Atom document."""
-    fields: dict[str, Any] = {
+    fields = {
         "version": "https://jsonfeed.org/version/1.1",
         "title": feed.title,
         "feed_url": iri(feed.self_url),
@@ -136,7 +138,7 @@ def json_feed(feed: OutFeed, entries: Sequence[OutEntry]) -> bytes:
     return json.dumps(_known(fields), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
-def _item(entry: OutEntry) -> dict[str, Any]:
+def _item(entry: OutEntry) -> dict[str, object]:
     return _known(
         {
             "id": _id(entry),
@@ -155,7 +157,7 @@ def _item(entry: OutEntry) -> dict[str, Any]:
     )
 
 
-def _known(fields: dict[str, Any]) -> dict[str, Any]:
+def _known(fields: Mapping[str, object]) -> dict[str, object]:
     return {name: value for name, value in fields.items() if value is not None}
 
 

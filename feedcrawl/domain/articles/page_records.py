@@ -7,6 +7,8 @@ from typing import Annotated, Literal, TypedDict
 
 from feedcrawl.domain.schemas import About, Count, FilePlace, MediaType, Positive, Sha256, Uid, WebUrl, record
 
+PageError = Literal["E_INGEST_TIMEOUT", "E_INGEST_FAILED", "E_SANITIZATION_FAILED"]
+
 
 class MediaRevisions(TypedDict):
     """The part `revisions` of a record."""
@@ -52,7 +54,7 @@ class MediaRecord(TypedDict):
     failed_at: Annotated[str | None, About("Time of the last final failure", format="date-time")]
     failure_stage: Annotated[str | None, About("Always extract")]
     last_error_code: Annotated[
-        Literal["E_INGEST_TIMEOUT", "E_INGEST_FAILED", "E_SANITIZATION_FAILED"] | None,
+        PageError | None,
         About("E_INGEST_TIMEOUT, E_INGEST_FAILED or E_SANITIZATION_FAILED; null after a success"),
     ]
     last_error_message: Annotated[str | None, About("Failure code, reason code and description; null after a success")]

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, NotRequired, TypedDict
 from feedcrawl.domain.articles.page_records import FileState
 from feedcrawl.domain.schemas import (
     About,
+    Alternative,
     Count,
     HttpStatus,
     JsonList,
@@ -80,7 +81,10 @@ class ArticleRecord(TypedDict):
     ]
 
 
-ARTICLE_HASH_EITHER = (
+MergeReason = Literal["canonical", "same_text", "near_text"]
+
+
+ARTICLE_HASH_EITHER: tuple[Alternative, ...] = (
     {
         "properties": {
             "status": {"const": "success"},
@@ -202,9 +206,7 @@ class MergeRecord(TypedDict):
 
     uid: Annotated[Uid, About("The merged uid: that of the page, or of the requested URL if the page names another")]
     winner: Annotated[Uid, About("The uid of the article that this one was merged into")]
-    why: Annotated[
-        Literal["canonical", "same_text", "near_text"], About("canonical, same_text or near_text, as in article_merged")
-    ]
+    why: Annotated[MergeReason, About("canonical, same_text or near_text, as in article_merged")]
     similarity: Annotated[Share | None, About("Share of text in common, 0 to 1; null if a URL led to the winner")]
     lacked: Annotated[list[str], About("Categories that the winner got by this merge")]
     at: Annotated[str, About("Time of the merge", format="date-time")]

@@ -6,12 +6,14 @@ import hashlib
 import json
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, cast
 
 from feedcrawl.domain.errors import Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
+
+    from feedcrawl.domain.articles.fields import ArticleFields
 
 Outcome = Literal["same", "changed", "gained", "lost", "fails_otherwise", "fails_as_before", "skipped"]
 """`gained`: there was no article, now there is one. `lost`: the extraction fails now; the stored article stays.
@@ -25,8 +27,7 @@ FIELDS: Final = (
 """The fields of an article that are compared; the text by its hash, the HTML by a digest."""
 _KEPT: Final = (*FIELDS, "uid", "url", "canonical_url", "final_url", "category", "categories", "feed_id", "entry_uid",
                 "fetch_id", "fetched_at", "fetched_ts", "failure", "outgoing", "rendered", "status")  # fmt: skip
-_LISTS: Final = frozenset({"authors", "categories"})
-_NUMBERS: Final[dict[str, Callable[[Any], float]]] = {"text_len": int, "fetched_ts": float}
+
 _DIGEST_CHARS: Final = 16
 
 
@@ -61,7 +62,7 @@ class Replayed:
     outcome: Outcome
     reason: str = ""
     """Why the capture was skipped, or the failure (`FAIL_EMPTY: no_text …`)."""
-    changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
+    changes: Mapping[str, tuple[object, object]] = field(default_factory=dict)
     written: bool = False
 
 
@@ -80,26 +81,22 @@ def moment(text: str, *, end: bool = False) -> datetime:
     return datetime.combine(day + timedelta(days=int(end)), time(), UTC)
 
 
-def outline(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of an article's record (line or HASH) that a replay needs, with a digest in place of the HTML."""
-    kept = {name: record[name] for name in _KEPT if record.get(name) not in (None, "")}
-    for name in _LISTS & kept.keys():
-        kept[name] = json.loads(kept[name]) if isinstance(kept[name], str) else kept[name]
-    for name in _NUMBERS.keys() & kept.keys():
-        kept[name] = _NUMBERS[name](kept[name])
+def outline(record: ArticleFields) -> ArticleFields:
+    """The fields of an article's record that a replay needs, with a digest in place of the HTML."""
+    kept = cast("ArticleFields", {name: record.get(name) for name in _KEPT if record.get(name) not in (None, "")})
     if "content_html" in kept:
         html = str(kept["content_html"]).encode("utf-8", "replace")
         kept["content_html"] = hashlib.sha256(html).hexdigest()[:_DIGEST_CHARS]
     return kept
 
 
-def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+def differences(before: ArticleFields, after: ArticleFields) -> dict[str, tuple[object, object]]:
     """The fields in which two outlines differ; a missing value and an empty list are both None."""
     pairs = ((name, before.get(name) or None, after.get(name) or None) for name in FIELDS)
     return {name: (old, new) for name, old, new in pairs if old != new}
 
 
-def outcome(before: Mapping[str, Any] | None, after: Mapping[str, Any] | str) -> Outcome:
+def outcome(before: ArticleFields | None, after: ArticleFields | str) -> Outcome:
     """The outcome of an extraction.
 
     `before`: outline of the stored article or failure, None if nothing is stored. `after`: outline of the new article,
@@ -115,7 +112,7 @@ def outcome(before: Mapping[str, Any] | None, after: Mapping[str, Any] | str) ->
     return "changed" if differences(before, after) else "same"
 
 
-def version(uid: str, after: Mapping[str, Any]) -> str:
+def version(uid: str, after: ArticleFields) -> str:
     """The name of a version, the same for the same fields; other fields with the same text have another name."""
     text = json.dumps([after.get(name) for name in FIELDS], ensure_ascii=False)
     digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from feedcrawl.domain.cadence.arrivals import SMALLEST_WINDOW, Arrivals
 from feedcrawl.domain.cadence.skip_windows import DAYS, HOURS
@@ -15,6 +15,8 @@ from feedcrawl.domain.models import PublisherHints
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from feedcrawl.domain.json_values import JsonObject
 
 T = TypeVar("T")
 
@@ -47,7 +49,7 @@ def from_json(text: str) -> PollState:
     that is not JSON.
     """
     loaded = json.loads(text)
-    fields: dict[str, Any] = loaded if isinstance(loaded, dict) else {}
+    fields: JsonObject = loaded if isinstance(loaded, dict) else {}
     return PollState(
         interval_sec=number(fields, "interval"),
         ewma_sec=number(fields, "ewma"),
@@ -59,7 +61,7 @@ def from_json(text: str) -> PollState:
     )
 
 
-def written(known: Arrivals) -> dict[str, Any]:
+def written(known: Arrivals) -> dict[str, object]:
     """The estimate of a feed's arrivals, under short names."""
     week = known.week
     return {
@@ -101,7 +103,7 @@ def read_arrivals(fields: object) -> Arrivals | None:
     )
 
 
-def read_hints(fields: Mapping[str, Any]) -> PublisherHints:
+def read_hints(fields: Mapping[str, object]) -> PublisherHints:
     """The publisher's hints among the fields."""
     ttl, period = number(fields, "ttl"), number(fields, "period")
     return PublisherHints(
@@ -112,7 +114,7 @@ def read_hints(fields: Mapping[str, Any]) -> PublisherHints:
     )
 
 
-def number(fields: Mapping[str, Any], name: str) -> float | None:
+def number(fields: Mapping[str, object], name: str) -> float | None:
     """A finite number, or None."""
     return finite(fields.get(name))
 
@@ -132,20 +134,20 @@ def unmasked(every: Sequence[T], bits: float | None) -> frozenset[T]:
     return frozenset(one for place, one in enumerate(every) if int(bits) >> place & 1) if bits else frozenset()
 
 
-def numbers(fields: Mapping[str, Any], name: str) -> tuple[float, ...]:
+def numbers(fields: Mapping[str, object], name: str) -> tuple[float, ...]:
     """A list of finite numbers; empty if it holds any other value."""
     values = [finite(value) for value in listed(fields, name)]
     found = tuple(value for value in values if value is not None)
     return found if len(found) == len(values) else ()
 
 
-def digits(fields: Mapping[str, Any], name: str) -> str:
+def digits(fields: Mapping[str, object], name: str) -> str:
     """The digits of a week; empty if the value is invalid."""
     text = fields.get(name)
     return text if isinstance(text, str) and _WEEK.fullmatch(text) else ""
 
 
-def listed(fields: Mapping[str, Any], name: str) -> list[Any]:
+def listed(fields: Mapping[str, object], name: str) -> list[object]:
     """The value if it is a list, else an empty list."""
     value = fields.get(name)
     return value if isinstance(value, list) else []

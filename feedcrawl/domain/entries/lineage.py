@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Final, Literal
+from typing import Final, Literal
+
+from feedcrawl.domain.json_values import known_fields
 
 Rung = Literal["id", "link", "hash"]
 """The origin of an entry's uid: its native id, its canonical link, or a digest of its content."""
@@ -119,8 +121,8 @@ class KnownEntry:
 
 def known_from_json(text: str) -> KnownEntry:
     """The lineage from JSON that `to_json` of this or another version wrote."""
-    record: dict[str, Any] = json.loads(text)
+    values = known_fields(KnownEntry, json.loads(text))
     for name in ("published", "first_seen", "last_seen", "revised_at", "edited"):
-        record[name] = datetime.fromisoformat(record[name]) if record.get(name) else None
-    record.setdefault("id_key", None)
-    return KnownEntry(**{field.name: record[field.name] for field in fields(KnownEntry) if field.name in record})
+        values[name] = datetime.fromisoformat(values[name]) if values.get(name) else None
+    values.setdefault("id_key", None)
+    return KnownEntry(**values)

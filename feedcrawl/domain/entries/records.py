@@ -44,6 +44,26 @@ class EntryRawRefs(TypedDict):
     note: Annotated[str | None, About("Always null")]
 
 
+class EntryValues(TypedDict):
+    """The fields of an entry that its publisher wrote."""
+
+    canonical_link: str | None
+    article_uid: str | None
+    link: str | None
+    title: str | None
+    summary: str | None
+    content: str | None
+    authors: list[EntryAuthors]
+    categories: list[str]
+    enclosures: list[EntryEnclosures]
+    published: str | None
+    updated: str | None
+    published_raw: str | None
+    language: str | None
+    image: str | None
+    raw: str | None
+
+
 @record("entry", "Entry")
 class EntryRecord(TypedDict):
     """One version of one entry of a feed: a line of entries/<day>.ndjson."""

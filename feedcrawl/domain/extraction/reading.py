@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final, NotRequired, TypedDict, Unpack
 
 from feedcrawl.domain.errors import NoArticle
 from feedcrawl.domain.extraction.ladder import extract
@@ -11,7 +11,19 @@ from feedcrawl.domain.extraction.page import MIN_STORY, decode
 from feedcrawl.domain.http.refresh import find_refresh
 from feedcrawl.domain.models import Extraction  # noqa: TC001 - what a child answers is decoded by this annotation
 
+if TYPE_CHECKING:
+    from feedcrawl.domain.models import FeedContent, SourceRules
+
 REFRESH: Final = "refresh"
+
+
+class ExtractionArguments(TypedDict):
+    """The named arguments of `extract`."""
+
+    url: str
+    rules: NotRequired[SourceRules | None]
+    feed: NotRequired[FeedContent | None]
+    image_proxy: NotRequired[str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +41,12 @@ class PageReading:
 
 
 def read_article(
-    body: bytes, content_type: str | None, *, min_chars: int, refresh: str | None = None, **about: Any
+    body: bytes,
+    content_type: str | None,
+    *,
+    min_chars: int,
+    refresh: str | None = None,
+    **about: Unpack[ExtractionArguments],
 ) -> PageReading:
     """The article in the bytes of a page; never raises NoArticle. `about` are the named arguments of `extract`.
 
@@ -49,7 +66,7 @@ def read_article(
     return read
 
 
-def _read(html: str, min_chars: int, **about: Any) -> PageReading:
+def _read(html: str, min_chars: int, **about: Unpack[ExtractionArguments]) -> PageReading:
     if len(html) < min_chars:
         return PageReading(html, code="too_short", detail=f"{len(html)} characters")
     try:

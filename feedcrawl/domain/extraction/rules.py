@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cssselect import SelectorError
 from lxml import etree
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _XPATH = ("/", "./")
 
 
-def select(tree: HtmlElement, selectors: Iterable[str]) -> list[Any]:
+def select(tree: HtmlElement, selectors: Iterable[str]) -> list[object]:
     """What the first of the selectors finds that finds anything: elements, or strings of an XPath.
 
     XPath begins with `/` or `./`; everything else is CSS. A selector that cannot be read finds nothing.
@@ -66,7 +66,7 @@ def _path(selector: str) -> str:
     return selector if selector.startswith(_XPATH) else CSSSelector(selector, translator="html").path
 
 
-def _matches(tree: HtmlElement, selector: str) -> list[Any]:
+def _matches(tree: HtmlElement, selector: str) -> list[object]:
     try:
         found = tree.xpath(_path(selector))
     except (SelectorError, etree.XPathError, ValueError):
@@ -74,7 +74,7 @@ def _matches(tree: HtmlElement, selector: str) -> list[Any]:
     return found if isinstance(found, list) else [found]
 
 
-def _text(found: Any) -> str:
+def _text(found: object) -> str:
     if isinstance(found, HtmlElement):
         return fold(found.get("datetime") or found.get("content") or text_of(found))
     return fold(str(found))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from html import unescape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from feedcrawl.domain.json_values import JsonObject
 from feedcrawl.domain.text import fold, plain_text
 
 if TYPE_CHECKING:
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
 
     from lxml.html import HtmlElement
 
-Thing = dict[str, Any]
+    from feedcrawl.domain.json_values import Json
+
+Thing = JsonObject
 
 MAX_LENGTH = 1 << 20
 MAX_THINGS = 2000
@@ -55,14 +58,14 @@ def text_at(thing: Thing, *names: str) -> str | None:
     return None
 
 
-def values(value: Any) -> list[Any]:
+def values(value: Json) -> list[Json]:
     """A property's values as a list: JSON-LD writes one value without brackets."""
     if value is None:
         return []
     return value if isinstance(value, list) else [value]
 
 
-def load_json(text: str) -> Any:
+def load_json(text: str) -> Json:
     """The value of a script's JSON, None if it has none.
 
     Forgiven are comments around it, raw line ends in strings and trailing commas.
@@ -72,13 +75,14 @@ def load_json(text: str) -> Any:
     text = _WRAPPING.sub("", _WRAPPING.sub("", text)).strip().rstrip(";")
     for candidate in (text, _TRAILING_COMMA.sub("", text)):
         try:
-            return json.loads(candidate, strict=False)
+            value: Json = json.loads(candidate, strict=False)
         except (ValueError, RecursionError):
             continue
+        return value
     return None
 
 
-def _typed(value: Any) -> Iterator[Thing]:
+def _typed(value: Json) -> Iterator[Thing]:
     """All objects with a type, outermost first, however they nest."""
     waiting, seen = [value], 0
     while waiting and seen < MAX_THINGS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Final, cast, get_args
 
 from feedcrawl.domain.errors import InvalidUrl, Refusal
 from feedcrawl.domain.frontier.tasks import Kind, Origin, Task
@@ -14,6 +14,8 @@ from feedcrawl.domain.urls import hostname, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from feedcrawl.domain.frontier.payloads import Payload
 
 _ID: Final[dict[Kind, re.Pattern[str]]] = {
     "article": re.compile(r"[0-9a-f]{16}"),
@@ -31,7 +33,7 @@ class Letter:
     """A dead letter: its text as stored in the list, and the fields of that text (empty if it is no JSON object)."""
 
     text: str
-    said: Mapping[str, Any]
+    said: Mapping[str, object]
 
     @property
     def name(self) -> str:
@@ -116,7 +118,7 @@ def age_sec(text: str) -> float:
     return float(found[1]) * _UNITS[found[2]]
 
 
-def task_of(record: Mapping[str, Any], priority: int) -> Task | None:
+def task_of(record: Mapping[str, object], priority: int) -> Task | None:
     """The task that became this dead letter, as first enqueued; None if kind and uid do not identify a task."""
     uid = record.get("uid")
     kind = next((each for each, form in _ID.items() if record.get("kind") == each and form.fullmatch(str(uid))), None)
@@ -126,7 +128,7 @@ def task_of(record: Mapping[str, Any], priority: int) -> Task | None:
     chain = payload.pop("redirect_chain", None)
     payload.pop("temporary", None)
     url = resolve(str(chain[0] if isinstance(chain, list) and chain else record.get("url")))
-    origin: Origin = record["origin"] if record.get("origin") in get_args(Origin) else "queue"
+    origin: Origin = next((each for each in get_args(Origin) if record.get("origin") == each), "queue")
     depth = record.get("depth", 0)
     return Task(
         id=uid,
@@ -147,11 +149,11 @@ def _text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def payload_of(record: Mapping[str, Any]) -> dict[str, Any]:
+def payload_of(record: Mapping[str, object]) -> Payload:
     """The payload of the task, stored in the dead letter as JSON text; empty if absent or no JSON object."""
     text = record.get("payload")
     try:
         payload = json.loads(text) if isinstance(text, str) else None
     except (ValueError, RecursionError):
         return {}
-    return payload if isinstance(payload, dict) else {}
+    return cast("Payload", payload) if isinstance(payload, dict) else {}

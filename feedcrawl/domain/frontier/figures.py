@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
 from feedcrawl.domain.frontier.delays import effective_delay
 from feedcrawl.domain.frontier.tasks import POLL_KINDS
@@ -153,7 +153,7 @@ def figures_from(
 
 
 def host_figures(
-    name: str, record: Mapping[str, Any], now_ms: int, *, delay_sec: float, concurrency: int
+    name: str, record: Mapping[str, str | float], now_ms: int, *, delay_sec: float, concurrency: int
 ) -> HostFigures:
     """The state of a host or a domain from its record, at `now_ms` of the frontier's clock.
 

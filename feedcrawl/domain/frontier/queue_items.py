@@ -70,7 +70,8 @@ def check_category(category: str) -> None:
 def unwrapped(text: str) -> str:
     """The original queue item if the text is the dead letter of an unreadable item; else the text itself."""
     record = read_letter(text).said if text.lstrip().startswith("{") else {}
-    return record["item"] if isinstance(record.get("item"), str) and "url" not in record else text
+    item = record.get("item")
+    return item if isinstance(item, str) and "url" not in record else text
 
 
 def _url(value: object) -> str:

@@ -5,9 +5,9 @@ The JSON Schemas and the tables of docs/data-format.md are generated from these 
 
 from typing import Annotated, Literal, NotRequired, TypedDict
 
-from feedcrawl.domain.schemas import About, Count, HttpStatus, Positive, Sha256, Time, WebUrl, record
+from feedcrawl.domain.schemas import About, Alternative, Count, HttpStatus, Positive, Sha256, Time, WebUrl, record
 
-DEAD_LETTER_EITHER = (
+DEAD_LETTER_EITHER: tuple[Alternative, ...] = (
     {"required": ["url", "uid", "kind", "attempts"], "properties": {"item": False, "detail": False}},
     {
         "required": ["item", "detail"],

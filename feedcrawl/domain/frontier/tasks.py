@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
+
+from feedcrawl.domain.frontier.payloads import Payload
+from feedcrawl.domain.json_values import known_fields
 
 Kind = Literal["feed", "sitemap", "article", "archive", "page", "websub", "file"]
 Origin = Literal["feed", "sitemap", "spider", "manual", "queue"]
@@ -40,7 +43,7 @@ class Task:
     depth: int = 0
     source: str | None = None
     category: str | None = None
-    payload: dict[str, Any] = field(default_factory=dict)
+    payload: Payload = field(default_factory=Payload)
 
     def to_json(self) -> str:
         """The record as the frontier stores it: without the empty fields, and with the payload as JSON text.
@@ -126,8 +129,4 @@ def task_from_json(text: str) -> tuple[Task, History]:
     record = json.loads(text)
     payload = record.get("payload")
     record["payload"] = json.loads(payload) if isinstance(payload, str) else {}
-    return Task(**_known(Task, record)), History(**_known(History, record))
-
-
-def _known(kind: type[Any], record: dict[str, Any]) -> dict[str, Any]:
-    return {name: record[name] for name in kind.__dataclass_fields__ if name in record}
+    return Task(**known_fields(Task, record)), History(**known_fields(History, record))

@@ -13,10 +13,11 @@ of the previous version, to which no correct server responds with 304 (a test).
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.http.hints import http_date
+from feedcrawl.domain.json_values import known_fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,7 +55,7 @@ class Trust:
     old: tuple[str | None, str | None] | None = None
     test: bool = False
 
-    def to_record(self) -> dict[str, Any]:
+    def to_record(self) -> dict[str, object]:
         """The trust as JSON values; empty fields are left out."""
         return {name: value for name, value in asdict(self).items() if value}
 
@@ -65,9 +66,9 @@ class Trust:
         return tuple(f"{name}: {fault}" for name, fault in found if fault)
 
 
-def trust_from(record: Mapping[str, Any] | None) -> Trust:
+def trust_from(record: Mapping[str, object] | None) -> Trust:
     """The trust from a record that `to_record` of this or another version wrote."""
-    known = {name: value for name, value in (record or {}).items() if name in Trust.__dataclass_fields__}
+    known = known_fields(Trust, record or {})
     return Trust(**known | ({"old": tuple(known["old"])} if "old" in known else {}))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from feedcrawl.domain.secrets import record_without_secrets, without_secrets
 
@@ -44,7 +44,7 @@ class Unfit:
     detail: str = ""
 
 
-def event(kind: EventType, subject: str, data: Mapping[str, Any]) -> Event:
+def event(kind: EventType, subject: str, data: Mapping[str, object]) -> Event:
     """An event whose id is its kind and subject, so that a repetition of the event has the same id.
 
     Id and data have no secrets: URLs with a token are complete only in the records that the event names. If the subject

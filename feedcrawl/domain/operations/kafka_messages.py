@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
@@ -97,7 +97,7 @@ def message_of(event: Mapping[str, str], topics: Mapping[str, str]) -> Message |
         return Unfit("bad_json", str(error)[:200])
 
 
-def _of_topic(kind: str, data: Any) -> Any:
+def _of_topic(kind: str, data: object) -> object:
     """The fields of the event that the topic's model has. A new entry has more in the stream, a page exactly these."""
     if kind != "new_entry" or not isinstance(data, dict):
         return data

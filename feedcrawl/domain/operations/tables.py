@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from feedcrawl.domain.schemas import Schema
+
 Kind = Literal["text", "moment", "integer", "number", "boolean", "texts", "json"]
+Cell: TypeAlias = str | datetime | float | bool | list[str] | None
 
 _KINDS: Final[Mapping[str, Kind]] = {"integer": "integer", "number": "number", "boolean": "boolean", "string": "text"}
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
@@ -25,22 +28,22 @@ class Column:
     kind: Kind
 
 
-def columns(schema: Mapping[str, Any]) -> tuple[Column, ...]:
+def columns(schema: Schema) -> tuple[Column, ...]:
     """The columns for records of a JSON Schema, in the order of the schema."""
     return tuple(Column(name, _kind(field)) for name, field in schema["properties"].items())
 
 
-def _kind(field: Mapping[str, Any]) -> Kind:
+def _kind(field: Schema) -> Kind:
     types = field.get("type", "object")
     kind = next(each for each in ([types] if isinstance(types, str) else types) if each != "null")
-    if kind == "array" and field.get("items", {}).get("type") == "string":
+    if kind == "array" and "items" in field and field["items"].get("type") == "string":
         return "texts"
     if kind == "string" and field.get("format") == "date-time":
         return "moment"
     return _KINDS.get(kind, "json")
 
 
-def typed(value: Any, kind: Kind) -> Any:
+def typed(value: object, kind: Kind) -> Cell:
     """The value as a column of this kind stores it; None if the value has another type."""
     if value is None:
         return None
@@ -59,7 +62,7 @@ def typed(value: Any, kind: Kind) -> Any:
     return float(value) if isinstance(value, (int, float)) else None
 
 
-def csv_cell(value: Any) -> Any:
+def csv_cell(value: object) -> object:
     """A value as a cell of a CSV: lists and objects as JSON, and no text that a spreadsheet would treat as a formula.
 
     An apostrophe is put before such text, as OWASP recommends; numbers stay numbers.
@@ -68,15 +71,17 @@ def csv_cell(value: Any) -> Any:
     return f"'{text}" if isinstance(text, str) and text.lstrip(" ").startswith(_FORMULA) else text
 
 
-def as_json(value: Any) -> str:
+def as_json(value: object) -> str:
     """A value as JSON text for one cell."""
     return _sound(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
-def _moment(value: Any) -> datetime | None:
+def _moment(value: object) -> datetime | None:
     try:
-        moment = datetime.fromisoformat(value)
-    except (TypeError, ValueError):
+        moment = datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+    if moment is None:
         return None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 

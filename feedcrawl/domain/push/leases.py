@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hmac
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
+from feedcrawl.domain.json_values import known_fields
 from feedcrawl.domain.push.protocol import is_challenge, lease_sec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from datetime import datetime
 
     from feedcrawl.domain.push.protocol import Intent, Topic
@@ -71,14 +72,14 @@ class Push:
     failures: int = 0
     reason: str = ""
 
-    def to_record(self) -> dict[str, Any]:
+    def to_record(self) -> dict[str, object]:
         """The subscription as JSON values."""
         return {name: value for name, value in asdict(self).items() if value}
 
 
-def push_from(record: dict[str, Any]) -> Push:
+def push_from(record: Mapping[str, object]) -> Push:
     """The subscription from a record that `to_record` wrote; unknown names are ignored."""
-    values = {name: record[name] for name in Push.__dataclass_fields__ if name in record}
+    values = known_fields(Push, record)
     for name in ("asked", "current", "former"):
         if name in values:
             values[name] = Key(**values[name])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_args
+from typing import TYPE_CHECKING, Final, Literal, cast, get_args
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
@@ -137,20 +137,16 @@ def of_families(routes: Sequence[Route], addresses: Sequence[str]) -> tuple[Rout
     return tuple(route for route in routes if route.address is None or ip_address(route.address).version in versions)
 
 
-def read_addresses(value: Any) -> tuple[str, ...]:
+def read_addresses(value: object) -> tuple[str, ...]:
     """Local addresses, one or a list. ValueError states the expected form."""
     listed = value if isinstance(value, list) else [value]
     try:
-        return tuple(dict.fromkeys(str(ip_address(each)) for each in listed if isinstance(each, str) or _no_text()))
+        return tuple(dict.fromkeys(str(ip_address(each if isinstance(each, str) else "")) for each in listed))
     except ValueError:
         raise ValueError("an IP address of this machine, or a list of them") from None
 
 
-def _no_text() -> bool:
-    raise ValueError
-
-
-def read_proxies(value: Any) -> tuple[str, ...]:
+def read_proxies(value: object) -> tuple[str, ...]:
     """Proxy URLs, one or a list, each of which `read_proxy` reads. ValueError states the expected form."""
     listed = value if isinstance(value, list) else [value]
     for each in listed:
@@ -158,7 +154,7 @@ def read_proxies(value: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(listed))
 
 
-def read_proxy(url: Any) -> Proxy:
+def read_proxy(url: object) -> Proxy:
     """The proxy of a URL. ValueError states the expected form, without the credentials that the URL may have."""
     try:
         parts = urlsplit(url if isinstance(url, str) else "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.extraction.rules import fault
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 MAX_NAME: Final = 100
 
 
-def read_name(value: Any) -> str:
+def read_name(value: object) -> str:
     """A short text. ValueError states the expected form."""
     if not isinstance(value, str) or not value.strip() or len(value) > MAX_NAME:
         raise ValueError(f"a text of at most {MAX_NAME} characters")
     return value.strip()
 
 
-def read_names(value: Any) -> tuple[str, ...]:
+def read_names(value: object) -> tuple[str, ...]:
     """A short text or a list of them. ValueError states the expected form."""
     return tuple(map(read_name, _listed(value)))
 
 
-def read_url(value: Any) -> str:
+def read_url(value: object) -> str:
     """An absolute URL. ValueError states the expected form."""
     try:
         return resolve(value) if isinstance(value, str) else _no_url()
@@ -42,30 +42,30 @@ def _no_url() -> str:
     raise ValueError("an absolute http:// or https:// URL")
 
 
-def read_urls(value: Any) -> tuple[str, ...]:
+def read_urls(value: object) -> tuple[str, ...]:
     """An absolute URL or a list of them. ValueError states the expected form."""
     return tuple(map(read_url, _listed(value)))
 
 
-def _listed(value: Any) -> list[Any]:
+def _listed(value: object) -> list[object]:
     return value if isinstance(value, list) else [value]
 
 
-def read_rank(value: Any) -> int:
+def read_rank(value: object) -> int:
     """A priority. ValueError states the expected form."""
     if not isinstance(value, int) or isinstance(value, bool) or not LOWEST <= value <= HIGHEST:
         raise ValueError(f"a whole number from {LOWEST} to {HIGHEST}")
     return value
 
 
-def read_seconds(value: Any) -> float:
+def read_seconds(value: object) -> float:
     """A number of seconds. ValueError states the expected form."""
     if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 < value < 10**9:
         raise ValueError("a number of seconds above 0")
     return float(value)
 
 
-def read_minutes(value: Any) -> float:
+def read_minutes(value: object) -> float:
     """A number of minutes, in seconds. ValueError states the expected form."""
     try:
         return read_seconds(value) * 60
@@ -73,34 +73,46 @@ def read_minutes(value: Any) -> float:
         raise ValueError("a number of minutes above 0") from None
 
 
-def read_patterns(value: Any) -> tuple[str, ...]:
+def read_patterns(value: object) -> tuple[str, ...]:
     """Regular expressions, one or a list. ValueError states the expected form."""
-    for pattern in _listed(value):
-        try:
-            re.compile(pattern)
-        except (TypeError, re.error) as error:
-            raise ValueError(f"a regular expression or a list of them ({error})") from None
-    return tuple(_listed(value))
+    return tuple(map(_pattern, _listed(value)))
 
 
-def selectors(value: Any) -> SourceRules:
+def _pattern(value: object) -> str:
+    try:
+        return re.compile(value).pattern if isinstance(value, str) else _no_pattern()
+    except re.error as error:
+        raise ValueError(f"a regular expression or a list of them ({error})") from None
+
+
+def _no_pattern() -> str:
+    raise ValueError("a regular expression or a list of them")
+
+
+def selectors(value: object) -> SourceRules:
     """A source's `selectors` from their form in the file. Raises ValueError with the expected form or the fault."""
     names = [each.name for each in fields(SourceRules)]
     if not isinstance(value, dict) or not set(value) <= set(names):
         raise ValueError(f"a mapping with some of {', '.join(names)}")
-    chosen = {name: _listed(each) for name, each in value.items() if each is not None}
-    if not all(isinstance(text, str) and text for texts in chosen.values() for text in texts):
-        raise ValueError("CSS or XPath selectors, each a text or a list of texts")
+    chosen = {name: _selectors(each) for name, each in value.items() if each is not None}
     faults = [f"{name}: {wrong}" for name, texts in chosen.items() for text in texts if (wrong := fault(text))]
     if faults:
         raise ValueError(f"valid CSS or XPath ({'; '.join(faults)})")
-    return SourceRules(**{name: tuple(texts) for name, texts in chosen.items()})
+    return SourceRules(**chosen)
 
 
-def one_of(*words: str) -> Callable[[Any], str]:
+def _selectors(value: object) -> tuple[str, ...]:
+    listed = _listed(value)
+    texts = tuple(text for text in listed if isinstance(text, str) and text)
+    if len(texts) != len(listed):
+        raise ValueError("CSS or XPath selectors, each a text or a list of texts")
+    return texts
+
+
+def one_of(*words: str) -> Callable[[object], str]:
     """A reader of one of the words."""
 
-    def read(value: Any) -> str:
+    def read(value: object) -> str:
         if value not in words:
             raise ValueError(" or ".join(words))
         return str(value)
@@ -108,13 +120,13 @@ def one_of(*words: str) -> Callable[[Any], str]:
     return read
 
 
-def read_flag(value: Any) -> bool:
+def read_flag(value: object) -> bool:
     """True or false. ValueError states the expected form."""
     if not isinstance(value, bool):
         raise ValueError("true or false")  # noqa: TRY004 - readers raise ValueError
     return value
 
 
-def read_slash(value: Any) -> bool:
+def read_slash(value: object) -> bool:
     """True if URLs keep their trailing slash. ValueError states the expected form."""
     return one_of("remove", "keep")(value) == "keep"

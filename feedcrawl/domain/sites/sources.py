@@ -94,7 +94,7 @@ def read_sources(text: str) -> tuple[Source, ...]:
     return tuple(found.values())
 
 
-def read_source(entry: Mapping[str, Any]) -> Source:
+def read_source(entry: Mapping[str, object]) -> Source:
     """One source from an entry of the file. Raises BadSources with all its faults."""
     faults: list[str] = []
     source = _source(1, dict(entry), faults)
@@ -103,7 +103,7 @@ def read_source(entry: Mapping[str, Any]) -> Source:
     return source
 
 
-def _entries(text: str) -> list[Any]:
+def _entries(text: str) -> list[object]:
     try:
         document = yaml.safe_load(text)
     except yaml.YAMLError as error:
@@ -114,7 +114,7 @@ def _entries(text: str) -> list[Any]:
     return entries
 
 
-def _source(number: int, entry: Any, faults: list[str]) -> Source | None:
+def _source(number: int, entry: object, faults: list[str]) -> Source | None:
     """The source of one entry; None if the entry has faults, which are added to `faults`."""
     if not isinstance(entry, dict):
         faults.append(f"source {number}: expected a mapping of fields, not {entry!r:.60}")
@@ -136,7 +136,7 @@ def _source(number: int, entry: Any, faults: list[str]) -> Source | None:
     return None if mine else Source(**values)
 
 
-def _misnamed(entry: dict[Any, Any]) -> Iterator[str]:
+def _misnamed(entry: Mapping[object, object]) -> Iterator[str]:
     for name in entry:
         if name not in _FIELDS:
             yield f"there is no field {name!r:.60}; the fields are {', '.join(_FIELDS)}"
@@ -155,7 +155,7 @@ def _contradictions(values: dict[str, Any]) -> Iterator[str]:
         yield "proxy_resolves is given without a proxy"
 
 
-_FIELDS: Final[dict[str, tuple[str, Callable[[Any], Any]]]] = {
+_FIELDS: Final[dict[str, tuple[str, Callable[[object], object]]]] = {
     "name": ("name", read_name),
     "base_url": ("base_url", read_url),
     "feed_url": ("feed_urls", read_urls),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Literal
 
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.urls import canonicalize, resolve
@@ -11,6 +11,7 @@ from feedcrawl.domain.urls import canonicalize, resolve
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from feedcrawl.domain.frontier.payloads import Payload
     from feedcrawl.domain.models import Paging
 
 MAX_DOCUMENTS: Final = 100  # of one walk
@@ -52,19 +53,28 @@ class Walk:
         readings = 0 if whole else self.readings + 1
         return replace(self, documents=self.documents + whole, new=self.new + new, readings=readings)
 
-    def to_record(self) -> dict[str, Any]:
+    def to_record(self) -> Payload:
         """The walk as JSON values for a task's payload."""
-        record = {**asdict(self), "visited": list(self.visited)}
-        return record if self.gap else {name: value for name, value in record.items() if name != "gap"}
+        record: Payload = {
+            "visited": list(self.visited),
+            "documents": self.documents,
+            "new": self.new,
+            "readings": self.readings,
+        }
+        if self.gap:
+            record["gap"] = True
+        return record
 
 
-_COUNTS: Final = ("documents", "new", "readings")
-
-
-def walk_from(record: dict[str, Any]) -> Walk:
+def walk_from(record: Payload) -> Walk:
     """The walk that `to_record` wrote."""
-    counts = {name: int(record.get(name, 0)) for name in _COUNTS}
-    return Walk(tuple(record.get("visited", ())), **counts, gap=bool(record.get("gap")))
+    return Walk(
+        visited=tuple(record.get("visited", ())),
+        documents=record.get("documents", 0),
+        new=record.get("new", 0),
+        readings=record.get("readings", 0),
+        gap=record.get("gap", False),
+    )
 
 
 def visit_key(url: str) -> str:

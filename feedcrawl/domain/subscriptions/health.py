@@ -8,13 +8,13 @@ after two 410 responses a day apart (RFC 9110 section 15.5.11: "likely to be per
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, TypedDict
 
 from feedcrawl.domain.cadence.values import DAY_SEC, Candidate
 from feedcrawl.domain.frontier.outage import over_budget
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
 
 PART_SEC: Final = 6 * 3_600
 PARTS: Final = 4
@@ -23,6 +23,15 @@ GONE: Final = 410
 REFUSED: Final = frozenset({401, 403, 451})
 """Statuses with which a server refuses to serve a feed: an early retry is useless and impolite."""
 REFUSED_WAIT_SEC: Final = 4 * 3_600.0
+
+
+class HealthRecord(TypedDict, total=False):
+    """The health of a feed as JSON values, without the fields that are 0 or false."""
+
+    day: list[list[int]]
+    opened: int
+    gone_since: float
+    retired: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +47,25 @@ class Health:
     gone_since: float = 0.0
     retired: bool = False
 
-    def to_record(self) -> dict[str, Any] | None:
+    def to_record(self) -> HealthRecord | None:
         """The health as JSON values; None if the feed has not failed."""
         if not (self.opened or self.gone_since or any(failures for _, _, failures in self.day)):
             return None
-        values = {"opened": self.opened, "gone_since": self.gone_since, "retired": self.retired}
-        return {"day": [list(part) for part in self.day]} | {name: value for name, value in values.items() if value}
+        record: HealthRecord = {"day": [list(part) for part in self.day]}
+        if self.opened:
+            record["opened"] = self.opened
+        if self.gone_since:
+            record["gone_since"] = self.gone_since
+        if self.retired:
+            record["retired"] = self.retired
+        return record
 
 
-def health_from(record: Mapping[str, Any] | None) -> Health:
+def health_from(record: HealthRecord | None) -> Health:
     """The health from a record that `to_record` of this or another version wrote."""
-    found = record or {}
-    day = tuple((int(part), int(polls), int(failures)) for part, polls, failures in found.get("day", ()))
+    found: HealthRecord = record or {}
+    parts: Sequence[Sequence[int]] = found.get("day", ())
+    day = tuple((int(part), int(polls), int(failures)) for part, polls, failures in parts)
     return Health(day, found.get("opened", 0), found.get("gone_since", 0.0), found.get("retired", False))
 
 

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.subscriptions.listed import ListedFeed, categories_of, letters, overrides_of
@@ -87,12 +87,17 @@ def write_json(feeds: Iterable[ListedFeed]) -> bytes:
     return ("[" + ",\n".join(lines) + "]\n").encode("utf-8", "replace")
 
 
-def _record(feed: ListedFeed) -> dict[str, Any]:
-    own = {"url": feed.url, "title": feed.title, "categories": list(feed.categories), "site_url": feed.site_url}
+def _record(feed: ListedFeed) -> dict[str, object]:
+    own: dict[str, object] = {
+        "url": feed.url,
+        "title": feed.title,
+        "categories": list(feed.categories),
+        "site_url": feed.site_url,
+    }
     return {name: value for name, value in (own | feed.overrides.said()).items() if value}
 
 
-def _feed(values: Mapping[str, Any]) -> Iterator[ListedFeed]:
+def _feed(values: Mapping[str, object]) -> Iterator[ListedFeed]:
     url = _first(values, _URL)
     if url:
         categories = next((values[name] for name in _CATEGORIES if values.get(name)), ())
@@ -101,7 +106,7 @@ def _feed(values: Mapping[str, Any]) -> Iterator[ListedFeed]:
         yield ListedFeed(url, listed, _first(values, _TITLE), _first(values, _SITE), overrides_of(values))
 
 
-def _first(values: Mapping[str, Any], names: Iterable[str]) -> str | None:
+def _first(values: Mapping[str, object], names: Iterable[str]) -> str | None:
     return next((text for name in names if (text := str(values.get(name) or "").strip())), None)
 
 

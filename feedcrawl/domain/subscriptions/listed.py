@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.models import MAX_CATEGORY
@@ -37,7 +37,7 @@ class Overrides:
     push_only: bool = False
     no_discovery: bool = False
 
-    def said(self) -> dict[str, Any]:
+    def said(self) -> dict[str, str | float | bool]:
         """The values that are set, by name."""
         return {name: value for name, value in asdict(self).items() if value}
 
@@ -78,12 +78,13 @@ def overrides_of(values: Mapping[str, object]) -> Overrides:
     )
 
 
-def overrides_said(pairs: Iterable[str]) -> dict[str, Any]:
+def overrides_said(pairs: Iterable[str]) -> dict[str, object]:
     """The overrides in `NAME=VALUE` words, by name; an empty value resets the override to its default.
 
     Raises Refusal for an unknown name (`unknown_override`) and for an invalid value (`bad_override`).
     """
-    names, overrides = {letters(field.name): field for field in fields(Overrides)}, {}
+    names = {letters(field.name): field for field in fields(Overrides)}
+    overrides: dict[str, object] = {}
     for pair in pairs:
         name, mark, value = pair.partition("=")
         field = names.get(letters(name))

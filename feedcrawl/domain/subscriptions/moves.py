@@ -6,15 +6,23 @@ expired domains send them too. A redirect from http to https of the same address
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final, TypedDict
 
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.urls import canonicalize
 
 MIN_POLLS: Final = 3
 MIN_TIME: Final = timedelta(days=1)
+
+
+class MoveRecord(TypedDict):
+    """A move as JSON values; `since` in ISO 8601."""
+
+    url: str
+    since: str
+    polls: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +33,12 @@ class Move:
     since: datetime
     polls: int = 1
 
-    def to_record(self) -> dict[str, Any]:
+    def to_record(self) -> MoveRecord:
         """The move as JSON values."""
-        return {**asdict(self), "since": self.since.isoformat()}
+        return {"url": self.url, "since": self.since.isoformat(), "polls": self.polls}
 
 
-def move_from(record: dict[str, Any] | None) -> Move | None:
+def move_from(record: MoveRecord | None) -> Move | None:
     """The move from a record that `to_record` wrote; None for None."""
     return Move(record["url"], datetime.fromisoformat(record["since"]), record["polls"]) if record else None
 

@@ -7,6 +7,8 @@ from typing import Annotated, Literal, NotRequired, TypedDict
 
 from feedcrawl.domain.schemas import About, Count, Positive, Time, Uuid, WebUrl, record
 
+Day = Literal["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+
 
 class FeedValidators(TypedDict):
     """The publisher's validators for the known version."""
@@ -43,9 +45,7 @@ class FeedPublisherHints(TypedDict):
 
     ttl_minutes: Annotated[float | None, About("`ttl` of RSS")]
     skip_hours: Annotated[list[Annotated[int, About(minimum=0, maximum=23)]] | None, About("Hours (GMT) without news")]
-    skip_days: Annotated[
-        list[Literal["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]] | None, About("Days without news")
-    ]
+    skip_days: Annotated[list[Day] | None, About("Days without news")]
 
 
 class FeedStats(TypedDict):

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from feedcrawl.domain.cadence.state import from_json
 from feedcrawl.domain.cadence.values import PollState
 from feedcrawl.domain.http.validators import trust_from
+from feedcrawl.domain.json_values import known_fields
+
+if TYPE_CHECKING:
+    from feedcrawl.domain.subscriptions.health import HealthRecord
+    from feedcrawl.domain.subscriptions.moves import MoveRecord
+    from feedcrawl.domain.subscriptions.published import Day, FeedRecord
 
 _JSON = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 
@@ -69,12 +75,12 @@ class PollRecord:
     body_bytes: int = 0
     digest: str | None = None
     shown: int = 0
-    trust: dict[str, Any] | None = None
-    health: dict[str, Any] | None = None
+    trust: dict[str, object] | None = None
+    health: HealthRecord | None = None
     possibly_missed: int = 0
     searched_at: str | None = None
     demand: float = 0.0
-    raw: dict[str, Any] | None = None
+    raw: dict[str, str] | None = None
     type: str = "unknown"
     title: str | None = None
     site_url: str | None = None
@@ -91,7 +97,7 @@ class PollRecord:
     last_result: str | None = None
     new_entries_last_fetch: int = 0
     ids: dict[str, Any] | None = None
-    moving: dict[str, Any] | None = None
+    moving: MoveRecord | None = None
     archives: str | None = None
     """How the walk through the feed's archives began, or why there was none (`archives.Reason`)."""
 
@@ -128,7 +134,7 @@ class Feed:
         """True if the URL was derived from a page and no response has shown yet that a feed is there."""
         return self.subscription.page is not None and self.polls.last_success_at is None
 
-    def public(self, *, min_interval_sec: float, max_interval_sec: float) -> dict[str, Any]:
+    def public(self, *, min_interval_sec: float, max_interval_sec: float) -> FeedRecord:
         """The feed's public record, in the shape of docs/data-format.md."""
         own, polls = self.subscription, self.polls
         state = polls.cadence_state
@@ -153,7 +159,7 @@ class Feed:
                 "interval_sec": None if polls.interval_sec is None else round(polls.interval_sec),
                 "min_interval_sec": round(own.min_interval_sec or min_interval_sec),
                 "max_interval_sec": round(own.max_interval_sec or max_interval_sec),
-                "fixed_interval_sec": own.fixed_interval_sec and round(own.fixed_interval_sec),
+                "fixed_interval_sec": round(own.fixed_interval_sec) if own.fixed_interval_sec else None,
                 "push_only": own.push_only,
                 "last_decision_at": polls.last_decision_at,
                 "next_at": polls.next_at,
@@ -163,7 +169,7 @@ class Feed:
             "publisher_hints": {
                 "ttl_minutes": hints.ttl_minutes,
                 "skip_hours": sorted(hints.skip_hours) or None,
-                "skip_days": sorted(hints.skip_days) or None,
+                "skip_days": cast("list[Day]", sorted(hints.skip_days)) or None,
             },
             "stats": {
                 "last_fetch_at": polls.last_fetch_at,
@@ -188,16 +194,16 @@ def dump(record: Subscription | PollRecord) -> str:
 
 def load_subscription(text: str) -> Subscription:
     """The subscription from JSON that `dump` of this or another version wrote."""
-    return Subscription(**_known(Subscription, json.loads(text)))
+    return Subscription(**_values(Subscription, text))
 
 
 def load_polls(text: str | None) -> PollRecord:
     """The poll record from JSON that `dump` wrote; an empty record if the feed was never polled."""
-    return PollRecord(**_known(PollRecord, json.loads(text))) if text else PollRecord()
+    return PollRecord(**_values(PollRecord, text)) if text else PollRecord()
 
 
-def _known(kind: type[Any], record: dict[str, Any]) -> dict[str, Any]:
-    values = {name: record[name] for name in kind.__dataclass_fields__ if name in record}
+def _values(kind: type, text: str) -> dict[str, Any]:
+    values = known_fields(kind, json.loads(text))
     for name in ("categories", "untried", "formerly", "refused"):
         if name in values:
             values[name] = tuple(values[name])

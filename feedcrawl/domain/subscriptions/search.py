@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from feedcrawl.domain.subscriptions.moves import MIN_POLLS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from feedcrawl.domain.frontier.payloads import SearchRecord
 
 Where = Literal["site", "https"]
 
@@ -37,12 +37,12 @@ class Search:
     at_page: bool = False
     places: tuple[str, ...] = ()
 
-    def to_record(self) -> dict[str, Any]:
+    def to_record(self) -> SearchRecord:
         """The search as JSON values."""
         return {"because": self.because, "status": self.status, "at_page": self.at_page, "places": list(self.places)}
 
 
-def search_from(record: Mapping[str, Any]) -> Search:
+def search_from(record: SearchRecord) -> Search:
     """The search from a record that `to_record` wrote."""
     return Search(record["because"], record["status"], record["at_page"], tuple(record["places"]))
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.operations.tallies import GOOD_POLLS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
+
+    from feedcrawl.domain.subscriptions.published import JournalLineRecord
 
 _NO_POLLS: Final = frozenset({"push", "moved", "archives_read", "migration_undone"})
 """Results of journal lines that are not polls."""
 
 
-def figures_of(journal: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+def figures_of(journal: Iterable[JournalLineRecord]) -> dict[str, object]:
     """Counts and shares over the polls in the journal; a share is null if there are no polls.
 
     `retry_count`: polls that follow a failed poll. `bytes_in`: decoded bytes of the bodies. `average_latency_sec`: mean

@@ -8,7 +8,7 @@ import csv
 import io
 import json
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from feedcrawl.domain.archive import cdxj
 from feedcrawl.domain.articles.records import ArticleRecord
@@ -23,11 +23,14 @@ if TYPE_CHECKING:
     from datetime import date
     from pathlib import Path
 
+    from feedcrawl.domain.articles.fields import ArticleFields
+    from feedcrawl.domain.operations.tables import Cell
     from feedcrawl.store.disk.ndjson import NdjsonFile
     from feedcrawl.store.disk.raw import RawStore
     from feedcrawl.store.disk.raw_index import RawRef
 
-    Record = Mapping[str, Any]
+    Lines = NdjsonFile[EntryRecord] | NdjsonFile[ArticleFields]
+    Record = Mapping[str, object]
     Writer = Callable[[Iterable[Record], Sequence[Column], BinaryIO], int]
 
 KEYS: Final = {"articles": ("uid",), "entries": ("feed_id", "entry_uid")}
@@ -44,7 +47,7 @@ def columns_of(kind: str) -> tuple[Column, ...]:
 
 
 def records(
-    lines: NdjsonFile, key: Sequence[str], since: date | None, until: date | None, *, every_version: bool = False
+    lines: Lines, key: Sequence[str], since: date | None, until: date | None, *, every_version: bool = False
 ) -> Iterator[Record]:
     """The records that were stored on the days from `since` to `until` (UTC, both included), oldest first.
 
@@ -59,7 +62,7 @@ def records(
             yield record
 
 
-def _numbered(lines: NdjsonFile, days: Sequence[date]) -> Iterator[tuple[tuple[date, int], Record]]:
+def _numbered(lines: Lines, days: Sequence[date]) -> Iterator[tuple[tuple[date, int], Record]]:
     for day in days:
         for number, record in enumerate(lines.read(day)):
             yield (day, number), record
@@ -108,7 +111,7 @@ def _within(day: date, since: date | None, until: date | None) -> bool:
     return (since is None or day >= since) and (until is None or day <= until)
 
 
-def _name(record: Record, key: Sequence[str]) -> tuple[Any, ...]:
+def _name(record: Record, key: Sequence[str]) -> tuple[str, ...]:
     return tuple(str(record.get(each)) for each in key)
 
 
@@ -148,7 +151,8 @@ def write_parquet(found: Iterable[Record], fields: Sequence[Column], out: Binary
     }
     kinds |= {"texts": pyarrow.list_(pyarrow.string())}
     schema = pyarrow.schema([(field.name, kinds.get(field.kind, pyarrow.string())) for field in fields])
-    count, rows = 0, list[dict[str, Any]]()
+    count = 0
+    rows: list[dict[str, Cell]] = []
     with pyarrow.parquet.ParquetWriter(out, schema, compression="zstd") as writer:
         for record in found:
             rows.append({field.name: typed(record.get(field.name), field.kind) for field in fields})

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, TypedDict, cast
 
+from feedcrawl.domain.dates import moment
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.extraction import read_article
 from feedcrawl.domain.models import FeedContent
@@ -25,15 +25,31 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+    from feedcrawl.domain.articles.fields import ArticleFields
+    from feedcrawl.domain.frontier.payloads import Payload
+    from feedcrawl.domain.json_values import JsonObject
     from feedcrawl.services.archive.capture import Document
 
 _LEFT_OUT: Final = frozenset({"content_hash", "raw_len", "text_len"})
 _HEADERS: Final = ("content-type", "content-language", "last-modified")
-_MOMENTS: Final = ("published", "updated")
 
 
 class BadFixture(Refusal):
     """A directory that is not a test case."""
+
+
+class FeedFields(TypedDict, total=False):
+    """The fields of FeedContent as JSON values; times as RFC 3339."""
+
+    title: str | None
+    summary: str | None
+    content: str | None
+    authors: list[str]
+    published: str | None
+    updated: str | None
+    language: str | None
+    categories: list[str]
+    image: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +60,20 @@ class Page:
     headers: Mapping[str, str]
     body: bytes
     fetched_at: str | None = None
-    feed: Mapping[str, Any] | None = None
+    feed: FeedFields | None = None
 
 
-def expected(page: Page) -> dict[str, Any]:
+def expected(page: Page) -> ArticleFields:
     """The article of a page, or its failure: the content of expected.json."""
     declared = next((value for name, value in page.headers.items() if name.lower() == "content-type"), None)
     found = read_article(page.body, declared, min_chars=0, url=page.url, feed=_feed(page.feed))
     if found.extraction is None:
         return {"failure": publication.failure_of(found.code)[0]}
-    return {name: value for name, value in success_fields(found.extraction).items() if name not in _LEFT_OUT}
+    article = success_fields(found.extraction)
+    return cast("ArticleFields", {name: value for name, value in article.items() if name not in _LEFT_OUT})
 
 
-def save(directory: Path, page: Page, article: Mapping[str, Any]) -> Path:
+def save(directory: Path, page: Page, article: Mapping[str, object]) -> Path:
     """Write a test case; its name is the page's uid, so that no received text becomes part of a path. Raises
     DiskUnavailable.
     """
@@ -71,12 +88,12 @@ def save(directory: Path, page: Page, article: Mapping[str, Any]) -> Path:
     return folder
 
 
-def expect(folder: Path, article: Mapping[str, Any]) -> None:
+def expect(folder: Path, article: Mapping[str, object]) -> None:
     """Write the expected result of a test case. Raises DiskUnavailable."""
     write_anew(folder / "expected.json", [_pretty(article)])
 
 
-def load(folder: Path) -> tuple[Page, dict[str, Any]]:
+def load(folder: Path) -> tuple[Page, JsonObject]:
     """A test case and its expected result; raises BadFixture, whose text names the fault."""
     try:
         meta = json.loads((folder / "meta.json").read_text("utf-8"))
@@ -98,7 +115,7 @@ def folders(directory: Path) -> list[Path]:
     return found
 
 
-def differences(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+def differences(wanted: Mapping[str, object], found: Mapping[str, object]) -> Iterator[tuple[str, object, object]]:
     """The fields that differ, each with its expected and its found value. Fields missing from expected.json are
     not compared.
     """
@@ -107,27 +124,36 @@ def differences(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator
             yield name, wanted.get(name), found.get(name)
 
 
-def page_of(document: Document, feed: Mapping[str, Any] | None) -> Page:
+def page_of(document: Document, feed: FeedFields | None) -> Page:
     """A page from the archive."""
     ref = document.ref
     return Page(ref.url, document.headers, document.body, ref.fetched_at.isoformat(timespec="seconds"), feed)
 
 
-def feed_of(said: Mapping[str, Any]) -> dict[str, Any] | None:
+def feed_of(entry: Payload) -> FeedFields | None:
     """The content of an entry in the form of meta.json; None if the entry has none."""
-    kept = {name: said[name] for name in FeedContent.__dataclass_fields__ if said.get(name) and name != "categories"}
-    if said.get("tags"):
-        kept["categories"] = said["tags"]
+    names = [name for name in FeedContent.__dataclass_fields__ if name != "categories"]
+    kept = cast("FeedFields", {name: entry.get(name) for name in names if entry.get(name)})
+    if tags := entry.get("tags"):
+        kept["categories"] = tags
     return kept or None
 
 
-def _feed(said: Mapping[str, Any] | None) -> FeedContent | None:
-    if said is None:
+def _feed(fields: FeedFields | None) -> FeedContent | None:
+    if fields is None:
         return None
-    moments = {name: datetime.fromisoformat(said[name]) for name in _MOMENTS if said.get(name)}
-    lists = {name: tuple(said[name]) for name in ("authors", "categories") if said.get(name)}
-    return FeedContent(**{**said, **moments, **lists})
+    return FeedContent(
+        title=fields.get("title"),
+        summary=fields.get("summary"),
+        content=fields.get("content"),
+        authors=tuple(fields.get("authors") or ()),
+        published=moment(fields.get("published")),
+        updated=moment(fields.get("updated")),
+        language=fields.get("language"),
+        categories=tuple(fields.get("categories") or ()),
+        image=fields.get("image"),
+    )
 
 
-def _pretty(value: Mapping[str, Any]) -> bytes:
+def _pretty(value: Mapping[str, object]) -> bytes:
     return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode("utf-8", "replace")

@@ -10,7 +10,7 @@ import asyncio
 from collections import deque
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.articles.replays import Replayed, Wanted, differences, outcome, outline, version
 from feedcrawl.domain.dates import rfc3339
@@ -22,7 +22,7 @@ from feedcrawl.items import Article
 from feedcrawl.parsing import Done
 from feedcrawl.services.archive import capture as archive
 from feedcrawl.services.articles import publication
-from feedcrawl.services.articles.tasks import article_events
+from feedcrawl.services.articles.tasks import article_events, record_of
 from feedcrawl.services.sites.sources import selectors_of
 from feedcrawl.services.subscriptions.polling import evidence, feed_content
 from feedcrawl.store.disk.files import DiskUnavailable
@@ -34,7 +34,10 @@ if TYPE_CHECKING:
     from datetime import date, datetime
 
     from feedcrawl.config import Config
+    from feedcrawl.domain.articles.fields import ArticleFields
     from feedcrawl.domain.articles.replays import Outcome
+    from feedcrawl.domain.entries.records import EntryRecord
+    from feedcrawl.domain.frontier.payloads import Payload
     from feedcrawl.domain.operations.events import Event
     from feedcrawl.domain.sites.owners import Sources
     from feedcrawl.parsing import Failed, ParserPool
@@ -68,8 +71,8 @@ class Stores:
     media: MediaService
     files: FileService
     events: Events
-    entry_lines: NdjsonFile
-    article_lines: NdjsonFile
+    entry_lines: NdjsonFile[EntryRecord]
+    article_lines: NdjsonFile[ArticleFields]
     parsers: ParserPool
     now: Callable[[], datetime]
 
@@ -81,8 +84,8 @@ class _Capture:
     """
 
     ref: RawRef
-    before: dict[str, Any] | None
-    said: dict[str, Any]
+    before: ArticleFields | None
+    said: Payload
     task: Task | None
     waits: bool
     """True if its URL is about to be fetched again."""
@@ -134,11 +137,11 @@ class Replay:
                     capture = _skipped(ref, "superseded")
                 yield capture
 
-    def _lines(self, refs: Sequence[RawRef]) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
+    def _lines(self, refs: Sequence[RawRef]) -> tuple[dict[str, ArticleFields], dict[str, str]]:
         """The newest line of each capture (by fetch id), and the capture that each article's newest line comes
         from (by uid).
         """
-        lines: dict[str, dict[str, Any]] = {}
+        lines: dict[str, ArticleFields] = {}
         current: dict[str, str] = {}
         ids = {ref.fetch_id for ref in refs}
         for day in _days(refs[0].fetched_at.date(), self._stores.now().date()) if refs else ():
@@ -150,12 +153,12 @@ class Replay:
                     current[uid] = fetch_id
         return lines, current
 
-    def _capture(self, ref: RawRef, line: dict[str, Any] | None, said: dict[str, Any]) -> _Capture | Replayed:
+    def _capture(self, ref: RawRef, line: ArticleFields | None, said: Payload) -> _Capture | Replayed:
         assert ref.uid is not None
         uid = line["uid"] if line else self._stores.articles.winner_of(ref.uid) or ref.uid
         stored = self._stores.articles.record(uid)
         known = self._stores.frontier.find(ref.uid)
-        before = outline(stored) if stored else line
+        before = outline(record_of(stored)) if stored else line
         if before is not None and "failure" not in before and before["fetch_id"] != ref.fetch_id:
             return _skipped(ref, "superseded")
         if before is not None and before.get("rendered"):
@@ -187,8 +190,11 @@ class Replay:
         ref, before, known = capture.ref, capture.before or {}, capture.task
         assert ref.uid is not None
         url = before.get("url") or (known.url if known else ref.url)
-        payload = {**capture.said, "categories": before.get("categories", [])}
-        payload.update({name: before[name] for name in ("feed_id", "entry_uid") if before.get(name)})
+        payload: Payload = {**capture.said, "categories": before.get("categories", [])}
+        if feed_id := before.get("feed_id"):
+            payload["feed_id"] = feed_id
+        if entry_uid := before.get("entry_uid"):
+            payload["entry_uid"] = entry_uid
         category = before.get("category") or (known.category if known else None)
         keep = url_uid(url) != ref.uid == url_uid(url, keep_trailing_slash=True)
         source = self._stores.sources.of(ref.url, known.source if known else None)
@@ -241,7 +247,7 @@ class Replay:
             return replace(said, reason="fetched_soon")
         return replace(said, written=self._write(article, after, before if found == "changed" else None))
 
-    def _write(self, article: Article, after: dict[str, Any] | str, known: dict[str, Any] | None) -> bool:
+    def _write(self, article: Article, after: ArticleFields | str, known: ArticleFields | None) -> bool:
         """Store an article and add its events, in the order of the pipelines. False if a `known` article now
         belongs to another task.
         """
@@ -250,9 +256,9 @@ class Replay:
         stores.joins.settle(article)
         if known and article.merged_into is not None:
             return False
-        times = {name: known[name] for name in ("fetched_ts", "fetched_at")} if known else {}
+        times: ArticleFields = {"fetched_ts": known["fetched_ts"], "fetched_at": known["fetched_at"]} if known else {}
         stores.files.attach(article)
-        article.record = publication.record(article) | times
+        article.record = {**publication.record(article), **times}
         if article.extraction is not None and article.merged_into is None:
             stores.article_lines.append(article.started_at.date(), {"type": "article", **article.record})
         article.writes = stores.client.pipeline(transaction=False)
@@ -265,7 +271,7 @@ class Replay:
         stores.files.ask(article)
         return True
 
-    def _told(self, article: Article, after: dict[str, Any] | str, *, known: bool) -> list[Event]:
+    def _told(self, article: Article, after: ArticleFields | str, *, known: bool) -> list[Event]:
         """The events of an article; the id of an update covers all fields, since the text need not be the part
         that differs.
         """
@@ -275,16 +281,16 @@ class Replay:
         return [replace(each, id=f"{each.type}:{version(article.uid, after)}") for each in updates]
 
 
-def _why(before: dict[str, Any] | None, article: Article, found: Outcome) -> str:
+def _why(before: ArticleFields | None, article: Article, found: Outcome) -> str:
     if article.extraction is None:
         return f"{article.code}: {article.detail}"
     return f"was {before['failure']}" if found == "gained" and before is not None else ""
 
 
-def said_of(entries: NdjsonFile, day: date, uids: set[str]) -> dict[str, dict[str, Any]]:
+def said_of(entries: NdjsonFile[EntryRecord], day: date, uids: set[str]) -> dict[str, Payload]:
     """The content of the entries of these articles, by uid, from the lines of a day and of the day before."""
     lines = (line for each in (day - timedelta(1), day) for line in entries.read(each))
-    return {line["article_uid"]: evidence(line) for line in lines if line.get("article_uid") in uids}
+    return {uid: evidence(line) for line in lines if (uid := line.get("article_uid")) and uid in uids}
 
 
 def _newest(refs: Iterator[RawRef], wanted: Wanted) -> list[RawRef]:
@@ -308,8 +314,8 @@ def _days(first: date, last: date) -> Iterator[date]:
         yield first + timedelta(number)
 
 
-def _replayed(ref: RawRef, uid: str, found: Outcome, **details: Any) -> Replayed:
-    return Replayed(ref.fetch_id, uid, ref.url, rfc3339(ref.fetched_at), found, **details)
+def _replayed(ref: RawRef, uid: str, found: Outcome, *, reason: str) -> Replayed:
+    return Replayed(ref.fetch_id, uid, ref.url, rfc3339(ref.fetched_at), found, reason)
 
 
 def _skipped(ref: RawRef, reason: str) -> Replayed:

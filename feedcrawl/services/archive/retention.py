@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from datetime import date
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from feedcrawl.domain.archive.retention import Capture, first_kept, first_that_fits, needed
 from feedcrawl.domain.articles.files import unnamed
@@ -27,11 +27,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from feedcrawl.config import Config
+    from feedcrawl.domain.articles.fields import ArticleFields
+    from feedcrawl.domain.articles.page_records import FileRecord
+    from feedcrawl.domain.entries.records import EntryRecord
     from feedcrawl.store.disk.raw_index import RawRef
 
     Stop = Callable[[], bool]
 
 T = TypeVar("T")
+R = TypeVar("R", bound="Mapping[str, object]")
 
 EVERY_SEC: Final = 86_400.0
 MARKER: Final = "retention"
@@ -104,17 +108,19 @@ def _files(data_dir: Path, today: date, removed: Removed, stop: Stop) -> None:
     """Remove media files that no line names any more. A file used within a day stays: its record may not be
     written yet.
     """
-    lines, contents = NdjsonFile(data_dir / FOLDER), FileContents(data_dir)
+    lines: NdjsonFile[FileRecord] = NdjsonFile(data_dir / FOLDER)
+    contents = FileContents(data_dir)
     if not (data_dir / FOLDER).is_dir():
         return
+    articles: NdjsonFile[ArticleFields] = NdjsonFile(data_dir / "articles")
+    entries: NdjsonFile[EntryRecord] = NdjsonFile(data_dir / "entries")
     links = [
-        (each["url"], each["sha256"])
-        for kind in ("articles", "entries")
-        for record in _until(stop, _lines(NdjsonFile(data_dir / kind)))
-        for each in record.get("files", ())
+        *(link for record in _until(stop, _lines(articles)) for link in record.get("files", ())),
+        *(link for record in _until(stop, _lines(entries)) for link in record.get("files", ())),
     ]
-    named, kept = {url for url, _ in links}, {sha256 for _, sha256 in links}
-    kept |= {line["sha256"] for line in _until(stop, _lines(lines)) if line["url"] in named}
+    named = {link["url"] for link in links}
+    ended = [line for line in _until(stop, _lines(lines)) if line["url"] in named]
+    kept = {each["sha256"] for each in (*links, *ended) if each["sha256"] is not None}
     for present in contents.present():
         for name in unnamed(present, kept, time.time() - EVERY_SEC):
             if stop():  # also if reading was interrupted: then nothing may be removed
@@ -128,7 +134,7 @@ def _files(data_dir: Path, today: date, removed: Removed, stop: Stop) -> None:
             lines.drop(day)
 
 
-def _lines(lines: NdjsonFile) -> Iterator[dict[str, Any]]:
+def _lines(lines: NdjsonFile[R]) -> Iterator[R]:
     return (record for day in lines.days() for record in lines.read(day))
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+from feedcrawl.domain.articles.fields import ArticleFields
 from feedcrawl.domain.articles.query import FIELDS, OUTLINE
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.services.articles.tasks import record_of
@@ -25,11 +26,17 @@ _BUDGET: Final = 1000
 """The most records that one call reads if few match: some 30 ms. The page then ends early."""
 
 
+class SightedArticle(ArticleFields):
+    """An article with the other URLs that led to it."""
+
+    sightings: list[str]
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """The result for a uid: an article, or the uid of the article that it was merged into."""
 
-    article: dict[str, Any] | None = None
+    article: SightedArticle | None = None
     winner: str | None = None
 
 
@@ -37,7 +44,7 @@ class Found:
 class Page:
     """Articles without their text, newest fetch first. More follow after `next`; None if there are no more."""
 
-    articles: tuple[dict[str, Any], ...]
+    articles: tuple[ArticleFields, ...]
     next: Place | None
 
 
@@ -97,6 +104,6 @@ class Catalogue:
         records = self._articles.outlines(uids, FIELDS)
         return {uid for uid, record in zip(uids, records, strict=True) if wanted.matches(record)}, len(uids)
 
-    def _outlines(self, chosen: Sequence[Place]) -> tuple[dict[str, Any], ...]:
+    def _outlines(self, chosen: Sequence[Place]) -> tuple[ArticleFields, ...]:
         found = self._articles.outlines([uid for _, uid in chosen], OUTLINE)
         return tuple(record_of(fields) for fields in found if fields)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, TypedDict
 
 from feedcrawl.domain.articles.media import media_id
 from feedcrawl.domain.articles.query import OUTLINE
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from feedcrawl.domain.articles.fields import ArticleFields
     from feedcrawl.domain.articles.media import Media
+    from feedcrawl.domain.articles.page_records import MediaFragments
     from feedcrawl.store.articles.collections import Collections
     from feedcrawl.store.articles.media import MediaRecords
     from feedcrawl.store.articles.records import Articles
@@ -34,13 +36,21 @@ class UnknownCollection(Refusal):
     """The actor has no collection of this name."""
 
 
+class CollectionRecord(TypedDict):
+    """A collection as the API lists it; `articles` is their number, `created_at` null for the default collection."""
+
+    name: str
+    articles: int
+    created_at: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Held:
     """A member of a collection; `article` is set once it has been read, and outlives the article's own retention."""
 
     media: Media
     since: float
-    article: dict[str, Any] | None
+    article: ArticleFields | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +75,7 @@ class CollectionService:
         self._client = client
         self._articles, self._records, self._collections = stores
 
-    def all(self, actor: str) -> list[dict[str, Any]]:
+    def all(self, actor: str) -> list[CollectionRecord]:
         """The actor's collections by name, the default collection first: `name`, `articles` (their number),
         `created_at`.
         """
@@ -76,7 +86,7 @@ class CollectionService:
             for (name, at), size in zip(made.items(), sizes, strict=True)
         ]
 
-    def make(self, actor: str, name: str, now: datetime) -> dict[str, Any]:
+    def make(self, actor: str, name: str, now: datetime) -> CollectionRecord:
         """Create a collection; raises Refusal (`bad_collection_name` `collection_exists` `too_many_collections`)."""
         if not NAME.fullmatch(name):
             raise Refusal(
@@ -122,7 +132,7 @@ class CollectionService:
         )
         return Page(held, None if is_last else (found[-1][1], found[-1][0]))
 
-    def _read(self, media: Sequence[Media], *, html: bool) -> list[dict[str, Any] | None]:
+    def _read(self, media: Sequence[Media], *, html: bool) -> list[ArticleFields | None]:
         """The version of each article that its page record names, from the article itself or from the kept copy."""
         names = (*OUTLINE, _HTML) if html else OUTLINE
         stored = self._articles.outlines([each.uid for each in media], names)
@@ -164,7 +174,7 @@ class CollectionService:
             return [each for each, holders in zip(media_ids, pipe.execute(), strict=True) if not holders]
 
 
-def _with_html(article: dict[str, Any] | None, parts: Sequence[dict[str, Any]], *, html: bool) -> dict[str, Any] | None:
+def _with_html(article: ArticleFields | None, parts: Sequence[MediaFragments], *, html: bool) -> ArticleFields | None:
     if article is None or not html:
         return article
-    return {**article, _HTML: parts[0]["html_sanitized"] if parts else None}
+    return {**article, "content_html": parts[0]["html_sanitized"] if parts else None}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from feedcrawl.domain.operations.tallies import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from feedcrawl.domain.frontier.payloads import Patch
     from feedcrawl.items import Article
     from feedcrawl.services.frontier.leases import Leases
     from feedcrawl.store.operations.series import Series
@@ -40,7 +41,7 @@ class ArticleEnd:
 
     async def _stored(self, item: Article, counted: list[list[str | int]]) -> bool:
         validators = item.validators
-        patch = {
+        patch: Patch = {
             "url": item.url,
             "etag": validators.etag if validators else None,
             "last_modified": validators.last_modified if validators else None,
@@ -79,7 +80,7 @@ class ArticleEnd:
         return True
 
 
-def _details(item: Article) -> dict[str, Any]:
+def _details(item: Article) -> dict[str, object]:
     feed_id = item.record.get("feed_id")
     return {"uid": item.uid, "url": item.url, "host": item.lease.task.host, "feed_id": feed_id}
 

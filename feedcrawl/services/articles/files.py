@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from feedcrawl.domain.articles import files
 from feedcrawl.domain.articles.files import Wish
@@ -14,17 +13,19 @@ from feedcrawl.services.articles.tasks import asked_url
 from feedcrawl.store.disk.files import DiskUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from feedcrawl.config import Config
+    from feedcrawl.domain.articles.files import KnownState
+    from feedcrawl.domain.articles.page_records import FileRecord, FileState
     from feedcrawl.domain.frontier.tasks import Task
     from feedcrawl.services.frontier.leases import Leases
     from feedcrawl.store.articles.files import FileContents, Files
     from feedcrawl.store.articles.records import Articles
     from feedcrawl.store.disk.ndjson import NdjsonFile
 
-Record = Mapping[str, Any]
+R = TypeVar("R", bound="Mapping[str, object]")
 _TRIES: Final = 5
 
 
@@ -36,7 +37,11 @@ class FileService:
     """
 
     def __init__(
-        self, config: Config, stores: tuple[Files, Articles, NdjsonFile], leases: Leases, contents: FileContents
+        self,
+        config: Config,
+        stores: tuple[Files, Articles, NdjsonFile[FileRecord]],
+        leases: Leases,
+        contents: FileContents,
     ) -> None:
         self.on = config.media_files
         self.types = files.patterns(config.media_types)
@@ -79,7 +84,7 @@ class FileService:
 
     # --- for readers ---
 
-    def told(self, records: Sequence[Record]) -> list[Record]:
+    def told(self, records: Sequence[R]) -> list[R]:
         """Records of lines, with the present state of files that they call pending; raises StoreUnavailable."""
         waiting = {link["url"]: Wish(link["url"], link["role"]).id for each in records for link in _pending(each)}
         if not waiting:
@@ -90,13 +95,20 @@ class FileService:
 
     # --- the end of a file ---
 
-    def keep(self, body: bytes, kind: str, extension: str) -> dict[str, Any]:
+    def keep(self, body: bytes, kind: str, extension: str) -> KnownState:
         """Write a body (called in a thread); the state of the file. Raises DiskUnavailable."""
         sha256, name = self._contents.keep(body, extension)
-        where = {"path": f"files/{name}", "machine": self._files.machine}
-        return files.state("stored", sha256=sha256, content_type=kind, size_bytes=len(body), **where)
+        return {
+            "status": "stored",
+            "reason": None,
+            "sha256": sha256,
+            "content_type": kind,
+            "size_bytes": len(body),
+            "path": f"files/{name}",
+            "machine": self._files.machine,
+        }
 
-    def end(self, task: Task, found: dict[str, Any], at: datetime) -> None:
+    def end(self, task: Task, found: KnownState, at: datetime) -> None:
         """Write the result of a file to the disk, to Redis, and to the articles that wait for the file. Safe to
         repeat.
         """
@@ -106,20 +118,20 @@ class FileService:
         for uid in self._files.referrers(task.id):
             self._relink(uid, url, found)
 
-    def _known(self, ids: Iterable[str]) -> dict[str, dict[str, Any]]:
+    def _known(self, ids: Iterable[str]) -> dict[str, KnownState]:
         """The known states of files; a file whose content is gone from the disk is unknown."""
         found = self._files.load(list(dict.fromkeys(ids)))
         return {file_id: known for file_id, known in found.items() if self._is_there(known)}
 
-    def _is_there(self, known: Record) -> bool:
-        if known["status"] != "stored" or known["machine"] != self._files.machine:
+    def _is_there(self, known: KnownState) -> bool:
+        if known["path"] is None or known["machine"] != self._files.machine:
             return True
         try:
             return self._contents.touch(known["path"].removeprefix("files/"))
         except DiskUnavailable:  # the file's own task will report it: an article does not fail because of a file
             return False
 
-    def _relink(self, uid: str, url: str, found: Record) -> None:
+    def _relink(self, uid: str, url: str, found: KnownState) -> None:
         """Update the state of a file in an article's HASH, if the article still names the file."""
         for _ in range(_TRIES):  # another worker may be updating another file of the article
             text = self._articles.files(uid)
@@ -128,29 +140,46 @@ class FileService:
                 return
 
 
-def resolved(records: Iterable[Record], lines: NdjsonFile) -> Iterator[Record]:
+def resolved(records: Iterable[R], lines: NdjsonFile[FileRecord]) -> Iterator[R]:
     """Records of lines, with pending files as in the lines of `files/`; takes about 500 bytes of memory per
     pending file.
     """
-    names = files.state("pending").keys()
     ended = (each for day in lines.days() for each in lines.read(day))
-    known = {each["url"]: {name: each[name] for name in names} for each in ended}
+    known = {each["url"]: _state_of(each) for each in ended}
     for record in records:
         yield _with_files(record, known)
 
 
-def _pending(record: Record) -> list[Record]:
-    return [link for link in record.get("files") or () if link["status"] == "pending"]
+def _state_of(record: FileRecord) -> KnownState:
+    return {
+        "status": record["status"],
+        "reason": record["reason"],
+        "sha256": record["sha256"],
+        "content_type": record["content_type"],
+        "size_bytes": record["size_bytes"],
+        "path": record["path"],
+        "machine": record["machine"],
+    }
 
 
-def _with_files(record: Record, known: Mapping[str, Record]) -> Record:
+def _pending(record: Mapping[str, object]) -> list[FileState]:
+    return [link for link in _links(record) if link["status"] == "pending"]
+
+
+def _links(record: Mapping[str, object]) -> list[FileState]:
+    return cast("list[FileState]", record.get("files") or [])
+
+
+def _with_files(record: R, known: Mapping[str, KnownState]) -> R:
     """The record, with its pending files replaced by their results (given by URL)."""
     if not _pending(record):
         return record
-    links = [
-        {**link, **known.get(link["url"], {})} if link["status"] == "pending" else link for link in record["files"]
-    ]
-    return {**record, "files": links}
+    links = [_present(link, known.get(link["url"])) for link in _links(record)]
+    return cast("R", {**record, "files": links})
+
+
+def _present(link: FileState, known: KnownState | None) -> FileState:
+    return {**link, **known} if known is not None and link["status"] == "pending" else link
 
 
 def _records(item: FeedPoll | Article) -> list[Entry] | list[Article]:

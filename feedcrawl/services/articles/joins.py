@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.articles.joins import Known, Winner
 from feedcrawl.domain.articles.media import media_id, new_media
@@ -23,12 +23,14 @@ from feedcrawl.domain.articles.similarity import (
     matches,
 )
 from feedcrawl.domain.dates import rfc3339
+from feedcrawl.domain.frontier.payloads import without
 from feedcrawl.domain.urls import hostname, registered_domain
 from feedcrawl.services.articles.tasks import keeps_slash, merged_event, uid_of, unmerged_event
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from feedcrawl.domain.articles.records import MergeReason, MergeRecord
     from feedcrawl.domain.frontier.tasks import Task
     from feedcrawl.domain.operations.events import Event
     from feedcrawl.items import Article
@@ -88,8 +90,7 @@ class Joins:
             article.updated = known.stored not in (None, article.content_hash)
         if article.join is None and is_named_elsewhere(article):
             lacked = () if article.winner is None else article.winner.lacks
-            facts = {"why": "canonical", "similarity": None, "lacked": list(lacked)}
-            article.join = _record(article, article.lease.id, article.uid, facts)
+            article.join = _record(article, (article.lease.id, article.uid), "canonical", lacked)
 
     def write(self, pipe: Pipeline, article: Article) -> None:
         """Queue the writes besides the article itself: sightings, redirects of merged uids, and collections."""
@@ -132,8 +133,8 @@ class Joins:
         """
         owner = self._articles.owners([uid]).get(uid) if task.payload.get("edited") else None
         found = self._frontier.find(owner) if owner not in (None, task.id) else None
-        fields = {name: value for name, value in task.payload.items() if name not in NOT_OF_THE_ENTRY}
-        return [replace(found[0], payload=fields)] if found is not None else []
+        payload = without(task.payload, NOT_OF_THE_ENTRY)
+        return [replace(found[0], payload=payload)] if found is not None else []
 
     # --- the stored state ---
 
@@ -224,8 +225,7 @@ class Joins:
     def _join(article: Article, winner: Winner, match: Match | None = None) -> None:
         article.merged_into, article.winner = winner.uid, winner
         if match is not None:
-            facts = {"why": match.why, "similarity": match.similarity, "lacked": list(winner.lacks)}
-            article.join = _record(article, article.uid, winner.uid, facts)
+            article.join = _record(article, (article.uid, winner.uid), match.why, winner.lacks, match.similarity)
 
     def _attach(self, pipe: Pipeline, article: Article, winner: str) -> None:
         """Move collections from the merged uids to the article that they were merged into, before the merged
@@ -270,13 +270,22 @@ def why_joined(article: Article) -> tuple[str, float | None]:
     return article.join["why"], article.join["similarity"]
 
 
-def _record(article: Article, uid: str, winner: str, facts: dict[str, Any]) -> dict[str, Any]:
-    """The stored record of a merge. `lacked` are the categories that the other article gains by the merge."""
+def _record(
+    article: Article,
+    uids: tuple[str, str],
+    why: MergeReason,
+    lacked: Sequence[str],
+    similarity: float | None = None,
+) -> MergeRecord:
+    """The stored record of the merge of one uid into another. `lacked`: categories that the other article gains."""
     assert article.extraction is not None
+    uid, winner = uids
     return {
         "uid": uid,
         "winner": winner,
-        **facts,
+        "why": why,
+        "similarity": similarity,
+        "lacked": list(lacked),
         "at": rfc3339(article.at),
         "at_ts": round(article.at.timestamp(), 3),
         "asked": article.lease.id,

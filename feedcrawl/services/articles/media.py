@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.articles import media as states
 from feedcrawl.domain.articles.media import Media, media_id, new_media
@@ -22,6 +22,9 @@ from feedcrawl.store.articles.collections import DEFAULT
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from feedcrawl.domain.articles.fields import ArticleFields
+    from feedcrawl.domain.articles.page_records import MediaFragments, MediaRecord
+    from feedcrawl.domain.frontier.payloads import Payload
     from feedcrawl.domain.frontier.tasks import Lease
     from feedcrawl.domain.sites.owners import Sources
     from feedcrawl.items import Article
@@ -113,7 +116,7 @@ class MediaService:
         """
         return self._retried(self._found(wanted), now)
 
-    def get(self, wanted: str) -> dict[str, Any]:
+    def get(self, wanted: str) -> MediaRecord:
         """The page record with its fragments, in the shape of docs/data-format.md; raises UnknownMedia."""
         media = self._found(wanted)
         parts = self._records.fragments(media) or self._fragments(media)
@@ -229,7 +232,7 @@ class MediaService:
         return media
 
     def _fetch(self, media: Media) -> None:
-        asked = {"request_id": media.request_id} if media.request_id else {}
+        asked: Payload = {"request_id": media.request_id} if media.request_id else {}
         task = article_task(media.requested_url, self._sources(), ArticleWish(payload=asked))
         if self._leases.push([task]) == ["known"]:  # the task ended before there were page records, or its text is gone
             self._leases.push([task], again="retry")
@@ -246,14 +249,14 @@ class MediaService:
             raise UnknownMedia("media_unknown", f"no page record {wanted[:80]!r} is stored")
         return media
 
-    def _fragments(self, media: Media) -> list[dict[str, Any]]:
+    def _fragments(self, media: Media) -> list[MediaFragments]:
         """The fragments of the stored article; empty if another version is stored, or none."""
         article = self._article(media.uid)
         if article is None or article["content_hash"] != media.content_hash:
             return []
-        return states.fragments(article["content_html"], article["clean_text"])
+        return states.fragments(article["content_html"] or "", article["clean_text"])
 
-    def _article(self, uid: str) -> dict[str, Any] | None:
+    def _article(self, uid: str) -> ArticleFields | None:
         """The stored article; None if there is none."""
         record = record_of(self._articles.record(uid))
         return record if record.get("status") == "success" else None

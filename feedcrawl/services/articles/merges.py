@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from feedcrawl.domain.articles import media as states
 from feedcrawl.domain.articles.media import media_id, new_media
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
+    from feedcrawl.domain.articles.fields import ArticleFields
+    from feedcrawl.domain.articles.records import MergeRecord
     from feedcrawl.domain.operations.events import Event
     from feedcrawl.domain.sites.owners import Sources
     from feedcrawl.services.frontier.leases import Leases
@@ -48,7 +50,7 @@ class Merges:
         self,
         client: Client,
         stores: tuple[Articles, Stories, MediaRecords, Collections],
-        outlets: tuple[NdjsonFile, Events],
+        outlets: tuple[NdjsonFile[ArticleFields], Events],
         leases: Leases,
         sources: Callable[[], Sources],
     ) -> None:
@@ -58,11 +60,11 @@ class Merges:
         self._leases = leases
         self._sources = sources
 
-    def last(self, limit: int) -> list[dict[str, Any]]:
+    def last(self, limit: int) -> list[MergeRecord]:
         """The last merges, newest first, in the shape of docs/data-format.md."""
         return self._stories.joins(limit)
 
-    def find(self, wanted: str) -> dict[str, Any]:
+    def find(self, wanted: str) -> MergeRecord:
         """The merge of a uid or of a URL; raises UnknownMerge."""
         uid = uid_of(wanted) if "/" in wanted else wanted
         found = self._stories.find(uid)
@@ -70,7 +72,7 @@ class Merges:
             raise UnknownMerge("no_merge", f"{wanted} was not merged into another article within the last 30 days")
         return found
 
-    def undo(self, wanted: str, now: datetime) -> tuple[dict[str, Any], Outcome]:
+    def undo(self, wanted: str, now: datetime) -> tuple[MergeRecord, Outcome]:
         """Undo a merge for good; the merge, and the result for the merged article. Repeating an interrupted call
         completes it.
 
@@ -102,7 +104,7 @@ class Merges:
             pipe.execute()
         return join, "queued" if record is None else "restored"
 
-    def _unjoin(self, pipe: Pipeline, join: dict[str, Any], gained: list[str]) -> None:
+    def _unjoin(self, pipe: Pipeline, join: MergeRecord, gained: list[str]) -> None:
         uid, asked, winner = join["uid"], join["asked"], join["winner"]
         self._articles.unjoin(pipe, uid)
         if asked != uid:
@@ -110,7 +112,7 @@ class Merges:
         self._articles.unsight(pipe, winner, join["url"])
         self._articles.uncategorize(pipe, winner, gained)
 
-    def _return_media(self, pipe: Pipeline, join: dict[str, Any], record: dict[str, Any] | None, now: datetime) -> None:
+    def _return_media(self, pipe: Pipeline, join: MergeRecord, record: ArticleFields | None, now: datetime) -> None:
         """Restore the merged article's own page record and its collections; no collection loses the other
         article.
         """
@@ -129,6 +131,6 @@ class Merges:
         self._media.write(pipe, media)
 
 
-def _told(join: dict[str, Any], record: dict[str, Any] | None) -> list[Event]:
+def _told(join: MergeRecord, record: ArticleFields | None) -> list[Event]:
     parted = unmerged_event(join["uid"], join["winner"], join["url"], join["canonical_url"])
     return [parted, *([] if record is None else article_events(record, updated=False))]

@@ -5,7 +5,7 @@ Each function is one pipeline step; `services.replay` runs all of them at once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.extraction.reading import REFRESH
@@ -14,6 +14,7 @@ from feedcrawl.domain.urls import canonicalize
 from feedcrawl.services.articles import tasks
 
 if TYPE_CHECKING:
+    from feedcrawl.domain.articles.fields import ArticleFields
     from feedcrawl.domain.operations.events import Event
     from feedcrawl.items import Article
     from feedcrawl.services.articles.joins import Joins
@@ -48,10 +49,10 @@ def name(article: Article) -> None:
     article.content_hash = tasks.content_hash(article.extraction.text)
 
 
-def record(article: Article) -> dict[str, Any]:
+def record(article: Article) -> ArticleFields:
     """The article's record for other programs, in the shape of docs/data-format.md."""
     payload = article.lease.task.payload
-    common: dict[str, Any] = {
+    common: ArticleFields = {
         "uid": article.uid,
         "url": article.url,
         "category": article.categories[0] if article.categories else None,
@@ -69,14 +70,16 @@ def record(article: Article) -> dict[str, Any]:
     if article.outgoing is not None:
         common["outgoing"] = article.outgoing
     if article.extraction is not None:
-        rendered = {"rendered": True} if article.rendered else {}
+        rendered: ArticleFields = {"rendered": True} if article.rendered else {}
         return {**common, **tasks.success_fields(article.extraction), **rendered, "files": article.files}
-    failure = {
+    return {
+        **common,
+        "raw_len": len(article.html or ""),
+        "text_len": 0,
         "failure": article.code,
         "failure_reason": article.reason,
         "failure_detail": without_secrets(article.detail)[:500],
     }
-    return {**common, "raw_len": len(article.html or ""), "text_len": 0, **failure}
 
 
 def queue(article: Article, store: Articles, joins: Joins) -> None:

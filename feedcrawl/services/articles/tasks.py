@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from feedcrawl.domain.articles.canonical import canonical_url
 from feedcrawl.domain.articles.query import TEXTS
 from feedcrawl.domain.dates import rfc3339, rfc3339_or_none
 from feedcrawl.domain.errors import InvalidUrl
+from feedcrawl.domain.frontier.payloads import Payload
 from feedcrawl.domain.frontier.priority import DEFAULT, priority
 from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.domain.operations.events import Event, EventType, event
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
+    from feedcrawl.domain.articles.fields import ArticleFields
     from feedcrawl.domain.frontier.tasks import Origin
     from feedcrawl.domain.models import Extraction
     from feedcrawl.domain.sites.owners import Sources
@@ -51,7 +53,7 @@ class ArticleWish:
     priority: int | None = None
     parent: str | None = None
     depth: int = 0
-    payload: Mapping[str, Any] = field(default_factory=dict)
+    payload: Payload = field(default_factory=Payload)
 
 
 def article_task(url: str, sources: Sources, wish: ArticleWish = ArticleWish()) -> Task:
@@ -65,7 +67,7 @@ def article_task(url: str, sources: Sources, wish: ArticleWish = ArticleWish()) 
     settings = source if source is not None else UNSET
     importance = settings.priority if wish.priority is None else wish.priority
     categories = list(dict.fromkeys((*wish.categories, *settings.categories)))
-    payload = dict(wish.payload)
+    payload = wish.payload.copy()
     if len(categories) > 1:
         payload["categories"] = categories
     if settings.keep_trailing_slash:
@@ -91,7 +93,9 @@ def at_target(task: Task, url: str, sources: Sources) -> Task:
     if source is None or source.name == task.source:
         return task
     categories = list(dict.fromkeys((*categories_of(task), *source.categories)))
-    payload = task.payload | ({"categories": categories} if len(categories) > 1 else {})
+    payload = task.payload.copy()
+    if len(categories) > 1:
+        payload["categories"] = categories
     if source.keep_trailing_slash:
         payload["keep_trailing_slash"] = True
     return replace(task, source=source.name, category=categories[0] if categories else None, payload=payload)
@@ -138,7 +142,7 @@ def content_hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
-def success_fields(extraction: Extraction) -> dict[str, Any]:
+def success_fields(extraction: Extraction) -> ArticleFields:
     """The fields of an article's record that come from the extraction."""
     return {
         "title": extraction.title,
@@ -158,7 +162,7 @@ def success_fields(extraction: Extraction) -> dict[str, Any]:
     }
 
 
-def hash_fields(record: Mapping[str, Any]) -> dict[str, str | int | float]:
+def hash_fields(record: ArticleFields) -> dict[str, str | int | float]:
     """A record as the fields of a Redis HASH: no value is an empty string, lists are JSON text."""
     fields: dict[str, str | int | float] = {}
     for name, value in record.items():
@@ -167,16 +171,16 @@ def hash_fields(record: Mapping[str, Any]) -> dict[str, str | int | float]:
         elif isinstance(value, bool):
             fields[name] = "true" if value else "false"
         else:
-            fields[name] = "" if value is None else value
+            fields[name] = value if isinstance(value, str | int | float) else ""
     return fields
 
 
-def record_of(fields: Mapping[str, str]) -> dict[str, Any]:
+def record_of(fields: Mapping[str, str]) -> ArticleFields:
     """The typed values of those `hash_fields` that are given."""
-    return {name: _typed(name, text) for name, text in fields.items()}
+    return cast("ArticleFields", {name: _typed(name, text) for name, text in fields.items()})
 
 
-def _typed(name: str, text: str) -> Any:
+def _typed(name: str, text: str) -> object:
     if name in _JSON_FIELDS:
         return json.loads(text)
     if name in _FLAGS:
@@ -186,7 +190,7 @@ def _typed(name: str, text: str) -> Any:
     return _NUMBERS[name](text) if name in _NUMBERS else text
 
 
-def article_events(record: Mapping[str, Any], *, updated: bool) -> list[Event]:
+def article_events(record: ArticleFields, *, updated: bool) -> list[Event]:
     """The events of a stored article; an event's id names the version, so that a repeated event is recognised."""
     names = ("uid", "url", "canonical_url", "category", "categories", "title", "published", "language", "content_hash")
     data = {name: record.get(name) for name in (*names, "text_len", "feed_id", "entry_uid", "fetch_id", "fetched_ts")}
@@ -194,7 +198,7 @@ def article_events(record: Mapping[str, Any], *, updated: bool) -> list[Event]:
     return [event(kind, f"{record['uid']}:{record['content_hash'][:16]}", data)]
 
 
-def failure_event(record: Mapping[str, Any]) -> Event:
+def failure_event(record: ArticleFields) -> Event:
     """The event for a URL that ended without an article."""
     names = ("uid", "url", "category", "failure", "failure_reason", "failure_detail", "http_status", "fetched_ts")
     return event("article_failed", f"{record['uid']}:{record['failure']}", {name: record.get(name) for name in names})

@@ -6,10 +6,10 @@ import asyncio
 import time
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 from feedcrawl.domain.frontier.outage import AGAIN_SEC
-from feedcrawl.domain.frontier.tasks import POLL_KINDS, Lease, compact
+from feedcrawl.domain.frontier.tasks import POLL_KINDS, Lease
 from feedcrawl.domain.urls import hostname
 from feedcrawl.services.frontier.batched_ends import Endings
 from feedcrawl.services.frontier.own_network import Way
@@ -20,8 +20,19 @@ from feedcrawl.telemetry.tracing import Untraced
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 
+    from feedcrawl.domain.frontier.payloads import Patch, Payload
     from feedcrawl.domain.frontier.tasks import Again, Kind, Task
-    from feedcrawl.store.frontier.interface import Finished, Frontier, Pushed, Released, Returned, Signal, Taken
+    from feedcrawl.store.frontier.interface import (
+        EndingFields,
+        Finished,
+        Frontier,
+        Pushed,
+        Released,
+        Return,
+        Returned,
+        Signal,
+        Taken,
+    )
     from feedcrawl.telemetry.tracing import Tracer
 
 RETRY_SEC = 1.0
@@ -46,7 +57,7 @@ class Leases:
         self.held: dict[str, Lease] = {}
         self._sure_until = float("-inf")
         self._ending: set[str] = set()
-        self._abandoned: dict[str, tuple[Lease, dict[str, Any]]] = {}
+        self._abandoned: dict[str, tuple[Lease, Return]] = {}
         self.way = Way()
         self._tracer = tracer or Untraced()
         self.on_change: Callable[[float], None] = lambda _: None
@@ -129,30 +140,30 @@ class Leases:
         self.on_change(released.wait_sec)
         return released
 
-    def done(self, lease: Lease, **ending: Any) -> Finished:
+    def done(self, lease: Lease, **ending: Unpack[EndingFields]) -> Finished:
         """End the task as `Frontier.done` does; the lease is no longer held."""
         finished = self._frontier.done(lease, **ending)
-        self._forget(lease, **ending)
+        self._forget(lease, ending.get("status", "fetched"), ending.get("reason", ""))
         return finished
 
-    async def done_soon(self, lease: Lease, **ending: Any) -> Finished:
+    async def done_soon(self, lease: Lease, **ending: Unpack[EndingFields]) -> Finished:
         """Like `done`, but batched with other completions; the event loop goes on while the server works."""
         self._ending.add(lease.id)
         try:
             finished = await self._endings.add(Ending(lease, **ending))
         finally:
             self._ending.discard(lease.id)
-        self._forget(lease, **ending)
+        self._forget(lease, ending.get("status", "fetched"), ending.get("reason", ""))
         return finished
 
     def close(self) -> None:
         """Send no more completions; those in flight are waited for."""
         self._endings.close()
 
-    def give_back(self, lease: Lease, **reason: Any) -> Returned:
+    def give_back(self, lease: Lease, **fields: Unpack[Return]) -> Returned:
         """Return the task as `Frontier.give_back` does; the lease is no longer held."""
-        returned = self._frontier.give_back(lease, **reason)
-        self._forget(lease, status="given_back", **reason)
+        returned = self._frontier.give_back(lease, **fields)
+        self._forget(lease, "given_back", fields["reason"])
         return returned
 
     def redirect(
@@ -176,22 +187,23 @@ class Leases:
         whole = [*lease.task.payload.get("redirect_chain", ()), *chain]
         if len(whole) > limit:
             return False
-        temporary = {} if permanent else {"temporary": True}
-        payload = compact({**task.payload, "redirect_chain": whole, **temporary})
-        patch: dict[str, Any] = {"url": url, "host": hostname(url), "payload": payload}
+        payload: Payload = {**task.payload, "redirect_chain": whole}
+        if not permanent:
+            payload["temporary"] = True
+        patch: Patch = {"url": url, "host": hostname(url), "payload": payload}
         if task.source != lease.task.source:
-            patch |= {"source": task.source, "category": task.category}
+            patch["source"], patch["category"] = task.source, task.category
         self.give_back(lease, reason=reason, patch=patch)
         return True
 
-    def abandon(self, lease: Lease, **reason: Any) -> None:
+    def abandon(self, lease: Lease, **fields: Unpack[Return]) -> None:
         """Give a lease back, now or, while the store is away, as soon as it is back. Never raises.
 
         While other leases wait, the store is not called, since each call may take as long as its time limit.
         """
         if not self.holds(lease):
             return
-        self._abandoned[lease.id] = lease, reason
+        self._abandoned[lease.id] = lease, fields
         if len(self._abandoned) == 1:
             self.give_back_abandoned()
         if self._abandoned:
@@ -206,10 +218,10 @@ class Leases:
         """Return the leases that could not be returned while the store was away, up to the first failure. Never
         raises.
         """
-        for lease, reason in list(self._abandoned.values()):
+        for lease, fields in list(self._abandoned.values()):
             try:
                 if self.holds(lease):
-                    self.give_back(lease, **reason)
+                    self.give_back(lease, **fields)
             except StoreUnavailable:
                 return
             self._abandoned.pop(lease.id, None)
@@ -265,7 +277,7 @@ class Leases:
         if lease is not None:
             self._tracer.end(lease, "lost")
 
-    def _forget(self, lease: Lease, *, status: str = "fetched", reason: str = "", **_: Any) -> None:
+    def _forget(self, lease: Lease, status: str, reason: str) -> None:
         self._tracer.end(lease, status, reason)
         if self.holds(lease):
             del self.held[lease.id]

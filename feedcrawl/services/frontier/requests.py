@@ -6,6 +6,7 @@ import hashlib
 from base64 import b64decode, b64encode
 from typing import TYPE_CHECKING, Any
 
+from feedcrawl.domain.frontier.payloads import filled
 from feedcrawl.domain.frontier.priority import DEFAULT, priority
 from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.domain.urls import hostname
@@ -36,7 +37,7 @@ def request_to_task(request: Mapping[str, Any], spider: str = "") -> Task:
     """
     url, body = request["url"], request["body"]
     digest = hashlib.sha1(f"{request['method']} {url} ".encode() + body, usedforsecurity=False).hexdigest()
-    payload = {name: request[name] for name in _KEPT if request.get(name)}
+    payload = filled({name: request.get(name) for name in _KEPT})
     payload["headers"] = {
         _text(name): [_text(value) for value in values] for name, values in request["headers"].items()
     }

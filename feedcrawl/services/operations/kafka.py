@@ -32,7 +32,7 @@ _TOO_LARGE: Final = (MessageSizeTooLargeError, RecordListTooLargeError, RecordTo
 class Brokers:
     """A producer that is started when it is first needed, and restarted after each failure."""
 
-    def __init__(self, bootstrap: str, access: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, bootstrap: str, access: Mapping[str, object] | None = None) -> None:
         """`access` is the result of `access_of`; without it connections have neither encryption nor a login."""
         self._bootstrap = bootstrap
         self._access = access or {}

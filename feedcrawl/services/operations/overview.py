@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.articles.query import Wanted as WantedArticles
 from feedcrawl.domain.cadence.tempo import entries_per_day
@@ -15,6 +15,7 @@ from feedcrawl.domain.cadence.values import DAY_SEC
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.dead_letters import read_letter
 from feedcrawl.domain.operations.tallies import SPANS, Bar, bars, total
+from feedcrawl.domain.subscriptions.records import load_subscription
 from feedcrawl.domain.subscriptions.sorting import ordered
 from feedcrawl.services.subscriptions import finding
 from feedcrawl.store.frontier.dead_letters import PAGE
@@ -24,10 +25,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
 
+    from feedcrawl.domain.articles.fields import ArticleFields
+    from feedcrawl.domain.entries.records import EntryRecord
     from feedcrawl.domain.frontier.dead_letters import Letter, Wanted
     from feedcrawl.domain.frontier.figures import Figures, HostFigures
     from feedcrawl.domain.frontier.tasks import History, Task
     from feedcrawl.domain.push.leases import Push
+    from feedcrawl.domain.subscriptions.published import JournalLineRecord
     from feedcrawl.domain.subscriptions.records import Feed
     from feedcrawl.domain.subscriptions.sorting import Column
     from feedcrawl.services.articles.catalogue import Catalogue
@@ -119,12 +123,12 @@ class FeedPage:
     """A feed with all stored facts about it."""
 
     feed: Feed
-    journal: Sequence[dict[str, Any]]
+    journal: Sequence[JournalLineRecord]
     entries: int
     push: Push | None
     task: tuple[Task, History] | None
-    articles: Sequence[dict[str, Any]]
-    lines: Sequence[dict[str, Any]]
+    articles: Sequence[ArticleFields]
+    lines: Sequence[EntryRecord]
     """Its latest entries, if they are among this machine's latest lines."""
     per_day: float
 
@@ -152,8 +156,8 @@ class Dashboard:
     series: Series
     dead_letters: DeadLetters
     catalogue: Catalogue
-    entry_lines: NdjsonFile
-    article_lines: NdjsonFile
+    entry_lines: NdjsonFile[EntryRecord]
+    article_lines: NdjsonFile[ArticleFields]
     now: Callable[[], datetime]
 
     def overview(self, span: str) -> Overview:
@@ -216,10 +220,11 @@ class Dashboard:
                 if plain is not None:
                     yield plain[2], plain[1]
                 elif written[0] in record.lower() and written[1] in record:
-                    said = json.loads(record)
-                    of_category = not category or category in said.get("categories", ())
-                    if of_category and any(text in each.lower() for each in _names(said)):
-                        yield said["url"].partition("://")[2], said["id"]
+                    found = load_subscription(record)
+                    of_category = not category or category in found.categories
+                    named = (found.url, found.title or "", *found.categories)
+                    if of_category and any(text in each.lower() for each in named):
+                        yield found.url.partition("://")[2], found.id
             looked_at += len(ids)
             if looked_at >= LOOKED_AT:
                 return
@@ -248,7 +253,7 @@ class Dashboard:
         """The number of items that other programs have queued and no worker has taken yet."""
         return int(self.client.llen(keys.CRAWLER_QUEUE))
 
-    def versions(self, uid: str) -> list[dict[str, Any]]:
+    def versions(self, uid: str) -> list[ArticleFields]:
         """The stored versions of an article, newest first, if they are among this machine's latest lines."""
         found = self.article_lines.recent(f'"uid":"{uid}"', LINE_BYTES)
         return list({each["content_hash"]: each for each in reversed(found) if each.get("uid") == uid}.values())[::-1]
@@ -280,9 +285,3 @@ def rate(feed: Feed) -> float:
     """
     state = feed.polls.cadence_state
     return entries_per_day(state.arrivals) or (DAY_SEC / state.ewma_sec if state.ewma_sec else 0.0)
-
-
-def _names(said: dict[str, Any]) -> Iterator[str]:
-    yield said["url"]
-    yield said.get("title") or ""
-    yield from said.get("categories", ())

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.frontier.tasks import compact
 from feedcrawl.domain.sitemaps.state import load_sitemap
@@ -27,10 +27,11 @@ from feedcrawl.services.subscriptions.registering import poll_task
 from feedcrawl.store.disk.files import map_disk_errors, write_anew
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from datetime import datetime
     from pathlib import Path
 
+    from feedcrawl.domain.articles.fields import ArticleFields
     from feedcrawl.domain.subscriptions.records import Subscription
     from feedcrawl.store.articles.records import Articles
     from feedcrawl.store.disk.ndjson import NdjsonFile
@@ -68,7 +69,7 @@ class Snapshots:
     sitemaps: Sitemaps
     frontier: Frontier
     articles: Articles
-    article_lines: NdjsonFile
+    article_lines: NdjsonFile[ArticleFields]
 
     @property
     def path(self) -> Path:
@@ -129,7 +130,7 @@ class Snapshots:
             self.registry.claim(url_key(url), said.id)
         return said
 
-    def _articles(self, now: datetime) -> Iterator[dict[str, Any]]:
+    def _articles(self, now: datetime) -> Iterator[ArticleFields]:
         """The lines of articles that were fetched within the last `remember_sec` seconds."""
         life = timedelta(seconds=self.remember_sec)
         for days in range(life.days + 2):
@@ -137,13 +138,14 @@ class Snapshots:
                 if record.get("type") == "article" and record.get("fetched_ts", 0) > (now - life).timestamp():
                     yield record
 
-    def _remember(self, records: list[dict[str, Any]]) -> int:
+    def _remember(self, records: list[ArticleFields]) -> int:
         """Record articles as stored, and the URLs that brought them as fetched; the last line of each counts."""
         latest = {record["uid"]: record for record in records}
         there = self.articles.stored(list(latest))
         with self.client.pipeline(transaction=False) as pipe:
             for uid in latest.keys() - there:
-                record = {name: value for name, value in latest[uid].items() if name != "type"}
+                record = latest[uid].copy()
+                record.pop("type", None)
                 asked = {uid, *(uid_of(record["url"], keep_trailing_slash=keep) for keep in (False, True))}
                 for task_id in asked:
                     self.frontier.adopt(_fetched(task_id, record))
@@ -155,7 +157,7 @@ class Snapshots:
         return len(latest.keys() - there)
 
 
-def _fetched(task_id: str, record: Mapping[str, Any]) -> str:
+def _fetched(task_id: str, record: ArticleFields) -> str:
     """The record of a task that has ended successfully."""
     at, url = round(record["fetched_ts"] * 1000), record["url"]
     times = dict.fromkeys(("discovered_at", "updated_at", "last_fetched_at"), at)

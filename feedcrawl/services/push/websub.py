@@ -11,7 +11,7 @@ import logging
 import random
 import secrets
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from feedcrawl.domain.dates import moment
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.push.protocol import Intent, Topic
     from feedcrawl.domain.subscriptions.records import Feed
     from feedcrawl.items import FeedPoll
-    from feedcrawl.store.frontier.interface import Frontier
+    from feedcrawl.store.frontier.interface import EndingFields, Frontier
     from feedcrawl.store.push.websub import Pushes
     from feedcrawl.store.subscriptions.registry import Registry
 
@@ -211,7 +211,7 @@ class WebSub:
         dates = [moment(entry.published) for entry in poll.new]
         return leases.missed(push, dates, last_poll=last.timestamp() if last else 0.0, now=poll.at.timestamp())
 
-    def read(self, poll: FeedPoll) -> dict[str, Any]:
+    def read(self, poll: FeedPoll) -> EndingFields:
         """The end of a read delivery's task: the next poll comes as scheduled, or soon if the delivery could not
         be read.
         """

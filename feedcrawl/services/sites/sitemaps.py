@@ -6,11 +6,12 @@ import asyncio
 import uuid
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain import cadence
 from feedcrawl.domain.dates import moment, rfc3339, rfc3339_or_none
 from feedcrawl.domain.errors import InvalidUrl
+from feedcrawl.domain.frontier.payloads import filled, without
 from feedcrawl.domain.frontier.traces import TRACE, carried
 from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.sitemaps import MAX_SITEMAPS
@@ -30,9 +31,11 @@ if TYPE_CHECKING:
 
     from feedcrawl.config import Config
     from feedcrawl.domain.cadence import CadencePolicy, Decision
+    from feedcrawl.domain.frontier.payloads import Patch, Payload
     from feedcrawl.domain.frontier.tasks import Again, Task
     from feedcrawl.domain.models import PublisherHints
     from feedcrawl.domain.sitemaps.news import Found, News
+    from feedcrawl.domain.subscriptions.published import JournalLineRecord
     from feedcrawl.services.articles.submissions import Submissions
     from feedcrawl.services.frontier.leases import Leases
     from feedcrawl.store.redis.client import Client
@@ -116,7 +119,7 @@ def article_tasks(poll: SitemapPoll) -> Iterator[tuple[Task, Again]]:
                 sitemap.categories,
                 explicit(sitemap.priority),
                 parent=sitemap.url,
-                payload=provenance(sitemap, found) | carried(poll.lease.task.payload),
+                payload={**provenance(sitemap, found), **carried(poll.lease.task.payload)},
             )
             task = article_task(found.url, poll.sources, wish)
         except InvalidUrl:
@@ -124,7 +127,7 @@ def article_tasks(poll: SitemapPoll) -> Iterator[tuple[Task, Again]]:
         yield task, "edited" if found.edited else ""
 
 
-def provenance(sitemap: Sitemap, found: Found) -> dict[str, Any]:
+def provenance(sitemap: Sitemap, found: Found) -> Payload:
     """The part of an article task's payload that names its source: where the URL was found, and its fields in a
     news sitemap.
     """
@@ -134,7 +137,7 @@ def provenance(sitemap: Sitemap, found: Found) -> dict[str, Any]:
         "published": rfc3339_or_none(found.published),
         "language": found.language,
     }
-    return {name: value for name, value in fields.items() if value}
+    return filled(fields)
 
 
 def parts(poll: SitemapPoll) -> Iterator[tuple[Sitemap, Again]]:
@@ -211,7 +214,7 @@ def poll_record(poll: SitemapPoll) -> SitemapRecord:
     )
 
 
-def journal_line(poll: SitemapPoll) -> dict[str, Any]:
+def journal_line(poll: SitemapPoll) -> JournalLineRecord:
     """One line of a sitemap's journal."""
     news, line = poll.news, outcomes.journal_fields(poll, poll.watched.record.interval_sec)
     if news is not None:
@@ -221,11 +224,11 @@ def journal_line(poll: SitemapPoll) -> dict[str, Any]:
     return outcomes.said(line)
 
 
-def back_home(task: Task, sitemap: Sitemap) -> dict[str, Any]:
+def back_home(task: Task, sitemap: Sitemap) -> Patch:
     """The patch that moves a poll's task back to its own URL after a redirect."""
     if "redirect_chain" not in task.payload:
         return {}
-    payload = {name: value for name, value in task.payload.items() if name not in ("redirect_chain", TRACE)}
+    payload = without(task.payload, ("redirect_chain", TRACE))
     return {"url": sitemap.url, "host": hostname(sitemap.url), "payload": payload or None}
 
 

@@ -141,7 +141,7 @@ class SourceBook:
         return Sources((*besides, *self._file.values()))
 
 
-def _readable(said: Mapping[str, Mapping[str, Any]]) -> Iterable[Source]:
+def _readable(said: Mapping[str, Mapping[str, object]]) -> Iterable[Source]:
     for name, entry in said.items():
         try:
             yield read_source(entry)

@@ -6,20 +6,24 @@ poll's record notes that the walk has begun, so that later polls read only the c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.domain.frontier.traces import carried
 from feedcrawl.domain.subscriptions.archives import Step, Walk, next_document, walk_from
 from feedcrawl.domain.urls import hostname
+from feedcrawl.services.subscriptions import outcomes
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from feedcrawl.domain.frontier.payloads import Patch, Payload
     from feedcrawl.domain.frontier.tasks import Lease
+    from feedcrawl.domain.subscriptions.published import JournalLineRecord
     from feedcrawl.domain.subscriptions.records import Feed
     from feedcrawl.items import FeedPoll
+    from feedcrawl.store.frontier.interface import EndingFields
 
 PRIORITY = 1
 """The priority of archives and of their articles: new entries come first."""
@@ -63,11 +67,11 @@ def first_task(poll: FeedPoll) -> Task | None:
         origin="feed",
         parent=subscription.url,
         source=subscription.source,
-        payload=poll.walk.to_record() | carried(poll.lease.task.payload),
+        payload={**poll.walk.to_record(), **carried(poll.lease.task.payload)},
     )
 
 
-def next_step(poll: FeedPoll) -> tuple[dict[str, Any], Walk, Step | None]:
+def next_step(poll: FeedPoll) -> tuple[EndingFields, Walk, Step | None]:
     """The result for the task after a document is stored: fields of an ending, the walk, and the step that ends the
     walk (None if it goes on).
 
@@ -81,11 +85,12 @@ def next_step(poll: FeedPoll) -> tuple[dict[str, Any], Walk, Step | None]:
     url = poll.lease.task.url if walk.readings else poll.step.url
     if url is None:
         return {"status": "fetched", "reason": poll.step.reason}, walk, poll.step
-    patch = {"url": url, "host": hostname(url), "payload": walk.to_record() | carried(poll.lease.task.payload)}
+    payload: Payload = {**walk.to_record(), **carried(poll.lease.task.payload)}
+    patch: Patch = {"url": url, "host": hostname(url), "payload": payload}
     return {"status": "pending", "reason": poll.result, "patch": patch}, walk, None
 
 
-def journal_line(feed: Feed, walk: Walk, reason: str, at: datetime, detail: str = "") -> dict[str, Any]:
+def journal_line(feed: Feed, walk: Walk, reason: str, at: datetime, detail: str = "") -> JournalLineRecord:
     """The journal line for the end of a walk: `end`, `loop`, `limit`, or the failure."""
     polls, moment = feed.polls, rfc3339(at)
     line = {
@@ -100,4 +105,4 @@ def journal_line(feed: Feed, walk: Walk, reason: str, at: datetime, detail: str 
         "interval_after_sec": polls.interval_sec or 0,
         "next_at": polls.next_at or moment,
     }
-    return {name: value for name, value in line.items() if value not in ("", 0) or name == "interval_after_sec"}
+    return outcomes.said(line)

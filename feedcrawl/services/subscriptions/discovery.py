@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.frontier.outcome import FAILURES, STATUSES, judge
@@ -19,6 +19,7 @@ from feedcrawl.services.subscriptions.registering import forget
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from feedcrawl.domain.subscriptions.published import JournalLineRecord
     from feedcrawl.domain.subscriptions.records import Feed
     from feedcrawl.items import FeedPoll
     from feedcrawl.services.frontier.leases import Leases
@@ -117,9 +118,9 @@ def _left(feed: Feed, to: str) -> str | None:
     return None if subscription.page in (None, subscription.url) or key == url_key(to) else key
 
 
-def _line(poll: FeedPoll, detail: str) -> dict[str, Any]:
+def _line(poll: FeedPoll, detail: str) -> JournalLineRecord:
     moment = rfc3339(poll.at)
-    return {
+    line: JournalLineRecord = {
         "poll_id": f"{poll.feed.id}@{poll.feed.subscription.url}",
         "at": moment,
         "result": poll.result,
@@ -127,4 +128,7 @@ def _line(poll: FeedPoll, detail: str) -> dict[str, Any]:
         "reason": "initial",
         "interval_after_sec": 0,
         "next_at": moment,
-    } | ({"http_status": poll.status} if poll.status is not None else {})
+    }
+    if poll.status is not None:
+        line["http_status"] = poll.status
+    return line

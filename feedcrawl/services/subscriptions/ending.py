@@ -7,7 +7,7 @@ from __future__ import annotations
 import logging
 import random
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from feedcrawl.domain import cadence
 from feedcrawl.domain.cadence.tempo import demand
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from feedcrawl.items import FeedPoll
     from feedcrawl.services.frontier.leases import Leases
     from feedcrawl.services.subscriptions.tempo import Tempo
+    from feedcrawl.store.frontier.interface import EndingFields
     from feedcrawl.store.operations.series import Series
     from feedcrawl.store.subscriptions.registry import Registry
     from feedcrawl.telemetry.tracing import Tracer
@@ -35,7 +36,7 @@ class Pushes(Protocol):
     def seen(self, poll: FeedPoll) -> None:
         """Updates the subscription at the hub that the poll's document names."""
 
-    def read(self, poll: FeedPoll) -> dict[str, Any]:
+    def read(self, poll: FeedPoll) -> EndingFields:
         """Arguments of the lease's end for a delivery that was read."""
 
 
@@ -131,7 +132,8 @@ class PollEnd:
     async def _delivery(self, item: FeedPoll) -> bool:
         """End a delivery; the state that polls have learnt stays unchanged."""
         ending = self.websub.read(item)
-        ending["commit"] += self.series.of_feed(item.feed.id, journal.tally(item), item.at.timestamp())
+        counted = self.series.of_feed(item.feed.id, journal.tally(item), item.at.timestamp())
+        ending["commit"] = [*ending["commit"], *counted]
         if await self.leases.done_soon(item.lease, **ending) == "lost":
             return False
         self.count(f"feedcrawl/pushes/{'failed' if item.failed else 'read'}", 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from feedcrawl.domain.dates import moment, rfc3339
 from feedcrawl.domain.frontier.traces import trace_id
@@ -14,11 +14,12 @@ from feedcrawl.services.subscriptions.polling import interval_ratio
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from feedcrawl.domain.subscriptions.published import JournalLineRecord
     from feedcrawl.domain.subscriptions.records import Feed
     from feedcrawl.items import FeedPoll
 
 
-def journal_line(poll: FeedPoll) -> dict[str, Any]:
+def journal_line(poll: FeedPoll) -> JournalLineRecord:
     """The journal line of a poll."""
     line = outcomes.journal_fields(poll, poll.feed.polls.interval_sec) | {
         "new": len(poll.new),
@@ -37,7 +38,7 @@ def journal_line(poll: FeedPoll) -> dict[str, Any]:
     return outcomes.said(line)
 
 
-def push_line(poll: FeedPoll, wait_sec: float) -> dict[str, Any]:
+def push_line(poll: FeedPoll, wait_sec: float) -> JournalLineRecord:
     """The journal line of a delivery by the feed's hub, with the time until the next poll."""
     at = rfc3339(poll.at)
     line = {
@@ -57,22 +58,20 @@ def push_line(poll: FeedPoll, wait_sec: float) -> dict[str, Any]:
         "trace_id": trace_id(poll.lease.task.payload),
         "notes": list(poll.parsed.notes[:10]) if poll.parsed else [],
     }
-    return {
-        name: value for name, value in line.items() if name == "interval_after_sec" or value not in (None, "", 0, [])
-    }
+    return outcomes.said(line)
 
 
-def moved_line(feed: Feed, url: str, now: datetime) -> dict[str, Any]:
+def moved_line(feed: Feed, url: str, now: datetime) -> JournalLineRecord:
     """The journal line of a move by an operator."""
-    return _operator_line(feed, "moved", now) | {"moved_from": feed.subscription.url, "moved_to": url}
+    return {**_operator_line(feed, "moved", now), "moved_from": feed.subscription.url, "moved_to": url}
 
 
-def migration_undone_line(feed: Feed, now: datetime) -> dict[str, Any]:
+def migration_undone_line(feed: Feed, now: datetime) -> JournalLineRecord:
     """The journal line of a migration that an operator has undone."""
     return _operator_line(feed, "migration_undone", now)
 
 
-def _operator_line(feed: Feed, result: str, now: datetime) -> dict[str, Any]:
+def _operator_line(feed: Feed, result: str, now: datetime) -> JournalLineRecord:
     at = rfc3339(now)
     return {
         "poll_id": f"{feed.id}@{result}:{at}",

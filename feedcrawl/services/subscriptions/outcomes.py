@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict, cast
 
 from feedcrawl.domain import cadence
 from feedcrawl.domain.cadence.state import to_json
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from feedcrawl.domain.models import PublisherHints
+    from feedcrawl.domain.subscriptions.published import JournalLineRecord
     from feedcrawl.items import Poll
 
 
@@ -38,7 +39,20 @@ def observation(
     )
 
 
-def scheduled(poll: Poll) -> dict[str, Any]:
+class Scheduled(TypedDict):
+    """The time and reason of the next poll, and the result of this poll, as fields of a record."""
+
+    cadence: str
+    interval_sec: float
+    next_at: str
+    reason: str
+    candidates: tuple[tuple[str, float], ...]
+    last_fetch_at: str
+    last_status: int | None
+    last_result: str
+
+
+def scheduled(poll: Poll) -> Scheduled:
     """Fields of the record that the next poll begins with: its time and reason, and the result of this poll."""
     decision = poll.decision
     assert decision is not None
@@ -60,7 +74,7 @@ def newest(poll: Poll, held: Validators) -> Validators:
     return held.updated(received) if poll.result == "not_modified" else received
 
 
-def journal_fields(poll: Poll, interval_before_sec: float | None) -> dict[str, Any]:
+def journal_fields(poll: Poll, interval_before_sec: float | None) -> dict[str, object]:
     """Fields of a journal line."""
     decision = poll.decision
     assert decision is not None
@@ -81,6 +95,8 @@ def journal_fields(poll: Poll, interval_before_sec: float | None) -> dict[str, A
     }
 
 
-def said(line: Mapping[str, Any]) -> dict[str, Any]:
-    """A journal line without the fields that are None, empty, 0 or False."""
-    return {name: value for name, value in line.items() if value not in (None, "", 0, [])}  # 0 also removes False
+def said(line: Mapping[str, object]) -> JournalLineRecord:
+    """A journal line without the fields that are None, empty, 0 or False; `interval_after_sec` always stays."""
+    empty: tuple[object, ...] = (None, "", 0, [])  # 0 also removes False
+    kept = {name: value for name, value in line.items() if name == "interval_after_sec" or value not in empty}
+    return cast("JournalLineRecord", kept)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from feedcrawl.domain import cadence
 from feedcrawl.domain.cadence import arrivals
 from feedcrawl.domain.cadence.values import DAY_SEC
 from feedcrawl.domain.dates import moment, rfc3339, rfc3339_or_none
 from feedcrawl.domain.errors import InvalidUrl
+from feedcrawl.domain.frontier.payloads import filled, without
 from feedcrawl.domain.frontier.priority import LOWEST
 from feedcrawl.domain.frontier.traces import TRACE, carried
 from feedcrawl.domain.http import validators
@@ -25,10 +26,12 @@ from feedcrawl.services.articles.tasks import ArticleWish, article_task, explici
 from feedcrawl.services.subscriptions import outcomes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from datetime import datetime
 
     from feedcrawl.domain.cadence import CadencePolicy, Decision
+    from feedcrawl.domain.entries.records import EntryEvent, EntryRecord, EntryValues
+    from feedcrawl.domain.frontier.payloads import Patch, Payload
     from feedcrawl.domain.frontier.tasks import Again, Task
     from feedcrawl.domain.models import ParsedEntry
     from feedcrawl.domain.sites.owners import Sources
@@ -46,13 +49,12 @@ ON_THE_WAY = ("redirect_chain", "temporary", "whole", "search", TRACE)
 """Payload fields that a poll's task carries between its requests, removed at the end of the poll."""
 
 
-def back_home(task: Task, feed: Feed) -> dict[str, Any]:
+def back_home(task: Task, feed: Feed) -> Patch:
     """The patch that moves a poll's task back to its feed's URL, after a redirect or a page led it elsewhere."""
     url = feed.subscription.url
     if task.url == url and not any(name in task.payload for name in ON_THE_WAY):
         return {}
-    payload = {name: value for name, value in task.payload.items() if name not in ON_THE_WAY}
-    return {"url": url, "host": hostname(url), "payload": payload or None}
+    return {"url": url, "host": hostname(url), "payload": without(task.payload, ON_THE_WAY) or None}
 
 
 def observation(poll: FeedPoll) -> cadence.Observation:
@@ -134,18 +136,18 @@ def interval_ratio(poll: FeedPoll) -> float | None:
 def poll_record(poll: FeedPoll) -> PollRecord:
     """The record that the next poll begins with. Validators change only with a body that was read, or with a 304."""
     at = rfc3339(poll.at)
-    fields: dict[str, Any] = outcomes.scheduled(poll) | {
-        "last_decision_at": at,
-        "demand": poll.demand,
-        "retry_after_sec": poll.retry_after_sec,
-        "new_entries_last_fetch": len(poll.new),
-        "health": health_after(poll).to_record(),
-        "searched_at": at if poll.searched else poll.feed.polls.searched_at,
-        "possibly_missed": poll.feed.polls.possibly_missed + poll.possibly_missed,
-    }
-    if not poll.failed:
-        fields |= _learnt(poll) | {"last_success_at": at}
-    return replace(poll.feed.polls, **fields)
+    record = replace(
+        poll.feed.polls,
+        **outcomes.scheduled(poll),
+        last_decision_at=at,
+        demand=poll.demand,
+        retry_after_sec=poll.retry_after_sec,
+        new_entries_last_fetch=len(poll.new),
+        health=health_after(poll).to_record(),
+        searched_at=at if poll.searched else poll.feed.polls.searched_at,
+        possibly_missed=poll.feed.polls.possibly_missed + poll.possibly_missed,
+    )
+    return record if poll.failed else replace(_learnt(poll, record), last_success_at=at)
 
 
 def question(feed: Feed, now: datetime) -> validators.Question:
@@ -177,7 +179,7 @@ def trust_after(poll: FeedPoll) -> validators.Trust:
     return validators.after(trust, reply, now)
 
 
-def turns(before: PollRecord, after: PollRecord) -> Iterator[tuple[str, dict[str, Any]]]:
+def turns(before: PollRecord, after: PollRecord) -> Iterator[tuple[str, dict[str, str]]]:
     """The changes of state by this poll that an operator should know: the name and the details of each event."""
     old, new = health.health_from(before.health), health.health_from(after.health)
     if new.retired and not old.retired:
@@ -213,36 +215,37 @@ def moved_to(said: Subscription, url: str) -> Subscription:
     return replace(said, url=url, formerly=tuple(formerly))
 
 
-def _learnt(poll: FeedPoll) -> dict[str, Any]:
-    """The facts learnt from a response, as fields of the record."""
+def _learnt(poll: FeedPoll, record: PollRecord) -> PollRecord:
+    """The record with the facts learnt from a response."""
     before = poll.feed.polls
     newest = outcomes.newest(poll, Validators(before.etag, before.last_modified))
     move = move_of(poll)
-    fields: dict[str, Any] = {
-        "etag": newest.etag,
-        "last_modified": newest.last_modified,
-        "trust": trust_after(poll).to_record(),
-        "moving": move.to_record() if move is not None and move.url != poll.feed.subscription.url else None,
-    }
+    record = replace(
+        record,
+        etag=newest.etag,
+        last_modified=newest.last_modified,
+        trust=trust_after(poll).to_record(),
+        moving=move.to_record() if move is not None and move.url != poll.feed.subscription.url else None,
+    )
     if poll.body_hash is not None:
         raw = poll.raw_ref.source if poll.raw_ref is not None else None
-        fields |= {"body_hash": poll.body_hash, "body_bytes": poll.body_bytes, "digest": poll.digest, "raw": raw}
+        record = replace(record, body_hash=poll.body_hash, body_bytes=poll.body_bytes, digest=poll.digest, raw=raw)
     if poll.parsed is None:
-        return fields
+        return record
     if poll.over_limit:  # fetch the document again, for the entries left over
-        fields |= {"etag": None, "last_modified": None, "body_hash": None, "digest": None}
+        record = replace(record, etag=None, last_modified=None, body_hash=None, digest=None)
     elif poll.waits:
-        fields |= {"body_hash": None, "digest": None}
+        record = replace(record, body_hash=None, digest=None)
     walks = poll.step is not None and poll.walk is not None and not poll.walk.gap
-    return {
-        **fields,
-        "archives": poll.step.reason if walks and poll.step is not None else before.archives,
-        "shown": len(poll.parsed.entries),
-        "type": feed_type(poll.parsed.format),
-        "title": poll.parsed.title,
-        "site_url": poll.parsed.link,
-        "ids": poll.identity,
-    }
+    return replace(
+        record,
+        archives=poll.step.reason if walks and poll.step is not None else before.archives,
+        shown=len(poll.parsed.entries),
+        type=feed_type(poll.parsed.format),
+        title=poll.parsed.title,
+        site_url=poll.parsed.link,
+        ids=poll.identity,
+    )
 
 
 def entry_tasks(poll: FeedPoll) -> Iterator[tuple[Task, Again]]:
@@ -252,7 +255,9 @@ def entry_tasks(poll: FeedPoll) -> Iterator[tuple[Task, Again]]:
     for entry in (*poll.new, *poll.changed, *poll.edited):
         if entry.link is None or entry.article_uid is None:
             continue
-        again = {} if id(entry) in new else {"edited": True}
+        payload = provenance(poll, entry)
+        if id(entry) not in new:
+            payload["edited"] = True
         try:
             wish = ArticleWish(
                 "feed",
@@ -260,27 +265,28 @@ def entry_tasks(poll: FeedPoll) -> Iterator[tuple[Task, Again]]:
                 subscription.categories,
                 explicit(subscription.priority),
                 parent=subscription.url,
-                payload=provenance(poll, entry) | again,
+                payload=payload,
             )
             task = article_task(entry.link, poll.sources, wish)
         except InvalidUrl:
             continue
-        yield replace(task, priority=LOWEST) if poll.is_archive else task, "edited" if again else ""
+        edited: Again = "edited" if payload.get("edited") else ""
+        yield replace(task, priority=LOWEST) if poll.is_archive else task, edited
 
 
-def provenance(poll: FeedPoll, entry: Entry) -> dict[str, Any]:
+def provenance(poll: FeedPoll, entry: Entry) -> Payload:
     """The part of an article task's payload that names its source: where the URL was found, and the entry's
     content.
     """
     fields = {
-        **evidence(vars(entry)),
+        **evidence(cast("EntryRecord", vars(entry))),
         "feed_title": poll.parsed.title if poll.parsed else None,
         **carried(poll.lease.task.payload),
     }
-    return {name: value for name, value in fields.items() if value}
+    return filled(fields)
 
 
-def evidence(entry: Mapping[str, Any]) -> dict[str, Any]:
+def evidence(entry: EntryRecord) -> Payload:
     """The evidence about an article from its entry, given as the entry's values or its stored line."""
     fields = {
         "feed_id": entry["feed_id"],
@@ -295,10 +301,10 @@ def evidence(entry: Mapping[str, Any]) -> dict[str, Any]:
         "image": entry["image"],
         "tags": entry["categories"],
     }
-    return {name: value for name, value in fields.items() if value}
+    return filled(fields)
 
 
-def feed_content(payload: dict[str, Any]) -> FeedContent | None:
+def feed_content(payload: Payload) -> FeedContent | None:
     """The content of a feed entry or news sitemap for an article, from its task's payload; None if there is none."""
     if "feed_id" not in payload and "sitemap_id" not in payload:
         return None
@@ -325,7 +331,7 @@ def entry_events(poll: FeedPoll) -> list[Event]:
     ]
 
 
-def entry_data(entry: Entry, at: str) -> dict[str, Any]:
+def entry_data(entry: Entry, at: str) -> EntryEvent:
     """The data of an entry's event."""
     return {
         "entry_uid": entry.entry_uid,
@@ -340,7 +346,7 @@ def entry_data(entry: Entry, at: str) -> dict[str, Any]:
     }
 
 
-def entry_values(parsed: ParsedEntry, sources: Sources, named: str | None = None) -> dict[str, Any]:
+def entry_values(parsed: ParsedEntry, sources: Sources, named: str | None = None) -> EntryValues:
     """The fields of an entry that its publisher wrote, in the shape of docs/data-format.md. `named` is the feed's
     source.
     """
@@ -352,9 +358,9 @@ def entry_values(parsed: ParsedEntry, sources: Sources, named: str | None = None
         "title": parsed.title,
         "summary": parsed.summary,
         "content": parsed.content,
-        "authors": [asdict(author) for author in parsed.authors],
+        "authors": [{"name": each.name, "email": each.email, "uri": each.uri} for each in parsed.authors],
         "categories": list(parsed.categories),
-        "enclosures": [asdict(enclosure) for enclosure in parsed.enclosures],
+        "enclosures": [{"url": each.url, "type": each.type, "length": each.length} for each in parsed.enclosures],
         "published": rfc3339_or_none(parsed.published),
         "updated": rfc3339_or_none(parsed.updated),
         "published_raw": parsed.published_raw,

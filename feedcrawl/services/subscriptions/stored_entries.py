@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.errors import Refusal
@@ -11,6 +11,7 @@ from feedcrawl.store.disk.files import json_line
 
 if TYPE_CHECKING:
     from feedcrawl.domain.entries.lineage import KnownEntry
+    from feedcrawl.domain.entries.records import EntryRecord
     from feedcrawl.store.disk.ndjson import NdjsonFile
     from feedcrawl.store.subscriptions.entries import Entries
 
@@ -28,8 +29,13 @@ RECENT_BYTES: Final = 256 << 20
 
 
 def page(
-    lines: NdjsonFile, since: datetime, *, feed_id: str | None = None, after: Place | None = None, limit: int = 50
-) -> tuple[list[dict[str, Any]], Place | None]:
+    lines: NdjsonFile[EntryRecord],
+    since: datetime,
+    *,
+    feed_id: str | None = None,
+    after: Place | None = None,
+    limit: int = 50,
+) -> tuple[list[EntryRecord], Place | None]:
     """At most the given number of entries since a time, in the order of arrival, and the place of the next page.
 
     Each version of an entry is returned. A page may be short or empty without being the last. The place is None after
@@ -39,7 +45,7 @@ def page(
     day, start = _read(after) or _beginning(lines, since)
     days = [each for each in lines.days() if each >= day]
     text = f'"feed_id":"{feed_id}"'.encode() if feed_id else b""
-    found: list[dict[str, Any]] = []
+    found: list[EntryRecord] = []
     budget = BUDGET_BYTES
     for each in days:
         at = start if each == day else 0
@@ -56,7 +62,7 @@ def page(
     return found, None
 
 
-def _beginning(lines: NdjsonFile, since: datetime) -> tuple[date, int]:
+def _beginning(lines: NdjsonFile[EntryRecord], since: datetime) -> tuple[date, int]:
     """The day of a time, and the offset of a line written well before that time: lines are nearly in order."""
     day = since.astimezone(UTC).date()
     wanted = rfc3339(since - _DISORDER) if since - datetime.min.replace(tzinfo=UTC) > _DISORDER else ""
@@ -72,7 +78,7 @@ def _beginning(lines: NdjsonFile, since: datetime) -> tuple[date, int]:
     return day, low
 
 
-def _is_meant(record: dict[str, Any], feed_id: str | None, since: datetime) -> bool:
+def _is_meant(record: EntryRecord, feed_id: str | None, since: datetime) -> bool:
     return (feed_id is None or record.get("feed_id") == feed_id) and str(record.get("last_seen", "")) >= rfc3339(since)
 
 
@@ -87,7 +93,9 @@ def _read(place: Place | None) -> tuple[date, int] | None:
         raise Refusal("bad_cursor", "cursor must be the `next` of a page, unchanged") from None
 
 
-def find(lines: NdjsonFile, known: Entries, entry_uid: str, feed_id: str | None = None) -> list[dict[str, Any]]:
+def find(
+    lines: NdjsonFile[EntryRecord], known: Entries, entry_uid: str, feed_id: str | None = None
+) -> list[EntryRecord]:
     """The last version of an entry in each feed that has it; with `feed_id`, in that feed, whatever its age.
 
     Counts of sightings are the present ones. Raises Refusal (`entry_unknown`) if there is none, DiskUnavailable.
@@ -105,9 +113,9 @@ def find(lines: NdjsonFile, known: Entries, entry_uid: str, feed_id: str | None 
     return [_now(each, known) for each in found.values()]
 
 
-def _recent(lines: NdjsonFile, text: str) -> list[dict[str, Any]]:
+def _recent(lines: NdjsonFile[EntryRecord], text: str) -> list[EntryRecord]:
     """The records whose lines contain a text, newest first, from the latest bytes."""
-    found: list[dict[str, Any]] = []
+    found: list[EntryRecord] = []
     budget = RECENT_BYTES
     for day in reversed(lines.days()):
         size = lines.size(day)
@@ -118,7 +126,9 @@ def _recent(lines: NdjsonFile, text: str) -> list[dict[str, Any]]:
     return found
 
 
-def _of_feed(lines: NdjsonFile, known: Entries, entry_uid: str, feed_id: str, text: str) -> list[dict[str, Any]]:
+def _of_feed(
+    lines: NdjsonFile[EntryRecord], known: Entries, entry_uid: str, feed_id: str, text: str
+) -> list[EntryRecord]:
     """The entry's lines on the days on which it can have been written, newest first."""
     lineage = _lineage(known, feed_id, entry_uid)
     if lineage is None:
@@ -131,8 +141,8 @@ def _lineage(known: Entries, feed_id: str, entry_uid: str) -> KnownEntry | None:
     return known.lineage(feed_id, entry_uid)
 
 
-def _now(record: dict[str, Any], known: Entries) -> dict[str, Any]:
-    lineage = _lineage(known, str(record["feed_id"]), str(record["entry_uid"]))
+def _now(record: EntryRecord, known: Entries) -> EntryRecord:
+    lineage = _lineage(known, record["feed_id"], record["entry_uid"])
     if lineage is None:
         return record
-    return record | {"last_seen": rfc3339(lineage.last_seen), "seen_count": lineage.seen_count}
+    return {**record, "last_seen": rfc3339(lineage.last_seen), "seen_count": lineage.seen_count}

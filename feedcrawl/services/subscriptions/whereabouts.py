@@ -7,7 +7,7 @@ the feed if it shares entries with the known ones.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from feedcrawl.domain.dates import moment
 from feedcrawl.domain.subscriptions.search import Failing, Search, is_found, search_from, where_to_look, with_https
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from feedcrawl.domain.entries.identity import Identified
+    from feedcrawl.domain.frontier.payloads import Patch, Payload
     from feedcrawl.items import FeedPoll
     from feedcrawl.store.subscriptions.entries import Entries
 
@@ -43,12 +44,12 @@ def begin(poll: FeedPoll) -> Search | None:
     return replace(begun, at_page=True, places=(polls.site_url,) if polls.site_url else ())
 
 
-def patch(poll: FeedPoll, search: Search) -> dict[str, Any] | None:
+def patch(poll: FeedPoll, search: Search) -> Patch | None:
     """The patch that sends the task to the next address of a search; None if none is left."""
     if not search.places:
         return None
     url = search.places[0]
-    payload = {**poll.lease.task.payload, "search": replace(search, places=search.places[1:]).to_record()}
+    payload: Payload = {**poll.lease.task.payload, "search": replace(search, places=search.places[1:]).to_record()}
     return {"url": url, "host": hostname(url), "payload": payload}
 
 

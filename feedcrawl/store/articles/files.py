@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import socket
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.articles.files import path_of
 from feedcrawl.domain.frontier.shards import shard_of
@@ -15,9 +15,10 @@ from feedcrawl.store.redis import keys
 from feedcrawl.store.redis.connection import get_each
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from feedcrawl.domain.articles.files import KnownState
     from feedcrawl.store.redis.client import Client
 
 FOLDER: Final = "files"
@@ -81,12 +82,12 @@ class Files:
         self._shards = shards
         self.machine = socket.gethostname()
 
-    def load(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+    def load(self, ids: Sequence[str]) -> dict[str, KnownState]:
         """The records of these files; files without a record are left out."""
         found = get_each(self._client, [self._key(each) for each in ids])
         return {each: json.loads(text) for each, text in zip(ids, found, strict=True) if text}
 
-    def save(self, file_id: str, known: Mapping[str, Any]) -> None:
+    def save(self, file_id: str, known: KnownState) -> None:
         """Stores the record of a file."""
         self._client.set(self._key(file_id), json.dumps(known), ex=max(self._life_sec, 1))
 

@@ -7,7 +7,7 @@ last version. Other records expire, and then only the article's HASH has this da
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.articles.media import Media, fragments, media_from
 from feedcrawl.domain.articles.query import OUTLINE
@@ -16,8 +16,10 @@ from feedcrawl.store.redis import keys
 from feedcrawl.store.redis.connection import get_each
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
+    from feedcrawl.domain.articles.fields import ArticleFields
+    from feedcrawl.domain.articles.page_records import MediaFragments
     from feedcrawl.store.redis.client import Client, Pipeline
 
 _ARTICLE: Final = "article"
@@ -70,23 +72,23 @@ class MediaRecords:
         pipe.expire(self._record(media_id), self._life_sec)
         pipe.expire(self._fragments(media_id), self._life_sec)
 
-    def keep(self, pipe: Pipeline, media: Media, article: Mapping[str, Any]) -> None:
+    def keep(self, pipe: Pipeline, media: Media, article: ArticleFields) -> None:
         """Queues storing the article of the record's version, and the version's fragments, which never change."""
         if media.content_hash is not None:
-            parts = fragments(article["content_html"], article["clean_text"])
+            parts = fragments(article["content_html"] or "", article["clean_text"])
             outline = {name: article.get(name) for name in OUTLINE}
             kept = self._fragments(media.media_id)
             pipe.hsetnx(kept, media.content_hash, json.dumps(parts, ensure_ascii=False))
             pipe.hset(kept, _ARTICLE, json.dumps(outline, ensure_ascii=False, separators=(",", ":")))
 
-    def fragments(self, media: Media) -> list[dict[str, Any]]:
+    def fragments(self, media: Media) -> list[MediaFragments]:
         """The stored fragments of the record's version; empty if none are stored."""
         if media.content_hash is None:
             return []
         text = self._client.hget(self._fragments(media.media_id), media.content_hash)
         return [] if text is None else list(json.loads(text))
 
-    def kept(self, media: Sequence[Media]) -> list[tuple[dict[str, Any] | None, list[dict[str, Any]]]]:
+    def kept(self, media: Sequence[Media]) -> list[tuple[ArticleFields | None, list[MediaFragments]]]:
         """The stored article (None if missing) and fragments of each record's version, in one round trip."""
         with self._client.pipeline(transaction=False) as pipe:
             for each in media:

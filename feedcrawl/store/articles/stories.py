@@ -8,15 +8,17 @@ can be listed and undone.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from feedcrawl.domain.frontier.shards import shard_of
 from feedcrawl.store.redis import keys
 from feedcrawl.store.redis.scripts import lua_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
+    from feedcrawl.domain.articles.fields import ArticleFields
+    from feedcrawl.domain.articles.records import MergeRecord
     from feedcrawl.store.redis.client import Client, Pipeline
 
 DAY_SEC = 86_400
@@ -62,7 +64,7 @@ class Stories:
 
     # --- merges ---
 
-    def join(self, pipe: Pipeline, join: Mapping[str, Any], *, life_sec: int, record: Mapping[str, Any] | None) -> None:
+    def join(self, pipe: Pipeline, join: MergeRecord, *, life_sec: int, record: ArticleFields | None) -> None:
         """Queues storing a merge (`uid`, `winner`, `at_ts`, …), and for `life_sec` the merged article's own record."""
         uid, at = join["uid"], join["at_ts"]
         pipe.set(f"{self._prefix}join:{uid}", json.dumps(join, ensure_ascii=False), ex=JOIN_LIFE_SEC)
@@ -71,18 +73,22 @@ class Stories:
         if record is not None:
             pipe.set(f"{self._prefix}joined_record:{uid}", json.dumps(record, ensure_ascii=False), ex=life_sec)
 
-    def joins(self, limit: int) -> list[dict[str, Any]]:
+    def joins(self, limit: int) -> list[MergeRecord]:
         """The last merges, newest first."""
         uids = self._client.zrevrange(f"{self._prefix}joins", 0, limit - 1)
         return [join for join in map(self.find, uids) if join is not None]
 
-    def find(self, uid: str) -> dict[str, Any] | None:
+    def find(self, uid: str) -> MergeRecord | None:
         """The merge by which this uid became part of another article; None if there is none."""
-        return self._json(f"{self._prefix}join:{uid}")
+        text = self._client.get(f"{self._prefix}join:{uid}")
+        join: MergeRecord | None = None if text is None else json.loads(text)
+        return join
 
-    def record(self, uid: str) -> dict[str, Any] | None:
+    def record(self, uid: str) -> ArticleFields | None:
         """The record of an article that was merged into another instead of being stored; None if there is none."""
-        return self._json(f"{self._prefix}joined_record:{uid}")
+        text = self._client.get(f"{self._prefix}joined_record:{uid}")
+        record: ArticleFields | None = None if text is None else json.loads(text)
+        return record
 
     def undone(self, pipe: Pipeline, uid: str) -> None:
         """Queues removing a merge that was undone."""
@@ -106,7 +112,3 @@ class Stories:
 
     def _apart(self, uid: str) -> str:
         return f"{keys.shard(shard_of(uid, self._shards))}apart:{uid}"
-
-    def _json(self, key: str) -> dict[str, Any] | None:
-        text = self._client.get(key)
-        return None if text is None else dict(json.loads(text))

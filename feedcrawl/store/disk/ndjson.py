@@ -12,7 +12,7 @@ import os
 import re
 import time
 from datetime import date
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar, cast
 
 from feedcrawl.store.disk.files import json_line, map_disk_errors, open_beneath, write_whole
 
@@ -28,15 +28,18 @@ _PART = 4 << 20
 _FILE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])\.ndjson")
 
 
-class Part(NamedTuple):
+R = TypeVar("R", bound="Mapping[str, object]")
+
+
+class Part(NamedTuple, Generic[R]):
     """A part of a day's file, up to offset `end`: the matching records, each with the offset after its line."""
 
     end: int
-    records: Iterator[tuple[int, dict[str, Any]]]
+    records: Iterator[tuple[int, R]]
 
 
-class NdjsonFile:
-    """The daily files of one directory. Every method may raise DiskUnavailable.
+class NdjsonFile(Generic[R]):
+    """The daily files of one directory, whose lines are records of one kind. Methods may raise DiskUnavailable.
 
     With `durable` each append waits until the data is on disk, so that it survives power loss and not only a kill.
     """
@@ -66,7 +69,7 @@ class NdjsonFile:
         if self._durable:
             os.fdatasync(fd)
 
-    def read(self, day: date) -> Iterator[dict[str, Any]]:
+    def read(self, day: date) -> Iterator[R]:
         """The records of a day, oldest first; torn lines are skipped, and a day without a file has no records."""
         name = _name(day)
         with map_disk_errors(self._directory / name):
@@ -75,15 +78,15 @@ class NdjsonFile:
             except FileNotFoundError:
                 return
             with os.fdopen(fd, "rb") as lines:
-                yield from (record for record in map(_parsed, lines) if record is not None)
+                yield from (record for record in map(self._parsed, lines) if record is not None)
 
-    def recent(self, text: str, limit_bytes: int) -> list[dict[str, Any]]:
+    def recent(self, text: str, limit_bytes: int) -> list[R]:
         """The records whose line has `text`, newest first, from the last `limit_bytes` bytes of all days."""
-        found: list[dict[str, Any]] = []
+        found: list[R] = []
         for day in reversed(self.days()):
             tail = self._tail(day, limit_bytes)
             limit_bytes -= len(tail)
-            records = map(_parsed, _lines_with(tail, text.encode()))
+            records = map(self._parsed, _lines_with(tail, text.encode()))
             found += reversed([record for record in records if record is not None])
             if limit_bytes <= 0:
                 break
@@ -95,13 +98,13 @@ class NdjsonFile:
         with map_disk_errors(path):
             return path.stat().st_size if path.exists() else 0
 
-    def with_text(self, day: date, text: str, start: int = 0) -> Iterator[dict[str, Any]]:
+    def with_text(self, day: date, text: str, start: int = 0) -> Iterator[R]:
         """The records of a day whose line has `text`, from offset `start` on, oldest first."""
         while part := self.part(day, start, _PART, text.encode()):
             yield from (record for _, record in part.records)
             start = part.end
 
-    def part(self, day: date, start: int, size: int, text: bytes = b"") -> Part | None:
+    def part(self, day: date, start: int, size: int, text: bytes = b"") -> Part[R] | None:
         """The records in about `size` bytes of a day's file, from `start` on; None if no complete line follows.
 
         Only complete lines are read, and only records whose line has `text` are returned. `start` is 0 or the end of a
@@ -111,7 +114,25 @@ class NdjsonFile:
         whole = block[: block.rfind(b"\n") + 1]
         if not whole:
             return self.part(day, start, 8 * size, text) if len(block) == size else None
-        return Part(start + len(whole), _numbered(whole, start, text))
+        return Part(start + len(whole), self._numbered(whole, start, text))
+
+    def _numbered(self, block: bytes, start: int, text: bytes) -> Iterator[tuple[int, R]]:
+        """The records whose line has `text`, each with the offset of the end of its line."""
+        at = block.find(text) if block else -1
+        while 0 <= at < len(block):
+            end = block.find(b"\n", at) + 1
+            record = self._parsed(block[block.rfind(b"\n", 0, at) + 1 : end])
+            if record is not None:
+                yield start + end, record
+            at = block.find(text, end)
+
+    @staticmethod
+    def _parsed(line: bytes) -> R | None:
+        try:
+            record = json.loads(line)
+        except ValueError:
+            return None
+        return cast("R", record) if isinstance(record, dict) else None
 
     def _block(self, day: date, start: int, size: int) -> bytes:
         with map_disk_errors(self._directory / _name(day)):
@@ -186,28 +207,9 @@ def _whole(fd: int, size: int) -> int:
     return 0
 
 
-def _numbered(block: bytes, start: int, text: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The records whose line has `text`, each with the offset of the end of its line."""
-    at = block.find(text) if block else -1
-    while 0 <= at < len(block):
-        end = block.find(b"\n", at) + 1
-        record = _parsed(block[block.rfind(b"\n", 0, at) + 1 : end])
-        if record is not None:
-            yield start + end, record
-        at = block.find(text, end)
-
-
 def _lines_with(block: bytes, text: bytes) -> Iterator[bytes]:
     at = block.find(text)
     while at >= 0:
         end = block.find(b"\n", at)
         yield block[block.rfind(b"\n", 0, at) + 1 : end if end >= 0 else None]
         at = block.find(text, end) if end >= 0 else -1
-
-
-def _parsed(line: bytes) -> dict[str, Any] | None:
-    try:
-        record = json.loads(line)
-    except ValueError:
-        return None
-    return record if isinstance(record, dict) else None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, NotRequired, Protocol, TypedDict, Unpack
 
 from feedcrawl.domain.frontier.tasks import LANES, compact
 from feedcrawl.domain.urls import site_of
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from feedcrawl.domain.frontier.figures import Figures, HostFigures
+    from feedcrawl.domain.frontier.payloads import Patch
     from feedcrawl.domain.frontier.tasks import Again, History, Lease, Task
 
 Pushed = Literal["queued", "raised", "pending", "leased", "known", "again", "moved"]
@@ -56,6 +57,39 @@ class Taken:
     given_up: tuple[GivenUp, ...] = ()
 
 
+class EndingFields(TypedDict, total=False):
+    """The fields of an `Ending` beside its lease, as named arguments."""
+
+    status: Literal["fetched", "dead", "pending", "moved"]
+    reason: str
+    delay_sec: float
+    patch: Patch | None
+    commit: Sequence[Sequence[str | int | float]]
+    signal: Signal | None
+    dead_letter: bool
+    http_status: int | None
+    recovered_sec: float | None
+
+
+class Return(TypedDict):
+    """The named arguments of `Frontier.give_back` beside the lease."""
+
+    reason: str
+    delay_sec: NotRequired[float]
+    counted: NotRequired[bool]
+    site_wide: NotRequired[bool]
+    http_status: NotRequired[int | None]
+    patch: NotRequired[Patch | None]
+
+
+class DomainPace(TypedDict, total=False):
+    """The named arguments of `Frontier.pace_domain`."""
+
+    delay_sec: float | None
+    concurrency: int | None
+    hosts_delay_sec: float | None
+
+
 @dataclass(frozen=True, slots=True)
 class Ending:
     """The end of a task; with status `pending` the task is due again after `delay_sec`.
@@ -71,7 +105,7 @@ class Ending:
     status: Literal["fetched", "dead", "pending", "moved"] = "fetched"
     reason: str = ""
     delay_sec: float = 0
-    patch: Mapping[str, Any] | None = None
+    patch: Patch | None = None
     commit: Sequence[Sequence[str | int | float]] = ()
     signal: Signal | None = None
     dead_letter: bool = False
@@ -120,7 +154,7 @@ class Frontier(Protocol):
     def take(self, wanted: int, *, lanes: Sequence[str] = LANES) -> Taken:
         """Leases up to `wanted` tasks of hosts that may be requested now, best first; reclaims expired leases."""
 
-    def done(self, lease: Lease, **ending: Any) -> Finished:
+    def done(self, lease: Lease, **ending: Unpack[EndingFields]) -> Finished:
         """Ends or reschedules the task; `ending` has the fields of `Ending`."""
         return self.end([Ending(lease, **ending)])[0]
 
@@ -138,7 +172,7 @@ class Frontier(Protocol):
         counted: bool = False,
         site_wide: bool = False,
         http_status: int | None = None,
-        patch: Mapping[str, Any] | None = None,
+        patch: Patch | None = None,
     ) -> Returned:
         """Gives back the task, due again after `delay_sec`.
 
@@ -286,23 +320,24 @@ def ms(seconds: float) -> int:
     return round(seconds * 1000)
 
 
-def patch_text(patch: Mapping[str, Any] | None) -> str:
+def patch_text(patch: Patch | None) -> str:
     """A patch as JSON for the scripts: the payload is a JSON text within it, and `site` is added to a host (the
     length of its registered domain).
     """
     if not patch:
         return "{}"
-    values = dict(patch)
-    if isinstance(values.get("payload"), dict):
-        values["payload"] = compact(values["payload"])
-    if values.get("host"):
-        values["site"] = len(site_of(values["host"]) or "")
+    values = _with_text(patch)
+    if host := patch.get("host"):
+        values["site"] = len(site_of(host) or "")
     return compact(values)
 
 
-def patched(record: dict[str, Any], patch: Mapping[str, Any] | None, *, without: Iterable[str]) -> dict[str, Any]:
+def patched(record: Mapping[str, object], patch: Patch | None, *, without: Iterable[str]) -> dict[str, object]:
     """A record with a patch applied as the scripts do: None removes a field, the payload becomes JSON text."""
-    record = {name: value for name, value in record.items() if name not in without} | dict(patch or {})
-    if isinstance(record.get("payload"), dict):
-        record["payload"] = compact(record["payload"])
-    return {name: value for name, value in record.items() if value is not None}
+    values = {name: value for name, value in record.items() if name not in without} | _with_text(patch or {})
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _with_text(patch: Patch) -> dict[str, object]:
+    """The fields of a patch, the payload as JSON text."""
+    return {name: compact(value) if isinstance(value, dict) else value for name, value in patch.items()}

@@ -34,8 +34,9 @@ from feedcrawl.store.redis import keys
 from feedcrawl.store.redis.connection import is_cluster
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
+    from feedcrawl.domain.frontier.payloads import Patch
     from feedcrawl.store.frontier.scripts import FrontierPolicy
     from feedcrawl.store.redis.client import Client
 
@@ -94,7 +95,7 @@ class Shard(ShardReads):
         counted: bool = False,
         site_wide: bool = False,
         http_status: int | None = None,
-        patch: Mapping[str, Any] | None = None,
+        patch: Patch | None = None,
     ) -> Returned:
         """As `Frontier.give_back`."""
         flags = (int(counted), int(site_wide), http_status or "")

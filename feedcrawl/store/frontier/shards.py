@@ -10,33 +10,24 @@ import json
 import time
 from collections import Counter, defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, Unpack
 
 from feedcrawl.domain.frontier.figures import Figures
 from feedcrawl.domain.frontier.shards import shard_of_host
 from feedcrawl.domain.frontier.tasks import LANES, compact, task_from_json
 from feedcrawl.hints import program
-from feedcrawl.store.frontier.interface import (
-    Ending,
-    Finished,
-    Frontier,
-    GivenUp,
-    Pushed,
-    Released,
-    Returned,
-    Signal,
-    Taken,
-    patched,
-)
+from feedcrawl.store.frontier.interface import Ending, Finished, Frontier, GivenUp, Taken, patched
 from feedcrawl.store.frontier.queue import Shard
 from feedcrawl.store.redis import keys
 from feedcrawl.store.redis.errors import ServerRefused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from feedcrawl.domain.frontier.figures import HostFigures
+    from feedcrawl.domain.frontier.payloads import Patch
     from feedcrawl.domain.frontier.tasks import Again, History, Lease, Task
+    from feedcrawl.store.frontier.interface import DomainPace, Pushed, Released, Return, Returned, Signal
     from feedcrawl.store.frontier.scripts import FrontierPolicy
     from feedcrawl.store.redis.client import Client
 
@@ -165,18 +156,19 @@ class Shards(Frontier):
             self._expect(number, 0)
         return [answers[place] for place in range(len(wanted))]
 
-    def give_back(self, lease: Lease, *, patch: Mapping[str, Any] | None = None, **reason: Any) -> Returned:
+    def give_back(self, lease: Lease, **fields: Unpack[Return]) -> Returned:
         """As `Frontier.give_back`; a `patch` with a host of another shard moves the task there."""
+        patch = fields.get("patch")
         number = self._goes_to(lease, patch)
         if number is None:
-            returned = self._frontiers[lease.shard].give_back(lease, patch=patch, **reason)
+            returned = self._frontiers[lease.shard].give_back(lease, **fields)
             self._expect(lease.shard, 0)
             return returned
         record = self._held(lease)
         if record is None:
             return "lost"
-        record = patched(record, patch, without=_RETURNED) | {"last_error": reason["reason"]}
-        self._frontiers[number].adopt(compact(record), delay_sec=reason.get("delay_sec", 0))
+        record = patched(record, patch, without=_RETURNED) | {"last_error": fields["reason"]}
+        self._frontiers[number].adopt(compact(record), delay_sec=fields.get("delay_sec", 0))
         self._leave(Ending(lease), number)
         return "pending"
 
@@ -205,7 +197,7 @@ class Shards(Frontier):
         """As `Frontier.pace`."""
         self._frontiers[self._home(host)].pace(host, delay_sec=delay_sec, concurrency=concurrency)
 
-    def pace_domain(self, domain: str, **pace: Any) -> None:
+    def pace_domain(self, domain: str, **pace: Unpack[DomainPace]) -> None:
         """As `Frontier.pace_domain`."""
         self._frontiers[self._home(domain)].pace_domain(domain, **pace)
 
@@ -355,7 +347,7 @@ class Shards(Frontier):
         self._expect(ending.lease.shard, 0)
         self._expect(number, 0)
 
-    def _held(self, lease: Lease) -> dict[str, Any] | None:
+    def _held(self, lease: Lease) -> dict[str, object] | None:
         """The record of a task that this worker still holds, its lease extended for the next steps; None if lost."""
         frontier = self._frontiers[lease.shard]
         text = None if frontier.heartbeat([lease]) else frontier.record(lease.id)
@@ -370,9 +362,10 @@ class Shards(Frontier):
     def _commits_to(self, ending: Ending) -> int:
         return keys.shard_number(str(ending.commit[0][1])) if ending.commit else ending.lease.shard
 
-    def _goes_to(self, lease: Lease, patch: Mapping[str, Any] | None) -> int | None:
+    def _goes_to(self, lease: Lease, patch: Patch | None) -> int | None:
         """The other shard to which a patch moves a task; None if the task stays in its shard."""
-        number = self._home(patch["host"]) if patch and patch.get("host") else lease.shard
+        host = patch.get("host") if patch else None
+        number = self._home(host) if host else lease.shard
         return None if number == lease.shard else number
 
     def _where(self, task_id: str) -> tuple[int, str] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from redis.exceptions import ResponseError
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from feedcrawl.domain.operations.events import Event
-    from feedcrawl.store.redis.client import Client, Pipeline
+    from feedcrawl.store.redis.client import Client, GroupInfo, Pipeline
 
 TRIM_EVERY = 500
 REFUSED_KEPT: Final = 10_000
@@ -115,7 +115,7 @@ class Events:
             return []
         return [self._backlog(group) for group in self._client.xinfo_groups(keys.EVENTS)]
 
-    def _backlog(self, group: Mapping[str, Any]) -> Backlog:
+    def _backlog(self, group: GroupInfo) -> Backlog:
         needed = self._client.xpending(keys.EVENTS, group["name"])["min"] or f"({group['last-delivered-id']}"
         oldest = self._client.xrange(keys.EVENTS, min=needed, count=1)
         oldest_at = _number(oldest[0][0])[0] / 1000 if oldest else None

@@ -46,7 +46,7 @@ logger = logging.getLogger(__name__)
 OLDEST_VERSION = (6, 2)
 _NAMES_A_SERVER = frozenset({"url", "host", "port", "unix_socket_path", "connection_pool"})
 _NOT_PASSED_ON = frozenset({"url", "redis_cls", "retry_on_timeout", "encoding", "decode_responses"})
-_DEFAULTS: dict[str, Any] = {
+_DEFAULTS: dict[str, object] = {
     "socket_timeout": 5.0,
     "socket_connect_timeout": 5.0,
     "health_check_interval": 30,
@@ -54,7 +54,7 @@ _DEFAULTS: dict[str, Any] = {
 # Callers cannot change these: surrogateescape reads any bytes that other programs wrote and writes them back unchanged;
 # protocol 2 gives replies the same shape under every redis-py. Commands are never retried, since the first try may have
 # been executed.
-_FIXED: dict[str, Any] = {
+_FIXED: dict[str, object] = {
     "encoding": "utf-8",
     "encoding_errors": "surrogateescape",
     "decode_responses": True,
@@ -91,7 +91,7 @@ class Connection:
         self.close()
 
 
-def names_a_server(parameters: Mapping[str, Any]) -> bool:
+def names_a_server(parameters: Mapping[str, object]) -> bool:
     """True if the connection parameters name a server; otherwise the embedded server is used."""
     return any(parameters.get(name) is not None for name in _NAMES_A_SERVER)
 
@@ -101,7 +101,7 @@ def connect(
     url: str | None,
     data_dir: Path,
     unsafe: bool = False,
-    parameters: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, object] | None = None,
     fsync: str = "everysec",
 ) -> Connection:
     """The checked connection to the server named by `url` or `parameters` (scrapy-redis's REDIS_PARAMS), else to the
@@ -113,7 +113,7 @@ def connect(
     ServerRefused.
     """
     given = {name: value for name, value in (parameters or {}).items() if value is not None}
-    url = url or given.get("url")
+    url = url or cast("str | None", given.get("url"))
     named = bool(url) or names_a_server(given)
     connection = Connection(_client(url, given)) if named else _embedded(attach(data_dir, fsync=fsync), given)
     try:
@@ -130,7 +130,7 @@ def connect(
     return connection
 
 
-def _options(given: Mapping[str, Any]) -> dict[str, Any]:
+def _options(given: Mapping[str, object]) -> dict[str, Any]:
     passed = {name: value for name, value in given.items() if name not in _NOT_PASSED_ON}
     return {**_DEFAULTS, **passed, **_FIXED, "retry": Retry(NoBackoff(), 0)}
 
@@ -146,15 +146,15 @@ def _opened(connection: ConnectionInterface) -> None:
     _keep_surrogates(connection)
 
 
-def _client(url: str | None, given: Mapping[str, Any]) -> Client:
+def _client(url: str | None, given: Mapping[str, object]) -> Client:
     kind = given.get("redis_cls", redis.Redis)
-    made = raising_ours(pkgutil.resolve_name(kind) if isinstance(kind, str) else kind)
+    made = raising_ours(pkgutil.resolve_name(kind) if isinstance(kind, str) else cast("type", kind))
     options = _options(given) | {"redis_connect_func": _opened}
     client: Client = made.from_url(url, **options) if url else made(**options)
     return client
 
 
-def _cluster(url: str | None, given: Mapping[str, Any]) -> Client:
+def _cluster(url: str | None, given: Mapping[str, object]) -> Client:
     """The client of the whole cluster to which the named node belongs."""
     options = _options(given) | {"redis_connect_func": _keep_surrogates}
     try:
@@ -225,7 +225,7 @@ def _nodes(client: object, *, all_of_them: bool = False) -> list[redis.Redis]:
     return [client.get_redis_connection(node) for node in nodes]
 
 
-def _embedded(server: EmbeddedServer, given: Mapping[str, Any]) -> Connection:
+def _embedded(server: EmbeddedServer, given: Mapping[str, object]) -> Connection:
     pool = redis.ConnectionPool(
         connection_class=EmbeddedSocket, server=server, redis_connect_func=_opened, **_options(given)
     )
@@ -248,7 +248,7 @@ def check_server(client: Client, *, unsafe: bool) -> tuple[str, ...]:
 def _check_node(client: redis.Redis, *, unsafe: bool) -> tuple[str, ...]:
     name = _server_name(client)
     try:
-        info: dict[str, Any] = client.info()
+        info = cast("Client", client).info()
         config = _config(client)
     except (exceptions.AuthenticationError, exceptions.AuthorizationError, exceptions.NoPermissionError) as error:
         raise ServerRefused(
@@ -268,15 +268,15 @@ def _check_node(client: redis.Redis, *, unsafe: bool) -> tuple[str, ...]:
     return tuple(refusal.detail for refusal in findings)
 
 
-def _config(client: redis.Redis) -> dict[Any, Any] | None:
+def _config(client: redis.Redis) -> Mapping[str, str] | None:
     """The settings `appendonly` and `maxmemory-policy`; None if CONFIG is renamed or forbidden."""
     try:
-        return {**client.config_get("appendonly"), **client.config_get("maxmemory-policy")}
+        return cast("Client", client).config_get("appendonly") | cast("Client", client).config_get("maxmemory-policy")
     except exceptions.ResponseError:
         return None
 
 
-def _version(name: str, info: Mapping[str, Any]) -> Iterator[ServerRefused]:
+def _version(name: str, info: Mapping[str, object]) -> Iterator[ServerRefused]:
     version = str(info.get("redis_version", ""))
     numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
     if len(numbers) < len(OLDEST_VERSION):
@@ -287,8 +287,11 @@ def _version(name: str, info: Mapping[str, Any]) -> Iterator[ServerRefused]:
         yield ServerRefused("too_old", f"{name} is version {version}: upgrade it to Redis or Valkey 6.2 or later")
 
 
-def _persistence(name: str, info: Mapping[str, Any], config: Mapping[Any, Any] | None) -> Iterator[ServerRefused]:
-    known = (config or {}).get("appendonly") or {0: "no", 1: "yes"}.get(info.get("aof_enabled", -1))
+_AOF: Mapping[object, str] = {0: "no", 1: "yes"}
+
+
+def _persistence(name: str, info: Mapping[str, object], config: Mapping[str, str] | None) -> Iterator[ServerRefused]:
+    known = (config or {}).get("appendonly") or _AOF.get(info.get("aof_enabled"))
     if known == "yes":
         return
     if config is None or known is None:
@@ -301,7 +304,7 @@ def _persistence(name: str, info: Mapping[str, Any], config: Mapping[Any, Any] |
         yield ServerRefused("no_aof", detail)
 
 
-def _eviction(name: str, info: Mapping[str, Any], config: Mapping[Any, Any] | None) -> Iterator[ServerRefused]:
+def _eviction(name: str, info: Mapping[str, object], config: Mapping[str, str] | None) -> Iterator[ServerRefused]:
     policy = (config or {}).get("maxmemory-policy") or info.get("maxmemory_policy")
     if policy is None:
         yield ServerRefused("doubt", f"{name} hides its eviction policy: make sure that it is noeviction")
@@ -315,9 +318,9 @@ def _eviction(name: str, info: Mapping[str, Any], config: Mapping[Any, Any] | No
 def _server_name(client: redis.Redis) -> str:
     """The server's name in messages, without its password."""
     known = getattr(client, "connection_pool", None)
-    options: Mapping[str, Any] = known.connection_kwargs if known else {}
+    options: Mapping[str, object] = known.connection_kwargs if known else {}
     if path := options.get("path"):
         return f"the server at {path}"
     if "server" in options:
-        return f"the embedded server in {options['server'].directory}"
+        return f"the embedded server in {cast('EmbeddedServer', options['server']).directory}"
     return f"the server at {options.get('host', 'localhost')}:{options.get('port', 6379)}"

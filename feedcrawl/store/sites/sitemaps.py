@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from feedcrawl.domain.frontier.shards import settled_id, shard_of, shard_of_host
 from feedcrawl.domain.secrets import record_without_secrets
@@ -16,7 +16,9 @@ from feedcrawl.store.redis.connection import get_each, members_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from feedcrawl.domain.subscriptions.published import JournalLineRecord
     from feedcrawl.store.redis.client import Client, Pipeline
+    from feedcrawl.store.subscriptions.registry import Command
 
 PAGE = 500
 DAY_LIFE_SEC = 2 * 86_400
@@ -140,7 +142,7 @@ class Sitemaps:
         """Queues storing the URLs read. New URLs must be enqueued first: a stored URL is not enqueued again."""
         pipe.set(self._key("sitemap_seen", sitemap_id), seen, ex=SEEN_LIFE_SEC)
 
-    def commit(self, sitemap_id: str, record: SitemapRecord, fetch: dict[str, Any]) -> list[list[str | int]]:
+    def commit(self, sitemap_id: str, record: SitemapRecord, fetch: JournalLineRecord) -> list[Command]:
         """The commands that store a poll and its line in the journal; the frontier runs them with `done`."""
         journal = self._key("sitemap_journal", sitemap_id)
         line = json.dumps(record_without_secrets(fetch), separators=(",", ":"), ensure_ascii=False)
@@ -150,7 +152,7 @@ class Sitemaps:
             ["LTRIM", journal, 0, self._journal_length - 1],
         ]
 
-    def journal(self, sitemap_id: str) -> list[dict[str, Any]]:
+    def journal(self, sitemap_id: str) -> list[JournalLineRecord]:
         """The last fetches of a sitemap, newest first; of a poll that a kill repeated, only the last line."""
         lines: Iterable[str] = self._client.lrange(self._key("sitemap_journal", sitemap_id), 0, -1)
         fetches = {fetch["poll_id"]: fetch for fetch in map(json.loads, reversed(list(lines)))}

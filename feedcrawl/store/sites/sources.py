@@ -29,7 +29,7 @@ class SaidSources:
         found = self._client.get(keys.SOURCES_VERSION)
         return None if found is None else str(found)
 
-    def put(self, name: str, entry: Mapping[str, Any]) -> bool:
+    def put(self, name: str, entry: Mapping[str, object]) -> bool:
         """Stores a source; True if it is new."""
         with self._client.pipeline() as pipe:
             pipe.hset(keys.SOURCES, name, compact(dict(entry)))

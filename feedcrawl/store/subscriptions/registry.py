@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.shards import settled_id, shard_of, shard_of_host
@@ -16,8 +16,9 @@ from feedcrawl.store.redis import keys
 from feedcrawl.store.redis.connection import get_each, members_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
+    from feedcrawl.domain.subscriptions.published import JournalLineRecord
     from feedcrawl.store.redis.client import Client
 
 Command = list[str | int]
@@ -77,7 +78,7 @@ class Registry:
         """The commands that give a feed another URL, whose key the feed has claimed."""
         return [["SET", self._key("feed", feed_id), subscription]]
 
-    def move(self, subscription: Subscription, polls: PollRecord, line: dict[str, Any]) -> None:
+    def move(self, subscription: Subscription, polls: PollRecord, line: JournalLineRecord) -> None:
         """Stores a feed that has moved to another URL, whose key it has claimed, with a line in its journal."""
         with self._client.pipeline(transaction=True) as pipe:
             for command in (*self.moved(dump(subscription), subscription.id), *self.note(subscription.id, line)):
@@ -190,21 +191,21 @@ class Registry:
         """The number of subscribed feeds."""
         return sum(int(self._client.scard(name)) for name in self._lists())
 
-    def commit(self, feed_id: str, polls: PollRecord, fetch: dict[str, Any]) -> list[list[str | int]]:
+    def commit(self, feed_id: str, polls: PollRecord, fetch: JournalLineRecord) -> list[Command]:
         """The commands that store a poll and its line in the journal; the frontier runs them with `done`."""
         return [["SET", self._key("polls", feed_id), dump(polls)], *self.note(feed_id, fetch)]
 
-    def note(self, feed_id: str, fetch: dict[str, Any]) -> list[list[str | int]]:
+    def note(self, feed_id: str, fetch: JournalLineRecord) -> list[Command]:
         """The commands that add a line to a feed's journal."""
         journal = self._key("journal", feed_id)
         line = json.dumps(record_without_secrets(fetch), separators=(",", ":"), ensure_ascii=False)
         return [["LPUSH", journal, line], ["LTRIM", journal, 0, self._journal_length - 1]]
 
-    def journal(self, feed_id: str) -> list[dict[str, Any]]:
+    def journal(self, feed_id: str) -> list[JournalLineRecord]:
         """The last fetches of a feed, newest first; of a poll that a kill repeated, only the last line."""
-        lines: Iterable[str] = self._client.lrange(self._key("journal", feed_id), 0, -1)
-        fetches = {fetch["poll_id"]: fetch for fetch in map(json.loads, reversed(list(lines)))}
-        return list(reversed(fetches.values()))
+        lines = self._client.lrange(self._key("journal", feed_id), 0, -1)
+        fetches: list[JournalLineRecord] = [json.loads(line) for line in reversed(lines)]
+        return list(reversed({fetch["poll_id"]: fetch for fetch in fetches}.values()))
 
     def _claim(self, url_key: str, feed_id: str) -> str:
         by_url = self._by_url(url_key)

@@ -143,7 +143,14 @@ def test_links() -> None:
     assert unusable.reason.startswith("url_")
     wish = Wish("http://a.test/x", "image")
     assert files.link(wish, None) == {"url": wish.url, "role": "image", "status": "pending", "reason": None, **empty}
-    known = files.state("stored", sha256="ab", content_type="image/png", size_bytes=3, path="files/ab/ab", machine="m")
+    known = files.state("pending") | {
+        "status": "stored",
+        "sha256": "ab",
+        "content_type": "image/png",
+        "size_bytes": 3,
+        "path": "files/ab/ab",
+        "machine": "m",
+    }
     assert files.link(wish, known) == {"url": wish.url, "role": "image", **known}
 
 

@@ -28,6 +28,7 @@ from feedcrawl.store.redis import keys
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 URL = "http://a.test/x.png"
 FAILED = state("failed", reason="http_404")
+STORED = state("pending") | {"status": "stored", "sha256": "ab"}
 
 
 class Shown:
@@ -153,9 +154,9 @@ def test_lines_are_completed_by_what_came_later(tmp_path: Path) -> None:
     records = [{"uid": "1", "files": [pending, failed]}, {"uid": "2"}, {"uid": "3", "files": []}]
     assert list(resolved(records, lines)) == records
     lines.append(NOW.date(), {"type": "file", "url": pending["url"], **FAILED, "ended_at": "x"})
-    lines.append(NOW.date(), {"type": "file", "url": pending["url"], **state("stored", sha256="ab"), "ended_at": "y"})
+    lines.append(NOW.date(), {"type": "file", "url": pending["url"], **STORED, "ended_at": "y"})
     found = list(resolved(records, lines))
-    assert found[0]["files"] == [{**pending, **state("stored", sha256="ab")}, failed]
+    assert found[0]["files"] == [{**pending, **STORED}, failed]
     assert found[1:] == records[1:]
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from feedcrawl.domain.articles.replays import outline
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.domain.models import Extraction
@@ -164,6 +165,14 @@ RECORD = {
     "fetched_ts": 1.5,
     "clean_text": "not told",
 }
+
+
+def test_a_hash_and_a_line_have_one_outline() -> None:
+    line = {"title": "One", "authors": ["Ada", "Bo"], "image": None, "text_len": 9, "fetched_ts": 1.5, "categories": []}
+    fields = {"title": "One", "authors": '["Ada", "Bo"]', "image": "", "text_len": "9", "fetched_ts": "1.5"}
+    stored = outline(tasks.record_of(fields | {"categories": "[]"}))
+    assert stored == {"title": "One", "authors": ["Ada", "Bo"], "text_len": 9, "fetched_ts": 1.5, "categories": []}
+    assert stored == outline(line)
 
 
 @pytest.mark.parametrize(("updated", "kind"), [(False, "article_ready"), (True, "article_updated")])

@@ -170,9 +170,10 @@ def show_feed(request: Request, caller: Reader, wired: Wired, feed_id: FeedId, d
 def _intervals(seen: overview.FeedPage) -> dict[str, Any]:
     """The chart of the interval that each poll chose, oldest first, against the mean gap between entries."""
     lines = [line for line in reversed(seen.journal) if line.get("interval_after_sec")]
-    bars = [[line["interval_after_sec"]] for line in lines]
+    bars: list[list[float]] = [[line["interval_after_sec"]] for line in lines]
     spare = max(0, LEAST_BARS - len(bars))
-    chart = charts.stack([[]] * spare + bars, DURATIONS)
+    missing: list[list[float]] = [[]] * spare
+    chart = charts.stack(missing + bars, DURATIONS)
     gap = DAY_SEC / seen.per_day if seen.per_day else None
     at = charts.HEIGHT * (1 - gap / chart.top) if gap and gap <= chart.top else None
     first = templates.when(lines[0]["at"]) if len(lines) >= LEAST_BARS else None

@@ -5,6 +5,7 @@ routes.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Final, Literal, get_args
 
@@ -18,6 +19,7 @@ from feedcrawl.api.limits.places import HEAVY
 from feedcrawl.api.pages import templates
 from feedcrawl.api.pages.route import PageRoute, context
 from feedcrawl.api.paging import Cursor, cursor_of, place_of
+from feedcrawl.domain.articles.fields import ArticleFields
 from feedcrawl.domain.articles.query import Wanted
 from feedcrawl.domain.cadence.reasons import duration
 from feedcrawl.domain.frontier.figures import WHY, Lateness
@@ -25,6 +27,7 @@ from feedcrawl.domain.frontier.selection import Wanted as WantedTasks
 from feedcrawl.domain.frontier.tasks import Kind, Origin
 from feedcrawl.domain.operations.tallies import GOOD_POLLS, PART_SEC, SPANS, Bar, errors
 from feedcrawl.domain.sanitize import clean_html
+from feedcrawl.services.articles.catalogue import SightedArticle
 from feedcrawl.services.frontier import listing
 from feedcrawl.services.operations import overview
 
@@ -127,8 +130,17 @@ def show_article(request: Request, caller: Reader, wired: Wired, uid: Uid) -> Re
     found = wired.catalogue.get(uid)
     if found.article is None:
         return RedirectResponse(f"/dashboard/articles/{found.winner}", 303)
-    article = dict.fromkeys(("final_url", "published", "language", "site_name", "title", "feed_id")) | found.article
-    feed = wired.registry.load([article["feed_id"]]).get(article["feed_id"]) if article["feed_id"] else None
+    absent: ArticleFields = {
+        "final_url": None,
+        "published": None,
+        "language": None,
+        "site_name": None,
+        "title": None,
+        "feed_id": None,
+    }
+    article: SightedArticle = {**absent, **found.article}
+    feed_id = article["feed_id"]
+    feed = wired.registry.load([feed_id]).get(feed_id) if feed_id else None
     task = wired.frontier.find(uid)
     values = {
         "article": article,
@@ -142,7 +154,7 @@ def show_article(request: Request, caller: Reader, wired: Wired, uid: Uid) -> Re
 @router.get("/dashboard/articles/{uid}/content")
 def show_content(caller: Reader, wired: Wired, uid: Uid) -> Response:  # noqa: ARG001 - must be one who may
     """An article's HTML alone, for a frame without scripts and requests: pictures are left out."""
-    article = wired.catalogue.get(uid).article or {}
+    article = wired.catalogue.get(uid).article or ArticleFields()
     html = clean_html(article.get("content_html") or "", base_url=article.get("canonical_url") or "")
     answer = templates.render(
         "content.html",

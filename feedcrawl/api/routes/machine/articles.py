@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
@@ -16,12 +16,12 @@ from feedcrawl.api.problems import answers
 from feedcrawl.domain.articles.query import OUTLINE, Wanted
 from feedcrawl.domain.articles.records import ArticleRecord
 
-Answers = dict[int | str, dict[str, Any]]
+Answers = dict[int | str, schemas.Spec]
 router = APIRouter(prefix="/articles", tags=["articles"], dependencies=[Depends(needs("read"))])
 
 Uid = Annotated[str, Path(pattern="^[0-9a-f]{16}$", description="uid of an article", examples=["cc02fb5fb5814a26"])]
 OUTLINED = schemas.component("ArticleOutline", schemas.only(ArticleRecord, OUTLINE))
-_SIGHTINGS: dict[str, Any] = {
+_SIGHTINGS: schemas.Spec = {
     "type": "array",
     "items": {"type": "string"},
     "description": "Other URLs under which it was met",

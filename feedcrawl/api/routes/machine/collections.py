@@ -5,7 +5,7 @@ visible.
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Depends, Path, Request
 from fastapi.responses import JSONResponse, Response
@@ -25,6 +25,7 @@ from feedcrawl.domain.dates import rfc3339
 from feedcrawl.services.articles.collections import NAME
 
 if TYPE_CHECKING:
+    from feedcrawl.domain.articles.fields import ArticleFields
     from feedcrawl.services.articles.collections import Held, Page
 
 router = APIRouter(prefix="/collections", tags=["collections"])
@@ -143,12 +144,12 @@ def get_collection(
     return shown(request, {"held": list(map(_held, page.held))}, page.next)
 
 
-def _held(held: Held) -> dict[str, Any]:
+def _held(held: Held) -> dict[str, object]:
     said = {name: getattr(held.media, name) for name in _SHOWN_OF_MEDIA}
     return {**said, "held_since": rfc3339(datetime.fromtimestamp(held.since, UTC)), "article": held.article}
 
 
-def _articles(page: Page) -> list[dict[str, Any]]:
+def _articles(page: Page) -> list[ArticleFields]:
     return [held.article for held in page.held if held.article is not None]
 
 

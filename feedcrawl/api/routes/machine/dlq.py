@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import JSONResponse, Response
@@ -113,6 +113,6 @@ def _wanted(now: float, reason: str | None, host: str | None, older: str | None,
     return Wanted(reason or None, host.lower() if host else None, before, now - age_sec(newer) if newer else None)
 
 
-def _public(letter: Letter) -> dict[str, Any]:
+def _public(letter: Letter) -> dict[str, object]:
     """The fields of a dead letter; as text if it is not a JSON object."""
     return dict(letter.said) or {"item": letter.text}

@@ -273,5 +273,5 @@ def list_fetches(feed_id: FeedId, wired: Wired) -> Response:
     return JSONResponse({"fetches": wired.registry.journal(listing.one(wired.registry, str(feed_id)).id)})
 
 
-def _public(config: Config, feed: Feed) -> dict[str, Any]:
+def _public(config: Config, feed: Feed) -> FeedRecord:
     return feed.public(min_interval_sec=config.min_interval_sec, max_interval_sec=config.max_interval_sec)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from feedcrawl.domain.extraction.bodies.leads import squeezed
 from feedcrawl.domain.extraction.fields.bylines import MAX_AUTHORS, late_byline, marked_byline, plain_byline
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from feedcrawl.domain.extraction.page import Page
+    from feedcrawl.domain.json_values import Json
     from feedcrawl.domain.models import FeedContent
 
 _METAS = (
@@ -80,7 +81,7 @@ def _structured(page: Page) -> Iterator[str]:
             yield text
 
 
-def _name(node: Any, page: Page) -> str | None:
+def _name(node: Json, page: Page) -> str | None:
     if isinstance(node, str):
         return node
     if not isinstance(node, dict):

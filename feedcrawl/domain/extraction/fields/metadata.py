@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from feedcrawl.domain.errors import InvalidUrl
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
     from feedcrawl.domain.extraction.page import Page
+    from feedcrawl.domain.json_values import Json
     from feedcrawl.domain.models import FeedContent
 
 MAX_TAGS = 50
@@ -122,7 +123,7 @@ def _image_url(text: str, base: str) -> str | None:
     return url if url and url.startswith("http") and not _VIDEO.search(url) else None
 
 
-def _texts(value: Any) -> list[str]:
+def _texts(value: Json) -> list[str]:
     found = []
     for node in values(value):
         text = node.get("url") or node.get("name") if isinstance(node, dict) else node

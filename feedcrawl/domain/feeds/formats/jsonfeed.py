@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from feedcrawl.domain.dates import parse_date
 from feedcrawl.domain.errors import NotAFeed
 from feedcrawl.domain.feeds.fields.places import number
 from feedcrawl.domain.feeds.formats.reading import MAX_ENTRIES, MAX_ID, MAX_NAME, MAX_TITLE
+from feedcrawl.domain.json_values import JsonObject
 from feedcrawl.domain.models import Enclosure, Link, Paging, ParsedEntry, ParsedFeed, Person
 from feedcrawl.domain.text import fold
 
 if TYPE_CHECKING:
     from feedcrawl.domain.feeds.formats.reading import Reading
 
-_Object = dict[str, Any]
+_Object = JsonObject
 
 
 def read(text: str, reading: Reading) -> ParsedFeed:

@@ -1,0 +1,105 @@
+"""The payload of a task: the data that the task's next request needs, as JSON values; and the patch of a task."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from feedcrawl.domain.json_values import Json, JsonObject
+
+
+class SearchRecord(TypedDict):
+    """The progress of a search for a lost feed (`domain.subscriptions.search`)."""
+
+    because: str
+    status: int | None
+    at_page: bool
+    places: list[str]
+
+
+class RequestRecord(TypedDict, total=False):
+    """A request of a spider; header names and values are Latin-1, `body` is Base64."""
+
+    spider: str
+    method: str
+    headers: dict[str, list[str]]
+    cookies: Json
+    body: str
+    encoding: str
+    flags: list[str]
+    cb_kwargs: JsonObject
+    callback: str | None
+    errback: str | None
+    dont_filter: bool
+    meta: JsonObject
+    priority: int
+
+
+class Evidence(TypedDict, total=False):
+    """The evidence about an article: the content of its entry, or its fields in a news sitemap."""
+
+    feed_id: str
+    entry_uid: str
+    sitemap_id: str
+    title: str | None
+    summary: str | None
+    content: str | None
+    authors: list[str]
+    published: str | None
+    updated: str | None
+    language: str | None
+    image: str | None
+    tags: list[str]
+
+
+class Payload(RequestRecord, Evidence, total=False):
+    """The payload of a task. Each kind of task has some of the fields; empty fields are left out.
+
+    `redirect_chain`: the URLs requested so far, the first one as published. `temporary`: True if a redirect among them
+    was temporary. `whole`: why the document is requested without validators. `topic`: of a hub's subscription.
+    `trace`: passed to the tasks that follow from this task (`domain.frontier.traces`).
+
+    `visited`, `documents`, `new`, `readings` and `gap` are the progress of a walk (`domain.subscriptions.archives`).
+    """
+
+    redirect_chain: list[str]
+    temporary: bool
+    whole: str
+    search: SearchRecord
+    topic: str
+    feed_title: str | None
+    categories: list[str]
+    edited: bool
+    keep_trailing_slash: bool
+    request_id: str
+    trace: str
+    visited: list[str]
+    documents: int
+    new: int
+    readings: int
+    gap: bool
+
+
+class Patch(TypedDict, total=False):
+    """Fields of a task's record to be set; None removes a field."""
+
+    url: str
+    host: str
+    payload: Payload | None
+    last_error: str | None
+    source: str | None
+    category: str | None
+    etag: str | None
+    last_modified: str | None
+
+
+def filled(fields: Mapping[str, object]) -> Payload:
+    """The fields of a payload that are not empty."""
+    return cast("Payload", {name: value for name, value in fields.items() if value})
+
+
+def without(payload: Payload, names: Collection[str]) -> Payload:
+    """The payload without the named fields."""
+    return cast("Payload", {name: value for name, value in payload.items() if name not in names})

@@ -1,0 +1,13 @@
+from feedcrawl.domain.frontier.payloads import filled, without
+
+
+def test_a_payload_has_no_empty_fields() -> None:
+    fields = {"feed_id": "f", "title": None, "summary": "", "tags": [], "temporary": False, "new": 0, "meta": {}}
+    assert filled(fields) == {"feed_id": "f"}
+
+
+def test_a_payload_without_the_fields_of_one_request() -> None:
+    assert without({"feed_id": "f", "trace": "t", "temporary": True}, ("trace", "search")) == {
+        "feed_id": "f",
+        "temporary": True,
+    }
