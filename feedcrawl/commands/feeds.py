@@ -17,11 +17,14 @@ class Command(StoreCommand):
 
     def syntax(self) -> str:
         """How it is called."""
-        return "[--json] [URL|ID…] | --budget | move FEED URL | undo-move|undo-migration FEED | set FEED NAME=VALUE…"
+        return (
+            "[--json] [URL|ID…] | --budget | move FEED URL | undo-move|undo-migration FEED | set FEED NAME=VALUE…"
+            " | pause|resume FEED | login FEED USER:PASSWORD|'NAME: VALUE'|@FILE…"
+        )
 
     def short_desc(self) -> str:
         """For `scrapy`."""
-        return "List the subscribed feeds or those named, move them, override their cadence"
+        return "List the subscribed feeds or those named, move, pause, log in, override their cadence"
 
     def add_options(self, parser: ArgumentParser) -> None:
         """--json, --budget."""

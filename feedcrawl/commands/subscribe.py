@@ -17,19 +17,27 @@ class Command(StoreCommand):
 
     def syntax(self) -> str:
         """How it is called."""
-        return "[--category NAME[,NAME…]] [--pick N|all] [--set NAME=VALUE]… [--backfill] [--as-is] URL|FILE…"
+        options = "[--category NAME[,NAME…]] [--pick N|all] [--set NAME=VALUE]… [--login LOGIN]…"
+        return f"{options} [--backfill] [--as-is] URL|FILE…"
 
     def short_desc(self) -> str:
         """For `scrapy`."""
         return "Subscribe to feeds: their URLs or those of pages, files or addresses with a list of them"
 
     def add_options(self, parser: ArgumentParser) -> None:
-        """--category, --pick, --set, --backfill, --as-is."""
+        """--category, --pick, --set, --login, --backfill, --as-is."""
         super().add_options(parser)
         parser.add_argument(
             "--category", metavar="NAME[,NAME…]", default="", help="categories of the subscriptions, comma separated"
         )
         parser.add_argument("--pick", default="", metavar="N|all", help="which of the feeds that a page offers")
         parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="an override; may repeat")
+        parser.add_argument(
+            "--login",
+            action="append",
+            default=[],
+            metavar="USER:PASSWORD|'NAME: VALUE'|@FILE",
+            help="of a private feed, for its own origin alone; may repeat",
+        )
         parser.add_argument("--backfill", action="store_true", help="read the archives of these feeds too, once")
         parser.add_argument("--as-is", action="store_true", help="subscribe to URLs without looking at them")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+from http import HTTPStatus
 
 from OpenSSL import SSL
 from scrapy import exceptions as scrapy_errors
@@ -60,6 +61,47 @@ _BY_CLASS: tuple[tuple[type[BaseException], str], ...] = (
     (_newclient.RequestNotSent, "connection_lost"),
     (net.ConnectError, "unreachable"),
 )
+
+
+_SENTENCES: dict[str, str] = {
+    "dns": "its host is unknown",
+    "refused": "its server refuses connections",
+    "unreachable": "its server cannot be reached",
+    "connect_timeout": "its server does not answer",
+    "total_timeout": "its server takes too long to respond",
+    "connection_lost": "its server closed the connection before the response was complete",
+    "truncated": "the response is incomplete",
+    "protocol": "its server does not speak HTTP as RFC 9112 has it",
+    "too_large": "the response is larger than allowed",
+    "unsupported_type": "the response has a type that is not supported",
+    "invalid_url": "the URL cannot be requested",
+}
+
+
+def sentence(error: BaseException | None) -> str:
+    """The failure in words, without a representation of Python objects; empty without an error."""
+    if error is None:
+        return ""
+    name = failure_name(error)
+    if name == "tls":
+        return f"no secure connection: {_tls_reason(error)}"
+    return _SENTENCES.get(name) or str(error) or type(error).__name__
+
+
+def status_sentence(status: int) -> str:
+    """A response's status in words: `its server responds 404 Not Found`."""
+    phrase = f" {HTTPStatus(status).phrase}" if status in set(HTTPStatus) else ""
+    return f"its server responds {status}{phrase}"
+
+
+def _tls_reason(error: BaseException) -> str:
+    """The reason of OpenSSL (`certificate verify failed`), found in the error or in what caused it."""
+    if isinstance(error, VerificationError | CertificateError):
+        return "the certificate is for another host"
+    if isinstance(error, SSL.Error) and error.args and isinstance(error.args[0], list) and error.args[0]:
+        return str(error.args[0][-1][-1])
+    found = [reason for cause in _causes(error) if (reason := _tls_reason(cause))]
+    return found[0] if found else "the handshake failed"
 
 
 def failure_name(error: BaseException) -> str:

@@ -62,6 +62,14 @@ def resolve(url: str, base: str | None = None) -> str:
     return _capped(parsed.href.removesuffix("#"))
 
 
+def split_userinfo(url: str) -> tuple[str, str, str]:
+    """A URL without its user info, and the user and the password, percent-encoded; both empty if there is none."""
+    parsed = _parse(url)
+    user, password = parsed.username, parsed.password
+    parsed.username = parsed.password = ""
+    return parsed.href, user, password
+
+
 def url_uid(url: str, *, keep_trailing_slash: bool = False) -> str:
     """First 16 hex digits of the SHA-1 of the canonical URL: the public id of an article."""
     canonical = canonicalize(url, keep_trailing_slash=keep_trailing_slash)

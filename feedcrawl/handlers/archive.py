@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, cast
 
 from scrapy import Request
 
-from feedcrawl.domain.entries.reading import How
+from feedcrawl.crawl.failures import sentence
 from feedcrawl.domain.subscriptions.archives import walk_from
-from feedcrawl.handlers.base import FEED_HEADERS, NOT_REDIRECTS, Answers
+from feedcrawl.handlers.base import NOT_REDIRECTS, Answers
 from feedcrawl.items import FeedPoll
 from feedcrawl.parsing import Done
 from feedcrawl.services.subscriptions import backfill
@@ -38,12 +38,16 @@ class ArchiveTasks(Answers):
     def prepare(self, leases: Sequence[Lease]) -> None:
         """Load the feeds of a batch."""
         self._feeds = self.wired.registry.load([backfill.feed_id_of(lease) for lease in leases])
+        self._accesses = self.wired.registry.accesses(self._feeds.values())
 
     def request(self, lease: Lease) -> Request | None:
         """The request of one document."""
         feed = self._feeds.get(backfill.feed_id_of(lease))
         if feed is None:  # unsubscribed while the task was in progress
             self.leases.done(lease, status="dead", reason="unsubscribed")
+            return None
+        if feed.subscription.paused:
+            self.put_off(lease)
             return None
         config = self.wired.config
         meta = {
@@ -56,7 +60,8 @@ class ArchiveTasks(Answers):
             "started": time.monotonic(),
         }
         url = lease.task.url
-        return Request(url, self.parse, "GET", FEED_HEADERS, meta=meta, errback=self.failed, dont_filter=True)
+        headers = self.feed_headers(lease, feed, self._accesses.get(feed.id), meta)
+        return Request(url, self.parse, "GET", headers, meta=meta, errback=self.failed, dont_filter=True)
 
     async def parse(self, response: Response) -> AsyncIterator[FeedPoll]:
         """The document as an item, parsed in a child process."""
@@ -66,7 +71,7 @@ class ArchiveTasks(Answers):
             self._fail(request, outcome, http_status=response.status)
             return
         poll = self._poll(request, response)
-        read = await self.read_document(poll, response, How(redact_emails=self.wired.config.redact_emails))
+        read = await self.read_document(poll, response, self.how(poll.feed))
         if not isinstance(read, Done):
             self._end(request, read.code, detail=read.detail, http_status=response.status, dead_letter=True)
             return
@@ -78,7 +83,7 @@ class ArchiveTasks(Answers):
         """Handle a document that got no response."""
         settled = self.settled(failure)
         if settled is not None:
-            self._fail(*settled, detail=failure.getErrorMessage())
+            self._fail(*settled, detail=sentence(failure.value))
 
     def _fail(self, request: Request, outcome: Outcome, *, http_status: int | None = None, detail: str = "") -> None:
         """Give the task back, or end the walk."""

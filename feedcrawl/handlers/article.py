@@ -10,6 +10,7 @@ from scrapy import Request
 from scrapy.http import TextResponse
 
 from feedcrawl.crawl import robots_gate
+from feedcrawl.crawl.failures import sentence
 from feedcrawl.domain.articles.canonical import canonical_url
 from feedcrawl.domain.extraction import read_article
 from feedcrawl.domain.extraction.page import decode
@@ -158,7 +159,7 @@ class ArticleTasks(Answers):
         settled = self.settled(failure)
         if settled is not None:
             request, outcome = settled
-            for item in self._unfetched(request, outcome, None, failure.getErrorMessage()):
+            for item in self._unfetched(request, outcome, None, sentence(failure.value)):
                 yield item
 
     async def _extract(self, article: Article, response: TextResponse) -> None:

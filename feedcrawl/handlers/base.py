@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from feedcrawl import wiring
 from feedcrawl.crawl.verdict import Verdicts
-from feedcrawl.domain.entries.reading import read_feed
+from feedcrawl.domain.entries.reading import How, read_feed
 from feedcrawl.domain.extraction.reading import REFRESH
 from feedcrawl.domain.frontier.outcome import PAUSES_SEC, judge, retry_wait_sec
 from feedcrawl.domain.http.conditional import Validators
@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
-    from feedcrawl.domain.entries.reading import FeedReading, How
+    from feedcrawl.domain.entries.reading import FeedReading
     from feedcrawl.domain.frontier.outcome import Outcome
     from feedcrawl.domain.frontier.tasks import Lease
+    from feedcrawl.domain.subscriptions.access import Access
+    from feedcrawl.domain.subscriptions.records import Feed
     from feedcrawl.items import FeedPoll
     from feedcrawl.parsing import Done
     from feedcrawl.services.sites.sitemaps import SitemapPoll
@@ -43,6 +45,9 @@ FEED_HEADERS = {
     "application/xml;q=0.8, text/xml;q=0.8, application/json;q=0.7, */*;q=0.5"
 }
 PARSE_WALL_SEC = 20.0
+PAUSE_SEC = 86_400.0
+"""Seconds between two looks at a paused feed."""
+UNAUTHORIZED = 401
 PERMANENT = frozenset({301, 308})
 
 
@@ -80,6 +85,30 @@ class Answers:
             how=how,
             wall_sec=PARSE_WALL_SEC,
         )
+
+    def feed_headers(self, lease: Lease, feed: Feed, access: Access | None, meta: dict[str, Any]) -> dict[str, str]:
+        """The headers of a request of a feed's document, with its user agent, and at its origin its private headers.
+
+        `meta["private"]` gets the names of the private headers, whose values the archive leaves out.
+        """
+        chain = lease.task.payload.get("redirect_chain", ())
+        private = access.headers_for(lease.task.url, chain) if access is not None else {}
+        headers = FEED_HEADERS | private
+        if feed.subscription.user_agent:
+            headers["User-Agent"] = feed.subscription.user_agent
+        if private:
+            meta["private"] = frozenset(name.lower().encode() for name in private)
+        return headers
+
+    def how(self, feed: Feed, known: str | None = None) -> How:
+        """The options of reading a document of this feed."""
+        own = feed.subscription
+        redact = self.wired.config.redact_emails
+        return How(known=known, redact_emails=redact, keep_rules=own.keep_rules, drop_rules=own.drop_rules)
+
+    def put_off(self, lease: Lease) -> None:
+        """End the task of a paused feed without a request; resuming the feed makes the task due."""
+        self.leases.done(lease, status="pending", reason="paused", delay_sec=PAUSE_SEC)
 
     def settled(self, failure: Failure) -> tuple[Request, Outcome] | None:
         """The failed request and its outcome; None if the task was redirected or given back, and nothing is left to do.
@@ -184,6 +213,12 @@ def note_headers(poll: FeedPoll | SitemapPoll, response: Response) -> None:
 def tolerated(response: Response) -> tuple[str, ...]:
     """The notes on the transfer of a response: `transfer_incomplete` if only the document in the body is complete."""
     return ("transfer_incomplete",) if "dataloss" in response.flags else ()
+
+
+def auth_scheme(response: Response) -> str | None:
+    """The scheme that a response 401 names first (RFC 9110 section 11.6.1)."""
+    challenge = (response.headers.get("WWW-Authenticate") or b"").split()
+    return challenge[0].decode("latin-1")[:40] if challenge else None
 
 
 def content_type(response: Response | None) -> str | None:

@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, cast
 
 from scrapy import Request
 
-from feedcrawl.domain.entries.reading import How
+from feedcrawl.crawl.failures import sentence
 from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.http.validators import Question
 from feedcrawl.domain.push import protocol
+from feedcrawl.domain.subscriptions.access import login_wanted
 from feedcrawl.handlers import discovery
 from feedcrawl.handlers.base import (
-    FEED_HEADERS,
     NOT_REDIRECTS,
+    UNAUTHORIZED,
     Answers,
+    auth_scheme,
     lasts,
     note_headers,
     result_of,
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from feedcrawl.domain.frontier.tasks import Lease
+    from feedcrawl.domain.subscriptions.access import Access
     from feedcrawl.domain.subscriptions.records import Feed
     from feedcrawl.domain.subscriptions.search import Search
     from feedcrawl.store.push.websub import Pushed
@@ -47,6 +50,7 @@ class FeedTasks(Answers):
     """
 
     _feeds: dict[str, Feed]
+    _accesses: dict[str, Access]
     _pushes: dict[str, Pushed]
 
     def __init__(self, crawler: Crawler, unfold: Callable[[FeedPoll, Response | None], Awaitable[bool]]) -> None:
@@ -57,6 +61,7 @@ class FeedTasks(Answers):
         """Load the feeds of a batch."""
         ids = [lease.id.removeprefix("feed:") for lease in leases]
         self._feeds = self.wired.registry.load(ids)
+        self._accesses = self.wired.registry.accesses(self._feeds.values())
         self._pushes = self.wired.pushes.load(ids) if self.wired.websub.on else {}
 
     def request(self, lease: Lease) -> Request | None:
@@ -64,6 +69,9 @@ class FeedTasks(Answers):
         feed = self._feeds.get(lease.id.removeprefix("feed:"))
         if feed is None:  # unsubscribed while the task was in progress
             self.leases.done(lease, status="dead", reason="unsubscribed")
+            return None
+        if feed.subscription.paused:
+            self.put_off(lease)
             return None
         config, payload, pushed = self.wired.config, lease.task.payload, self._pushes.get(feed.id)
         if pushed is not None and pushed.delivery is not None and lease.task.url == feed.subscription.url:
@@ -88,7 +96,8 @@ class FeedTasks(Answers):
             "push": pushed.push if pushed is not None else None,
         }
         url = lease.task.url
-        return Request(url, self.parse, "GET", FEED_HEADERS, meta=meta, errback=self.failed, dont_filter=True)
+        headers = self.feed_headers(lease, feed, self._accesses.get(feed.id), meta)
+        return Request(url, self.parse, "GET", headers, meta=meta, errback=self.failed, dont_filter=True)
 
     def _delivery(self, lease: Lease, feed: Feed, pushed: Pushed) -> Request:
         """The delivery of the feed's hub, used in place of a response: no request is sent, and the host's slot is
@@ -112,6 +121,8 @@ class FeedTasks(Answers):
         poll = self._poll(request, response.status, result_of(request.meta["outcome"]))
         note_headers(poll, response)
         poll.final_url = response.url
+        if response.status == UNAUTHORIZED:
+            poll.detail = login_wanted(scheme=auth_scheme(response), sent=bool(request.meta.get("private")))
         poll.moved_to = response.url if was_redirected(request) and lasts(request) else None
         if poll.result == "not_modified" and self._asks_whole(request, poll):
             return
@@ -140,7 +151,7 @@ class FeedTasks(Answers):
         if settled is not None:
             request, outcome = settled
             poll = self._poll(request, None, outcome.reason)
-            poll.detail = failure.getErrorMessage()
+            poll.detail = sentence(failure.value)
             if not await self._goes_on(poll, None):
                 yield poll
 
@@ -203,8 +214,7 @@ class FeedTasks(Answers):
 
     async def _read(self, poll: FeedPoll, response: Response) -> None:
         known = None if poll.pushed or _reads_all(poll) else poll.feed.polls.digest
-        how = How(known=known, redact_emails=self.wired.config.redact_emails)
-        read = await self.read_document(poll, response, how)
+        read = await self.read_document(poll, response, self.how(poll.feed, known))
         if (
             isinstance(read, Done)
             and not poll.pushed

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from scrapy import Request
 
+from feedcrawl.crawl.failures import sentence
 from feedcrawl.domain.articles import files
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.handlers.base import NOT_REDIRECTS, Answers, content_type
@@ -73,7 +74,7 @@ class FileTasks(Answers):
         """Handle a file that got no response."""
         settled = self.settled(failure)
         if settled is not None:
-            self._unfetched(*settled, None, failure.getErrorMessage())
+            self._unfetched(*settled, None, sentence(failure.value))
 
     def _unfetched(self, request: Request, outcome: Outcome, http_status: int | None, detail: str = "") -> None:
         if outcome.kind == "not_modified":  # a 304, though no validator was sent

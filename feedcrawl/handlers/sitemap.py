@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from scrapy import Request
 
 from feedcrawl.crawl import robots_gate
+from feedcrawl.crawl.failures import sentence
 from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.sitemaps.news import News, read_news
 from feedcrawl.domain.urls import hostname
@@ -112,7 +113,7 @@ class SitemapTasks(Answers):
         if settled is not None:
             request, outcome = settled
             poll = self._poll(request, None, outcome.reason)
-            poll.detail = failure.getErrorMessage()
+            poll.detail = sentence(failure.value)
             await self._commit(poll)
 
     async def _read(self, poll: SitemapPoll, response: Response) -> None:

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-# Secrets of the operator, not of the publisher: more people read an archive than may use these secrets.
+# Secrets of the operator, not of the publisher: more people read an archive than may use these secrets. The names of a
+# private feed's headers come with the request (`meta["private"]`).
 _SECRET = frozenset({b"authorization", b"cookie", b"proxy-authorization"})
 # Scrapy's flags for an incomplete body that it passes on: cut off by the peer (if DOWNLOAD_FAIL_ON_DATALOSS is off;
 # otherwise Scrapy raises and there is no body), or stopped by our StopDownload. "partial" is not among them: it marks a
@@ -93,15 +94,14 @@ def exchange(request: Request, response: Response, fetched_at: datetime) -> Exch
     """The archive's record of a download."""
     owner = request.meta["raw"]
     previous = owner.get("previous")
+    secret = _SECRET | request.meta.get("private", frozenset())
     return Exchange(
         fetch_id=request.meta["fetch_id"],
         url=request.url,
         fetched_at=fetched_at,
         status=response.status,
         method=request.method,
-        request_headers=[
-            (name, b"(left out)" if name.lower() in _SECRET else value) for name, value in _pairs(request)
-        ],
+        request_headers=[(name, b"(left out)" if name.lower() in secret else value) for name, value in _pairs(request)],
         response_headers=_pairs(response),
         body=response.body,
         feed_id=owner.get("feed_id"),

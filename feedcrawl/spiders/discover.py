@@ -8,26 +8,29 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, Spider
 from scrapy.exceptions import IgnoreRequest
 
 from feedcrawl import wiring
-from feedcrawl.crawl.failures import failure_name
+from feedcrawl.crawl.failures import failure_name, sentence, status_sentence
 from feedcrawl.domain.discovery import choice, feed_like_links, find_feeds
 from feedcrawl.domain.discovery.choice import Candidate
+from feedcrawl.domain.subscriptions.access import login_wanted
 from feedcrawl.domain.subscriptions.lists import read_list
-from feedcrawl.handlers.base import FEED_HEADERS, PARSE_WALL_SEC, content_type
+from feedcrawl.handlers.base import FEED_HEADERS, PARSE_WALL_SEC, UNAUTHORIZED, auth_scheme, content_type
 from feedcrawl.handlers.discovery import PAGES, links, refresh
 from feedcrawl.parsing import Done
 from feedcrawl.services.subscriptions.registering import LISTS
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Sequence
+    from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 
     from scrapy.http import Response
+
+    from feedcrawl.domain.subscriptions.access import Access
 
 
 logger = logging.getLogger(__name__)
@@ -54,10 +57,16 @@ class Looked:
 
 
 class DiscoverSpider(Spider):
-    """Examines addresses on Scrapy's own scheduler and stores each result in `looked`. Not for `scrapy crawl`."""
+    """Examines addresses on Scrapy's own scheduler and stores each result in `looked`. Not for `scrapy crawl`.
 
-    def __init__(self, urls: Sequence[str], looked: dict[str, Looked], **kwargs: Any) -> None:
+    `accesses` are the private headers for an address, sent to its own origin alone.
+    """
+
+    def __init__(
+        self, urls: Sequence[str], looked: dict[str, Looked], accesses: Mapping[str, Access], **kwargs: Any
+    ) -> None:
         super().__init__("discover", **kwargs)
+        self._accesses = accesses
         self._urls = urls
         self._looked = looked
 
@@ -79,9 +88,10 @@ class DiscoverSpider(Spider):
 
     async def _look(self, url: str, at: str | None = None, refreshes: int = 0) -> Looked:
         """The result for `url`; `at` is the page to which the refreshes of earlier pages have led."""
-        answer = await self._fetch(at or url)
-        if isinstance(answer, str):
-            return Looked(url, code=answer)
+        access = self._accesses.get(url)
+        answer = await self._fetch(at or url, access)
+        if isinstance(answer, Looked):
+            return replace(answer, url=url)
         read = await self._read(answer)
         if isinstance(read, Candidate):
             return Looked(url, is_feed=True, feeds=(read,))
@@ -93,45 +103,56 @@ class DiscoverSpider(Spider):
         onward = await refresh(self._parsers, answer)
         if onward is not None and refreshes < MAX_REFRESHES:
             return await self._look(url, onward, refreshes + 1)
-        found = await self._behind(answer)
+        found = await self._behind(answer, access)
         if not found:
             return Looked(url, code="html", detail="it is a page, and no feed was found through it")
         return Looked(url, feeds=found)
 
-    async def _behind(self, page: Response) -> tuple[Candidate, ...]:
+    async def _behind(self, page: Response, access: Access | None) -> tuple[Candidate, ...]:
         """The feeds that a page announces, or else the first feed at the usual addresses, or else the feeds that
         its links name.
         """
         named = await links(self._parsers, find_feeds, page)
-        found = await self._feeds(choice.places(named, page.url))
+        found = await self._feeds(choice.places(named, page.url), access)
         if not found:
-            found = await self._feeds(choice.guesses(page.url), enough=1)
+            found = await self._feeds(choice.guesses(page.url), access, enough=1)
         if not found:
             likely = await links(self._parsers, feed_like_links, page)
-            found = await self._feeds(choice.places(likely, page.url))
+            found = await self._feeds(choice.places(likely, page.url), access)
         return tuple(found)
 
-    async def _feeds(self, urls: Iterable[str], enough: int = choice.MAX_PLACES) -> list[Candidate]:
+    async def _feeds(
+        self, urls: Iterable[str], access: Access | None, enough: int = choice.MAX_PLACES
+    ) -> list[Candidate]:
         found: list[Candidate] = []
         for url in urls:
-            answer = await self._fetch(url)
-            read = None if isinstance(answer, str) else await self._read(answer)
+            answer = await self._fetch(url, access)
+            read = None if isinstance(answer, Looked) else await self._read(answer)
             if isinstance(read, Candidate):
                 found.append(Candidate(url, read.title, read.entries, read.names))
                 if len(found) == enough:
                     break
         return found
 
-    async def _fetch(self, url: str) -> Response | str:
-        """The response, or the name of the failure."""
+    async def _fetch(self, url: str, access: Access | None) -> Response | Looked:
+        """The response, or why there is none."""
         assert self.crawler.engine is not None
-        request = Request(url, headers=FEED_HEADERS, meta={"handle_httpstatus_list": []}, dont_filter=True)
+        private = access.headers_for(url) if access is not None else {}
+        meta: dict[str, Any] = {"handle_httpstatus_list": []}
+        request = Request(url, headers=FEED_HEADERS | private, meta=meta, dont_filter=True)
         try:
             response = await self.crawler.engine.download_async(request)
         except Exception as error:  # noqa: BLE001 - whatever failed, it has a name
             name = failure_name(error)
-            return "robots_blocked" if name == "download_failed" and isinstance(error, IgnoreRequest) else name
-        return response if 200 <= response.status < 300 else f"http_{response.status}"
+            if name == "download_failed" and isinstance(error, IgnoreRequest):
+                return Looked(url, code="robots_blocked", detail="its robots.txt forbids it")
+            return Looked(url, code=name, detail=sentence(error))
+        if 200 <= response.status < 300:
+            return response
+        detail = status_sentence(response.status)
+        if response.status == UNAUTHORIZED:
+            detail = login_wanted(scheme=auth_scheme(response), sent=bool(private))
+        return Looked(url, code=f"http_{response.status}", detail=detail)
 
     async def _read(self, response: Response) -> Candidate | tuple[str, str]:
         read = await self._parsers.run(

@@ -41,7 +41,7 @@ def test_a_feed_is_subscribed_and_due_at_once(local: Callers, client: httpx.Clie
     answer = client.post("/feeds", json=body)
     said = answer.json()
     assert (answer.status_code, answer.headers["location"]) == (201, f"/feeds/{said['id']}")
-    assert (said["url"], said["title"], said["categories"]) == (URL, "News", ["villages", "a b"])
+    assert (said["url"], said["title"], said["categories"]) == (URL, "News", ["villages", "a, b"])
     assert said["schedule"]["min_interval_sec"] == 600
     assert not list(Draft202012Validator(schemas.published(FeedRecord)).iter_errors(said))
     (lease,) = local.wired.frontier.take(9).leases
@@ -119,6 +119,38 @@ def test_a_feed_is_changed_in_what_is_named_alone(local: Callers, client: httpx.
     assert local.wired.registry.load([feed["id"]])[feed["id"]].subscription.priority == 5
     assert client.patch(path, json={"categories": []}).json()["categories"] == []
     assert client.patch(path, json={}).status_code == 200
+
+
+def test_settings_of_one_feed(local: Callers, client: httpx.Client) -> None:
+    said = {"paused": True, "entries_only": True, "user_agent": "Reader/1.0", "keep_rules": "title=a\nurl=b"}
+    feed = client.post("/feeds", json={"url": URL, **said}).json()
+    assert {name: feed[name] for name in said} == said
+    assert (feed["drop_rules"], feed["private"], feed["schedule"]["reason"]) == ("", [], "paused")
+    path = f"/feeds/{feed['id']}"
+    changed = client.patch(path, json=dict.fromkeys(said)).json()
+    assert [changed[name] for name in said] == [False, False, None, ""]
+    for body in ({"keep_rules": "title"}, {"drop_rules": "title=("}, {"user_agent": "a\nb"}, {"user_agent": ""}):
+        assert client.patch(path, json=body).status_code == 422
+
+
+def test_no_answer_has_the_headers_of_a_private_feed(local: Callers, client: httpx.Client) -> None:
+    headers = {"X-Token": "t0p5ecret", "Cookie": "a=t0p5ecret"}
+    url = URL.replace("://", "://ann:t0p5ecret@")
+    asked = client.post("/feeds", json={"url": url, "headers": headers}, headers={"Idempotency-Key": "one"})
+    feed = asked.json()
+    assert (asked.status_code, feed["url"]) == (201, URL)
+    assert sorted(feed["private"]) == ["authorization", "cookie", "x-token"]
+    path = f"/feeds/{feed['id']}"
+    bad = client.patch(path, json={"headers": {"X-Token": "t0p5ecret\nX: y"}})
+    assert reason(bad) == (400, "bad_header")
+    wrong = client.patch(path, json={"headers": {"X-Token": ["t0p5ecret"]}})
+    shown = [asked, bad, wrong, client.get(path), client.get("/feeds"), client.get("/opml"), client.get(f"{path}/why")]
+    assert [each.request.url for each in shown if "t0p5ecret" in each.text] == []
+    (stored,) = local.wired.registry.accesses(local.wired.registry.all()).values()
+    assert dict(stored.headers)["X-Token"] == "t0p5ecret"
+    assert client.patch(path, json={"headers": {"Cookie": "b=1"}}).json()["private"] == ["cookie"]
+    assert client.patch(path, json={"headers": None}).json()["private"] == []
+    assert local.wired.registry.accesses(local.wired.registry.all()) == {}
 
 
 def test_a_feed_moves(client: httpx.Client) -> None:

@@ -95,9 +95,9 @@ def test_an_export_brings_the_same_subscriptions_back(
     assert call("subscribe", str(path))[0] == 0
     after = subscriptions_in(redis_client)
     assert after == before
-    assert (after[0].title, after[0].categories, after[0].priority) == ("A", ("n x", "y"), 8)
+    assert (after[0].title, after[0].categories, after[0].priority) == ("A", ("n, x", "y"), 8)
     assert (after[0].min_interval_sec, after[0].max_interval_sec, after[0].backfill) == (600.0, 7200.0, True)
-    assert call("opml", "--format", "text")[1] == 'http://a.test/ "n x" y\nhttp://b.test/feed\n'
+    assert call("opml", "--format", "text")[1] == 'http://a.test/ "n, x" y\nhttp://b.test/feed\n'
 
 
 @pytest.mark.parametrize(

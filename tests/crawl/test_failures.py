@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 from OpenSSL import SSL
 from scrapy import exceptions as scrapy_errors
+from service_identity import VerificationError
 from twisted.internet import error as net
 from twisted.internet.defer import CancelledError
 from twisted.python.failure import Failure
@@ -12,10 +13,11 @@ from twisted.web import http
 from twisted.web._newclient import ParseError, RequestTransmissionFailed, ResponseFailed, ResponseNeverReceived
 
 from feedcrawl import exceptions as ours
-from feedcrawl.crawl.failures import failure_name
+from feedcrawl.crawl.failures import failure_name, sentence, status_sentence
 from feedcrawl.domain.frontier.outcome import FAILURES
 from feedcrawl.store.redis.errors import StoreUnavailable
 
+TLS = "no secure connection: {}"
 MODULES = (
     "scrapy.exceptions",
     "twisted.internet.error",
@@ -136,6 +138,33 @@ DOWNLOADS = [
     (ValueError("a bug"), "download_failed"),
     (because(ValueError(), because(RuntimeError(), net.ConnectionLost())), "connection_lost"),
 ]
+
+
+UNTRUSTED = SSL.Error([("SSL routines", "", "certificate verify failed")])
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (because(scrapy_errors.CannotResolveHostError("a.test"), net.DNSLookupError()), "its host is unknown"),
+        (because(scrapy_errors.DownloadFailedError(), failed(UNTRUSTED)), TLS.format("certificate verify failed")),
+        (failed(UNTRUSTED, kind=ResponseNeverReceived), TLS.format("certificate verify failed")),
+        (VerificationError([]), TLS.format("the certificate is for another host")),
+        (failed(SSL.Error()), TLS.format("the handshake failed")),
+        (failed(net.ConnectionLost()), "its server closed the connection before the response was complete"),
+        (ours.RedirectRefused("redirect_loop", "1 at http://a.test/"), "redirect_loop: 1 at http://a.test/"),
+        (ValueError("a bug"), "a bug"),
+        (ValueError(), "ValueError"),
+        (None, ""),
+    ],
+)
+def test_failures_in_words(error: BaseException | None, said: str) -> None:
+    assert sentence(error) == said
+
+
+@pytest.mark.parametrize(("status", "said"), [(404, "404 Not Found"), (599, "599")])
+def test_statuses_in_words(status: int, said: str) -> None:
+    assert status_sentence(status) == f"its server responds {said}"
 
 
 @pytest.mark.parametrize(("error", "name"), DOWNLOADS, ids=lambda value: value if isinstance(value, str) else "")

@@ -221,7 +221,8 @@ def test_a_disk_that_fails_fails_the_request(size):
 def test_what_is_taken_from_scrapys_objects():
     previous = Captured(str(UUID(int=2)), "http://a.test/", AT, "sha256:0")
     meta = {"raw": {"uid": "u", "previous": previous.as_json()}, "fetch_id": str(UUID(int=1))}
-    secret = {"Authorization": "Basic eDp5", "Cookie": "session=1", "X-Plain": "yes"}
+    meta["private"] = frozenset({b"x-token"})
+    secret = {"Authorization": "Basic eDp5", "Cookie": "session=1", "X-Plain": "yes", "X-Token": "t0p"}
     request = Request("http://a.test/", headers=secret, meta=meta, method="HEAD")
     response = Response(request.url, status=404, headers={"Set-Cookie": ["a=1", "b=2"]}, flags=["download_stopped"])
     found = exchange(request, response, AT)
@@ -238,4 +239,5 @@ def test_what_is_taken_from_scrapys_objects():
         b"Authorization": b"(left out)",
         b"Cookie": b"(left out)",
         b"X-Plain": b"yes",
+        b"X-Token": b"(left out)",
     }

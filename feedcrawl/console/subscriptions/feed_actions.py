@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import UsageError
 
 from feedcrawl.console.output import DONE, UNUSABLE, say, write
+from feedcrawl.console.subscriptions.login import headers_of
 from feedcrawl.domain.cadence.reasons import duration
 from feedcrawl.domain.cadence.tempo import foretold, tempo_for
 from feedcrawl.domain.errors import Refusal
@@ -25,6 +26,9 @@ HELP = """
   feeds undo-move FEED         back to where it was before it moved
   feeds undo-migration FEED    entries that came under new ids and links come as new
   feeds set FEED NAME=VALUE…   overrides; NAME= takes one back
+  feeds pause|resume FEED      no polls until it is resumed
+  feeds login FEED USER:PASSWORD|'NAME: VALUE'|@FILE…
+                               headers for its own origin alone, in place of those it has; none removes them
 """
 
 
@@ -62,11 +66,26 @@ def _set(wired: Stores, feed: Feed, args: Sequence[str]) -> Subscription:
     return registering.override(wired.registry, wired.frontier, feed, args)
 
 
+def _pause(wired: Stores, feed: Feed, _args: Sequence[str]) -> Subscription:
+    return registering.change(wired.registry, wired.frontier, feed, {"paused": True})
+
+
+def _resume(wired: Stores, feed: Feed, _args: Sequence[str]) -> Subscription:
+    return registering.change(wired.registry, wired.frontier, feed, {"paused": False})
+
+
+def _login(wired: Stores, feed: Feed, args: Sequence[str]) -> Subscription:
+    return registering.log_in(wired.registry, wired.frontier, feed, headers_of(args))
+
+
 ACTIONS: dict[str, Callable[[Stores, Feed, Sequence[str]], Subscription]] = {
     "move": _move,
     "undo-move": _undo,
     "undo-migration": _undo_migration,
     "set": _set,
+    "pause": _pause,
+    "resume": _resume,
+    "login": _login,
 }
 
 

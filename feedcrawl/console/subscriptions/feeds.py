@@ -56,9 +56,9 @@ def _row(feed: FeedRecord) -> tuple[object, ...]:
         feed["url"],
         feed["title"],
         ", ".join(feed["categories"]),
-        stats["last_result"] or "never polled",
+        "paused" if feed["paused"] else stats["last_result"] or "never polled",
         _minute(stats["last_fetch_at"]),
-        _minute(schedule["next_at"]) or "now",
+        "" if feed["paused"] else _minute(schedule["next_at"]) or "now",
         stats["consecutive_failures"] or "",
         feed["id"],
     )

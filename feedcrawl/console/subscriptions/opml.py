@@ -10,7 +10,7 @@ from scrapy.exceptions import UsageError
 
 from feedcrawl.console.output import DONE, UNUSABLE, say
 from feedcrawl.console.stores import on
-from feedcrawl.services.subscriptions import registering
+from feedcrawl.services.subscriptions import listing
 from feedcrawl.wiring.stores import Stores
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def run(wired: Stores, args: list[str], opts: Namespace) -> int:
     if len(args) > 1:
         raise UsageError("name one file, or none for standard output", print_help=False)
     form = opts.format or SUFFIXES.get(Path(args[0] if args else "").suffix.lower(), "opml")
-    document = registering.exported(wired.registry, form)
+    document = listing.exported(wired.registry, form)
     if not args or args[0] == "-":
         sys.stdout.buffer.write(document)
         return DONE

@@ -12,8 +12,10 @@ from feedcrawl.config import Config
 from feedcrawl.console.command import without_stores
 from feedcrawl.console.output import DONE, UNUSABLE, say, write
 from feedcrawl.console.stores import on
+from feedcrawl.console.subscriptions.login import headers_of
 from feedcrawl.domain.discovery.choice import choose
-from feedcrawl.domain.errors import InvalidUrl
+from feedcrawl.domain.errors import InvalidUrl, Refusal
+from feedcrawl.domain.subscriptions.access import access_for
 from feedcrawl.domain.urls import resolve
 from feedcrawl.services.subscriptions import finding, registering
 from feedcrawl.services.subscriptions.discovery import may_become_a_feed
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from scrapy.settings import Settings
 
     from feedcrawl.domain.discovery.choice import Candidate
+    from feedcrawl.domain.subscriptions.access import Access
     from feedcrawl.services.subscriptions.registering import Wish
 
 BATCH = 100
@@ -45,7 +48,13 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
     categories = tuple(filter(None, (each.strip() for each in opts.category.split(","))))
     names = [name for each in args for name in registering.split_names(each)]
     limit = wired.config.max_feeds_per_list
+    try:
+        login = headers_of(opts.login)
+    except Refusal as error:
+        say("subscribe", f"--login: {error.detail} ({error.code})")
+        return UNUSABLE
     wishes, refused = registering.read_wishes(names, categories, wired.gate, limit=limit)
+    wishes = [registering.with_login(wish, login) for wish in wishes]
     pages = [] if opts.as_is else [wish for wish in wishes if wish.named]
     choosing = Choosing(opts.pick)
     wishes = choosing.settle(wishes, _look(wired, pages))
@@ -78,6 +87,7 @@ def _look(wired: Wiring, wishes: Sequence[Wish]) -> dict[str, Looked]:
     requested.
     """
     urls: dict[str, str] = {}
+    accesses: dict[str, Access] = {}
     for wish in wishes:
         try:
             url = resolve(finding.with_scheme(wish.url))
@@ -85,7 +95,9 @@ def _look(wired: Wiring, wishes: Sequence[Wish]) -> dict[str, Looked]:
             continue
         if finding.find(wired.registry, url) is None:
             urls[wish.url] = url
-    looked = look(wired.settings, list(dict.fromkeys(urls.values()))) if urls else {}
+            if (access := access_for(url, wish.login)) is not None:
+                accesses[url] = access
+    looked = look(wired.settings, list(dict.fromkeys(urls.values())), accesses) if urls else {}
     return {name: looked.get(url) or Looked(url, code="interrupted") for name, url in urls.items()}
 
 
@@ -130,8 +142,11 @@ class Choosing:
         return []
 
 
-def look(settings: Settings, urls: list[str]) -> dict[str, Looked]:
-    """Fetches addresses in a crawl of its own: the project's guard, limits and pace, Scrapy's scheduler."""
+def look(settings: Settings, urls: list[str], accesses: dict[str, Access]) -> dict[str, Looked]:
+    """Fetches addresses in a crawl of its own: the project's guard, limits and pace, Scrapy's scheduler.
+
+    `accesses`: the private headers for an address.
+    """
     own, config = settings.copy(), Config.from_settings(settings)
     without_stores(own)
     paced = {
@@ -144,6 +159,6 @@ def look(settings: Settings, urls: list[str]) -> dict[str, Looked]:
     own.setdict(paced, priority="spider")
     looked: dict[str, Looked] = {}
     process = CrawlerProcess(own)
-    process.crawl(DiscoverSpider, urls=urls, looked=looked)
+    process.crawl(DiscoverSpider, urls=urls, looked=looked, accesses=accesses)
     process.start()
     return looked

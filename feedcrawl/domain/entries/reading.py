@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from feedcrawl.domain import feeds
 from feedcrawl.domain.entries.identity import Identified, identify
 from feedcrawl.domain.entries.redaction import redact
+from feedcrawl.domain.feeds.selection import selected
 from feedcrawl.domain.models import ParsedFeed  # noqa: TC001 - what a child answers is decoded by this annotation
 
 if TYPE_CHECKING:
@@ -30,10 +31,15 @@ class FeedReading:
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """Options of a reading. `known`: digest of the previous reading; `redact_emails`: without authors' addresses."""
+    """Options of a reading. `known`: digest of the previous reading; `redact_emails`: without authors' addresses.
+
+    `keep_rules` and `drop_rules` select the entries (`domain.feeds.selection`).
+    """
 
     known: str | None = None
     redact_emails: bool = False
+    keep_rules: str = ""
+    drop_rules: str = ""
 
 
 _PLAIN = How()
@@ -45,6 +51,8 @@ def read_feed(body: bytes, *, url: str, content_type: str | None, feed_id: str, 
     Redaction of e-mail addresses changes neither an entry's names nor the digest.
     """
     parsed = feeds.parse(body, url=url, content_type=content_type)
+    if how.keep_rules or how.drop_rules:
+        parsed = selected(parsed, how.keep_rules, how.drop_rules)
     if how.redact_emails:
         parsed = redact(parsed)
     identified = identify(parsed.entries, feed_id=feed_id)

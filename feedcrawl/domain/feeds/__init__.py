@@ -11,7 +11,7 @@ Notes, the codes of tolerated faults: `encoding_lied` `encoding_unknown` `encodi
 `truncated` `too_deep` `structure_unknown` · of cuts: `entries_truncated` `title_truncated` `author_truncated`
 `id_truncated` `date_truncated` `generator_truncated` `category_truncated`, `url_too_long` and `link_to_feed` (left
 out), and `links_` `authors_` `categories_` `enclosures_truncated`. A poll adds `transfer_incomplete`: the connection
-ended after the document, but before the body did.
+ended after the document, but before the body did; and `entries_dropped`: an operator's rules left entries out.
 
 Codes of NotAFeed: `empty` `html` `soft_404` `login_page` `challenge_page` `sitemap` `opml` `xml` `json` `bad_json`
 `text` `binary`.

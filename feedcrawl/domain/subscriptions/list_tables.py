@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 COLUMNS: Final = (
     "url", "title", "categories", "site_url", "priority", "min_interval_sec", "max_interval_sec",
-    "initial_interval_sec", "fixed_interval_sec", "backfill", "push_only", "no_discovery",
+    "initial_interval_sec", "fixed_interval_sec", "backfill", "push_only", "no_discovery", "paused", "entries_only",
+    "user_agent", "keep_rules", "drop_rules",
 )  # fmt: skip
 
 _URL: Final = ("url", "xmlurl", "feedurl", "feed", "link")
@@ -76,7 +77,7 @@ def write_csv(feeds: Iterable[ListedFeed]) -> bytes:
     rows.writerow(COLUMNS)
     for feed in feeds:
         record = _record(feed)
-        record["categories"] = ",".join(feed.categories)
+        record["categories"] = _joined(feed.categories)
         rows.writerow([_guarded(record.get(name, "")) for name in COLUMNS])
     return out.getvalue().encode("utf-8", "replace")
 
@@ -101,9 +102,23 @@ def _feed(values: Mapping[str, object]) -> Iterator[ListedFeed]:
     url = _first(values, _URL)
     if url:
         categories = next((values[name] for name in _CATEGORIES if values.get(name)), ())
-        names = categories.split(",") if isinstance(categories, str) else categories
+        names = _parted(categories) if isinstance(categories, str) else categories
         listed = categories_of(map(str, names)) if isinstance(names, (list, tuple)) else ()
         yield ListedFeed(url, listed, _first(values, _TITLE), _first(values, _SITE), overrides_of(values))
+
+
+def _joined(names: Iterable[str]) -> str:
+    """Names in one cell, separated by commas; a name that has a comma is quoted (RFC 4180)."""
+    out = io.StringIO(newline="")
+    csv.writer(out, lineterminator="").writerow(names)
+    return out.getvalue()
+
+
+def _parted(names: str) -> list[str]:
+    try:
+        return [name for row in csv.reader([names.replace("\n", " ")], skipinitialspace=True) for name in row]
+    except csv.Error:
+        return names.split(",")
 
 
 def _first(values: Mapping[str, object], names: Iterable[str]) -> str | None:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.errors import Refusal
+from feedcrawl.domain.feeds.selection import read_rules
 from feedcrawl.domain.models import MAX_CATEGORY
 
 if TYPE_CHECKING:
@@ -16,16 +17,20 @@ if TYPE_CHECKING:
 MAX_CATEGORIES: Final = 20
 
 _BRACES: Final = str.maketrans("{}", "()")
+MAX_AGENT: Final = 300
+
+_AGENT: Final = re.compile(rf"[\x21-\x7e][\x20-\x7e]{{0,{MAX_AGENT - 1}}}")
 _ON = frozenset({"1", "true", "yes", "on"})
 _OFF = frozenset({"0", "false", "no", "off"})
 
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """An operator's settings for one feed: priority 1 … 10, intervals in seconds, and switches.
+    """An operator's settings for one feed: priority 1 … 10, intervals in seconds, switches, texts.
 
     `fixed_interval_sec` replaces the cadence. A `push_only` feed is polled at its longest interval only. A feed with
-    `no_discovery` is never searched for at another address. `backfill`: read the feed's archives once.
+    `no_discovery` is never searched for at another address. `backfill`: read the feed's archives once. A `paused` feed
+    is not polled; `entries_only`: no article is fetched. `keep_rules` and `drop_rules`: as in `domain.feeds.selection`.
     """
 
     priority: int | None = None
@@ -36,6 +41,11 @@ class Overrides:
     fixed_interval_sec: float | None = None
     push_only: bool = False
     no_discovery: bool = False
+    paused: bool = False
+    entries_only: bool = False
+    user_agent: str | None = None
+    keep_rules: str = ""
+    drop_rules: str = ""
 
     def said(self) -> dict[str, str | float | bool]:
         """The values that are set, by name."""
@@ -75,13 +85,18 @@ def overrides_of(values: Mapping[str, object]) -> Overrides:
         backfill=_is_on(found["backfill"]),
         push_only=_is_on(found["push_only"]),
         no_discovery=_is_on(found["no_discovery"]),
+        paused=_is_on(found["paused"]),
+        entries_only=_is_on(found["entries_only"]),
+        user_agent=_agent(found["user_agent"]),
+        keep_rules=_rules(found["keep_rules"]),
+        drop_rules=_rules(found["drop_rules"]),
     )
 
 
 def overrides_said(pairs: Iterable[str]) -> dict[str, object]:
     """The overrides in `NAME=VALUE` words, by name; an empty value resets the override to its default.
 
-    Raises Refusal for an unknown name (`unknown_override`) and for an invalid value (`bad_override`).
+    Raises Refusal for an unknown name (`unknown_override`) and for an invalid value (`bad_override`, `bad_rule`).
     """
     names = {letters(field.name): field for field in fields(Overrides)}
     overrides: dict[str, object] = {}
@@ -91,6 +106,8 @@ def overrides_said(pairs: Iterable[str]) -> dict[str, object]:
         if field is None or not mark:
             listed = ", ".join(each.name for each in fields(Overrides))
             raise Refusal("unknown_override", f"{pair!r} is not NAME=VALUE with one of {listed}")
+        if field.name in ("keep_rules", "drop_rules"):
+            read_rules(value)
         overrides[field.name] = found = overrides_of({field.name: value}).said().get(field.name, field.default)
         if value and found == field.default and value.strip().lower() not in _OFF:
             raise Refusal("bad_override", f"{value!r} cannot be {field.name}")
@@ -106,16 +123,30 @@ def categories_of(names: Iterable[str]) -> tuple[str, ...]:
     """The categories, cleaned, without repeats, at most MAX_CATEGORIES.
 
     `/news/world`, a path of OPML 2.0, becomes one name without slashes, because categories are parts of keys and paths.
-    Commas are removed because they separate lists of categories; braces because they mark the tag of a Redis key;
-    control characters too.
+    Braces are replaced because they mark the tag of a Redis key; control characters are removed.
     """
     texts = ("".join(each if each.isprintable() else " " for each in name.translate(_BRACES)) for name in names)
-    clean = (" ".join(name.replace(",", " ").split()).strip("/").replace("/", "-")[:MAX_CATEGORY] for name in texts)
+    clean = (" ".join(name.split()).strip("/").replace("/", "-")[:MAX_CATEGORY] for name in texts)
     return tuple(dict.fromkeys(filter(None, clean)))[:MAX_CATEGORIES]
 
 
 def _is_on(value: object) -> bool:
     return str(value).strip().lower() in _ON
+
+
+def _agent(value: object) -> str | None:
+    text = str(value or "").strip()
+    return text if _AGENT.fullmatch(text) else None
+
+
+def _rules(value: object) -> str:
+    """The rules of a text or of a list of texts; none if one of them is invalid."""
+    text = "\n".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value or "")
+    try:
+        read_rules(text)
+    except Refusal:
+        return ""
+    return text.strip()
 
 
 def _number(value: object) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from lxml import etree
@@ -38,11 +39,21 @@ def read_list(body: bytes, *, limit: int | None = None) -> FeedList:
     a comment.
     """
     text = decode(body).text.lstrip("\ufeff \t\r\n\0")
-    found = list(_feeds(text))
+    found = _merged(_feeds(text))
     if not found:
         raise Refusal("empty_list", "the list contains no feed")
     kept = found if limit is None else found[:limit]
     return FeedList(tuple(kept), len(found) - len(kept))
+
+
+def _merged(feeds: Iterable[ListedFeed]) -> list[ListedFeed]:
+    """The feeds, each URL once: a feed in two folders has the categories of both."""
+    found: dict[str, ListedFeed] = {}
+    for feed in feeds:
+        first = found.setdefault(feed.url, feed)
+        if first is not feed:
+            found[feed.url] = replace(first, categories=categories_of((*first.categories, *feed.categories)))
+    return list(found.values())
 
 
 def _feeds(text: str) -> Iterator[ListedFeed]:
@@ -55,19 +66,21 @@ def _feeds(text: str) -> Iterator[ListedFeed]:
 
 
 def write_opml(feeds: Iterable[ListedFeed], title: str = "Feeds") -> bytes:
-    """An OPML 2.0 document: each feed in the folder of its first category, with all its categories in `category`."""
+    """An OPML 2.0 document: each feed in the folder of each of its categories.
+
+    `category` has the categories too, except those with a comma, which separates categories there.
+    """
     root = etree.Element("opml", {"version": "2.0"}, nsmap={"feedcrawl": NAMESPACE})
     etree.SubElement(etree.SubElement(root, "head"), "title").text = _writable(title)
     body = etree.SubElement(root, "body")
     folders: dict[str, etree._Element] = {}
     for feed in feeds:
-        above = body
-        if feed.categories:
-            name = _writable(feed.categories[0])
-            above = folders.get(name, body)
-            if above is body:
-                above = folders[name] = etree.SubElement(body, "outline", text=name, title=name)
-        etree.SubElement(above, "outline", _attributes(feed))
+        for name in map(_writable, feed.categories):
+            if name not in folders:
+                folders[name] = etree.SubElement(body, "outline", text=name, title=name)
+            etree.SubElement(folders[name], "outline", _attributes(feed))
+        if not feed.categories:
+            etree.SubElement(body, "outline", _attributes(feed))
     return etree.tostring(root, xml_declaration=True, encoding="utf-8", pretty_print=True)
 
 
@@ -98,10 +111,14 @@ def _attributes(feed: ListedFeed) -> dict[str, str]:
         "title": feed.title,
         "xmlUrl": feed.url,
         "htmlUrl": feed.site_url,
-        "category": ",".join(feed.categories),
-        **{f"{{{NAMESPACE}}}{_camel(name)}": str(value).lower() for name, value in feed.overrides.said().items()},
+        "category": ",".join(name for name in feed.categories if "," not in name),
+        **{f"{{{NAMESPACE}}}{_camel(name)}": _attribute(value) for name, value in feed.overrides.said().items()},
     }
     return {name: _writable(value) for name, value in values.items() if value}
+
+
+def _attribute(value: object) -> str:
+    return "true" if value is True else str(value)
 
 
 def _opml(text: str) -> Iterator[ListedFeed]:
@@ -114,7 +131,7 @@ def _opml(text: str) -> Iterator[ListedFeed]:
             continue
         named = sorted(attributes_of(element), key=_is_plain)  # namespaced attributes first: OPML's own override them
         attributes = {letters(name): value.strip() for name, value in named}
-        url, name = attributes.get("xmlurl"), attributes.get("text") or attributes.get("title")
+        url, name = _feed_url(attributes), attributes.get("text") or attributes.get("title")
         if event == "end":
             folders.pop()
             continue
@@ -123,6 +140,12 @@ def _opml(text: str) -> Iterator[ListedFeed]:
             categories = categories_of([*folders, *(attributes.get("category") or "").split(",")])
             title, site = attributes.get("title") or name, attributes.get("htmlurl") or None
             yield ListedFeed(url, categories, title if title and title != url else None, site, overrides_of(attributes))
+
+
+def _feed_url(attributes: dict[str, str]) -> str | None:
+    """The URL of an outline: `xmlUrl`, or `url` as some programs write it, unless it is a link or inclusion."""
+    is_link = attributes.get("type", "").lower() in ("link", "include")
+    return attributes.get("xmlurl") or (None if is_link else attributes.get("url")) or None
 
 
 def _is_plain(attribute: tuple[str, str]) -> bool:

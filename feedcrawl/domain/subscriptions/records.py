@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from feedcrawl.domain.cadence.state import from_json
 from feedcrawl.domain.cadence.values import PollState
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from feedcrawl.domain.subscriptions.health import HealthRecord
     from feedcrawl.domain.subscriptions.moves import MoveRecord
     from feedcrawl.domain.subscriptions.published import Day, FeedRecord
+
+DEFAULT_PRIORITY: Final = 5
 
 _JSON = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 
@@ -32,8 +34,11 @@ class Subscription:
     the subscription by the feeds that it lists (`handlers.lists`).
 
     `fixed_interval_sec` replaces the cadence. A `push_only` feed is polled at its longest interval, as a safety net. A
-    feed with `no_discovery` is never searched for at another address. `request_id`: the API request that subscribed the
-    feed.
+    feed with `no_discovery` is never searched for at another address. A `paused` feed is not polled. Of a feed with
+    `entries_only` no article is fetched. `user_agent` replaces the crawler's in its polls. `keep_rules` and
+    `drop_rules` select its entries (`domain.feeds.selection`). `private`: the names of the request headers that only
+    its own origin gets; their values are stored apart (`domain.subscriptions.access`). `request_id`: the API request
+    that subscribed the feed.
     """
 
     id: str
@@ -42,7 +47,7 @@ class Subscription:
     title: str | None = None
     added_at: str | None = None
     source: str | None = None
-    priority: int = 5
+    priority: int = DEFAULT_PRIORITY
     min_interval_sec: float | None = None
     max_interval_sec: float | None = None
     initial_interval_sec: float | None = None
@@ -54,6 +59,12 @@ class Subscription:
     fixed_interval_sec: float | None = None
     push_only: bool = False
     no_discovery: bool = False
+    paused: bool = False
+    entries_only: bool = False
+    user_agent: str | None = None
+    keep_rules: str = ""
+    drop_rules: str = ""
+    private: tuple[str, ...] = ()
     unfolds: bool = False
     request_id: str | None = None
 
@@ -150,6 +161,12 @@ class Feed:
             "request_id": own.request_id,
             "page": own.page,
             "formerly": list(own.formerly),
+            "paused": own.paused,
+            "entries_only": own.entries_only,
+            "user_agent": own.user_agent,
+            "keep_rules": own.keep_rules,
+            "drop_rules": own.drop_rules,
+            "private": list(own.private),
             "validators": {
                 "etag": polls.etag,
                 "last_modified": polls.last_modified,
@@ -162,8 +179,8 @@ class Feed:
                 "fixed_interval_sec": round(own.fixed_interval_sec) if own.fixed_interval_sec else None,
                 "push_only": own.push_only,
                 "last_decision_at": polls.last_decision_at,
-                "next_at": polls.next_at,
-                "reason": polls.reason,
+                "next_at": None if own.paused else polls.next_at,
+                "reason": "paused" if own.paused else polls.reason,
                 "retry_after_sec": None if polls.retry_after_sec is None else round(polls.retry_after_sec),
             },
             "publisher_hints": {
@@ -189,7 +206,7 @@ def dump(record: Subscription | PollRecord) -> str:
     """The record as compact JSON, without the fields that are None, empty or 0."""
     # asdict() would copy the ids of a whole document, at each poll without news.
     values = ((name, getattr(record, name)) for name in record.__dataclass_fields__)
-    return _JSON.encode({name: value for name, value in values if value not in (None, (), 0)})
+    return _JSON.encode({name: value for name, value in values if value not in (None, (), 0, "")})
 
 
 def load_subscription(text: str) -> Subscription:
@@ -204,7 +221,7 @@ def load_polls(text: str | None) -> PollRecord:
 
 def _values(kind: type, text: str) -> dict[str, Any]:
     values = known_fields(kind, json.loads(text))
-    for name in ("categories", "untried", "formerly", "refused"):
+    for name in ("categories", "untried", "formerly", "refused", "private"):
         if name in values:
             values[name] = tuple(values[name])
     if "candidates" in values:

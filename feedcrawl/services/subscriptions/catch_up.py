@@ -51,7 +51,7 @@ def spread_overdue(registry: Registry, frontier: Frontier, now: datetime) -> int
 
 
 def _polled(registry: Registry) -> Iterator[Feed]:
-    return (feed for feed in registry.all() if feed.polls.next_at is not None)
+    return (feed for feed in registry.all() if feed.polls.next_at is not None and not feed.subscription.paused)
 
 
 def _is_overdue(feed: Feed, now: datetime) -> bool:

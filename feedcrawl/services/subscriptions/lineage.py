@@ -97,6 +97,9 @@ def undo_migration(registry: Registry, store: Entries, frontier: Frontier, feed:
 
 def _entry(poll: FeedPoll, sighting: Sighting) -> Entry:
     known = sighting.lineage
+    values = entry_values(sighting.entry, poll.sources, poll.feed.subscription.source)
+    if poll.feed.subscription.entries_only:
+        values["article_uid"] = None
     return Entry(
         entry_uid=known.uid,
         feed_id=poll.feed.id,
@@ -107,7 +110,7 @@ def _entry(poll: FeedPoll, sighting: Sighting) -> Entry:
         content_hash=known.content_hash,
         revision=known.revisions + 1,
         raw_refs=[{"fetch_id": poll.fetch_id, "offset": None, "length": None, "note": None}] if poll.fetch_id else [],
-        **entry_values(sighting.entry, poll.sources, poll.feed.subscription.source),
+        **values,
     )
 
 

@@ -1,12 +1,16 @@
-"""Lists the subscribed feeds, a page at a time, however many there are."""
+"""Lists the subscribed feeds: a page at a time, however many there are, or all as a list for other programs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.errors import InvalidUrl, Refusal
+from feedcrawl.domain.subscriptions.listed import ListedFeed, overrides_of
+from feedcrawl.domain.subscriptions.lists import FORMS
+from feedcrawl.domain.subscriptions.records import DEFAULT_PRIORITY
 from feedcrawl.domain.urls import hostname
+from feedcrawl.services.subscriptions.finding import batches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,3 +99,20 @@ def _host(url: str) -> str | None:
         return hostname(url)
     except InvalidUrl:
         return None
+
+
+def listed(feed: Feed) -> ListedFeed:
+    """A feed in the form of a list entry."""
+    subscription, polls = feed.subscription, feed.polls
+    decided = overrides_of(
+        asdict(subscription)
+        | {"priority": subscription.priority if subscription.priority != DEFAULT_PRIORITY else None}
+    )
+    url = subscription.page if subscription.page and feed.is_guess else subscription.url
+    return ListedFeed(url, subscription.categories, subscription.title or polls.title, polls.site_url, decided)
+
+
+def exported(registry: Registry, form: str) -> bytes:
+    """All subscriptions as a list, by URL; `form` is one of `lists.FORMS`."""
+    feeds = (feed for batch in batches(registry, [], 500) for feed in batch)
+    return FORMS[form](sorted(map(listed, feeds), key=lambda feed: feed.url))

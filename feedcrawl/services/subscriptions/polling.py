@@ -251,6 +251,8 @@ def _learnt(poll: FeedPoll, record: PollRecord) -> PollRecord:
 def entry_tasks(poll: FeedPoll) -> Iterator[tuple[Task, Again]]:
     """A task for the article of each new, changed or edited entry, with the reason why a known task comes again."""
     subscription = poll.feed.subscription
+    if subscription.entries_only:
+        return
     new = {id(entry) for entry in poll.new}
     for entry in (*poll.new, *poll.changed, *poll.edited):
         if entry.link is None or entry.article_uid is None:

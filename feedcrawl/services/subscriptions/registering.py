@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +12,12 @@ from feedcrawl.domain.dates import moment, rfc3339
 from feedcrawl.domain.errors import InvalidUrl, Refusal
 from feedcrawl.domain.frontier.priority import priority
 from feedcrawl.domain.frontier.tasks import Task
-from feedcrawl.domain.subscriptions.listed import FeedList, ListedFeed, overrides_of, overrides_said
-from feedcrawl.domain.subscriptions.lists import FORMS, read_list
+from feedcrawl.domain.subscriptions.access import access_for, without_login
+from feedcrawl.domain.subscriptions.listed import FeedList, overrides_said
+from feedcrawl.domain.subscriptions.lists import read_list
 from feedcrawl.domain.subscriptions.records import Subscription, dump
 from feedcrawl.domain.urls import hostname, resolve
-from feedcrawl.services.subscriptions.finding import batches, url_key, with_scheme
+from feedcrawl.services.subscriptions.finding import url_key, with_scheme
 from feedcrawl.services.subscriptions.journal import moved_line
 from feedcrawl.services.subscriptions.polling import moved_to, new_home
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from feedcrawl.domain.http.url_gate import Gate
+    from feedcrawl.domain.subscriptions.access import Header
     from feedcrawl.domain.subscriptions.records import Feed
     from feedcrawl.items import FeedPoll
     from feedcrawl.store.frontier.interface import Frontier
@@ -40,7 +42,7 @@ class Wish:
 
     `named`: True if an operator named the URL; False for a URL from a list or a page. `said` are fields of a
     Subscription (a source's name, priority, intervals); they also apply to an existing feed. `request_id` names the
-    request that subscribes a new feed.
+    request that subscribes a new feed. `login` are the request headers of a private feed.
     """
 
     url: str
@@ -49,6 +51,7 @@ class Wish:
     said: Mapping[str, Any] = field(default_factory=dict)
     request_id: str | None = None
     named: bool = False
+    login: tuple[Header, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +65,6 @@ class Refused:
 
 MAX_LIST_BYTES = 256 << 20
 """The size limit of a list in a file, which is read into memory."""
-DEFAULT_PRIORITY = 5
 LISTS = frozenset({"opml", "text", "json"})
 """Kinds of document (`NotAFeed.code`) whose address may serve a list of feeds."""
 
@@ -113,15 +115,15 @@ def read_wishes(
     wishes: list[Wish] = []
     refused: list[Refused] = []
     for name in names:
-        if _is_url(name):
-            wishes.append(Wish(name, categories, named=True))
-            continue
         try:
+            if _is_url(name):
+                wishes.append(with_login(Wish(name, categories, named=True)))
+                continue
             found = _read_file(name, limit)
         except Refusal as error:
             refused.append(Refused(name, error.code, error.detail))
             continue
-        good, bad = passed(gate, wishes_of(found, categories, overrides=True))
+        good, bad = passed(gate, map(with_login, wishes_of(found, categories, overrides=True)))
         wishes += good
         refused += bad
         if found.left_out:
@@ -139,6 +141,15 @@ def passed(gate: Gate, wishes: Iterable[Wish]) -> tuple[list[Wish], list[Refused
         except InvalidUrl as error:
             refused.append(Refused(wish.url, error.code, error.detail))
     return good, refused
+
+
+def with_login(wish: Wish, login: Iterable[Header] = ()) -> Wish:
+    """The wish with the user info of its URL, and `login`, as request headers; an unusable URL is left as it is."""
+    try:
+        url, own = without_login(with_scheme(wish.url))
+    except InvalidUrl:  # the error is reported when subscribing
+        return wish
+    return replace(wish, url=url if own else wish.url, login=(*wish.login, *own, *login))
 
 
 def _read_file(name: str, limit: int) -> FeedList:
@@ -182,28 +193,26 @@ def override(registry: Registry, frontier: Frontier, feed: Feed, pairs: Iterable
 
 
 def change(registry: Registry, frontier: Frontier, feed: Feed, said: Mapping[str, Any]) -> Subscription:
-    """Change fields of a feed's Subscription, and poll the feed at once, so that they apply from now on."""
-    decided = replace(feed.subscription, **said)
+    """Change fields of a feed's Subscription, and poll the feed at once, so that they apply from now on.
+
+    After other rules for its entries, its document is read again even if it is the same.
+    """
+    before, decided = feed.subscription, replace(feed.subscription, **said)
     registry.save(decided)
-    poll_now(frontier, [replace(feed, subscription=decided)])
+    if (decided.keep_rules, decided.drop_rules) != (before.keep_rules, before.drop_rules):
+        registry.forget_document(feed)
+    if before.paused and not decided.paused:
+        frontier.push([poll_task(decided)], again="operator")
+    elif not decided.paused:
+        poll_now(frontier, [replace(feed, subscription=decided)])
     return decided
 
 
-def listed(feed: Feed) -> ListedFeed:
-    """A feed in the form of a list entry."""
-    subscription, polls = feed.subscription, feed.polls
-    decided = overrides_of(
-        asdict(subscription)
-        | {"priority": subscription.priority if subscription.priority != DEFAULT_PRIORITY else None}
-    )
-    url = subscription.page if subscription.page and feed.is_guess else subscription.url
-    return ListedFeed(url, subscription.categories, subscription.title or polls.title, polls.site_url, decided)
-
-
-def exported(registry: Registry, form: str) -> bytes:
-    """All subscriptions as a list, by URL; `form` is one of `lists.FORMS`."""
-    feeds = (feed for batch in batches(registry, [], 500) for feed in batch)
-    return FORMS[form](sorted(map(listed, feeds), key=lambda feed: feed.url))
+def log_in(registry: Registry, frontier: Frontier, feed: Feed, login: Iterable[Header]) -> Subscription:
+    """Store the request headers of a private feed in place of those it has, and poll it at once; none removes them."""
+    access = access_for(feed.subscription.url, login)
+    registry.save_access(feed.id, access)
+    return change(registry, frontier, feed, {"private": access.names if access else ()})
 
 
 def subscribe(registry: Registry, frontier: Frontier, wish: Wish, now: datetime) -> tuple[str, bool]:
@@ -242,10 +251,15 @@ def _register(registry: Registry, wish: Wish, now: datetime) -> tuple[Subscripti
     """The new or existing subscription of a wish, and whether it is new."""
     url = resolve(with_scheme(wish.url))
     categories = tuple(dict.fromkeys(wish.categories))
+    access = access_for(url, wish.login)
     decided = {**wish.said, **({"unfolds": True} if wish.named else {})}
+    if access is not None:
+        decided["private"] = access.names
     fields = {"added_at": rfc3339(now), "request_id": wish.request_id, **decided}
     new = Subscription(registry.new_id(url), url, categories, wish.title, **fields)
     feed_id = registry.add(new, url_key(url))
+    if access is not None:
+        registry.save_access(feed_id, access)
     if feed_id == new.id:
         return new, True
     found = registry.load([feed_id])[feed_id].subscription

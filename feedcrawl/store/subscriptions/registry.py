@@ -10,19 +10,22 @@ from typing import TYPE_CHECKING
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.shards import settled_id, shard_of, shard_of_host
 from feedcrawl.domain.secrets import record_without_secrets
+from feedcrawl.domain.subscriptions.access import load as load_access
 from feedcrawl.domain.subscriptions.records import Feed, PollRecord, Subscription, dump, load_polls, load_subscription
 from feedcrawl.domain.urls import hostname
 from feedcrawl.store.redis import keys
 from feedcrawl.store.redis.connection import get_each, members_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from feedcrawl.domain.subscriptions.access import Access
     from feedcrawl.domain.subscriptions.published import JournalLineRecord
     from feedcrawl.store.redis.client import Client
 
 Command = list[str | int]
 """A Redis command, as the frontier runs it."""
+_OF_A_FEED = ("feed", "polls", "journal", "push", "deliveries", "access")
 PAGE = 50
 """Feeds read at a time: decoding them must not block an event loop for long."""
 
@@ -135,6 +138,25 @@ class Registry:
             pipe.sadd(f"{self._prefix(subscription.id)}feeds", subscription.id)
             pipe.execute()
 
+    def save_access(self, feed_id: str, access: Access | None) -> None:
+        """Stores the request headers of a private feed, or removes them. Only `accesses` reads them."""
+        key = self._key("access", feed_id)
+        if access is None:
+            self._client.delete(key)
+        else:
+            self._client.set(key, access.dump())
+
+    def accesses(self, feeds: Iterable[Feed]) -> dict[str, Access]:
+        """The request headers of the private ones among these feeds, for the worker that sends them."""
+        ids = [feed.id for feed in feeds if feed.subscription.private]
+        texts = get_each(self._client, [self._key("access", each) for each in ids]) if ids else []
+        return {each: load_access(text) for each, text in zip(ids, texts, strict=True) if text}
+
+    def forget_document(self, feed: Feed) -> None:
+        """Forgets the last document of a feed, so that its next poll reads the document even if it is the same."""
+        polls = replace(feed.polls, etag=None, last_modified=None, body_hash=None, digest=None)
+        self._client.set(self._key("polls", feed.id), dump(polls))
+
     def remove(self, feed_id: str, *url_keys: str) -> bool:
         """Removes a feed with its URLs, polls and journal; its entries and articles stay. False if it did not exist.
 
@@ -142,7 +164,9 @@ class Registry:
         URL takes it over.
         """
         with self._client.pipeline(transaction=True) as pipe:
-            pipe.delete(*(self._key(name, feed_id) for name in ("feed", "polls", "journal", "push", "deliveries")))
+            pipe.delete(
+                *(self._key(name, feed_id) for name in ("feed", "polls", "journal", "push", "deliveries", "access"))
+            )
             pipe.srem(f"{self._prefix(feed_id)}pushes", feed_id)
             pipe.zrem(f"{self._prefix(feed_id)}failing", feed_id)
             pipe.srem(f"{self._prefix(feed_id)}feeds", feed_id)

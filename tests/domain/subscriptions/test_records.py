@@ -103,6 +103,12 @@ def test_a_feed_as_others_see_it() -> None:
         "request_id": None,
         "page": None,
         "formerly": [],
+        "paused": False,
+        "entries_only": False,
+        "user_agent": None,
+        "keep_rules": "",
+        "drop_rules": "",
+        "private": [],
         "validators": {"etag": '"1"', "last_modified": None, "not_sent": ["etag: restless"]},
         "schedule": {
             "interval_sec": 900,

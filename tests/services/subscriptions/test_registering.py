@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.http.url_gate import Gate
 from feedcrawl.domain.subscriptions.lists import ListedFeed
 from feedcrawl.domain.subscriptions.records import Feed, PollRecord, Subscription
-from feedcrawl.services.subscriptions import finding, registering
+from feedcrawl.services.subscriptions import finding, listing, registering
 from feedcrawl.services.subscriptions.registering import Wish, read_wishes, split_names, subscribe_all
 from feedcrawl.store.frontier.interface import Frontier
 from feedcrawl.store.frontier.queue import Shard
@@ -169,6 +170,51 @@ def test_unsubscribing_leaves_nothing_of_a_feed(stores, redis_client: redis.Redi
     assert subscribe(stores, Wish("http://a.test/")) != [feed_id]
 
 
+def test_a_login_is_stored_apart_from_its_feed(stores, redis_client: redis.Redis) -> None:
+    registry, frontier = stores
+    (feed_id,) = subscribe(stores, registering.with_login(Wish("http://ann:pw@a.test/feed", named=True)))
+    feed = registry.load([feed_id])[feed_id]
+    assert (feed.subscription.url, feed.subscription.private) == ("http://a.test/feed", ("authorization",))
+    assert "YW5uOnB3" not in redis_client.get(f"fc:{{0}}:feed:{feed_id}")
+    assert registry.accesses([feed])[feed_id].headers == (("Authorization", "Basic YW5uOnB3"),)
+    changed = registering.log_in(registry, frontier, feed, [("X-Token", "new")])
+    assert changed.private == ("x-token",)
+    assert registry.accesses([replace(feed, subscription=changed)])[feed_id].headers == (("X-Token", "new"),)
+    assert registering.log_in(registry, frontier, feed, ()).private == ()
+    assert redis_client.exists(f"fc:{{0}}:access:{feed_id}") == 0
+
+
+def test_a_feed_without_a_login_asks_for_none(stores) -> None:
+    subscribe(stores, Wish("http://a.test/"))
+    assert stores[0].accesses(stores[0].all()) == {}
+
+
+def test_a_resumed_feed_is_due_and_a_paused_one_is_left(stores) -> None:
+    registry, frontier = stores
+    (feed_id,) = subscribe(stores, Wish("http://a.test/", said={"paused": True}))
+    (lease,) = frontier.take(5).leases
+    frontier.done(lease, status="pending", reason="paused", delay_sec=86_400)
+    feed = registry.load([feed_id])[feed_id]
+    registering.change(registry, frontier, feed, {"priority": 7})
+    assert frontier.take(5).leases == ()
+    registering.change(registry, frontier, feed, {"paused": False})
+    assert [lease.id for lease in frontier.take(5).leases] == [f"feed:{feed_id}"]
+
+
+def test_new_rules_read_the_same_document_again(stores) -> None:
+    registry, frontier = stores
+    (feed_id,) = subscribe(stores, Wish("http://a.test/"))
+    (lease,) = frontier.take(5).leases
+    polled = PollRecord(etag='"1"', body_hash="x", digest="y", last_fetch_at="2026-11-27T10:00:00Z", shown=3)
+    commands = registry.commit(feed_id, polled, {"poll_id": feed_id})
+    frontier.done(lease, status="pending", delay_sec=3600, commit=commands)
+    feed = registry.load([feed_id])[feed_id]
+    registering.override(registry, frontier, feed, ["user_agent=Reader/1.0"])
+    assert registry.load([feed_id])[feed_id].polls == polled
+    registering.override(registry, frontier, feed, ["keep_rules=title=ferry"])
+    assert registry.load([feed_id])[feed_id].polls == replace(polled, etag=None, body_hash=None, digest=None)
+
+
 def test_polling_now_and_batches(stores) -> None:
     ids = subscribe(stores, *(Wish(f"http://s{n}.test/") for n in range(5)))
     assert [len(batch) for batch in finding.batches(stores[0], [], 2)] == [2, 2, 1]
@@ -202,4 +248,4 @@ def test_a_feed_that_is_polled_anyway_does_not_rest(last, due, expected) -> None
 
 def test_a_feed_as_a_list_names_it(stores) -> None:
     subscribe(stores, Wish("http://a.test/", ("x",), "A"))
-    assert [registering.listed(feed) for feed in stores[0].all()] == [ListedFeed("http://a.test/", ("x",), "A")]
+    assert [listing.listed(feed) for feed in stores[0].all()] == [ListedFeed("http://a.test/", ("x",), "A")]

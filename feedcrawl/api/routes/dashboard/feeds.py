@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Request
@@ -20,7 +20,7 @@ from feedcrawl.domain.cadence.values import DAY_SEC
 from feedcrawl.domain.errors import InvalidUrl, Refusal
 from feedcrawl.domain.models import MAX_CATEGORY
 from feedcrawl.domain.subscriptions.listed import Overrides, categories_of, overrides_said
-from feedcrawl.domain.subscriptions.records import Feed
+from feedcrawl.domain.subscriptions.records import DEFAULT_PRIORITY, Feed
 from feedcrawl.domain.subscriptions.sorting import COLUMNS, Column
 from feedcrawl.services.operations import overview
 from feedcrawl.services.subscriptions import finding, registering
@@ -124,8 +124,9 @@ def subscribe(request: Request, caller: Reader, wired: Wired, form: Form) -> Res
         return _new_page(request, caller, wired, error="give the URL of a feed, or of a page that offers feeds")
     try:
         wired.imports.check_room()
-        wish = Wish(wired.gate.passed(with_scheme(url)), categories_of(categories.splitlines()))
-        wish = Wish(wish.url, wish.categories, request_id=request.state.request_id, named=True)
+        wish = Wish(url, categories_of(categories.splitlines()), request_id=request.state.request_id, named=True)
+        wish = registering.with_login(wish)
+        wish = replace(wish, url=wired.gate.passed(with_scheme(wish.url)))
         feed_id, is_new = registering.subscribe(wired.registry, wired.frontier, wish, wired.now())
     except (InvalidUrl, Refusal) as error:
         return _new_page(request, caller, wired, url=url, categories=categories, error=error.detail)
@@ -227,7 +228,7 @@ def edit(request: Request, caller: Reader, wired: Wired, feed_id: FeedId, form: 
         }
     except Refusal as error:
         return _edit_page(request, caller, wired, feed, error.detail)
-    changed["priority"] = changed["priority"] or registering.DEFAULT_PRIORITY
+    changed["priority"] = changed["priority"] or DEFAULT_PRIORITY
     registering.change(wired.registry, wired.frontier, feed, changed)
     return RedirectResponse(f"{HERE}/{templates.segment(feed.id)}?done=changed", 303)
 

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import JSONResponse, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from feedcrawl.api import problems, schemas
 from feedcrawl.api.access import needs
@@ -18,17 +18,21 @@ from feedcrawl.api.limits.places import HEAVY
 from feedcrawl.api.paging import Cursor, Limit, Moment, place_of, shown
 from feedcrawl.config import Config
 from feedcrawl.domain.entries.records import EntryRecord
+from feedcrawl.domain.feeds.selection import MAX_RULE_CHARS, MAX_RULES, read_rules
 from feedcrawl.domain.models import MAX_CATEGORY
-from feedcrawl.domain.subscriptions.listed import MAX_CATEGORIES, categories_of
+from feedcrawl.domain.subscriptions.access import MAX_HEADERS, header
+from feedcrawl.domain.subscriptions.listed import MAX_AGENT, MAX_CATEGORIES, categories_of
 from feedcrawl.domain.subscriptions.published import FeedRecord, JournalLineRecord, WhyRecord
+from feedcrawl.domain.subscriptions.records import DEFAULT_PRIORITY
 from feedcrawl.domain.subscriptions.statistics import figures_of
 from feedcrawl.domain.urls import MAX_URL_LENGTH
 from feedcrawl.services.subscriptions import listing, registering, stored_entries
 from feedcrawl.services.subscriptions.explanations import explained
 from feedcrawl.services.subscriptions.finding import with_scheme
-from feedcrawl.services.subscriptions.registering import DEFAULT_PRIORITY, Wish
+from feedcrawl.services.subscriptions.registering import Wish
 
 if TYPE_CHECKING:
+    from feedcrawl.domain.subscriptions.access import Header
     from feedcrawl.domain.subscriptions.records import Feed
 
 router = APIRouter(prefix="/feeds", tags=["feeds"], dependencies=[Depends(needs("read"))])
@@ -80,6 +84,19 @@ _FETCHES = schemas.component(
 )
 
 
+def _valid_rules(text: str) -> str:
+    """The rules as they are; ValueError, as pydantic expects, for rules that cannot be read."""
+    read_rules(text)
+    return text.strip()
+
+
+Rules = Annotated[str, Field(max_length=MAX_RULES * MAX_RULE_CHARS), AfterValidator(_valid_rules)]
+UserAgent = Annotated[str, Field(min_length=1, max_length=MAX_AGENT, pattern=r"^[!-~][ -~]*$")]
+_DEFAULTS = {"priority": DEFAULT_PRIORITY, "keep_rules": "", "drop_rules": ""} | dict.fromkeys(
+    ("push_only", "no_discovery", "paused", "entries_only"), False
+)
+
+
 class Decided(BaseModel):
     """Optional settings of a feed; `null` restores the default."""
 
@@ -93,12 +110,29 @@ class Decided(BaseModel):
     fixed_interval_sec: Interval = Field(None, description="in place of the cadence")
     push_only: bool | None = Field(None, description="polled at its longest interval only")
     no_discovery: bool | None = Field(None, description="stays where it is whatever answers there")
+    paused: bool | None = Field(None, description="not polled until it is resumed")
+    entries_only: bool | None = Field(None, description="the articles of its entries are not fetched")
+    user_agent: UserAgent | None = Field(None, description="of its polls, in place of the crawler's")
+    keep_rules: Rules | None = Field(None, description="entries that match none are left out")
+    drop_rules: Rules | None = Field(None, description="entries that match one are left out")
+    headers: dict[str, str] | None = Field(
+        None,
+        max_length=MAX_HEADERS,
+        repr=False,
+        json_schema_extra={"writeOnly": True},
+        description="of its polls (`Authorization`, `Cookie` …), for its own origin alone; replaces all that it has",
+    )
 
     def said(self) -> dict[str, Any]:
         """Fields of a Subscription, those that were given."""
-        said = self.model_dump(include=set(Decided.model_fields), exclude_unset=True)
-        defaults = {"priority": DEFAULT_PRIORITY, "push_only": False, "no_discovery": False}
-        return {name: defaults.get(name) if value is None else value for name, value in said.items()}
+        said = self.model_dump(include=set(Decided.model_fields) - {"headers"}, exclude_unset=True)
+        return {name: _DEFAULTS.get(name) if value is None else value for name, value in said.items()}
+
+    def login(self) -> tuple[Header, ...] | None:
+        """The request headers of a private feed; None if the field was left out. Raises Refusal (`bad_header`)."""
+        if "headers" not in self.model_fields_set:
+            return None
+        return tuple(header(name, value) for name, value in (self.headers or {}).items())
 
 
 class NewFeed(Decided):
@@ -171,8 +205,9 @@ def subscribe(body: NewFeed, request: Request, wired: Wired) -> Response:
     wired.imports.check_room()
     said = {**body.said(), **({"backfill": True} if body.backfill else {})}
     title = said.pop("title", None)
-    wish = Wish(wired.gate.passed(with_scheme(body.url)), categories_of(body.categories), title, said)
-    wish = replace(wish, request_id=request.state.request_id, named=True)
+    wish = Wish(body.url, categories_of(body.categories), title, said, request.state.request_id, named=True)
+    wish = registering.with_login(wish, body.login() or ())
+    wish = replace(wish, url=wired.gate.passed(with_scheme(wish.url)))
     feed_id, is_new = registering.subscribe(wired.registry, wired.frontier, wish, wired.now())
     feed = listing.one(wired.registry, feed_id)
     headers = {"Location": f"{router.prefix}/{feed_id}"}
@@ -195,7 +230,7 @@ def get_feed(feed_id: FeedId, wired: Wired) -> Response:
 def change_feed(feed_id: FeedId, body: Changes, wired: Wired) -> Response:
     """Changes settings of a feed, and makes it due at once."""
     feed = listing.one(wired.registry, str(feed_id))
-    said = body.said()
+    said, login = body.said(), body.login()
     if body.categories is not None:
         said["categories"] = categories_of(body.categories)
     if body.url is not None:
@@ -203,7 +238,9 @@ def change_feed(feed_id: FeedId, body: Changes, wired: Wired) -> Response:
         home = registering.move_to(wired.registry, wired.frontier, feed, url, wired.now())
         feed = replace(feed, subscription=home)
     if said:
-        registering.change(wired.registry, wired.frontier, feed, said)
+        feed = replace(feed, subscription=registering.change(wired.registry, wired.frontier, feed, said))
+    if login is not None:
+        registering.log_in(wired.registry, wired.frontier, feed, login)
     return JSONResponse(_public(wired.config, listing.one(wired.registry, feed.id)))
 
 

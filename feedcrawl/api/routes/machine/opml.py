@@ -21,7 +21,7 @@ from feedcrawl.domain.models import MAX_CATEGORY
 from feedcrawl.domain.operations.import_jobs import MAX_REFUSED
 from feedcrawl.domain.subscriptions.listed import categories_of
 from feedcrawl.services.operations import imports
-from feedcrawl.services.subscriptions import registering
+from feedcrawl.services.subscriptions import listing
 from feedcrawl.store.subscriptions.registry import Registry
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ async def export_feeds(
 
 
 def _exported(registry: Registry, form: str) -> tuple[str, bytes]:
-    content = registering.exported(registry, form)
+    content = listing.exported(registry, form)
     return etag_of(content), content
 
 
