@@ -35,6 +35,7 @@ RECORDS = (
     article_events.ArticleMergedRecord,
     article_events.ArticleUnmergedRecord,
     article_events.WebpageFetchedRecord,
+    article_events.UrlKnownRecord,
     FeedRecord,
     page_records.FileRecord,
     RawFetchRecord,

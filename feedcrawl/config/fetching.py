@@ -93,6 +93,13 @@ class FetchSettings:
     drain_sec: float = setting(30.0, "s", "from SIGTERM to the end of a worker; requests have two thirds of it")
     stall_sec: float = setting(30.0, "s", "until a worker with a blocked event loop is ended; 0 = never", at_least=0)
     take_batch: int = setting(16, "tasks", "taken from the frontier at a time", at_least=1)
+    queue_ahead: int = setting(
+        1000,
+        "tasks",
+        "most tasks of `crawler_queue` that wait in the frontier; further URLs stay in the list, and its length tells "
+        "their producers",
+        at_least=1,
+    )
     robots_ttl_sec: float = setting(
         DAY_SEC,
         "s",

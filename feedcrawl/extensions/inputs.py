@@ -13,7 +13,6 @@ from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.asyncio import sleep
 
 from feedcrawl.extensions.base import Periodic
-from feedcrawl.services.articles.tasks import cached_page_event, page_key
 from feedcrawl.services.operations.inputs import Inputs
 from feedcrawl.store.disk.files import DiskUnavailable
 from feedcrawl.store.redis.errors import StoreUnavailable
@@ -49,7 +48,13 @@ class InputExtension(Periodic):
             worker, wired = f"{socket.gethostname()}:{os.getpid()}", self._wired
             stores = (wired.client, wired.leases, wired.articles)
             self._inputs = Inputs(
-                *stores, worker=worker, now=wired.now, cached=self._publish_again, sources=lambda: wired.sources
+                *stores,
+                worker=worker,
+                now=wired.now,
+                repeats=wired.repeats,
+                ahead=wired.config.queue_ahead,
+                count=lambda number: self._stats.inc_value("feedcrawl/inputs/known", number),
+                sources=lambda: wired.sources,
             )
         super().spider_opened(spider)
 
@@ -107,9 +112,3 @@ class InputExtension(Periodic):
     def _count(self, number: int) -> None:
         if number:
             self._stats.inc_value("feedcrawl/inputs", number)
-
-    def _publish_again(self, url: str) -> None:
-        event = cached_page_event(self._wired.articles.cached_page(page_key(url)), url, self._wired.now())
-        with self._wired.client.pipeline(transaction=False) as pipe:
-            self._wired.events.add(pipe, [event])
-            pipe.execute()

@@ -50,6 +50,11 @@ COUNTERS: Final = (
         stats=("feedcrawl/fetches/article/unreachable/publisher", "feedcrawl/fetches/page/unreachable/publisher"),
     ),
     Metric("retries_total", "Tasks given back for another attempt", stats=("feedcrawl/retries",)),
+    Metric(
+        "urls_known_total",
+        "URLs of crawler_queue that are not fetched, because they ended within FEEDCRAWL_REMEMBER_SEC",
+        stats=("feedcrawl/inputs/known",),
+    ),
     Metric("dlq_enqueued_total", "URLs moved to the list of dead letters", stats=("feedcrawl/dead_letters",)),
     Metric("circuit_breaker_opened_total", "Circuits of hosts opened", stats=("feedcrawl/circuit/open",)),
     Metric("circuit_breaker_closed_total", "Circuits of hosts closed", stats=("feedcrawl/circuit/closed",)),

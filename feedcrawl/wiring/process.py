@@ -18,6 +18,7 @@ from feedcrawl.services.articles.files import FileService
 from feedcrawl.services.articles.joins import Joins, Policy
 from feedcrawl.services.articles.media import MediaService
 from feedcrawl.services.articles.merges import Merges
+from feedcrawl.services.articles.repeats import Repeats
 from feedcrawl.services.articles.submissions import Submissions
 from feedcrawl.services.frontier.leases import Leases
 from feedcrawl.services.operations import measures
@@ -109,6 +110,11 @@ class Wiring(Stores):
         return MediaService(self.client, self._story_stores, self.leases, self.current_sources)
 
     @cached_property
+    def repeats(self) -> Repeats:
+        """Publishes stored results again for URLs that are queued again."""
+        return Repeats(self.client, self.frontier, self.articles, self.events, self.now)
+
+    @cached_property
     def gate(self) -> Gate:
         """Decides which URLs callers may submit."""
         return Gate(self.config.allow_networks, self.config.deny_ports)
@@ -183,7 +189,7 @@ class Wiring(Stores):
     def imports(self) -> Imports:
         """Imports lists of URLs and feeds from callers."""
         stores = (self.client, self.frontier, self.registry, self.articles, self.import_jobs)
-        return Imports(*stores, self.gate, self.config, self.now, self.current_sources)
+        return Imports(*stores, self.repeats, self.gate, self.config, self.now, self.current_sources)
 
     @cached_property
     def source_stores(self) -> SourceStores:

@@ -48,6 +48,8 @@ def test_what_is_known_is_told_and_comes_again_if_asked(local: Callers, client: 
     assert client.post("/frontier/urls", json={"urls": [A]}).json()["urls"][0]["answer"] == "leased"
     local.wired.frontier.done(lease, status="fetched")
     assert client.post("/frontier/urls", json={"urls": [A]}).json()["urls"][0]["answer"] == "known"
+    said = [fields["type"] for _, fields in local.wired.client.xrange("feedcrawl:events")]
+    assert said == ["url_known"]
     again = client.post("/frontier/urls", json={"urls": [A], "again": True})
     assert again.json()["urls"][0]["answer"] == "again"
 

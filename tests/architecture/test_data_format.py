@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = ROOT / "docs" / "data-format.md"
 SCHEMAS = ROOT / "docs" / "schemas"
 NAMES = sorted(path.stem for path in SCHEMAS.glob("*.json"))
-EVENTS = [name for name in NAMES if name.startswith(("entry_", "new_", "webpage_", "article_"))]
+EVENTS = [name for name in NAMES if name.startswith(("entry_", "new_", "webpage_", "article_", "url_"))]
 EVENTS.remove("article_hash")
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(59)
 QUEUED: list[Any] = [
@@ -67,6 +67,8 @@ def crawl(world: World) -> None:
     with world.client() as client:
         client.rpush("crawler_queue", *queued, site.serve("/plain", good_page("plain")), "no url")
     world.crawl("first", world.feeds_file(f"{url} news\n{bare}\n{ill}\n"))
+    with world.client() as client:
+        client.rpush("crawler_queue", site.url("/plain"))
     world.crawl("second", "now=1")
     pages = [site.serve(f"/s{number}", good_page(f"s{number}")) for number in range(3)]
     listed = document(sitemap(pages, modified=datetime.now(UTC)), etag='"1"')

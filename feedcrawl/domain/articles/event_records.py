@@ -120,3 +120,20 @@ class WebpageFetchedRecord(TypedDict):
     content_length: Annotated[Count, About("Bytes of the decoded HTML in UTF-8")]
     content_hash: Annotated[Sha256, About("SHA-256 of those bytes")]
     fetched_at: Annotated[Time, About("Time of the fetch")]
+
+
+@record("url_known", "url_known")
+class UrlKnownRecord(TypedDict):
+    """A URL was queued again and is not fetched, because it ended within `FEEDCRAWL_REMEMBER_SEC`. The events of its
+    stored result (article_ready, article_failed, webpage_fetched) follow once more, each with the Unix time at the end
+    of its id. Event id: url_known:<uid>:<Unix time>.
+    """
+
+    uid: Annotated[Uid, About("The uid of the queued URL")]
+    url: Annotated[str, About("The URL as queued")]
+    category: Annotated[str | None, About("The category named with the URL")]
+    status: Annotated[str | None, About("fetched, dead or moved: how the URL ended")]
+    reason: Annotated[str | None, About("Reason code of the end")]
+    fetched_at: Annotated[Time | None, About("Time of its last fetch")]
+    article_uid: Annotated[Uid | None, About("The stored article, which may be another URL's; null if none is stored")]
+    queued_at: Annotated[Time, About("Time at which the URL was queued again")]

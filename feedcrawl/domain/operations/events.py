@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Literal
 
@@ -11,6 +11,7 @@ from feedcrawl.domain.secrets import record_without_secrets, without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
 
 EventType = Literal[
     "new_entry",
@@ -21,6 +22,7 @@ EventType = Literal[
     "article_merged",
     "article_unmerged",
     "webpage_fetched",
+    "url_known",
 ]
 
 
@@ -54,3 +56,8 @@ def event(kind: EventType, subject: str, data: Mapping[str, object]) -> Event:
     if named != subject:
         named += f":{sha256(subject.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
     return Event(kind, f"{kind}:{named}", json.dumps(shown, separators=(",", ":"), ensure_ascii=False))
+
+
+def repeated(first: Event, at: datetime) -> Event:
+    """An event that is published again on purpose: its id ends with the Unix time, so that consumers process it."""
+    return replace(first, id=f"{first.id}:{at.timestamp():.0f}")

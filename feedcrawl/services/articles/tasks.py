@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, cast
 
 from feedcrawl.domain.articles.canonical import canonical_url
@@ -20,10 +21,9 @@ from feedcrawl.domain.urls import hostname, resolve, url_uid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import datetime
 
     from feedcrawl.domain.articles.fields import ArticleFields
-    from feedcrawl.domain.frontier.tasks import Origin
+    from feedcrawl.domain.frontier.tasks import History, Origin
     from feedcrawl.domain.models import Extraction
     from feedcrawl.domain.sites.owners import Sources
     from feedcrawl.items import Article
@@ -37,6 +37,14 @@ _NUMBERS: Mapping[str, type[int | float]] = {
 _FLAGS = frozenset({"rendered"})
 UNSET: Final = Source("", "")
 """The settings of URLs without a source."""
+
+EVENT_FIELDS = (
+    *("uid", "url", "canonical_url", "category", "categories", "title", "published", "language", "content_hash"),
+    *("text_len", "feed_id", "entry_uid", "fetch_id", "fetched_ts"),
+)
+"""Fields of a stored article in its events."""
+FAILURE_FIELDS = ("uid", "url", "category", "failure", "failure_reason", "failure_detail", "http_status", "fetched_ts")
+"""Fields of a failed URL in its event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,16 +200,15 @@ def _typed(name: str, text: str) -> object:
 
 def article_events(record: ArticleFields, *, updated: bool) -> list[Event]:
     """The events of a stored article; an event's id names the version, so that a repeated event is recognised."""
-    names = ("uid", "url", "canonical_url", "category", "categories", "title", "published", "language", "content_hash")
-    data = {name: record.get(name) for name in (*names, "text_len", "feed_id", "entry_uid", "fetch_id", "fetched_ts")}
+    data = {name: record.get(name) for name in EVENT_FIELDS}
     kind: EventType = "article_updated" if updated else "article_ready"
     return [event(kind, f"{record['uid']}:{record['content_hash'][:16]}", data)]
 
 
 def failure_event(record: ArticleFields) -> Event:
     """The event for a URL that ended without an article."""
-    names = ("uid", "url", "category", "failure", "failure_reason", "failure_detail", "http_status", "fetched_ts")
-    return event("article_failed", f"{record['uid']}:{record['failure']}", {name: record.get(name) for name in names})
+    data = {name: record.get(name) for name in FAILURE_FIELDS}
+    return event("article_failed", f"{record['uid']}:{record['failure']}", data)
 
 
 def merged_event(
@@ -216,6 +223,25 @@ def unmerged_event(uid: str, winner: str, url: str, canonical: str) -> Event:
     """The event that reports that a uid has an article of its own again."""
     data = {"uid": uid, "winner": winner, "url": url, "canonical_url": canonical}
     return event("article_unmerged", f"{uid}:{winner}", data)
+
+
+def known_event(
+    asked: tuple[str, str, str | None], history: History | None, article_uid: str | None, at: datetime
+) -> Event:
+    """The event for a URL (its uid, the URL, a category) that was queued again and is not fetched."""
+    uid, url, category = asked
+    fetched = history.last_fetched_at if history is not None else None
+    data = {
+        "uid": uid,
+        "url": url,
+        "category": category,
+        "status": history.status if history is not None else None,
+        "reason": history.reason if history is not None else None,
+        "fetched_at": rfc3339(datetime.fromtimestamp(fetched / 1000, UTC)) if fetched else None,
+        "article_uid": article_uid,
+        "queued_at": rfc3339(at),
+    }
+    return event("url_known", f"{uid}:{at.timestamp():.0f}", data)
 
 
 def webpage_event(page: Article, *, cached: bool) -> Event:

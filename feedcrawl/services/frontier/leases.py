@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 
     from feedcrawl.domain.frontier.payloads import Patch, Payload
-    from feedcrawl.domain.frontier.tasks import Again, Kind, Task
+    from feedcrawl.domain.frontier.tasks import Again, Kind, Origin, Task
     from feedcrawl.store.frontier.interface import (
         EndingFields,
         Finished,
@@ -103,6 +103,10 @@ class Leases:
         pushed = self._frontier.push_each(tasks)
         self.on_change(0)
         return pushed
+
+    def pending(self, origin: Origin) -> int:
+        """The number of pending tasks of an origin, over all workers."""
+        return self._frontier.figures().by("status", "origin").get(f"pending:{origin}", 0)
 
     def forgive(self, failed: Mapping[str, Task]) -> None:
         """Forget the failures of hosts that our own outage caused; their feeds and other recurring tasks are

@@ -11,6 +11,7 @@ from feedcrawl.domain.errors import InvalidUrl, Refusal
 from feedcrawl.domain.operations.import_jobs import ImportJob
 from feedcrawl.domain.secrets import without_secrets
 from feedcrawl.domain.subscriptions.lists import read_list
+from feedcrawl.services.articles.repeats import Repeated
 from feedcrawl.services.articles.tasks import ArticleWish, article_task
 from feedcrawl.services.subscriptions import registering
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.frontier.tasks import Task
     from feedcrawl.domain.http.url_gate import Gate
     from feedcrawl.domain.sites.owners import Sources
+    from feedcrawl.services.articles.repeats import Repeats
     from feedcrawl.services.subscriptions.registering import Refused, Wish
     from feedcrawl.store.articles.records import Articles
     from feedcrawl.store.frontier.interface import Frontier
@@ -67,6 +69,7 @@ class Imports:
     registry: Registry
     articles: Articles
     import_jobs: ImportJobs
+    repeats: Repeats
     gate: Gate
     config: Config
     now: Callable[[], datetime]
@@ -76,7 +79,8 @@ class Imports:
         """Enqueue pages to be fetched as articles; the result of each, in order.
 
         `answer` is the reply of `Frontier.push` (`queued` `again` `raised` `pending` `leased` `known`), or `refused`
-        with `code` and `detail`. Raises Refusal (`no_urls` `too_many_urls`), StoreUnavailable.
+        with `code` and `detail`. The stored result of a URL that is `known` is announced again. Raises Refusal
+        (`no_urls` `too_many_urls`), StoreUnavailable.
         """
         if not urls:
             raise Refusal("no_urls", "name at least one URL")
@@ -96,6 +100,8 @@ class Imports:
         known = [uid for uid, answer in answers.items() if answer == "known"]
         if wanted.category and known:
             self.articles.categorize_known(known, [wanted.category])
+        urls_of = {task.id: task.url for task in tasks}
+        self.repeats.announce([Repeated(uid, urls_of[uid], wanted.category) for uid in known])
         return [said if task is None else {**said, "answer": answers[task.id]} for said, task in judged]
 
     def _judged(self, url: str, sources: Sources, wish: ArticleWish) -> tuple[dict[str, Any], Task | None]:

@@ -10,7 +10,8 @@ from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.queue_items import QueueItem, check_category, read_item, unwrapped
 from feedcrawl.domain.secrets import without_secrets
 from feedcrawl.domain.sites.owners import Sources
-from feedcrawl.services.articles.tasks import ArticleWish, article_task, page_key
+from feedcrawl.services.articles.repeats import Repeated
+from feedcrawl.services.articles.tasks import ArticleWish, article_task
 from feedcrawl.store.frontier.dead_letters import original
 from feedcrawl.store.redis import keys
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from feedcrawl.domain.frontier.tasks import Again, Task
+    from feedcrawl.services.articles.repeats import Repeats
     from feedcrawl.services.frontier.leases import Leases
     from feedcrawl.store.articles.records import Articles
     from feedcrawl.store.redis.client import Client
@@ -40,8 +42,9 @@ class Inputs:
     """Enqueues the work of other programs. Every method may raise StoreUnavailable; no item is lost by that.
 
     An item of the queue is moved to this worker's list of taken items, enqueued in the frontier, and only then removed;
-    any other worker takes over the list of a killed worker. `cached(url)` is called for a plain URL that was fetched
-    recently and is not fetched again: the program that queued it waits for an event.
+    any other worker takes over the list of a killed worker. `ahead` is the most tasks of the queue that wait in the
+    frontier; while there are as many, further items stay in the queue, where their producers can count them. `count` is
+    called with the number of URLs that were known already and are not fetched again.
     """
 
     def __init__(
@@ -52,7 +55,9 @@ class Inputs:
         *,
         worker: str,
         now: Callable[[], datetime],
-        cached: Callable[[str], None],
+        repeats: Repeats,
+        ahead: int = 1000,
+        count: Callable[[int], None] = lambda _: None,
         sources: Callable[[], Sources] = Sources,
     ) -> None:
         self._client = client
@@ -60,7 +65,9 @@ class Inputs:
         self._leases = leases
         self._articles = articles
         self._taken = keys.queue_taken(worker)
-        self._cached = cached
+        self._repeats = repeats
+        self._ahead = ahead
+        self._count = count
         self._sources = sources
         self._seen: set[tuple[str, str]] = set()
 
@@ -76,9 +83,13 @@ class Inputs:
         return count
 
     def from_queue(self) -> int:
-        """Enqueue up to a batch of `crawler_queue`; the number of items."""
+        """Enqueue up to a batch of `crawler_queue`, as far as the frontier has room; the number of items."""
+        waiting = self._client.llen(keys.CRAWLER_QUEUE)
+        if not waiting:
+            return 0
+        room = self._ahead - self._leases.pending("queue")
         with self._client.pipeline(transaction=False) as pipe:
-            for _ in range(min(BATCH, self._client.llen(keys.CRAWLER_QUEUE))):
+            for _ in range(min(BATCH, waiting, room)):
                 pipe.lmove(keys.CRAWLER_QUEUE, self._taken, "LEFT", "RIGHT")
             items = [item for item in pipe.execute() if item is not None]
         if items:
@@ -130,7 +141,7 @@ class Inputs:
 
     def _push(self, items: list[str]) -> None:
         tasks: list[tuple[Task, float, Again]] = []
-        plain: list[str] = []
+        wanted: list[Repeated] = []
         for text in items:
             try:
                 item = read_item(original(self._client, text))
@@ -142,11 +153,12 @@ class Inputs:
             if item.category:
                 self._want(task, item.category)
             tasks.append((task, 0.0, item.again))
-            plain.append("" if item.again else item.url)
+            wanted.append(Repeated(task.id, item.url, item.category))
         pushed = self._leases.push_each(tasks) if tasks else []
-        for url, answer in zip(plain, pushed, strict=True):
-            if url and answer == "known" and self._client.exists(keys.webpage(page_key(url))):
-                self._cached(url)
+        known = [each for each, answer in zip(wanted, pushed, strict=True) if answer == "known"]
+        if known:
+            self._repeats.announce(known)
+            self._count(len(known))
 
     def _want(self, task: Task, category: str) -> None:
         with self._client.pipeline(transaction=False) as pipe:

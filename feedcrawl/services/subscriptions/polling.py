@@ -249,12 +249,15 @@ def _learnt(poll: FeedPoll, record: PollRecord) -> PollRecord:
 
 
 def entry_tasks(poll: FeedPoll) -> Iterator[tuple[Task, Again]]:
-    """A task for the article of each new, changed or edited entry, with the reason why a known task comes again."""
+    """A task for the article of each new, changed or edited entry, the newest of the new entries first, with the reason
+    why a known task comes again.
+    """
     subscription = poll.feed.subscription
     if subscription.entries_only:
         return
     new = {id(entry) for entry in poll.new}
-    for entry in (*poll.new, *poll.changed, *poll.edited):
+    newest_first = sorted(poll.new, key=lambda entry: entry.published or "", reverse=True)
+    for entry in (*newest_first, *poll.changed, *poll.edited):
         if entry.link is None or entry.article_uid is None:
             continue
         payload = provenance(poll, entry)

@@ -110,6 +110,11 @@ class Articles:
         found = self._client.get(self._key("joined", uid))
         return None if found is None else str(found)
 
+    def winners(self, uids: Sequence[str]) -> dict[str, str]:
+        """The articles into which these uids were merged; uids that were not are left out."""
+        found = get_each(self._client, [self._key("joined", uid) for uid in uids])
+        return {uid: winner for uid, winner in zip(uids, found, strict=True) if winner}
+
     def join(self, pipe: Pipeline, loser: str, winner: str) -> None:
         """Queues that a merged article's uid leads consumers to the article into which it was merged."""
         pipe.set(self._key("joined", loser), winner, ex=INDEX_LIFE_SEC)
@@ -286,6 +291,13 @@ class Articles:
             total = self._drop_pages(expired)
         if total > self._lives.pages_bytes:
             self._make_room(total)
+
+    def are_cached(self, digests: Sequence[str]) -> list[bool]:
+        """Whether the page of each URL (by sha256) is cached."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for each in digests:
+                pipe.exists(keys.webpage(each))
+            return [bool(number) for number in pipe.execute()]
 
     def cached_page(self, url_sha256: str) -> str:
         """A page's decoded HTML; empty if it is no longer stored."""

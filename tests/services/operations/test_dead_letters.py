@@ -123,7 +123,7 @@ def test_letters_are_found_where_the_list_has_moved(wired: Wiring) -> None:
 def test_a_letter_moved_by_any_program_is_tried_again_as_it_was(wired: Wiring) -> None:
     dies(wired, 1, payload={**CARRIED, "redirect_chain": ["http://first.test/"]}, priority=9, category="news")
     wired.client.rpush(DEAD_LETTERS, BAD)
-    inputs = Inputs(wired.client, wired.leases, wired.articles, worker="w", now=wired.now, cached=lambda _: None)
+    inputs = Inputs(wired.client, wired.leases, wired.articles, worker="w", now=wired.now, repeats=wired.repeats)
     while wired.client.rpoplpush(DEAD_LETTERS, "crawler_queue"):
         pass
     inputs.from_queue()
@@ -229,6 +229,6 @@ def test_a_letter_without_its_secrets_is_tried_again_with_them(wired: Wiring) ->
 
     wired.client.rpush("crawler_queue", text)  # by any program, when the original is no longer stored
     wired.client.delete(keys.letter(UID))
-    Inputs(wired.client, wired.leases, wired.articles, worker="w", now=wired.now, cached=lambda _: None).from_queue()
+    Inputs(wired.client, wired.leases, wired.articles, worker="w", now=wired.now, repeats=wired.repeats).from_queue()
     (refused,) = wired.dead_letter_service.letters(Wanted())
     assert refused.reason == "letter_masked"

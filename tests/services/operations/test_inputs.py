@@ -3,26 +3,38 @@ from datetime import UTC, datetime
 
 import pytest
 
-from feedcrawl.services.articles.tasks import page_key
+from feedcrawl.services.articles.repeats import Repeats
+from feedcrawl.services.articles.tasks import hash_fields, page_key
 from feedcrawl.services.frontier.leases import Leases
 from feedcrawl.services.operations.inputs import Inputs
 from feedcrawl.store.articles.records import Articles, Lives
 from feedcrawl.store.frontier.queue import Shard
 from feedcrawl.store.frontier.scripts import FrontierPolicy
+from feedcrawl.store.operations.streams import Events
+
+NOW = datetime(2026, 11, 27, 12, tzinfo=UTC)
+STORED = {
+    "status": "success", "url": "https://a.test/1", "canonical_url": "https://a.test/1", "category": "news",
+    "categories": ["news"], "title": "One", "content_hash": "ab" * 32, "text_len": 700, "fetched_ts": 1.0,
+}  # fmt: skip
 
 
 @pytest.fixture
-def told():
+def counted():
     return []
 
 
 @pytest.fixture
-def inputs(redis_client, told):
+def inputs(redis_client, counted):
     frontier = Shard(redis_client, FrontierPolicy(host_delay_sec=0))
     articles = Articles(redis_client, Lives())
-    return Inputs(
-        redis_client, Leases(frontier), articles, worker="me:1", now=lambda: datetime.now(UTC), cached=told.append
-    )
+    repeats = Repeats(redis_client, frontier, articles, Events(redis_client, ttl_sec=3600), lambda: NOW)
+    options = {"repeats": repeats, "ahead": 150, "count": counted.append}
+    return Inputs(redis_client, Leases(frontier), articles, worker="me:1", now=lambda: NOW, **options)
+
+
+def events(redis_client):
+    return [(each["type"], each["id"], json.loads(each["data"])) for _, each in redis_client.xrange("feedcrawl:events")]
 
 
 def taken(redis_client):
@@ -84,8 +96,8 @@ def test_a_dead_letter_put_back_unchanged_is_tried_again(inputs, redis_client) -
     assert (again.task.url, again.history.again) == ("https://a.test/1", "retry")
 
 
-def test_a_plain_url_that_is_still_cached_is_told_again_and_one_with_again_is_fetched(
-    inputs, redis_client, told
+def test_a_url_that_ended_lately_gets_its_stored_result_again_and_one_with_again_is_fetched(
+    inputs, redis_client, counted
 ) -> None:
     frontier = Shard(redis_client, FrontierPolicy(host_delay_sec=0))
     url = "https://a.test/1"
@@ -94,16 +106,65 @@ def test_a_plain_url_that_is_still_cached_is_told_again_and_one_with_again_is_fe
     (lease,) = frontier.take(1).leases
     frontier.done(lease, reason="stored")
     redis_client.set(f"webpage:{page_key(url)}", "<html>")
+    with redis_client.pipeline() as pipe:
+        inputs._articles.write(pipe, lease.id, hash_fields(STORED | {"uid": lease.id}))
+        pipe.execute()
 
-    redis_client.rpush("crawler_queue", url)
+    redis_client.rpush("crawler_queue", json.dumps({"url": url, "category": "news"}))
     inputs.from_queue()
-    assert told == [url]
+    (known, ready, page) = events(redis_client)
+    at = int(NOW.timestamp())
+    assert known[:2] == ("url_known", f"url_known:{lease.id}:{at}")
+    assert {name: known[2][name] for name in ("uid", "url", "category", "status", "reason", "article_uid")} == {
+        "uid": lease.id, "url": url, "category": "news", "status": "fetched", "reason": "stored",
+        "article_uid": lease.id,
+    }  # fmt: skip
+    assert ready[:2] == ("article_ready", f"article_ready:{lease.id}:{'ab' * 8}:{at}")
+    assert (ready[2]["title"], ready[2]["categories"]) == ("One", ["news"])
+    assert page[0] == "webpage_fetched"
+    assert counted == [1]
     assert not frontier.take(4).leases
 
     redis_client.rpush("crawler_queue", json.dumps({"url": url, "again": True}))
     inputs.from_queue()
-    assert told == [url]
+    assert len(events(redis_client)) == 3
     assert [lease.task.url for lease in frontier.take(4).leases] == [url]
+
+
+def test_a_url_that_failed_or_whose_result_is_gone_says_so(inputs, redis_client) -> None:
+    frontier = Shard(redis_client, FrontierPolicy(host_delay_sec=0))
+    redis_client.rpush("crawler_queue", "https://a.test/1", "https://b.test/2")
+    inputs.from_queue()
+    uids = {}
+    for lease in (*frontier.take(1).leases, *frontier.take(1).leases):
+        frontier.done(lease, status="dead", reason="http_404", dead_letter=True)
+        uids[lease.task.url] = lease.id
+    failed = {"uid": uids["https://a.test/1"], "url": "https://a.test/1", "status": "failure", "failure": "FAIL_HTTP"}
+    with redis_client.pipeline() as pipe:
+        inputs._articles.write(pipe, failed["uid"], hash_fields(failed | {"failure_reason": "http_404"}))
+        pipe.execute()
+    redis_client.rpush("crawler_queue", "https://a.test/1", "https://b.test/2")
+    inputs.from_queue()
+    assert [(kind, data["uid"]) for kind, _, data in events(redis_client)] == [
+        ("url_known", uids["https://a.test/1"]),
+        ("article_failed", uids["https://a.test/1"]),
+        ("url_known", uids["https://b.test/2"]),
+    ]
+    assert {data["reason"] for kind, _, data in events(redis_client) if kind == "url_known"} == {"http_404"}
+
+
+def test_what_the_frontier_has_no_room_for_stays_in_the_queue_in_order(inputs, redis_client) -> None:
+    frontier = Shard(redis_client, FrontierPolicy(host_delay_sec=0))
+    urls = [f"https://a.test/{number}" for number in range(400)]
+    redis_client.rpush("crawler_queue", *urls)
+    assert [inputs.from_queue() for _ in range(4)] == [100, 50, 0, 0]
+    assert redis_client.llen("crawler_queue") == 250
+    fetched = []
+    while leases := frontier.take(1).leases:
+        fetched += [lease.task.url for lease in leases]
+        frontier.done(leases[0])
+        inputs.from_queue()
+    assert fetched == urls
 
 
 def test_links_that_others_added_become_tasks_of_their_category_once(inputs, redis_client) -> None:

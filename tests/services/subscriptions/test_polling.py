@@ -336,6 +336,13 @@ def test_a_task_for_each_entry_with_a_page() -> None:
     assert json.loads(json.dumps(task.payload)) == task.payload
 
 
+def test_the_newest_of_the_new_entries_comes_first_and_those_without_a_date_last() -> None:
+    days = {"1": 1, "2": None, "3": 3, "4": 2}
+    new = [replace(entry(each), published=day and f"2026-11-0{day}T08:00:00.000Z") for each, day in days.items()]
+    urls = [task.url for task, _ in polling.entry_tasks(poll(new=new))]
+    assert urls == [f"http://a.test/{number}?utm_source=rss" for number in "3412"]
+
+
 def test_what_the_feed_said_travels_with_the_task() -> None:
     made = poll(parsed=PARSED)
     payload = polling.provenance(made, entry("1", content="c" * 30_000))

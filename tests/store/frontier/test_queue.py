@@ -62,6 +62,20 @@ def take_one(frontier, **options):
     return lease
 
 
+def test_tasks_of_one_burst_are_taken_in_the_order_in_which_they_came(frontier, clock):
+    names = [f"{number * 7919 % 1000:03}" for number in range(200)]  # in no order of their names
+    frontier.push(article(name) for name in names[:150])
+    frontier.push(article(name) for name in names[150:])  # in the same millisecond
+    frontier.push([article("urgent", priority=9)])
+    taken = []
+    for _ in range(201):
+        lease = take_one(frontier)
+        taken.append(lease.id)
+        frontier.done(lease)
+        clock.forward(1)
+    assert taken == ["urgent", *names]
+
+
 def ids(taken):
     return [lease.id for lease in taken.leases]
 

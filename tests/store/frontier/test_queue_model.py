@@ -190,6 +190,7 @@ class Model:
 
     concurrency: int
     now: int = START
+    pushed_at: float = 0.0
     tasks: dict = field(default_factory=dict)
     hosts: dict = field(default_factory=dict)
     domains: dict = field(default_factory=dict)
@@ -206,11 +207,13 @@ class Model:
         return [task for task in self.tasks.values() if task.place == "leased"]
 
     def push(self, task_id, priority, delay, again):
+        self.pushed_at = max(self.now, self.pushed_at + 1 / 1024)
+        came = self.now if delay else self.pushed_at
         old = self.tasks.get(task_id)
         if old is None or (not old.pending and again):
             new = self.tasks[task_id] = Future(task_id, home(task_id), priority, old.discovered if old else self.now)
             new.fetched = old.fetched if old else 0
-            new.wait(self.now, delay)
+            new.wait(came, delay)
             return "again" if old else "queued"
         if not old.pending:
             return "known"
@@ -220,7 +223,7 @@ class Model:
             if old.place == "leased":
                 old.again_queued = True
             else:
-                old.wait(self.now, delay)
+                old.wait(came, delay)
             return "again"
         return "leased" if old.place == "leased" else "raised" if better else "pending"
 
@@ -596,7 +599,7 @@ class Workers(RuleBasedStateMachine):
         assert self.workers[0].counts()["leased"] == 0 if self.model.tasks else True
         records = ("fc:{0}:t:", "fc:{0}:h:", "fc:{0}:d:", "fc:{0}:suspect:")
         left = {n for n in self.client.scan_iter() if not n.startswith(records)}
-        assert left <= {f"fc:{{0}}:{name}" for name in ("clock", "counts", "token", "dlq", "late")}
+        assert left <= {f"fc:{{0}}:{name}" for name in ("clock", "counts", "token", "dlq", "late", "pushed_at")}
 
 
 SETS = ("fc:{0}:ready:", "fc:{0}:waiting:", "fc:{0}:blocked:", "fc:{0}:parked:")

@@ -1,0 +1,85 @@
+"""Answers for URLs that were queued again and are not fetched, because they ended a short time ago.
+
+The program that queued such a URL waits for an event. It gets `url_known`, and again the events of the result that is
+stored: the article, the failure, the page that is still cached.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from feedcrawl.domain.operations.events import Event, repeated
+from feedcrawl.domain.secrets import without_secrets
+from feedcrawl.services.articles import tasks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from feedcrawl.domain.articles.fields import ArticleFields
+    from feedcrawl.store.articles.records import Articles
+    from feedcrawl.store.frontier.interface import Frontier
+    from feedcrawl.store.operations.streams import Events
+    from feedcrawl.store.redis.client import Client
+
+logger = logging.getLogger(__name__)
+
+BATCH: Final = 100
+NAMES: Final = ("status", *tasks.EVENT_FIELDS, *tasks.FAILURE_FIELDS)
+LOGGED: Final = 20
+"""The most URLs that one log line names."""
+
+
+class Repeated(NamedTuple):
+    """A URL that was queued again: its uid, the URL as queued, and the category that was named with it."""
+
+    uid: str
+    url: str
+    category: str | None = None
+
+
+class Repeats:
+    """Every method may raise StoreUnavailable."""
+
+    def __init__(
+        self, client: Client, frontier: Frontier, articles: Articles, events: Events, now: Callable[[], datetime]
+    ) -> None:
+        self._client = client
+        self._frontier = frontier
+        self._articles = articles
+        self._events = events
+        self._now = now
+
+    def announce(self, urls: Sequence[Repeated]) -> None:
+        """Publish `url_known` for each URL, and the events of its stored result again, under new ids."""
+        for first in range(0, len(urls), BATCH):
+            self._announce(urls[first : first + BATCH])
+        if urls:
+            shown = [without_secrets(each.url) for each in urls[:LOGGED]]
+            logger.info("urls_known", extra={"number": len(urls), "urls": shown})
+
+    def _announce(self, urls: Sequence[Repeated]) -> None:
+        at, uids = self._now(), [each.uid for each in urls]
+        histories, winners = self._frontier.histories(uids), self._articles.winners(uids)
+        articles = [winners.get(uid, uid) for uid in uids]
+        records = map(tasks.record_of, self._articles.outlines(articles, NAMES))
+        cached = self._articles.are_cached([tasks.page_key(each.url) for each in urls])
+        told: list[Event] = []
+        for each, uid, record, page in zip(urls, articles, records, cached, strict=True):
+            stored = _events(record)
+            is_article = record.get("status") == "success"
+            told.append(tasks.known_event(each, histories.get(each.uid), uid if is_article else None, at))
+            told += [repeated(one, at) for one in stored]
+            html = self._articles.cached_page(tasks.page_key(each.url)) if page else ""
+            told += [tasks.cached_page_event(html, each.url, at)] if html else []
+        with self._client.pipeline(transaction=False) as pipe:
+            self._events.add(pipe, told)
+            pipe.execute()
+
+
+def _events(record: ArticleFields) -> list[Event]:
+    """The events of an article or of a failure, as they were when it was stored; none if nothing is stored."""
+    if record.get("status") == "success":
+        return tasks.article_events(record, updated=False)
+    return [tasks.failure_event(record)] if record.get("status") == "failure" else []
