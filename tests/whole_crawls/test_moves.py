@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from origin import redirect
+from scrapy_process import run_scrapy
 from world import entry, events, feed, good_page, world_in
 
 from feedcrawl.domain.subscriptions.records import dump
@@ -48,3 +49,27 @@ def test_a_feed_moves_and_keeps_its_entries(tmp_path: Path) -> None:
         assert {found.id for found in registry.all()} == ids
         assert len(events(client, "new_entry")) == 4
         assert len(world.lines("articles")) == 2
+
+
+def test_a_strangers_feed_brings_no_news_until_an_operator_believes_the_move(tmp_path: Path) -> None:
+    with world_in(tmp_path, FEEDCRAWL_PARSER_PROCESSES="1") as world, world.client() as client:
+        old, stranger = world.origin.site("old.test"), world.origin.site("stranger.test")
+        for name in ("a", "b"):
+            old.serve(f"/{name}", good_page(name))
+        for name in ("x", "y"):
+            stranger.serve(f"/{name}", good_page(name))
+        old.serve("/feed", feed([entry(old, name) for name in ("a", "b")]), redirect(stranger.url("/feed")))
+        stranger.serve("/feed", feed([entry(stranger, name) for name in ("x", "y")], etag=None))
+        world.crawl("first", f"feeds={old.url('/feed')}")
+        world.crawl("strange", "now=1")
+        assert len(events(client, "new_entry")) == 2
+        assert world.paths("strange", "stranger.test") == ["/feed"]
+        with world.wired() as wired:
+            (found,) = wired.registry.all()
+            line = wired.registry.journal(found.id)[0]
+        assert (found.polls.last_result, found.polls.etag, found.polls.moving) == ("strange_feed", '"v1"', None)
+        assert (line["result"], "new" in line) == ("strange_feed", False)
+        told = run_scrapy("feeds", "move", old.url("/feed"), stranger.url("/feed"), data_dir=world.data, env=world.env)
+        assert told.code == 0, told.err
+        world.crawl("believed")
+        assert len(events(client, "new_entry")) == 4

@@ -50,6 +50,17 @@ def heard(before: Move | None, target: str | None, *, now: datetime) -> Move | N
     return replace(before, polls=before.polls + 1)
 
 
+def is_strange(before: Move | None, target: str | None, *, url: str, shared: int, entries: int) -> bool:
+    """True if a permanent redirect leads a feed that was read before, at `url`, to a document of other entries.
+
+    `shared`: number of the document's entries that the feed had before. Not strange: http and https of one address, and
+    a target behind which the feed's entries were found before.
+    """
+    if target is None or not entries or shared or _bare(target) == _bare(url):
+        return False
+    return before is None or before.url != target
+
+
 def is_settled(move: Move, url: str, *, now: datetime) -> bool:
     """True if the feed at `url` is polled at the move's target from now on."""
     if url.startswith("http:") and _bare(move.url) == _bare(url):

@@ -10,6 +10,7 @@ from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.entries.lineage import MAX_TEXT_REVISIONS, IdQuality
 from feedcrawl.domain.entries.recognition import Sighting, recognise
 from feedcrawl.domain.errors import Refusal
+from feedcrawl.domain.subscriptions.moves import is_strange, move_from
 from feedcrawl.items import Entry
 from feedcrawl.services.subscriptions.journal import migration_undone_line
 from feedcrawl.services.subscriptions.polling import entry_values, possibly_missed
@@ -51,9 +52,33 @@ def tell_apart(poll: FeedPoll, store: Entries) -> None:
     poll.new = [_entry(poll, sighting) for sighting in by_verdict["new"]]
     poll.changed = [_entry(poll, sighting) for sighting in by_verdict["changed"]]
     poll.edited = [_entry(poll, sighting) for sighting in by_verdict["edited"]]
+    if _is_strange(poll):
+        _dismiss(poll)
+        return
     poll.possibly_missed = possibly_missed(poll)
     by_entry = {id(each.entry): each for each in found}
     poll.waits = any(_waits(sighting, by_entry[id(sighting.entry)]) for sighting in poll.sightings)
+
+
+def _is_strange(poll: FeedPoll) -> bool:
+    """True if a permanent redirect has led to another feed, whose entries are no news of this one."""
+    if poll.feed.polls.last_success_at is None or not poll.feed.polls.shown:
+        return False
+    before, url = move_from(poll.feed.polls.moving), poll.feed.subscription.url
+    shared = poll.known + len(poll.changed)
+    return is_strange(before, poll.moved_to, url=url, shared=shared, entries=len(poll.identified))
+
+
+def _dismiss(poll: FeedPoll) -> None:
+    """Turn a poll that found a stranger's feed into a failed one: nothing of the document is stored or announced."""
+    poll.result = "strange_feed"
+    poll.detail = (
+        f"{poll.moved_to} shows {len(poll.identified)} entries, none of which the feed had before; "
+        "`scrapy feeds move` makes it the feed's address"
+    )
+    poll.new, poll.changed, poll.edited, poll.known, poll.over_limit = [], [], [], 0, 0
+    poll.parsed, poll.digest, poll.identified, poll.sightings = None, None, (), ()
+    poll.identity, poll.hints, poll.topic, poll.walk = None, None, None, None
 
 
 def _still_true(sightings: Iterable[Sighting], known: Mapping[str, KnownEntry]) -> Iterator[Sighting]:

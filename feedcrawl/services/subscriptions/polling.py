@@ -193,11 +193,14 @@ def turns(before: PollRecord, after: PollRecord) -> Iterator[tuple[str, dict[str
 
 
 def move_of(poll: FeedPoll) -> Move | None:
-    """The target of permanent redirects behind which the feed's entries were found; failed polls do not count."""
+    """The target of permanent redirects behind which the feed's entries were found, at its first poll any entries;
+    failed polls do not count.
+    """
     before = move_from(poll.feed.polls.moving)
     if poll.failed or "search" in poll.lease.task.payload:
         return before
-    shares = poll.parsed is None or bool(poll.known or poll.changed)
+    first = poll.feed.polls.last_success_at is None
+    shares = first or poll.parsed is None or bool(poll.known or poll.changed)
     return heard(before, poll.moved_to if shares else None, now=poll.at)
 
 

@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from feedcrawl.domain.subscriptions.moves import Move, heard, is_settled, move_from
+from feedcrawl.domain.subscriptions.moves import Move, heard, is_settled, is_strange, move_from
 
 NOW = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
 URL, NEW = "http://a.test/feed", "http://b.test/feed"
@@ -47,3 +47,23 @@ def test_a_move_survives_as_json() -> None:
     move = Move(NEW, NOW, 2)
     assert move_from(json.loads(json.dumps(move.to_record()))) == move
     assert move_from(None) is None
+
+
+HERE, THERE = "http://a.test/feed", "http://b.test/feed"
+
+
+@pytest.mark.parametrize(
+    ("before", "target", "shared", "entries", "strange"),
+    [
+        (None, None, 0, 5, False),  # no permanent redirect
+        (None, THERE, 0, 5, True),
+        (None, THERE, 1, 5, False),
+        (None, THERE, 0, 0, False),  # an empty document brings nothing
+        (None, "https://a.test/feed", 0, 5, False),
+        (THERE, THERE, 0, 5, False),  # its entries were found there before
+        ("http://c.test/feed", THERE, 0, 5, True),
+    ],
+)
+def test_a_redirect_to_a_document_of_other_entries_is_strange(before, target, shared, entries, strange) -> None:
+    move = before and Move(before, datetime(2026, 11, 1, tzinfo=UTC))
+    assert is_strange(move, target, url=HERE, shared=shared, entries=entries) is strange
