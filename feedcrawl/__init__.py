@@ -6,8 +6,9 @@ every command imports this package.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.public_names import imported_later
 
 if TYPE_CHECKING:
     from feedcrawl.library import extract, parse
@@ -15,8 +16,5 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = ["extract", "parse"]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module("feedcrawl.library"), name)
+if not TYPE_CHECKING:  # a type checker would take every name for one of the package
+    __getattr__ = imported_later(__name__, {"library": ("extract", "parse")})

@@ -6,16 +6,14 @@ that this does not load the services, this package imports `process` when one of
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.public_names import imported_later
 
 if TYPE_CHECKING:
     from feedcrawl.wiring.process import Wiring, of
 
 __all__ = ["Wiring", "of"]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module("feedcrawl.wiring.process"), name)
+if not TYPE_CHECKING:  # a type checker would take every name for one of the package
+    __getattr__ = imported_later(__name__, {"process": ("Wiring", "of")})

@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
-from feedcrawl.domain.discovery.links import COMMON_PATHS, MAX_LINKS, feed_like_links, find_feeds, page_links
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.public_names import imported_later
+
+if TYPE_CHECKING:
+    from feedcrawl.domain.discovery.links import COMMON_PATHS, MAX_LINKS, feed_like_links, find_feeds, page_links
 
 __all__ = ["COMMON_PATHS", "MAX_LINKS", "feed_like_links", "find_feeds", "page_links"]
+
+if not TYPE_CHECKING:  # a type checker would take every name for one of the package
+    __getattr__ = imported_later(__name__, {"links": tuple(__all__)})

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from feedcrawl.domain.extraction.ladder import extract
-from feedcrawl.domain.extraction.reading import PageReading, read_article
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.public_names import imported_later
+
+if TYPE_CHECKING:
+    from feedcrawl.domain.extraction.ladder import extract
+    from feedcrawl.domain.extraction.reading import PageReading, read_article
 
 __all__ = ["PageReading", "extract", "read_article"]
+
+if not TYPE_CHECKING:  # a type checker would take every name for one of the package
+    __getattr__ = imported_later(__name__, {"ladder": ("extract",), "reading": ("PageReading", "read_article")})

@@ -19,6 +19,14 @@ Codes of NotAFeed: `empty` `html` `soft_404` `login_page` `challenge_page` `site
 
 from __future__ import annotations
 
-from feedcrawl.domain.feeds.formats.document import parse
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.public_names import imported_later
+
+if TYPE_CHECKING:
+    from feedcrawl.domain.feeds.formats.document import parse
 
 __all__ = ["parse"]
+
+if not TYPE_CHECKING:  # a type checker would take every name for one of the package
+    __getattr__ = imported_later(__name__, {"formats.document": ("parse",)})

@@ -13,9 +13,8 @@ import re
 from dataclasses import dataclass, replace
 from encodings import normalize_encoding
 from encodings.aliases import aliases
+from functools import cache
 from typing import TYPE_CHECKING
-
-import chardet
 
 from feedcrawl.domain.http.letters import ARABIC, CYRILLIC, LATIN, codec_by_letters, cyrillic
 
@@ -51,14 +50,6 @@ _NAMES = """
     shift-jisx0213 iso2022-jp iso2022-jp-1 iso2022-jp-2 iso2022-jp-3 iso2022-jp-2004 iso2022-jp-ext iso2022-kr
     euc-kr cp949 johab
 """
-_MODULES = {aliases.get(name, name): name for name in map(normalize_encoding, _NAMES.split())}
-# Python's name for every spelling of an encoding. A table, because codecs.lookup() caches every name, also invented
-# ones.
-_CODECS = {
-    spelling: codecs.lookup(_MODULES[module]).name
-    for spelling, module in [*aliases.items(), *zip(_MODULES, _MODULES, strict=True)]
-    if module in _MODULES
-}
 # Declared encoding: the superset that publishers in fact use (WHATWG Encoding, section 4.2).
 _SUPERSETS = {
     "ascii": "cp1252", "iso8859-1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "tis-620": "cp874",
@@ -133,11 +124,22 @@ def names_no_text(body: bytes, content_type: str | None = None) -> bool:
     return any(codec_of(label) is None for label in _labels(body, content_type, in_meta=True))
 
 
+@cache
+def _codecs() -> dict[str, str]:
+    """Python's name for every spelling of an allowed encoding: codecs.lookup() would cache invented names as well.
+
+    Made at the first use, since a lookup imports the module of the codec.
+    """
+    modules = {aliases.get(name, name): name for name in map(normalize_encoding, _NAMES.split())}
+    spellings = [*aliases.items(), *zip(modules, modules, strict=True)]
+    return {spelling: codecs.lookup(modules[module]).name for spelling, module in spellings if module in modules}
+
+
 def codec_of(label: str | None) -> str | None:
     """Python's name of the codec for an encoding label; None if the label is unknown or not allowed."""
     name = (label or "").strip().lower().removeprefix("x-").removesuffix("-i").replace("windows-", "cp")
     spelling = normalize_encoding(_LABELS.get(name, name))
-    return _CODECS.get(spelling) or _CODECS.get(spelling.replace(".", "_"))
+    return _codecs().get(spelling) or _codecs().get(spelling.replace(".", "_"))
 
 
 def _declared(labels: Iterable[str]) -> dict[str, str]:
@@ -219,6 +221,8 @@ def _by_declaration(body: bytes, declared: dict[str, str]) -> Decoded | None:
 
 def _detected(body: bytes, declared: dict[str, str]) -> Decoded:
     """The text in the encoding that chardet detects; Latin and Cyrillic encodings are then chosen by letters."""
+    import chardet  # noqa: PLC0415 - its models take 0.1 s to import, and few documents need detection
+
     first = _TELLING.search(body)
     start = first.start() if first else 0
     sample = body[max(0, start - 1024) : start + _SAMPLE_BYTES]

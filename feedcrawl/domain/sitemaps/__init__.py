@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
-from feedcrawl.domain.sitemaps.documents import COMMON_PATHS, MAX_SITEMAPS, MAX_URLS, parse
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.public_names import imported_later
+
+if TYPE_CHECKING:
+    from feedcrawl.domain.sitemaps.documents import COMMON_PATHS, MAX_SITEMAPS, MAX_URLS, parse
 
 __all__ = ["COMMON_PATHS", "MAX_SITEMAPS", "MAX_URLS", "parse"]
+
+if not TYPE_CHECKING:  # a type checker would take every name for one of the package
+    __getattr__ = imported_later(__name__, {"documents": ("COMMON_PATHS", "MAX_SITEMAPS", "MAX_URLS", "parse")})
