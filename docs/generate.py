@@ -20,6 +20,7 @@ from feedcrawl.domain.frontier.records import DeadLetterRecord, QueueItemRecord,
 from feedcrawl.domain.operations.records import EventRecord
 from feedcrawl.domain.operations.settings import rows
 from feedcrawl.domain.subscriptions.published import FeedRecord, JournalLineRecord
+from feedcrawl.domain.subscriptions.sitemap_records import SitemapPublicRecord
 
 DOCS = Path(__file__).parent
 RECORDS = (
@@ -37,6 +38,7 @@ RECORDS = (
     article_events.WebpageFetchedRecord,
     article_events.UrlKnownRecord,
     FeedRecord,
+    SitemapPublicRecord,
     page_records.FileRecord,
     RawFetchRecord,
     DeadLetterRecord,

@@ -22,6 +22,7 @@ from feedcrawl.api.pages.route import error_page
 from feedcrawl.api.requests import Heads, Requests
 from feedcrawl.api.routes.dashboard import feeds as feed_pages
 from feedcrawl.api.routes.dashboard import letters, login, reference, views
+from feedcrawl.api.routes.dashboard import sitemaps as sitemap_pages
 from feedcrawl.api.routes.machine import (
     articles,
     collections,
@@ -35,6 +36,7 @@ from feedcrawl.api.routes.machine import (
     metrics,
     opml,
     raw,
+    sitemaps,
     sources,
     websub,
 )
@@ -50,13 +52,14 @@ OPEN = (health.router, websub.router)
 """For supervisors and hubs, which have no token."""
 ROUTERS = (
     *(feeds.router, entries.router, articles.router, media.router, collections.router, raw.router, events.router),
-    *(sources.router, frontier.router, dlq.router, opml.router, metrics.router),
+    *(sitemaps.router, sources.router, frontier.router, dlq.router, opml.router, metrics.router),
 )
 """Each of these routes requires a scope (`access.needs`)."""
-PAGES = (views.router, feed_pages.router, letters.router, login.router, reference.router)
+PAGES = (views.router, feed_pages.router, sitemap_pages.router, letters.router, login.router, reference.router)
 """Routes for people; their errors are HTML pages."""
 TAGS = {
     "feeds": "Who is polled, how it fares, and why it is polled when it is",
+    "sitemaps": "The sitemaps that are watched, and why each is polled when it is",
     "entries": "What the feeds have said",
     "articles": "What was read on the pages that they name",
     "media": "Pages that callers want, by their URL",

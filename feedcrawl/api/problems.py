@@ -60,6 +60,7 @@ STATUSES = {
     **dict.fromkeys(
         (
             "not_subscribed",
+            "not_watched",
             "entry_unknown",
             "raw_unknown",
             "raw_elsewhere",

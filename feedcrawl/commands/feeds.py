@@ -1,4 +1,4 @@
-"""`scrapy feeds`: the subscriptions and their state."""
+"""`scrapy feeds`: the subscriptions, the watched sitemaps, and their state."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ class Command(StoreCommand):
     def syntax(self) -> str:
         """How it is called."""
         return (
-            "[--json] [URL|ID…] | --budget | move FEED URL | undo-move|undo-migration FEED | set FEED NAME=VALUE…"
-            " | pause|resume FEED | login FEED USER:PASSWORD|'NAME: VALUE'|@FILE…"
+            "[--json] [--sitemaps] [URL|ID…] | --budget | move FEED URL | undo-move|undo-migration FEED"
+            " | set FEED NAME=VALUE… | pause|resume FEED | login FEED USER:PASSWORD|'NAME: VALUE'|@FILE…"
         )
 
     def short_desc(self) -> str:
         """For `scrapy`."""
-        return "List the subscribed feeds or those named, move, pause, log in, override their cadence"
+        return "List subscribed feeds and watched sitemaps, or those named; move, pause, log in, override their cadence"
 
     def add_options(self, parser: ArgumentParser) -> None:
         """--json, --budget."""
         super().add_options(parser)
         parser.add_argument("--budget", action="store_true", help="show the demand of polls and the predicted delay")
         parser.add_argument("--json", action="store_true", help="a JSON array, or an object if one feed is named")
+        parser.add_argument("--sitemaps", action="store_true", help="the watched sitemaps, parts of indexes included")

@@ -1,4 +1,4 @@
-"""`scrapy unsubscribe URL|ID…`: stops polling feeds; their entries and articles stay."""
+"""`scrapy unsubscribe URL|ID…`: stops polling feeds and sitemaps; their entries and articles stay."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from feedcrawl.console.command import StoreCommand
 
 
 class Command(StoreCommand):
-    """Exit status 2 if none of the named feeds is subscribed."""
+    """Exit status 2 if none of the named feeds and sitemaps exists."""
 
     work_module = "feedcrawl.console.subscriptions.unsubscribe"
 
@@ -16,4 +16,4 @@ class Command(StoreCommand):
 
     def short_desc(self) -> str:
         """For `scrapy`."""
-        return "Stop polling feeds; what they brought stays"
+        return "Stop polling feeds and sitemaps; what they brought stays"

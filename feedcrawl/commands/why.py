@@ -1,4 +1,4 @@
-"""`scrapy why FEED`: the next poll of a feed, the rules that set its time, and the results of the last polls."""
+"""`scrapy why FEED|SITEMAP`: the next poll, the rules that set its time, and the results of the last polls."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Command(StoreCommand):
-    """Exit status 2 if the feed is not subscribed."""
+    """Exit status 2 if there is no such feed or sitemap."""
 
     work_module = "feedcrawl.console.subscriptions.why"
 
@@ -21,7 +21,7 @@ class Command(StoreCommand):
 
     def short_desc(self) -> str:
         """For `scrapy`."""
-        return "Explain when a feed is polled next, and what its last polls came to"
+        return "Explain when a feed or sitemap is polled next, and what its last polls came to"
 
     def add_options(self, parser: ArgumentParser) -> None:
         """--lines, --diff."""

@@ -24,7 +24,7 @@ from feedcrawl.settings import from_environment
 from feedcrawl.store.redis import keys
 from feedcrawl.wiring import Wiring
 
-PATHS = ("/", "/dashboard/feeds", "/dashboard/articles", "/dashboard/frontier", "/dashboard/dlq")
+PATHS = ("/", "/dashboard/feeds", "/dashboard/sitemaps", "/dashboard/articles", "/dashboard/frontier", "/dashboard/dlq")
 
 
 def wiring(url: str, folder: Path, **settings: Any) -> Wiring:

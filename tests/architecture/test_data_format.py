@@ -19,6 +19,7 @@ from feedcrawl.domain.frontier.selection import Wanted
 from feedcrawl.domain.operations.events import Unfit
 from feedcrawl.domain.operations.kafka_messages import message_of
 from feedcrawl.services.frontier import listing
+from feedcrawl.services.sites import watched
 from feedcrawl.store.subscriptions.registry import Registry
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -91,6 +92,12 @@ def media(world: World, client: redis.Redis) -> list[dict[str, Any]]:
         return [wired.media.get(each) for each in ids]
 
 
+def sitemaps(world: World) -> list[Any]:
+    """The watched sitemaps."""
+    with world.wired() as wired:
+        return [watched.public(each, wired.config) for each in wired.sitemaps.all()]
+
+
 def tasks(world: World) -> list[Any]:
     """The tasks of the frontier."""
     with world.wired() as wired:
@@ -120,6 +127,7 @@ def produced(world: World, client: redis.Redis, joins: list[dict[str, Any]]) -> 
         + [letter for letter in letters if "url" in letter],
         "file": world.lines("files"),
         "task": tasks(world),
+        "sitemap": sitemaps(world),
         "journal_line": [json.loads(line) for lines in journals for line in lines],
     }
 

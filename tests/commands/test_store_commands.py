@@ -12,9 +12,11 @@ import redis
 from redis_cluster import Cluster
 from scrapy.exceptions import UsageError
 
+from feedcrawl.domain.sitemaps.state import Sitemap, SitemapRecord
 from feedcrawl.domain.subscriptions.lists import read_list
 from feedcrawl.domain.subscriptions.records import PollRecord, Subscription
 from feedcrawl.store.disk.raw import Exchange, RawStore
+from feedcrawl.store.sites.sitemaps import Sitemaps
 from feedcrawl.store.subscriptions.registry import Registry
 
 Call = Callable[..., tuple[int, str, str]]
@@ -53,7 +55,7 @@ def test_subscribe_feeds_opml_unsubscribe(call: Call, tmp_path: Path) -> None:
 
     code, out, err = call("unsubscribe", "HTTPS://a.test", "http://other.test/")
     assert (code, out.split()[1]) == (0, "http://a.test/")
-    assert "http://other.test/ is not subscribed" in err
+    assert "http://other.test/ is neither subscribed nor watched" in err
     assert [feed["url"] for feed in json.loads(call("feeds", "--json")[1])] == ["https://b.test/feed"]
 
 
@@ -70,7 +72,7 @@ def test_the_same_on_a_cluster(call: Call, tmp_path: Path, redis_cluster: Cluste
     assert call("unsubscribe", urls[7], **there)[0] == 0
     code, out, err = call("why", urls[7], **there)
     assert (code, out) == (2, "")
-    assert "is not subscribed" in err
+    assert "is neither subscribed nor watched" in err
     code, _, err = call("feeds", **there | {"FEEDCRAWL_SHARDS": 1})
     assert code == 2
     assert "set FEEDCRAWL_SHARDS=3" in err
@@ -105,10 +107,10 @@ def test_an_export_brings_the_same_subscriptions_back(
     [
         (["subscribe", "no.opml"], "no such file"),
         (["subscribe", "ftp://a.test/"], "ftp: is not http: or https:"),
-        (["unsubscribe", "http://a.test/"], "is not subscribed"),
-        (["feeds", "http://a.test/"], "is not subscribed"),
-        (["feeds", "--json", "http://a.test/"], "is not subscribed"),
-        (["why", "http://a.test/"], "is not subscribed"),
+        (["unsubscribe", "http://a.test/"], "is neither subscribed nor watched"),
+        (["feeds", "http://a.test/"], "is neither subscribed nor watched"),
+        (["feeds", "--json", "http://a.test/"], "is neither subscribed nor watched"),
+        (["why", "http://a.test/"], "is neither subscribed nor watched"),
         (["opml", "/no/such/directory/x.opml"], "cannot be written"),
     ],
 )
@@ -169,6 +171,48 @@ def test_why(call: Call, redis_client: redis.Redis) -> None:
     assert "\x1b" not in out
     assert lines[5].startswith("Last polled at")
     assert [line.split()[0] for line in lines[6:]] == ["t3", "t2"]
+
+
+def test_sitemaps_are_listed_explained_and_dropped(call: Call, redis_client: redis.Redis) -> None:
+    store, own = Sitemaps(redis_client), "00000000-0000-4000-8000-000000000001"
+    index = Sitemap(own, "https://a.test/sitemap.xml", ("world",), "A")
+    part = replace(index, id=own[:-1] + "2", url="https://a.test/1.xml", root=own, root_url=index.url, depth=1)
+    for each in (index, part):
+        store.add([(each, each.url.partition("://")[2])])
+    polled = SitemapRecord(
+        kind="index",
+        urls=1,
+        interval_sec=21_600.0,
+        next_at="2026-11-28T18:00:00Z",
+        reason="floor",
+        candidates=(("ewma", 60.0), ("floor", 21_600.0)),
+        last_fetch_at="2026-11-28T12:00:00Z",
+        last_status=200,
+        last_result="fetched",
+    )
+    line = {"poll_id": "p", "at": "2026-11-28T12:00:00Z", "result": "fetched", "urls": 1, "next_at": polled.next_at}
+    for command in store.commit(own, polled, line):
+        redis_client.execute_command(*command)
+
+    out = call("feeds")[1]
+    assert [row.split()[:3] for row in out.splitlines() if "a.test" in row] == [[index.url, "index", "A"]]
+    assert [each["url"] for each in json.loads(call("feeds", "--sitemaps", "--json")[1])] == [part.url, index.url]
+    assert json.loads(call("feeds", "--json", "a.test/sitemap.xml")[1])["stats"]["last_item_count"] == 1
+    assert call("feeds", part.id)[1].count("never polled") == 1
+
+    code, out, _ = call("why", index.url)
+    lines = out.splitlines()
+    assert (code, lines[0]) == (0, f"sitemap  {index.url}  {own}")
+    assert lines[1].startswith("Next poll at 2026-11-28T18:00:00Z, 6 h after the last poll, because: ")
+    assert [row[0] for row in lines[2:4]] == [" ", "→"]
+    assert lines[4] == "Last polled at 2026-11-28T12:00:00Z: fetched (HTTP 200); its last document had 1 URLs"
+    assert "urls=1" in lines[5]
+    assert "Never polled yet" in call("why", part.id)[1]
+
+    assert call("unsubscribe", index.url) == (0, f"{own}  {index.url}\n", "")
+    assert store.count() == 0
+    code, _, err = call("why", index.url)
+    assert (code, "neither subscribed nor watched" in err) == (2, True)
 
 
 def test_overrides_of_one_feed(call: Call, redis_client: redis.Redis) -> None:

@@ -1,4 +1,4 @@
-"""The work of `scrapy feeds`: lists feeds, or runs one of its actions."""
+"""The work of `scrapy feeds`: lists feeds and sitemaps, or runs one of its actions."""
 
 from __future__ import annotations
 
@@ -11,16 +11,23 @@ from feedcrawl.console.stores import on
 from feedcrawl.console.subscriptions import feed_actions
 from feedcrawl.console.tables import write_table
 from feedcrawl.hints import program
+from feedcrawl.services.sites import watched
 from feedcrawl.services.subscriptions import finding
 from feedcrawl.wiring.stores import Stores
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Iterable
 
+    from feedcrawl.domain.sitemaps.state import Watched
     from feedcrawl.domain.subscriptions.published import FeedRecord
+    from feedcrawl.domain.subscriptions.sitemap_records import SitemapPublicRecord
 
 
 _COLUMNS: Final = ("feed", "title", "categories", "last result", "last fetch", "next poll", "errors", "id")
+_SITEMAP_COLUMNS: Final = (
+    *("sitemap", "kind", "source", "categories", "urls", "last result", "last fetch", "next poll", "errors", "id"),
+)
 
 
 @on(Stores)
@@ -30,8 +37,11 @@ def run(wired: Stores, args: list[str], opts: Namespace) -> int:
         return feed_actions.budget(wired)
     if args and args[0] in feed_actions.ACTIONS:
         return feed_actions.act(wired, args[0], args[1:])
+    if opts.sitemaps and not args:
+        return _show_sitemaps(wired, wired.sitemaps.all(), as_json=opts.json)
     named = [(name, finding.find(wired.registry, name)) for name in args]
     feeds = [feed for _, feed in named if feed is not None]
+    maps = [(name, watched.find(wired.sitemaps, name)) for name, feed in named if feed is None]
     if not args:
         batches = finding.batches(wired.registry, [], 500)
         feeds = sorted((feed for batch in batches for feed in batch), key=lambda feed: feed.subscription.url)
@@ -40,14 +50,53 @@ def run(wired: Stores, args: list[str], opts: Namespace) -> int:
         "max_interval_sec": wired.config.max_interval_sec,
     }
     shown = [feed.public(**bounds) for feed in feeds]
-    if not opts.json:
-        write_table(_COLUMNS, map(_row, shown))
-    elif shown or not args:
-        sys.stdout.write(json.dumps(shown[0]) + "\n" if len(args) == 1 else json_array(shown))
-    unknown = [name for name, feed in named if feed is None]
+    sitemaps = [each for _, each in maps if each is not None]
+    if opts.json:
+        records: list[FeedRecord | SitemapPublicRecord] = list(shown)
+        records += (watched.public(each, wired.config) for each in sitemaps)
+        if records or not args:
+            sys.stdout.write(json.dumps(records[0]) + "\n" if len(args) == 1 else json_array(records))
+    else:
+        _show(wired, shown, sitemaps, whole=not args)
+    unknown = [name for name, each in maps if each is None]
     for name in unknown:
-        say("feeds", f"{name} is not subscribed; `{program()} feeds` lists what is")
+        say("feeds", f"{name} is neither subscribed nor watched; `{program()} feeds` lists feeds and sitemaps")
     return UNUSABLE if unknown else DONE
+
+
+def _show(wired: Stores, feeds: list[FeedRecord], sitemaps: list[Watched], *, whole: bool) -> None:
+    """The table of feeds, and that of sitemaps if there are any; of all sitemaps only the roots of their trees."""
+    if feeds or not sitemaps:
+        write_table(_COLUMNS, map(_row, feeds))
+    roots = [each for each in wired.sitemaps.all() if not each.sitemap.depth] if whole else sitemaps
+    if roots:
+        _show_sitemaps(wired, roots, as_json=False)
+
+
+def _show_sitemaps(wired: Stores, sitemaps: Iterable[Watched], *, as_json: bool) -> int:
+    found = sorted(sitemaps, key=lambda each: each.sitemap.url)
+    shown = [watched.public(each, wired.config) for each in found]
+    if as_json:
+        sys.stdout.write(json_array(shown))
+    else:
+        write_table(_SITEMAP_COLUMNS, map(_sitemap_row, shown))
+    return DONE
+
+
+def _sitemap_row(sitemap: SitemapPublicRecord) -> tuple[object, ...]:
+    schedule, stats = sitemap["schedule"], sitemap["stats"]
+    return (
+        sitemap["url"],
+        sitemap["kind"] or "",
+        sitemap["source"],
+        ", ".join(sitemap["categories"]),
+        stats["last_item_count"] or "",
+        stats["last_result"] or "never polled",
+        _minute(stats["last_fetch_at"]),
+        _minute(schedule["next_at"]) or "now",
+        stats["consecutive_failures"] or "",
+        sitemap["id"],
+    )
 
 
 def _row(feed: FeedRecord) -> tuple[object, ...]:

@@ -12,6 +12,7 @@ from feedcrawl.domain.cadence.reasons import duration
 from feedcrawl.domain.entries.rewrites import rewrites
 from feedcrawl.hints import program
 from feedcrawl.services.archive.versions import last_versions
+from feedcrawl.services.sites import watched
 from feedcrawl.services.subscriptions import finding
 from feedcrawl.services.subscriptions.explanations import explained
 from feedcrawl.wiring.stores import Stores
@@ -20,9 +21,12 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterable, Iterator, Mapping
 
-    from feedcrawl.domain.subscriptions.published import JournalLineRecord
+    from feedcrawl.domain.subscriptions.published import JournalLineRecord, WhyRecord
     from feedcrawl.domain.subscriptions.records import Feed
+    from feedcrawl.domain.subscriptions.sitemap_records import SitemapWhyRecord
 
+COUNTS = ("new", "changed", "known", "over_limit", "urls", "old", "refused", "waiting")
+"""The numbers of a journal line that are shown; a sitemap has the last four."""
 SHOWN = 200
 """Characters of a text that a difference shows."""
 
@@ -31,16 +35,34 @@ SHOWN = 200
 def run(wired: Stores, args: list[str], opts: Namespace) -> int:
     """The stored decision and the journal."""
     if len(args) != 1:
-        raise UsageError(f"name one feed by URL or id: `{program()} feeds` lists them", print_help=False)
+        raise UsageError(f"name a feed or sitemap by URL or id: `{program()} feeds` lists them", print_help=False)
     feed = finding.find(wired.registry, args[0])
     if feed is None:
-        say("why", f"{args[0]} is not subscribed; `{program()} feeds` lists what is")
-        return UNUSABLE
+        return _of_sitemap(wired, args[0], opts.lines)
     if opts.diff:
         return _show(diff(wired, feed))
     journal = wired.registry.journal(feed.id)[: opts.lines]
     said = explained(feed, wired.pushes.find(feed.id), wired.now())
     return _show((*decision(said), *hub(said["hub"]), *map(fetch, journal)))
+
+
+def _of_sitemap(wired: Stores, name: str, lines: int) -> int:
+    found = watched.find(wired.sitemaps, name)
+    if found is None:
+        say("why", f"{name} is neither subscribed nor watched; `{program()} feeds` lists feeds and sitemaps")
+        return UNUSABLE
+    journal = wired.sitemaps.journal(found.id)[:lines]
+    return _show((*sitemap_decision(watched.explained(found)), *map(fetch, journal)))
+
+
+def sitemap_decision(said: SitemapWhyRecord) -> Iterator[str]:
+    """The sitemap, its next poll, and each rule with the wait that it proposed."""
+    yield f"sitemap  {said['url']}  {said['id']}"
+    if said["last_fetch_at"] is None:
+        yield "Never polled yet: due since it is watched."
+        return
+    yield from next_poll(said)
+    yield last_poll(said, "URLs", f", {said['waiting']} of them left for the next poll" if said["waiting"] else "")
 
 
 def _show(lines: Iterable[str]) -> int:
@@ -49,16 +71,13 @@ def _show(lines: Iterable[str]) -> int:
     return DONE
 
 
-def decision(said: Mapping[str, Any]) -> Iterator[str]:
+def decision(said: WhyRecord) -> Iterator[str]:
     """The feed, its next poll, and each rule with the wait that it proposed."""
     yield f"{said['title'] or 'feed'}  {said['url']}  {said['id']}"
     if said["last_fetch_at"] is None:
         yield "Never polled yet: due since it was subscribed."
         return
-    waited = f", {duration(said['interval_sec'])} after the last poll" if said["interval_sec"] is not None else ""
-    yield f"Next poll at {said['next_at']}{waited}, because: {said['because']} ({said['reason']})"
-    for each in said["candidates"]:
-        yield f"{'→' if each['won'] else ' '} {duration(each['wait_sec']):>12}  {each['because']} ({each['rule']})"
+    yield from next_poll(said)
     per_day, late = said["new_entries_per_day"], said["mean_delay_sec"]
     if late is not None:
         yield f"Expected: {per_day:.1f} new entries per day, found {duration(late)} late in the mean"
@@ -66,11 +85,24 @@ def decision(said: Mapping[str, Any]) -> Iterator[str]:
         yield f"Not sent to its server, which has been found out: {mark}"
     if said["possibly_missed"]:
         yield f"Entries may have come and gone between two polls, {said['possibly_missed']} times so far"
-    errors = said["consecutive_failures"]
+    yield last_poll(said, "entries")
+
+
+def next_poll(said: WhyRecord | SitemapWhyRecord) -> Iterator[str]:
+    """The time of the next poll, and each rule with the wait that it proposed."""
+    waited = f", {duration(said['interval_sec'])} after the last poll" if said["interval_sec"] is not None else ""
+    yield f"Next poll at {said['next_at']}{waited}, because: {said['because']} ({said['reason']})"
+    for each in said["candidates"]:
+        yield f"{'→' if each['won'] else ' '} {duration(each['wait_sec']):>12}  {each['because']} ({each['rule']})"
+
+
+def last_poll(said: WhyRecord | SitemapWhyRecord, items: str, more: str = "") -> str:
+    """The result of the last poll, the number of `items` in the last document, and the failures in a row."""
+    errors, count = said["consecutive_failures"], said["last_item_count"]
     failing = f"; failed {errors} times in a row, last good poll {said['last_success_at'] or 'never'}" if errors else ""
     came = f"{said['last_result']} (HTTP {said['last_status'] or 'none'})"
-    items = f"; its last document had {said['last_item_count']} entries" if said["last_item_count"] else ""
-    yield f"Last polled at {said['last_fetch_at']}: {came}{items}{failing}"
+    had = f"; its last document had {count} {items}{more}" if count else ""
+    return f"Last polled at {said['last_fetch_at']}: {came}{had}{failing}"
 
 
 def hub(said: Mapping[str, Any] | None) -> Iterator[str]:
@@ -87,7 +119,7 @@ def hub(said: Mapping[str, Any] | None) -> Iterator[str]:
 
 def fetch(line: JournalLineRecord) -> str:
     """A line of the journal."""
-    named = ((name, line.get(name)) for name in ("new", "changed", "known", "over_limit"))
+    named = ((name, line.get(name)) for name in COUNTS)
     counts = " ".join(f"{name}={number}" for name, number in named if number)
     detail = f" — {line['detail']}" if line.get("detail") else ""
     status = line.get("http_status", "-")

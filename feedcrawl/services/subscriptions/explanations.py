@@ -12,6 +12,8 @@ from feedcrawl.domain.http.validators import trust_from
 from feedcrawl.domain.push.leases import relied_on, state
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from feedcrawl.domain.push.leases import Push
     from feedcrawl.domain.subscriptions.published import WhyCandidate, WhyHub, WhyRecord
     from feedcrawl.domain.subscriptions.records import Feed
@@ -28,8 +30,8 @@ def explained(feed: Feed, push: Push | None, now: datetime) -> WhyRecord:
         "next_at": polls.next_at,
         "interval_sec": polls.interval_sec,
         "reason": polls.reason,
-        "because": in_words(polls.reason or "") or None,
-        "candidates": candidates(feed),
+        "because": in_words_or_none(polls.reason),
+        "candidates": proposals(polls.reason, polls.candidates),
         "new_entries_per_day": per_day or None,
         "mean_delay_sec": polls.interval_sec / 2 if per_day and polls.interval_sec else None,
         "not_sent": list(trust_from(polls.trust).marks),
@@ -44,13 +46,17 @@ def explained(feed: Feed, push: Push | None, now: datetime) -> WhyRecord:
     }
 
 
-def candidates(feed: Feed) -> list[WhyCandidate]:
-    """The candidates of the decision, and which of them won."""
-    won = winner(feed.polls.reason or "", feed.polls.candidates)
+def proposals(reason: str | None, candidates: Sequence[tuple[str, float]]) -> list[WhyCandidate]:
+    """The candidates of a decision, and which of them won."""
+    won = winner(reason or "", candidates)
     return [
-        {"rule": rule, "wait_sec": wait, "because": in_words(rule), "won": rule == won}
-        for rule, wait in feed.polls.candidates
+        {"rule": rule, "wait_sec": wait, "because": in_words(rule), "won": rule == won} for rule, wait in candidates
     ]
+
+
+def in_words_or_none(reason: str | None) -> str | None:
+    """The reason of a decision in words; None before the first decision."""
+    return in_words(reason or "") or None
 
 
 def hub(push: Push, now: datetime) -> WhyHub:

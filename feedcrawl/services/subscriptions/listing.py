@@ -1,9 +1,9 @@
-"""Lists the subscribed feeds: a page at a time, however many there are, or all as a list for other programs."""
+"""Lists subscribed feeds or watched sitemaps: a page at a time, or all feeds as a list for other programs."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from feedcrawl.domain.errors import InvalidUrl, Refusal
 from feedcrawl.domain.subscriptions.listed import ListedFeed, overrides_of
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Place = tuple[float, str]
 """The end of a page: the shard, and within it `<cursor>:<id of the last feed>`."""
 _LOOKED_AT: Final = 2_000
-"""The most feeds that one page reads if few match: the page then ends early."""
+"""The most items that one page reads if few match: the page then ends early."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,34 +54,66 @@ def one(registry: Registry, feed_id: str) -> Feed:
     return found
 
 
-def page(registry: Registry, wanted: Wanted, after: Place | None, limit: int) -> tuple[list[Feed], Place | None]:
-    """At most the given number of matching feeds, in no order, and the place of the next page (None: there are no
+class Item(Protocol):
+    """A feed or a sitemap."""
+
+    @property
+    def id(self) -> str:
+        """Its UUID."""
+
+
+T = TypeVar("T", bound=Item)
+C_contra = TypeVar("C_contra", bound=Item, contravariant=True)
+
+
+class Filter(Protocol[C_contra]):
+    """A filter for items."""
+
+    def means(self, item: C_contra, /) -> bool:
+        """True if an item matches the filter."""
+
+
+class Listed(Protocol[T]):
+    """A store whose items are listed."""
+
+    @property
+    def shards(self) -> int:
+        """The number of shards."""
+
+    def batch(self, shard: int, cursor: int, size: int) -> tuple[int, list[str]]:
+        """About `size` ids of a shard, in no order, and the next cursor (0 at the end)."""
+
+    def load(self, ids: Sequence[str], /) -> dict[str, T]:
+        """The items with these ids; unknown ids are left out."""
+
+
+def page(store: Listed[T], wanted: Filter[T], after: Place | None, limit: int) -> tuple[list[T], Place | None]:
+    """At most the given number of matching items, in no order, and the place of the next page (None: there are no
     more).
 
-    Feeds that are subscribed the whole time are returned at least once. Raises Refusal (`bad_cursor`) for an invalid
-    place.
+    Items that exist the whole time are returned at least once. Raises Refusal (`bad_cursor`) for an invalid place.
     """
-    shard, cursor, last = _read(after, registry.shards)
-    found: list[Feed] = []
+    shard, cursor, last = _read(after, store.shards)
+    found: list[T] = []
     looked_at = 0
     while looked_at < _LOOKED_AT:
-        following, ids = registry.batch(shard, cursor, limit)
+        following, ids = store.batch(shard, cursor, limit)
         ids = [each for each in sorted(ids) if each > last]
         looked_at += len(ids)
-        for feed in _in_order(registry, ids):
+        for item in _in_order(store, ids):
             if len(found) == limit:
                 return found, (float(shard), f"{cursor}:{last}")
-            last = feed.id
-            if wanted.means(feed):
-                found.append(feed)
+            last = item.id
+            if wanted.means(item):
+                found.append(item)
         shard, cursor, last = (shard, following, "") if following else (shard + 1, 0, "")
-        if shard == registry.shards:
+        if shard == store.shards:
             return found, None
     return found, (float(shard), f"{cursor}:{last}")
 
 
-def _in_order(registry: Registry, ids: Sequence[str]) -> list[Feed]:
-    loaded = registry.load(ids) if ids else {}
+def _in_order(store: Listed[T], ids: Sequence[str]) -> list[T]:
+    loaded = store.load(ids) if ids else {}
     return [loaded[each] for each in ids if each in loaded]
 
 

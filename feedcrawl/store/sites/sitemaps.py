@@ -106,6 +106,16 @@ class Sitemaps:
         """The ids of all sitemaps, in no order, in pages of about `size`, each page with its shard."""
         return members_of(self._client, self._lists(), size)
 
+    def batch(self, shard: int, cursor: int, size: int) -> tuple[int, list[str]]:
+        """About `size` ids of a shard, in no order, and the next cursor (0 at the end)."""
+        at, ids = self._client.sscan(self._lists()[shard], cursor, count=size)
+        return int(at), list(ids)
+
+    @property
+    def shards(self) -> int:
+        """The number of shards."""
+        return self._shards
+
     def said(self, ids: Sequence[str]) -> list[str]:
         """The sitemaps with these ids, as the stored JSON text; unknown ids are left out."""
         return [text for text in get_each(self._client, [self._key("sitemap", each) for each in ids]) if text]

@@ -63,7 +63,7 @@ _ONE = schemas.component(
     "FeedWithStatistics",
     schemas.published(FeedRecord, figures={**_FIGURES, "description": "Over the polls that its journal has"}),
 )
-_TAKEN = schemas.component(
+TAKEN = schemas.component(
     "DueFeed",
     schemas.fields(
         id={"type": "string", "format": "uuid"}, next_at={"type": ["string", "null"], "format": "date-time"}
@@ -73,7 +73,7 @@ ENTRY = schemas.component("Entry", schemas.published(EntryRecord))
 ENTRIES = schemas.answer("Entries", schemas.component("EntryPage", schemas.page_of("entries", ENTRY)))
 _FEEDS = schemas.component("FeedPage", schemas.page_of("feeds", _FEED))
 _WHY = schemas.component("Why", schemas.published(WhyRecord))
-_FETCHES = schemas.component(
+FETCHES = schemas.component(
     "Journal",
     schemas.fields(
         fetches={
@@ -258,7 +258,7 @@ def unsubscribe(feed_id: FeedId, wired: Wired) -> None:
     status_code=202,
     operation_id="refetch",
     dependencies=WRITES,
-    responses={202: schemas.answer("It is due", _TAKEN), **MISSING},
+    responses={202: schemas.answer("It is due", TAKEN), **MISSING},
 )
 def refetch(feed_id: FeedId, wired: Wired) -> Response:
     """Makes a feed due now, regardless of its schedule; its host's pace still holds."""
@@ -301,7 +301,7 @@ def why(feed_id: FeedId, wired: Wired) -> Response:
     "/{feed_id}/fetches",
     operation_id="list_fetches",
     responses={
-        200: schemas.answer("Its journal", _FETCHES),
+        200: schemas.answer("Its journal", FETCHES),
         **MISSING,
     },
 )
