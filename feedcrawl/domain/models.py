@@ -171,7 +171,10 @@ class SourceRules:
 
 @dataclass(frozen=True, slots=True)
 class FeedContent:
-    """The feed's data on an article: the last rung of the ladder, and evidence for the other rungs."""
+    """The feed's data on an article: the last rung of the ladder, and evidence for the other rungs.
+
+    `full_text`: the operator trusts the feed to have whole articles, in the summary too.
+    """
 
     title: str | None = None
     summary: str | None = None
@@ -182,6 +185,7 @@ class FeedContent:
     language: str | None = None
     categories: tuple[str, ...] = ()
     image: str | None = None
+    full_text: bool = False
 
 
 @dataclass(frozen=True, slots=True)

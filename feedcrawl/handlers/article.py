@@ -163,6 +163,7 @@ class ArticleTasks(Answers):
                 yield item
 
     async def _extract(self, article: Article, response: TextResponse) -> None:
+        source = self.wired.sources.of(response.url, article.lease.task.source)
         outcome = await self.read(
             article.lease,
             read_article,
@@ -171,8 +172,8 @@ class ArticleTasks(Answers):
             min_chars=self.wired.config.min_html_chars,
             url=response.url,
             refresh=header_url(response.headers.get("Refresh") or b"") or None,
-            rules=selectors_of(self.wired.sources.of(response.url, article.lease.task.source)),
-            feed=feed_content(article.lease.task.payload),
+            rules=selectors_of(source),
+            feed=feed_content(article.lease.task.payload, source),
             image_proxy=self.wired.config.image_proxy,
             wall_sec=PARSE_WALL_SEC,
         )

@@ -68,6 +68,7 @@ class Renders:
             )
             await self._extract(found, shown)
             if found.extraction is not None:
+                found.rendered = found.extraction.extractor != "feed"
                 vars(article).update(vars(found))
         return True
 
@@ -75,11 +76,12 @@ class Renders:
         source = self._wired.sources.of(article.final_url or article.url, article.lease.task.source)
         mode = cast("Render", (source and source.render) or self._wired.config.render)
         found = article.extraction
+        is_doubted = found is not None and found.extractor == "feed" and not (source and source.full_text)
         return wants_rendering(
             mode,
             article.html or "",
             refusal=None if found is not None else f"{article.code}: {article.detail}",
-            feed_text=found.text_len if found is not None and found.extractor == "feed" else None,
+            feed_text=found.text_len if found is not None and is_doubted else None,
         )
 
     async def _shown(self, article: Article, url: str) -> object:

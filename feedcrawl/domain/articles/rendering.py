@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from feedcrawl.domain.errors import InvalidUrl
+from feedcrawl.domain.extraction.bodies.choice import FULL_LENGTH
 from feedcrawl.domain.urls import hostname
 
 if TYPE_CHECKING:
     from feedcrawl.domain.sites.sources import Render
-
-SHORT_LENGTH: Final = 700
-"""Characters below which a feed's text is taken for a teaser instead of the article."""
 
 # A page without scripts shows the same text in a browser.
 _SCRIPTED = re.compile(r"<(?:\w+:)?script\b|\son[a-z]+\s*=", re.IGNORECASE)
@@ -41,15 +39,15 @@ def wants_rendering(mode: Render, html: str, *, refusal: str | None, feed_text: 
     """True if a page should be rendered, given the result of its plain HTML.
 
     `refusal`: why the plain HTML was refused (`FAIL_EMPTY: javascript: …`), None if it was an article. `feed_text`:
-    length of a text that came from the feed, None if it came from the page. `auto` renders a page that has scripts and
-    no text of its own.
+    length of a text that came from a feed that is not trusted for full text, else None. `auto` renders a page that has
+    scripts and no text of its own.
     """
     code, _, detail = (refusal or "").partition(": ")
     if mode == "never" or code not in {"", "FAIL_EMPTY", "FAIL_BAD_HTML"} or detail.startswith(_CLOSED):
         return False
     if mode == "always":
         return True
-    bare = refusal is not None or (feed_text is not None and feed_text < SHORT_LENGTH)
+    bare = refusal is not None or (feed_text is not None and feed_text < FULL_LENGTH)
     return bare and _SCRIPTED.search(html, 0, _LOOKED_AT) is not None
 
 

@@ -61,6 +61,7 @@ class Source:
     keep_trailing_slash: bool = False
     external_links: ExternalLinks = "ignore"
     render: Render | None = None
+    full_text: bool = False
     bind_addresses: tuple[str, ...] = ()
     proxies: tuple[str, ...] = ()
     proxy_resolves: bool = False
@@ -179,6 +180,7 @@ _FIELDS: Final[dict[str, tuple[str, Callable[[object], object]]]] = {
     "trailing_slash": ("keep_trailing_slash", read_slash),
     "external_links": ("external_links", one_of(*get_args(ExternalLinks))),
     "render": ("render", one_of(*get_args(Render))),
+    "full_text": ("full_text", read_flag),
     "bind_address": ("bind_addresses", read_addresses),
     "proxy": ("proxies", read_proxies),
     "proxy_resolves": ("proxy_resolves", read_flag),

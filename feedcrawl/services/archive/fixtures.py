@@ -132,7 +132,7 @@ def page_of(document: Document, feed: FeedFields | None) -> Page:
 
 def feed_of(entry: Payload) -> FeedFields | None:
     """The content of an entry in the form of meta.json; None if the entry has none."""
-    names = [name for name in FeedContent.__dataclass_fields__ if name != "categories"]
+    names = FeedContent.__dataclass_fields__.keys() - {"categories", "full_text"}
     kept = cast("FeedFields", {name: entry.get(name) for name in names if entry.get(name)})
     if tags := entry.get("tags"):
         kept["categories"] = tags

@@ -214,14 +214,15 @@ class Replay:
 
     async def _extract(self, article: Article, document: Document) -> None:
         task = article.lease.task
+        source = self._stores.sources.get(task.source or "")
         answer: Done[PageReading] | Failed = await self._stores.parsers.run(
             read_article,
             document.body,
             document.content_type,
             min_chars=self._stores.config.min_html_chars,
             url=document.ref.url,
-            rules=selectors_of(self._stores.sources.get(task.source or "")),
-            feed=feed_content(task.payload),
+            rules=selectors_of(source),
+            feed=feed_content(task.payload, source),
             image_proxy=self._stores.config.image_proxy,
             wall_sec=WALL_SEC,
         )

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.frontier.tasks import Again, Task
     from feedcrawl.domain.models import ParsedEntry
     from feedcrawl.domain.sites.owners import Sources
+    from feedcrawl.domain.sites.sources import Source
     from feedcrawl.domain.subscriptions.moves import Move
     from feedcrawl.domain.subscriptions.records import Feed, PollRecord, Subscription
     from feedcrawl.items import Entry, FeedPoll
@@ -312,8 +313,11 @@ def evidence(entry: EntryRecord) -> Payload:
     return filled(fields)
 
 
-def feed_content(payload: Payload) -> FeedContent | None:
-    """The content of a feed entry or news sitemap for an article, from its task's payload; None if there is none."""
+def feed_content(payload: Payload, source: Source | None = None) -> FeedContent | None:
+    """The content of a feed entry or news sitemap for an article, from its task's payload; None if there is none.
+
+    `source`: the source of the page, which may trust the feed for full text.
+    """
     if "feed_id" not in payload and "sitemap_id" not in payload:
         return None
     return FeedContent(
@@ -326,6 +330,7 @@ def feed_content(payload: Payload) -> FeedContent | None:
         language=payload.get("language"),
         categories=tuple(payload.get("tags", ())),
         image=payload.get("image"),
+        full_text=source is not None and source.full_text,
     )
 
 

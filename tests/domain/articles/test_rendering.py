@@ -1,6 +1,7 @@
 import pytest
 
-from feedcrawl.domain.articles.rendering import SHORT_LENGTH, may_load, wants_rendering
+from feedcrawl.domain.articles.rendering import may_load, wants_rendering
+from feedcrawl.domain.extraction.bodies.choice import FULL_LENGTH
 from feedcrawl.domain.sites.sources import Render
 
 SCRIPTED = "<html><body><div id=root></div><script src=/app.js></script></body></html>"
@@ -38,8 +39,8 @@ def test_what_is_worth_a_browser(mode: Render, html: str, refusal: str | None, e
 @pytest.mark.parametrize(
     ("html", "feed_text", "expected"),
     [
-        (SCRIPTED, SHORT_LENGTH - 1, True),
-        (SCRIPTED, SHORT_LENGTH, False),
+        (SCRIPTED, FULL_LENGTH - 1, True),
+        (SCRIPTED, FULL_LENGTH, False),
         (STILL, 10, False),
         (SCRIPTED, None, False),
     ],

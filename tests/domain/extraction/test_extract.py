@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from feedcrawl.domain.errors import NoArticle
 from feedcrawl.domain.extraction import extract, ladder
+from feedcrawl.domain.extraction.bodies.choice import FULL_LENGTH
 from feedcrawl.domain.models import FeedContent, SourceRules
 
 URL = "https://news.example/2026/11/27/harbour"
@@ -156,6 +157,63 @@ def test_the_feed_has_more_than_the_page():
     found = extract(html, url=URL, feed=feed)
     assert found.extractor == "feed"
     assert found.text.splitlines() == [LEAD, *PARAGRAPHS]
+
+
+SCRIPT = f"<script>{'x();' * 60}</script>"
+HEADLINE = "Harbour closed until spring"
+SHELL = f"<html><head><title>Harbour</title></head><body><div id=root></div>{SCRIPT}</body></html>"
+
+
+@pytest.mark.parametrize(
+    ("feed", "expected"),
+    [
+        (None, None),
+        (FeedContent(title="Harbour closed", summary=LEAD), None),
+        (FeedContent(summary=" ".join(PARAGRAPHS)), None),  # however long: a summary is no article
+        (FeedContent(content=LEAD), None),
+        (FeedContent(content="".join(f"<p>{text}</p>" for text in PARAGRAPHS)), "\n".join(PARAGRAPHS)),
+        (FeedContent(summary=LEAD, full_text=True), LEAD),
+        (FeedContent(content=LEAD, full_text=True), LEAD),
+    ],
+)
+def test_a_page_without_text_has_an_article_only_where_the_feed_is_trusted(feed, expected):
+    assert len("\n".join(PARAGRAPHS)) >= FULL_LENGTH > len(LEAD)
+    if expected is None:
+        with pytest.raises(NoArticle) as refused:
+            extract(SHELL, url=URL, feed=feed)
+        assert refused.value.code == "FAIL_EMPTY"
+    else:
+        found = extract(SHELL, url=URL, feed=feed)
+        assert (found.extractor, found.text) == ("feed", expected)
+
+
+@pytest.mark.parametrize(
+    ("body", "is_empty"),
+    [
+        (f"<h1>{HEADLINE}</h1><div id=root></div>", True),
+        (f"<h1>{HEADLINE}</h1><p>By Ann Lee</p><time>27 November 2026</time><div id=root></div>", True),
+        ("<header>The Example</header><div id=root></div><footer>Copyright 2026 Example Ltd</footer>", True),
+        ("<p>港は春まで閉鎖されると市長が月曜日に発表した。</p>", False),
+        (f"<p>{LEAD}</p>", False),
+    ],
+)
+def test_the_frame_of_a_page_that_scripts_fill_is_no_article(body, is_empty):
+    html = f"<html><head><title>{HEADLINE}</title></head><body>{body}{SCRIPT}</body></html>"
+    if is_empty:
+        with pytest.raises(NoArticle, match="scripts: nothing but") as refused:
+            extract(html, url=URL)
+        assert refused.value.code == "FAIL_EMPTY"
+    else:
+        extract(html, url=URL)
+    data = f"<script type='application/ld+json'>{{}}{' ' * 200}</script>"
+    assert extract(html.replace(SCRIPT, data), url=URL).text
+
+
+def test_a_summary_that_repeats_the_headline_of_a_shell_is_no_article():
+    shell = SHELL.replace("<div id=root>", f"<h1>{HEADLINE}</h1><div id=root>")
+    with pytest.raises(NoArticle) as refused:
+        extract(shell, url=URL, feed=FeedContent(title=HEADLINE, summary=f"{HEADLINE}. {LEAD}"))
+    assert refused.value.code == "FAIL_EMPTY"
 
 
 def test_the_feed_fills_what_the_page_does_not_say():

@@ -28,6 +28,7 @@ sources:
     trailing_slash: keep
     external_links: submit
     render: never
+    full_text: true
     bind_address: [192.0.2.1, 192.0.2.2]
   - name: bare
     base_url: https://bare.example
@@ -57,6 +58,7 @@ def test_every_field() -> None:
         keep_trailing_slash=True,
         external_links="submit",
         render="never",
+        full_text=True,
         bind_addresses=("192.0.2.1", "192.0.2.2"),
     )
     proxies = ("http://ada:${PROXY_PASSWORD}@192.0.2.9:3128",)

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 AGREED = 0.6
 ENOUGH = 500
 SHOWN = 60  # a page whose text is made by scripts shows a word or two without them
+FULL_LENGTH = 700
+"""Characters from which a feed's content is the article of a page without text: RFC 4287, 4.1.3 and the RSS content
+module have whole articles there, and publishers a line or two.
+"""
 _MOST_LINKS = 0.5
 _DROP_FIGURES = frozenset({"readability", "trafilatura", "structured"})
 _PART_SHARED, _PART_LONGER = 0.92, 0.95
@@ -57,7 +61,7 @@ def choose(page: Page, rules: SourceRules, feed: FeedContent | None) -> Choice |
     best = _climb(page, feed)
     if best is None or len(best.winner.text) < SHOWN:
         best = _shown_later(best, by_embedded(page))
-    return _fuller(best, by_feed(feed))
+    return _fuller(best, by_feed(feed), trusted=feed is not None and feed.full_text)
 
 
 def _climb(page: Page, feed: FeedContent | None) -> Choice | None:
@@ -90,12 +94,12 @@ def _shown_later(best: Choice | None, embedded: Candidate | None) -> Choice | No
     return Choice(embedded, "the page has no text of its own, and carries one for its scripts")
 
 
-def _fuller(best: Choice | None, carried: Candidate | None) -> Choice | None:
+def _fuller(best: Choice | None, carried: Candidate | None, *, trusted: bool) -> Choice | None:
     """The feed's content where the page has none, or only the beginning of it."""
     if carried is None:
         return best
     if best is None:
-        return Choice(carried, "the page has no text")
+        return Choice(carried, "the page has no text") if trusted or len(carried.text) >= FULL_LENGTH else None
     page_grams, feed_grams = best.winner.grams, carried.grams
     shared = (page_grams & feed_grams).total()
     if feed_grams.total() > 2 * page_grams.total() and shared > 0.5 * page_grams.total():

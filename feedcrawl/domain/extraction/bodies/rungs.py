@@ -171,8 +171,10 @@ def by_embedded(page: Page) -> Candidate | None:
 
 
 def by_feed(feed: FeedContent | None) -> Candidate | None:
-    """What the feed carries of the article."""
-    return by_markup("feed", feed.content or feed.summary) if feed else None
+    """The article in the feed's content element; in its summary only if the feed is trusted for full text."""
+    if feed is None:
+        return None
+    return by_markup("feed", feed.content or (feed.summary if feed.full_text else None))
 
 
 def by_markup(rung: str, html: str | None, *, titles: Iterable[str | None] = ()) -> Candidate | None:

@@ -16,10 +16,14 @@ from feedcrawl.domain.extraction.walls.words import WALL_WORDS
 from feedcrawl.domain.text import words
 
 if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
     from feedcrawl.domain.extraction.page import Page
 
 MIN_WORDS = 3
 MIN_UNSPACED_LENGTH = 20  # some scripts do not part words
+FEW_WORDS, FEW_CHARS = 12, 60
+"""A text with fewer words and characters, on a page that scripts fill, is the page's frame: a headline or a footer."""
 WALL_LENGTH = 700
 TEASER_LENGTH = 400
 _INDEX_LINKS = 20
@@ -41,6 +45,8 @@ def refuse_walls(page: Page, text: str, density: float = 0.0) -> None:
         raise NoArticle("FAIL_EMPTY", f"{kind}: {text[:120]!r}")
     if _says_nothing(text):
         raise NoArticle("FAIL_EMPTY", f"no_text: fewer than {MIN_WORDS} words: {text!r}")
+    if _is_frame(text) and any(map(_runs, page.tree.iter("script"))):
+        raise NoArticle("FAIL_EMPTY", f"scripts: nothing but {text!r} without them")
     if not page.is_declared and _is_index(page, text, density):
         raise NoArticle("FAIL_EMPTY", f"index: links to other pages around {len(text)} characters of text")
 
@@ -82,6 +88,16 @@ def is_paid(page: Page) -> bool:
 
 def _says_nothing(text: str) -> bool:
     return len(words(text)) < MIN_WORDS and len(text) < MIN_UNSPACED_LENGTH
+
+
+def _is_frame(text: str) -> bool:
+    return " " in text and len(words(text)) < FEW_WORDS and len(text) < FEW_CHARS
+
+
+def _runs(script: HtmlElement) -> bool:
+    """True for a script; other types are data blocks (HTML, 4.12.1)."""
+    kind = (script.get("type") or "").strip().lower()
+    return not kind or kind == "module" or kind.endswith(("javascript", "ecmascript", "jscript"))
 
 
 def _everything(page: Page) -> str:
