@@ -19,6 +19,7 @@ from feedcrawl.domain.entries import records as entries
 from feedcrawl.domain.frontier.records import DeadLetterRecord, QueueItemRecord, TaskRecord
 from feedcrawl.domain.operations.records import EventRecord
 from feedcrawl.domain.operations.settings import rows
+from feedcrawl.domain.search.documents import RawContentRecord
 from feedcrawl.domain.subscriptions.published import FeedRecord, JournalLineRecord
 from feedcrawl.domain.subscriptions.sitemap_records import SitemapPublicRecord
 
@@ -47,6 +48,7 @@ RECORDS = (
     articles.MergeRecord,
     page_records.MediaRecord,
     JournalLineRecord,
+    RawContentRecord,
 )
 
 

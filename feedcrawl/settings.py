@@ -129,6 +129,7 @@ EXTENSIONS: dict[str, int | None] = {
     "feedcrawl.extensions.snapshot.Snapshot": 17,
     "feedcrawl.extensions.retention.Retention": 18,
     "feedcrawl.extensions.expiry.Expiry": 19,
+    "feedcrawl.extensions.index.Index": 19,
     "feedcrawl.extensions.logs.Logs": 20,
     "feedcrawl.extensions.metrics.Metrics": 30,
     "feedcrawl.extensions.tracing.Tracing": 40,

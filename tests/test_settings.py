@@ -50,6 +50,7 @@ OTHERS: dict[str, tuple[str, object]] = {
     "KAFKA_SASL_MECHANISM": ("SCRAM-SHA-512", "SCRAM-SHA-512"),
     "KAFKA_USERNAME": ("ada", "ada"),
     "KAFKA_PASSWORD": ("s3cret", "s3cret"),
+    "SEARCH": ("off", "off"),
     "API_HOST": ("::1", "::1"),
     "API_OPEN_METRICS": ("yes", True),
     "PUBLIC_URL": ("https://push.example/base", "https://push.example/base"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
@@ -40,12 +41,14 @@ from feedcrawl.api.routes.machine import (
     sources,
     websub,
 )
+from feedcrawl.services.operations.consumer import log_failure
 from feedcrawl.store.redis.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from feedcrawl.api.schemas import Spec
+    from feedcrawl.services.operations.consumer import Consumer
     from feedcrawl.wiring import Wiring
 
 OPEN = (health.router, websub.router)
@@ -83,15 +86,30 @@ THREADS: Final = 8
 
 @asynccontextmanager
 async def _serving(app: FastAPI) -> AsyncIterator[None]:
-    """Brings the sources into the frontier, limits the number of threads while the app is served, and ends its jobs
-    afterwards.
+    """Brings the sources into the frontier, limits the number of threads and keeps the search index while the app is
+    served, and ends its jobs afterwards.
     """
     current_default_thread_limiter().total_tokens = THREADS
     wired: Wiring = app.state.wired
     with suppress(StoreUnavailable):  # the crawls bring them too
         await wired.source_book.sync(wired.source_stores)
-    yield
+    async with _indexing(wired.indexer()):
+        yield
     await app.state.jobs.end()
+
+
+@asynccontextmanager
+async def _indexing(consumer: Consumer | None) -> AsyncIterator[None]:
+    """Keeps the search index, in threads beside the event loop, unless another process of the data directory does."""
+    stop = asyncio.Event()
+    running = [asyncio.ensure_future(consumer.run(stop))] if consumer else []
+    for each in running:
+        each.add_done_callback(log_failure)
+    try:
+        yield
+    finally:
+        stop.set()
+        await asyncio.gather(*running, return_exceptions=True)
 
 
 class Api(FastAPI):

@@ -16,6 +16,7 @@ from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.secrets import without_secrets
 from feedcrawl.store.disk.files import DiskUnavailable
 from feedcrawl.store.redis.errors import StoreUnavailable
+from feedcrawl.store.search.interface import IndexUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -140,7 +141,8 @@ def install(app: FastAPI, page: Callable[[str, str, int], Response]) -> None:
 
     @app.exception_handler(StoreUnavailable)
     @app.exception_handler(DiskUnavailable)
-    def away(_: Request, error: StoreUnavailable | DiskUnavailable) -> JSONResponse:
+    @app.exception_handler(IndexUnavailable)
+    def away(_: Request, error: StoreUnavailable | DiskUnavailable | IndexUnavailable) -> JSONResponse:
         return problem(error.code, error.detail, HTTPStatus.SERVICE_UNAVAILABLE)
 
     @app.exception_handler(RequestValidationError)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from feedcrawl.domain.schemas import fields_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 Spec: TypeAlias = dict[str, Any]
 """A part of the OpenAPI document, as the framework types it."""
@@ -40,9 +40,10 @@ def published(kind: type, *, without: Iterable[str] = (), **more: Spec) -> Spec:
     return {**found, "properties": left | more, "required": [*required, *more]}
 
 
-def only(kind: type, fields: Iterable[str]) -> Spec:
-    """The published schema of a record with only some of its fields."""
-    return published(kind, without=set(_published(kind)["properties"]) - set(fields))
+def only(kind: type, fields: Iterable[str], *, optional: Mapping[str, Spec] | None = None) -> Spec:
+    """The published schema of a record with only some of its fields, and with others that may be absent."""
+    found = published(kind, without=set(_published(kind)["properties"]) - set(fields))
+    return {**found, "properties": {**found["properties"], **(optional or {})}}
 
 
 def fields(**properties: Spec) -> Spec:

@@ -12,6 +12,7 @@ from feedcrawl.config.feeds import FeedSettings
 from feedcrawl.config.fetching import FetchSettings
 from feedcrawl.config.output import OutputSettings
 from feedcrawl.config.pages import PageSettings
+from feedcrawl.config.search import SearchSettings
 from feedcrawl.config.serving import ServingSettings
 from feedcrawl.domain.articles.files import patterns
 from feedcrawl.domain.errors import ConfigError, Refusal
@@ -42,7 +43,7 @@ class Settings(Protocol):
 
 
 @dataclass(frozen=True)
-class Config(ServingSettings, OutputSettings, PageSettings, FeedSettings, FetchSettings, DiskSettings):
+class Config(ServingSettings, SearchSettings, OutputSettings, PageSettings, FeedSettings, FetchSettings, DiskSettings):
     """Every `FEEDCRAWL_` setting under its name in lower case; read by `from_settings`, never made directly.
 
     docs/settings.md lists the fields in their order as a dataclass, which begins with the last base.

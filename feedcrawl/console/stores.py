@@ -11,6 +11,7 @@ from feedcrawl.console.output import FAILED, UNUSABLE, say
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.store.disk.files import DiskUnavailable
 from feedcrawl.store.redis.errors import ServerRefused, StoreUnavailable
+from feedcrawl.store.search.interface import IndexUnavailable
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 
     Run = Callable[[StoreCommand, list[str], Namespace], int]
 
-EXPLAINED: Final = (ConfigError, ServerRefused, StoreUnavailable, DiskUnavailable, Refusal, ValueError)
+_UNAVAILABLE: Final = (StoreUnavailable, DiskUnavailable, IndexUnavailable)
+_SHORT: Final = (ServerRefused, Refusal, IndexUnavailable)
+"""Errors whose detail is the sentence."""
+EXPLAINED: Final = (ConfigError, ServerRefused, *_UNAVAILABLE, Refusal, ValueError)
 """Errors that are reported in one sentence; any other error is a bug, and is reported with its traceback."""
 _BROKEN_SERVERS: Final = frozenset(
     {"data_dir", "aof_damaged", "not_starting", "silent", "unreachable", "emptied", "another_server"}
@@ -64,7 +68,7 @@ def on(
 def explained(error: BaseException, command: str) -> int:
     """Writes the error to standard error in a sentence, and returns the exit status."""
     detail = getattr(error, "detail", None)
-    say(command, f"{detail} ({error.code})" if detail and isinstance(error, (ServerRefused, Refusal)) else str(error))
-    if isinstance(error, (StoreUnavailable, DiskUnavailable)):
+    say(command, f"{detail} ({error.code})" if detail and isinstance(error, _SHORT) else str(error))
+    if isinstance(error, _UNAVAILABLE):
         return FAILED
     return FAILED if isinstance(error, ServerRefused) and error.code in _BROKEN_SERVERS else UNUSABLE

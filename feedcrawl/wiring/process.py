@@ -29,6 +29,9 @@ from feedcrawl.services.operations.readiness import Readiness
 from feedcrawl.services.operations.snapshots import Snapshots
 from feedcrawl.services.operations.sweeper import Sweeper
 from feedcrawl.services.push.websub import WebSub
+from feedcrawl.services.search import embedded
+from feedcrawl.services.search.documents import Documents
+from feedcrawl.services.search.searching import Search
 from feedcrawl.services.sites.sources import SourceBook
 from feedcrawl.services.sites.sources import Stores as SourceStores
 from feedcrawl.services.subscriptions.tempo import Tempo
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from feedcrawl.domain.sites.owners import Sources
+    from feedcrawl.services.operations.consumer import Consumer
     from feedcrawl.store.articles.collections import Collections
     from feedcrawl.store.articles.media import MediaRecords
     from feedcrawl.store.articles.records import Articles
@@ -222,6 +226,19 @@ class Wiring(Stores):
                 now=self.now,
             )
         )
+
+    @cached_property
+    def search(self) -> Search:
+        """Searches the index of articles."""
+        return Search(None if self.config.search == "off" else self.search_index)
+
+    def indexer(self) -> Consumer | None:
+        """A consumer that keeps the search index; None if there is no index."""
+        if self.config.search == "off":
+            return None
+        documents = Documents(self.articles, self.current_sources)
+        stores = (self.search_index, self.events, self.article_lines, documents)
+        return embedded.indexer(embedded.Stores(*stores, self.now, self.config.events_ttl_sec))
 
     @cached_property
     def submissions(self) -> Submissions:

@@ -31,6 +31,8 @@ from feedcrawl.store.push.websub import Pushes
 from feedcrawl.store.redis.connection import Connection, connect, names_a_server
 from feedcrawl.store.redis.errors import ServerRefused
 from feedcrawl.store.redis.generation import Generation
+from feedcrawl.store.search import embedded
+from feedcrawl.store.search.embedded import EmbeddedIndex
 from feedcrawl.store.sites.site_runs import SiteRuns
 from feedcrawl.store.sites.sitemaps import Sitemaps
 from feedcrawl.store.sites.sources import SaidSources
@@ -246,7 +248,14 @@ class Stores:
         """The lines of files/<day>.ndjson."""
         return NdjsonFile(self.config.data_dir / FOLDER)
 
+    @cached_property
+    def search_index(self) -> EmbeddedIndex:
+        """The search index in the data directory."""
+        return EmbeddedIndex(self.config.data_dir / embedded.FOLDER)
+
     def close(self) -> None:
         """Disconnects from the server; the embedded server ends with its last user."""
+        if "search_index" in self.__dict__:
+            self.search_index.close()
         if "connection" in self.__dict__:
             self.connection.close()

@@ -1,4 +1,5 @@
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,8 @@ def read(reader: Reader, name: str, **details: Any) -> str:
 
 
 def fits(content: Any, schema: dict[str, Any]) -> bool:
-    return not list(Draft202012Validator(schema).iter_errors(content))
+    whole = schema | {"components": {"schemas": schemas.components()}}
+    return not list(Draft202012Validator(whole).iter_errors(content))
 
 
 def test_an_article_is_told_whole(reader: Reader, client: httpx.Client) -> None:
@@ -88,7 +90,7 @@ def test_pages_lead_on_to_the_last(reader: Reader, client: httpx.Client) -> None
     found, target = list[str](), "/articles?limit=2&language=en"
     while True:
         answer = client.get(target)
-        assert fits(answer.json(), schemas.page_of("articles", route.OUTLINED))
+        assert fits(answer.json(), schemas.page_of("articles", route.LISTED))
         found += [each["uid"] for each in answer.json()["articles"]]
         cursor, link = answer.json()["next"], answer.links.get("next")
         assert (cursor is None) == (link is None)
@@ -139,3 +141,49 @@ def test_a_cursor_that_was_not_given(client: httpx.Client, cursor: str) -> None:
 def test_what_cannot_be_meant(client: httpx.Client, query: str) -> None:
     answer = client.get(f"/articles?{query}")
     assert answer.status_code == 422
+
+
+def until(state: Callable[[], object]) -> None:
+    end = time.monotonic() + 20
+    while not state():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_articles_are_found_by_their_words(reader: Reader, client: httpx.Client) -> None:
+    uids = {
+        name: read(reader, f"{name}.paper.test/1", category=name, title=f"Zebras <i>{name}</i>", language="en-GB")
+        for name in "abc"
+    }
+    until(lambda: client.get("/articles?q=zebras&limit=200").json().get("articles", [])[2:])
+    first = client.get("/articles?q=zebras&limit=2&language=en")
+    assert fits(first.json(), schemas.page_of("articles", route.LISTED))
+    second = client.get(first.links["next"]["url"])
+    assert second.json()["next"] is None
+    assert {each["uid"] for page in (first, second) for each in page.json()["articles"]} == set(uids.values())
+    assert first.json()["articles"][0]["highlights"]["title"].startswith("<mark>Zebras</mark> &lt;i&gt;")
+    for query, names in (
+        ("q=zebras&category=a", "a"),
+        ("q=zebras&source=b.paper.test", "b"),
+        ("q=zebras -a -b", "c"),
+        ("q=zebras&language=de", ""),
+        ('q="zebras i a"', "a"),
+        ("q=zebras&since=2100-01-01T00:00:00Z", ""),
+        ('q=") OR NEAR(zebras* "zebra', ""),
+    ):
+        answer = client.get(f"/articles?{query}")
+        assert [each["uid"] for each in answer.json()["articles"]] == [uids[name] for name in names], query
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        ("q=", "search_empty"),
+        ("q=-a", "search_empty"),
+        (f"q={' '.join(map(str, range(40)))}", "search_too_long"),
+        ("source=a", "search_empty"),
+    ],
+)
+def test_a_search_that_cannot_be_made_says_why(client: httpx.Client, query: str, code: str) -> None:
+    answer = client.get(f"/articles?{query}")
+    assert (answer.status_code, answer.json()["code"]) == (400, code)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
-import secrets
-import signal
-import socket
 import sys
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
+from feedcrawl.console.operations.consuming import consume, worker_name
 from feedcrawl.console.output import DONE, FAILED, say
 from feedcrawl.console.stores import on
 from feedcrawl.extensions import logs
@@ -37,7 +33,7 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
         return DONE
     consumer = _consumer(wired)
     logs.install(wired.settings)
-    ended_well = asyncio.run(_run(consumer, once=opts.once))
+    ended_well = consume(consumer, once=opts.once)
     say("relay", f"{consumer.sent} events sent, {consumer.refused} refused")
     return DONE if ended_well else FAILED
 
@@ -51,15 +47,8 @@ def _consumer(wired: Wiring) -> Consumer:
     except ModuleNotFoundError as error:
         raise ValueError(missing(error, "kafka")) from error
     topics = {"webpage_fetched": config.kafka_webpage_topic, "new_entry": config.kafka_entry_topic}
-    worker = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
-    return relay(wired.events, Brokers(config.kafka_bootstrap, access_of(config)), topics, worker=worker)
-
-
-async def _run(consumer: Consumer, *, once: bool) -> bool:
-    stop = asyncio.Event()
-    for name in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(name, stop.set)
-    return await consumer.run(stop, once=once)
+    brokers = Brokers(config.kafka_bootstrap, access_of(config))
+    return relay(wired.events, brokers, topics, worker=worker_name())
 
 
 def _status(wired: Wiring) -> dict[str, float | None]:

@@ -75,7 +75,7 @@ class Source(Protocol):
     def take(self) -> list[Told]:
         """The next events; the same events again after a failure."""
 
-    def finish(self, told: Sequence[Told], refused: Sequence[tuple[Told, Unfit]]) -> None:
+    def finish(self, told: Sequence[Told], refused: Sequence[tuple[Told, Unfit]], /) -> None:
         """Store that events were processed. A refused event stops no other event."""
 
     def retry(self) -> None:
@@ -232,6 +232,12 @@ class GroupSource:
         """The number of events that the group was not given yet."""
         found = backlog(self._events, self._group)
         return None if found is None else found.waiting
+
+
+def log_failure(running: asyncio.Future[bool]) -> None:
+    """Log the error that ended a consumer beside other work: a bug, and no reason to end the other work."""
+    if not running.cancelled() and (error := running.exception()) is not None:
+        logger.error("consumer_failed", exc_info=error)
 
 
 def backlog(events: Events, group: str) -> Backlog | None:

@@ -192,6 +192,20 @@ class Articles:
             winner, fields, sightings = pipe.execute()
         return winner, dict(fields), set(sightings)
 
+    def described(self, uids: Sequence[str]) -> list[tuple[dict[str, str], set[str]]]:
+        """For each article its whole HASH (empty if it is gone) and the categories that want it."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for uid in uids:
+                pipe.hgetall(keys.article(uid))
+                pipe.smembers(self._key("wanted", uid))
+            replies = iter(pipe.execute())
+        return [(dict(fields), set(wanted)) for fields, wanted in zip(replies, replies, strict=True)]
+
+    def merged(self, uids: Sequence[str]) -> set[str]:
+        """The uids that were merged into another article."""
+        found = get_each(self._client, [self._key("joined", uid) for uid in uids])
+        return {uid for uid, winner in zip(uids, found, strict=True) if winner is not None}
+
     def files(self, uid: str) -> str | None:
         """The field `files` of an article's HASH, as JSON text; None if missing."""
         found = self._client.hget(keys.article(uid), "files")

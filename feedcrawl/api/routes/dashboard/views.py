@@ -27,6 +27,7 @@ from feedcrawl.domain.frontier.selection import Wanted as WantedTasks
 from feedcrawl.domain.frontier.tasks import Kind, Origin
 from feedcrawl.domain.operations.tallies import GOOD_POLLS, PART_SEC, SPANS, Bar, errors
 from feedcrawl.domain.sanitize import clean_html
+from feedcrawl.domain.search.documents import Filters
 from feedcrawl.services.articles.catalogue import SightedArticle
 from feedcrawl.services.frontier import listing
 from feedcrawl.services.operations import overview
@@ -113,15 +114,30 @@ def _ticks(bars: Sequence[Bar]) -> list[str]:
 
 @router.get("/dashboard/articles", dependencies=HEAVY_PAGE)
 def show_articles(
-    request: Request, caller: Reader, wired: Wired, *, host: Text = "", category: Text = "", cursor: Cursor = None
+    request: Request,
+    caller: Reader,
+    wired: Wired,
+    *,
+    q: Text = "",
+    host: Text = "",
+    category: Text = "",
+    cursor: Cursor = None,
 ) -> Response:
-    """Stored articles, the most recently fetched first."""
-    host, category = host.strip(), category.strip()
-    wanted = Wanted(host=host or None, category=category or None)
-    found = wired.catalogue.page(wanted, wired.now(), before=place_of(cursor))
-    later = templates.query(host=host, category=category, cursor=cursor_of(found.next)) if found.next else ""
-    values = {"found": found, "host": host, "category": category, "later": later and f"/dashboard/articles{later}"}
-    return templates.render("articles.html", context(request, wired.now(), caller, "/dashboard/articles") | values)
+    """Stored articles, the most recently fetched first, or the best matches of a search."""
+    said = {"q": q.strip(), "host": host.strip(), "category": category.strip()}
+    place, named = place_of(cursor), {name: value or None for name, value in said.items()}
+    if said["q"]:
+        filters = Filters(host=named["host"], category=named["category"])
+        matches = wired.search.find(said["q"], filters, limit=50, offset=int(place[0]) if place else 0)
+        after = None if matches.next is None else (float(matches.next), "q")
+        stored = wired.articles.stored([hit.document["uid"] for hit in matches.hits])
+        values: dict[str, object] = {"hits": matches.hits, "stored": stored}
+    else:
+        found = wired.catalogue.page(Wanted(host=named["host"], category=named["category"]), wired.now(), before=place)
+        after, values = found.next, {"found": found}
+    later = f"/dashboard/articles{templates.query(**said, cursor=cursor_of(after))}" if after else ""
+    page = context(request, wired.now(), caller, "/dashboard/articles")
+    return templates.render("articles.html", page | said | values | {"later": later})
 
 
 @router.get("/dashboard/articles/{uid}")

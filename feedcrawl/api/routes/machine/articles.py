@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
@@ -15,18 +15,29 @@ from feedcrawl.api.paging import Cursor, Limit, Moment, place_of, shown
 from feedcrawl.api.problems import answers
 from feedcrawl.domain.articles.query import OUTLINE, Wanted
 from feedcrawl.domain.articles.records import ArticleRecord
+from feedcrawl.domain.errors import Refusal
+from feedcrawl.domain.search.documents import Filters
+from feedcrawl.domain.search.query import MAX_CHARS
+from feedcrawl.services.search.searching import highlights_of
+
+if TYPE_CHECKING:
+    from feedcrawl.services.search.searching import Hit
 
 Answers = dict[int | str, schemas.Spec]
 router = APIRouter(prefix="/articles", tags=["articles"], dependencies=[Depends(needs("read"))])
 
 Uid = Annotated[str, Path(pattern="^[0-9a-f]{16}$", description="uid of an article", examples=["cc02fb5fb5814a26"])]
-OUTLINED = schemas.component("ArticleOutline", schemas.only(ArticleRecord, OUTLINE))
 _SIGHTINGS: schemas.Spec = {
     "type": "array",
     "items": {"type": "string"},
     "description": "Other URLs under which it was met",
 }
-_PAGE = schemas.component("ArticlePage", schemas.page_of("articles", OUTLINED))
+OUTLINED = schemas.component("ArticleOutline", schemas.only(ArticleRecord, OUTLINE))
+_HIGHLIGHTS = schemas.fields(title={"type": "string"}, text={"type": "string"}) | {
+    "description": "With `q`: title and best passage as HTML, text escaped, the words found in `<mark>`"
+}
+LISTED = schemas.component("ListedArticle", schemas.only(ArticleRecord, OUTLINE, optional={"highlights": _HIGHLIGHTS}))
+_PAGE = schemas.component("ArticlePage", schemas.page_of("articles", LISTED))
 _ARTICLE = schemas.component("Article", schemas.published(ArticleRecord, without=["type"], sightings=_SIGHTINGS))
 _LIST: Answers = {200: schemas.answer("Articles without their text", _PAGE)}
 _ONE: Answers = {
@@ -46,6 +57,8 @@ def list_articles(
     host: Annotated[str | None, Query(min_length=1, max_length=253, description="host of its canonical URL")] = None,
     language: Annotated[str | None, Query(min_length=1, max_length=35, description="`en` means `en-GB` too")] = None,
     category: Annotated[str | None, Query(min_length=1, max_length=200, description="a category that it is in")] = None,
+    q: Annotated[str | None, Query(max_length=MAX_CHARS, description="words that it has; see below")] = None,
+    source: Annotated[str | None, Query(min_length=1, max_length=253, description="with `q`: a source or host")] = None,
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> Response:
@@ -53,10 +66,26 @@ def list_articles(
 
     If few articles match, a page may have fewer than `limit`, or none, without being the last: continue while `next` is
     given.
+
+    With `q` the articles in the search index in which all words occur, the best matches first: `"several words"` are a
+    phrase, `-word` excludes a word, `begin*` is any word with this beginning.
     """
+    if q is not None:
+        filters = Filters(None if since is None else since.timestamp(), category, source, host, language, feed)
+        place = place_of(cursor)
+        matches = wired.search.find(q, filters, limit=limit, offset=int(place[0]) if place else 0)
+        after = None if matches.next is None else (float(matches.next), "q")
+        return shown(request, {"articles": [_listed(hit) for hit in matches.hits]}, after)
+    if source is not None:
+        raise Refusal("search_empty", "source is a filter of a search: give q too, or host instead")
     wanted = Wanted(None if since is None else since.timestamp(), feed, host, language, category)
     found = wired.catalogue.page(wanted, wired.now(), before=place_of(cursor), limit=limit)
     return shown(request, {"articles": found.articles}, found.next)
+
+
+def _listed(hit: Hit) -> dict[str, object]:
+    outline = {name: value for name, value in hit.document.items() if name in OUTLINE}
+    return outline | {"highlights": highlights_of(hit)}
 
 
 @router.get("/{uid}", operation_id="get_article", responses=_ONE)

@@ -1,0 +1,92 @@
+"""What a person looks for: words that must all occur, "phrases in quotes", -excluded words and begin* of words.
+
+Everything else of the text is a word: no text is a syntax error, and nothing in it reaches an index as an operator.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from feedcrawl.domain.errors import Refusal
+from feedcrawl.domain.search.words import folded, phrase
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MAX_CHARS: Final = 500
+MAX_TERMS: Final = 32
+COLUMNS: Final = ("title", "text", "people")
+_QUOTES: Final = str.maketrans(dict.fromkeys('“”„‟«»\uff02"', '"'))
+_TERM: Final = re.compile(r'(-?)"([^"]*)"?|([^\s"]+)')
+_WORD: Final = re.compile(r"[^\W_]")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A word or a phrase. `excluded`: it must not occur; `prefix`: words that begin with its last word count too."""
+
+    text: str
+    excluded: bool = False
+    prefix: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """The terms of a query; at least one of them is not excluded."""
+
+    terms: tuple[Term, ...]
+
+    @property
+    def wanted(self) -> tuple[Term, ...]:
+        """The terms that must occur."""
+        return tuple(term for term in self.terms if not term.excluded)
+
+    @property
+    def excluded(self) -> tuple[Term, ...]:
+        """The terms that must not occur."""
+        return tuple(term for term in self.terms if term.excluded)
+
+
+def read(text: str) -> Query:
+    """The query that a person wrote.
+
+    Raises Refusal: `search_empty` if no word must occur, `search_too_long`.
+    """
+    if len(text) > MAX_CHARS:
+        raise Refusal("search_too_long", f"a search has at most {MAX_CHARS} characters, this one has {len(text)}")
+    found = [_term(match) for match in _TERM.finditer(folded(text.translate(_QUOTES)))]
+    terms = tuple(dict.fromkeys(term for term in found if _WORD.search(term.text)))
+    if len(terms) > MAX_TERMS:
+        raise Refusal("search_too_long", f"a search has at most {MAX_TERMS} words, this one has {len(terms)}")
+    if all(term.excluded for term in terms):
+        raise Refusal("search_empty", f"name a word that must occur: {text[:100]!r} has none")
+    return Query(terms)
+
+
+def _term(match: re.Match[str]) -> Term:
+    minus, quoted, word = match.groups()
+    if word is None:
+        return Term(quoted.strip(), excluded=bool(minus))
+    excluded = len(word) > 1 and word[0] == "-" and word[1] != "-"
+    text = word[1:] if excluded else word
+    return Term(text.rstrip("*"), excluded=excluded, prefix=text.endswith("*"))
+
+
+def expression(query: Query, labels: Iterable[str] = ()) -> str:
+    """The query as an expression of SQLite's FTS5 over the columns `COLUMNS` and `labels`.
+
+    Each term is a string of FTS5, in which nothing but the quote has a meaning (https://sqlite.org/fts5.html, 3.1).
+    """
+    columns = f"{{{' '.join(COLUMNS)}}}"
+    wanted = f"{columns} : ({' AND '.join(map(_string, query.wanted))})"
+    found = " AND ".join([wanted, *(f'labels : "{label}"' for label in labels)])
+    if not query.excluded:
+        return found
+    return f"({found}) NOT {columns} : ({' OR '.join(map(_string, query.excluded))})"
+
+
+def _string(term: Term) -> str:
+    words, is_prefix = phrase(term.text)
+    return f'"{words.replace(chr(34), chr(34) * 2)}"{" *" if term.prefix or is_prefix else ""}'

@@ -1,0 +1,170 @@
+"""The consumer that keeps the embedded index equal to the stored articles.
+
+The index itself remembers the last event, in the transaction of the event's documents: each event counts exactly once,
+and no consumer group of a lost index keeps the stream from being trimmed. An index that is missing, damaged, of another
+version, or older than the stream is built from `articles/` of this data directory and then from the whole stream, in
+parts: a process that ends meanwhile leaves the rest to the next.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Final
+
+from feedcrawl.domain.search.changes import changes_of
+from feedcrawl.services.operations.consumer import BATCH, Consumer, Delivery, TargetAway
+from feedcrawl.store.search.interface import DAMAGED, Changes, IndexUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from datetime import datetime
+
+    from feedcrawl.domain.articles.fields import ArticleFields
+    from feedcrawl.domain.operations.events import Unfit
+    from feedcrawl.services.search.documents import Documents
+    from feedcrawl.store.disk.ndjson import NdjsonFile
+    from feedcrawl.store.operations.streams import Events, Told
+    from feedcrawl.store.search.embedded import EmbeddedIndex
+    from feedcrawl.store.search.sqlite import IndexFile
+
+logger = logging.getLogger(__name__)
+
+GROUP: Final = "search"
+PART_BYTES: Final = 4 << 20
+"""Bytes of `articles/` that are indexed in one transaction while an index is built."""
+SEEN_SEC: Final = 60.0
+"""Seconds between two notes that the index has seen the end of the stream."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """The stores of the consumer. `kept_sec`: events younger than this are in the stream."""
+
+    index: EmbeddedIndex
+    events: Events
+    article_lines: NdjsonFile[ArticleFields]
+    documents: Documents
+    now: Callable[[], datetime]
+    kept_sec: float
+
+
+class EmbeddedIndexer:
+    """Source and target of the consumer; the process that holds the lock of the index consumes."""
+
+    def __init__(self, stores: Stores) -> None:
+        self._stores = stores
+        self._seen = 0.0
+        self.leads = self.is_busy = False
+
+    # --- the source ---
+
+    def take(self) -> list[Told]:
+        """The next events; builds a part of the index first if there is none."""
+        self.is_busy = False
+        with self._failures():
+            self.leads = self._stores.index.lock()
+            if not self.leads:
+                return []
+            file = self._stores.index.writable()
+            if file is not None and not self._seen and self._is_too_old(file):
+                self._stores.index.ask_rebuild()
+                file = None
+            if file is None:
+                self._build()
+                self.is_busy = True
+                return []
+            return self._after(file)
+
+    def _after(self, file: IndexFile) -> list[Told]:
+        told = self._stores.events.after(file.note("cursor") or "0", BATCH)
+        now = self._stores.now().timestamp()
+        if not told and now - self._seen > SEEN_SEC:
+            file.apply(Changes(), {"seen_ts": str(now)})
+            self._seen = now
+        return told
+
+    def _is_too_old(self, file: IndexFile) -> bool:
+        """True if the stream may have been trimmed beyond the last event of the index."""
+        return float(file.note("seen_ts") or 0) < self._stores.now().timestamp() - self._stores.kept_sec
+
+    def finish(self, _: Sequence[Told], refused: Sequence[tuple[Told, Unfit]]) -> None:
+        """Store the events that cannot be read; the index has noted the last event."""
+        for each, why in refused:
+            self._stores.events.refuse(each, GROUP, why.reason, why.detail)
+
+    def retry(self) -> None:
+        """Nothing: the events after the last one of the index are taken."""
+
+    def leave(self) -> None:
+        """Let another process write."""
+        self._stores.index.unlock()
+
+    def waiting(self) -> int | None:
+        """Unknown: the stream cannot count the events after one."""
+        return None
+
+    # --- the target ---
+
+    async def deliver(self, told: Sequence[Told]) -> Delivery:
+        """Store and remove the documents of the events, with the note of the last event, in one transaction."""
+        return await asyncio.to_thread(self._deliver, told)
+
+    def _deliver(self, told: Sequence[Told]) -> Delivery:
+        changes, ends = changes_of(each.fields for each in told)
+        stored = self._stores.documents.of_uids([uid for uid, is_stored in changes.items() if is_stored])
+        removed = [uid for uid, is_stored in changes.items() if not is_stored]
+        with self._failures():
+            file = self._stores.index.writable()
+            if file is None:
+                raise TargetAway(DAMAGED, "the index is about to be built again")
+            now = self._stores.now().timestamp()
+            file.apply(Changes(stored, removed), {"cursor": told[-1].at, "seen_ts": str(now)})
+            self._seen = now
+        refused = [(each, why) for each, why in zip(told, ends, strict=True) if why is not None]
+        return Delivery(len(stored) + len(removed), refused)
+
+    async def close(self) -> None:
+        """Nothing: the files are closed by `leave` and with the stores."""
+
+    # --- building ---
+
+    def _build(self) -> None:
+        """Index one part of `articles/`; after the last part the new index takes the place of the old one."""
+        built = self._stores.index.building()
+        noted = (built.note("built") or "").split(":")
+        first, start = (date.fromisoformat(noted[0]), int(noted[1])) if len(noted) > 1 else (date.min, 0)
+        if first == date.min:
+            logger.info("index_build")
+        for day in self._stores.article_lines.days():
+            if day < first:
+                continue
+            part = self._stores.article_lines.part(day, start if day == first else 0, PART_BYTES)
+            if part is not None:
+                documents = self._stores.documents.of_lines(record for _, record in part.records)
+                built.apply(Changes(documents), {"built": f"{day}:{part.end}"})
+                return
+        self._seen = self._stores.now().timestamp()
+        built.apply(Changes(), {"cursor": "0", "seen_ts": str(self._seen)})
+        self._stores.index.complete(built)
+        logger.info("index_built", extra={"articles": self._stores.index.count()})
+
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        """Turns an index that cannot be used into TargetAway; a damaged one is built again."""
+        try:
+            yield
+        except IndexUnavailable as error:
+            if error.code == DAMAGED:
+                self._stores.index.discard()
+                self._stores.index.ask_rebuild()
+            raise TargetAway(error.code, error.detail) from error
+
+
+def indexer(stores: Stores) -> Consumer:
+    """The consumer of the embedded index."""
+    found = EmbeddedIndexer(stores)
+    return Consumer(found, found, name="index")

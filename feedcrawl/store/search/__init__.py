@@ -1,0 +1,1 @@
+"""Search indexes: SQLite in the data directory, or a server that speaks the API of OpenSearch."""

@@ -1,0 +1,267 @@
+"""One file of the embedded index: an FTS5 table of words without their text, and the documents, compressed.
+
+The FTS5 table is contentless: it stores words and their places, not the text, so that the whole file is smaller than
+twice the text. A contentless table forgets a document only if it is given the document's words again; they are computed
+from the stored document (`_columns`, whose version is part of the file).
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+import time
+import zlib
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+from feedcrawl.domain.search.documents import labels_of
+from feedcrawl.domain.search.query import expression
+from feedcrawl.domain.search.words import spaced
+from feedcrawl.store.search.interface import DAMAGED, LOCKED, MISSING, IndexUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from feedcrawl.domain.search.documents import Filters, RawContentRecord
+    from feedcrawl.domain.search.query import Query
+    from feedcrawl.store.search.interface import Changes
+
+VERSION: Final = "1"
+"""Of the tables and of `_columns`: a file of another version is built again."""
+CANDIDATES: Final = 10_000
+"""Matches that are ranked, the last stored first: the time of a search is bounded, however common its words are."""
+SEARCH_SEC: Final = 5.0
+_STEPS: Final = 10_000
+"""Steps of SQLite's machine between two looks at the clock."""
+_READERS: Final = 4
+_DAY_MS: Final = 86_400_000
+_PRIMARY: Final = 0xFF
+_CODES: Final = {
+    sqlite3.SQLITE_CORRUPT: DAMAGED,
+    sqlite3.SQLITE_NOTADB: DAMAGED,
+    sqlite3.SQLITE_FORMAT: DAMAGED,
+    sqlite3.SQLITE_CANTOPEN: MISSING,
+    sqlite3.SQLITE_BUSY: LOCKED,
+    sqlite3.SQLITE_LOCKED: LOCKED,
+    sqlite3.SQLITE_INTERRUPT: "search_too_slow",
+    sqlite3.SQLITE_FULL: "disk_full",
+    sqlite3.SQLITE_IOERR: "io_error",
+    sqlite3.SQLITE_READONLY: "read_only",
+    sqlite3.SQLITE_PERM: "no_permission",
+    sqlite3.SQLITE_NOMEM: "out_of_memory",
+}
+"""Reason codes by SQLite's primary result code (https://sqlite.org/rescode.html)."""
+_SCHEMA: Final = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE documents (id INTEGER PRIMARY KEY, uid BLOB NOT NULL UNIQUE, at_ms INTEGER NOT NULL);
+CREATE TABLE bodies (id INTEGER PRIMARY KEY, body BLOB NOT NULL);
+CREATE TABLE days (day INTEGER PRIMARY KEY, first_id INTEGER NOT NULL);
+CREATE VIRTUAL TABLE words USING fts5(
+    title, text, people, labels, content='', tokenize="unicode61 remove_diacritics 2 categories 'L* M* N* Co'"
+);
+"""
+_BEST: Final = """
+SELECT body FROM (
+    SELECT id, score FROM (
+        SELECT words.rowid AS id, bm25(words, 8.0, 1.0, 3.0, 0.0) AS score FROM words{join}
+        WHERE words MATCH :wanted{since} ORDER BY words.rowid DESC LIMIT :candidates
+    ) ORDER BY score, id DESC LIMIT :limit OFFSET :offset
+) AS best JOIN bodies ON bodies.id = best.id ORDER BY score, best.id DESC
+"""
+"""A title's word counts as eight of the text, an author's name as three; of equal matches the last stored is first."""
+_SINCE: Final = _BEST.format(
+    join=" JOIN documents ON documents.id = words.rowid",
+    since=(
+        " AND words.rowid >= (SELECT coalesce(min(first_id), 9e18) FROM days WHERE day >= :day)"
+        " AND documents.at_ms >= :since_ms"
+    ),
+)
+_EVER: Final = _BEST.format(join="", since="")
+
+
+class IndexFile:
+    """One SQLite file. One process may write (`apply`, `note`), any number may search. Raises IndexUnavailable."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._writer: sqlite3.Connection | None = None
+        self._readers: list[sqlite3.Connection] = []
+        self._lock = threading.Lock()
+
+    # --- the writer ---
+
+    def create(self) -> None:
+        """Creates the tables of a new file."""
+        with self._errors():
+            writer = self._opened()
+            writer.executescript(f"BEGIN; {_SCHEMA}")
+            self._put(writer, {"version": VERSION})
+            writer.execute("COMMIT")
+
+    def apply(self, changes: Changes, notes: dict[str, str]) -> None:
+        """Stores and removes documents and sets notes, in one transaction. A document that is stored as it is already
+        changes nothing.
+        """
+        with self._errors():
+            writer = self._opened()
+            writer.execute("BEGIN IMMEDIATE")
+            try:
+                for uid in changes.removed:
+                    self._remove(writer, bytes.fromhex(uid))
+                for document in {each["uid"]: each for each in changes.stored}.values():
+                    self._store(writer, document)
+                self._put(writer, notes)
+            except BaseException:
+                writer.execute("ROLLBACK")
+                raise
+            writer.execute("COMMIT")
+
+    def note(self, name: str) -> str | None:
+        """A note of the writer, as of its last transaction."""
+        with self._errors():
+            found = self._opened().execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+            return None if found is None else str(found[0])
+
+    def shrink(self) -> None:
+        """Merges the parts of the words' table, so that searches and the file are smallest."""
+        with self._errors():
+            self._opened().execute("INSERT INTO words(words) VALUES ('optimize')")
+            self._opened().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _opened(self) -> sqlite3.Connection:
+        if self._writer is None:
+            self._writer = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+            self._writer.executescript(
+                "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+                "PRAGMA busy_timeout = 5000;"
+            )
+        return self._writer
+
+    def _store(self, writer: sqlite3.Connection, document: RawContentRecord) -> None:
+        uid, body = bytes.fromhex(document["uid"]), _packed(document)
+        found = writer.execute("SELECT body FROM documents JOIN bodies USING (id) WHERE uid = ?", (uid,)).fetchone()
+        if found is not None:
+            if found[0] == body:
+                return
+            self._remove(writer, uid)
+        at_ms = round(document["fetched_ts"] * 1000)
+        key = writer.execute("INSERT INTO documents (uid, at_ms) VALUES (?, ?)", (uid, at_ms)).lastrowid
+        writer.execute("INSERT INTO bodies VALUES (?, ?)", (key, body))
+        writer.execute(
+            "INSERT INTO words (rowid, title, text, people, labels) VALUES (?, ?, ?, ?, ?)", (key, *_columns(document))
+        )
+        writer.execute(
+            "INSERT INTO days VALUES (?, ?)"
+            " ON CONFLICT (day) DO UPDATE SET first_id = min(first_id, excluded.first_id)",
+            (at_ms // _DAY_MS, key),
+        )
+
+    def _remove(self, writer: sqlite3.Connection, uid: bytes) -> None:
+        found = writer.execute("SELECT id, body FROM documents JOIN bodies USING (id) WHERE uid = ?", (uid,)).fetchone()
+        if found is None:
+            return
+        key, body = found
+        writer.execute(
+            "INSERT INTO words (words, rowid, title, text, people, labels) VALUES ('delete', ?, ?, ?, ?, ?)",
+            (key, *_columns(_unpacked(body))),
+        )
+        writer.execute("DELETE FROM documents WHERE id = ?", (key,))
+        writer.execute("DELETE FROM bodies WHERE id = ?", (key,))
+
+    @staticmethod
+    def _put(writer: sqlite3.Connection, notes: dict[str, str]) -> None:
+        writer.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", notes.items())
+
+    # --- readers ---
+
+    def search(self, query: Query, filters: Filters, *, limit: int, offset: int = 0) -> list[RawContentRecord]:
+        """The best matches among the last stored `CANDIDATES`."""
+        values: dict[str, str | int] = {
+            "wanted": expression(query, filters.labels()),
+            "candidates": CANDIDATES,
+            "limit": limit,
+            "offset": offset,
+        }
+        if filters.since is not None:
+            since_ms = round(filters.since * 1000)
+            values |= {"since_ms": since_ms, "day": since_ms // _DAY_MS}
+        with self._errors(), self._reader() as reader:
+            rows = reader.execute(_EVER if filters.since is None else _SINCE, values).fetchall()
+        return [_unpacked(body) for (body,) in rows]
+
+    def count(self) -> int:
+        """The number of documents."""
+        with self._errors(), self._reader() as reader:
+            return int(reader.execute("SELECT count(*) FROM documents").fetchone()[0])
+
+    def is_current(self) -> bool:
+        """True if the file has this version's tables; False also for a file that is no database."""
+        try:
+            with self._reader() as reader:
+                found = reader.execute("SELECT value FROM meta WHERE name = 'version'").fetchone()
+        except sqlite3.DatabaseError:
+            return False
+        return found is not None and found[0] == VERSION
+
+    @contextmanager
+    def _reader(self) -> Iterator[sqlite3.Connection]:
+        """A connection that no other thread uses meanwhile; a statement that takes too long is interrupted."""
+        with self._lock:
+            reader = self._readers.pop() if self._readers else None
+        if reader is None:
+            reader = sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
+            reader.execute("PRAGMA busy_timeout = 1000")
+        until = time.monotonic() + SEARCH_SEC
+        reader.set_progress_handler(lambda: time.monotonic() > until, _STEPS)
+        try:
+            yield reader
+        except sqlite3.Error:
+            reader.close()
+            raise
+        with self._lock:
+            if len(self._readers) < _READERS:
+                self._readers.append(reader)
+                return
+        reader.close()
+
+    def close(self) -> None:
+        """Closes all connections."""
+        with self._lock:
+            connections, self._readers = [*self._readers, self._writer], []
+            self._writer = None
+        for each in connections:
+            if each is not None:
+                each.close()
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Turns SQLite's errors into IndexUnavailable; an error of our own statements stays what it is."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            code = _CODES.get((getattr(error, "sqlite_errorcode", None) or 0) & _PRIMARY)
+            if code is None:
+                raise
+            raise IndexUnavailable(code, f"{self.path}: {error}") from error
+
+
+def _columns(document: RawContentRecord) -> tuple[str, str, str, str]:
+    """The columns of the words' table for a document."""
+    people = " ".join([*document["authors"], document["site_name"] or "", *document["categories"]])
+    labels = " ".join(labels_of(document))
+    return spaced(document["title"] or ""), spaced(document["text"]), spaced(people), labels
+
+
+def _packed(document: RawContentRecord) -> bytes:
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    return zlib.compress(text.encode("utf-8", "replace"), 6)
+
+
+def _unpacked(body: bytes) -> RawContentRecord:
+    try:
+        document: RawContentRecord = json.loads(zlib.decompress(body))
+    except (zlib.error, ValueError) as error:
+        raise IndexUnavailable(DAMAGED, f"a stored document cannot be read: {error}") from error
+    return document

@@ -1,0 +1,183 @@
+"""One file of the embedded index, searched by SQLite itself."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from feedcrawl.domain.errors import Refusal
+from feedcrawl.domain.search.documents import Filters, document_of
+from feedcrawl.domain.search.query import read
+from feedcrawl.store.search import sqlite
+from feedcrawl.store.search.interface import Changes, IndexUnavailable
+from feedcrawl.store.search.sqlite import IndexFile
+
+DAY_SEC = 86_400
+EVERY = Filters()
+
+
+def document(number: int, text: str = "", title: str = "", **said: Any) -> dict[str, Any]:
+    article = {
+        "uid": f"{number:016x}",
+        "url": f"http://a.test/{number}",
+        "canonical_url": f"http://a.test/{number}",
+        "title": title,
+        "clean_text": text,
+        "fetched_ts": float(number * DAY_SEC),
+    }
+    return document_of(article | said, source=said.get("source"))
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[IndexFile]:
+    made = IndexFile(tmp_path / "index.sqlite")
+    made.create()
+    yield made
+    made.close()
+
+
+def found(index: IndexFile, text: str, filters: Filters = EVERY, **page: int) -> list[int]:
+    hits = index.search(read(text), filters, limit=page.get("limit", 50), offset=page.get("offset", 0))
+    return [int(hit["uid"], 16) for hit in hits]
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("Über den Wolken", "uber"),
+        ("ÜBER", "über"),
+        ("crème brûlée", "creme brulee"),
+        ("creme", "crème"),
+        ("naïve cafe\u0301", "naive café"),
+        ("Ελληνικά", "ελληνικα"),
+        ("Живёт", "живет"),
+        ("東京都に行く", "東京"),
+        ("東京都に行く", "京都"),
+        ("東京都に行く", "行く"),
+        ("東京都に行く", "東京都"),
+        ("東京都に行く", "都"),
+        ("東京都に行く", "く"),
+        ("中国人民银行今天宣布", "银行"),
+        ("สวัสดีชาวโลก", "ชาวโลก"),
+        ("สวัสดีชาวโลก", "โล"),
+        ("서울에서 만나요", "서울"),
+        ("iPhone15の発売", "iphone15の発売"),
+        ("हिन्दी भाषा", "हिन्दी"),
+        ("C++ vector<int>", "vector int"),
+        ("node.js is here", "node.js"),
+        ("don't", "don't"),
+        ("begins with", "beg*"),
+        ("a, green: tea!", '"green tea"'),
+    ],
+)
+def test_found(index: IndexFile, text: str, query: str) -> None:
+    index.apply(Changes([document(1, f"before {text} after"), document(2, "something else")]), {})
+    assert found(index, query) == [1]
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("東京都", "京東"),
+        ("green herbs and tea", '"green tea"'),
+        ("teas", "tea"),
+        ("tea with milk", "tea -milk"),
+        ("tea with milk", 'tea -"with milk"'),
+        ("some text", "labels"),
+    ],
+)
+def test_not_found(index: IndexFile, text: str, query: str) -> None:
+    index.apply(Changes([document(1, text)]), {})
+    assert found(index, query) == []
+
+
+def test_titles_count_more_than_texts_and_the_last_is_first_of_equals(index: IndexFile) -> None:
+    texts = [
+        document(1, "a bridge and many more words about other things " * 5),
+        document(2, "words about other things " * 5, title="The bridge"),
+        document(3, "a bridge and many more words about other things " * 5),
+        *(document(number, "words about other things") for number in range(4, 9)),
+    ]
+    index.apply(Changes(texts), {})
+    assert found(index, "bridge") == [2, 3, 1]
+    assert [found(index, "bridge", limit=1, offset=offset) for offset in range(4)] == [[2], [3], [1], []]
+
+
+def test_a_document_is_replaced_removed_and_left_as_it_is(index: IndexFile) -> None:
+    index.apply(Changes([document(1, "old 東京 words", categories=["a"]), document(2, "words")]), {"cursor": "1"})
+    index.apply(Changes([document(1, "new words", categories=["b"])]), {"cursor": "2"})
+    assert (found(index, "old"), found(index, "東京"), found(index, "new")) == ([], [], [1])
+    assert (found(index, "words", Filters(category="a")), found(index, "words", Filters(category="b"))) == ([], [1])
+    index.apply(Changes([document(1, "new words", categories=["b"])], [f"{2:016x}", f"{9:016x}"]), {"cursor": "3"})
+    assert found(index, "words") == [1]
+    assert (index.count(), index.note("cursor"), index.note("other")) == (1, "3", None)
+    with closing(sqlite3.connect(index.path)) as opened:
+        assert opened.execute("SELECT count(*) FROM words_docsize").fetchone() == (1,)
+        opened.execute("CREATE VIRTUAL TABLE temp.terms USING fts5vocab('main', 'words', 'row')")
+        terms = [term for (term,) in opened.execute("SELECT term FROM terms")]
+    assert {"old", "東京", "京"}.isdisjoint(terms), "no word of the old text is left"
+
+
+def test_since_is_the_time_of_the_fetch_in_whatever_order_articles_came(index: IndexFile) -> None:
+    index.apply(Changes([document(number, "tea") for number in (5, 1, 9, 3, 7)]), {})
+    assert sorted(found(index, "tea", Filters(since=5.0 * DAY_SEC))) == [5, 7, 9]
+    assert sorted(found(index, "tea", Filters(since=5.0 * DAY_SEC + 1))) == [7, 9]
+    assert found(index, "tea", Filters(since=10.0 * DAY_SEC)) == []
+
+
+def test_of_very_many_matches_the_last_stored_are_ranked(index: IndexFile, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite, "CANDIDATES", 3)
+    index.apply(Changes([document(number, "tea") for number in range(1, 9)]), {})
+    assert found(index, "tea") == [8, 7, 6]
+
+
+def test_a_failed_write_changes_nothing(index: IndexFile) -> None:
+    index.apply(Changes([document(1, "tea")]), {"cursor": "1"})
+    bad = document(3, "tea") | {"fetched_ts": "never"}
+    with pytest.raises(TypeError):
+        index.apply(Changes([document(2, "tea"), bad]), {"cursor": "2"})
+    assert (found(index, "tea"), index.note("cursor")) == ([1], "1")
+
+
+def test_a_search_that_takes_too_long_is_interrupted(index: IndexFile, monkeypatch: pytest.MonkeyPatch) -> None:
+    index.apply(Changes([document(number, "tea") for number in range(1, 99)]), {})
+    monkeypatch.setattr(sqlite, "SEARCH_SEC", -1.0)
+    monkeypatch.setattr(sqlite, "_STEPS", 1)
+    with pytest.raises(IndexUnavailable, match="search_too_slow"):
+        found(index, "tea")
+    monkeypatch.undo()
+    assert len(found(index, "tea")) == 50
+
+
+@pytest.fixture(scope="module")
+def one(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexFile]:
+    made = IndexFile(tmp_path_factory.mktemp("index") / "index.sqlite")
+    made.create()
+    made.apply(Changes([document(1, "tea 東京")]), {})
+    yield made
+    made.close()
+
+
+@given(text=st.text(st.one_of(st.characters(), st.sampled_from("\"'*-()^:{}+ANDORNEAR東京水 \0")), max_size=60))
+def test_no_text_is_a_syntax_error(one: IndexFile, text: str) -> None:
+    try:
+        query = read(text)
+    except Refusal:
+        return
+    one.search(query, EVERY, limit=1)
+
+
+@given(parts=st.lists(st.sampled_from(["tea", "東京", "水", "a", "京都に", "ไทย", "x"]), min_size=1, max_size=8))
+def test_each_part_of_a_text_finds_the_text(tmp_path_factory: pytest.TempPathFactory, parts: list[str]) -> None:
+    index = IndexFile(tmp_path_factory.mktemp("index") / "index.sqlite")
+    with closing(index):
+        index.create()
+        index.apply(Changes([document(1, " ".join(parts))]), {})
+        for part in parts:
+            for size in range(1, len(part) + 1) if part != "tea" else (3,):
+                assert found(index, part[:size]) == [1], (parts, part[:size])
