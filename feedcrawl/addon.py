@@ -48,7 +48,7 @@ class Addon:
         config = Config.from_settings(settings)
         derived = {
             "USER_AGENT": user_agent(config.contact),
-            "LOG_LEVEL": config.log_level,
+            "LOG_LEVEL": config.log_level or "INFO",  # in a project of somebody's own, the log is the project's
             "DOWNLOAD_TIMEOUT": config.fetch_timeout_sec,
             "REDIRECT_MAX_TIMES": config.max_redirects,
         }

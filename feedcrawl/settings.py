@@ -51,6 +51,8 @@ NEWSPIDER_MODULE = "feedcrawl.spiders"
 COMMANDS_MODULE = "feedcrawl.commands"
 ADDONS = {"feedcrawl.addon.Addon": 0}  # derives Scrapy's settings from ours and refuses unsafe ones
 
+LOG_LEVEL = globals()["FEEDCRAWL_LOG_LEVEL"] or "WARNING"  # default DEBUG
+
 TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 SCHEDULER = "feedcrawl.crawl.scheduler.FrontierScheduler"
 SCHEDULER_PERSIST = True  # default False: a worker that closes would delete what all share

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from argparse import RawDescriptionHelpFormatter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy.commands import crawl
@@ -11,7 +13,7 @@ from feedcrawl.console.command import WithWork
 from feedcrawl.hints import program
 
 if TYPE_CHECKING:
-    from argparse import Namespace
+    from argparse import ArgumentParser, Namespace
 
 
 class Command(WithWork, crawl.Command):
@@ -22,9 +24,20 @@ class Command(WithWork, crawl.Command):
     default_settings: ClassVar[dict[str, Any]] = {"LOG_INSTALL_ROOT_HANDLER": False}  # ours replaces Scrapy's
     work_module = "feedcrawl.console.operations.crawl"
 
+    def add_options(self, parser: ArgumentParser) -> None:
+        """Scrapy's options, and --verbose; the help lists the arguments of each spider."""
+        super().add_options(parser)
+        parser.add_argument("-v", "--verbose", action="store_true", help="log each poll and each article")
+        if {"-h", "--help"} & set(sys.argv):
+            parser.formatter_class = RawDescriptionHelpFormatter
+            parser.epilog = self.work.spiders_help(self.settings)
+
     def process_options(self, args: list[str], opts: Namespace) -> None:
         """Reads the command line and the settings; an unusable setting ends the program with a sentence."""
         super().process_options(args, opts)
+        assert self.settings is not None
+        if opts.verbose:
+            self.settings.set("FEEDCRAWL_LOG_LEVEL", "INFO", priority="cmdline")
         self.work.prepare(self.settings)
 
     def run(self, args: list[str], opts: Namespace) -> None:

@@ -43,4 +43,9 @@ class ServingSettings:
     log_format: str = setting(
         "console", "console or json", "form of log lines", section="Logs", choices=("console", "json")
     )
-    log_level: str = setting("INFO", "level", "lowest level that is logged", choices=LOG_LEVELS)
+    log_level: str | None = setting(
+        None,
+        "level",
+        "lowest level that is logged; unset: INFO as JSON and into LOG_FILE, WARNING in the form for people",
+        choices=LOG_LEVELS,
+    )

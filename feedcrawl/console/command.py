@@ -4,11 +4,14 @@ only its name, options and help; its work is a module of this package, imported 
 
 from __future__ import annotations
 
+import re
+from difflib import get_close_matches
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
 
 from feedcrawl.console.output import UNUSABLE, say
 from feedcrawl.hints import missing, program
@@ -46,6 +49,14 @@ class WithWork(ScrapyCommand):
         """Scrapy's options; the usage names the program that the user runs."""
         super().add_options(parser)
         parser.usage = f"{program()} {self.name} {self.syntax()}"
+        self._parser = parser
+
+    def process_options(self, args: list[str], opts: Namespace) -> None:
+        """Reads the command line; UsageError for an unknown option, which Scrapy would take for an argument."""
+        for word in args:
+            if word.startswith("--") or re.fullmatch(r"-[A-Za-z].*", word):
+                raise UsageError(unknown_option(word, self._parser), print_help=False)
+        super().process_options(args, opts)
 
 
 class StoreCommand(WithWork):
@@ -71,6 +82,14 @@ class WithoutStores(WithWork):
         super().process_options(args, opts)
         assert self.settings is not None
         without_stores(self.settings)
+
+
+def unknown_option(word: str, parser: ArgumentParser) -> str:
+    """A sentence about an option that does not exist, with the nearest of those that do."""
+    name = word.partition("=")[0]
+    known = [option for action in parser._actions for option in action.option_strings]  # noqa: SLF001 - no public list
+    near = get_close_matches(name, known, n=1, cutoff=0.7)
+    return f"no such option: {name}" + (f"; did you mean {near[0]}?" if near else "")
 
 
 def without_stores(settings: BaseSettings) -> None:

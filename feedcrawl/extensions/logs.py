@@ -103,13 +103,20 @@ def install(settings: BaseSettings) -> None:
 
 
 def level_of(settings: BaseSettings) -> str:
-    """LOG_LEVEL if the operator set it on the command line, else FEEDCRAWL_LOG_LEVEL. ValueError for a bad level."""
+    """LOG_LEVEL if the operator set it on the command line, else FEEDCRAWL_LOG_LEVEL, else the level that fits the
+    reader. ValueError for a bad level.
+    """
     given = (settings.getpriority("LOG_LEVEL") or 0) > SETTINGS_PRIORITIES["project"]
     name = "LOG_LEVEL" if given else "FEEDCRAWL_LOG_LEVEL"
-    level = str(settings[name]).upper()
+    level = str(settings[name] or ("WARNING" if is_for_people(settings) else "INFO")).upper()
     if level not in _LEVELS:
         raise ValueError(f"{name} is {level}, it must be one of {', '.join(_LEVELS)}")
     return level
+
+
+def is_for_people(settings: BaseSettings) -> bool:
+    """True if people read the log as it is written: neither JSON nor a file."""
+    return settings.get("FEEDCRAWL_LOG_FORMAT") != "json" and not settings.get("LOG_FILE")
 
 
 def formatter(settings: BaseSettings, *, colours: bool = False) -> logging.Formatter:

@@ -17,6 +17,8 @@ from scrapy.utils.asyncio import create_looping_call
 
 from feedcrawl import wiring
 from feedcrawl.domain.cadence.reasons import duration
+from feedcrawl.extensions.logs import is_for_people, level_of
+from feedcrawl.extensions.shutdown import reactor
 from feedcrawl.store.redis.errors import StoreUnavailable
 
 if TYPE_CHECKING:
@@ -35,9 +37,12 @@ _POLLS = "feedcrawl/polls/"
 class Progress:
     """Reads the numbers from the crawler's stats, and the waiting articles from the frontier."""
 
-    def __init__(self, crawler: Crawler, console: Console, *, live: bool) -> None:
+    def __init__(self, crawler: Crawler, console: Console, *, live: bool, summed_up: bool) -> None:
+        """`live`: a line of progress; `summed_up`: the table at the end, also without the line."""
         self._crawler = crawler
         self._console = console
+        self._summed_up = summed_up or live
+        self._said_goodbye = False
         self._live: Live | None = None
         if live:
             self._live = Live(
@@ -48,11 +53,13 @@ class Progress:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """The line is live if standard error is a terminal and receives the log in the format for people."""
         settings = crawler.settings
-        quiet = settings.get("FEEDCRAWL_LOG_FORMAT") == "json" or settings.get("LOG_FILE")
-        live = sys.stderr.isatty() and settings.getbool("LOG_ENABLED") and not quiet
-        progress = cls(crawler, Console(stderr=True, highlight=False), live=live)
+        shown = settings.getbool("LOG_ENABLED") and is_for_people(settings)
+        logged = level_of(settings) in ("DEBUG", "INFO")
+        console = Console(stderr=True, highlight=False)
+        progress = cls(crawler, console, live=shown and sys.stderr.isatty(), summed_up=shown and not logged)
         crawler.signals.connect(progress.spider_opened, signals.spider_opened)
         crawler.signals.connect(progress.spider_closed, signals.spider_closed)
+        crawler.signals.connect(progress.engine_started, signals.engine_started)
         return progress
 
     def spider_opened(self) -> None:
@@ -63,20 +70,29 @@ class Progress:
             self._loop = create_looping_call(self._refresh)
             self._loop.start(REFRESH_SEC)
 
+    def engine_started(self) -> None:
+        """A reactor that is stopped while requests are open (a second Ctrl-C) leaves the terminal as it was."""
+        reactor().addSystemEventTrigger("during", "shutdown", self.spider_closed, "stopped at once")
+
     def spider_closed(self, reason: str) -> None:
-        """Ends the live line and prints the table; without a live line, logs the event."""
-        counts = summary(self._crawler.stats.get_stats())
-        if self._live is None:
-            logger.info("crawl_finished", extra={"reason": reason, **counts})
+        """Ends the live line and prints the table, once; logs the event where the log is the record."""
+        if self._said_goodbye:
             return
-        self._loop.stop()
-        sys.stderr = getattr(sys.stderr, "rich_proxied_file", sys.stderr)
-        self._live.stop()
-        self._console.print(table(counts, reason))
+        self._said_goodbye = True
+        counts = summary(self._crawler.stats.get_stats())
+        if self._live is not None:
+            self._loop.stop()
+            sys.stderr = getattr(sys.stderr, "rich_proxied_file", sys.stderr)
+            self._live.stop()
+        if self._summed_up:
+            self._console.print(table(counts, reason))
+        else:
+            logger.info("crawl_finished", extra={"reason": reason, **counts})
 
     def _refresh(self) -> None:
         assert self._live is not None
-        self._live.update(Text(line(summary(self._crawler.stats.get_stats()), self._waiting())), refresh=True)
+        shown = Text(line(summary(self._crawler.stats.get_stats()), self._waiting()), no_wrap=True, overflow="ellipsis")
+        self._live.update(shown, refresh=True)
 
     def _waiting(self) -> int | None:
         """The number of articles that no worker holds; None if the store is unavailable."""
@@ -158,12 +174,11 @@ def summary(stats: Mapping[str, float]) -> Summary:
 
 def line(counts: Summary, waiting: int | None) -> str:
     """The live line."""
-    failures = ", ".join(f"{name} {count}" for name, count in counts["failures"].items())
     parts = (
-        f"{counts['polls']} feeds polled",
+        f"{counts['polls']} polls",
         f"{counts['entries_new']} new entries",
-        f"{counts['articles_stored']} articles stored",
-        f"{counts['articles_failed']} failed" + (f" ({failures})" if failures else ""),
+        f"{counts['articles_stored']} articles",
+        f"{counts['articles_failed']} failed",
         f"{'?' if waiting is None else waiting} waiting",
     )
     return " · ".join(parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import time
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,6 +13,7 @@ from twisted.internet import tcp
 
 from feedcrawl import wiring
 from feedcrawl.domain.frontier.outcome import judge
+from feedcrawl.extensions.logs import is_for_people
 from feedcrawl.telemetry.names import UNRETURNED
 
 if TYPE_CHECKING:
@@ -54,7 +56,7 @@ class Shutdown:
 
     def engine_started(self) -> None:
         """Starts the checks whether the engine is stopping."""
-        _reactor().addSystemEventTrigger("during", "shutdown", self._leave)
+        reactor().addSystemEventTrigger("during", "shutdown", self._leave)
         self._watch.start(LOOK_SEC, now=False)
 
     async def engine_stopped(self) -> None:
@@ -72,6 +74,9 @@ class Shutdown:
         now = time.monotonic()
         if self._stopping_since is None:
             self._stopping_since = now
+            open_requests = len(self._crawler.engine.downloader.active)
+            if open_requests and is_for_people(self._crawler.settings):
+                sys.stderr.write(f"finishing {open_requests} requests; press Ctrl-C again to stop now\n")
         drain_sec = self._wired.config.drain_sec
         if now - self._stopping_since < drain_sec - min(UNWIND_SEC, drain_sec / 3):
             return
@@ -80,15 +85,15 @@ class Shutdown:
             logger.warning("drain_cut", extra={"requests": len(self._crawler.engine.downloader.active)})
         self._cut()  # at each check, since Twisted sends a request again if a reused connection is lost
         if now - self._cut_at > UNWIND_SEC:
-            _reactor().stop()
+            reactor().stop()
 
     def _cut(self) -> None:
         """Ends all downloads; first sets each request's outcome to `shutdown`, so that no host is blamed."""
         for request in self._crawler.engine.downloader.active:
             if lease := request.meta.get("lease"):
                 request.meta["outcome"] = judge("shutdown", task_kind=lease.task.kind)
-        reactor = _reactor()
-        for end in {*reactor.getReaders(), *reactor.getWriters()}:
+        running = reactor()
+        for end in {*running.getReaders(), *running.getWriters()}:
             if isinstance(end, tcp.Client):
                 _abort(end)
 
@@ -111,7 +116,8 @@ def _abort(client: tcp.Client) -> None:
         client.stopConnecting()  # type: ignore[no-untyped-call]
 
 
-def _reactor() -> Any:
+def reactor() -> Any:
+    """The reactor that runs."""
     from twisted.internet import reactor  # noqa: PLC0415 - importing it installs one
 
     return reactor

@@ -160,3 +160,16 @@ def test_the_level_that_an_operator_gives_counts() -> None:
     assert logs.level_of(project) == "WARNING"
     with pytest.raises(ValueError, match="FEEDCRAWL_LOG_LEVEL is LOUD"):
         logs.level_of(settings(FEEDCRAWL_LOG_LEVEL="loud"))
+
+
+@pytest.mark.parametrize(
+    ("given", "level"),
+    [
+        ({}, "WARNING"),
+        ({"FEEDCRAWL_LOG_FORMAT": "json"}, "INFO"),
+        ({"LOG_FILE": "crawl.log"}, "INFO"),
+        ({"FEEDCRAWL_LOG_LEVEL": "ERROR", "FEEDCRAWL_LOG_FORMAT": "json"}, "ERROR"),
+    ],
+)
+def test_without_a_level_the_reader_decides(given: dict[str, str], level: str) -> None:
+    assert logs.level_of(settings(**{"FEEDCRAWL_LOG_LEVEL": None} | given)) == level

@@ -22,6 +22,7 @@ STATS = {
     "downloader/response_bytes": 3456,
     "elapsed_time_seconds": 61.25,
 }
+STATS_MUCH = {"feedcrawl/articles/stored": 9_999_999, "feedcrawl/articles/failed": 99_999}
 COUNTS: dict[str, Any] = {
     "polls": 3,
     "polls_by_result": {"failed": 1, "fetched": 2},
@@ -43,8 +44,7 @@ def test_the_numbers() -> None:
 
 
 def test_the_line() -> None:
-    said = "3 feeds polled · 7 new entries · 4 articles stored · 2 failed (FAIL_HTTP 1, FAIL_TIMEOUT 1) · 9 waiting"
-    assert line(COUNTS, 9) == said
+    assert line(COUNTS, 9) == "3 polls · 7 new entries · 4 articles · 2 failed · 9 waiting"
     assert line(summary({}), None).endswith("0 failed · ? waiting")
 
 
@@ -58,9 +58,36 @@ def test_the_table() -> None:
     assert ["elapsed", "1", "min"] in rows
 
 
-def test_off_a_terminal_there_is_one_closing_event(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_line_fits_a_terminal_of_80_columns() -> None:
+    much = summary({"feedcrawl/polls/fetched": 99_999, "feedcrawl/entries/new": 999_999, **STATS_MUCH})
+    assert len(line(much, 1_000_000)) <= 80
+
+
+def progress_of(**settings: Any) -> Progress:
     stats = SimpleNamespace(get_stats=lambda: STATS)
-    progress = Progress.from_crawler(SimpleNamespace(settings=Settings(), signals=SignalManager(), stats=stats))
+    given = Settings({"FEEDCRAWL_LOG_FORMAT": "console", "FEEDCRAWL_LOG_LEVEL": None, **settings})
+    return Progress.from_crawler(SimpleNamespace(settings=given, signals=SignalManager(), stats=stats))
+
+
+def test_off_a_terminal_people_get_the_table_without_colours(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = progress_of()
+    progress.spider_opened()
+    progress.spider_closed("finished")
+    progress.spider_closed("stopped at once")
+    said = capsys.readouterr().err
+    assert said.count("crawl finished") == 1
+    assert "stopped at once" not in said
+    assert "\x1b" not in said
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"FEEDCRAWL_LOG_LEVEL": "INFO"}, {"FEEDCRAWL_LOG_FORMAT": "json"}, {"LOG_FILE": "crawl.log"}],
+)
+def test_where_the_log_is_the_record_there_is_one_closing_event(
+    caplog: pytest.LogCaptureFixture, settings: dict[str, str]
+) -> None:
+    progress = progress_of(**settings)
     with caplog.at_level(logging.INFO):
         progress.spider_opened()
         progress.spider_closed("finished")

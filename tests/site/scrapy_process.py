@@ -33,8 +33,8 @@ class Run:
 
 
 def clean_environment() -> dict[str, str]:
-    """This process's environment without what would steer the product."""
-    return {
+    """This process's environment without what would steer the product; the log has what tests look for."""
+    return {"FEEDCRAWL_LOG_LEVEL": "INFO"} | {
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("FEEDCRAWL_", "SCRAPY_"))

@@ -6,7 +6,10 @@ import asyncio
 import inspect
 import logging
 from difflib import get_close_matches
+from textwrap import wrap
 from typing import TYPE_CHECKING
+
+from scrapy.spiderloader import SpiderLoader
 
 from feedcrawl.addon import Addon
 from feedcrawl.config import Config
@@ -72,6 +75,16 @@ def _crawl(
         _abandon(task)
         return error
     return task.exception() if task.done() and not task.cancelled() else None
+
+
+def spiders_help(settings: Settings) -> str:
+    """The spiders of a project with their arguments, for the help of the command."""
+    loader = SpiderLoader.from_settings(settings)
+    lines = ["spiders, with their arguments (-a NAME=VALUE):"]
+    for name in sorted(loader.list()):
+        words = " ".join(inspect.cleandoc(loader.load(name).__doc__ or "").split()).removeprefix("Arguments: ")
+        lines += ["", *wrap(words, 78, initial_indent=f"  {name:<10}", subsequent_indent=" " * 12)]
+    return "\n".join(lines)
 
 
 def unknown_argument(spider: type[Spider], given: dict[str, str]) -> str | None:

@@ -109,6 +109,7 @@ class PollEnd:
         details = {
             "feed_id": poll.feed.id,
             "url": poll.feed.subscription.url,
+            "title": poll.feed.subscription.title or poll.feed.polls.title or None,
             "host": poll.lease.task.host,
             "poll_id": poll.poll_id,
             "http_status": poll.status,
