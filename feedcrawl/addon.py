@@ -17,7 +17,9 @@ from feedcrawl.crawl.hardening import check_hardened
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-_THE_PROJECTS_OWN = frozenset({"ADDONS", "BOT_NAME", "COMMANDS_MODULE", "NEWSPIDER_MODULE", "SPIDER_MODULES"})
+_THE_PROJECTS_OWN = frozenset(
+    {"ADDONS", "BOT_NAME", "COMMANDS_MODULE", "LOG_LEVEL", "NEWSPIDER_MODULE", "SPIDER_MODULES"}
+)
 """Settings that say which project this is; the spiders of feedcrawl come beside the project's."""
 _NOT_SETTINGS = frozenset({"TYPE_CHECKING", "PREFIX", "OTHER_PREFIX", "REDIS_ENVIRONMENT"})
 

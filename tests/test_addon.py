@@ -34,7 +34,7 @@ def test_what_follows_from_our_settings() -> None:
 def test_defaults() -> None:
     settings = derived()
     assert settings["USER_AGENT"] == f"feedcrawl/{__version__}"
-    assert (settings.getfloat("DOWNLOAD_TIMEOUT"), settings["LOG_LEVEL"]) == (30, "INFO")
+    assert (settings.getfloat("DOWNLOAD_TIMEOUT"), settings["LOG_LEVEL"]) == (30, "WARNING")
 
 
 def test_scrapys_own_names_win_where_they_are_given() -> None:

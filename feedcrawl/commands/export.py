@@ -30,4 +30,5 @@ class Command(StoreCommand):
         parser.add_argument("--until", metavar="DAY", help="stored on this day or earlier")
         parser.add_argument("--format", metavar="NAME", help="ndjson, csv, parquet; default: as the file is named")
         parser.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
+        parser.add_argument("--bom", action="store_true", help="begin CSV with a byte order mark, for spreadsheets")
         parser.add_argument("--every-version", action="store_true", help="not the last version of each alone")

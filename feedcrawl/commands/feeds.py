@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from feedcrawl.console.command import StoreCommand
+from feedcrawl.domain.subscriptions.sorting import COLUMNS, SHOWN
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -18,8 +19,9 @@ class Command(StoreCommand):
     def syntax(self) -> str:
         """How it is called."""
         return (
-            "[--json] [--sitemaps] [URL|ID…] | --budget | move FEED URL | undo-move|undo-migration FEED"
-            " | set FEED NAME=VALUE… | pause|resume FEED | login FEED USER:PASSWORD|'NAME: VALUE'|@FILE…"
+            "[--category NAME] [--failing] [--sort NAME [--reverse]] [--columns NAME,…] [--json] [--sitemaps] [URL|ID…]"
+            " | --budget | move FEED URL | undo-move|undo-migration FEED | set FEED NAME=VALUE…"
+            " | pause|resume FEED | login FEED USER:PASSWORD|'NAME: VALUE'|@FILE…"
         )
 
     def short_desc(self) -> str:
@@ -27,8 +29,13 @@ class Command(StoreCommand):
         return "List subscribed feeds and watched sitemaps, or those named; move, pause, log in, override their cadence"
 
     def add_options(self, parser: ArgumentParser) -> None:
-        """--json, --budget."""
+        """What is listed, and how."""
         super().add_options(parser)
         parser.add_argument("--budget", action="store_true", help="show the demand of polls and the predicted delay")
+        parser.add_argument("--category", metavar="NAME", help="only the feeds of a category")
+        parser.add_argument("--failing", action="store_true", help="only the feeds whose last poll failed")
+        parser.add_argument("--sort", metavar="NAME", default="feed", help=f"{', '.join(COLUMNS)}")
+        parser.add_argument("--reverse", action="store_true", help="the greatest first")
+        parser.add_argument("--columns", metavar="NAME,…", help=f"of the table: {', '.join(SHOWN)}")
         parser.add_argument("--json", action="store_true", help="a JSON array, or an object if one feed is named")
         parser.add_argument("--sitemaps", action="store_true", help="the watched sitemaps, parts of indexes included")

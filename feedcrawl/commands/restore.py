@@ -17,13 +17,14 @@ class Command(StoreCommand):
 
     def syntax(self) -> str:
         """How it is called."""
-        return "[--accept]"
+        return "[--accept | --again]"
 
     def short_desc(self) -> str:
         """For `scrapy`."""
         return "Subscribe anew on a server that has lost its data, to what the data directory remembers"
 
     def add_options(self, parser: ArgumentParser) -> None:
-        """--accept."""
+        """--accept, --again."""
         super().add_options(parser)
         parser.add_argument("--accept", action="store_true", help="take the server as it is, and restore nothing")
+        parser.add_argument("--again", action="store_true", help="restore what is missing on a server that seems whole")

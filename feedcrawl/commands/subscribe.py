@@ -17,7 +17,7 @@ class Command(StoreCommand):
 
     def syntax(self) -> str:
         """How it is called."""
-        options = "[--category NAME[,NAME…]] [--pick N|all] [--set NAME=VALUE]… [--login LOGIN]…"
+        options = "[--category NAME[,NAME…]] [--pick N|all] [--override NAME=VALUE]… [--login LOGIN]…"
         return f"{options} [--backfill] [--as-is] URL|FILE…"
 
     def short_desc(self) -> str:
@@ -25,13 +25,15 @@ class Command(StoreCommand):
         return "Subscribe to feeds: their URLs or those of pages, files or addresses with a list of them"
 
     def add_options(self, parser: ArgumentParser) -> None:
-        """--category, --pick, --set, --login, --backfill, --as-is."""
+        """--category, --pick, --override, --login, --backfill, --as-is."""
         super().add_options(parser)
         parser.add_argument(
             "--category", metavar="NAME[,NAME…]", default="", help="categories of the subscriptions, comma separated"
         )
         parser.add_argument("--pick", default="", metavar="N|all", help="which of the feeds that a page offers")
-        parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="an override; may repeat")
+        parser.add_argument(
+            "--override", action="append", default=[], metavar="NAME=VALUE", help="an override; may repeat"
+        )
         parser.add_argument(
             "--login",
             action="append",

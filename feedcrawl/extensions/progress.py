@@ -176,7 +176,7 @@ def line(counts: Summary, waiting: int | None) -> str:
     """The live line."""
     parts = (
         f"{counts['polls']} polls",
-        f"{counts['entries_new']} new entries",
+        f"{counts['entries_new']} entries",
         f"{counts['articles_stored']} articles",
         f"{counts['articles_failed']} failed",
         f"{'?' if waiting is None else waiting} waiting",

@@ -91,6 +91,18 @@ def test_parquet_has_types(call: Call, stored: NdjsonFile, tmp_path: Path, monke
     assert (rows["c"]["title"], rows["b"]["fetched_at"]) == ("=1+1", None)
 
 
+def test_the_suffix_names_the_format_and_csv_may_begin_with_a_mark(
+    call: Call, stored: NdjsonFile, tmp_path: Path
+) -> None:
+    assert call("export", "articles", "-o", str(tmp_path / "out.jsonl"))[0] == 0
+    assert {json.loads(line)["uid"] for line in (tmp_path / "out.jsonl").read_text().splitlines()} == set("abcd")
+    assert call("export", "articles", "--bom", "-o", str(tmp_path / "out.csv"))[0] == 0
+    names = (tmp_path / "out.csv").read_bytes().decode().splitlines()[0]
+    assert names == "\ufeff" + ",".join(field.name for field in exports.columns_of("articles"))
+    with pytest.raises(UsageError, match="--bom is for CSV"):
+        call("export", "articles", "--bom")
+
+
 def test_an_export_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
     path = tmp_path / "out.ndjson"
     path.write_text("old")

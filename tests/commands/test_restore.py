@@ -38,6 +38,17 @@ def test_a_server_may_be_taken_as_it_is(call: Call, tmp_path: Path, redis_client
     assert call("feeds", "--json")[:2] == (0, "[]\n")
 
 
+def test_a_server_that_has_its_data_is_left_as_it_is(call: Call, redis_client: redis.Redis) -> None:
+    assert call("subscribe", "http://a.test/feed", "--as-is")[0] == 0
+    assert call("restore", "--accept")[0] == 0
+    before = {key: redis_client.dump(key) for key in redis_client.scan_iter()}
+    code, out, _ = call("restore")
+    assert (code, out.partition(" (")[0]) == (0, "nothing to restore: the server has the data of this directory")
+    assert "1 feeds" in out
+    assert {key: redis_client.dump(key) for key in redis_client.scan_iter()} == before
+    assert call("restore", "--again")[1].endswith("are there again\n")
+
+
 def test_it_takes_no_name(call: Call) -> None:
     with pytest.raises(UsageError):
         call("restore", "file")

@@ -45,8 +45,20 @@ def test_subscribe_feeds_opml_unsubscribe(call: Call, tmp_path: Path) -> None:
     assert json.loads(call("feeds", "--json", feeds[1]["id"])[1]) == feeds[1]
 
     code, out, err = call("feeds")
-    assert [row.split()[0] for row in out.splitlines() if "test" in row] == ["http://a.test/", "https://b.test/feed"]
+    rows = [row.split() for row in out.splitlines() if "test" in row]
+    assert [row[1] for row in rows] == ["http://a.test/", "https://b.test/feed"]
+    assert rows[0][0] == "A"
     assert "never polled" in out
+    for given, urls in (
+        (("--reverse",), ["https://b.test/feed", "http://a.test/"]),
+        (("--category", "News"), ["http://a.test/"]),
+        (("--failing",), []),
+    ):
+        listed = call("feeds", "--columns", "url", *given)[1]
+        assert [row.strip() for row in listed.splitlines() if "test" in row] == urls
+    for option, value in (("--sort", "shoes"), ("--columns", "url,shoes")):
+        with pytest.raises(UsageError, match="shoes"):
+            call("feeds", option, value)
 
     code, out, _ = call("opml")
     assert [feed.url for feed in read_list(out.encode()).feeds] == ["https://b.test/feed", "http://a.test/"][::-1]
@@ -216,7 +228,9 @@ def test_sitemaps_are_listed_explained_and_dropped(call: Call, redis_client: red
 
 
 def test_overrides_of_one_feed(call: Call, redis_client: redis.Redis) -> None:
-    code, out, _ = call("subscribe", "http://a.test/feed", "--as-is", "--set", "push_only=1", "--set", "priority=8")
+    code, out, _ = call(
+        "subscribe", "http://a.test/feed", "--as-is", "--override", "push_only=1", "--override", "priority=8"
+    )
     assert code == 0
     assert call("feeds", "set", out.split()[0], "fixed_interval_sec=600", "push-only=", "priority=")[0] == 0
     (said,) = subscriptions_in(redis_client)

@@ -44,7 +44,7 @@ def test_the_numbers() -> None:
 
 
 def test_the_line() -> None:
-    assert line(COUNTS, 9) == "3 polls · 7 new entries · 4 articles · 2 failed · 9 waiting"
+    assert line(COUNTS, 9) == "3 polls · 7 entries · 4 articles · 2 failed · 9 waiting"
     assert line(summary({}), None).endswith("0 failed · ? waiting")
 
 

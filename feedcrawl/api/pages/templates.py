@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from feedcrawl import __version__
 from feedcrawl.domain.cadence.reasons import duration, in_words
+from feedcrawl.domain.operations.display import shortened
 from feedcrawl.hints import program
 
 if TYPE_CHECKING:
@@ -110,11 +111,7 @@ def short(value: object, longest: int = LONGEST) -> str:
 
 def middle(value: object, longest: int) -> str:
     """A text in one line, cut in its middle: both the host and the end of a URL are seen."""
-    text = short(value, 2 * LONGEST)
-    if len(text) <= longest:
-        return text
-    head = (longest - 1) * 3 // 5
-    return f"{text[:head]}…{text[head + 1 - longest :]}"
+    return shortened(short(value, 2 * LONGEST), longest)
 
 
 def web(value: object) -> str | None:

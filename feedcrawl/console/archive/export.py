@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import sys
 from contextlib import closing
 from datetime import date
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 KINDS = ("articles", "entries")
 INDEX = "cdxj"
 FORMATS = ("ndjson", "csv", "parquet")
+SUFFIXES = {"jsonl": "ndjson", "pq": "parquet"}
+"""Suffixes of files that are another name of a format."""
 
 
 @on(Wiring)
@@ -58,7 +61,15 @@ def _records(wired: Wiring, kind: str, opts: Namespace, since: date | None, unti
     lines = wired.article_lines if kind == "articles" else wired.entry_lines
     stored = exports.records(lines, exports.KEYS[kind], since, until, every_version=opts.every_version)
     found = files.resolved(stored, wired.file_lines)
-    return lambda out: exports.WRITERS[form](found, exports.columns_of(kind), out)
+    if opts.bom and form != "csv":
+        raise UsageError("--bom is for CSV", print_help=False)
+    head = codecs.BOM_UTF8 if opts.bom else b""
+
+    def write(out: BinaryIO) -> int:
+        out.write(head)
+        return exports.WRITERS[form](found, exports.columns_of(kind), out)
+
+    return write
 
 
 def _index(wired: Wiring, opts: Namespace, since: date | None, until: date | None) -> Write:
@@ -77,7 +88,8 @@ def _index(wired: Wiring, opts: Namespace, since: date | None, until: date | Non
 
 
 def _format(given: str | None, output: str | None) -> str:
-    form = given or (Path(output).suffix.lstrip(".") if output else "ndjson")
+    suffix = Path(output).suffix.lstrip(".").lower() if output else "ndjson"
+    form = given or SUFFIXES.get(suffix, suffix)
     if form not in FORMATS:
         raise UsageError(f"--format is one of {', '.join(FORMATS)}, not {form!r}", print_help=False)
     if form == "parquet" and output is None:

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import logging
 import signal
-from typing import TYPE_CHECKING
+import socket
+from typing import TYPE_CHECKING, Final
 
 import uvicorn
 
 from feedcrawl.api.app import create_app
 from feedcrawl.api.limits.connections import server_config
 from feedcrawl.api.requests import WithRequestId
-from feedcrawl.console.output import DONE
+from feedcrawl.console.output import DONE, FAILED, say
 from feedcrawl.console.stores import on
 from feedcrawl.extensions import logs
 from feedcrawl.wiring import Wiring
 
 if TYPE_CHECKING:
     from argparse import Namespace
+
+
+BACKLOG: Final = 2048
+"""Connections that wait to be accepted, as uvicorn has."""
 
 
 @on(Wiring, makes_data=True)
@@ -29,7 +34,15 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:  # noqa: ARG001
     for handler in logging.root.handlers:
         handler.addFilter(WithRequestId())
     _ = wired.source_book  # a sources file that cannot be used stops the start
-    address = {"host": wired.config.api_host, "port": wired.config.api_port}
+    host, port = wired.config.api_host, wired.config.api_port
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listening = socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        say("api", f"nothing can be served at {host} port {port}: {error.strerror or error} (FEEDCRAWL_API_PORT)")
+        return FAILED
     drain_sec = round(wired.config.drain_sec)
-    uvicorn.Server(server_config(create_app(wired), timeout_graceful_shutdown=drain_sec, **address)).run()
+    with listening:
+        config = server_config(create_app(wired), timeout_graceful_shutdown=drain_sec, host=host, port=port)
+        uvicorn.Server(config).run(sockets=[listening])
     return DONE

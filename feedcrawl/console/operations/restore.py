@@ -26,6 +26,13 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
         wired.generation.accept()
         sys.stdout.write("the server is taken as it is\n")
         return DONE
+    if not opts.again and wired.readiness.same_server():
+        feeds, sitemaps = wired.registry.count(), wired.sitemaps.count()
+        sys.stdout.write(
+            f"nothing to restore: the server has the data of this directory ({feeds} feeds, {sitemaps} sitemaps); "
+            "--again restores what is missing all the same\n"
+        )
+        return DONE
     came = wired.snapshots.restore(wired.now())
     sys.stdout.write(f"{came.feeds} feeds, {came.sitemaps} sitemaps and {came.articles} articles are there again\n")
     return DONE

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from feedcrawl.console.output import DONE, UNUSABLE, json_array, say
 from feedcrawl.console.stores import on
 from feedcrawl.console.subscriptions import feed_actions
-from feedcrawl.console.tables import write_table
+from feedcrawl.console.subscriptions.listing import chosen, write_feeds, write_sitemaps
 from feedcrawl.hints import program
 from feedcrawl.services.sites import watched
 from feedcrawl.services.subscriptions import finding
@@ -22,12 +22,6 @@ if TYPE_CHECKING:
     from feedcrawl.domain.sitemaps.state import Watched
     from feedcrawl.domain.subscriptions.published import FeedRecord
     from feedcrawl.domain.subscriptions.sitemap_records import SitemapPublicRecord
-
-
-_COLUMNS: Final = ("feed", "title", "categories", "last result", "last fetch", "next poll", "errors", "id")
-_SITEMAP_COLUMNS: Final = (
-    *("sitemap", "kind", "source", "categories", "urls", "last result", "last fetch", "next poll", "errors", "id"),
-)
 
 
 @on(Stores)
@@ -44,7 +38,7 @@ def run(wired: Stores, args: list[str], opts: Namespace) -> int:
     maps = [(name, watched.find(wired.sitemaps, name)) for name, feed in named if feed is None]
     if not args:
         batches = finding.batches(wired.registry, [], 500)
-        feeds = sorted((feed for batch in batches for feed in batch), key=lambda feed: feed.subscription.url)
+        feeds = chosen((feed for batch in batches for feed in batch), opts)
     bounds = {
         "min_interval_sec": wired.config.min_interval_sec,
         "max_interval_sec": wired.config.max_interval_sec,
@@ -57,17 +51,17 @@ def run(wired: Stores, args: list[str], opts: Namespace) -> int:
         if records or not args:
             sys.stdout.write(json.dumps(records[0]) + "\n" if len(args) == 1 else json_array(records))
     else:
-        _show(wired, shown, sitemaps, whole=not args)
+        _show(wired, shown, sitemaps, opts.columns, whole=not args and not (opts.failing or opts.category))
     unknown = [name for name, each in maps if each is None]
     for name in unknown:
         say("feeds", f"{name} is neither subscribed nor watched; `{program()} feeds` lists feeds and sitemaps")
     return UNUSABLE if unknown else DONE
 
 
-def _show(wired: Stores, feeds: list[FeedRecord], sitemaps: list[Watched], *, whole: bool) -> None:
+def _show(wired: Stores, feeds: list[FeedRecord], sitemaps: list[Watched], columns: str | None, *, whole: bool) -> None:
     """The table of feeds, and that of sitemaps if there are any; of all sitemaps only the roots of their trees."""
     if feeds or not sitemaps:
-        write_table(_COLUMNS, map(_row, feeds))
+        write_feeds(feeds, columns)
     roots = [each for each in wired.sitemaps.all() if not each.sitemap.depth] if whole else sitemaps
     if roots:
         _show_sitemaps(wired, roots, as_json=False)
@@ -79,39 +73,5 @@ def _show_sitemaps(wired: Stores, sitemaps: Iterable[Watched], *, as_json: bool)
     if as_json:
         sys.stdout.write(json_array(shown))
     else:
-        write_table(_SITEMAP_COLUMNS, map(_sitemap_row, shown))
+        write_sitemaps(shown)
     return DONE
-
-
-def _sitemap_row(sitemap: SitemapPublicRecord) -> tuple[object, ...]:
-    schedule, stats = sitemap["schedule"], sitemap["stats"]
-    return (
-        sitemap["url"],
-        sitemap["kind"] or "",
-        sitemap["source"],
-        ", ".join(sitemap["categories"]),
-        stats["last_item_count"] or "",
-        stats["last_result"] or "never polled",
-        _minute(stats["last_fetch_at"]),
-        _minute(schedule["next_at"]) or "now",
-        stats["consecutive_failures"] or "",
-        sitemap["id"],
-    )
-
-
-def _row(feed: FeedRecord) -> tuple[object, ...]:
-    schedule, stats = feed["schedule"], feed["stats"]
-    return (
-        feed["url"],
-        feed["title"],
-        ", ".join(feed["categories"]),
-        "paused" if feed["paused"] else stats["last_result"] or "never polled",
-        _minute(stats["last_fetch_at"]),
-        "" if feed["paused"] else _minute(schedule["next_at"]) or "now",
-        stats["consecutive_failures"] or "",
-        feed["id"],
-    )
-
-
-def _minute(moment: str | None) -> str:
-    return moment[:16].replace("T", " ") + "Z" if moment else ""

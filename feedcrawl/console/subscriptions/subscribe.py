@@ -58,8 +58,8 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
     pages = [] if opts.as_is else [wish for wish in wishes if wish.named]
     choosing = Choosing(opts.pick)
     wishes = choosing.settle(wishes, _look(wired, pages))
-    if opts.set:
-        wishes = registering.with_overrides(wishes, opts.set)
+    if opts.override:
+        wishes = registering.with_overrides(wishes, opts.override)
     if opts.backfill:
         wishes = registering.with_archives(wishes)
     ids = []

@@ -21,6 +21,8 @@ COLUMNS: Final[dict[Column, str]] = {
     "failures": "Failed in a row",
 }
 """The columns by which a list of feeds can be sorted, with their titles."""
+SHOWN: Final = ("title", "url", "category", "result", "fetched", "next", "interval", "errors", "id")
+"""The columns that a table of feeds on a terminal may have."""
 
 
 def _address(feed: Feed) -> str:

@@ -71,6 +71,11 @@ class Connection:
         self._server = server
 
     @property
+    def socket_path(self) -> Path | None:
+        """The socket of the embedded server; None for another server."""
+        return self._server.socket_path if self._server else None
+
+    @property
     def embedded(self) -> bool:
         """True if the client is connected to the embedded server."""
         return self._server is not None
