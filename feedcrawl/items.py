@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.articles.records import MergeRecord
     from feedcrawl.domain.cadence import Decision
     from feedcrawl.domain.entries.identity import Identified
+    from feedcrawl.domain.entries.lineage import KnownEntry
     from feedcrawl.domain.entries.recognition import Sighting
     from feedcrawl.domain.entries.records import EntryAuthors, EntryEnclosures, EntryRawRefs
     from feedcrawl.domain.frontier.tasks import Lease
@@ -113,6 +114,8 @@ class FeedPoll(Poll):
     changed: list[Entry] = field(default_factory=list)
     edited: list[Entry] = field(default_factory=list)
     """Entries that say what they said and yet, by their publisher, were changed: their articles may have been."""
+    deleted: tuple[KnownEntry, ...] = ()
+    """Entries that a complete feed (RFC 5005 section 2) has no longer."""
     known: int = 0
     over_limit: int = 0
     identified: tuple[Identified, ...] = ()

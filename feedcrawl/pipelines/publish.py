@@ -9,8 +9,8 @@ from feedcrawl import wiring
 from feedcrawl.domain.frontier.traces import traceparent
 from feedcrawl.exceptions import LeaseLost
 from feedcrawl.items import Article, FeedPoll
-from feedcrawl.services.articles import publication, tasks
-from feedcrawl.services.subscriptions import lineage, polling
+from feedcrawl.services.articles import publication, tasks, withdrawals
+from feedcrawl.services.subscriptions import lineage
 from feedcrawl.store.redis.connection import in_order
 from feedcrawl.telemetry.tracing import traced
 
@@ -78,7 +78,7 @@ class PublishPipeline:
         if not getattr(item, "ended", False) and not self._leases.confirms(item.lease):
             raise LeaseLost(item.lease)
         cached = isinstance(item, Article) and self._cache(item)
-        events = polling.entry_events(item) if isinstance(item, FeedPoll) else self._article(item, cached=cached)
+        events = self._entries(item) if isinstance(item, FeedPoll) else self._article(item, cached=cached)
         in_order(writes)
         self._stores.events.add(writes, events, traceparent(item.lease.task.payload))
         in_order(writes)
@@ -99,6 +99,11 @@ class PublishPipeline:
         self._stores.articles.cache_page(tasks.page_key(article.url), article.html, self._now().timestamp())
         return True
 
+    def _entries(self, item: FeedPoll) -> list[Event]:
+        found = lineage.entry_events(item)
+        return found + withdrawals.of_entries(item.writes, self._stores.articles, item.feed.id, item.deleted)
+
     def _article(self, item: Article, *, cached: bool) -> list[Event]:
         page = [tasks.webpage_event(item, cached=cached)] if item.html else []
-        return page + publication.told(item, self._stores.joins)
+        withdrawn = withdrawals.of_page(item.writes, self._stores.articles, item)
+        return [*page, *publication.told(item, self._stores.joins), *withdrawn]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import redis
-from documents import page, paragraphs, sitemap
+from documents import page, paragraphs, rss, sitemap
 from jsonschema import Draft202012Validator
 from origin import document, failure, html
 from world import World, entry, feed, good_page, world_in
@@ -28,6 +28,7 @@ SCHEMAS = ROOT / "docs" / "schemas"
 NAMES = sorted(path.stem for path in SCHEMAS.glob("*.json"))
 EVENTS = [name for name in NAMES if name.startswith(("entry_", "new_", "webpage_", "article_", "url_"))]
 EVENTS.remove("article_hash")
+COMPLETE = '<fh:complete xmlns:fh="http://purl.org/syndication/history/1.0"/>'
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(59)
 QUEUED: list[Any] = [
     {"category": "queued", "priority": 9, "again": True},
@@ -67,7 +68,12 @@ def crawl(world: World) -> None:
     queued = [json.dumps({"url": site.serve(f"/q{n}", good_page(f"q{n}")), **item}) for n, item in enumerate(QUEUED)]
     with world.client() as client:
         client.rpush("crawler_queue", *queued, site.serve("/plain", good_page("plain")), "no url")
-    world.crawl("first", world.feeds_file(f"{url} news\n{bare}\n{ill}\n"))
+    kept, lost = (replace(entry(site, name), guid=f"c-{name}") for name in ("kept", "lost"))
+    for each in ("kept", "lost"):
+        site.serve(f"/{each}", good_page(each))
+    complete = [document(rss(entries, head=COMPLETE)) for entries in ([kept, lost], [kept])]
+    whole = site.serve("/complete", *complete)
+    world.crawl("first", world.feeds_file(f"{url} news\n{bare}\n{ill}\n{whole}\n"))
     with world.client() as client:
         client.rpush("crawler_queue", site.url("/plain"))
     world.crawl("second", "now=1")

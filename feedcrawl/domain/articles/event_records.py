@@ -137,3 +137,18 @@ class UrlKnownRecord(TypedDict):
     fetched_at: Annotated[Time | None, About("Time of its last fetch")]
     article_uid: Annotated[Uid | None, About("The stored article, which may be another URL's; null if none is stored")]
     queued_at: Annotated[Time, About("Time at which the URL was queued again")]
+
+
+@record("article_deleted", "article_deleted")
+class ArticleDeletedRecord(TypedDict):
+    """The publisher has withdrawn a stored article; the article stays stored, with the mark `deleted_at`. Event id:
+    article_deleted:<uid>:<at>.
+    """
+
+    uid: Annotated[Uid, About("The uid of the article")]
+    canonical_url: Annotated[WebUrl, About("The article's canonical URL")]
+    why: Annotated[
+        Literal["entry_deleted", "http_410"],
+        About("entry_deleted: its complete feed has the entry no longer; http_410: its page is gone"),
+    ]
+    at: Annotated[Time, About("Time of the poll or of the response")]

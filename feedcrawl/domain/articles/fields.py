@@ -8,6 +8,9 @@ if TYPE_CHECKING:
     from feedcrawl.domain.articles.page_records import FileState
 
 
+DeletedWhy = Literal["entry_deleted", "http_410"]
+
+
 class ArticleFields(TypedDict, total=False):
     """The record of an article or of its failure, in memory: the values of `ArticleHashRecord` with their own types.
 
@@ -48,3 +51,5 @@ class ArticleFields(TypedDict, total=False):
     failure: str | None
     failure_reason: str
     failure_detail: str
+    deleted_at: str
+    deleted_why: DeletedWhy

@@ -79,6 +79,15 @@ class ArticleRecord(TypedDict):
         list[FileState],
         About("Media files, if FEEDCRAWL_MEDIA_FILES is on; the final state of a pending file is in `files/`"),
     ]
+    deleted_at: NotRequired[
+        Annotated[Time, About("Time at which the publisher had withdrawn the article; absent if it has not")]
+    ]
+    deleted_why: NotRequired[
+        Annotated[
+            Literal["entry_deleted", "http_410"],
+            About("entry_deleted: its complete feed has the entry no longer; http_410: its page is gone"),
+        ]
+    ]
 
 
 MergeReason = Literal["canonical", "same_text", "near_text"]
@@ -196,6 +205,15 @@ class ArticleHashRecord(TypedDict):
         Annotated[
             JsonList,
             About("Media files as in [Article](#article), as JSON text; updated when a file is stored or fails"),
+        ]
+    ]
+    deleted_at: NotRequired[
+        Annotated[Time, About("Time at which the publisher had withdrawn the article; absent if it has not")]
+    ]
+    deleted_why: NotRequired[
+        Annotated[
+            Literal["entry_deleted", "http_410"],
+            About("entry_deleted: its complete feed has the entry no longer; http_410: its page is gone"),
         ]
     ]
 

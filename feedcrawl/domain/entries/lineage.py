@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from feedcrawl.domain.json_values import known_fields
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
 
 Rung = Literal["id", "link", "hash"]
 """The origin of an entry's uid: its native id, its canonical link, or a digest of its content."""
@@ -55,7 +58,8 @@ class KnownEntry:
     """The lineage of one entry. Keys are digests (`identity.Identified`); `title_key` is "" for a repeated title.
 
     `revisions` counts the reported changes, the last of them at `revised_at`; `content_hash` and `edited` are those of
-    the last report. Times are aware UTC.
+    the last report. `article`: the uid of the article that a complete feed's entry links. `deleted`: time at which a
+    complete feed had lost the entry (RFC 5005 section 2). Times are aware UTC.
     """
 
     uid: str
@@ -70,6 +74,8 @@ class KnownEntry:
     revisions: int = 0
     revised_at: datetime | None = None
     edited: datetime | None = None
+    article: str | None = None
+    deleted: datetime | None = None
 
     def seen(self, *, id_key: str | None, published: datetime | None, now: datetime) -> KnownEntry:
         """The lineage after one more poll that showed the entry, possibly under another id."""
@@ -79,7 +85,12 @@ class KnownEntry:
             published=published or self.published,
             last_seen=max(now, self.last_seen),
             seen_count=self.seen_count + 1,
+            deleted=None,
         )
+
+    def returned(self, now: datetime) -> KnownEntry:
+        """The lineage of a deleted entry that is shown again with the same content: a revision, so that it is told."""
+        return replace(self, revisions=self.revisions + 1, revised_at=now)
 
     def differs(self, *, content_hash: str, edited: datetime | None) -> bool:
         """True if the content differs from the last report, or `edited` is later than the last known date."""
@@ -119,10 +130,15 @@ class KnownEntry:
         return json.dumps(record, separators=(",", ":"), default=datetime.isoformat, ensure_ascii=False)
 
 
+def withdrawn(known: Iterable[KnownEntry], present: Collection[str], now: datetime) -> tuple[KnownEntry, ...]:
+    """The entries that a complete feed has no longer: not among the uids `present`, and not deleted before."""
+    return tuple(replace(each, deleted=now) for each in known if each.deleted is None and each.uid not in present)
+
+
 def known_from_json(text: str) -> KnownEntry:
     """The lineage from JSON that `to_json` of this or another version wrote."""
     values = known_fields(KnownEntry, json.loads(text))
-    for name in ("published", "first_seen", "last_seen", "revised_at", "edited"):
+    for name in ("published", "first_seen", "last_seen", "revised_at", "edited", "deleted"):
         values[name] = datetime.fromisoformat(values[name]) if values.get(name) else None
     values.setdefault("id_key", None)
     return KnownEntry(**values)

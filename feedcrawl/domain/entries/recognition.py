@@ -121,7 +121,7 @@ def _seen_again(entry: Identified, before: KnownEntry, now: datetime) -> tuple[V
     content = {"content_hash": entry.content_hash, "title_key": entry.title_key}
     revised = lineage.revised(**content, edited=entry.edited, now=now)
     if revised is None:
-        return "known", lineage
+        return ("changed", lineage.returned(now)) if before.deleted else ("known", lineage)
     return "edited" if revised.content_hash == lineage.content_hash else "changed", revised
 
 

@@ -3,7 +3,7 @@
 The JSON Schemas and the tables of docs/data-format.md are generated from these classes.
 """
 
-from typing import Annotated, Literal, TypedDict
+from typing import Annotated, Literal, NotRequired, TypedDict
 
 from feedcrawl.domain.articles.page_records import FileState
 from feedcrawl.domain.schemas import (
@@ -100,6 +100,7 @@ class EntryRecord(TypedDict):
     first_seen: Annotated[Time, About("First poll that showed the entry")]
     last_seen: Annotated[Time, About("Last poll that showed the entry")]
     seen_count: Annotated[Positive, About("Number of polls that showed the entry")]
+    deleted_at: NotRequired[Annotated[Time, About("Time at which a complete feed had the entry no longer")]]
     content_hash: Annotated[
         Sha256, About("SHA-256 of title, summary and content without markup; changes when the visible text changes")
     ]
@@ -142,3 +143,17 @@ class EntryUpdatedRecord(EntryEvent):
     """A known entry whose title, summary or content changed. Event id:
     entry_updated:<feed_id>:<entry_uid>:<content_hash[:16]>.
     """
+
+
+@record("entry_deleted", "entry_deleted")
+class EntryDeletedRecord(TypedDict):
+    """A feed whose document has all of its entries (`fh:complete`, RFC 5005 section 2) has an entry no longer. An entry
+    that comes back is an entry_updated. Event id: entry_deleted:<feed_id>:<entry_uid>:<seen_count>.
+    """
+
+    entry_uid: Annotated[str, About("The entry's name within its feed", minLength=1)]
+    feed_id: Annotated[Uuid, About("The feed")]
+    article_uid: Annotated[Uid | None, About("The article's uid as computed from the link; null without a link")]
+    content_hash: Annotated[Sha256, About("SHA-256 of the visible text of the last version")]
+    last_seen: Annotated[Time, About("Last poll that showed the entry")]
+    deleted_at: Annotated[Time, About("Time of the poll that did not show it")]

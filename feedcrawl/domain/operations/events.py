@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 EventType = Literal[
     "new_entry",
     "entry_updated",
+    "entry_deleted",
     "article_ready",
     "article_updated",
     "article_failed",
     "article_merged",
     "article_unmerged",
+    "article_deleted",
     "webpage_fetched",
     "url_known",
 ]

@@ -115,6 +115,7 @@ class JournalLineRecord(TypedDict):
     new: NotRequired[Annotated[Positive, About("New entries or URLs")]]
     changed: NotRequired[Annotated[Positive, About("Changed entries or URLs")]]
     known: NotRequired[Annotated[Positive, About("Known entries")]]
+    deleted: NotRequired[Annotated[Positive, About("Entries that a complete feed has no longer")]]
     over_limit: NotRequired[Annotated[Positive, About("New entries left for the next poll")]]
     possibly_missed: NotRequired[
         Annotated[bool, About("True if no entry of the last poll is left: some may have come and gone")]

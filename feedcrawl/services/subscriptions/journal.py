@@ -24,6 +24,7 @@ def journal_line(poll: FeedPoll) -> JournalLineRecord:
     line = outcomes.journal_fields(poll, poll.feed.polls.interval_sec) | {
         "new": len(poll.new),
         "changed": len(poll.changed),
+        "deleted": len(poll.deleted),
         "known": poll.known,
         "over_limit": poll.over_limit,
         "possibly_missed": poll.possibly_missed,

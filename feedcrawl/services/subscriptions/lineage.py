@@ -7,9 +7,11 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from feedcrawl.domain.dates import rfc3339
-from feedcrawl.domain.entries.lineage import MAX_TEXT_REVISIONS, IdQuality
+from feedcrawl.domain.entries.lineage import MAX_TEXT_REVISIONS, IdQuality, withdrawn
 from feedcrawl.domain.entries.recognition import Sighting, recognise
 from feedcrawl.domain.errors import Refusal
+from feedcrawl.domain.feeds.formats.reading import MAX_ENTRIES
+from feedcrawl.domain.operations.events import Event, event
 from feedcrawl.domain.subscriptions.moves import is_strange, move_from
 from feedcrawl.items import Entry
 from feedcrawl.services.subscriptions.journal import migration_undone_line
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from feedcrawl.domain.entries.identity import Identified
     from feedcrawl.domain.entries.lineage import KnownEntry
+    from feedcrawl.domain.entries.records import EntryEvent
     from feedcrawl.domain.subscriptions.records import Feed
     from feedcrawl.items import FeedPoll
     from feedcrawl.store.frontier.interface import Frontier
@@ -56,8 +59,20 @@ def tell_apart(poll: FeedPoll, store: Entries) -> None:
         _dismiss(poll)
         return
     poll.possibly_missed = possibly_missed(poll)
+    if _has_all_entries(poll):
+        present = {sighting.uid for sighting in recognition.sightings}
+        poll.deleted = withdrawn(store.lineages(poll.feed.id), present, poll.at)
     by_entry = {id(each.entry): each for each in found}
     poll.waits = any(_waits(sighting, by_entry[id(sighting.entry)]) for sighting in poll.sightings)
+
+
+def _has_all_entries(poll: FeedPoll) -> bool:
+    """True if an entry that is not in the document is no longer in the feed. An empty document deletes nothing: most
+    empty documents are faults.
+    """
+    if poll.parsed is None or not poll.parsed.paging.complete or poll.is_archive or poll.pushed or poll.over_limit:
+        return False
+    return 0 < len(poll.parsed.entries) < MAX_ENTRIES
 
 
 def _is_strange(poll: FeedPoll) -> bool:
@@ -100,11 +115,59 @@ def save(poll: FeedPoll, store: Entries, pipe: Pipeline) -> None:
     again.
     """
     lineages = {sighting.uid: sighting.lineage for sighting in poll.sightings}
+    if poll.parsed is not None and poll.parsed.paging.complete:
+        lineages = {each.uid: _with_article(poll, each) for each in poll.sightings}
+        lineages |= {each.uid: each for each in poll.deleted}
     aliases = {key: sighting.uid for sighting in poll.sightings for key in sighting.aliases}
     store.save(pipe, poll.feed.id, lineages, aliases)
     moved = {each.formerly: each.aliases for each in poll.sightings if each.formerly is not None}
     if moved:
         store.keep_migration(pipe, poll.feed.id, moved)
+
+
+def _with_article(poll: FeedPoll, sighting: Sighting) -> KnownEntry:
+    if sighting.verdict == "known" and sighting.lineage.article is not None:
+        return sighting.lineage
+    values = entry_values(sighting.entry, poll.sources, poll.feed.subscription.source)
+    return replace(sighting.lineage, article=values["article_uid"])
+
+
+def entry_events(poll: FeedPoll) -> list[Event]:
+    """The events new_entry, entry_updated and entry_deleted; the id of an update names the version."""
+    at = rfc3339(poll.at)
+    events = [event("new_entry", f"{e.feed_id}:{e.entry_uid}", entry_data(e, at)) for e in poll.new]
+    events += [
+        event("entry_updated", f"{e.feed_id}:{e.entry_uid}:{e.content_hash[:16]}", entry_data(e, at))
+        for e in poll.changed
+    ]
+    return events + [_deletion(poll.feed.id, each, at) for each in poll.deleted]
+
+
+def _deletion(feed_id: str, entry: KnownEntry, at: str) -> Event:
+    data = {
+        "entry_uid": entry.uid,
+        "feed_id": feed_id,
+        "article_uid": entry.article,
+        "content_hash": entry.content_hash,
+        "last_seen": rfc3339(entry.last_seen),
+        "deleted_at": at,
+    }
+    return event("entry_deleted", f"{feed_id}:{entry.uid}:{entry.seen_count}", data)
+
+
+def entry_data(entry: Entry, at: str) -> EntryEvent:
+    """The data of an entry's event."""
+    return {
+        "entry_uid": entry.entry_uid,
+        "feed_id": entry.feed_id,
+        "published": entry.published,
+        "canonical_link": entry.canonical_link,
+        "title": entry.title,
+        "article_uid": entry.article_uid,
+        "content_hash": entry.content_hash,
+        "raw_refs": [{"fetch_id": ref["fetch_id"]} for ref in entry.raw_refs],
+        "ingested_at": at,
+    }
 
 
 def undo_migration(registry: Registry, store: Entries, frontier: Frontier, feed: Feed, now: datetime) -> None:

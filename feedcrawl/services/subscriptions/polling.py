@@ -17,7 +17,6 @@ from feedcrawl.domain.frontier.traces import TRACE, carried
 from feedcrawl.domain.http import validators
 from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.models import FeedContent, PublisherHints
-from feedcrawl.domain.operations.events import Event, event
 from feedcrawl.domain.push import leases
 from feedcrawl.domain.subscriptions import health
 from feedcrawl.domain.subscriptions.moves import heard, is_settled, move_from
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from feedcrawl.domain.cadence import CadencePolicy, Decision
-    from feedcrawl.domain.entries.records import EntryEvent, EntryRecord, EntryValues
+    from feedcrawl.domain.entries.records import EntryRecord, EntryValues
     from feedcrawl.domain.frontier.payloads import Patch, Payload
     from feedcrawl.domain.frontier.tasks import Again, Task
     from feedcrawl.domain.models import ParsedEntry
@@ -332,31 +331,6 @@ def feed_content(payload: Payload, source: Source | None = None) -> FeedContent 
         image=payload.get("image"),
         full_text=source is not None and source.full_text,
     )
-
-
-def entry_events(poll: FeedPoll) -> list[Event]:
-    """The events new_entry and entry_updated; the id of an update names the version."""
-    at = rfc3339(poll.at)
-    events = [event("new_entry", f"{e.feed_id}:{e.entry_uid}", entry_data(e, at)) for e in poll.new]
-    return events + [
-        event("entry_updated", f"{e.feed_id}:{e.entry_uid}:{e.content_hash[:16]}", entry_data(e, at))
-        for e in poll.changed
-    ]
-
-
-def entry_data(entry: Entry, at: str) -> EntryEvent:
-    """The data of an entry's event."""
-    return {
-        "entry_uid": entry.entry_uid,
-        "feed_id": entry.feed_id,
-        "published": entry.published,
-        "canonical_link": entry.canonical_link,
-        "title": entry.title,
-        "article_uid": entry.article_uid,
-        "content_hash": entry.content_hash,
-        "raw_refs": [{"fetch_id": ref["fetch_id"]} for ref in entry.raw_refs],
-        "ingested_at": at,
-    }
 
 
 def entry_values(parsed: ParsedEntry, sources: Sources, named: str | None = None) -> EntryValues:

@@ -145,4 +145,7 @@ def _now(record: EntryRecord, known: Entries) -> EntryRecord:
     lineage = _lineage(known, record["feed_id"], record["entry_uid"])
     if lineage is None:
         return record
-    return {**record, "last_seen": rfc3339(lineage.last_seen), "seen_count": lineage.seen_count}
+    found: EntryRecord = {**record, "last_seen": rfc3339(lineage.last_seen), "seen_count": lineage.seen_count}
+    if lineage.deleted is not None:
+        found["deleted_at"] = rfc3339(lineage.deleted)
+    return found

@@ -228,6 +228,10 @@ class Articles:
         pipe.hset(key, mapping=fields)
         pipe.expire(key, self._lives.article_sec)
 
+    def mark_deleted(self, pipe: Pipeline, uid: str, at: str, why: str) -> None:
+        """Queues marking a stored article as withdrawn by its publisher; a version stored later has no mark."""
+        pipe.hset(keys.article(uid), mapping={"deleted_at": at, "deleted_why": why})
+
     def index(self, pipe: Pipeline, uid: str, categories: Iterable[str], fetched_ts: float) -> None:
         """Queues adding a stored article to the index by time and to its categories."""
         pipe.zadd(keys.ARTICLE_INDEX, {uid: fetched_ts})

@@ -72,6 +72,10 @@ class Entries:
         text = self._client.hget(self._lineage(feed_id), uid)
         return known_from_json(text) if text else None
 
+    def lineages(self, feed_id: str) -> list[KnownEntry]:
+        """All known entries of a feed, in no order; for feeds whose document has all of their entries."""
+        return [known_from_json(text) for text in self._client.hvals(self._lineage(feed_id))]
+
     def count(self, feed_id: str) -> int:
         """The number of known entries of a feed."""
         return int(self._client.hlen(self._lineage(feed_id)))

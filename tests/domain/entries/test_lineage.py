@@ -10,6 +10,7 @@ from feedcrawl.domain.entries.lineage import (
     IdQuality,
     KnownEntry,
     known_from_json,
+    withdrawn,
 )
 
 NOW = datetime(2024, 5, 6, 7, 8, 9, tzinfo=UTC)
@@ -142,3 +143,13 @@ def polls(quality: IdQuality, *seen: str) -> IdQuality:
 )
 def test_trust_in_ids_goes_fast_and_comes_back_slowly(seen, rule):
     assert polls(IdQuality(), *seen).rule == rule
+
+
+def test_what_a_complete_feed_has_no_longer_is_withdrawn_once_and_may_return():
+    others = [replace(ENTRY, uid=uid) for uid in "23"]
+    gone = withdrawn([ENTRY, *others], {"2", "3"}, NOW + HOUR)
+    assert [(each.uid, each.deleted) for each in gone] == [("1", NOW + HOUR)]
+    assert withdrawn([*gone, *others], {"2", "3"}, NOW + 2 * HOUR) == ()
+    assert known_from_json(gone[0].to_json()) == gone[0]
+    back = gone[0].seen(id_key="id:1", published=None, now=NOW + 3 * HOUR)
+    assert (back.deleted, back.returned(NOW + 3 * HOUR).revisions) == (None, 1)

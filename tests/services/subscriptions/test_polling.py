@@ -16,7 +16,7 @@ from feedcrawl.domain.subscriptions.moves import Move
 from feedcrawl.domain.subscriptions.records import Feed, PollRecord, Subscription
 from feedcrawl.domain.urls import url_uid
 from feedcrawl.items import Entry, FeedPoll
-from feedcrawl.services.subscriptions import polling
+from feedcrawl.services.subscriptions import lineage, polling
 from feedcrawl.services.subscriptions.journal import journal_line, moved_line
 
 NOW = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
@@ -360,7 +360,7 @@ def test_a_task_that_no_feed_made_has_nothing_said() -> None:
 
 
 def test_events_of_entries() -> None:
-    new, updated = polling.entry_events(poll(new=[entry("1")], changed=[entry("2")]))
+    new, updated = lineage.entry_events(poll(new=[entry("1")], changed=[entry("2")]))
     assert (new.type, new.id) == ("new_entry", "new_entry:f:1")
     assert (updated.type, updated.id) == ("entry_updated", f"entry_updated:f:2:{'cd' * 8}")
     assert json.loads(new.data)["ingested_at"] == "2026-11-27T12:00:00.000Z"
