@@ -7,7 +7,7 @@ in a project's settings is all that feedcrawl needs there (docs/embedding.md).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from feedcrawl import __version__
 from feedcrawl import settings as own
@@ -59,7 +59,7 @@ class Addon:
         check_hardened(settings)
 
 
-def project_settings() -> dict[str, Any]:
+def project_settings() -> dict[str, object]:
     """The settings of feedcrawl that another project needs: all of `settings.py` except those that name the project."""
     apart = _THE_PROJECTS_OWN | _NOT_SETTINGS
     return {name: value for name, value in vars(own).items() if name.isupper() and name not in apart}
@@ -70,7 +70,7 @@ def user_agent(contact: str | None) -> str:
     return f"feedcrawl/{__version__} (+{contact})" if contact else f"feedcrawl/{__version__}"
 
 
-def _merge(settings: BaseSettings, name: str, components: dict[str, Any]) -> None:
+def _merge(settings: BaseSettings, name: str, components: dict[str, object]) -> None:
     """Adds entries to a setting that is a mapping; an entry that the project has stays as it is."""
     theirs = dict(settings.getdict(name))
     settings.set(name, {**components, **theirs}, priority=max(settings.getpriority(name) or 0, 15))

@@ -7,7 +7,7 @@ of its task, and the last pipeline ends the task together with all that the item
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from feedcrawl.domain.articles.fields import ArticleFields
 from feedcrawl.domain.sites.owners import Sources
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.articles.records import MergeRecord
     from feedcrawl.domain.cadence import Decision
     from feedcrawl.domain.entries.identity import Identified
-    from feedcrawl.domain.entries.lineage import KnownEntry
+    from feedcrawl.domain.entries.lineage import IdRecord, KnownEntry
     from feedcrawl.domain.entries.recognition import Sighting
     from feedcrawl.domain.entries.records import EntryAuthors, EntryEnclosures, EntryRawRefs
     from feedcrawl.domain.frontier.tasks import Lease
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from feedcrawl.domain.push.protocol import Topic
     from feedcrawl.domain.subscriptions.archives import Step, Walk
     from feedcrawl.domain.subscriptions.records import Feed
+    from feedcrawl.store.disk.raw_index import RawRef
+    from feedcrawl.store.frontier.interface import Signal
+    from feedcrawl.store.redis.client import Pipeline
 
 
 @dataclass
@@ -84,7 +87,7 @@ class Poll:
     outgoing: str | None = field(default=None, kw_only=True)
     """The local address or proxy by which the request left, if one is configured."""
     detail: str = field(default="", kw_only=True)
-    signal: Any = field(default=None, kw_only=True)
+    signal: Signal | None = field(default=None, kw_only=True)
     sources: Sources = field(default_factory=Sources, kw_only=True)
     """The sources whose settings hold for the URLs of the document."""
     decision: Decision | None = field(default=None, kw_only=True)
@@ -106,7 +109,7 @@ class FeedPoll(Poll):
     parsed: ParsedFeed | None = None
     hints: PublisherHints | None = None
     fetch_id: str | None = None
-    raw_ref: Any = None
+    raw_ref: RawRef | None = None
     final_url: str | None = None
     moved_to: str | None = None
     """Where permanent redirects, and no others, led."""
@@ -120,7 +123,7 @@ class FeedPoll(Poll):
     over_limit: int = 0
     identified: tuple[Identified, ...] = ()
     sightings: tuple[Sighting, ...] = ()
-    identity: dict[str, Any] | None = None
+    identity: IdRecord | None = None
     migrated: bool = False
     waits: bool = False
     """Whether a change of some entry is reported later, so that the same document must be read again."""
@@ -142,7 +145,7 @@ class FeedPoll(Poll):
     walk: Walk | None = None
     step: Step | None = None
     """The walk through the feed's archives, and its next step: begun by a poll, gone on with by archive documents."""
-    writes: Any = None
+    writes: Pipeline | None = None
     """Redis commands that the store step queues and the publish step sends, in one round trip."""
     type: Literal["poll"] = "poll"
 
@@ -194,7 +197,7 @@ class Article:
     updated: bool = False
     ended: bool = False
     """Whether the frontier has ended the task already (its fourth site-wide failure)."""
-    writes: Any = None
+    writes: Pipeline | None = None
     type: Literal["article"] = "article"
 
     def __repr__(self) -> str:

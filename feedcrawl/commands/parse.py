@@ -4,7 +4,7 @@ stored.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrapy import Request, Spider
 from scrapy.commands import parse
@@ -30,7 +30,7 @@ class Command(WithoutStores, parse.Command):
             super().set_spidercls(url, opts)
             return
 
-        async def start(spider: Spider) -> AsyncIterator[Any]:
+        async def start(spider: Spider) -> AsyncIterator[object]:
             yield self.prepare_request(spider, Request(url), opts)
 
         self.spidercls = self.work.Reader

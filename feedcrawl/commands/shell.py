@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from scrapy.commands import shell
 
 from feedcrawl.console.command import WithoutStores
@@ -25,6 +23,6 @@ class Command(WithoutStores, shell.Command):
         )
         return f"{super().long_desc()} {helpers}"
 
-    def update_vars(self, vars: dict[str, Any]) -> None:  # noqa: A002 - Scrapy's signature
+    def update_vars(self, vars: dict[str, object]) -> None:  # noqa: A002 - Scrapy's signature
         """Adds the helpers."""
         vars.update({name: getattr(self.work, name) for name in ("extract", "explain", "entries")})

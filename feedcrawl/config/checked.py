@@ -35,10 +35,10 @@ TIME_LIMITS = (
 class Settings(Protocol):
     """The part of Scrapy's settings that `Config` reads."""
 
-    def get(self, name: Any, default: Any = None) -> Any:
+    def get(self, name: str, default: object = None) -> object:
         """The raw value of a setting."""
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[object]:
         """The names of all settings."""
 
 

@@ -8,7 +8,7 @@ import re
 from difflib import get_close_matches
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
@@ -67,7 +67,7 @@ class StoreCommand(WithWork):
 
     requires_project = True
     requires_crawler_process = False
-    default_settings: ClassVar[dict[str, Any]] = {}
+    default_settings: ClassVar[dict[str, object]] = {}
 
     def run(self, args: list[str], opts: Namespace) -> None:
         """Runs the work."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.secrets import without_secrets
 from feedcrawl.hints import program
@@ -31,12 +31,12 @@ def write(*lines: str) -> None:
         sys.stdout.write(f"{printable(line)}\n")
 
 
-def json_array(values: Iterable[Any]) -> str:
+def json_array(values: Iterable[object]) -> str:
     """A JSON array, one value per line."""
     return "[" + ",\n".join(map(json.dumps, values)) + "]\n"
 
 
-def brief(value: Any, longest: int) -> str:
+def brief(value: object, longest: int) -> str:
     """The JSON of a value, of at most so many characters."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= longest else f"{text[: longest - 1]}…"

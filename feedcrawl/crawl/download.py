@@ -9,7 +9,7 @@ length of a body, Twisted believes one of them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from scrapy.core.downloader.handlers.http11 import (
     HTTP11DownloadHandler,
@@ -32,6 +32,10 @@ from feedcrawl.rendering import renderer
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Request, Response
+    from twisted.internet.defer import Deferred
+    from twisted.web._newclient import Request as TwistedRequest
+    from twisted.web.client import HTTPConnectionPool
+    from twisted.web.iweb import IResponse
 
     from feedcrawl.domain.sites.outgoing import Route
 
@@ -83,7 +87,7 @@ class LimitedProtocol(_LenientHTTP11ClientProtocol):
 
     _header_bytes = 0
 
-    def request(self, request: Any) -> Any:
+    def request(self, request: TwistedRequest) -> Deferred[IResponse]:
         """Restart the count for each response of the connection."""
         self._header_bytes = 0
         answered = super().request(request)
@@ -111,7 +115,7 @@ class LimitedHeaders:
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)  # type: ignore[call-arg]
-        self._pool: Any
+        self._pool: HTTPConnectionPool
         self._pool._factory = _LimitedFactory  # noqa: SLF001 - as Scrapy's handler itself does
 
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from io import BytesIO
 
+    from feedcrawl.domain.json_values import Json, JsonObject
+
 _COLUMNS: Final = (
     "type", "uid", "entry_uid", "feed_id", "url", "feed_url", "canonical_url", "canonical_link", "title", "published",
     "updated", "category", "categories", "authors", "language", "abstract", "clean_text", "summary", "content",
@@ -38,7 +40,7 @@ _ARTICLE: Final = (
 _CONTROL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def records(item: Any) -> Iterator[dict[str, Any]]:
+def records(item: object) -> Iterator[JsonObject]:
     """The records that an item is exported as, with plain values only."""
     if isinstance(item, FeedPoll):
         for entry in (*item.new, *item.changed):
@@ -47,14 +49,18 @@ def records(item: Any) -> Iterator[dict[str, Any]]:
         if item.status == "success" and item.merged_into is None:
             yield _with_type("article", item.record)
     else:
-        yield plain(ItemAdapter(item).asdict())
+        yield _plain_object(ItemAdapter(item).asdict())
 
 
-def _with_type(kind: str, record: Mapping[str, object]) -> dict[str, Any]:
-    return {"type": kind, **plain({name: value for name, value in record.items() if name != "type"})}
+def _with_type(kind: str, record: Mapping[str, object]) -> JsonObject:
+    return {"type": kind, **_plain_object({name: value for name, value in record.items() if name != "type"})}
 
 
-def plain(value: object) -> Any:
+def _plain_object(record: Mapping[str, object]) -> JsonObject:
+    return {str(name): plain(each) for name, each in record.items()}
+
+
+def plain(value: object) -> Json:
     """A value in JSON form: times as RFC 3339, bytes as text or else base64, sets as lists, lone surrogates
     replaced.
     """
@@ -69,7 +75,7 @@ def plain(value: object) -> Any:
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, dict):
-        return {str(name): plain(each) for name, each in value.items()}
+        return _plain_object(value)
     if isinstance(value, (list, tuple)):
         return [plain(each) for each in value]
     if isinstance(value, (set, frozenset)):
@@ -87,7 +93,7 @@ def _text(value: bytes) -> str:
 class JsonLinesExporter(exporters.JsonLinesItemExporter):
     """One JSON object per line."""
 
-    def export_item(self, item: Any) -> None:
+    def export_item(self, item: object) -> None:
         """Write the item's records."""
         for record in records(item):
             super().export_item(record)
@@ -96,7 +102,7 @@ class JsonLinesExporter(exporters.JsonLinesItemExporter):
 class JsonExporter(exporters.JsonItemExporter):
     """One JSON array."""
 
-    def export_item(self, item: Any) -> None:
+    def export_item(self, item: object) -> None:
         """Write the item's records."""
         for record in records(item):
             super().export_item(record)
@@ -105,7 +111,7 @@ class JsonExporter(exporters.JsonItemExporter):
 class XmlExporter(exporters.XmlItemExporter):
     """XML; characters that XML 1.0 cannot express become U+FFFD."""
 
-    def export_item(self, item: Any) -> None:
+    def export_item(self, item: object) -> None:
         """Write the item's records."""
         for record in records(item):
             super().export_item(_for_xml(record))
@@ -120,7 +126,7 @@ class CsvExporter(exporters.CsvItemExporter):
         super().__init__(file, **kwargs)
         self._ours = not self.fields_to_export
 
-    def export_item(self, item: Any) -> None:
+    def export_item(self, item: object) -> None:
         """Write the item's records."""
         for record in records(item):
             if self._ours and record.get("type") in ("entry", "article"):
@@ -133,7 +139,7 @@ def columns() -> list[str]:
     return list(dict.fromkeys((*_COLUMNS, *_ARTICLE, *(field.name for field in fields(Entry)))))
 
 
-def _for_xml(value: object) -> Any:
+def _for_xml(value: Json) -> Json:
     if isinstance(value, str):
         return _CONTROL.sub("\ufffd", value)
     if isinstance(value, dict):

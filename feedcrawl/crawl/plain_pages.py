@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrapy.spidermiddlewares.httperror import HttpError
 from scrapy.utils.request import request_from_dict
@@ -48,7 +48,7 @@ class PlainPages:
         request.errback = partial(self._failed, request.errback)
         return request
 
-    def _failed(self, errback: Callable[[Failure], Any] | None, failure: Failure) -> Any:
+    def _failed(self, errback: Callable[[Failure], object] | None, failure: Failure) -> object:
         request: Request = failure.request  # type: ignore[attr-defined]
         lease: Lease = request.meta["lease"]
         assert failure.value is not None

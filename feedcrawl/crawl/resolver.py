@@ -13,7 +13,7 @@ import logging
 from collections import OrderedDict
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from twisted.internet.address import IPv4Address, IPv6Address
 from twisted.internet.interfaces import IHostnameResolver, IHostResolution, IResolutionReceiver
@@ -80,7 +80,7 @@ class _Answers:
         self._done: Callable[[tuple[str, ...]], None] | None = done
         self._found: dict[str, None] = {}
 
-    def resolutionBegan(self, resolutionInProgress: Any) -> None:
+    def resolutionBegan(self, resolutionInProgress: object) -> None:
         pass
 
     def addressResolved(self, address: object) -> None:
@@ -150,6 +150,14 @@ class _Cache:
             self._answers.popitem(last=False)
 
 
+class _Receiver(Protocol):
+    """IResolutionReceiver, whose zope methods are declared without `self`."""
+
+    def resolutionBegan(self, resolutionInProgress: object) -> None: ...
+    def addressResolved(self, address: object) -> None: ...
+    def resolutionComplete(self) -> None: ...
+
+
 @implementer(IHostnameResolver)
 class PublicResolver:
     """Resolves names to public addresses and to those of the networks that the operator opened; others raise
@@ -162,7 +170,7 @@ class PublicResolver:
 
     def __init__(
         self,
-        reactor: Any,
+        reactor: Any,  # zope interfaces declare methods without `self`, which mypy cannot call
         *,
         opened: Sequence[Network] = (),
         hosts: HostsFile | None = None,
@@ -197,7 +205,7 @@ class PublicResolver:
 
     def resolveHostName(
         self,
-        resolutionReceiver: Any,
+        resolutionReceiver: _Receiver,
         hostName: str,
         portNumber: int = 0,
         addressTypes: Sequence[type] | None = None,

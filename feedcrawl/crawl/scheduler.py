@@ -11,7 +11,7 @@ import gc
 import logging
 import time
 from collections import deque
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from scrapy.utils.asyncio import call_later, create_looping_call
 from scrapy.utils.defer import _schedule_coro
@@ -123,8 +123,8 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         """Accept a request from the engine; False if the request is dropped.
 
         A request whose turn has come goes to the downloader. A request with a lease is a continuation (a redirect on
-        the same host) and waits for the host's turn. Any other request is a new task; while the store is away, the task
-        is kept.
+        the same host) and waits for the host's turn. Every other request is a new task, which is kept
+        while the store is away.
         """
         lease: Lease | None = request.meta.get("lease")
         if lease is None:
@@ -372,9 +372,9 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         self._count("failed")
         call_later(0, self._close_spider, reason)
 
-    def _close_spider(self, reason: str) -> Any:
+    def _close_spider(self, reason: str) -> None:
         assert self._crawler.engine is not None
-        return _schedule_coro(self._crawler.engine.close_spider_async(reason=reason))
+        _schedule_coro(self._crawler.engine.close_spider_async(reason=reason))
 
     def _count(self, what: str) -> None:
         assert self.stats is not None

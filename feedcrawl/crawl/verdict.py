@@ -8,7 +8,7 @@ too.
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from feedcrawl.crawl.failures import failure_name
 from feedcrawl.domain.frontier.outage import OF_THE_WAY
@@ -127,7 +127,7 @@ class Verdicts:
         if released.domain_before != released.domain_after:
             self._circuit("domain_circuit", released.domain_after, {"domain": site_of(lease.task.host)})
 
-    def _circuit(self, what: str, state: str, told: dict[str, Any]) -> None:
+    def _circuit(self, what: str, state: str, told: dict[str, object]) -> None:
         self._stats.inc_value(f"feedcrawl/{what}/{state}")
         event = f"{what}_{state}"
         logger.log(logging.WARNING if state == "open" else logging.INFO, event, extra=told)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from scrapy import signals
 
@@ -62,7 +62,7 @@ class Periodic:
             await asyncio.sleep(wait_sec)
 
 
-async def to_its_end(function: Callable[..., T], *args: Any) -> T:
+async def to_its_end(function: Callable[..., T], *args: object) -> T:
     """Runs a function in a thread; waits for its end even if the extension is stopped meanwhile."""
     work = asyncio.ensure_future(asyncio.to_thread(function, *args))
     try:

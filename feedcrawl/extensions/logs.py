@@ -14,7 +14,7 @@ import logging
 import re
 import sys
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self, TextIO
 
 from scrapy import signals
 from scrapy.settings import SETTINGS_PRIORITIES
@@ -71,7 +71,7 @@ class Logs:
             handler.setFormatter(self._formatter)
 
 
-class _Stderr(logging.StreamHandler[Any]):
+class _Stderr(logging.StreamHandler[TextIO]):
     """Writes to the current `sys.stderr`, so that the progress line stays below the log."""
 
     def emit(self, record: logging.LogRecord) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from prometheus_client import CollectorRegistry
 from scrapy import signals
@@ -88,7 +88,7 @@ class Metrics:
         """Observes the size of the body, as received (compressed)."""
         self._histograms.observe(names.CONTENT_BYTES, len(response.body), _kind(request))
 
-    def item_scraped(self, item: Any) -> None:
+    def item_scraped(self, item: object) -> None:
         """Observes how closely a poll kept its chosen interval."""
         if not isinstance(item, FeedPoll) or item.is_archive or item.pushed:
             return
@@ -96,7 +96,7 @@ class Metrics:
         if ratio is not None:
             self._histograms.observe(names.INTERVAL_RATIO, ratio)
 
-    def parsed(self, function: str, outcome: Done[Any] | Failed) -> None:
+    def parsed(self, function: str, outcome: Done[object] | Failed) -> None:
         """Observes the duration of a child process's parse, and counts its failure."""
         self._histograms.observe(names.PARSE_SECONDS, outcome.seconds, function)
         if isinstance(outcome, Failed):

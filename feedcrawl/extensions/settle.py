@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from scrapy import signals
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from twisted.python.failure import Failure
+
+    from feedcrawl.domain.frontier.tasks import Lease
 
 
 logger = logging.getLogger(__name__)
@@ -43,7 +45,7 @@ class Settle:
         crawler.signals.connect(extension.spider_error, signals.spider_error)
         return extension
 
-    def item_error(self, item: Any, failure: Failure) -> None:
+    def item_error(self, item: object, failure: Failure) -> None:
         """Gives back the task of an item whose pipeline raised."""
         self._settle(getattr(item, "lease", None), failure, "pipeline_failed")
 
@@ -52,7 +54,7 @@ class Settle:
         request = getattr(failure, "request", None) or getattr(response, "request", None)
         self._settle(request.meta.get("lease") if request is not None else None, failure, "callback_failed")
 
-    def _settle(self, lease: Any, failure: Failure, reason: str) -> None:
+    def _settle(self, lease: Lease | None, failure: Failure, reason: str) -> None:
         self._wired.readiness.note(failure.value)
         away = isinstance(failure.value, (StoreUnavailable, DiskUnavailable))
         self._stats.inc_value(f"feedcrawl/{'unavailable' if away else 'failed'}/{reason}")

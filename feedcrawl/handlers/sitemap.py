@@ -9,7 +9,7 @@ import logging
 import random
 import re
 import time
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from scrapy import Request
 
@@ -191,7 +191,7 @@ class SitemapTasks(Answers):
     def _log(self, poll: SitemapPoll) -> None:
         decision, news = poll.decision, poll.news or News("")
         assert decision is not None
-        details: dict[str, Any] = {
+        details: dict[str, object] = {
             "sitemap_id": poll.watched.id,
             "url": poll.sitemap.url,
             "host": poll.lease.task.host,

@@ -15,7 +15,7 @@ from feedcrawl.domain.http.framing import is_complete
 from feedcrawl.exceptions import BodyRefused
 
 if TYPE_CHECKING:
-    from typing import Any, Self
+    from typing import Self
 
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -127,7 +127,7 @@ def _with_body(response: Response, body: bytes) -> Response:
     headers = response.headers.copy()
     headers.pop("Content-Encoding", None)
     kind = responsetypes.from_args(headers=headers, url=response.url, body=body)
-    named: dict[str, Any] = {"encoding": None} if issubclass(kind, TextResponse) else {}
+    named: dict[str, object] = {"encoding": None} if issubclass(kind, TextResponse) else {}
     return response.replace(cls=kind, body=body, headers=headers, **named)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from scrapy import Request
 
@@ -31,7 +31,7 @@ class LeaseMiddleware:
         """Shares the crawler's leases."""
         return cls(wiring.of(crawler).leases)
 
-    async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    async def process_spider_output(self, response: Response, result: AsyncIterator[object]) -> AsyncIterator[object]:
         """Yields the output unchanged, then ends the task."""
         lease = response.meta.get("lease")
         async for each in result:

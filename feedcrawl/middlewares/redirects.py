@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["HopElsewhere", "RedirectMiddleware", "RedirectRefused"]
 
-# Headers that every request of ours has. Any other header may be a credential or a validator of one origin (Fetch
+# Headers that every request of ours has. Every other header may be a credential or a validator of one origin (Fetch
 # Standard 4.4 drops only Authorization; lists of headers to drop led to CVE-2024-3574 and similar faults).
 SAFE_HEADERS = ("User-Agent", "Accept", "Accept-Language", "Accept-Encoding")
 

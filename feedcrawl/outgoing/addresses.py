@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from typing import Any
+from typing import TYPE_CHECKING
 
 from feedcrawl.exceptions import AddressRefused
+
+if TYPE_CHECKING:
+    from twisted.internet.address import IPv4Address, IPv6Address
 
 
 class _Answer:
@@ -16,10 +19,10 @@ class _Answer:
         self.addresses: asyncio.Future[tuple[str, ...]] = asyncio.get_running_loop().create_future()
         self._found: list[str] = []
 
-    def resolutionBegan(self, resolutionInProgress: Any) -> None:  # noqa: N802, N803 - Twisted's interface
+    def resolutionBegan(self, resolutionInProgress: object) -> None:  # noqa: N802, N803 - Twisted's interface
         """Nothing to do: the resolver limits the time of a lookup itself."""
 
-    def addressResolved(self, address: Any) -> None:  # noqa: N802
+    def addressResolved(self, address: IPv4Address | IPv6Address) -> None:  # noqa: N802
         """Keep an address, or the refusal that reading the address raises."""
         try:
             self._found.append(address.host)

@@ -114,7 +114,7 @@ def _main_without_origin() -> Iterator[None]:
     """A child is told to import the main module again if that says where it came from; no setting prevents it."""
     with _main_mutex:
         names = vars(sys.modules["__main__"])
-        origin: dict[str, Any] = {name: names.pop(name) for name in ("__file__", "__spec__") if name in names}
+        origin: dict[str, object] = {name: names.pop(name) for name in ("__file__", "__spec__") if name in names}
         names["__spec__"] = None
         try:
             yield

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from feedcrawl import wiring
 from feedcrawl.exceptions import LeaseLost
@@ -26,7 +26,7 @@ class CanonicalizePipeline:
         """Shares the crawler's leases."""
         return cls(wiring.of(crawler).leases)
 
-    def process_item(self, item: Any) -> Any:
+    def process_item(self, item: object) -> object:
         """The item; an article has its canonical URL and uid. Raises LeaseLost."""
         lease = getattr(item, "lease", None)
         if lease is not None and not getattr(item, "ended", False) and not self._leases.confirms(lease):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from feedcrawl import wiring
 from feedcrawl.exceptions import LeaseLost
@@ -37,7 +37,7 @@ class CommitPipeline:
         return cls(polls, ArticleEnd(leases, series, tracer, count), leases=leases, tracer=tracer)
 
     @traced("commit")
-    async def process_item(self, item: Any) -> Any:
+    async def process_item(self, item: object) -> object:
         """The item, its task ended or rescheduled; raises LeaseLost."""
         if isinstance(item, (FeedPoll, Article)):
             ended = await (self._polls.end(item) if isinstance(item, FeedPoll) else self._articles.end(item))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from feedcrawl import wiring
 from feedcrawl.items import Article, FeedPoll
@@ -39,7 +39,7 @@ class DedupePipeline:
         return cls(wired.entries, wired.joins, tracer=wired.tracer)
 
     @traced("dedupe")
-    async def process_item(self, item: Any) -> Any:
+    async def process_item(self, item: object) -> object:
         """The item, its new and changed entries separated from the known ones."""
         if isinstance(item, FeedPoll) and item.parsed is not None:
             async with self._turn:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from feedcrawl import wiring
 from feedcrawl.exceptions import LeaseLost
@@ -61,7 +61,7 @@ class DiskPipeline:
         )
 
     @traced("disk")
-    def process_item(self, item: Any) -> Any:
+    def process_item(self, item: object) -> object:
         """The item, written to disk. Raises DiskUnavailable and LeaseLost."""
         if isinstance(item, (FeedPoll, Article)):
             self._files.attach(item)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from feedcrawl import wiring
 from feedcrawl.domain.frontier.traces import traceparent
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from feedcrawl.services.frontier.leases import Leases
     from feedcrawl.store.articles.records import Articles
     from feedcrawl.store.operations.streams import Events
+    from feedcrawl.store.redis.client import Pipeline
     from feedcrawl.store.subscriptions.entries import Entries
     from feedcrawl.telemetry.tracing import Tracer
 
@@ -70,15 +71,17 @@ class PublishPipeline:
         return cls(stores, wired.leases, caches_pages=cached, now=wired.now, tracer=wired.tracer)
 
     @traced("events")
-    def process_item(self, item: Any) -> Any:
+    def process_item(self, item: object) -> object:
         """The item, published. Raises LeaseLost."""
-        writes = getattr(item, "writes", None)
-        if writes is None:
+        if not isinstance(item, (FeedPoll, Article)) or item.writes is None:
             return item
-        if not getattr(item, "ended", False) and not self._leases.confirms(item.lease):
+        writes = item.writes
+        if not (isinstance(item, Article) and item.ended) and not self._leases.confirms(item.lease):
             raise LeaseLost(item.lease)
-        cached = isinstance(item, Article) and self._cache(item)
-        events = self._entries(item) if isinstance(item, FeedPoll) else self._article(item, cached=cached)
+        if isinstance(item, FeedPoll):
+            events = self._entries(writes, item)
+        else:
+            events = self._article(writes, item, cached=self._cache(item))
         in_order(writes)
         self._stores.events.add(writes, events, traceparent(item.lease.task.payload))
         in_order(writes)
@@ -99,11 +102,11 @@ class PublishPipeline:
         self._stores.articles.cache_page(tasks.page_key(article.url), article.html, self._now().timestamp())
         return True
 
-    def _entries(self, item: FeedPoll) -> list[Event]:
+    def _entries(self, writes: Pipeline, item: FeedPoll) -> list[Event]:
         found = lineage.entry_events(item)
-        return found + withdrawals.of_entries(item.writes, self._stores.articles, item.feed.id, item.deleted)
+        return found + withdrawals.of_entries(writes, self._stores.articles, item.feed.id, item.deleted)
 
-    def _article(self, item: Article, *, cached: bool) -> list[Event]:
+    def _article(self, writes: Pipeline, item: Article, *, cached: bool) -> list[Event]:
         page = [tasks.webpage_event(item, cached=cached)] if item.html else []
-        withdrawn = withdrawals.of_page(item.writes, self._stores.articles, item)
+        withdrawn = withdrawals.of_page(writes, self._stores.articles, item)
         return [*page, *publication.told(item, self._stores.joins), *withdrawn]

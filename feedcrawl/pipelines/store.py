@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from feedcrawl import wiring
 from feedcrawl.items import Article, FeedPoll
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from feedcrawl.services.articles.joins import Joins
     from feedcrawl.services.frontier.leases import Leases
     from feedcrawl.store.articles.records import Articles
-    from feedcrawl.store.redis.client import Client
+    from feedcrawl.store.redis.client import Client, Pipeline
     from feedcrawl.telemetry.tracing import Tracer
 
 
@@ -58,29 +58,29 @@ class StorePipeline:
         )
 
     @traced("store")
-    def process_item(self, item: Any) -> Any:
+    def process_item(self, item: object) -> object:
         """The item. A poll's tasks are enqueued before its lineages are saved: known entries are not enqueued."""
         if isinstance(item, FeedPoll) and item.parsed is not None:
             item.writes = self._client.pipeline(transaction=False)
-            self._entries(item)
+            self._entries(item, item.writes)
         elif isinstance(item, Article):
             item.writes = self._client.pipeline(transaction=False)
-            publication.queue(item, self._articles, self._joins)
+            publication.queue(item.writes, item, self._articles, self._joins)
             if item.merged_into == item.uid:
                 for task in self._joins.edited_as_well(item.lease.task, item.uid):
                     self._leases.push([task], again="edited")
         return item
 
-    def _entries(self, poll: FeedPoll) -> None:
+    def _entries(self, poll: FeedPoll, pipe: Pipeline) -> None:
         tasks = list(polling.entry_tasks(poll))
         categories = poll.feed.subscription.categories
         store = self._articles
         for task, _ in tasks:
-            store.want(poll.writes, task.id, categories)
+            store.want(pipe, task.id, categories)
         links = list({entry.canonical_link for entry in poll.new if entry.canonical_link and entry.article_uid})
         for category in categories:
-            store.category_links(poll.writes, category, links)
-        poll.writes.execute()
+            store.category_links(pipe, category, links)
+        pipe.execute()
         if tasks:
             pushed = self._leases.push_each((task, 0.0, again) for task, again in tasks)
             known = [task.id for (task, _), answer in zip(tasks, pushed, strict=True) if answer == "known"]

@@ -261,7 +261,7 @@ class Renderer:
         if not run.open:
             self._later(run.close())
 
-    def _later(self, ending: Coroutine[Any, Any, None]) -> None:
+    def _later(self, ending: Coroutine[object, None, None]) -> None:
         task = asyncio.ensure_future(ending)
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)

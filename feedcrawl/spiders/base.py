@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from scrapy import Spider, signals
 from scrapy.exceptions import StopDownload
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+    from scrapy.http.headers import Headers
 
     from feedcrawl.domain.frontier.tasks import Lease
     from feedcrawl.items import FeedPoll
@@ -68,7 +69,7 @@ class FrontierSpider(Spider):
     wired: Wiring
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+    def from_crawler(cls, crawler: Crawler, *args: object, **kwargs: object) -> Self:
         """The spider with the crawler's wiring."""
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.wired = wiring.of(crawler)
@@ -84,7 +85,7 @@ class FrontierSpider(Spider):
         if self.wired.config.contact is None:
             logger.warning("no_contact", extra={"detail": "publishers cannot reach you: set FEEDCRAWL_CONTACT"})
 
-    async def start(self) -> AsyncIterator[Any]:
+    async def start(self) -> AsyncIterator[object]:
         """Run `begin`; the requests themselves come from the frontier.
 
         While the server is away, wait and run `begin` again, since all of it may be repeated; the scheduler logs the
@@ -94,7 +95,7 @@ class FrontierSpider(Spider):
         while not await self._begun():
             await asyncio.sleep(BEGIN_AGAIN_SEC)
         self.wired.leases.on_change(0)
-        nothing: tuple[Any, ...] = ()
+        nothing: tuple[object, ...] = ()
         for each in nothing:
             yield each
 
@@ -151,7 +152,7 @@ class FrontierSpider(Spider):
         handler = self.handlers.get(lease.task.kind)
         return handler is None or handler.goes_on(request, lease)
 
-    def stop_at_type(self, headers: Any, request: Request) -> None:
+    def stop_at_type(self, headers: Headers, request: Request) -> None:
         """Stop a download before its body if the Content-Type is none that we read."""
         header = (headers.get("Content-Type") or b"").decode("latin-1")
         declared, types = media_type(header), request.meta.get("file_types")

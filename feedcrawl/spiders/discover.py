@@ -63,14 +63,14 @@ class DiscoverSpider(Spider):
     """
 
     def __init__(
-        self, urls: Sequence[str], looked: dict[str, Looked], accesses: Mapping[str, Access], **kwargs: Any
+        self, urls: Sequence[str], looked: dict[str, Looked], accesses: Mapping[str, Access], **kwargs: object
     ) -> None:
         super().__init__("discover", **kwargs)
         self._accesses = accesses
         self._urls = urls
         self._looked = looked
 
-    async def start(self) -> AsyncIterator[Any]:
+    async def start(self) -> AsyncIterator[object]:
         """Examine all addresses here; the scheduler gets no requests."""
         self._parsers = wiring.of(self.crawler).parsers
         few = asyncio.Semaphore(AT_A_TIME)
@@ -78,7 +78,7 @@ class DiscoverSpider(Spider):
             await asyncio.gather(*(self._one(url, few) for url in self._urls))
         finally:
             await self._parsers.close()
-        nothing: tuple[Any, ...] = ()
+        nothing: tuple[object, ...] = ()
         for each in nothing:
             yield each
 

@@ -88,7 +88,7 @@ class Spans:
         """Starts the span of a step; the caller ends it with the span's `end()`."""
         return self._tracer.start_span(name, _parent(lease), SpanKind.CLIENT, attributes)
 
-    def span(self, name: str, lease: Lease | None, **attributes: object) -> AbstractContextManager[Any]:
+    def span(self, name: str, lease: Lease | None, **attributes: object) -> AbstractContextManager[object]:
         """A step's span, current within the block; an exception is recorded and raised again."""
         return nullcontext() if lease is None else self._step(name, lease, attributes)
 
@@ -109,7 +109,7 @@ class Spans:
     def log_ids(factory: Callable[..., logging.LogRecord]) -> Callable[..., logging.LogRecord]:
         """A factory of log records that adds the trace id and the span id of the current step."""
 
-        def made(*args: Any, **kwargs: Any) -> logging.LogRecord:
+        def made(*args: object, **kwargs: object) -> logging.LogRecord:
             record, context = factory(*args, **kwargs), get_current_span().get_span_context()
             if context.is_valid:
                 record.trace_id, record.span_id = f"{context.trace_id:032x}", f"{context.span_id:016x}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from contextlib import nullcontext
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar, cast
 
 from feedcrawl.hints import missing
 
@@ -32,7 +32,7 @@ class Tracer(Protocol):
     def end(self, lease: Lease, status: str, reason: str = "") -> None:
         """Ends the task's span: this worker no longer holds the task."""
 
-    def span(self, name: str, lease: Lease | None, **attributes: object) -> AbstractContextManager[Any]:
+    def span(self, name: str, lease: Lease | None, **attributes: object) -> AbstractContextManager[object]:
         """The span of one step; log lines within it carry its ids. Without a lease there is no span."""
 
     def note(self, lease: Lease | None, **attributes: object) -> None:
@@ -54,7 +54,7 @@ class Untraced:
     def end(self, lease: Lease, status: str, reason: str = "") -> None:
         """Does nothing."""
 
-    def span(self, name: str, lease: Lease | None, **attributes: object) -> AbstractContextManager[Any]:  # noqa: ARG002
+    def span(self, name: str, lease: Lease | None, **attributes: object) -> AbstractContextManager[object]:  # noqa: ARG002
         """A context that does nothing."""
         return _NOTHING
 

@@ -7,7 +7,7 @@ from base64 import b64encode
 from datetime import UTC, datetime
 from hashlib import sha256
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, urlencode, urlsplit
 
 from fastapi.responses import HTMLResponse
@@ -46,7 +46,7 @@ _ALT: Final = re.compile(r'\balt="([^"]*)"')
 _UNITS: Final = ("B", "kB", "MB", "GB", "TB")
 
 
-def render(name: str, values: Mapping[str, Any], status: int = 200) -> HTMLResponse:
+def render(name: str, values: Mapping[str, object], status: int = 200) -> HTMLResponse:
     """A page."""
     return HTMLResponse(_environment.get_template(name).render(values), status, HEADERS)
 

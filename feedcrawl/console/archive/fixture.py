@@ -6,7 +6,7 @@ import re
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrapy import Request, Spider
 from scrapy.exceptions import UsageError
@@ -68,11 +68,11 @@ class Fetcher(Spider):
     url: str
     came: list[Page]
 
-    async def start(self) -> AsyncIterator[Any]:
+    async def start(self) -> AsyncIterator[object]:
         """The request of the page."""
         yield Request(self.url, dont_filter=True)
 
-    def parse(self, response: Response, **_: Any) -> None:
+    def parse(self, response: Response, **_: object) -> None:
         """Keeps the response."""
         headers = {
             name.decode("latin-1").lower(): values[0].decode("latin-1") for name, values in response.headers.items()

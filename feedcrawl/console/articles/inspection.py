@@ -5,7 +5,7 @@ child.
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrapy import Spider
 
@@ -29,7 +29,7 @@ def entries(response: Response) -> tuple[ParsedEntry, ...]:
     return feeds.parse(response.body, url=response.url, content_type=_content_type(response)).entries
 
 
-def extract(response: Response, rules: Mapping[str, Any] | None = None) -> Extraction:
+def extract(response: Response, rules: Mapping[str, object] | None = None) -> Extraction:
     """The article of a page; NoArticle has the reason if there is none.
 
     `rules` have the form of a source's `selectors`: `{"body": "div.story", "title": ["h1", "//h2"]}`. ValueError names
@@ -39,13 +39,13 @@ def extract(response: Response, rules: Mapping[str, Any] | None = None) -> Extra
     return extraction.extract(html, url=response.url, rules=_rules(rules))
 
 
-def explain(response: Response, rules: Mapping[str, Any] | None = None) -> None:
+def explain(response: Response, rules: Mapping[str, object] | None = None) -> None:
     """Print what each rung and each source of a field found on a page, and which was chosen; `rules` as above."""
     html = decode(response.body, _content_type(response))
     print(table(explanation.explain(html, url=response.url, rules=_rules(rules))))  # noqa: T201 - the shell's answer
 
 
-def read(response: Response) -> Iterator[dict[str, Any]]:
+def read(response: Response) -> Iterator[dict[str, object]]:
     """The entries of a feed, or an article, or the reasons why a document has neither."""
     try:
         found = entries(response)
@@ -61,21 +61,21 @@ class Reader(Spider):
 
     name = "reader"
 
-    def parse(self, response: Response, **kwargs: Any) -> Iterator[dict[str, Any]]:  # noqa: ARG002 - Scrapy's signature
+    def parse(self, response: Response, **kwargs: object) -> Iterator[dict[str, object]]:  # noqa: ARG002 - Scrapy's signature
         """The entries of a feed, otherwise the article of a page; a document that is neither is reported with the
         reason.
         """
         yield from read(response)
 
 
-def _rules(rules: Mapping[str, Any] | None) -> SourceRules | None:
+def _rules(rules: Mapping[str, object] | None) -> SourceRules | None:
     try:
         return selectors(rules) if rules else None
     except ValueError as error:
         raise ValueError(f"rules must be {error}") from None
 
 
-def _page(response: Response, no_feed: str) -> dict[str, Any]:
+def _page(response: Response, no_feed: str) -> dict[str, object]:
     try:
         return {"type": "article", **asdict(extract(response))}
     except NoArticle as refused:

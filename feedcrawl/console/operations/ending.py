@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from scrapy import signals
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from twisted.python.failure import Failure
+
+    from feedcrawl.domain.frontier.tasks import Lease
 
 _AWAY: Final = frozenset({"store_away", "disk_away"})
 """Reasons for which the scheduler ends a crawl: Redis or the disk stayed unavailable, or the server has lost its
@@ -50,22 +52,22 @@ class Ending:
             return FAILED
         return UNUSABLE if stats.get_value(NO_USABLE_ARGUMENT) else DONE
 
-    def _item_error(self, item: Any, failure: Failure) -> None:
+    def _item_error(self, item: object, failure: Failure) -> None:
         self._failed(getattr(item, "lease", None), failure)
 
     def _spider_error(self, failure: Failure, response: Response | None) -> None:
         request = getattr(failure, "request", None) or getattr(response, "request", None)
         self._failed(request.meta.get("lease") if request is not None else None, failure)
 
-    def _failed(self, lease: Any, failure: Failure) -> None:
+    def _failed(self, lease: Lease | None, failure: Failure) -> None:
         if lease is None or not passes(failure.value):
             self._unresolved.add(_task(lease))
 
-    def _item_scraped(self, item: Any) -> None:
+    def _item_scraped(self, item: object) -> None:
         self._unresolved.discard(_task(getattr(item, "lease", None)))
 
 
-def _task(lease: Any) -> object:
+def _task(lease: Lease | None) -> object:
     """The key by which failures of one task are grouped; a failure without a task cannot be completed by a later
     attempt.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
@@ -19,9 +19,9 @@ from feedcrawl.wiring.stores import Stores
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
-    from feedcrawl.domain.subscriptions.published import JournalLineRecord, WhyRecord
+    from feedcrawl.domain.subscriptions.published import JournalLineRecord, WhyHub, WhyRecord
     from feedcrawl.domain.subscriptions.records import Feed
     from feedcrawl.domain.subscriptions.sitemap_records import SitemapWhyRecord
 
@@ -105,7 +105,7 @@ def last_poll(said: WhyRecord | SitemapWhyRecord, items: str, more: str = "") ->
     return f"Last polled at {said['last_fetch_at']}: {came}{had}{failing}"
 
 
-def hub(said: Mapping[str, Any] | None) -> Iterator[str]:
+def hub(said: WhyHub | None) -> Iterator[str]:
     """The state of a feed's subscription at its hub, if one was requested."""
     if said is None:
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, TypedDict
 
 from feedcrawl.domain.json_values import known_fields
 
@@ -28,6 +28,18 @@ MAX_STRIKES: Final = 3
 CALM_POLLS: Final = 30
 
 
+Rule = Literal["id", "link"]
+
+
+class IdRecord(TypedDict, total=False):
+    """An IdQuality as JSON values; earlier versions wrote fewer fields."""
+
+    rule: Rule
+    strikes: int
+    calm: int
+    migrates: bool
+
+
 @dataclass(frozen=True, slots=True)
 class IdQuality:
     """How far a feed's native ids can be trusted. `rule`: the source of new entries' uids, "id" or "link".
@@ -36,10 +48,14 @@ class IdQuality:
     "link". `migrates`: False once an operator has undone a migration: entries under new ids and links are then new.
     """
 
-    rule: Literal["id", "link"] = "id"
+    rule: Rule = "id"
     strikes: int = 0
     calm: int = 0
     migrates: bool = True
+
+    def to_record(self) -> IdRecord:
+        """The quality as JSON values."""
+        return {"rule": self.rule, "strikes": self.strikes, "calm": self.calm, "migrates": self.migrates}
 
     def after(self, *, repeated: bool, changed: bool) -> IdQuality:
         """The quality after one more poll. `repeated`: ids were shared; `changed`: most entries had new ids."""

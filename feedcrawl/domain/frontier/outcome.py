@@ -86,7 +86,7 @@ STATUSES: dict[int, Outcome] = {
     **dict.fromkeys(range(500, 600), UNSTABLE),
     **dict.fromkeys((502, 503, 504), UNREACHABLE),
 }
-"""Outcomes by final status (RFC 9110, 15). Any other number is no final status but a protocol error."""
+"""Outcomes by final status (RFC 9110, 15). Every other number is no final status but a protocol error."""
 
 FAILURES: dict[str, Outcome] = {
     # The host, or the network path to it, failed.
@@ -133,7 +133,7 @@ FAILURES: dict[str, Outcome] = {
     "bind_failed": POSTPONED,
     "shutdown": POSTPONED,
 }
-"""Outcomes by name of the failure, without a usable status. Any other name is a fault of ours: retried, then dead."""
+"""Outcomes by name of the failure, without a usable status. Every other name is a fault of ours: retried, then dead."""
 
 
 def judge(result: int | str, *, task_kind: str) -> Outcome:
@@ -169,7 +169,7 @@ def by_status(status: int) -> Outcome:
 def probe_signal(result: int | str) -> Signal:
     """The signal of the probe of a half-open circuit: a response closes the circuit unless its status is site-wide.
 
-    Any failure without a response, time-outs included, keeps the circuit open, even where it is not site-wide
+    Every failure without a response, time-outs included, keeps the circuit open, even where it is not site-wide
     otherwise.
     """
     answered = isinstance(result, int) and result in STATUSES

@@ -154,7 +154,7 @@ def _declared(config: type) -> Iterator[Setting]:
         section = each.metadata["section"] or section
         kind = kinds[each.name]
         types = get_args(kind) or (kind,)
-        metadata: dict[str, Any] = {**each.metadata, "section": section}
+        metadata = {**each.metadata, "section": section}
         yield Setting(name=f"{PREFIX}{each.name.upper()}", types=types, default=_raw(each.default), **metadata)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.sites.sources import Source
 
@@ -20,7 +20,7 @@ _NAMES: Final = {
 """Fields of a Source with another name in the file."""
 
 
-def source_record(source: Source) -> dict[str, Any]:
+def source_record(source: Source) -> dict[str, object]:
     """The entry from which `sources.read_source` makes the same source; fields at their default are left out."""
     default = asdict(Source(source.name, source.base_url))
     fields = {
@@ -31,7 +31,7 @@ def source_record(source: Source) -> dict[str, Any]:
     return fields | ({"trailing_slash": "keep"} if source.keep_trailing_slash else {})
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """The value with lists in place of tuples; empty selectors are left out."""
     if isinstance(value, dict):
         return {name: list(each) for name, each in value.items() if each}

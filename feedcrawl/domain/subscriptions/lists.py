@@ -34,8 +34,8 @@ def read_list(body: bytes, *, limit: int | None = None) -> FeedList:
     Raises Refusal for a document that is no list (`not_a_list`) or has no feed (`empty_list`).
 
     OPML 1.0 and 2.0 (opml.org/spec2.opml) is read in any encoding, even if its XML is broken; folders and the
-    `category` attribute become categories. JSON and CSV with a header are read as in `list_tables`. Any other document
-    is read as text: one URL on each line, optionally followed by categories, quoted if they contain spaces; `#` begins
+    `category` attribute become categories. JSON and CSV with a header are read as in `list_tables`. Other documents
+    are read as text: one URL on each line, optionally followed by categories, quoted if they contain spaces; `#` begins
     a comment.
     """
     text = decode(body).text.lstrip("\ufeff \t\r\n\0")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from feedcrawl.domain.cadence.state import from_json
 from feedcrawl.domain.cadence.values import PollState
@@ -12,6 +12,8 @@ from feedcrawl.domain.http.validators import trust_from
 from feedcrawl.domain.json_values import known_fields
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from feedcrawl.domain.subscriptions.health import HealthRecord
     from feedcrawl.domain.subscriptions.moves import MoveRecord
     from feedcrawl.domain.subscriptions.published import Day, FeedRecord
@@ -107,7 +109,7 @@ class PollRecord:
     last_status: int | None = None
     last_result: str | None = None
     new_entries_last_fetch: int = 0
-    ids: dict[str, Any] | None = None
+    ids: Mapping[str, object] | None = None
     moving: MoveRecord | None = None
     archives: str | None = None
     """How the walk through the feed's archives began, or why there was none (`archives.Reason`)."""
@@ -211,19 +213,16 @@ def dump(record: Subscription | PollRecord) -> str:
 
 def load_subscription(text: str) -> Subscription:
     """The subscription from JSON that `dump` of this or another version wrote."""
-    return Subscription(**_values(Subscription, text))
+    values = known_fields(Subscription, json.loads(text))
+    for name in ("categories", "untried", "formerly", "refused", "private"):
+        if name in values:
+            values[name] = tuple(values[name])
+    return Subscription(**values)
 
 
 def load_polls(text: str | None) -> PollRecord:
     """The poll record from JSON that `dump` wrote; an empty record if the feed was never polled."""
-    return PollRecord(**_values(PollRecord, text)) if text else PollRecord()
-
-
-def _values(kind: type, text: str) -> dict[str, Any]:
-    values = known_fields(kind, json.loads(text))
-    for name in ("categories", "untried", "formerly", "refused", "private"):
-        if name in values:
-            values[name] = tuple(values[name])
+    values = known_fields(PollRecord, json.loads(text)) if text else {}
     if "candidates" in values:
-        values["candidates"] = tuple((name, figure) for name, figure in values["candidates"])
-    return values
+        values["candidates"] = tuple((name, wait) for name, wait in values["candidates"])
+    return PollRecord(**values)

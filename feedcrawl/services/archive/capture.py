@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from feedcrawl import __version__
-from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.http.codings import decode, names
 from feedcrawl.store.disk.raw import RawElsewhere, RawStore
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from feedcrawl.store.disk.raw import Part
+    from feedcrawl.store.disk.raw import FetchRecord, Part
     from feedcrawl.store.disk.raw_index import RawRef
 
 
@@ -54,12 +53,12 @@ def document(store: RawStore, ref: RawRef, *, limit_bytes: int) -> Document:
     return Document(ref, headers, body)
 
 
-def record(data_dir: Path, fetch_id: str) -> dict[str, Any]:
+def record(data_dir: Path, fetch_id: str) -> FetchRecord:
     """The headers of a fetch and the place of its body; raises Refusal (`raw_unknown` `raw_elsewhere`),
     DiskUnavailable.
     """
     with _looked_up(data_dir, fetch_id) as (store, ref):
-        return store.record(ref) | {"fetched_at": rfc3339(ref.fetched_at)}
+        return store.record(ref)
 
 
 def read(data_dir: Path, fetch_id: str, part: Part) -> bytes:

@@ -263,7 +263,7 @@ class Replay:
         if article.extraction is not None and article.merged_into is None:
             stores.article_lines.append(article.started_at.date(), {"type": "article", **article.record})
         article.writes = stores.client.pipeline(transaction=False)
-        publication.queue(article, stores.articles, stores.joins)
+        publication.queue(article.writes, article, stores.articles, stores.joins)
         in_order(article.writes)
         stores.events.add(article.writes, self._told(article, after, known=bool(known)))
         in_order(article.writes)

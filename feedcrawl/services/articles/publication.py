@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from feedcrawl.items import Article
     from feedcrawl.services.articles.joins import Joins
     from feedcrawl.store.articles.records import Articles
+    from feedcrawl.store.redis.client import Pipeline
 
 _REASONS = {"FAIL_BAD_HTML": "bad_html", "FAIL_PARSE": "parse_failed", "FAIL_EMPTY": "empty"}
 _NO_PAGE = frozenset({"unsupported_type", "too_short"})
@@ -82,9 +83,9 @@ def record(article: Article) -> ArticleFields:
     }
 
 
-def queue(article: Article, store: Articles, joins: Joins) -> None:
-    """Queue, on the item's `writes`, the HASH and the indexes of an article or of its failure."""
-    pipe, at = article.writes, article.record["fetched_ts"]
+def queue(pipe: Pipeline, article: Article, store: Articles, joins: Joins) -> None:
+    """Queue the HASH and the indexes of an article or of its failure."""
+    at = article.record["fetched_ts"]
     if article.status == "failure":
         if article.known.stored is None:  # a stored article outlives a later failure
             store.write(pipe, article.uid, tasks.hash_fields(article.record))

@@ -100,7 +100,7 @@ class DeadLetterService:
         self.joins.settle(article)
         article.record = publication.record(article)
         article.writes = self.client.pipeline(transaction=False)
-        publication.queue(article, self.articles, self.joins)
+        publication.queue(article.writes, article, self.articles, self.joins)
         in_order(article.writes)
         self.events.add(article.writes, publication.told(article, self.joins))
         in_order(article.writes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Final, get_args
 
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.operations.events import EventType
@@ -28,7 +28,7 @@ _LOOKED_AT: Final = 5000
 class Page:
     """Events in order, each as its `cursor`, `type`, `id` and `data`; the next events come after `cursor`."""
 
-    events: tuple[dict[str, Any], ...]
+    events: tuple[dict[str, object], ...]
     cursor: str
 
 
@@ -58,7 +58,7 @@ def _check(after: str, limit: int, types: Collection[str]) -> None:
         raise Refusal("unknown_type", f"{unknown[0][:50]!r} is none of {', '.join(sorted(TYPES))}")
 
 
-def _public(told: Told) -> dict[str, Any]:
+def _public(told: Told) -> dict[str, object]:
     """The event with `data` as JSON; data that another program wrote into the stream may be text."""
     text = told.fields.get("data", "")
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
 from feedcrawl.domain.dates import rfc3339
@@ -75,7 +75,7 @@ class Imports:
     now: Callable[[], datetime]
     sources: Callable[[], Sources]
 
-    def queue_urls(self, urls: Sequence[str], wanted: Wanted) -> list[dict[str, Any]]:
+    def queue_urls(self, urls: Sequence[str], wanted: Wanted) -> list[dict[str, object]]:
         """Enqueue pages to be fetched as articles; the result of each, in order.
 
         `answer` is the reply of `Frontier.push` (`queued` `again` `raised` `pending` `leased` `known`), or `refused`
@@ -104,7 +104,7 @@ class Imports:
         self.repeats.announce([Repeated(uid, urls_of[uid], wanted.category) for uid in known])
         return [said if task is None else {**said, "answer": answers[task.id]} for said, task in judged]
 
-    def _judged(self, url: str, sources: Sources, wish: ArticleWish) -> tuple[dict[str, Any], Task | None]:
+    def _judged(self, url: str, sources: Sources, wish: ArticleWish) -> tuple[dict[str, object], Task | None]:
         try:
             task = article_task(self.gate.passed(url), sources, wish)
         except InvalidUrl as error:
@@ -173,7 +173,7 @@ def _batches(feeds: ReadFeeds) -> Iterator[Sequence[Wish]]:
     return (feeds.wishes[first : first + BATCH] for first in range(0, len(feeds.wishes), BATCH))
 
 
-def job_record(job: ImportJob) -> dict[str, Any]:
+def job_record(job: ImportJob) -> dict[str, object]:
     """A job as programs read it."""
     times = {"created_at": rfc3339(job.created_at), "updated_at": rfc3339(job.updated_at)}
     return asdict(job) | {"refused": list(job.refused)} | times

@@ -77,7 +77,7 @@ class Brokers:
         return self._producer
 
 
-def access_of(config: Config) -> dict[str, Any]:
+def access_of(config: Config) -> dict[str, object]:
     """The connection settings of the brokers, as aiokafka takes them.
 
     Raises ValueError if settings contradict each other, so that no connection is less safe than configured, and if a
@@ -92,7 +92,7 @@ def access_of(config: Config) -> dict[str, Any]:
     if sasl != all(login) or sasl != any(login):
         what = "FEEDCRAWL_KAFKA_USERNAME and FEEDCRAWL_KAFKA_PASSWORD"
         raise ValueError(f"FEEDCRAWL_KAFKA_SECURITY is {security}: {what} are for sasl_plaintext and sasl_ssl, both")
-    fields: dict[str, Any] = {"security_protocol": security.upper()}
+    fields: dict[str, object] = {"security_protocol": security.upper()}
     if tls:
         fields["ssl_context"] = _context(*files)
     if sasl:  # aiokafka names these settings after PLAIN, also for SCRAM
@@ -133,11 +133,11 @@ async def send_all(producer: Any, messages: Sequence[Message]) -> list[Unfit | N
     return [_end(each) for each in came]
 
 
-async def _queue(producer: Any, message: Message) -> asyncio.Future[Any]:
+async def _queue(producer: Any, message: Message) -> asyncio.Future[object]:
     headers = [("id", message.id.encode("utf-8", "surrogateescape"))]
     if message.traceparent:
         headers.append(("traceparent", message.traceparent.encode("utf-8", "surrogateescape")))
-    queued: asyncio.Future[Any]
+    queued: asyncio.Future[object]
     try:
         queued = await producer.send(message.topic, value=message.value, key=message.key, headers=headers)
     except _TOO_LARGE as error:

@@ -9,7 +9,7 @@ import asyncio
 import logging
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.errors import InvalidUrl, Refusal
 from feedcrawl.domain.sites.outgoing import FILE_ONLY
@@ -105,7 +105,7 @@ class SourceBook:
             await asyncio.sleep(0)
         self._synced = sources
 
-    async def put(self, stores: Stores, entry: Mapping[str, Any]) -> tuple[Source, bool]:
+    async def put(self, stores: Stores, entry: Mapping[str, object]) -> tuple[Source, bool]:
         """Store a source, subscribe its feeds and set the delays of its hosts; the source, and whether it is new.
 
         Raises Refusal: BadSources with all faults, `source_in_file` for a name that belongs to the file.
@@ -175,7 +175,12 @@ def _subscribe(source: Source, stores: Stores) -> None:
     wanted, bad = watching.wished(_wishes(source, source.sitemap_urls, bounds), now)
     watching.settle_settings(stores.sitemaps, wanted, watching.watch(stores.sitemaps, stores.frontier, wanted))
     for each in (*refused, *bad):
-        details: dict[str, Any] = {"source": source.name, "url": each.url, "reason": each.code, "detail": each.detail}
+        details: dict[str, object] = {
+            "source": source.name,
+            "url": each.url,
+            "reason": each.code,
+            "detail": each.detail,
+        }
         logger.error("source_refused", extra=details)
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.entries.lineage import MAX_TEXT_REVISIONS, IdQuality, withdrawn
 from feedcrawl.domain.entries.recognition import Sighting, recognise
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.feeds.formats.reading import MAX_ENTRIES
+from feedcrawl.domain.json_values import known_fields
 from feedcrawl.domain.operations.events import Event, event
 from feedcrawl.domain.subscriptions.moves import is_strange, move_from
 from feedcrawl.items import Entry
@@ -46,7 +47,7 @@ def tell_apart(poll: FeedPoll, store: Entries) -> None:
         poll.sightings = tuple(sighting for sighting in recognition.sightings if sighting.verdict == "new")
     elif poll.pushed:  # hubs repeat and reorder
         poll.sightings = tuple(_still_true(recognition.sightings, known))
-    poll.identity = asdict(recognition.quality)
+    poll.identity = recognition.quality.to_record()
     poll.migrated, poll.over_limit = recognition.migrated, recognition.over_limit
     by_verdict: dict[str, list[Sighting]] = {"new": [], "changed": [], "edited": [], "known": []}
     for sighting in poll.sightings:
@@ -176,7 +177,7 @@ def undo_migration(registry: Registry, store: Entries, frontier: Frontier, feed:
     """
     if not store.undo_migration(feed.id):
         raise Refusal("never_migrated", f"{feed.subscription.url} has no migration of the last 30 days to undo")
-    ids = asdict(replace(_quality(feed.polls.ids), migrates=False))
+    ids = replace(_quality(feed.polls.ids), migrates=False).to_record()
     polls = replace(feed.polls, etag=None, last_modified=None, body_hash=None, digest=None, ids=ids)
     registry.move(feed.subscription, polls, migration_undone_line(feed, now))
     poll_now(frontier, [feed])
@@ -202,5 +203,5 @@ def _entry(poll: FeedPoll, sighting: Sighting) -> Entry:
     )
 
 
-def _quality(stored: dict[str, Any] | None) -> IdQuality:
-    return IdQuality(**stored) if stored else IdQuality()
+def _quality(stored: Mapping[str, object] | None) -> IdQuality:
+    return IdQuality(**known_fields(IdQuality, stored)) if stored else IdQuality()

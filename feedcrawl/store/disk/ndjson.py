@@ -1,6 +1,6 @@
 """Records as lines of JSON, one file for each day: `entries/2026-11-27.ndjson`, `articles/2026-11-27.ndjson`.
 
-Any number of processes may append to a file. After a kill the last line may be torn until the next append removes it,
+Several processes may append to a file. After a kill the last line may be torn until the next append removes it,
 and a line may be repeated (the last one counts).
 """
 

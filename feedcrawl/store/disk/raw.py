@@ -22,11 +22,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, date, datetime
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, TypedDict
 from urllib.parse import urlsplit
 from uuid import UUID
 
 from feedcrawl.domain.archive.warc import Captured, Exchange, Packed, pack, unpack, warcinfo
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.store.disk.files import (
     FILE_TOO_LARGE,
     DiskUnavailable,
@@ -59,6 +60,33 @@ class RawElsewhere(LookupError):
 
     def __str__(self) -> str:
         return f"{self.ref.file} is not on this machine; it was written on {self.ref.machine}"
+
+
+class BodyRef(TypedDict):
+    """The place of a body: `key` is the file with the offset and the length of the record."""
+
+    storage: Literal["localfs"]
+    key: str
+
+
+class FetchRecord(TypedDict):
+    """A fetch: its headers by name (a list if a name repeats), and the place and properties of its body."""
+
+    fetch_id: str
+    feed_id: str | None
+    uid: str | None
+    fetched_at: str
+    url: str
+    http_status: int
+    request_headers: dict[str, str | list[str]]
+    response_headers: dict[str, str | list[str]]
+    body_ref: BodyRef
+    body_sha256: str
+    content_type: str | list[str] | None
+    content_length: int | None
+    truncated: str | None
+    outgoing: str | None
+    machine: str
 
 
 class RawStore:
@@ -139,7 +167,7 @@ class RawStore:
             return self.read(self._original(ref, ref.refers_to))
         return message.partition(b"\r\n\r\n")[2]
 
-    def record(self, ref: RawRef) -> dict[str, Any]:
+    def record(self, ref: RawRef) -> FetchRecord:
         """The fetch as a record: its headers by name (a list if a name repeats), and the place and properties of its
         body.
 
@@ -152,7 +180,7 @@ class RawStore:
             "fetch_id": ref.fetch_id,
             "feed_id": ref.feed_id,
             "uid": ref.uid,
-            "fetched_at": ref.fetched_at,
+            "fetched_at": rfc3339(ref.fetched_at),
             "url": ref.url,
             "http_status": ref.status,
             "request_headers": _http_headers(self.read(ref, "request")),

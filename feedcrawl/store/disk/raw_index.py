@@ -9,14 +9,15 @@ import os
 import re
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 from uuid import UUID
 
 from feedcrawl.domain.archive.warc import Captured
+from feedcrawl.domain.json_values import known_fields
 from feedcrawl.store.disk.files import map_disk_errors, open_beneath
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from datetime import date
     from pathlib import Path
 
@@ -64,24 +65,22 @@ class RawRef:
             return None
         return Captured(self.fetch_id, self.url, self.fetched_at, self.payload_digest).as_json()
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """The fields as the index has them: plain values and one datetime."""
         # Not asdict(): its deep copies take a quarter of the time for archiving a 304.
         known = {name: getattr(self, name) for name in _NAMES}
         return {**known, "refers_to": self.refers_to.as_json()} if self.refers_to else known
 
     @classmethod
-    def from_json(cls, value: dict[str, Any]) -> Self:
+    def from_json(cls, value: Mapping[str, object]) -> Self:
         """The reference from the parsed JSON of `as_json`. KeyError, TypeError or ValueError if malformed."""
-        known = {name: value[name] for name in _NAMES if name in value or name not in _LATER}
-        known["fetched_at"] = datetime.fromisoformat(value["fetched_at"])
-        known["refers_to"] = Captured.from_json(value["refers_to"]) if value["refers_to"] else None
+        known = known_fields(cls, value)
+        known["fetched_at"] = datetime.fromisoformat(known["fetched_at"])
+        known["refers_to"] = Captured.from_json(known["refers_to"]) if known["refers_to"] else None
         return cls(**known)
 
 
 _NAMES = tuple(field.name for field in fields(RawRef))
-_LATER = frozenset({"outgoing"})
-"""Fields that lines of earlier versions do not have."""
 
 
 class RawIndex:

@@ -94,7 +94,7 @@ class ShardReads(Frontier):
             pipe.hgetall(f"{self._prefix}h:{name}")
             pipe.get(f"{self._prefix}d:{domain}")
             host, wider = pipe.execute()
-        policy, wide = self._policy, {"at": {}, **_domain(wider)}
+        policy, wide = self._policy, {"at": 0.0, **_domain(wider)}
         delay = wide.get("hosts_delay", 1000 * policy.host_delay_sec) / 1000
         its = host_figures(name, host, now, delay_sec=delay, concurrency=policy.host_concurrency)
         if domain is None:
@@ -138,17 +138,17 @@ class ShardReads(Frontier):
 
     def _scan(self, cursor: int, prefix: str, count: int) -> tuple[int, list[str]]:
         """Some keys with this prefix, and the next cursor; on a cluster, of the node that holds them."""
+        if not is_cluster(self._client):
+            return self._client.scan(cursor, match=f"{prefix}*", count=count)
         client: Any = self._client
-        if not is_cluster(client):
-            return client.scan(cursor, match=f"{prefix}*", count=count)  # type: ignore[no-any-return]
         node = client.get_node_from_key(prefix)
         cursors, names = client.scan(cursor, match=f"{prefix}*", count=count, target_nodes=node)
         return next(iter(cursors.values())), names
 
 
-def _domain(text: str | None) -> dict[str, Any]:
+def _domain(text: str | None) -> dict[str, float]:
     """A domain's record; most records are just the time of the next turn and the number of open requests."""
     if text and text.startswith("{"):
-        record: dict[str, Any] = json.loads(text)
+        record: dict[str, float] = json.loads(text)
         return record
     return dict(zip(("next_at", "busy"), map(int, (text or "0 0").split()), strict=True))

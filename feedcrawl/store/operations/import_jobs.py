@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import fields
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.operations.import_jobs import ImportJob
 from feedcrawl.store.redis import keys
@@ -25,8 +25,8 @@ class ImportJobs:
 
     def save(self, job: ImportJob) -> None:
         """Stores a job."""
-        values: dict[str, Any] = {field.name: getattr(job, field.name) for field in fields(job)}
-        text = json.dumps(values | {name: values[name].isoformat() for name in _TIMES}, separators=(",", ":"))
+        values: dict[str, object] = {field.name: getattr(job, field.name) for field in fields(job)}
+        text = json.dumps(values, separators=(",", ":"), default=datetime.isoformat)
         self._client.set(keys.import_job(job.id), text, ex=LIFE_SEC)
 
     def find(self, job_id: str) -> ImportJob | None:

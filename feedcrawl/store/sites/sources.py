@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from feedcrawl.domain.frontier.tasks import compact
 from feedcrawl.store.redis import keys
@@ -20,7 +20,7 @@ class SaidSources:
     def __init__(self, client: Client) -> None:
         self._client = client
 
-    def all(self) -> dict[str, dict[str, Any]]:
+    def all(self) -> dict[str, dict[str, object]]:
         """All sources."""
         return {name: json.loads(text) for name, text in sorted(self._client.hgetall(keys.SOURCES).items())}
 

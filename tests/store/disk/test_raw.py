@@ -16,6 +16,7 @@ from uuid import uuid4
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.store.disk.files import DiskUnavailable, json_line
 from feedcrawl.store.disk.raw import Captured, Exchange, RawElsewhere, RawRef, RawStore
 
@@ -235,7 +236,7 @@ def test_the_record_of_a_fetch(store):
         "fetch_id": ref.fetch_id,
         "feed_id": "feed-1",
         "uid": None,
-        "fetched_at": AT,
+        "fetched_at": rfc3339(AT),
         "url": "http://a.test:8080/feed",
         "http_status": 200,
         "request_headers": {"Host": "a.test:8080", "User-Agent": "feedcrawl"},

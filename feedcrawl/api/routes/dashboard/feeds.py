@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import RedirectResponse, Response
@@ -97,7 +97,7 @@ def show_feeds(
     return templates.render("feeds.html", context(request, wired.now(), caller, HERE) | values)
 
 
-def _sorted(same: dict[str, Any], name: str, wanted: overview.WantedFeeds) -> str:
+def _sorted(same: dict[str, object], name: str, wanted: overview.WantedFeeds) -> str:
     """The query that sorts by a column; downwards if the list is sorted by this column upwards."""
     down = int(name == wanted.sort and not wanted.down)
     return templates.query(**same | {"sort": name, "down": down})
@@ -110,7 +110,7 @@ def show_new(request: Request, caller: Reader, wired: Wired) -> Response:
     return _new_page(request, caller, wired)
 
 
-def _new_page(request: Request, caller: Caller, wired: Wiring, **values: Any) -> Response:
+def _new_page(request: Request, caller: Caller, wired: Wiring, **values: object) -> Response:
     shown = {"url": "", "categories": "", "refused": (), "error": "", "result": "", "forms": LIST_FORMS} | values
     status = 422 if shown["error"] else 200
     return templates.render("subscribe.html", context(request, wired.now(), caller, HERE) | shown, status)
@@ -168,7 +168,7 @@ def show_feed(request: Request, caller: Reader, wired: Wired, feed_id: FeedId, d
     return templates.render("feed.html", context(request, wired.now(), caller, HERE) | values)
 
 
-def _intervals(seen: overview.FeedPage) -> dict[str, Any]:
+def _intervals(seen: overview.FeedPage) -> dict[str, object]:
     """The chart of the interval that each poll chose, oldest first, against the mean gap between entries."""
     lines = [line for line in reversed(seen.journal) if line.get("interval_after_sec")]
     bars: list[list[float]] = [[line["interval_after_sec"]] for line in lines]
@@ -188,7 +188,7 @@ def _intervals(seen: overview.FeedPage) -> dict[str, Any]:
     }
 
 
-def _overrides(feed: Feed) -> list[tuple[str, str, Any, bool]]:
+def _overrides(feed: Feed) -> list[tuple[str, str, object, bool]]:
     """The settings of a feed that an operator may change: name, label, value, and whether it is a switch."""
     return [
         (each.name, _label(each.name), getattr(feed.subscription, each.name), isinstance(each.default, bool))

@@ -4,7 +4,7 @@ deleted.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Body, Depends, Path
 from fastapi.responses import JSONResponse, Response
@@ -23,7 +23,7 @@ router = APIRouter(prefix="/sources", tags=["sources"], dependencies=[Depends(ne
 ADMIN = [Depends(needs("admin"))]
 Name = Annotated[str, Path(min_length=1, max_length=MAX_NAME, examples=["news"])]
 _EXAMPLE = {"base_url": "https://news.example.com/", "feed_url": "https://news.example.com/feed.xml", "priority": 7}
-Entry = Annotated[dict[str, Any], Body(description="The fields of docs/sources.md", examples=[_EXAMPLE])]
+Entry = Annotated[dict[str, object], Body(description="The fields of docs/sources.md", examples=[_EXAMPLE])]
 _SOURCE = schemas.component(
     "Source",
     {
@@ -84,11 +84,11 @@ def drop_source(name: Name, wired: Wired) -> None:
     wired.source_book.drop(wired.source_stores, name)
 
 
-def _public(source: Source, book: SourceBook) -> dict[str, Any]:
+def _public(source: Source, book: SourceBook) -> dict[str, object]:
     return source_record(source) | {"in_file": book.in_file(source.name)}
 
 
-def _urls(said: dict[str, Any]) -> list[str]:
+def _urls(said: dict[str, object]) -> list[str]:
     """The URLs that a source names; values that are not text are left to `read_source` to refuse."""
     named = (said.get(field) for field in ("base_url", "feed_url", "feed_urls", "sitemap_url", "sitemap_urls"))
     listed = (each if isinstance(each, list) else [each] for each in named)
