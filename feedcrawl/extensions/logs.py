@@ -47,6 +47,7 @@ _PLAIN = re.compile(r"[^\s\"'=\\]+")
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 _EXPLAINED = (StoreUnavailable, DiskUnavailable, Refusal)
 """Errors whose message explains everything: a traceback would not help an operator."""
+_JOINING = frozenset({"feed_id", "poll_id", "host", "new", "interval_before", "interval_after"})
 _LEVEL_COLOURS = {"debug": "2", "info": "32", "warning": "33", "error": "31", "critical": "1;31"}
 
 
@@ -121,7 +122,9 @@ def is_for_people(settings: BaseSettings) -> bool:
 
 def formatter(settings: BaseSettings, *, colours: bool = False) -> logging.Formatter:
     """The formatter named by FEEDCRAWL_LOG_FORMAT."""
-    return Lines(_as_json if settings.get("FEEDCRAWL_LOG_FORMAT") == "json" else Console(colours=colours))
+    if settings.get("FEEDCRAWL_LOG_FORMAT") == "json":
+        return Lines(_as_json)
+    return Lines(Console(colours=colours, brief=level_of(settings) not in ("DEBUG", "INFO")))
 
 
 class Lines(logging.Formatter):
@@ -164,8 +167,10 @@ def _as_json(event: Event) -> str:
 class Console:
     """Renders an event as a line for people; a traceback follows, indented."""
 
-    def __init__(self, *, colours: bool) -> None:
+    def __init__(self, *, colours: bool, brief: bool = False) -> None:
+        """`brief`: without the fields that join a line with others, for a log of warnings alone."""
         self._colours = colours
+        self._left_out = _JOINING if brief else frozenset()
 
     def __call__(self, event: Event) -> str:
         """The line; its time is cut to seconds."""
@@ -173,7 +178,9 @@ class Console:
         source, at, message = (str(event.pop(name)) for name in ("logger", "timestamp", "event"))
         shown = f"\x1b[{_LEVEL_COLOURS.get(level, '0')}m{level}\x1b[0m" if self._colours else level
         where = "" if event or source.startswith("feedcrawl") else f"{source}: "
-        pairs = [f"{key}={quoted(value)}" for key, value in event.items() if value is not None]
+        pairs = [
+            f"{key}={quoted(value)}" for key, value in event.items() if value is not None and key not in self._left_out
+        ]
         line = " ".join([f"{at[:10]} {at[11:19]}Z [{shown}] {where}{escaped(message)}", *pairs])
         return line if trace is None else "\n    ".join([line, *map(escaped, str(trace).splitlines())])
 

@@ -173,3 +173,12 @@ def test_the_level_that_an_operator_gives_counts() -> None:
 )
 def test_without_a_level_the_reader_decides(given: dict[str, str], level: str) -> None:
     assert logs.level_of(settings(**{"FEEDCRAWL_LOG_LEVEL": None} | given)) == level
+
+
+def test_a_log_of_warnings_alone_is_brief(root: logging.Logger, capsys: pytest.CaptureFixture[str]) -> None:
+    extra = {"feed_id": "8864d7c8", "poll_id": "8864d7c8@1", "url": "http://a.test/feed", "title": "A", "new": 0}
+    for level, shown in ((None, "url=http://a.test/feed title=A"), ("INFO", "feed_id=8864d7c8 poll_id=8864d7c8@1 ")):
+        logs.install(settings(FEEDCRAWL_LOG_LEVEL=level))
+        logging.getLogger("feedcrawl.x").warning("feed_failed", extra=extra)
+        assert f"[warning] feed_failed {shown}" in capsys.readouterr().err
+        logging.root.handlers.clear()
