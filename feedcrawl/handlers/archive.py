@@ -83,7 +83,7 @@ class ArchiveTasks(Answers):
         """Handle a document that got no response."""
         settled = self.settled(failure)
         if settled is not None:
-            self._fail(*settled, detail=sentence(failure.value))
+            self._fail(*settled, http_status=settled[0].meta.get("http_status"), detail=sentence(failure.value))
 
     def _fail(self, request: Request, outcome: Outcome, *, http_status: int | None = None, detail: str = "") -> None:
         """Give the task back, or end the walk."""

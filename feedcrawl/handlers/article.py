@@ -254,6 +254,7 @@ class ArticleTasks(Answers):
         article = Article(lease, url, self.wired.now(), "success", fetch_id=request.meta.get("fetch_id"))
         article.started_at = request.meta.get("started_at")
         article.outgoing = request.meta.get("outgoing")
+        article.http_status = request.meta.get("http_status")
         if response is not None:
             article.final_url, article.http_status = response.url, response.status
             article.content_type = content_type(response)

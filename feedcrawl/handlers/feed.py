@@ -150,7 +150,7 @@ class FeedTasks(Answers):
         settled = self.settled(failure)
         if settled is not None:
             request, outcome = settled
-            poll = self._poll(request, None, outcome.reason)
+            poll = self._poll(request, request.meta.get("http_status"), outcome.reason)
             poll.detail = sentence(failure.value)
             if not await self._goes_on(poll, None):
                 yield poll

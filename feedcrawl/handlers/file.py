@@ -74,7 +74,7 @@ class FileTasks(Answers):
         """Handle a file that got no response."""
         settled = self.settled(failure)
         if settled is not None:
-            self._unfetched(*settled, None, sentence(failure.value))
+            self._unfetched(*settled, settled[0].meta.get("http_status"), sentence(failure.value))
 
     def _unfetched(self, request: Request, outcome: Outcome, http_status: int | None, detail: str = "") -> None:
         if outcome.kind == "not_modified":  # a 304, though no validator was sent

@@ -112,7 +112,7 @@ class SitemapTasks(Answers):
         settled = self.settled(failure)
         if settled is not None:
             request, outcome = settled
-            poll = self._poll(request, None, outcome.reason)
+            poll = self._poll(request, request.meta.get("http_status"), outcome.reason)
             poll.detail = sentence(failure.value)
             await self._commit(poll)
 

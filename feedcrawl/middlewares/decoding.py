@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from scrapy.exceptions import ResponseDataLossError
+from scrapy import signals
+from scrapy.exceptions import ResponseDataLossError, StopDownload
 from scrapy.http import TextResponse
 from scrapy.responsetypes import responsetypes
 
@@ -33,6 +34,11 @@ SMALL_DECODED_BYTES = 256 << 10
 class DecodingMiddleware:
     """Decompresses response bodies, to at most `meta["download_maxsize"]` or DOWNLOAD_MAXSIZE bytes.
 
+    A download ends at that many bytes as well, or at the announcement of more. The response then has what came until
+    then, so that it is archived, and `meta["over_limit"]` says why; Scrapy's own limit would leave nothing of it.
+    `meta["wire_bytes"]` counts the bytes of the body as received. If a body is refused, `meta["http_status"]` has the
+    status of its response.
+
     With `meta["first_bytes"]` the decoded body is cut after that many bytes.
 
     The body of an error or redirect is decoded to at most 64 KiB; it becomes empty if it is larger or cannot be
@@ -47,7 +53,27 @@ class DecodingMiddleware:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Reads DOWNLOAD_MAXSIZE (bytes)."""
         assert crawler.stats
-        return cls(crawler.stats, crawler.settings.getint("DOWNLOAD_MAXSIZE"))
+        middleware = cls(crawler.stats, crawler.settings.getint("DOWNLOAD_MAXSIZE"))
+        crawler.signals.connect(middleware.headers_received, signals.headers_received)
+        crawler.signals.connect(middleware.bytes_received, signals.bytes_received)
+        return middleware
+
+    def headers_received(self, body_length: int | str, request: Request) -> None:
+        """Ends a download whose body is announced to be over the limit."""
+        request.meta.pop("over_limit", None)  # of the hop before: hops have a copy of its meta
+        request.meta["wire_bytes"] = 0
+        limit = self._limit_of(request)
+        if limit and isinstance(body_length, int) and body_length > limit and request.method != "HEAD":
+            request.meta["over_limit"] = f"{body_length} bytes are announced, {limit} are read"
+            raise StopDownload(fail=False)
+
+    def bytes_received(self, data: bytes, request: Request) -> None:
+        """Ends a download at its limit."""
+        limit, got = self._limit_of(request), request.meta.get("wire_bytes", 0) + len(data)
+        request.meta["wire_bytes"] = got
+        if limit and got > limit:
+            request.meta["over_limit"] = f"more than {limit} bytes"
+            raise StopDownload(fail=False)
 
     def process_request(self, request: Request) -> None:
         """Sets Accept-Encoding to the codings that can be decoded, unless the request has that header."""
@@ -62,8 +88,18 @@ class DecodingMiddleware:
         """
         if request.method == "HEAD":
             return response
-        limit = request.meta.get("download_maxsize", self._limit_bytes)
+        request.meta["http_status"] = response.status
+        decoded = await self._decoded(request, response)
+        del request.meta["http_status"]
+        return decoded
+
+    async def _decoded(self, request: Request, response: Response) -> Response:
+        limit = self._limit_of(request)
         codings = names(response.headers.getlist("Content-Encoding"))
+        if (over := request.meta.get("over_limit")) is not None:
+            if response.status >= 300:
+                return _with_body(response, b"")
+            raise BodyRefused("too_large", f"{over}: {request.url}")
         if "dataloss" in response.flags:
             return await _complete(response, codings, limit, f"the connection ended before the body did: {request.url}")
         if not response.body:
@@ -82,6 +118,11 @@ class DecodingMiddleware:
         self._stats.inc_value("httpcompression/response_bytes", len(body))
         self._stats.inc_value("httpcompression/response_count")
         return _readable(_with_body(response, body))
+
+    def _limit_of(self, request: Request) -> int:
+        """The most bytes of a body, before and after decoding; 0 if there is no limit."""
+        limit: int = request.meta.get("download_maxsize", self._limit_bytes)
+        return limit
 
 
 async def _complete(response: Response, codings: tuple[str, ...], limit_bytes: int, fault: str) -> Response:

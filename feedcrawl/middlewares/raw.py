@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 # private feed's headers come with the request (`meta["private"]`).
 _SECRET = frozenset({b"authorization", b"cookie", b"proxy-authorization"})
 # Scrapy's flags for an incomplete body that it passes on: cut off by the peer (if DOWNLOAD_FAIL_ON_DATALOSS is off;
-# otherwise Scrapy raises and there is no body), or stopped by our StopDownload. "partial" is not among them: it marks a
-# body that ends with its connection, as in HTTP/1.0.
+# otherwise Scrapy raises and there is no body), or stopped by our StopDownload for another reason than its length.
+# "partial" is not among them: it marks a body that ends with its connection, as in HTTP/1.0.
 _TRUNCATED = {"dataloss": "disconnect", "download_stopped": "unspecified"}
 
 
@@ -106,11 +106,18 @@ def exchange(request: Request, response: Response, fetched_at: datetime) -> Exch
         body=response.body,
         feed_id=owner.get("feed_id"),
         uid=owner.get("uid"),
-        truncated=next((_TRUNCATED[flag] for flag in response.flags if flag in _TRUNCATED), None),
+        truncated=_truncated(request, response),
         outgoing=request.meta.get("outgoing"),
         ip=str(response.ip_address) if response.ip_address else None,
         previous=Captured.from_json(previous) if previous else None,
     )
+
+
+def _truncated(request: Request, response: Response) -> str | None:
+    """Why the body is incomplete (WARC 1.1 section 5.12); None if it is complete."""
+    if "over_limit" in request.meta:
+        return "length"
+    return next((_TRUNCATED[flag] for flag in response.flags if flag in _TRUNCATED), None)
 
 
 def _pairs(message: Request | Response) -> list[tuple[bytes, bytes]]:

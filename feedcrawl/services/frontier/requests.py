@@ -18,7 +18,7 @@ _KEPT = ("method", "cookies", "encoding", "flags", "cb_kwargs", "callback", "err
 _OF_ONE_FETCH = frozenset(
     (
         *("lease", "outcome", "signal", "retry_after_sec", "probed", "raw_ref", "fetch_id"),
-        *("outgoing", "bindaddress", "route_of"),
+        *("outgoing", "bindaddress", "route_of", "over_limit", "wire_bytes", "http_status"),
         *("redirect_urls", "redirect_statuses", "download_slot", "download_latency"),
     )
 )
