@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from scrapy import Request
 
+from feedcrawl.domain.push.leases import LEAVING, LEAVING_TRIES, RETRY_SEC
 from feedcrawl.domain.push.protocol import Topic
 from feedcrawl.handlers.base import Answers
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
+    from feedcrawl.domain.frontier.payloads import Patch
     from feedcrawl.domain.frontier.tasks import Lease
     from feedcrawl.domain.push.leases import Push
 
@@ -39,6 +41,8 @@ class HubTasks(Answers):
 
     def request(self, lease: Lease) -> Request | None:
         """The form to a hub; None if it is not due yet, or WebSub is off."""
+        if lease.id.startswith(LEAVING):
+            return self._form(lease.task.url, self.wired.websub.leave(lease.task))
         feed_id, push = _feed_id(lease), self._pushes.get(_feed_id(lease))
         if not self.wired.websub.on or feed_id not in self._feeds:
             self.wired.pushes.forget(feed_id)
@@ -49,20 +53,26 @@ class HubTasks(Answers):
         if wait > 0:
             self.leases.done(lease, status="pending", reason="waits", delay_sec=wait)
             return None
+        return self._form(topic.hub, self.wired.websub.ask(feed_id, topic))
+
+    def _form(self, hub: str, form: bytes) -> Request:
         meta = {
             "dont_obey_robotstxt": True,  # the feed names its hub so that subscribers request it
             "download_timeout": self.wired.config.fetch_timeout_sec,
             "download_maxsize": MAX_ANSWER_BYTES,
             "handle_httpstatus_all": True,
         }
-        form = self.wired.websub.ask(feed_id, topic)
-        return Request(topic.hub, self.parse, "POST", HEADERS, form, meta=meta, errback=self.failed, dont_filter=True)
+        return Request(hub, self.parse, "POST", HEADERS, form, meta=meta, errback=self.failed, dont_filter=True)
 
     async def parse(self, response: Response) -> None:
         """Read the hub's response: 2xx means that the hub will verify the subscription, or has verified it."""
         request = cast("Request", response.request)
-        if 200 <= response.status < 300:
-            feed_id = _feed_id(request.meta["lease"])
+        lease = request.meta["lease"]
+        if 200 <= response.status < 300 and lease.id.startswith(LEAVING):
+            logger.info("push_leaving", extra={"url": request.url, "topic": lease.task.payload["topic"]})
+            self.leases.done(lease, status="fetched", reason="left")
+        elif 200 <= response.status < 300:
+            feed_id = _feed_id(lease)
             logger.info("push_asked", extra={"feed_id": feed_id, "url": request.url})
             self._again(request, "asked", self.wired.websub.wait(feed_id))
         else:
@@ -76,9 +86,23 @@ class HubTasks(Answers):
             self._failed(request, outcome.reason)
 
     def _failed(self, request: Request, reason: str) -> None:
+        lease = request.meta["lease"]
+        if lease.id.startswith(LEAVING):
+            self._not_left(lease, reason)
+            return
         asked_for = request.meta.get("retry_after_sec") or 0.0
         wait = self.wired.websub.fail(_feed_id(request.meta["lease"]), reason, at_least_sec=asked_for)
         self._again(request, reason, wait)
+
+    def _not_left(self, lease: Lease, reason: str) -> None:
+        """Try again to leave a hub, a few times: its lease ends anyway."""
+        tries = lease.task.payload.get("tries", 0) + 1
+        if tries >= LEAVING_TRIES:
+            logger.warning("push_not_left", extra={"url": lease.task.url, "reason": reason})
+            self.leases.done(lease, status="dead", reason=reason)
+            return
+        patch: Patch = {"payload": {**lease.task.payload, "tries": tries}}
+        self.leases.done(lease, status="pending", reason=reason, delay_sec=RETRY_SEC * tries, patch=patch)
 
     def _again(self, request: Request, reason: str, wait: float) -> None:
         assert self.crawler.stats is not None

@@ -24,6 +24,7 @@ class Hub:
     verifies: bool = True
     forms: list[dict[str, str]] = field(default_factory=list)
     verified: list[dict[str, str]] = field(default_factory=list)
+    left: list[dict[str, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.url = self.site.serve("/hub", self.answer)
@@ -36,15 +37,12 @@ class Hub:
         return Answer(status=202)
 
     def _verify(self, form: dict[str, str]) -> None:
-        said = {
-            "hub.mode": "subscribe",
-            "hub.topic": form["hub.topic"],
-            "hub.challenge": "c" * 32,
-            "hub.lease_seconds": form["hub.lease_seconds"],
-        }
+        said = {"hub.mode": form["hub.mode"], "hub.topic": form["hub.topic"], "hub.challenge": "c" * 32}
+        if "hub.lease_seconds" in form:
+            said["hub.lease_seconds"] = form["hub.lease_seconds"]
         answer = httpx.get(form["hub.callback"], params=said)
         if answer.status_code == 200 and answer.text == said["hub.challenge"]:
-            self.verified.append(form)
+            (self.verified if form["hub.mode"] == "subscribe" else self.left).append(form)
 
     def push(self, body: bytes, content_type: str = "application/rss+xml", topic: str | None = None) -> int:
         """Sends content to the newest subscriber, of a topic where there are several; its status."""

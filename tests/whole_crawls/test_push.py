@@ -90,6 +90,12 @@ def test_what_a_hub_pushes_is_stored_within_seconds(world: World) -> None:
         world.until(lambda: wired.registry.load([found.id])[found.id].polls.reason == "push-backup")
         assert record.last_status == 200
 
+        told = run_scrapy("unsubscribe", url, data_dir=world.data, env=world.env)
+        assert told.code == 0, told.err
+        world.until(lambda: hub.left, timeout_sec=10)
+        assert [form["hub.callback"] for form in hub.left] == [hub.verified[-1]["hub.callback"]]
+        assert hub.push(pushed(["e"], site)) == 404
+
 
 def test_a_hub_that_keeps_silent_is_relied_on_no_more(world: World) -> None:
     names = ["a", "b", "c", "d"]

@@ -59,6 +59,7 @@ class Payload(RequestRecord, Evidence, total=False):
 
     `redirect_chain`: the URLs requested so far, the first one as published. `temporary`: True if a redirect among them
     was temporary. `whole`: why the document is requested without validators. `topic`: of a hub's subscription.
+    `leaves`: the callback of a subscription that is ended, `tries`: requests for that end that failed.
     `trace`: passed to the tasks that follow from this task (`domain.frontier.traces`).
 
     `visited`, `documents`, `new`, `readings` and `gap` are the progress of a walk (`domain.subscriptions.archives`).
@@ -69,6 +70,8 @@ class Payload(RequestRecord, Evidence, total=False):
     whole: str
     search: SearchRecord
     topic: str
+    leaves: str
+    tries: int
     feed_title: str | None
     categories: list[str]
     edited: bool

@@ -10,13 +10,16 @@ import hmac
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.domain.json_values import known_fields
 from feedcrawl.domain.push.protocol import is_challenge, lease_sec
+from feedcrawl.domain.urls import hostname
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
 
+    from feedcrawl.domain.frontier.payloads import Payload
     from feedcrawl.domain.push.protocol import Intent, Topic
 
 State = Literal["requested", "verified", "failing", "denied", "expired"]
@@ -35,17 +38,21 @@ LATE_SEC = 300.0
 """An entry younger than this may still be on its way to us."""
 PING_SEC = 60.0
 """Least time between two polls caused by deliveries without content."""
+LEAVING = "websub-left:"
+"""Prefix of the id of a task that leaves a hub."""
+LEAVING_TRIES = 3
 RETRY_SEC, MAX_RETRY_SEC = 600.0, 86_400.0
 DENIED_SEC = 7 * 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A callback: the sha256 of its token, the secret that signs its deliveries, and the time of its expiry."""
+    """A callback: the sha256 of its token, the secret that signs its deliveries, its expiry, and its URL."""
 
     digest: str
     secret: str
     until: float
+    callback: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,20 +93,29 @@ def push_from(record: Mapping[str, object]) -> Push:
     return Push(**values)
 
 
-def asked(push: Push | None, topic: Topic, digest: str, secret: str, *, now: float) -> Push:
+def asked(push: Push | None, topic: Topic, key: Key, *, now: float) -> Push:
     """The subscription after a request with this callback; the current one stays until the new one is verified."""
-    key = Key(digest, secret, now + VERIFY_SEC)
+    key = replace(key, until=now + VERIFY_SEC)
     if push is None or (push.hub, push.topic) != (topic.hub, topic.topic):
         due = push.poll_due_at if push is not None else 0.0
         return Push(topic.hub, topic.topic, asked=key, poll_due_at=due)
     return replace(push, asked=key)
 
 
+def leaving(push: Push | None) -> Task | None:
+    """The task that asks a hub to end a subscription (`hub.mode=unsubscribe`); None if none was verified."""
+    key = push.current if push is not None else None
+    if push is None or key is None or not key.callback:
+        return None
+    payload: Payload = {"topic": push.topic, "leaves": key.callback}
+    return Task(f"{LEAVING}{key.digest[:16]}", "websub", push.hub, hostname(push.hub), payload=payload)
+
+
 def refusal(push: Push | None, digest: str, intent: Intent, *, now: float) -> str:
     """The reason code for which a hub's request on a callback is refused; "" if it is accepted.
 
-    A hub verifies a requested subscription, once. It never verifies an unsubscription: none is ever requested, leases
-    expire instead.
+    A hub verifies a requested subscription, once. The end of a subscription is verified against the hubs that were
+    left (`WebSub.intent`).
     """
     if push is None:
         return "unknown_callback"

@@ -72,16 +72,26 @@ class WebSub:
         receives.
         """
         token, secret = protocol.token_of(feed_id, secrets.token_bytes(32)), secrets.token_hex(32)
-        now = self._at()
-        self._pushes.update(feed_id, lambda push: leases.asked(push, topic, protocol.digest_of(token), secret, now=now))
+        now, callback = self._at(), f"{self._public_url}/websub/{token}"
+        key = leases.Key(protocol.digest_of(token), secret, 0.0, callback)
+        self._pushes.update(feed_id, lambda push: leases.asked(push, topic, key, now=now))
         form = {
             "hub.mode": "subscribe",
             "hub.topic": topic.topic,
-            "hub.callback": f"{self._public_url}/websub/{token}",
+            "hub.callback": callback,
             "hub.lease_seconds": str(round(protocol.ASKED_LEASE_SEC)),
             "hub.secret": secret,
         }
         return urlencode(form).encode()
+
+    def leave(self, task: Task) -> bytes:
+        """The form that asks a hub to end a subscription; the hub may then verify that for a day."""
+        topic, callback = task.payload["topic"], task.payload["leaves"]
+        token = callback.rpartition("/")[2]
+        feed_id = protocol.feed_of(token)
+        if feed_id is not None:
+            self._pushes.leave(feed_id, protocol.digest_of(token), topic)
+        return urlencode({"hub.mode": "unsubscribe", "hub.topic": topic, "hub.callback": callback}).encode()
 
     def look(self, feed_id: str, push: Push | None, topic: Topic) -> float:
         """Seconds until a hub must be requested, 0 for now; a hub that was requested and did not verify in time has
@@ -116,6 +126,8 @@ class WebSub:
     def intent(self, token: str, intent: Intent) -> str:
         """The challenge to echo to a hub that verifies or denies a subscription; Refusal if we requested none."""
         feed_id, digest, now = protocol.feed_of(token), protocol.digest_of(token), self._at()
+        if intent.mode == "unsubscribe" and feed_id is not None:
+            return self._left(feed_id, digest, intent)
         before = self._pushes.find(feed_id) if feed_id else None
         refused = leases.refusal(before, digest, intent, now=now)
         if refused or feed_id is None:
@@ -126,6 +138,14 @@ class WebSub:
         self._tell(feed_id, push, "push_denied" if intent.mode == "denied" else "push_verified", intent.reason or "")
         if intent.mode == "denied":
             self._fall_back(feed_id, before)
+        return intent.challenge or ""
+
+    def _left(self, feed_id: str, digest: str, intent: Intent) -> str:
+        """The challenge of a hub that verifies the end of a subscription; Refusal if we have not left the hub."""
+        if intent.topic != self._pushes.left(feed_id, digest) or not protocol.is_challenge(intent.challenge):
+            logger.info("push_intent_refused", extra={"feed_id": feed_id, "reason": "not_asked"})
+            raise Refusal("not_asked", "no request of ours matches this verification")
+        logger.info("push_left", extra={"feed_id": feed_id, "topic": intent.topic})
         return intent.challenge or ""
 
     @staticmethod
@@ -200,7 +220,8 @@ class WebSub:
         if topic is not None and (push is None or (push.hub, push.topic) != (topic.hub, topic.topic)):
             if push is not None:  # its task requests the hub first
                 self._frontier.remove(f"websub:{feed_id}")
-            self._frontier.push([lease_task(feed_id, topic)], again="push")
+            left = leases.leaving(push)
+            self._frontier.push([lease_task(feed_id, topic), *([left] if left is not None else [])], again="push")
         elif push is not None and poll.new and self._missed(poll, push):
             poll.push = self._pushes.update(feed_id, lambda old: old and replace(old, misses=old.misses + 1))
             logger.warning("push_missed", extra={"feed_id": feed_id, "url": push.hub, "new": len(poll.new)})

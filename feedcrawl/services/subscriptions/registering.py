@@ -12,6 +12,7 @@ from feedcrawl.domain.dates import moment, rfc3339
 from feedcrawl.domain.errors import InvalidUrl, Refusal
 from feedcrawl.domain.frontier.priority import priority
 from feedcrawl.domain.frontier.tasks import Task
+from feedcrawl.domain.push.leases import leaving
 from feedcrawl.domain.subscriptions.access import access_for, without_login
 from feedcrawl.domain.subscriptions.listed import FeedList, overrides_said
 from feedcrawl.domain.subscriptions.lists import read_list
@@ -339,8 +340,11 @@ def _rehouse(registry: Registry, frontier: Frontier, feed: Feed, home: Subscript
 
 
 def forget(registry: Registry, frontier: Frontier, feed: Feed) -> bool:
-    """Remove a feed with its tasks (poll, archives, hub) and all URLs that lead to it."""
+    """Remove a feed with its tasks (poll, archives, hub) and all URLs that lead to it; its hub is told."""
     subscription = feed.subscription
+    left = leaving(registry.hub_of(feed.id))
+    if left is not None:
+        frontier.push([left], again="push")
     registry.add_demand(feed.id, -feed.polls.demand)
     for task_id in (f"feed:{feed.id}", f"archive:{feed.id}", f"websub:{feed.id}"):
         frontier.remove(task_id)

@@ -23,6 +23,8 @@ DELIVERIES = 4
 """Most deliveries of one feed that wait to be read; further ones are refused, and the hub is asked to retry."""
 LIFE_SEC = 2 * 86_400
 """Longest time that a delivery waits for a worker."""
+LEAVING_SEC = 86_400
+"""Time that a hub has to verify the end of a subscription."""
 SEEN_SEC = 3_600
 """Time within which a delivery with the same digest counts as a repetition."""
 
@@ -100,6 +102,15 @@ class Pushes:
         """The commands that drop the oldest delivery; the frontier runs them with `done`."""
         return [["LPOP", self._key("deliveries", feed_id)]]
 
+    def leave(self, feed_id: str, digest: str, topic: str) -> None:
+        """Notes for a day that the subscription of a callback (by the sha256 of its token) is to end."""
+        self._client.set(self._left(feed_id, digest), topic, ex=LEAVING_SEC)
+
+    def left(self, feed_id: str, digest: str) -> str | None:
+        """The topic of a callback whose subscription is to end; None if it is not."""
+        found = self._client.get(self._left(feed_id, digest))
+        return None if found is None else str(found)
+
     def forget(self, feed_id: str) -> None:
         """Removes a feed's subscription and deliveries."""
         with self._client.pipeline(transaction=True) as pipe:
@@ -120,6 +131,9 @@ class Pushes:
     def count(self) -> int:
         """The number of feeds with a subscription."""
         return sum(int(self._client.scard(f"{keys.shard(number)}pushes")) for number in range(self._shards))
+
+    def _left(self, feed_id: str, digest: str) -> str:
+        return self._key("left", f"{feed_id}:{digest}", of=feed_id)
 
     def _list(self, feed_id: str) -> str:
         return f"{self._prefix(feed_id)}pushes"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.shards import settled_id, shard_of, shard_of_host
+from feedcrawl.domain.push.leases import Push, push_from
 from feedcrawl.domain.secrets import record_without_secrets
 from feedcrawl.domain.subscriptions.access import load as load_access
 from feedcrawl.domain.subscriptions.records import Feed, PollRecord, Subscription, dump, load_polls, load_subscription
@@ -176,6 +177,11 @@ class Registry:
                 pipe.hdel(self._by_url(url_key), url_key)
             pipe.execute()
         return was_there
+
+    def hub_of(self, feed_id: str) -> Push | None:
+        """The feed's subscription at its hub, which `remove` removes; None if there is none."""
+        text = self._client.get(self._key("push", feed_id))
+        return push_from(json.loads(text)) if text else None
 
     def by_url(self, url_key: str) -> str | None:
         """The id of the feed with this URL; None if there is none."""

@@ -16,6 +16,7 @@ from feedcrawl.domain.push.leases import (
     denied,
     failed,
     key_of,
+    leaving,
     missed,
     ping_due,
     push_from,
@@ -78,7 +79,7 @@ def test_what_a_hub_is_believed(push: Push | None, digest: str, intent: Intent, 
 
 
 def test_asking_leaves_what_holds_until_the_new_one_is_verified() -> None:
-    asking = asked(HOLDS, Topic(HUB, TOPIC), "new", "s", now=NOW)
+    asking = asked(HOLDS, Topic(HUB, TOPIC), Key("new", "s", 0.0), now=NOW)
     assert (asking.current, asking.asked) == (HOLDS.current, Key("new", "s", NOW + 600))
     assert key_of(asking, "new", now=NOW) is None
     assert key_of(asking, "old", now=NOW) == HOLDS.current
@@ -87,7 +88,7 @@ def test_asking_leaves_what_holds_until_the_new_one_is_verified() -> None:
 
 def test_another_hub_or_topic_begins_anew() -> None:
     for topic in (Topic("https://other.test/", TOPIC), Topic(HUB, "http://other.test/")):
-        begun = asked(replace(HOLDS, poll_due_at=7.0), topic, "new", "s", now=NOW)
+        begun = asked(replace(HOLDS, poll_due_at=7.0), topic, Key("new", "s", 0.0), now=NOW)
         assert begun == Push(topic.hub, topic.topic, asked=Key("new", "s", NOW + 600), poll_due_at=7.0)
 
 
@@ -198,3 +199,13 @@ def test_pings_bring_one_poll_a_minute(before: float, due: float) -> None:
 )
 def test_when_a_hub_is_asked_again(push: Push, wait: float) -> None:
     assert wait_sec(push, now=NOW) == wait
+
+
+def test_a_hub_is_left_with_the_callback_that_it_has_verified() -> None:
+    assert leaving(None) is None
+    assert leaving(Push(HUB, TOPIC, asked=Key("d", "s", NOW))) is None
+    assert leaving(Push(HUB, TOPIC, current=Key("d", "s", NOW))) is None  # of a version that did not keep it
+    task = leaving(Push(HUB, TOPIC, current=Key("d" * 64, "s", NOW, "https://push.test/websub/t")))
+    assert task is not None
+    assert (task.id, task.kind, task.url) == (f"websub-left:{'d' * 16}", "websub", HUB)
+    assert task.payload == {"topic": TOPIC, "leaves": "https://push.test/websub/t"}

@@ -161,12 +161,18 @@ def test_a_hub_that_a_poll_names_is_asked_and_another_in_its_place(hubs: Hubs) -
     hubs.service.seen(hubs.poll(topic=Topic("http://other.test/", TOPIC)))
     assert hubs.service.look(hubs.feed_id, hubs.push, Topic("http://other.test/", TOPIC)) == 0
     assert hubs.look() > 0  # what the former hub holds is no reason to wait
-    (lease,) = hubs.wired.frontier.take(9).leases
-    assert (lease.task.url, lease.task.host, lease.task.payload) == (
-        "http://other.test/",
-        "other.test",
-        {"topic": TOPIC},
-    )
+    tasks = {lease.task.host: lease.task for lease in hubs.wired.frontier.take(9).leases}
+    assert (tasks["other.test"].url, tasks["other.test"].payload) == ("http://other.test/", {"topic": TOPIC})
+    left = tasks["hub.test"]  # the former hub is left
+    token = left.payload["leaves"].rpartition("/")[2]
+    intent = Intent("unsubscribe", TOPIC, "challenge")
+    with pytest.raises(Refusal, match="not_asked"):
+        hubs.service.intent(token, intent)
+    form = dict(parse_qsl(hubs.service.leave(left).decode()))
+    assert form == {"hub.mode": "unsubscribe", "hub.topic": TOPIC, "hub.callback": left.payload["leaves"]}
+    assert hubs.service.intent(token, intent) == "challenge"
+    with pytest.raises(Refusal, match="not_asked"):
+        hubs.service.intent(token, replace(intent, topic="http://news.test/other"))
 
 
 def test_a_delivery_repeated_while_it_is_read_brings_no_poll(hubs: Hubs) -> None:
