@@ -20,6 +20,7 @@ from feedcrawl.domain.frontier.records import DeadLetterRecord, QueueItemRecord,
 from feedcrawl.domain.operations.records import EventRecord
 from feedcrawl.domain.operations.settings import rows
 from feedcrawl.domain.search.documents import RawContentRecord
+from feedcrawl.domain.sites.site_search import SourceSearchedRecord
 from feedcrawl.domain.subscriptions.published import FeedRecord, JournalLineRecord
 from feedcrawl.domain.subscriptions.sitemap_records import SitemapPublicRecord
 
@@ -42,6 +43,7 @@ RECORDS = (
     article_events.UrlKnownRecord,
     FeedRecord,
     SitemapPublicRecord,
+    SourceSearchedRecord,
     page_records.FileRecord,
     RawFetchRecord,
     DeadLetterRecord,

@@ -68,5 +68,8 @@ class FeedSettings:
     sitemap_urls_per_day: int = setting(100000, "URLs", "taken from the sitemaps of one site on one day (UTC)")
     sitemap_retire_sec: float = setting(180.0 * DAY_SEC, "s", "a sitemap without change for this long is only probed")
     sitemap_probe_sec: float = setting(7.0 * DAY_SEC, "s", "time between these probes")
+    source_search_again_sec: float = setting(
+        7.0 * DAY_SEC, "s", "time until the site of a source is searched again where neither feed nor sitemap was found"
+    )
     site_depth: int = setting(10, "links", "that `crawl site` follows from the base of a source", also=("max_depth",))
     site_max_pages: int = setting(1000, "pages", "listing pages of a source that one `crawl site` follows")

@@ -15,8 +15,10 @@ from scrapy import Request
 
 from feedcrawl.crawl import robots_gate
 from feedcrawl.crawl.failures import sentence
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.sitemaps.news import News, read_news
+from feedcrawl.domain.sites.site_search import page_key
 from feedcrawl.domain.urls import hostname
 from feedcrawl.handlers.base import NOT_REDIRECTS, PARSE_WALL_SEC, Answers, note_headers, result_of
 from feedcrawl.parsing import Done
@@ -31,7 +33,8 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from feedcrawl.domain.frontier.tasks import Lease
-    from feedcrawl.domain.sitemaps.state import Watched
+    from feedcrawl.domain.sitemaps.state import Sitemap, Watched
+    from feedcrawl.domain.sites.site_search import SourceSearchedRecord
     from feedcrawl.store.sites.sitemaps import Known
 
 logger = logging.getLogger(__name__)
@@ -165,11 +168,26 @@ class SitemapTasks(Answers):
             found = watching.of_site(sitemap, gate.sitemaps(sitemap.url) or (), poll.at)
             watching.watch(self._store, self.wired.frontier, found)
             logger.info("sitemaps_of_site", extra={"url": sitemap.url, "tried": [each.url for each in found]})
+            self._remember_page(sitemap, [each.url for each in found])
         elif not (sitemap.guess and poll.status is not None and poll.status < 500 and poll.status != 429):
             return False
         watching.forget(self._store, self.wired.frontier, sitemap)
         self.leases.done(poll.lease, status="dead", reason="no_sitemap")
         return True
+
+    def _remember_page(self, sitemap: Sitemap, found: list[str]) -> None:
+        """Store the sitemaps to which a page that a source names has given way: the next start watches them instead."""
+        if sitemap.source:
+            at = rfc3339(self.wired.now())
+            record: SourceSearchedRecord = {
+                "source": sitemap.source,
+                "url": sitemap.url,
+                "at": at,
+                "feeds": [],
+                "sitemaps": found,
+                "tried": [{"url": sitemap.url, "result": "no_sitemap"}],
+            }
+            self.wired.site_searches.save(page_key(sitemap.url), record)
 
     async def _commit(self, poll: SitemapPoll) -> None:
         tracer = self.wired.tracer

@@ -17,6 +17,7 @@ from feedcrawl.handlers.archive import ArchiveTasks
 from feedcrawl.handlers.article import ArticleTasks
 from feedcrawl.handlers.feed import FeedTasks
 from feedcrawl.handlers.file import FileTasks
+from feedcrawl.handlers.site_search import SearchTasks
 from feedcrawl.handlers.sitemap import SitemapTasks
 from feedcrawl.handlers.websub import HubTasks
 from feedcrawl.outgoing import routes
@@ -121,6 +122,7 @@ class FrontierSpider(Spider):
             "article": ArticleTasks(self.crawler),
             "websub": HubTasks(self.crawler),
             "file": FileTasks(self.crawler),
+            "site_search": SearchTasks(self.crawler),
         }
 
     @property

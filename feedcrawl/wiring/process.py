@@ -32,8 +32,8 @@ from feedcrawl.services.push.websub import WebSub
 from feedcrawl.services.search import embedded
 from feedcrawl.services.search.documents import Documents
 from feedcrawl.services.search.searching import Search
+from feedcrawl.services.sites.searching import Stores as SourceStores
 from feedcrawl.services.sites.sources import SourceBook
-from feedcrawl.services.sites.sources import Stores as SourceStores
 from feedcrawl.services.subscriptions.tempo import Tempo
 from feedcrawl.store.articles.files import FileContents, Files
 from feedcrawl.telemetry.tracing import tracer_for
@@ -198,7 +198,7 @@ class Wiring(Stores):
     @cached_property
     def source_stores(self) -> SourceStores:
         """The stores that change when sources are applied."""
-        return SourceStores(self.registry, self.sitemaps, self.frontier, self.now)
+        return SourceStores(self.registry, self.sitemaps, self.site_searches, self.frontier, self.now)
 
     @cached_property
     def measured(self) -> measures.Stores:

@@ -34,6 +34,7 @@ from feedcrawl.store.redis.generation import Generation
 from feedcrawl.store.search import embedded
 from feedcrawl.store.search.embedded import EmbeddedIndex
 from feedcrawl.store.sites.site_runs import SiteRuns
+from feedcrawl.store.sites.site_searches import SiteSearches
 from feedcrawl.store.sites.sitemaps import Sitemaps
 from feedcrawl.store.sites.sources import SaidSources
 from feedcrawl.store.subscriptions.entries import Entries
@@ -207,6 +208,11 @@ class Stores:
     def dead_letters(self) -> DeadLetters:
         """The list of dead letters."""
         return DeadLetters(self.client)
+
+    @cached_property
+    def site_searches(self) -> SiteSearches:
+        """The results of searches for the feeds and sitemaps of sources."""
+        return SiteSearches(self.client)
 
     @cached_property
     def site_runs(self) -> SiteRuns:

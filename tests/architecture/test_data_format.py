@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = ROOT / "docs" / "data-format.md"
 SCHEMAS = ROOT / "docs" / "schemas"
 NAMES = sorted(path.stem for path in SCHEMAS.glob("*.json"))
-EVENTS = [name for name in NAMES if name.startswith(("entry_", "new_", "webpage_", "article_", "url_"))]
+EVENTS = [name for name in NAMES if name.startswith(("entry_", "new_", "webpage_", "article_", "url_", "source_"))]
 EVENTS.remove("article_hash")
 COMPLETE = '<fh:complete xmlns:fh="http://purl.org/syndication/history/1.0"/>'
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(59)
@@ -77,6 +77,10 @@ def crawl(world: World) -> None:
     with world.client() as client:
         client.rpush("crawler_queue", site.url("/plain"))
     world.crawl("second", "now=1")
+    (world.folder / "sources.yaml").write_text(
+        f"[{{name: bare, base_url: '{world.origin.site('bare.test').url('/')}'}}]"
+    )
+    world.crawl("searched", FEEDCRAWL_SOURCES=str(world.folder / "sources.yaml"))
     pages = [site.serve(f"/s{number}", good_page(f"s{number}")) for number in range(3)]
     listed = document(sitemap(pages, modified=datetime.now(UTC)), etag='"1"')
     world.crawl("sitemaps", f"sitemaps={site.serve('/sitemap.xml', listed)}", "category=mapped", spider="sitemaps")

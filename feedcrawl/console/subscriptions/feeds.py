@@ -10,6 +10,7 @@ from feedcrawl.console.output import DONE, UNUSABLE, json_array, say
 from feedcrawl.console.stores import on
 from feedcrawl.console.subscriptions import feed_actions
 from feedcrawl.console.subscriptions.listing import chosen, write_feeds, write_sitemaps
+from feedcrawl.domain.sites.site_search import in_words
 from feedcrawl.hints import program
 from feedcrawl.services.sites import watched
 from feedcrawl.services.subscriptions import finding
@@ -62,6 +63,9 @@ def _show(wired: Stores, feeds: list[FeedRecord], sitemaps: list[Watched], colum
     """The table of feeds, and that of sitemaps if there are any; of all sitemaps only the roots of their trees."""
     if feeds or not sitemaps:
         write_feeds(feeds, columns)
+    for found in wired.site_searches.all() if whole else ():
+        if not (found["feeds"] or found["sitemaps"]):
+            say("feeds", f"source {found['source']!r}: {in_words(found)}, at {found['at']}")
     roots = [each for each in wired.sitemaps.all() if not each.sitemap.depth] if whole else sitemaps
     if roots:
         _show_sitemaps(wired, roots, as_json=False)

@@ -10,9 +10,10 @@ from feedcrawl.console.output import DONE, UNUSABLE, say, write
 from feedcrawl.console.stores import on
 from feedcrawl.domain.cadence.reasons import duration
 from feedcrawl.domain.entries.rewrites import rewrites
+from feedcrawl.domain.sites.site_search import in_words
 from feedcrawl.hints import program
 from feedcrawl.services.archive.versions import last_versions
-from feedcrawl.services.sites import watched
+from feedcrawl.services.sites import searching, watched
 from feedcrawl.services.subscriptions import finding
 from feedcrawl.services.subscriptions.explanations import explained
 from feedcrawl.wiring.stores import Stores
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterable, Iterator
 
+    from feedcrawl.domain.sites.site_search import SourceSearchedRecord
     from feedcrawl.domain.subscriptions.published import JournalLineRecord, WhyHub, WhyRecord
     from feedcrawl.domain.subscriptions.records import Feed
     from feedcrawl.domain.subscriptions.sitemap_records import SitemapWhyRecord
@@ -48,11 +50,20 @@ def run(wired: Stores, args: list[str], opts: Namespace) -> int:
 
 def _of_sitemap(wired: Stores, name: str, lines: int) -> int:
     found = watched.find(wired.sitemaps, name)
+    searched = searching.find(wired.site_searches, name) if found is None else None
+    if searched is not None:
+        return _show(search(searched))
     if found is None:
         say("why", f"{name} is neither subscribed nor watched; `{program()} feeds` lists feeds and sitemaps")
         return UNUSABLE
     journal = wired.sitemaps.journal(found.id)[:lines]
     return _show((*sitemap_decision(watched.explained(found)), *map(fetch, journal)))
+
+
+def search(found: SourceSearchedRecord) -> Iterator[str]:
+    """The search of a source's site: what was found, and each address that was requested."""
+    yield f"source {found['source']}  {found['url']}: {in_words(found).partition(';')[0]}, on {found['at']}"
+    yield from (f"  {each['result']:<20} {each['url']}" for each in found["tried"])
 
 
 def sitemap_decision(said: SitemapWhyRecord) -> Iterator[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from feedcrawl.domain.discovery.link_headers import header_links
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.http.encodings import decode_page
 from feedcrawl.domain.markup import start_tags
@@ -45,6 +46,16 @@ def find_feeds(html: bytes, *, url: str) -> tuple[FeedLink, ...]:
     "rel alternate"; RSS Advisory Board, "RSS Autodiscovery"). `type` is None if the page gives none.
     """
     return _unique(_announced(html, url))
+
+
+def feeds_in_headers(values: Iterable[str], *, url: str) -> tuple[FeedLink, ...]:
+    """The feeds that a response announces by Link headers with `rel="alternate"` and a feed's type, or `rel="feed"`."""
+    named = ((link, _resolved(link.target, url)) for link in header_links(values))
+    return _unique(
+        FeedLink(href, link.type or None, None)
+        for link, href in named
+        if href and _names_a_feed(frozenset(link.rels), link.type or None, href)
+    )
 
 
 def feed_like_links(html: bytes, *, url: str) -> tuple[FeedLink, ...]:

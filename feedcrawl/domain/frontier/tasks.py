@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from feedcrawl.domain.frontier.payloads import Payload
 from feedcrawl.domain.json_values import known_fields
 
-Kind = Literal["feed", "sitemap", "article", "archive", "page", "websub", "file"]
+Kind = Literal["feed", "sitemap", "article", "archive", "page", "websub", "file", "site_search"]
 Origin = Literal["feed", "sitemap", "spider", "manual", "queue"]
 Lane = Literal["poll", "page"]
 Again = Literal["", "edited", "retry", "operator", "queue_again", "push", "delivery", "own_outage"]
@@ -20,7 +20,7 @@ fetched.
 LANES: tuple[Lane, ...] = get_args(Lane)
 FILE_LANE = "file"
 """The lane of media files, taken only by workers that store media files."""
-POLL_KINDS: frozenset[Kind] = frozenset({"feed", "sitemap", "websub"})
+POLL_KINDS: frozenset[Kind] = frozenset({"feed", "sitemap", "websub", "site_search"})
 """Kinds that are taken first when several hosts are ready. An archive is not a poll: it waits as articles do."""
 
 

@@ -25,6 +25,7 @@ EventType = Literal[
     "article_deleted",
     "webpage_fetched",
     "url_known",
+    "source_searched",
 ]
 
 

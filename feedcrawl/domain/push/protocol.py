@@ -8,14 +8,14 @@ import re
 import uuid
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING
 
+from feedcrawl.domain.discovery.link_headers import header_links
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.urls import resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
 ASKED_LEASE_SEC = 7 * 86_400.0
 MIN_LEASE_SEC, MAX_LEASE_SEC = 3_600.0, 10 * 86_400.0
@@ -23,11 +23,6 @@ MIN_LEASE_SEC, MAX_LEASE_SEC = 3_600.0, 10 * 86_400.0
 ABSURD_LEASE_SEC = 366 * 86_400.0
 
 _CHANCE_BYTES = 32
-MAX_LINKS, MAX_LINK_CHARS = 8, 2_048
-"""Link headers read, and characters read of each: a sender may send any number of them, of any length."""
-
-_LINK = re.compile(r"""<([^<>]*)>|;[ \t]*rel[ \t]*=[ \t]*(?:"([^"]*)"|([^\s",;]+))|"(?:[^"\\]|\\.)*\"""", re.IGNORECASE)
-"""A link target, a relation of the target before it, or another quoted string."""
 _CHALLENGE = re.compile(r"""[!#-%(-;=?-~]{1,1024}""")
 _ALGORITHMS = ("sha256", "sha384", "sha512")
 
@@ -57,7 +52,7 @@ def topic_of(links: Iterable[str], hubs: Sequence[str], self_url: str | None, *,
     Among several hubs one with https is preferred. The topic of a feed without a "self" link is the URL it was fetched
     from. None if the feed names no hub.
     """
-    named = [(target, rel) for value in islice(links, MAX_LINKS) for target, rel in _relations(value)]
+    named = [(link.target, rel) for link in header_links(links) for rel in link.rels]
     found = [target for target, rel in named if rel == "hub"] or list(hubs)
     own = next((target for target, rel in named if rel == "self"), None) or self_url or url
     topic = _absolute(own, url) or url
@@ -65,15 +60,6 @@ def topic_of(links: Iterable[str], hubs: Sequence[str], self_url: str | None, *,
         topic = own  # as its publisher writes it: hubs compare topics as strings
     absolute = [target for hub in found if (target := _absolute(hub, url))]
     return Topic(min(absolute, key=lambda hub: not hub.startswith("https:")), topic) if absolute else None
-
-
-def _relations(value: str) -> Iterator[tuple[str, str]]:
-    target: str | None = None
-    for found in _LINK.finditer(value[:MAX_LINK_CHARS]):
-        if found[1] is not None:
-            target = found[1].strip()
-        elif target is not None and (rels := found[2] or found[3]):
-            yield from ((target, rel) for rel in rels.lower().split())
 
 
 def _absolute(href: str, base: str) -> str | None:

@@ -89,6 +89,12 @@ def read_news(body: bytes, *, url: str, terms: Terms) -> News:
     return tell_news(parse(body, url=url), url, terms)
 
 
+def lists_anything(body: bytes, *, url: str) -> bool:
+    """True if a sitemap has any URL or part. Raises NotASitemap, as `parse` does."""
+    parsed = parse(body, url=url)
+    return bool(parsed.urls or parsed.sitemaps)
+
+
 def tell_news(parsed: ParsedSitemap, url: str, terms: Terms) -> News:
     """The news of a sitemap that was fetched from `url`.
 

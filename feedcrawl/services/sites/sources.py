@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.errors import InvalidUrl, Refusal
@@ -17,35 +16,22 @@ from feedcrawl.domain.sites.owners import Sources
 from feedcrawl.domain.sites.source_records import changed, source_record
 from feedcrawl.domain.sites.sources import BadSources, Source, read_source, read_sources
 from feedcrawl.domain.urls import hostname, registered_domain, site_of
-from feedcrawl.services.sites import watching
-from feedcrawl.services.subscriptions import finding, registering
-from feedcrawl.services.subscriptions.registering import Wish
+from feedcrawl.services.sites import searching
+from feedcrawl.services.subscriptions import finding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from datetime import datetime
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from feedcrawl.domain.models import SourceRules
+    from feedcrawl.services.sites.searching import Stores
     from feedcrawl.store.frontier.interface import Frontier
-    from feedcrawl.store.sites.sitemaps import Sitemaps
     from feedcrawl.store.sites.sources import SaidSources
-    from feedcrawl.store.subscriptions.registry import Registry
 
 logger = logging.getLogger(__name__)
 
 LOOK_SEC: Final = 1.0
 """Time after which a process looks whether another process has changed the sources that are stored over the API."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stores:
-    """The stores in which sources take effect."""
-
-    registry: Registry
-    sitemaps: Sitemaps
-    frontier: Frontier
-    now: Callable[[], datetime]
 
 
 def load(path: Path | None) -> Sources:
@@ -162,31 +148,12 @@ def _pace(touched: Iterable[Source], sources: Sources, frontier: Frontier) -> No
 
 
 def _subscribe(source: Source, stores: Stores) -> None:
-    """Subscribe feeds and sitemaps, each with the source's settings, which override settings made elsewhere."""
-    now = stores.now()
-    bounds = {
-        "initial_interval_sec": source.poll_interval_sec,
-        "min_interval_sec": source.min_interval_sec,
-        "max_interval_sec": source.max_interval_sec,
-    }
-    feeds = _wishes(source, source.feed_urls, bounds)
-    _, refused = registering.subscribe_all(stores.registry, stores.frontier, feeds, now)
-    bounds = {"min_interval_sec": source.sitemap_interval_sec, "max_interval_sec": source.max_interval_sec}
-    wanted, bad = watching.wished(_wishes(source, source.sitemap_urls, bounds), now)
-    watching.settle_settings(stores.sitemaps, wanted, watching.watch(stores.sitemaps, stores.frontier, wanted))
-    for each in (*refused, *bad):
-        details: dict[str, object] = {
-            "source": source.name,
-            "url": each.url,
-            "reason": each.code,
-            "detail": each.detail,
-        }
+    """Subscribe the feeds and sitemaps of a source; a source that names neither has its site searched for them."""
+    sitemaps = searching.without_pages(source.sitemap_urls, stores)
+    refused = searching.subscribe(source, source.feed_urls, sitemaps, stores)
+    for each in (*refused, *searching.sync(source, stores)):
+        details = {"source": source.name, "url": each.url, "reason": each.code, "detail": each.detail}
         logger.error("source_refused", extra=details)
-
-
-def _wishes(source: Source, urls: Iterable[str], bounds: Mapping[str, float | None]) -> list[Wish]:
-    fields = {"source": source.name, "priority": source.priority, **bounds}
-    return [Wish(url, source.categories, said=fields) for url in urls]
 
 
 def selectors_of(source: Source | None) -> SourceRules | None:

@@ -11,6 +11,7 @@ from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.frontier.priority import priority
 from feedcrawl.domain.frontier.tasks import Again, Task
 from feedcrawl.domain.sitemaps.state import Sitemap
+from feedcrawl.domain.sites.site_search import MAX_NAMED, SITEMAP_PATHS
 from feedcrawl.domain.urls import hostname, resolve
 from feedcrawl.services.subscriptions.finding import url_key, with_scheme
 from feedcrawl.services.subscriptions.registering import Refused, Wish
@@ -22,9 +23,7 @@ if TYPE_CHECKING:
     from feedcrawl.store.frontier.interface import Frontier
     from feedcrawl.store.sites.sitemaps import Sitemaps
 
-MAX_NAMED: Final = 100
-"""The most sitemaps that are taken from one robots.txt."""
-GUESSES: Final = ("/sitemap.xml", "/news-sitemap.xml")
+GUESSES: Final = SITEMAP_PATHS[:2]
 
 
 def wished(wishes: Iterable[Wish], now: datetime) -> tuple[list[Sitemap], list[Refused]]:

@@ -30,6 +30,8 @@ SOURCES = "fc:{0}:sources"
 """HASH: sources that were set over the API, by name."""
 SOURCES_VERSION = "fc:{0}:sources_version"
 """STRING: number of changes of these sources; tells the other processes when to read them again."""
+SITE_SEARCHES = "fc:{0}:site_searches"
+"""HASH: results of searches for the feed and sitemaps of a source, by the page of the source."""
 TOKENS = "fc:{0}:tokens"
 """HASH: the tokens of the API by their sha256."""
 

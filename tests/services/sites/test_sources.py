@@ -10,11 +10,14 @@ import redis
 
 from feedcrawl.domain.models import SourceRules
 from feedcrawl.domain.sites.owners import Sources
+from feedcrawl.domain.sites.site_search import page_key
 from feedcrawl.domain.sites.sources import BadSources, Source
-from feedcrawl.services.sites import sources
+from feedcrawl.services.sites import searching, sources
 from feedcrawl.services.sites.sources import SourceBook
+from feedcrawl.services.subscriptions import registering
 from feedcrawl.store.frontier.queue import Shard
 from feedcrawl.store.frontier.scripts import FrontierPolicy
+from feedcrawl.store.sites.site_searches import SiteSearches
 from feedcrawl.store.sites.sitemaps import Sitemaps
 from feedcrawl.store.sites.sources import SaidSources
 from feedcrawl.store.subscriptions.registry import Registry
@@ -42,6 +45,7 @@ def stores(redis_client: redis.Redis) -> Any:
     return SimpleNamespace(
         registry=Registry(redis_client),
         sitemaps=Sitemaps(redis_client),
+        searches=SiteSearches(redis_client),
         frontier=frontier,
         now=now,
         client=redis_client,
@@ -108,6 +112,48 @@ def test_the_file_decides_over_what_was_said_before(stores: Any) -> None:
 def test_a_source_that_is_only_crawled_is_not_subscribed(stores: Any) -> None:
     sync(stores, Source("a", "http://a.test/", feed_urls=("http://a.test/feed",), ingestion_mode="spider"))
     assert stores.registry.count() == 0
+
+
+def test_a_source_without_addresses_is_searched_once(stores: Any) -> None:
+    bare = Source("bare", "http://bare.test/", ingestion_mode="both")
+    for _ in range(2):
+        sync(stores, bare)
+    (lease,) = stores.frontier.take(9, lanes=["poll"]).leases
+    assert (lease.task.kind, lease.task.url, lease.task.source) == ("site_search", bare.base_url, "bare")
+    feeds, sitemaps = ["http://bare.test/feed"], ["http://bare.test/s.xml"]
+    searching.subscribe(bare, feeds, sitemaps, stores)
+    found = searching.result(bare, stores.now(), feeds, sitemaps, [])
+    stores.searches.save(page_key(bare.base_url), found)
+    stores.frontier.done(lease, reason="found")
+    sync(stores, replace(bare, priority=8))
+    counts = stores.frontier.counts()
+    assert (counts["pending:feed"], counts["pending:sitemap"], counts["pending:site_search"]) == (1, 1, 0)
+    (feed,) = stores.registry.all()
+    (watched,) = stores.sitemaps.all()
+    assert (feed.subscription.priority, watched.sitemap.priority) == (8, 8)
+    registering.unsubscribe(stores.registry, stores.frontier, feed.id)
+    sync(stores, bare)
+    assert stores.registry.count() == 0
+
+
+def test_a_search_without_result_stays_scheduled(stores: Any) -> None:
+    bare = Source("bare", "http://bare.test/")
+    sync(stores, bare)
+    (lease,) = stores.frontier.take(9).leases
+    stores.searches.save(page_key(bare.base_url), searching.result(bare, stores.now(), [], [], []))
+    stores.frontier.done(lease, status="pending", reason="nothing_found", delay_sec=1000)
+    sync(stores, bare)
+    assert stores.frontier.take(9).leases == ()
+    assert stores.frontier.counts()["pending:site_search"] == 1
+
+
+def test_a_page_that_gave_way_to_sitemaps_is_not_watched_again(stores: Any) -> None:
+    source = Source("a", "http://a.test/", sitemap_urls=("http://a.test/", "http://a.test/own.xml"))
+    found = searching.result(source, stores.now(), [], ["http://a.test/1.xml", "http://a.test/2.xml"], [])
+    stores.searches.save(page_key("http://a.test/"), found)
+    sync(stores, replace(source, sitemap_urls=("http://a.test/1.xml",)))
+    sync(stores, source)
+    assert {each.sitemap.url for each in stores.sitemaps.all()} == {"http://a.test/1.xml", "http://a.test/own.xml"}
 
 
 def test_what_holds_for_articles_of_a_source() -> None:

@@ -13,6 +13,7 @@ from feedcrawl.api import problems, schemas
 from feedcrawl.api.access import needs
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.domain.errors import Refusal
+from feedcrawl.domain.sites.site_search import page_key
 from feedcrawl.domain.sites.source_records import source_record
 from feedcrawl.domain.sites.source_values import MAX_NAME
 from feedcrawl.domain.sites.sources import Source
@@ -48,11 +49,12 @@ def list_sources(wired: Wired) -> Response:
 
 @router.get("/{name}", operation_id="get_source", responses={200: _ONE, **problems.answers(404)})
 def get_source(name: Name, wired: Wired) -> Response:
-    """A source with its given fields."""
+    """A source with its given fields, and the last search of its site for a feed and sitemaps."""
     found = wired.current_sources().get(name)
     if found is None:
         raise Refusal("no_such_source", f"there is no source {name!r}")
-    return JSONResponse(_public(found, wired.source_book))
+    key = page_key(found.base_url)
+    return JSONResponse(_public(found, wired.source_book) | {"search": wired.site_searches.find([key]).get(key)})
 
 
 @router.put(

@@ -21,7 +21,7 @@ local function clock()
   return now
 end
 
-local POLLS = {feed = true, sitemap = true, websub = true}
+local POLLS = {feed = true, sitemap = true, websub = true, site_search = true}
 
 local function lane_of(task) return task.lane or (POLLS[task.kind] and 'poll' or 'page') end
 

@@ -1,0 +1,131 @@
+"""Searches the sites of sources that name no feed and no sitemap: the task of a search, and its result."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.dates import rfc3339
+from feedcrawl.domain.errors import InvalidUrl
+from feedcrawl.domain.frontier.priority import priority
+from feedcrawl.domain.frontier.tasks import Task
+from feedcrawl.domain.operations.events import Event, event
+from feedcrawl.domain.sites.site_search import is_searched, page_key
+from feedcrawl.domain.urls import hostname
+from feedcrawl.services.sites import watching
+from feedcrawl.services.subscriptions import registering
+from feedcrawl.services.subscriptions.finding import url_key, with_scheme
+from feedcrawl.services.subscriptions.registering import Refused, Wish
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from datetime import datetime
+
+    from feedcrawl.domain.sites.site_search import SourceSearchedRecord, Tried
+    from feedcrawl.domain.sites.sources import Source
+    from feedcrawl.store.frontier.interface import Frontier
+    from feedcrawl.store.sites.site_searches import SiteSearches
+    from feedcrawl.store.sites.sitemaps import Sitemaps
+    from feedcrawl.store.subscriptions.registry import Registry
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """The stores in which sources take effect."""
+
+    registry: Registry
+    sitemaps: Sitemaps
+    searches: SiteSearches
+    frontier: Frontier
+    now: Callable[[], datetime]
+
+
+def search_task(source: Source) -> Task:
+    """The one task that searches a source's site."""
+    digest = hashlib.sha1(page_key(source.base_url).encode(), usedforsecurity=False).hexdigest()
+    rank = priority(source.priority, "manual")
+    return Task(
+        f"site_search:{digest[:16]}",
+        "site_search",
+        source.base_url,
+        hostname(source.base_url),
+        rank,
+        source=source.name,
+    )
+
+
+def sync(source: Source, stores: Stores) -> list[Refused]:
+    """Enqueue the search of a source's site unless its result is stored; else give what was found the settings of the
+    source. A feed or sitemap that an operator has dropped since stays dropped.
+    """
+    if not is_searched(source):
+        return []
+    known = stores.searches.find([page_key(source.base_url)]).get(page_key(source.base_url))
+    if known is None or not (known["feeds"] or known["sitemaps"]):
+        task = search_task(source)
+        if stores.frontier.push([task]) == ["known"] and known is None:  # its result went with another server's data
+            stores.frontier.push([task], again="operator")
+        return []
+    feeds = [url for url in known["feeds"] if stores.registry.by_url(url_key(url)) is not None]
+    sitemaps = [url for url in known["sitemaps"] if stores.sitemaps.by_url(url_key(url)) is not None]
+    return subscribe(source, feeds, sitemaps, stores)
+
+
+def subscribe(source: Source, feeds: Sequence[str], sitemaps: Sequence[str], stores: Stores) -> list[Refused]:
+    """Subscribe feeds and sitemaps, each with the source's settings, which override settings made elsewhere."""
+    now = stores.now()
+    bounds = {
+        "initial_interval_sec": source.poll_interval_sec,
+        "min_interval_sec": source.min_interval_sec,
+        "max_interval_sec": source.max_interval_sec,
+    }
+    _, refused = registering.subscribe_all(stores.registry, stores.frontier, _wishes(source, feeds, bounds), now)
+    bounds = {"min_interval_sec": source.sitemap_interval_sec, "max_interval_sec": source.max_interval_sec}
+    wanted, bad = watching.wished(_wishes(source, sitemaps, bounds), now)
+    watching.settle_settings(stores.sitemaps, wanted, watching.watch(stores.sitemaps, stores.frontier, wanted))
+    return [*refused, *bad]
+
+
+def _wishes(source: Source, urls: Iterable[str], bounds: dict[str, float | None]) -> list[Wish]:
+    fields = {"source": source.name, "priority": source.priority, **bounds}
+    return [Wish(url, source.categories, said=fields) for url in urls]
+
+
+def find(searches: SiteSearches, name: str) -> SourceSearchedRecord | None:
+    """The last search from a page, or of the source with this name; None if there was none."""
+    try:
+        key = page_key(with_scheme(name))
+    except InvalidUrl:
+        key = name
+    named = (each for each in searches.all() if each["source"] == name)
+    return searches.find([key]).get(key) or next(named, None)
+
+
+def without_pages(sitemap_urls: Sequence[str], stores: Stores) -> list[str]:
+    """The addresses of sitemaps of a source; a page that has given way to the sitemaps of its site is replaced by those
+    of them that are still watched, so that the page is requested once and not at every start.
+    """
+    known = stores.searches.find([page_key(url) for url in sitemap_urls])
+    found = [known[key]["sitemaps"] if (key := page_key(url)) in known else [url] for url in sitemap_urls]
+    named = set(sitemap_urls)
+    return [url for urls in found for url in urls if url in named or stores.sitemaps.by_url(url_key(url)) is not None]
+
+
+def result(
+    source: Source, at: datetime, feeds: Sequence[str], sitemaps: Sequence[str], tried: Sequence[Tried]
+) -> SourceSearchedRecord:
+    """The result of a search, as it is stored and published."""
+    return {
+        "source": source.name,
+        "url": source.base_url,
+        "at": rfc3339(at),
+        "feeds": list(feeds),
+        "sitemaps": list(sitemaps),
+        "tried": list(tried),
+    }
+
+
+def searched_event(found: SourceSearchedRecord) -> Event:
+    """The event of a search that has ended."""
+    return event("source_searched", f"{found['source']}:{found['at']}", found)
