@@ -25,6 +25,8 @@ MAX_URL_LENGTH: Final = 2083  # longer URLs fail in caches, proxies and clients 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _AMBIGUOUS = re.compile(r"https?:(?!//[^/\\])|(?:https?:)?//[^/?#]*\\|///|/?\\", re.IGNORECASE)
 
+_WEB_SCHEME = re.compile(r"https?:", re.IGNORECASE)
+_FEED_SCHEME = re.compile(r"\s*(feeds?|pcast|itpc):(?://)?", re.IGNORECASE)
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})?")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
@@ -60,6 +62,21 @@ def resolve(url: str, base: str | None = None) -> str:
         raise InvalidUrl("url_port", "port 0 cannot be dialled")
     parsed.hash = ""
     return _capped(parsed.href.removesuffix("#"))
+
+
+def without_feed_scheme(url: str) -> str:
+    """A URL without the schemes that programs register for feeds (`feed`, `feeds`, `pcast`, `itpc`), in any form.
+
+    `feed:https://a.test/` becomes `https://a.test/`; `feeds://a.test/` too. `feed://a.test/`, `pcast:a.test/` and their
+    like become `//a.test/`, since they say nothing about the scheme. Other URLs are unchanged.
+    """
+    found = _FEED_SCHEME.match(url)
+    if found is None:
+        return url
+    rest = url[found.end() :]
+    if _WEB_SCHEME.match(rest):
+        return rest
+    return f"{'https:' if found[1].lower() == 'feeds' else ''}//{rest}"
 
 
 def split_userinfo(url: str) -> tuple[str, str, str]:

@@ -100,6 +100,11 @@ async def refresh(parsers: ParserPool, response: Response) -> str | None:
 async def links(
     parsers: ParserPool, find: Callable[..., tuple[FeedLink, ...]], response: Response
 ) -> tuple[FeedLink, ...]:
-    """The links that `find` returns for a page, read in a child process; none if the page cannot be read."""
-    read = await parsers.run(find, response.body, url=response.url, wall_sec=PARSE_WALL_SEC)
+    """The links that `find` returns for a page, read in a child process; none if the page cannot be read.
+
+    `find_feeds` reads the Link headers too.
+    """
+    headers = [header_url(value) for value in response.headers.getlist("Link")]
+    about = {"headers": headers} if find is find_feeds and headers else {}
+    read = await parsers.run(find, response.body, url=response.url, wall_sec=PARSE_WALL_SEC, **about)
     return read.value if isinstance(read, Done) else ()

@@ -20,13 +20,14 @@ from feedcrawl.domain.discovery import choice, feed_like_links, find_feeds
 from feedcrawl.domain.discovery.choice import Candidate
 from feedcrawl.domain.subscriptions.access import login_wanted
 from feedcrawl.domain.subscriptions.lists import read_list
+from feedcrawl.domain.subscriptions.search import with_scheme
 from feedcrawl.handlers.base import FEED_HEADERS, PARSE_WALL_SEC, UNAUTHORIZED, auth_scheme, content_type
 from feedcrawl.handlers.discovery import PAGES, links, refresh
 from feedcrawl.parsing import Done
 from feedcrawl.services.subscriptions.registering import LISTS
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 
     from scrapy.http import Response
 
@@ -59,13 +60,20 @@ class Looked:
 class DiscoverSpider(Spider):
     """Examines addresses on Scrapy's own scheduler and stores each result in `looked`. Not for `scrapy crawl`.
 
-    `accesses` are the private headers for an address, sent to its own origin alone.
+    `accesses` are the private headers for an address, sent to its own origin alone. An address whose scheme is
+    `guessed` is tried under http if https brings nothing; `url` of its result is the address that worked.
     """
 
     def __init__(
-        self, urls: Sequence[str], looked: dict[str, Looked], accesses: Mapping[str, Access], **kwargs: object
+        self,
+        urls: Sequence[str],
+        looked: dict[str, Looked],
+        accesses: Mapping[str, Access],
+        guessed: Collection[str],
+        **kwargs: object,
     ) -> None:
         super().__init__("discover", **kwargs)
+        self._guessed = guessed
         self._accesses = accesses
         self._urls = urls
         self._looked = looked
@@ -84,7 +92,11 @@ class DiscoverSpider(Spider):
 
     async def _one(self, url: str, few: asyncio.Semaphore) -> None:
         async with few:
-            self._looked[url] = await self._look(url)
+            looked = await self._look(url)
+            if url in self._guessed and not (looked.feeds or looked.is_list):
+                under_http = await self._look(with_scheme(url, "http"))
+                looked = under_http if under_http.feeds or under_http.is_list else looked
+            self._looked[url] = looked
 
     async def _look(self, url: str, at: str | None = None, refreshes: int = 0) -> Looked:
         """The result for `url`; `at` is the page to which the refreshes of earlier pages have led."""

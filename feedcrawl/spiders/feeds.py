@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from scrapy.exceptions import CloseSpider
 
 from feedcrawl.handlers import discovery, lists
 from feedcrawl.hints import program
 from feedcrawl.services.subscriptions import finding, registering
+from feedcrawl.services.subscriptions.discovery import is_nowhere
 from feedcrawl.spiders.base import FrontierSpider
-from feedcrawl.telemetry.names import NO_USABLE_ARGUMENT
+from feedcrawl.telemetry.names import NAMED_FEED_REFUSED, NO_USABLE_ARGUMENT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,10 +39,13 @@ class FeedsSpider(FrontierSpider):
     ) -> None:
         super().__init__(**kwargs)
         self.feeds = registering.split_names(feeds)
+        if (missing := registering.missing_file(self.feeds)) is not None:
+            raise ValueError(f"feeds={missing}: no such file here; an address begins with http:// or https://")
         self.categories = tuple(filter(None, (each.strip() for each in category.split(","))))
         self.now = switch("now", now)
         self.backfill = switch("backfill", backfill)
         self.forever = switch("forever", forever)
+        self.named: set[str] = set()
         self._began: datetime | None = None
 
     async def begin(self) -> None:
@@ -51,16 +55,22 @@ class FeedsSpider(FrontierSpider):
             self.feeds, self.categories, self.wired.gate, limit=self.wired.config.max_feeds_per_list
         )
         lists.tell(refused)
+        self.named = finding.url_keys(wish.url for wish in wishes if wish.named)
         ids = await self.lists.subscribe(registering.with_archives(wishes) if self.backfill else wishes)
         if self.feeds and not ids:
-            assert self.crawler.stats is not None
-            self.crawler.stats.set_value(NO_USABLE_ARGUMENT, value=True)
-            raise CloseSpider("no_usable_argument")
+            self._stop("no feed of the arguments can be subscribed")
         await self._apply_arguments(ids)
         if not self.feeds and not self.wired.registry.count():
             self.logger.warning(
                 "no_feeds", extra={"detail": f"no feed is subscribed: `{program()} subscribe URL`, or -a feeds=URL"}
             )
+
+    def _stop(self, detail: str) -> NoReturn:
+        """End the crawl before anything is requested."""
+        assert self.crawler.stats is not None
+        self.crawler.stats.set_value(NO_USABLE_ARGUMENT, value=True)
+        self.logger.error("no_usable_argument", extra={"detail": detail})
+        raise CloseSpider("no_usable_argument")
 
     @cached_property
     def lists(self) -> lists.Lists:
@@ -77,7 +87,22 @@ class FeedsSpider(FrontierSpider):
         ids = await self.lists.unfold(poll, response) if response is not None else []
         if ids:
             await self._apply_arguments(ids)
-        return bool(ids)
+        return bool(ids) or self._refuses(poll)
+
+    def _refuses(self, poll: FeedPoll) -> bool:
+        """True if an address that this run named, and no poll knew, does not exist: its subscription ends."""
+        subscription = poll.feed.subscription
+        if poll.feed.polls.last_fetch_at is not None or finding.url_key(subscription.url) not in self.named:
+            return False
+        if not is_nowhere(poll.status):
+            return False
+        assert self.crawler.stats is not None
+        self.crawler.stats.set_value(NAMED_FEED_REFUSED, value=True)
+        registering.unsubscribe(self.wired.registry, self.wired.frontier, poll.feed.id)
+        self.wired.leases.done(poll.lease, status="dead", reason="unsubscribed")
+        said = {"url": subscription.url, "reason": poll.result, "detail": "nothing is there; it is not subscribed"}
+        self.logger.error("feed_refused", extra=said)
+        return True
 
     async def _apply_arguments(self, ids: Sequence[str]) -> None:
         """Apply the arguments to these feeds, or to all feeds if none is named. A feed that is due, or was polled since

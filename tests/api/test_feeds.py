@@ -15,7 +15,6 @@ from feedcrawl.domain.articles.files import Wish, state
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.subscriptions.lists import read_list
 from feedcrawl.domain.subscriptions.published import FeedRecord
-from feedcrawl.services.subscriptions import registering
 
 URL = "https://news.example/feed.xml"
 NONE = "0b5bca8e-6b5a-4b0e-9f4f-0d1a2b3c4d5e"
@@ -264,7 +263,7 @@ def test_a_list_is_no_operators(local: Callers, client: httpx.Client) -> None:
     came = client.post("/opml", content=listed).json()
     (feed_id,) = came["ids"]
     said = local.wired.registry.load([feed_id])[feed_id].subscription
-    assert (said.fixed_interval_sec, said.priority) == (None, registering.DEFAULT_PRIORITY)
+    assert (said.fixed_interval_sec, said.priority) == (None, 5)
     assert [each["code"] for each in came["refused"]] == ["address_refused", "url_malformed"]
 
 

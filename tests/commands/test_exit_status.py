@@ -12,7 +12,7 @@ from feedcrawl.console.stores import explained
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.store.disk.files import DiskUnavailable
 from feedcrawl.store.redis.errors import ServerRefused, StoreUnavailable
-from feedcrawl.telemetry.names import UNRETURNED
+from feedcrawl.telemetry.names import NAMED_FEED_REFUSED, UNRETURNED
 
 
 def item(task: str) -> Any:
@@ -70,6 +70,7 @@ def test_what_the_crawl_itself_says() -> None:
     assert status(finish_reason="store_away") == 1
     assert status(finish_reason="disk_away") == 1
     assert status(**{NO_USABLE_ARGUMENT: True}) == 2
+    assert status(**{NAMED_FEED_REFUSED: True}) == 1
     assert status(FAILED, **{NO_USABLE_ARGUMENT: True}) == 1
     assert status(finish_reason="shutdown") == 0
     assert status(failed(AWAY), **{UNRETURNED: 1}) == 1

@@ -256,7 +256,10 @@ async def exchange(origin: Origin, reader: asyncio.StreamReader, writer: asyncio
 
 
 async def read_request(origin: Origin, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Request:
-    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+    first = await reader.readexactly(1)
+    if first == b"\x16":  # a handshake of TLS, of which a server that speaks http alone knows nothing
+        raise asyncio.IncompleteReadError(first, None)
+    head = (first + await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
     received = time.monotonic()
     line, *rest = head.rstrip("\r\n").split("\r\n")
     method, target, _version = line.split(" ", 2)

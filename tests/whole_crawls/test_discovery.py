@@ -103,10 +103,11 @@ def test_several_feeds_are_a_choice(subscribed) -> None:
 def test_what_is_of_no_use_is_said(subscribed) -> None:
     found, ran, _ = subscribed
     lines = ran.err.splitlines()
-    assert len(lines) == 5, ran.err
+    assert len(lines) == 6, ran.err
     for name in ("none", "closed", "gone", "json"):
-        assert any(f"{found[name]} is not subscribed: " in line for line in lines), name
-    assert any(f"{found['away']} could not be looked at (http_503)" in line for line in lines)
+        assert any(f"{found[name]}: it is not subscribed: " in line for line in lines), name
+    unseen = f"{found['away']} could not be looked at, its server responds 503 Service Unavailable (http_503)"
+    assert any(unseen in line for line in lines)
 
 
 def test_robots_are_asked_for_pages_and_kept(subscribed) -> None:
@@ -118,7 +119,9 @@ def test_robots_are_asked_for_pages_and_kept(subscribed) -> None:
 
 def test_a_feed_is_picked(subscribed, world: World) -> None:
     found, _, _ = subscribed
-    assert scrapy(world, "subscribe", found["several"], "--pick", "3").code == 3
+    beyond = scrapy(world, "subscribe", found["several"], "--pick", "3")
+    assert (beyond.code, beyond.out) == (2, "")
+    assert "--pick 3, but it offers 2 feeds (no_such_feed)" in beyond.err
     picked = scrapy(world, "subscribe", found["several"], "--pick", "2")
     assert (picked.code, picked.out.split()[1]) == (0, f"{found['several']}b")
     both = scrapy(world, "subscribe", found["several"], "--pick", "all")

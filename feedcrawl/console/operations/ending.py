@@ -8,7 +8,7 @@ from scrapy import signals
 
 from feedcrawl.console.output import DONE, FAILED, UNUSABLE
 from feedcrawl.services.operations.readiness import passes
-from feedcrawl.telemetry.names import NO_USABLE_ARGUMENT, UNRETURNED
+from feedcrawl.telemetry.names import NAMED_FEED_REFUSED, NO_USABLE_ARGUMENT, UNRETURNED
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -48,7 +48,8 @@ class Ending:
     def status(self) -> int:
         """0 if each task ended stored, dead with a reason, or back in the frontier; otherwise 1 or 2."""
         stats = self._crawler.stats
-        if self._unresolved or stats.get_value(UNRETURNED) or stats.get_value("finish_reason") in _AWAY:
+        failed = self._unresolved or stats.get_value(UNRETURNED) or stats.get_value(NAMED_FEED_REFUSED)
+        if failed or stats.get_value("finish_reason") in _AWAY:
             return FAILED
         return UNUSABLE if stats.get_value(NO_USABLE_ARGUMENT) else DONE
 

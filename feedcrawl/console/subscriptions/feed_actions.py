@@ -13,7 +13,7 @@ from feedcrawl.domain.cadence.reasons import duration
 from feedcrawl.domain.cadence.tempo import foretold, tempo_for
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.hints import program
-from feedcrawl.services.subscriptions import finding, lineage, registering
+from feedcrawl.services.subscriptions import discovery, finding, lineage, registering
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -50,11 +50,11 @@ def act(wired: Stores, action: str, args: Sequence[str]) -> int:
 
 
 def _move(wired: Stores, feed: Feed, args: Sequence[str]) -> Subscription:
-    return registering.move_to(wired.registry, wired.frontier, feed, args[0], wired.now())
+    return discovery.move_to(wired.registry, wired.frontier, feed, args[0], wired.now())
 
 
 def _undo(wired: Stores, feed: Feed, _args: Sequence[str]) -> Subscription:
-    return registering.undo_move(wired.registry, wired.frontier, feed, wired.now())
+    return discovery.undo_move(wired.registry, wired.frontier, feed, wired.now())
 
 
 def _undo_migration(wired: Stores, feed: Feed, _args: Sequence[str]) -> Subscription:

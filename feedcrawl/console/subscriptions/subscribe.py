@@ -19,17 +19,19 @@ from feedcrawl.domain.subscriptions.access import access_for
 from feedcrawl.domain.urls import resolve
 from feedcrawl.services.subscriptions import finding, registering
 from feedcrawl.services.subscriptions.discovery import may_become_a_feed
+from feedcrawl.services.subscriptions.registering import Refused
 from feedcrawl.spiders.discover import DiscoverSpider, Looked
 from feedcrawl.wiring import Wiring
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from scrapy.settings import Settings
 
     from feedcrawl.domain.discovery.choice import Candidate
     from feedcrawl.domain.subscriptions.access import Access
+    from feedcrawl.domain.subscriptions.records import Feed
     from feedcrawl.services.subscriptions.registering import Wish
 
 BATCH = 100
@@ -56,8 +58,9 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
     wishes, refused = registering.read_wishes(names, categories, wired.gate, limit=limit)
     wishes = [registering.with_login(wish, login) for wish in wishes]
     pages = [] if opts.as_is else [wish for wish in wishes if wish.named]
-    choosing = Choosing(opts.pick)
-    wishes = choosing.settle(wishes, _look(wired, pages))
+    named, known = len(wishes) + len(refused), _known(wired, pages)
+    choosing = Choosing(opts.pick, known)
+    wishes = choosing.settle(wishes, _look(wired, pages, known))
     if opts.override:
         wishes = registering.with_overrides(wishes, opts.override)
     if opts.backfill:
@@ -75,14 +78,23 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
             registering.poll_now(wired.frontier, due)
         for feed in feeds.values():
             write(f"{feed.id}  {feed.subscription.url}")
+    refused += choosing.refused
     for each in refused:
         say("subscribe", f"{each.url}: {each.detail} ({each.code})")
+    if named > 1 and refused:
+        say("subscribe", f"{named - len(refused)} of {named}, refused: {', '.join(each.url for each in refused)}")
     if choosing.open:
         return CHOICE
     return DONE if ids else UNUSABLE
 
 
-def _look(wired: Wiring, wishes: Sequence[Wish]) -> dict[str, Looked]:
+def _known(wired: Wiring, wishes: Sequence[Wish]) -> dict[str, Feed]:
+    """The feeds that are subscribed already, by the URL of the wish."""
+    found = ((wish.url, finding.find(wired.registry, wish.url)) for wish in wishes)
+    return {url: feed for url, feed in found if feed is not None}
+
+
+def _look(wired: Wiring, wishes: Sequence[Wish], subscribed: Mapping[str, Feed]) -> dict[str, Looked]:
     """The types of the documents at the addresses, by the URL of the wish; subscribed addresses are not
     requested.
     """
@@ -93,20 +105,36 @@ def _look(wired: Wiring, wishes: Sequence[Wish]) -> dict[str, Looked]:
             url = resolve(finding.with_scheme(wish.url))
         except InvalidUrl:  # the error is reported when subscribing
             continue
-        if finding.find(wired.registry, url) is None:
+        known = subscribed.get(wish.url)
+        if known is not None and not _replaces(wish, url, known):
+            say("subscribe", f"{wish.url} is subscribed already{_named_otherwise(url, known.subscription.url)}")
+        else:
             urls[wish.url] = url
             if (access := access_for(url, wish.login)) is not None:
                 accesses[url] = access
-    looked = look(wired.settings, list(dict.fromkeys(urls.values())), accesses) if urls else {}
+    guessed = frozenset(url for name, url in urls.items() if not finding.has_scheme(name))
+    looked = look(wired.settings, list(dict.fromkeys(urls.values())), accesses, guessed) if urls else {}
     return {name: looked.get(url) or Looked(url, code="interrupted") for name, url in urls.items()}
 
 
-class Choosing:
-    """Turns fetched documents into wishes; `open` is true if a page needs a choice."""
+def _replaces(wish: Wish, url: str, known: Feed) -> bool:
+    """True if a wish names the scheme of an address that has never worked under the subscribed scheme."""
+    moved = registering.with_scheme_of(known, url, named=True)
+    return finding.has_scheme(wish.url) and moved != known.subscription
 
-    def __init__(self, pick: str) -> None:
+
+def _named_otherwise(url: str, known: str) -> str:
+    return "" if known == url else f", as {known}"
+
+
+class Choosing:
+    """Turns fetched documents into wishes; `open` is true if a page needs a choice, `refused` has the unusable ones."""
+
+    def __init__(self, pick: str, known: Mapping[str, Feed]) -> None:
         self._pick = pick
+        self._known = known
         self.open = False
+        self.refused: list[Refused] = []
 
     def settle(self, wishes: Sequence[Wish], looked: dict[str, Looked]) -> list[Wish]:
         """The wishes, with pages replaced by their feeds; documents that are neither page nor feed are reported
@@ -118,22 +146,38 @@ class Choosing:
         return settled
 
     def _settle(self, wish: Wish, seen: Looked) -> list[Wish]:
-        if seen.is_feed or seen.is_list:  # a list is replaced by its feeds when it is polled
-            return [wish]
+        if seen.is_list:  # a list is replaced by its feeds when it is polled
+            return [replace(wish, url=seen.url)]
         if not seen.feeds:
-            if may_become_a_feed(seen.code):
-                say("subscribe", f"{wish.url} could not be looked at ({seen.code}); it is subscribed as it is")
-                return [wish]
-            say("subscribe", f"{wish.url} is not subscribed: {seen.detail or seen.code}; --as-is does it anyway")
-            return []
+            return self._unseen(wish, seen)
         offered = choose(seen.feeds)
+        if self._pick.isdecimal() and not 1 <= int(self._pick) <= len(offered):
+            offers = f"{len(offered)} feed{'s' if len(offered) > 1 else ''}"
+            self.refused.append(Refused(wish.url, "no_such_feed", f"--pick {self._pick}, but it offers {offers}"))
+            return []
+        if seen.is_feed:
+            return [replace(wish, url=seen.url)]
         chosen = self._picked(wish.url, offered)
         return [replace(wish, url=each.url, named=False) for each in chosen]
+
+    def _unseen(self, wish: Wish, seen: Looked) -> list[Wish]:
+        """The wish as it is if its address could not be looked at; none if the address is no feed."""
+        if may_become_a_feed(seen.code):
+            why = seen.detail or seen.code
+            if wish.url in self._known:
+                as_it_is = self._known[wish.url].subscription.url
+                say("subscribe", f"{wish.url} could not be looked at, {why} ({seen.code}); {as_it_is} stays subscribed")
+                return [replace(wish, url=as_it_is)]
+            say("subscribe", f"{wish.url} could not be looked at, {why} ({seen.code}); it is subscribed as it is")
+            return [wish]
+        detail = f"it is not subscribed: {seen.detail or seen.code}; --as-is does it anyway"
+        self.refused.append(Refused(wish.url, seen.code, detail))
+        return []
 
     def _picked(self, page: str, offered: Sequence[Candidate]) -> Sequence[Candidate]:
         if len(offered) == 1 or self._pick == "all":
             return offered
-        if self._pick and 1 <= int(self._pick) <= len(offered):
+        if self._pick:
             return [offered[int(self._pick) - 1]]
         self.open = True
         write(f"{page} offers several feeds; --pick takes a number or all:")
@@ -142,10 +186,12 @@ class Choosing:
         return []
 
 
-def look(settings: Settings, urls: list[str], accesses: dict[str, Access]) -> dict[str, Looked]:
+def look(
+    settings: Settings, urls: list[str], accesses: dict[str, Access], guessed: frozenset[str] = frozenset()
+) -> dict[str, Looked]:
     """Fetches addresses in a crawl of its own: the project's guard, limits and pace, Scrapy's scheduler.
 
-    `accesses`: the private headers for an address.
+    `accesses`: the private headers for an address. `guessed`: addresses that are tried under http too.
     """
     own, config = settings.copy(), Config.from_settings(settings)
     without_stores(own)
@@ -159,6 +205,6 @@ def look(settings: Settings, urls: list[str], accesses: dict[str, Access]) -> di
     own.setdict(paced, priority="spider")
     looked: dict[str, Looked] = {}
     process = CrawlerProcess(own)
-    process.crawl(DiscoverSpider, urls=urls, looked=looked, accesses=accesses)
+    process.crawl(DiscoverSpider, urls=urls, looked=looked, accesses=accesses, guessed=guessed)
     process.start()
     return looked

@@ -13,16 +13,17 @@ from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.http.encodings import decode_page
 from feedcrawl.domain.markup import start_tags
 from feedcrawl.domain.models import FeedLink
-from feedcrawl.domain.urls import resolve
+from feedcrawl.domain.urls import resolve, without_feed_scheme
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 # Paths where sites keep feeds that they do not announce, the likeliest first.
 COMMON_PATHS: Final = ("/feed", "/rss", "/atom.xml", "/feed.xml", "/rss.xml", "/index.xml", "/feed.json", "/index.rdf")
 MAX_LINKS: Final = 200  # of one page
 MAX_PAGE_LINKS: Final = 5000  # anchors of one page
 MAX_TITLE: Final = 1000  # characters
+MAX_HEADERS, MAX_HEADER = 20, 8_192  # Link headers, and characters of each
 
 _FEED_TYPE = re.compile(r"(?:application|text)/(?:x-)?(?:rss|atom|rdf)(?:\+xml)?|application/feed\+json")
 _GENERIC_TYPES = frozenset({"application/xml", "text/xml", "application/json"})
@@ -36,16 +37,20 @@ _FEED_LIKE = re.compile(
     r"|[?&](?:feed|format|type)=(?:rss2?|atom|rdf)(?:&|$)",
     re.IGNORECASE,
 )
-_FEED_SCHEME = re.compile(r"\Afeed:(?://|(?=https?:))", re.IGNORECASE)  # feed://host/path and feed:https://host/path
+_HEADER_LINK = re.compile(
+    r"""<([^<>]{1,2083})>((?:[ \t]*+;[ \t]*+(?:[^\s",;=]++(?:[ \t]*+=[ \t]*+(?:"[^"]*"|[^\s",;]*+))?)?)*+)"""
+)
+_PARAMETER = re.compile(r"""([^\s",;=]+)[ \t]*=[ \t]*(?:"([^"]*)"|([^\s",;]*))""")
 
 
-def find_feeds(html: bytes, *, url: str) -> tuple[FeedLink, ...]:
+def find_feeds(html: bytes, *, url: str, headers: Sequence[str] = ()) -> tuple[FeedLink, ...]:
     """The feeds that a page announces by `<link rel="alternate">` with a feed's type, or by `rel="feed"`.
 
-    Absolute http(s) URLs without repeats, in document order, resolved against `<base>` (WHATWG HTML section 4.6.7.1,
-    "rel alternate"; RSS Advisory Board, "RSS Autodiscovery"). `type` is None if the page gives none.
+    Absolute http(s) URLs without repeats, those of its Link `headers` (RFC 8288) first, then in document order,
+    resolved against `<base>` (WHATWG HTML section 4.6.7.1, "rel alternate"; RSS Advisory Board, "RSS Autodiscovery").
+    `type` is None if the page gives none.
     """
-    return _unique(_announced(html, url))
+    return _unique((*_linked(headers, url), *_announced(html, url)))
 
 
 def feeds_in_headers(values: Iterable[str], *, url: str) -> tuple[FeedLink, ...]:
@@ -77,6 +82,21 @@ def page_links(html: bytes, *, url: str) -> tuple[str, ...]:
 
 def _announced(html: bytes, url: str) -> Iterator[FeedLink]:
     base, tags = _page(html, url, "link")
+    return _feeds(tags, base)
+
+
+def _linked(headers: Sequence[str], url: str) -> Iterator[FeedLink]:
+    values = (value[:MAX_HEADER] for value in headers[:MAX_HEADERS])
+    found = (link for value in values for link in _HEADER_LINK.finditer(value))
+    return _feeds(({**_parameters(link[2]), "href": link[1]} for link in found), url)
+
+
+def _parameters(text: str) -> dict[str, str]:
+    """The parameters of a link, the first of each name (RFC 8288 section 3.3)."""
+    return {name.lower(): quoted or bare for name, quoted, bare in reversed(_PARAMETER.findall(text))}
+
+
+def _feeds(tags: Iterable[dict[str, str]], base: str) -> Iterator[FeedLink]:
     for tag in tags:
         href = _href(tag, base)
         if href and _names_a_feed(_rels(tag), _type(tag), href):
@@ -120,12 +140,8 @@ def _href(tag: dict[str, str], base: str) -> str | None:
 
 def _resolved(href: str, base: str) -> str | None:
     """The absolute web URL of an attribute; None if it is empty, has another scheme, or must not be fetched."""
-    href = re.sub(r"[\t\r\n]", "", _FEED_SCHEME.sub(_web_scheme, href.strip(), count=1))
+    href = re.sub(r"[\t\r\n]", "", without_feed_scheme(href.strip()))
     try:
         return resolve(href, base) if href else None
     except InvalidUrl:
         return None
-
-
-def _web_scheme(scheme: re.Match[str]) -> str:
-    return "http://" if scheme[0].endswith("//") else ""

@@ -23,7 +23,7 @@ NAMESPACE: Final = "https://feedcrawl.readthedocs.io/opml"  # of fields without 
 
 _OPML = re.compile(r"<(?:opml|outline)[\s>/]", re.IGNORECASE)
 _WORD = re.compile(r'"([^"]*)"|(#.*)|(\S+)')
-_URL_LIKE = re.compile(r"(?:https?|feed):|[^\s/]+\.[^\s]", re.IGNORECASE)
+_URL_LIKE = re.compile(r"(?:https?|feeds?|pcast|itpc):|[^\s/]+\.[^\s]", re.IGNORECASE)
 # Characters that XML 1.0 does not allow (section 2.2); lxml refuses to write them.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

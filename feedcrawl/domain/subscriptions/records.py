@@ -32,6 +32,8 @@ class Subscription:
     last one last. `refused`: addresses that an operator moved the feed back from; the feed does not move there again by
     itself.
 
+    `scheme_guessed`: True if an operator named the address without http or https.
+
     `unfolds`: True if an operator named this address; a list of feeds that is served there before any feed was replaces
     the subscription by the feeds that it lists (`handlers.lists`).
 
@@ -68,6 +70,7 @@ class Subscription:
     drop_rules: str = ""
     private: tuple[str, ...] = ()
     unfolds: bool = False
+    scheme_guessed: bool = False
     request_id: str | None = None
 
 

@@ -1,32 +1,41 @@
-"""Moves the subscription of a page to the page's feed: from address to address until one serves a feed.
+"""Moves subscriptions: of a page to the page's feed, from address to address until one serves a feed; of a feed to its
+new address, which its server, its entries or an operator named.
 
 The progress is stored in the subscription, so that any worker can continue after a kill.
 """
 
 from __future__ import annotations
 
+import logging
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from feedcrawl.domain.dates import rfc3339
+from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.outcome import FAILURES, STATUSES, judge
 from feedcrawl.domain.subscriptions.records import dump
-from feedcrawl.domain.urls import hostname
-from feedcrawl.services.subscriptions.finding import url_key
-from feedcrawl.services.subscriptions.registering import forget
+from feedcrawl.domain.urls import hostname, resolve
+from feedcrawl.services.subscriptions.finding import url_key, with_scheme
+from feedcrawl.services.subscriptions.journal import moved_line
+from feedcrawl.services.subscriptions.polling import moved_to, new_home
+from feedcrawl.services.subscriptions.registering import forget, poll_task
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
 
     from feedcrawl.domain.subscriptions.published import JournalLineRecord
-    from feedcrawl.domain.subscriptions.records import Feed
+    from feedcrawl.domain.subscriptions.records import Feed, Subscription
     from feedcrawl.items import FeedPoll
     from feedcrawl.services.frontier.leases import Leases
     from feedcrawl.store.frontier.interface import Frontier
-    from feedcrawl.store.subscriptions.registry import Registry
+    from feedcrawl.store.subscriptions.registry import Command, Registry
+
+logger = logging.getLogger(__name__)
 
 Stage = Literal["none", "page", "guess"]
+_MAY_LOG_IN = frozenset({401, 403, 407})
 _MAY_DO_BETTER = frozenset({"unreachable", "throttled", "postponed"})
 
 
@@ -109,6 +118,13 @@ def may_become_a_feed(code: str) -> bool:
     return known and judge(result, task_kind="page").kind in {*_MAY_DO_BETTER, "unstable"}
 
 
+def is_nowhere(status: int | None) -> bool:
+    """True if a response says that nothing is at an address, or that nobody may have it, whatever the login."""
+    if status is None or status in _MAY_LOG_IN:
+        return False
+    return judge(status, task_kind="page").kind in ("rejected", "gone")
+
+
 def _left(feed: Feed, to: str) -> str | None:
     """The URL key of the address that a subscription leaves; None if the key stays in use (the page's still leads
     to the feed).
@@ -132,3 +148,63 @@ def _line(poll: FeedPoll, detail: str) -> JournalLineRecord:
     if poll.status is not None:
         line["http_status"] = poll.status
     return line
+
+
+def move(registry: Registry, poll: FeedPoll) -> list[Command]:
+    """The commands that move a feed to the address to which it has moved for good, if any; old addresses still lead to
+    it.
+
+    If another feed is subscribed at the new address, both stay unchanged.
+    """
+    home = new_home(poll)
+    if home is None:
+        return []
+    if registry.claim(url_key(home.url), home.id) != home.id:
+        return []
+    poll.moved_from = poll.feed.subscription.url
+    found = "entries" if poll.found_at else "redirect"
+    logger.info("feed_moved", extra={"feed_id": home.id, "url": poll.moved_from, "to": home.url, "by": found})
+    poll.feed = replace(poll.feed, subscription=home)
+    return registry.moved(dump(home), home.id)
+
+
+def move_to(registry: Registry, frontier: Frontier, feed: Feed, url: str, now: datetime) -> Subscription:
+    """Move a feed to an address on an operator's order, and poll it there; raises Refusal if another feed has the
+    address.
+    """
+    address = resolve(with_scheme(url))
+    home = moved_to(feed.subscription, address)
+    return _rehouse(registry, frontier, feed, replace(home, refused=_without(home.refused, address)), now)
+
+
+def undo_move(registry: Registry, frontier: Frontier, feed: Feed, now: datetime) -> Subscription:
+    """Move a feed back to its former address; the feed does not follow the same move again. Raises Refusal if it
+    never moved.
+    """
+    subscription = feed.subscription
+    if not subscription.formerly:
+        raise Refusal("never_moved", f"{subscription.url} has not moved since it was subscribed")
+    refused = tuple(dict.fromkeys((*_without(subscription.refused, subscription.formerly[-1]), subscription.url)))
+    home = replace(subscription, url=subscription.formerly[-1], formerly=subscription.formerly[:-1], refused=refused)
+    return _rehouse(registry, frontier, feed, home, now)
+
+
+def _without(urls: Iterable[str], url: str) -> tuple[str, ...]:
+    return tuple(each for each in urls if each != url)
+
+
+def _rehouse(registry: Registry, frontier: Frontier, feed: Feed, home: Subscription, now: datetime) -> Subscription:
+    """Store a subscription at another address; the known entries stay, the state learnt from the old server is
+    dropped.
+    """
+    old = feed.subscription.url
+    if registry.claim(url_key(home.url), home.id) != home.id:
+        raise Refusal("subscribed_already", f"another feed is subscribed at {home.url}")
+    polls = replace(feed.polls, etag=None, last_modified=None, trust=None, moving=None, health=None)
+    registry.move(home, polls, moved_line(feed, home.url, now))
+    if old not in home.formerly and url_key(old) != url_key(home.url):
+        registry.drop_url(url_key(old), home.id)
+    frontier.remove(f"feed:{home.id}")
+    frontier.push([poll_task(home)])
+    logger.info("feed_moved", extra={"feed_id": home.id, "url": old, "to": home.url, "by": "operator"})
+    return home

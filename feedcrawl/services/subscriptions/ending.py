@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from feedcrawl.domain import cadence
 from feedcrawl.domain.cadence.tempo import demand
-from feedcrawl.services.subscriptions import backfill, journal, polling, registering
+from feedcrawl.services.subscriptions import backfill, discovery, journal, polling
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,7 +70,7 @@ class PollEnd:
         poll.decision = polling.decide(poll, policy, random.uniform(-1, 1))  # noqa: S311 - jitter
         self.tracer.note(poll.lease, decision=poll.decision.reason, wait_sec=poll.decision.interval_sec)
         poll.demand = demand(policy.tempo, poll.decision.interval_sec)
-        moved = registering.move(self.registry, poll)
+        moved = discovery.move(self.registry, poll)
         before, record = poll.feed.polls, polling.poll_record(poll)
         commands = self.registry.commit(poll.feed.id, record, journal.journal_line(poll))
         commands += self.registry.demand_changed(poll.feed.id, poll.demand - poll.feed.polls.demand)

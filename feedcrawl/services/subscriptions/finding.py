@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.errors import InvalidUrl
-from feedcrawl.domain.urls import canonicalize
+from feedcrawl.domain.urls import canonicalize, without_feed_scheme
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from feedcrawl.domain.subscriptions.records import Feed
     from feedcrawl.store.subscriptions.registry import Registry
@@ -40,11 +41,21 @@ def url_key(url: str) -> str:
     return canonicalize(url).partition("://")[2]
 
 
+def url_keys(urls: Iterable[str]) -> set[str]:
+    """The keys of URLs as people type them, without those of unusable URLs."""
+    keys = set()
+    for url in urls:
+        with suppress(InvalidUrl):
+            keys.add(url_key(with_scheme(url)))
+    return keys
+
+
 def with_scheme(url: str) -> str:
     """A URL as people type it, with its scheme added: `example.org/feed` and `feed:` forms become http(s) URLs."""
-    text = url.strip()
-    for prefix in ("feed://", "feed:"):
-        if text.lower().startswith(prefix):
-            text = text[len(prefix) :]
-            break
-    return text if "://" in text else f"https://{text}"
+    text = without_feed_scheme(url.strip())
+    return text if "://" in text else f"https://{text.removeprefix('//')}"
+
+
+def has_scheme(url: str) -> bool:
+    """True if a URL as people type it says http or https; otherwise https is tried first, then http."""
+    return "://" in without_feed_scheme(url.strip())

@@ -1,8 +1,7 @@
-"""Subscribes, moves and removes feeds, for the spider's argument, the command and the REST route."""
+"""Subscribes, changes and removes feeds, for the spider's argument, the command and the REST route."""
 
 from __future__ import annotations
 
-import logging
 import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,11 +15,9 @@ from feedcrawl.domain.push.leases import leaving
 from feedcrawl.domain.subscriptions.access import access_for, without_login
 from feedcrawl.domain.subscriptions.listed import FeedList, overrides_said
 from feedcrawl.domain.subscriptions.lists import read_list
-from feedcrawl.domain.subscriptions.records import Subscription, dump
+from feedcrawl.domain.subscriptions.records import Subscription
 from feedcrawl.domain.urls import hostname, resolve
-from feedcrawl.services.subscriptions.finding import url_key, with_scheme
-from feedcrawl.services.subscriptions.journal import moved_line
-from feedcrawl.services.subscriptions.polling import moved_to, new_home
+from feedcrawl.services.subscriptions.finding import has_scheme, url_key, with_scheme
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -29,12 +26,8 @@ if TYPE_CHECKING:
     from feedcrawl.domain.http.url_gate import Gate
     from feedcrawl.domain.subscriptions.access import Header
     from feedcrawl.domain.subscriptions.records import Feed
-    from feedcrawl.items import FeedPoll
     from feedcrawl.store.frontier.interface import Frontier
-    from feedcrawl.store.subscriptions.registry import Command, Registry
-
-
-logger = logging.getLogger(__name__)
+    from feedcrawl.store.subscriptions.registry import Registry
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +36,8 @@ class Wish:
 
     `named`: True if an operator named the URL; False for a URL from a list or a page. `said` are fields of a
     Subscription (a source's name, priority, intervals); they also apply to an existing feed. `request_id` names the
-    request that subscribes a new feed. `login` are the request headers of a private feed.
+    request that subscribes a new feed. `guessed`: True if the scheme of a
+    complete URL was not given. `login` are the request headers of a private feed.
     """
 
     url: str
@@ -52,6 +46,7 @@ class Wish:
     said: Mapping[str, Any] = field(default_factory=dict)
     request_id: str | None = None
     named: bool = False
+    guessed: bool = False
     login: tuple[Header, ...] = field(default=(), repr=False)
 
 
@@ -69,7 +64,7 @@ MAX_LIST_BYTES = 256 << 20
 LISTS = frozenset({"opml", "text", "json"})
 """Kinds of document (`NotAFeed.code`) whose address may serve a list of feeds."""
 
-_SCHEME = re.compile(r"feed:|[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_SCHEME = re.compile(r"(?:feeds?|pcast|itpc):|[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _HOST = re.compile(r"(?:localhost|[\w-]+(?:\.[\w-]+)+|\[[0-9a-f:.]+\])(?::\d+)?(?:[/?#].*)?$", re.IGNORECASE)
 _FILE = re.compile(r"[~./]|[^/]+\.(?:opml|xml|rss|txt|csv|json|list)$", re.IGNORECASE)
 
@@ -97,6 +92,11 @@ def _begins_name(piece: str) -> bool:
 def _is_url(name: str) -> bool:
     """True if a name is a URL, with a scheme or beginning with a host as people type it, and not a file."""
     return bool(_SCHEME.match(name) or (_HOST.match(name) and not _FILE.match(name) and not _is_file(name)))
+
+
+def missing_file(names: Iterable[str]) -> str | None:
+    """The first of these names that is neither a URL nor a file; None if there is none."""
+    return next((name for name in names if not _is_url(name) and not _is_file(name)), None)
 
 
 def _is_file(name: str) -> bool:
@@ -133,12 +133,17 @@ def read_wishes(
     return wishes, refused
 
 
+def checked(gate: Gate, wish: Wish) -> Wish:
+    """The wish with its URL complete; InvalidUrl if the URL may not be fetched, judged by its text alone."""
+    return replace(wish, url=gate.passed(with_scheme(wish.url)), guessed=not has_scheme(wish.url))
+
+
 def passed(gate: Gate, wishes: Iterable[Wish]) -> tuple[list[Wish], list[Refused]]:
-    """The wishes whose URL may be fetched, judged by its text alone, and the refused wishes."""
+    """The wishes whose URL may be fetched, and the refused wishes."""
     good, refused = [], []
     for wish in wishes:
         try:
-            good.append(replace(wish, url=gate.passed(with_scheme(wish.url))))
+            good.append(checked(gate, wish))
         except InvalidUrl as error:
             refused.append(Refused(wish.url, error.code, error.detail))
     return good, refused
@@ -223,7 +228,7 @@ def subscribe(registry: Registry, frontier: Frontier, wish: Wish, now: datetime)
 
     A new feed is due at once. An existing feed gets the categories that it lacks.
     """
-    said, new = _register(registry, wish, now)
+    said, new = _register(registry, frontier, wish, now)
     frontier.push([poll_task(said)])
     return said.id, new
 
@@ -239,7 +244,7 @@ def subscribe_all(
     refused = []
     for wish in wishes:
         try:
-            said, _ = _register(registry, wish, now)
+            said, _ = _register(registry, frontier, wish, now)
         except Refusal as error:
             refused.append(Refused(wish.url, error.code, error.detail))
         else:
@@ -248,27 +253,51 @@ def subscribe_all(
     return list(found), refused
 
 
-def _register(registry: Registry, wish: Wish, now: datetime) -> tuple[Subscription, bool]:
-    """The new or existing subscription of a wish, and whether it is new."""
+def _register(registry: Registry, frontier: Frontier, wish: Wish, now: datetime) -> tuple[Subscription, bool]:
+    """The new or existing subscription of a wish, and whether it is new.
+
+    A given scheme replaces that of a subscription to the same address that has never worked.
+    """
     url = resolve(with_scheme(wish.url))
+    guessed = wish.guessed or not has_scheme(wish.url)
     categories = tuple(dict.fromkeys(wish.categories))
     access = access_for(url, wish.login)
-    decided = {**wish.said, **({"unfolds": True} if wish.named else {})}
-    if access is not None:
-        decided["private"] = access.names
-    fields = {"added_at": rfc3339(now), "request_id": wish.request_id, **decided}
+    private = {"private": access.names} if access is not None else {}
+    decided = {**wish.said, **({"unfolds": True} if wish.named else {}), **private}
+    fields = {"added_at": rfc3339(now), "request_id": wish.request_id, "scheme_guessed": guessed, **decided}
     new = Subscription(registry.new_id(url), url, categories, wish.title, **fields)
     feed_id = registry.add(new, url_key(url))
+    wanted = new if feed_id == new.id else _joined(registry, frontier, feed_id, wish, new)
     if access is not None:
-        registry.save_access(feed_id, access)
-    if feed_id == new.id:
-        return new, True
-    found = registry.load([feed_id])[feed_id].subscription
-    lacking = tuple(category for category in categories if category not in found.categories)
-    wanted = replace(found, categories=found.categories + lacking, **decided)
-    if wanted != found:
+        registry.save_access(feed_id, access_for(wanted.url, wish.login))
+    return wanted, feed_id == new.id
+
+
+def _joined(registry: Registry, frontier: Frontier, feed_id: str, wish: Wish, new: Subscription) -> Subscription:
+    """The existing subscription with the categories and settings of a wish, stored; `new` is the wish as a new one."""
+    feed = registry.load([feed_id])[feed_id]
+    before = feed.subscription
+    found = before if new.scheme_guessed else with_scheme_of(feed, new.url, named=wish.named)
+    lacking = tuple(category for category in new.categories if category not in found.categories)
+    kept = {"unfolds": found.unfolds or new.unfolds, "private": new.private or found.private}
+    wanted = replace(found, categories=found.categories + lacking, **{**wish.said, **kept})
+    if wanted != before:
         registry.save(wanted)
-    return wanted, False
+    if wanted.url != before.url:
+        frontier.remove(f"feed:{feed_id}")  # its task goes to the former URL
+    return wanted
+
+
+def with_scheme_of(feed: Feed, url: str, *, named: bool) -> Subscription:
+    """The subscription at `url`, which differs in the scheme alone, if the feed has never worked at its own URL.
+
+    A feed that was never polled moves only for a URL that an operator names.
+    """
+    subscription, polls = feed.subscription, feed.polls
+    broken = polls.last_success_at is None and (named or not polls.is_good)
+    other = subscription.url.partition("://")[0] != url.partition("://")[0]
+    moves = broken and other and subscription.page is None
+    return replace(subscription, url=url, scheme_guessed=False) if moves else subscription
 
 
 def unsubscribe(registry: Registry, frontier: Frontier, feed_id: str) -> bool:
@@ -277,66 +306,6 @@ def unsubscribe(registry: Registry, frontier: Frontier, feed_id: str) -> bool:
     if feed is None:
         return False
     return forget(registry, frontier, feed)
-
-
-def move(registry: Registry, poll: FeedPoll) -> list[Command]:
-    """The commands that move a feed to the address to which it has moved for good, if any; old addresses still lead to
-    it.
-
-    If another feed is subscribed at the new address, both stay unchanged.
-    """
-    home = new_home(poll)
-    if home is None:
-        return []
-    if registry.claim(url_key(home.url), home.id) != home.id:
-        return []
-    poll.moved_from = poll.feed.subscription.url
-    found = "entries" if poll.found_at else "redirect"
-    logger.info("feed_moved", extra={"feed_id": home.id, "url": poll.moved_from, "to": home.url, "by": found})
-    poll.feed = replace(poll.feed, subscription=home)
-    return registry.moved(dump(home), home.id)
-
-
-def move_to(registry: Registry, frontier: Frontier, feed: Feed, url: str, now: datetime) -> Subscription:
-    """Move a feed to an address on an operator's order, and poll it there; raises Refusal if another feed has the
-    address.
-    """
-    address = resolve(with_scheme(url))
-    home = moved_to(feed.subscription, address)
-    return _rehouse(registry, frontier, feed, replace(home, refused=_without(home.refused, address)), now)
-
-
-def undo_move(registry: Registry, frontier: Frontier, feed: Feed, now: datetime) -> Subscription:
-    """Move a feed back to its former address; the feed does not follow the same move again. Raises Refusal if it
-    never moved.
-    """
-    subscription = feed.subscription
-    if not subscription.formerly:
-        raise Refusal("never_moved", f"{subscription.url} has not moved since it was subscribed")
-    refused = tuple(dict.fromkeys((*_without(subscription.refused, subscription.formerly[-1]), subscription.url)))
-    home = replace(subscription, url=subscription.formerly[-1], formerly=subscription.formerly[:-1], refused=refused)
-    return _rehouse(registry, frontier, feed, home, now)
-
-
-def _without(urls: Iterable[str], url: str) -> tuple[str, ...]:
-    return tuple(each for each in urls if each != url)
-
-
-def _rehouse(registry: Registry, frontier: Frontier, feed: Feed, home: Subscription, now: datetime) -> Subscription:
-    """Store a subscription at another address; the known entries stay, the state learnt from the old server is
-    dropped.
-    """
-    old = feed.subscription.url
-    if registry.claim(url_key(home.url), home.id) != home.id:
-        raise Refusal("subscribed_already", f"another feed is subscribed at {home.url}")
-    polls = replace(feed.polls, etag=None, last_modified=None, trust=None, moving=None, health=None)
-    registry.move(home, polls, moved_line(feed, home.url, now))
-    if old not in home.formerly and url_key(old) != url_key(home.url):
-        registry.drop_url(url_key(old), home.id)
-    frontier.remove(f"feed:{home.id}")
-    frontier.push([poll_task(home)])
-    logger.info("feed_moved", extra={"feed_id": home.id, "url": old, "to": home.url, "by": "operator"})
-    return home
 
 
 def forget(registry: Registry, frontier: Frontier, feed: Feed) -> bool:

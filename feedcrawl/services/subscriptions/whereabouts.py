@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.dates import moment
-from feedcrawl.domain.subscriptions.search import Failing, Search, is_found, search_from, where_to_look, with_https
+from feedcrawl.domain.subscriptions.search import Failing, Search, is_found, search_from, where_to_look, with_scheme
 from feedcrawl.domain.urls import hostname
 
 if TYPE_CHECKING:
@@ -35,12 +35,15 @@ def begin(poll: FeedPoll) -> Search | None:
         return None
     errors = polls.cadence_state.errors + 1
     known = polls.last_success_at is not None
-    where = where_to_look(Failing(poll.result, errors, subscription.url, known, moment(polls.searched_at)), poll.at)
+    failing = Failing(
+        poll.result, errors, subscription.url, known, moment(polls.searched_at), subscription.scheme_guessed
+    )
+    where = where_to_look(failing, poll.at)
     if where is None:
         return None
     begun = Search(poll.result, poll.status)
-    if where == "https":
-        return replace(begun, places=(with_https(subscription.url),))
+    if where in ("https", "http"):
+        return replace(begun, places=(with_scheme(subscription.url, where),))
     return replace(begun, at_page=True, places=(polls.site_url,) if polls.site_url else ())
 
 

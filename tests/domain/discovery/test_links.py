@@ -50,7 +50,7 @@ def test_url_type_and_title():
         (LINK.format("/f") * 2, ["https://news.example/f"]),
         (LINK.format("/f?a=1&amp;b=2"), ["https://news.example/f?a=1&b=2"]),
         (LINK.format("/f?a=1&copy=2&region=3"), ["https://news.example/f?a=1&copy=2&region=3"]),
-        (LINK.format("feed://a.example/f"), ["http://a.example/f"]),
+        (LINK.format("feed://a.example/f"), ["https://a.example/f"]),
         (LINK.format("feed:https://a.example/f"), ["https://a.example/f"]),
         (LINK.format("//a.example/f#x"), ["https://a.example/f"]),
         (f"<body><p>{LINK.format('/f')}", ["https://news.example/f"]),
@@ -181,3 +181,34 @@ def test_what_stands_in_a_comment_is_not_read(text):
     page = f"<!-- {text.replace('-', '')}{LINK.format('/no')} -->{LINK.format('/f')}"
     if "!>" not in text:
         assert urls(page) == ["https://news.example/f"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "feeds"),
+    [
+        (['</f>; rel="alternate"; type="application/rss+xml"'], ["https://news.example/f"]),
+        (["<f>; rel=alternate; type=application/atom+xml; title=x"], ["https://news.example/section/f"]),
+        (['</a>;rel="home alternate";TYPE="application/feed+json" , </b>; rel=feed'], ["/a", "/b"]),
+        (['</p>; rel=preload; as=style, </f>; rel="alternate"; type="text/xml"'], ["/f"]),
+        (['</f>; title="a, b; c"; rel=alternate; type=application/rss+xml'], ["/f"]),
+        (["</one>; rel=feed", "<https://other.example/two>; rel=feed"], ["/one", "https://other.example/two"]),
+        (["</f>; rel=alternate; rel=feed; type=text/html"], []),
+        (['</de>; rel="alternate"; hreflang=de'], []),
+        (['</wp-json/x>; rel="alternate"; type="application/json"'], []),
+        (["<javascript:x>; rel=feed", "; rel=feed", "<>; rel=feed", "<" * 9000], []),
+    ],
+)
+def test_link_headers(headers, feeds):
+    page = b'<base href="https://other.example/">' + LINK.format("https://last.example/f").encode()
+    found = [link.url for link in find_feeds(page, url=URL, headers=headers)]
+    expected = [f"https://news.example{feed}" if feed.startswith("/") else feed for feed in feeds]
+    assert found == [*expected, "https://last.example/f"]
+
+
+@pytest.mark.parametrize(
+    ("href", "url"),
+    [("feeds://a.example/f", "https://a.example/f"), ("pcast:a.example/f", "https://a.example/f"),
+     ("itpc://a.example/f", "https://a.example/f"), ("FEED:http://a.example/f", "http://a.example/f")],
+)  # fmt: skip
+def test_feed_schemes(href, url):
+    assert urls(LINK.format(href)) == [url]

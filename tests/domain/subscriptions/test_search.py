@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from feedcrawl.domain.subscriptions.search import Failing, Search, is_found, search_from, where_to_look, with_https
+from feedcrawl.domain.subscriptions.search import Failing, Search, is_found, search_from, where_to_look, with_scheme
 
 NOW = datetime(2026, 11, 28, tzinfo=UTC)
 URL = "http://a.test/feed"
@@ -30,6 +30,12 @@ URL = "http://a.test/feed"
         (Failing("refused", 9, "http://a.test:8080/feed", known=True), None),  # which port would it be?
         (Failing("refused", 9, "https://a.test/feed", known=True), None),
         (Failing("dns", 9, URL, known=True), None),
+        (Failing("tls", 1, "https://a.test/feed", known=False, guessed=True), "http"),
+        (Failing("refused", 1, "https://a.test:8080/feed", known=False, guessed=True), "http"),
+        (Failing("tls", 1, "https://a.test/feed", known=False), None),
+        (Failing("tls", 9, "https://a.test/feed", known=True, guessed=True), None),
+        (Failing("dns", 1, "https://a.test/feed", known=False, guessed=True), None),
+        (Failing("tls", 1, "https://a.test/", known=False, searched_at=NOW, guessed=True), None),
     ],
 )
 def test_when_a_feed_is_looked_for(feed: Failing, where: str | None) -> None:
@@ -45,7 +51,8 @@ def test_a_feed_is_known_again_by_its_entries(shared: int, entries: int, *, know
 
 
 def test_the_same_address_under_https() -> None:
-    assert with_https("http://a.test/feed?x=1") == "https://a.test/feed?x=1"
+    assert with_scheme("http://a.test/feed?x=1", "https") == "https://a.test/feed?x=1"
+    assert with_scheme("https://a.test:80/feed", "http") == "http://a.test:80/feed"
 
 
 def test_a_search_survives_as_json() -> None:

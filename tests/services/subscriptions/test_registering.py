@@ -124,6 +124,40 @@ def test_a_feed_is_subscribed_once_however_its_url_is_spelled(stores) -> None:
     assert finding.find(stores[0], "b.test") is None
 
 
+FAILED = PollRecord(last_result="tls", last_fetch_at="2026-03-02T07:00:00Z")
+WORKED = replace(FAILED, last_success_at="2026-03-01T07:00:00Z")
+
+
+@pytest.mark.parametrize(
+    ("polls", "wish", "url"),
+    [
+        (FAILED, Wish("http://a.test/feed", named=True), "http://a.test/feed"),
+        (FAILED, Wish("http://a.test/feed"), "http://a.test/feed"),  # of a list
+        (PollRecord(), Wish("feed:http://a.test/feed", named=True), "http://a.test/feed"),
+        (PollRecord(), Wish("http://a.test/feed"), "https://a.test/feed"),
+        (WORKED, Wish("http://a.test/feed", named=True), "https://a.test/feed"),
+        (FAILED, Wish("a.test/feed", named=True), "https://a.test/feed"),
+        (FAILED, Wish("feed://a.test/feed", named=True), "https://a.test/feed"),
+        (FAILED, Wish("feeds://a.test/feed", named=True), "https://a.test/feed"),
+    ],
+)
+def test_a_given_scheme_replaces_one_that_never_worked(stores, polls: PollRecord, wish: Wish, url: str) -> None:
+    registry, frontier = stores
+    (feed_id,) = subscribe(stores, Wish("a.test/feed", named=True))
+    (lease,) = frontier.take(5).leases
+    assert lease.task.url == "https://a.test/feed"
+    frontier.done(lease, status="pending", delay_sec=60, commit=registry.commit(feed_id, polls, {"poll_id": feed_id}))
+    assert subscribe(stores, wish) == [feed_id]
+    assert registry.load([feed_id])[feed_id].subscription.url == url
+    assert [lease.task.url for lease in frontier.take(5).leases] == ([url] if url.startswith("http:") else [])
+
+
+def test_a_guessed_scheme_is_noted(stores) -> None:
+    ids = subscribe(stores, Wish("a.test/feed"), Wish("http://b.test/feed"), Wish("feed://c.test/feed"))
+    found = stores[0].load(ids)
+    assert [found[each].subscription.scheme_guessed for each in ids] == [True, False, True]
+
+
 @pytest.mark.parametrize(
     "url", ["ftp://a.test/", "http://", "http://u:p@a.test/", "javascript:alert(1)", "http://a b/"]
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Request
@@ -24,7 +24,6 @@ from feedcrawl.domain.subscriptions.records import DEFAULT_PRIORITY, Feed
 from feedcrawl.domain.subscriptions.sorting import COLUMNS, Column
 from feedcrawl.services.operations import overview
 from feedcrawl.services.subscriptions import finding, registering
-from feedcrawl.services.subscriptions.finding import with_scheme
 from feedcrawl.services.subscriptions.registering import Wish
 from feedcrawl.wiring import Wiring
 
@@ -125,8 +124,7 @@ def subscribe(request: Request, caller: Reader, wired: Wired, form: Form) -> Res
     try:
         wired.imports.check_room()
         wish = Wish(url, categories_of(categories.splitlines()), request_id=request.state.request_id, named=True)
-        wish = registering.with_login(wish)
-        wish = replace(wish, url=wired.gate.passed(with_scheme(wish.url)))
+        wish = registering.checked(wired.gate, registering.with_login(wish))
         feed_id, is_new = registering.subscribe(wired.registry, wired.frontier, wish, wired.now())
     except (InvalidUrl, Refusal) as error:
         return _new_page(request, caller, wired, url=url, categories=categories, error=error.detail)

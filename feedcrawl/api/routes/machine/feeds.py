@@ -26,7 +26,7 @@ from feedcrawl.domain.subscriptions.published import FeedRecord, JournalLineReco
 from feedcrawl.domain.subscriptions.records import DEFAULT_PRIORITY
 from feedcrawl.domain.subscriptions.statistics import figures_of
 from feedcrawl.domain.urls import MAX_URL_LENGTH
-from feedcrawl.services.subscriptions import listing, registering, stored_entries
+from feedcrawl.services.subscriptions import discovery, listing, registering, stored_entries
 from feedcrawl.services.subscriptions.explanations import explained
 from feedcrawl.services.subscriptions.finding import with_scheme
 from feedcrawl.services.subscriptions.registering import Wish
@@ -206,8 +206,7 @@ def subscribe(body: NewFeed, request: Request, wired: Wired) -> Response:
     said = {**body.said(), **({"backfill": True} if body.backfill else {})}
     title = said.pop("title", None)
     wish = Wish(body.url, categories_of(body.categories), title, said, request.state.request_id, named=True)
-    wish = registering.with_login(wish, body.login() or ())
-    wish = replace(wish, url=wired.gate.passed(with_scheme(wish.url)))
+    wish = registering.checked(wired.gate, registering.with_login(wish, body.login() or ()))
     feed_id, is_new = registering.subscribe(wired.registry, wired.frontier, wish, wired.now())
     feed = listing.one(wired.registry, feed_id)
     headers = {"Location": f"{router.prefix}/{feed_id}"}
@@ -235,7 +234,7 @@ def change_feed(feed_id: FeedId, body: Changes, wired: Wired) -> Response:
         said["categories"] = categories_of(body.categories)
     if body.url is not None:
         url = wired.gate.passed(with_scheme(body.url))
-        home = registering.move_to(wired.registry, wired.frontier, feed, url, wired.now())
+        home = discovery.move_to(wired.registry, wired.frontier, feed, url, wired.now())
         feed = replace(feed, subscription=home)
     if said:
         feed = replace(feed, subscription=registering.change(wired.registry, wired.frontier, feed, said))
