@@ -6,7 +6,8 @@ import asyncio
 import logging
 from collections import OrderedDict
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Literal
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final, Literal
 from weakref import WeakKeyDictionary
 
 from scrapy import Request
@@ -15,6 +16,7 @@ from scrapy.utils.asyncio import sleep
 from feedcrawl import wiring
 from feedcrawl.crawl.failures import failure_name
 from feedcrawl.domain import robots
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.frontier.delays import base_delay
 from feedcrawl.domain.frontier.tasks import Lease
 from feedcrawl.domain.http.redirects import REDIRECTS, Refused, next_hop
@@ -41,6 +43,9 @@ REMEMBERED_CHARS = 8 << 20
 
 SMALL_CHARS = 16 << 10
 """A robots.txt up to this length is parsed in the event loop: 5 ms."""
+
+WAITING: Final = "feedcrawl/robots/waiting"
+"""Stat: pages of this crawl that wait for a robots.txt that fails."""
 
 PATIENCE_SEC = 30.0
 """The longest wait, in seconds, for a turn at a host that is not the task's own."""
@@ -77,6 +82,8 @@ class RobotsGate:
         self._just_paced: set[str] = set()
         self._asking: dict[str, asyncio.Future[Known]] = {}
         self._visiting: dict[str, asyncio.Future[Known]] = {}
+        self._waiting: dict[str, set[int]] = {}
+        self._allowed: dict[str, float] = {}
         assert crawler.stats is not None
         self._stats = crawler.stats
 
@@ -93,6 +100,7 @@ class RobotsGate:
             grace_sec=self._config.robots_grace_sec,
             on_error=self._config.robots_on_error,
         )
+        self._note_waiting(url, waits=verdict == "wait")
         if verdict == "wait":
             raise RobotsUnavailable(record.status or "unreachable")
         if verdict == "disallow" or (rules is not None and not rules.allowed(url, self._agent)):
@@ -100,8 +108,20 @@ class RobotsGate:
             raise RobotsBlocked(f"robots_blocked: {url}")
         if record.failing_since:
             self._stats.inc_value("feedcrawl/robots_allowed_on_error")
-            logger.info("robots_allowed_on_error", extra={"url": url, "http_status": record.status})
+            if self._allowed.get(origin(url)) != record.failing_since:  # once for each host and outage
+                self._allowed[origin(url)] = record.failing_since
+                details = {"url": url, "host": hostname(url), "http_status": record.status}
+                logger.warning("robots_allowed_on_error", extra=details)
         return asked
+
+    def _note_waiting(self, url: str, *, waits: bool) -> None:
+        """Count the pages that wait for a robots.txt; those of a host that is known again do not."""
+        site = origin(url)
+        if waits:
+            self._waiting.setdefault(site, set()).add(hash(url))
+        elif self._waiting.pop(site, None) is None:
+            return
+        self._stats.set_value(WAITING, sum(map(len, self._waiting.values())))
 
     def has_just_paced(self, url: str) -> bool:
         """True if the host's delay was lengthened since the last call: the current turn came too soon."""
@@ -194,7 +214,6 @@ class RobotsGate:
         except RobotsElsewhere as hop:
             self._begun(self._visiting, site, "visit", hop.url, hop.chain, source=source)
             raise
-        self._hosts.save_robots(site, record)
         return await self._read_and_remember(site, record)
 
     async def _read_and_remember(self, site: str, record: RobotsRecord) -> Known:
@@ -227,6 +246,7 @@ class RobotsGate:
     async def _fetch(
         self, site: str, before: RobotsRecord | None, answer: Coroutine[None, None, Response]
     ) -> RobotsRecord:
+        name = ""
         try:
             response = await answer
             status, body = int(response.status), response.body[:MAX_BYTES]
@@ -235,13 +255,27 @@ class RobotsGate:
         except Exception as error:  # noqa: BLE001 - whatever failed, there is no robots.txt to read
             name = failure_name(error)
             status, body = (310 if name in _NEVER_READ else 0), b""
-            logger.info("robots_failed", extra={"host": hostname(site), "reason": name})
         self._stats.inc_value("feedcrawl/robots_fetched")
         now = self._now().timestamp()
         fails = access(status, failing_sec=0, grace_sec=1, on_error="allow") == "wait"
         since = (before.failing_since if before and before.failing_since else now) if fails else 0.0
         text = body.decode("utf-8", "surrogateescape") if 200 <= status < 300 else ""
-        return RobotsRecord(text, status, now, since)
+        record = RobotsRecord(text, status, now, since)
+        self._hosts.save_robots(site, record, name or f"http_{status}")
+        if name or since:
+            self._tell_failure(site, name or f"http_{status}", record)
+        return record
+
+    def _tell_failure(self, site: str, reason: str, record: RobotsRecord) -> None:
+        """Log a failure: the first in a row as a warning, with the time until which the host's pages wait."""
+        details: dict[str, Any] = {"host": hostname(site), "reason": reason}
+        if not record.failing_since:  # no robots.txt can be had: it counts as none
+            logger.info("robots_failed", extra=details)
+            return
+        until = datetime.fromtimestamp(record.failing_since + self._config.robots_grace_sec, UTC)
+        details |= {"pages_wait_until": rfc3339(until), "then": self._config.robots_on_error}
+        level = logging.WARNING if record.failing_since == record.fetched_at else logging.INFO
+        logger.log(level, "robots_failed", extra=details)
 
     async def _follow(self, url: str, turn: Turn, chain: tuple[str, ...], source: str | None) -> Response:
         """The response of a URL or of its redirect target: in a task's turn on the same host, RobotsElsewhere on

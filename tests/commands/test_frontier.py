@@ -1,5 +1,6 @@
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 import pytest
 import redis
@@ -7,6 +8,7 @@ from scrapy.exceptions import UsageError
 
 from feedcrawl.domain.frontier.figures import WHY
 from feedcrawl.domain.frontier.tasks import Task
+from feedcrawl.store.frontier.hosts import Hosts, RobotsRecord
 from feedcrawl.store.frontier.interface import Frontier
 from feedcrawl.store.frontier.queue import Shard
 from feedcrawl.store.frontier.scripts import FrontierPolicy
@@ -80,6 +82,19 @@ def test_why_a_host_waits(call: Call, frontier: Frontier) -> None:
     assert (said["domain"]["name"], said["domain"]["delay_sec"]) == ("a.test", 0.25)
     assert 80 < said["wait_sec"] <= 90
     assert call("frontier", "host", "nobody.test")[0] == 2
+
+
+def test_a_robots_txt_that_fails_is_said(call: Call, frontier: Frontier, redis_client: redis.Redis) -> None:
+    since = datetime(2026, 11, 28, 12, tzinfo=UTC)
+    hosts = Hosts(redis_client, robots_ttl_sec=86_400)
+    hosts.save_robots("http://www.a.test", RobotsRecord("", 503, since.timestamp(), since.timestamp()), "http_503")
+    said = call("frontier", "host", "www.a.test")[1].splitlines()[-1]
+    assert said == (
+        "http://www.a.test/robots.txt fails since 2026-11-28T12:00:00.000Z (http_503): "
+        "its pages wait until 2026-11-28T13:00:00.000Z, then robots.txt counts as: allow all"
+    )
+    ((record,),) = [json.loads(call("frontier", "host", "www.a.test", "--json")[1])[0]["robots"]]
+    assert (record["reason"], record["wait_until"], record["then"]) == ("http_503", "2026-11-28T13:00:00.000Z", "allow")
 
 
 def test_hosts(call: Call, frontier: Frontier) -> None:

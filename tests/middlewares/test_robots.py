@@ -1,4 +1,5 @@
 import asyncio
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -15,9 +16,8 @@ from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 from twisted.internet import error as net
 
-from feedcrawl import wiring
 from feedcrawl.crawl import robots_gate
-from feedcrawl.crawl.robots_gate import RobotsGate
+from feedcrawl.crawl.robots_gate import WAITING, RobotsGate
 from feedcrawl.domain import robots
 from feedcrawl.domain.frontier.tasks import LANES, History, Lease, Task
 from feedcrawl.domain.http.robots_access import RETRY_SEC
@@ -34,6 +34,7 @@ from feedcrawl.services.frontier.leases import Leases
 from feedcrawl.store.frontier.hosts import Hosts
 from feedcrawl.store.frontier.queue import Shard
 from feedcrawl.store.frontier.scripts import FrontierPolicy
+from feedcrawl.wiring import process
 
 START = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
 RULES = b"User-agent: *\nDisallow: /private\n\nUser-agent: feedcrawl\nDisallow: /ours\n"
@@ -44,7 +45,7 @@ class World:
     """A worker before one host: its clock, and what the host answers for robots.txt."""
 
     def __init__(self, client: redis.Redis) -> None:
-        wiring.process._by_crawler[self] = self  # it has the stores that the gate uses
+        process._by_crawler[self] = self  # it has the stores that the gate uses
         self.now_is = START
         self.answer: int | bytes | Exception = RULES
         self.asked: list[Request] = []
@@ -178,6 +179,39 @@ def test_one_that_fails_makes_pages_wait_and_then_the_choice_holds(
     world.pass_(RETRY_SEC)
     assert ask() is None
     assert world.worker()("https://a.test/ours") is RobotsBlocked
+
+
+def logged(caplog: pytest.LogCaptureFixture, event: str) -> list[tuple[str, dict[str, Any]]]:
+    names = ("host", "reason", "pages_wait_until", "then", "http_status")
+    found = [record for record in caplog.records if record.getMessage() == event]
+    return [(each.levelname, {name: vars(each)[name] for name in names if name in vars(each)}) for each in found]
+
+
+def test_one_that_fails_is_said_with_its_host_reason_and_time(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    world.answer = 503
+    ask = world.worker()
+    for page in ("/page", "/page", "/other"):
+        assert ask(f"https://a.test{page}") is RobotsUnavailable
+    assert world.stats.get_value(WAITING) == 2
+    details = {"host": "a.test", "reason": "http_503", "pages_wait_until": "2026-11-27T13:00:00.000Z", "then": "allow"}
+    assert logged(caplog, "robots_failed") == [("WARNING", details)]
+    world.pass_(RETRY_SEC)
+    ask()
+    assert logged(caplog, "robots_failed")[1:] == [("INFO", details)]  # the first in a row is the news
+    world.pass_(3600)
+    for page in ("/page", "/other"):
+        assert ask(f"https://a.test{page}") is None
+    assert logged(caplog, "robots_allowed_on_error") == [("WARNING", {"host": "a.test", "http_status": 503})]
+    assert world.stats.get_value("feedcrawl/robots_allowed_on_error") == 2
+    assert world.stats.get_value(WAITING) == 0
+
+
+def test_a_robots_txt_that_cannot_be_had_is_none_and_no_warning(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    world.answer = AddressRefused("refused")
+    assert world.worker()() is None
+    assert logged(caplog, "robots_failed") == [("INFO", {"host": "a.test", "reason": "address_refused"})]
 
 
 def test_a_grace_is_counted_across_workers(world: World) -> None:

@@ -49,7 +49,7 @@ def run(wired: Stores, args: list[str], opts: Namespace) -> int:
         _show_hosts(listing.busiest(wired.frontier, opts.limit), as_json=opts.json)
     elif action == "host":
         hosts = [wired.frontier.host(name.lower()) for name in names]
-        _explain(hosts, as_json=opts.json)
+        _explain(wired, hosts, as_json=opts.json)
         return DONE if all(host.tasks for host in hosts) else UNUSABLE
     else:
         wanted, stores = _wanted(opts), (wired.frontier, wired.articles)
@@ -96,15 +96,22 @@ def _show_hosts(found: Sequence[tuple[str, int]], *, as_json: bool) -> None:
         write_table(("host", "pending tasks"), [(name, str(number)) for name, number in found])
 
 
-def _explain(hosts: Sequence[HostFigures], *, as_json: bool) -> None:
+def _explain(wired: Stores, hosts: Sequence[HostFigures], *, as_json: bool) -> None:
+    config = wired.config
+    grace_sec, on_error = config.robots_grace_sec, config.robots_on_error
+    waits = [listing.robots_waits(wired.hosts, host.name, grace_sec=grace_sec, on_error=on_error) for host in hosts]
     if as_json:
-        _write([host_record(host) for host in hosts])
+        _write([host_record(host, robots) for host, robots in zip(hosts, waits, strict=True)])
         return
-    for host in hosts:
+    for host, robots in zip(hosts, waits, strict=True):
         paced = [each for each in (host, host.domain) if each is not None]
         rows = [[_text(value) for value in paced_record(each).values()] for each in paced]
         write_table(tuple(paced_record(host)), rows)
         sys.stdout.write(f"{printable(host.name)}: {WHY[host.waits_for]}\n")
+        for each in robots:
+            told = f"{each['origin']}/robots.txt fails since {each['failing_since']} ({each['reason']})"
+            then = f"its pages wait until {each['wait_until']}, then robots.txt counts as: {each['then']} all"
+            sys.stdout.write(f"{printable(told)}: {then}\n")
 
 
 def _show_urls(cursor: int, rows: Sequence[TaskRecord], *, as_json: bool) -> None:

@@ -1,8 +1,8 @@
 """The frontier's statistics and the state of a host, as the API and `--json` return them."""
 
-from typing import Annotated, TypedDict
+from typing import Annotated, Literal, TypedDict
 
-from feedcrawl.domain.schemas import About, Count
+from feedcrawl.domain.schemas import About, Count, Time
 
 
 class TaskCount(TypedDict):
@@ -64,9 +64,23 @@ class PacedRecord(TypedDict):
     waits_for: Annotated[str | None, About("Reason code for which no request is allowed now")]
 
 
+class RobotsWaitRecord(TypedDict):
+    """A robots.txt that fails, and what that means for the pages of its origin."""
+
+    origin: Annotated[str, About("Scheme, host and port")]
+    reason: Annotated[str, About("Reason code of the last failure")]
+    failing_since: Annotated[Time, About("Time of the first failure in a row")]
+    wait_until: Annotated[
+        Time,
+        About("Until then the pages wait, and robots.txt is requested each minute; then FEEDCRAWL_ROBOTS_ON_ERROR"),
+    ]
+    then: Annotated[Literal["allow", "disallow"], About("FEEDCRAWL_ROBOTS_ON_ERROR: the access after wait_until")]
+
+
 class PacedHostRecord(PacedRecord):
     """Pace and circuit of a host, and of its registered domain."""
 
+    robots: Annotated[list[RobotsWaitRecord], About("Its robots.txt that fail, for which pages wait")]
     domain: Annotated[PacedRecord | None, About("Its registered domain; null if the host has none")]
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from heapq import nlargest
 from itertools import count
 from math import inf
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.selection import task_record
 
@@ -22,10 +24,12 @@ if TYPE_CHECKING:
         LatenessRecord,
         PacedHostRecord,
         PacedRecord,
+        RobotsWaitRecord,
         TaskCount,
     )
     from feedcrawl.domain.frontier.tasks import History, Task
     from feedcrawl.store.articles.records import Articles
+    from feedcrawl.store.frontier.hosts import Hosts
     from feedcrawl.store.frontier.interface import Frontier
 
 MAX_CURSOR: Final = 1 << 63
@@ -110,9 +114,24 @@ def _lateness(late: Lateness) -> LatenessRecord:
     return {"buckets": buckets, "count": late.count, "total_sec": late.total_sec}
 
 
-def host_record(host: HostFigures) -> PacedHostRecord:
+def host_record(host: HostFigures, robots: list[RobotsWaitRecord]) -> PacedHostRecord:
     """A host with its registered domain, as programs read them."""
-    return {**paced_record(host), "domain": paced_record(host.domain) if host.domain else None}
+    domain = paced_record(host.domain) if host.domain else None
+    return {**paced_record(host), "robots": robots, "domain": domain}
+
+
+def robots_waits(hosts: Hosts, host: str, *, grace_sec: float, on_error: str) -> list[RobotsWaitRecord]:
+    """The robots.txt of a host that fail, for which its pages wait or have waited."""
+    return [
+        {
+            "origin": each.origin,
+            "reason": each.reason,
+            "failing_since": rfc3339(datetime.fromtimestamp(each.since, UTC)),
+            "wait_until": rfc3339(datetime.fromtimestamp(each.since + grace_sec, UTC)),
+            "then": "allow" if on_error == "allow" else "disallow",
+        }
+        for each in hosts.failing(host)
+    ]
 
 
 def paced_record(host: HostFigures) -> PacedRecord:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from feedcrawl.domain.urls import hostname
 from feedcrawl.store.redis import keys
 
 if TYPE_CHECKING:
@@ -23,6 +24,17 @@ class RobotsRecord:
     status: int
     fetched_at: float
     failing_since: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsFailure:
+    """A robots.txt that fails: its origin, the reason code of the last failure, the time of the first in a row (Unix
+    seconds).
+    """
+
+    origin: str
+    reason: str
+    since: float
 
 
 class Hosts:
@@ -44,9 +56,14 @@ class Hosts:
             float(found.get("failing_since", 0)),
         )
 
-    def save_robots(self, origin: str, record: RobotsRecord) -> None:
-        """Stores a response for the configured time to live."""
-        key = _key(origin)
+    def failing(self, host: str) -> list[RobotsFailure]:
+        """The robots.txt of a host that fail, one for each origin."""
+        found = self._client.hgetall(keys.robots_failing(host))
+        return [RobotsFailure(origin, *_failure(text)) for origin, text in sorted(found.items())]
+
+    def save_robots(self, origin: str, record: RobotsRecord, reason: str = "") -> None:
+        """Stores a response for the configured time to live; `reason` is the code of a failure."""
+        key, failing = _key(origin), keys.robots_failing(hostname(origin))
         fields = {
             "body": record.body,
             "status": record.status,
@@ -57,6 +74,16 @@ class Hosts:
             pipe.hset(key, mapping=fields)
             pipe.expire(key, self._ttl_sec)
             pipe.execute()
+        if record.failing_since:
+            self._client.hset(failing, origin, f"{record.failing_since} {reason}")
+            self._client.expire(failing, self._ttl_sec)
+        else:
+            self._client.hdel(failing, origin)
+
+
+def _failure(text: str) -> tuple[str, float]:
+    since, _, reason = text.partition(" ")
+    return reason, float(since)
 
 
 def _key(origin: str) -> str:

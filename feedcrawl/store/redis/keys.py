@@ -65,6 +65,11 @@ def webpage(url_sha256: str) -> str:
     return f"webpage:{url_sha256}"
 
 
+def robots_failing(host: str) -> str:
+    """HASH: the robots.txt of a host that fail, by origin."""
+    return f"fc:{{0}}:robots_failing:{host}"
+
+
 def robots(host: str) -> str:
     """HASH: robots.txt of a host."""
     return f"robots:{host}"

@@ -3,7 +3,7 @@ import redis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from feedcrawl.store.frontier.hosts import Hosts, RobotsRecord
+from feedcrawl.store.frontier.hosts import Hosts, RobotsFailure, RobotsRecord
 
 RECORD = RobotsRecord("User-agent: *\nDisallow: /x", 200, 1_764_240_000.25, 0.0)
 
@@ -18,9 +18,18 @@ def test_what_was_saved_is_found_for_its_time(hosts: Hosts, redis_client: redis.
     hosts.save_robots("https://a.test", RECORD)
     assert hosts.robots("https://a.test") == RECORD
     assert 0 < redis_client.ttl("robots:a.test") <= 86_400
+    assert hosts.failing("a.test") == []
     failing = RobotsRecord("", 503, 1_764_240_001.5, 1_764_240_000.25)
-    hosts.save_robots("https://a.test", failing)
+    hosts.save_robots("https://a.test", failing, "http_503")
+    hosts.save_robots("http://a.test:8080", RobotsRecord("", 0, 2.0, 1.0), "dns")
     assert hosts.robots("https://a.test") == failing
+    assert hosts.failing("a.test") == [
+        RobotsFailure("http://a.test:8080", "dns", 1.0),
+        RobotsFailure("https://a.test", "http_503", 1_764_240_000.25),
+    ]
+    assert 0 < redis_client.ttl("fc:{0}:robots_failing:a.test") <= 86_400
+    hosts.save_robots("https://a.test", RECORD)
+    assert [each.origin for each in hosts.failing("a.test")] == ["http://a.test:8080"]
 
 
 @pytest.mark.parametrize(

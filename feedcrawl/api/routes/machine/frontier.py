@@ -202,7 +202,10 @@ async def import_file_of_urls(
     responses={200: schemas.answer("Pace and circuit", schemas.component("Host", schemas.published(HostRecord)))},
 )
 def get_host(host: Annotated[str, Path(min_length=1, max_length=253)], wired: Wired) -> Response:
-    """A host's pace and circuit, those of its registered domain, and the reason why its tasks wait."""
-    found = wired.frontier.host(host.lower())
-    record: HostRecord = {**listing.host_record(found), "because": WHY[found.waits_for]}
+    """A host's pace and circuit, those of its registered domain, its failing robots.txt, and why its tasks wait."""
+    found, config = wired.frontier.host(host.lower()), wired.config
+    waits = listing.robots_waits(
+        wired.hosts, found.name, grace_sec=config.robots_grace_sec, on_error=config.robots_on_error
+    )
+    record: HostRecord = {**listing.host_record(found, waits), "because": WHY[found.waits_for]}
     return JSONResponse(record)
