@@ -69,6 +69,7 @@ def test_no_title_is_none() -> None:
         (TEXT + "\nUpdated at 12:30", TITLE, 0, "near_text"),  # figures of its own, none instead of others
         (edited(3), TITLE, 0, "near_text"),
         (TEXT, TITLE, 11, "near_text"),
+        (TEXT, TITLE, 12, "near_text"),
         (TEXT, TITLE, None, "near_text"),
         (edited(40), TITLE, 0, "less_alike"),
         ("\n".join(paragraphs("other", count=5)), TITLE, 0, "less_alike"),

@@ -10,11 +10,13 @@ from feedcrawl.domain.cadence import (
     CadencePolicy,
     Observation,
     PollState,
+    at_least,
     from_json,
     next_poll,
     once_answered,
     to_json,
 )
+from feedcrawl.domain.cadence.values import Candidate
 from feedcrawl.domain.models import PublisherHints
 
 NOW = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)  # a Friday
@@ -355,3 +357,20 @@ def test_how_long_a_host_that_answers_again_is_waited_for(seen, hints, expected)
 def test_a_first_failure_whose_back_off_is_no_longer_is_none():
     decision = decide(PollState(interval_sec=DAY), Observation(500, 0, 0))
     assert once_answered(decision, 500) is None
+
+
+@pytest.mark.parametrize(
+    ("asked_sec", "wait_sec", "reason"),
+    [
+        (1_124, 1_125, "not-modified"),
+        (1_125, 1_125, "not-modified"),
+        (1_126, 1_126, "not-modified+hub"),
+    ],
+)
+def test_a_floor_of_the_caller_only_lengthens_a_wait(asked_sec, wait_sec, reason):
+    before = decide()
+    floor = Candidate("hub", asked_sec)
+    decision = at_least(before, floor, NOW)
+    assert (decision.interval_sec, decision.reason) == (wait_sec, reason)
+    assert decision.next_at == NOW + timedelta(seconds=wait_sec)
+    assert decision.candidates == (*before.candidates, floor)

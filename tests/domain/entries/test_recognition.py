@@ -175,6 +175,9 @@ def test_a_migration_needs_most_of_the_document_and_can_be_forbidden():
     stored = Stored()
     stored.poll(articles(*range(8)))
     assert verdicts(stored.poll(moved[:2])) == "new new"
+    least = Stored()
+    least.poll(articles(*range(8)))
+    assert verdicts(least.poll(moved[:3])) == "known known known"
     stored.quality = replace(stored.quality, migrates=False)
     for _ in range(3):
         assert verdicts(stored.poll(articles(*range(8)))).split() == ["known"] * 8

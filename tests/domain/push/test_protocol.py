@@ -137,6 +137,8 @@ def test_sha1_counts_where_an_operator_allows_it() -> None:
         ("86400", 86_400.0),
         ("60", MIN_LEASE_SEC),
         ("3153600", MAX_LEASE_SEC),
+        ("31622400", MAX_LEASE_SEC),
+        ("31622401", None),
         ("0", None),
         ("-1", None),
         ("1e6", None),

@@ -65,8 +65,9 @@ def test_a_sitemap_that_says_that_everything_has_changed_is_not_believed() -> No
 
     seen = tell_news(urlset(*dated(9)), HERE, TERMS).seen
     assert tell_news(urlset(*dated(1)), HERE, replace(TERMS, seen=seen)).found == ()
-    few = [*dated(9)[:-3], *dated(1)[-3:]]
-    assert len(tell_news(urlset(*few), HERE, replace(TERMS, seen=seen)).found) == 3
+    for edited, believed in ((3, 3), (15, 15), (16, 0)):
+        urls = [*dated(9)[:-edited], *dated(1)[-edited:]]
+        assert len(tell_news(urlset(*urls), HERE, replace(TERMS, seen=seen)).found) == believed
 
 
 def test_what_is_over_the_limit_waits_and_comes_next_time() -> None:

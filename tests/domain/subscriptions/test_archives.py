@@ -51,3 +51,9 @@ def test_a_walk_survives_as_json():
     assert walk == Walk((visit_key(URL), visit_key(f"{URL}?x=1")), 1, 5, 1)
     assert walk_from(json.loads(json.dumps(walk.to_record()))) == walk
     assert walk_from({"redirect_chain": ["http://a.test/"]}) == Walk()
+
+
+@pytest.mark.parametrize(("readings", "documents", "left"), [(3, 0, 4), (4, 1, 0)])
+def test_a_document_is_read_five_times_at_most(readings, documents, left):
+    walk = Walk(readings=readings).read(1, whole=False)
+    assert (walk.documents, walk.readings) == (documents, left)

@@ -49,6 +49,7 @@ LINE = "<p>A line.</p>"
         ("<h1>A story</h1><p>Von</p><p>Ann Lee</p>", ["Ann Lee"]),
         ("<h1>A story</h1><p>By <a href=/team/ann>Ann Lee</a>, Bo Ek and Cy Dee</p>", ["Ann Lee", "Bo Ek", "Cy Dee"]),
         ("<h1>A story</h1><p><a href=/by/ann>Ann Lee</a><a href=/by/bo>Bo Ek</a></p>", ["Ann Lee", "Bo Ek"]),
+        ("<h1>A story</h1><p>By <a href=/author/ann>Ann Lee</a> Berlin</p>", ["Ann Lee"]),
         ("<h1>A story</h1><p>By Ann Lee December 2, 2025</p>", ["Ann Lee"]),
         ("<h1>A story</h1><p>Posted on September 21, 2020 by Ann Lee</p>", ["Ann Lee"]),
         ("<h1>A story</h1><p><a href=/people/>Ann Lee</a></p>", []),
