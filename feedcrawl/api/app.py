@@ -54,7 +54,16 @@ if TYPE_CHECKING:
 OPEN = (health.router, websub.router)
 """For supervisors and hubs, which have no token."""
 ROUTERS = (
-    *(feeds.router, entries.router, articles.router, media.router, collections.router, raw.router, events.router),
+    *(
+        feeds.router,
+        entries.router,
+        articles.router,
+        articles.published,
+        media.router,
+        collections.router,
+        raw.router,
+        events.router,
+    ),
     *(sitemaps.router, sources.router, frontier.router, dlq.router, opml.router, metrics.router),
 )
 """Each of these routes requires a scope (`access.needs`)."""
@@ -67,6 +76,7 @@ TAGS = {
     "articles": "What was read on the pages that they name",
     "media": "Pages that callers want, by their URL",
     "collections": "The articles of a caller",
+    "published feeds": "Stored articles as Atom and JSON Feed",
     "events": "What happens, in order",
     "raw": "What servers have sent, byte for byte",
     "sources": "Sites with settings of their own",

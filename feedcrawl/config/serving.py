@@ -27,7 +27,9 @@ class ServingSettings:
         None, "URL", "at which hubs reach the API; without it no hub is asked for deliveries"
     )
     hub_url: str | None = setting(
-        None, "URL", "of a WebSub hub at which readers of collections may subscribe (`rel=hub`)"
+        None,
+        "URL",
+        "of a WebSub hub at which readers of published feeds may subscribe (`rel=hub`), and which is told of news",
     )
     push_sha1: bool = setting("false", "true or false", "accept deliveries signed with SHA-1, as some hubs still do")
     metrics_host: str = setting("127.0.0.1", "address", "on which a worker serves its metrics", section="Metrics")

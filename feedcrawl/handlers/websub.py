@@ -1,4 +1,4 @@
-"""Tasks of kind `websub`: request a WebSub subscription from a feed's hub, and renew it."""
+"""Tasks of kind `websub`: request a subscription from a feed's hub, renew and end it; tell our own hub of news."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, cast
 
 from scrapy import Request
 
-from feedcrawl.domain.push.leases import LEAVING, LEAVING_TRIES, RETRY_SEC
+from feedcrawl.domain.push.leases import LEAVING, RETRY_SEC
 from feedcrawl.domain.push.protocol import Topic
 from feedcrawl.handlers.base import Answers
+from feedcrawl.services.push import publishing
+from feedcrawl.services.push.publishing import NEWS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +27,9 @@ logger = logging.getLogger(__name__)
 
 HEADERS = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "*/*"}
 MAX_ANSWER_BYTES = 1 << 20
+ONCE = (LEAVING, NEWS)
+"""Prefixes of tasks that end with a hub's response, unlike those that keep a subscription."""
+TRIES = 3
 
 
 class HubTasks(Answers):
@@ -43,6 +48,8 @@ class HubTasks(Answers):
         """The form to a hub; None if it is not due yet, or WebSub is off."""
         if lease.id.startswith(LEAVING):
             return self._form(lease.task.url, self.wired.websub.leave(lease.task))
+        if lease.id.startswith(NEWS):
+            return self._form(lease.task.url, publishing.form_of(lease.task))
         feed_id, push = _feed_id(lease), self._pushes.get(_feed_id(lease))
         if not self.wired.websub.on or feed_id not in self._feeds:
             self.wired.pushes.forget(feed_id)
@@ -68,9 +75,10 @@ class HubTasks(Answers):
         """Read the hub's response: 2xx means that the hub will verify the subscription, or has verified it."""
         request = cast("Request", response.request)
         lease = request.meta["lease"]
-        if 200 <= response.status < 300 and lease.id.startswith(LEAVING):
-            logger.info("push_leaving", extra={"url": request.url, "topic": lease.task.payload["topic"]})
-            self.leases.done(lease, status="fetched", reason="left")
+        if 200 <= response.status < 300 and lease.id.startswith(ONCE):
+            event = "push_leaving" if lease.id.startswith(LEAVING) else "hub_told"
+            logger.info(event, extra={"url": request.url, "topic": lease.task.payload["topic"]})
+            self.leases.done(lease, status="fetched", reason="accepted")
         elif 200 <= response.status < 300:
             feed_id = _feed_id(lease)
             logger.info("push_asked", extra={"feed_id": feed_id, "url": request.url})
@@ -87,18 +95,19 @@ class HubTasks(Answers):
 
     def _failed(self, request: Request, reason: str) -> None:
         lease = request.meta["lease"]
-        if lease.id.startswith(LEAVING):
-            self._not_left(lease, reason)
+        if lease.id.startswith(ONCE):
+            self._try_again(lease, reason)
             return
         asked_for = request.meta.get("retry_after_sec") or 0.0
         wait = self.wired.websub.fail(_feed_id(request.meta["lease"]), reason, at_least_sec=asked_for)
         self._again(request, reason, wait)
 
-    def _not_left(self, lease: Lease, reason: str) -> None:
-        """Try again to leave a hub, a few times: its lease ends anyway."""
+    def _try_again(self, lease: Lease, reason: str) -> None:
+        """Try a request again that is sent once, a few times: leases end anyway, and further news are told later."""
         tries = lease.task.payload.get("tries", 0) + 1
-        if tries >= LEAVING_TRIES:
-            logger.warning("push_not_left", extra={"url": lease.task.url, "reason": reason})
+        if tries >= TRIES:
+            event = "push_not_left" if lease.id.startswith(LEAVING) else "hub_not_told"
+            logger.warning(event, extra={"url": lease.task.url, "reason": reason})
             self.leases.done(lease, status="dead", reason=reason)
             return
         patch: Patch = {"payload": {**lease.task.payload, "tries": tries}}

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from feedcrawl.services.articles.joins import Joins
     from feedcrawl.services.articles.media import MediaService
     from feedcrawl.services.frontier.leases import Leases
+    from feedcrawl.services.push.publishing import Publisher
     from feedcrawl.store.articles.records import Articles
     from feedcrawl.store.operations.streams import Events
     from feedcrawl.store.redis.client import Pipeline
@@ -42,6 +43,7 @@ class PublishedStores:
     joins: Joins
     media: MediaService
     files: FileService
+    publisher: Publisher
 
 
 class PublishPipeline:
@@ -66,7 +68,9 @@ class PublishPipeline:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Shares the crawler's stores."""
         wired = wiring.of(crawler)
-        stores = PublishedStores(wired.events, wired.entries, wired.articles, wired.joins, wired.media, wired.files)
+        stores = PublishedStores(
+            wired.events, wired.entries, wired.articles, wired.joins, wired.media, wired.files, wired.publisher
+        )
         cached = bool(wired.config.page_cache_ttl_sec)
         return cls(stores, wired.leases, caches_pages=cached, now=wired.now, tracer=wired.tracer)
 
@@ -93,6 +97,8 @@ class PublishPipeline:
         self._stores.events.trim(self._now().timestamp())
         if isinstance(item, Article):
             self._stores.files.ask(item)
+            if item.status == "success" and item.merged_into is None:
+                self._stores.publisher.stored(item)
         item.writes = None
         return item
 

@@ -28,6 +28,7 @@ from feedcrawl.services.operations.overview import Dashboard
 from feedcrawl.services.operations.readiness import Readiness
 from feedcrawl.services.operations.snapshots import Snapshots
 from feedcrawl.services.operations.sweeper import Sweeper
+from feedcrawl.services.push.publishing import Publisher
 from feedcrawl.services.push.websub import WebSub
 from feedcrawl.services.search import embedded
 from feedcrawl.services.search.documents import Documents
@@ -117,6 +118,11 @@ class Wiring(Stores):
     def repeats(self) -> Repeats:
         """Publishes stored results again for URLs that are queued again."""
         return Repeats(self.client, self.frontier, self.articles, self.events, self.now)
+
+    @cached_property
+    def publisher(self) -> Publisher:
+        """Tells the configured hub of news in published feeds."""
+        return Publisher(self.frontier, self.config.hub_url, self.config.public_url)
 
     @cached_property
     def gate(self) -> Gate:

@@ -177,3 +177,33 @@ def test_others_reach_it_at_its_public_address(redis_server: str, redis_client: 
         with serving(wired, free_port()) as served:
             answer = httpx.get(f"{served}/collections/default.atom")
         assert answer.links["self"]["url"] == "https://crawl.example/base/collections/default.atom"
+
+
+@pytest.mark.parametrize("form", ["atom", "json"])
+def test_categories_sources_and_sets_of_feeds_are_feeds(reader: Reader, client: httpx.Client, form: str) -> None:
+    for n in range(3):
+        reader.read(url(n), text(f"story {n}"), title=f"Story {n}", category="c")
+    reader.read("http://other.test/9", text("other"), title="Other", category="d")
+    client.put("/sources/paper.one", json={"base_url": "http://a.paper.test/"}).raise_for_status()
+    stories = [url(n) for n in (2, 1, 0)]
+    expected = {
+        f"/categories/c.{form}": stories,
+        f"/categories/none.{form}": [],
+        f"/sources/paper.one.{form}": stories,
+        f"/articles.{form}": ["http://other.test/9", *stories],
+        f"/articles.{form}?category=d": ["http://other.test/9"],
+        f"/articles.{form}?feeds=00000000-0000-0000-0000-000000000000": [],
+    }
+    for target, links in expected.items():
+        answer = client.get(target)
+        assert answer.status_code == 200, answer.text
+        found = parse(answer.content, url=str(answer.url), content_type=answer.headers["content-type"])
+        assert ([entry.link for entry in found.entries], found.notes, found.hubs) == (links, (), (HUB,)), target
+        assert answer.links["self"]["url"] == found.self_url == str(answer.url)
+        assert all(entry.content for entry in found.entries)
+    one, following = client.get(f"/categories/c.{form}?limit=2"), client.get(f"/categories/c.{form}?limit=2")
+    assert one.headers["etag"] == following.headers["etag"]
+    rest = client.get(one.links["next"]["url"])
+    assert [entry.link for entry in parse(rest.content, url=str(rest.url)).entries] == [url(0)]
+    assert client.get(f"/sources/none.{form}").json()["code"] == "no_such_source"
+    assert client.get("/sources/paper.one").json()["base_url"] == "http://a.paper.test/"

@@ -142,3 +142,13 @@ def test_hubs_that_are_not_to_be_asked_leave_the_feed_to_its_polls(world: World)
             assert each.polls.reason != "push-backup"
     assert not world.origin.ledger.of("hub.test", "/hub")  # the redirect was not followed
     assert len(world.logged("asks", "push_failed")) == 3
+
+
+def test_our_own_hub_is_told_of_news_in_published_feeds(world: World) -> None:
+    site, hub = site_with_pages(world, "a"), Hub(world.origin.site("ours.test"), verifies=False)
+    url = site.serve("/feed", feed([entry(site, "a")]))
+    own = {"FEEDCRAWL_HUB_URL": hub.url, "FEEDCRAWL_LINGER_SEC": "4"}
+    world.crawl("news", f"feeds={url}", "category=villages", **own)
+    told = sorted(form["hub.url"] for form in hub.forms if form["hub.mode"] == "publish")
+    base = str(world.settings["FEEDCRAWL_PUBLIC_URL"]).rstrip("/")
+    assert told == [f"{base}/categories/villages.atom", f"{base}/categories/villages.json"]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.errors import InvalidUrl
+from feedcrawl.domain.sites.owners import Sources
 from feedcrawl.domain.urls import hostname
 
 if TYPE_CHECKING:
@@ -25,18 +26,24 @@ OUTLINE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Conditions that must all hold. `since`: Unix time; `language`: a range, so that `en` includes `en-GB`."""
+    """Conditions that must all hold. `since`: Unix time; `language`: a range, so that `en` includes `en-GB`; `feeds`:
+    ids of feeds, of which one must have named the article; `source`: the name of the source among `sources` whose
+    settings hold for the article's URL.
+    """
 
     since: float | None = None
     feed_id: str | None = None
     host: str | None = None
     language: str | None = None
     category: str | None = None
+    feeds: frozenset[str] | None = None
+    source: str | None = None
+    sources: Sources = field(default_factory=Sources)
 
     @property
     def is_of_record(self) -> bool:
         """True if a condition concerns an article's own fields."""
-        return any(each is not None for each in (self.feed_id, self.host, self.language))
+        return any(each is not None for each in (self.feed_id, self.host, self.language, self.feeds, self.source))
 
     def matches(self, article: Mapping[str, str]) -> bool:
         """True if an article with these fields (FIELDS) is selected; the indexes select by time and category."""
@@ -44,7 +51,16 @@ class Wanted:
             (self.feed_id is None or article.get("feed_id") == self.feed_id)
             and (self.host is None or _host(article.get("canonical_url", "")) == self.host.lower())
             and (self.language is None or _speaks(article.get("language", ""), self.language))
+            and (self.feeds is None or article.get("feed_id") in self.feeds)
+            and (self.source is None or self._source_of(article.get("canonical_url", "")) == self.source)
         )
+
+    def _source_of(self, url: str) -> str | None:
+        try:
+            found = self.sources.of(url)
+        except InvalidUrl:
+            return None
+        return None if found is None else found.name
 
 
 def _host(url: str) -> str | None:

@@ -40,7 +40,6 @@ PING_SEC = 60.0
 """Least time between two polls caused by deliveries without content."""
 LEAVING = "websub-left:"
 """Prefix of the id of a task that leaves a hub."""
-LEAVING_TRIES = 3
 RETRY_SEC, MAX_RETRY_SEC = 600.0, 86_400.0
 DENIED_SEC = 7 * 86_400.0
 

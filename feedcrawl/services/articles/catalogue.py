@@ -72,12 +72,15 @@ class Catalogue:
             )
         return Found({**record, "sightings": sorted(sightings)})
 
-    def page(self, wanted: Wanted, now: datetime, *, before: Place | None = None, limit: int = 50) -> Page:
-        """At most the given number of matching articles, after a place.
+    def page(
+        self, wanted: Wanted, now: datetime, *, before: Place | None = None, limit: int = 50, html: bool = False
+    ) -> Page:
+        """At most the given number of matching articles, after a place; with `html` each has its sanitised HTML.
 
         If few articles match, a page may be short or empty without being the last: one call reads a limited number of
         records.
         """
+        names = (*OUTLINE, "content_html") if html else OUTLINE
         oldest = now.timestamp() - self._articles.life_sec
         since, budget = max(oldest, wanted.since or 0.0), _BUDGET
         is_all = wanted.category is None and not wanted.is_of_record
@@ -88,11 +91,11 @@ class Catalogue:
             budget -= cost + _CHUNK_COST
             chosen += [(at, uid) for uid, at in found if uid in meant]
             if len(chosen) > limit:
-                return Page(self._outlines(chosen[:limit]), chosen[limit - 1])
+                return Page(self._outlines(chosen[:limit], names), chosen[limit - 1])
             if len(found) < size:
-                return Page(self._outlines(chosen), None)
+                return Page(self._outlines(chosen, names), None)
             before = found[-1][1], found[-1][0]
-        return Page(self._outlines(chosen), before)
+        return Page(self._outlines(chosen, names), before)
 
     def _meant(self, uids: Sequence[str], wanted: Wanted) -> tuple[set[str], int]:
         """The matching articles, and the number of records read."""
@@ -104,6 +107,6 @@ class Catalogue:
         records = self._articles.outlines(uids, FIELDS)
         return {uid for uid, record in zip(uids, records, strict=True) if wanted.matches(record)}, len(uids)
 
-    def _outlines(self, chosen: Sequence[Place]) -> tuple[ArticleFields, ...]:
-        found = self._articles.outlines([uid for _, uid in chosen], OUTLINE)
+    def _outlines(self, chosen: Sequence[Place], names: Sequence[str]) -> tuple[ArticleFields, ...]:
+        found = self._articles.outlines([uid for _, uid in chosen], names)
         return tuple(record_of(fields) for fields in found if fields)

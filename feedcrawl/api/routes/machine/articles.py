@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
@@ -11,16 +12,20 @@ from feedcrawl.api import schemas
 from feedcrawl.api.access import needs
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.limits.places import HEAVY
+from feedcrawl.api.outfeeds import Form, outfeed
 from feedcrawl.api.paging import Cursor, Limit, Moment, place_of, shown
 from feedcrawl.api.problems import answers
+from feedcrawl.domain.articles.outfeeds import ATOM_TYPE, JSON_TYPE
 from feedcrawl.domain.articles.query import OUTLINE, Wanted
 from feedcrawl.domain.articles.records import ArticleRecord
 from feedcrawl.domain.errors import Refusal
+from feedcrawl.domain.models import MAX_CATEGORY
 from feedcrawl.domain.search.documents import Filters
 from feedcrawl.domain.search.query import MAX_CHARS
 from feedcrawl.services.search.searching import highlights_of
 
 if TYPE_CHECKING:
+    from feedcrawl.services.articles.catalogue import Page
     from feedcrawl.services.search.searching import Hit
 
 Answers = dict[int | str, schemas.Spec]
@@ -45,6 +50,13 @@ _ONE: Answers = {
     308: {"description": "It has joined the article to which `Location` leads"},
     **answers(404),
 }
+FEED_DOCUMENT: schemas.Spec = {
+    "description": "Atom 1.0 (RFC 4287) or JSON Feed 1.1, by the end of the path",
+    "content": {kind.partition(";")[0]: {"schema": {"type": "string"}} for kind in (ATOM_TYPE, JSON_TYPE)},
+}
+_FEED: Answers = {200: FEED_DOCUMENT}
+published = APIRouter(tags=["published feeds"], dependencies=[Depends(needs("read")), HEAVY])
+"""Feeds of stored articles, for readers and for hubs."""
 
 
 @router.get("", operation_id="list_articles", dependencies=[HEAVY], responses=_LIST)
@@ -97,3 +109,76 @@ def get_article(uid: Uid, request: Request, wired: Wired) -> Response:
     if found.winner is not None:
         return RedirectResponse(request.url_for("get_article", uid=found.winner).path, 308)
     return JSONResponse(found.article)
+
+
+@published.get(
+    "/articles.{form:outfeed}", operation_id="articles_as_feed", response_class=Response, responses={**_FEED}
+)
+def articles_as_feed(
+    form: Form,
+    request: Request,
+    wired: Wired,
+    *,
+    feeds: Annotated[str | None, Query(max_length=4000, description="ids of feeds, separated by commas")] = None,
+    category: Annotated[str | None, Query(min_length=1, max_length=MAX_CATEGORY)] = None,
+    source: Annotated[str | None, Query(min_length=1, max_length=253)] = None,
+    cursor: Cursor = None,
+    limit: Limit = 50,
+) -> Response:
+    """The articles of a set of feeds, of a category or of a source as a feed, with their HTML, the newest first."""
+    ids = frozenset(filter(None, feeds.split(","))) if feeds is not None else None
+    wanted = Wanted(category=category, feeds=ids, source=source, sources=wired.current_sources())
+    found = wired.catalogue.page(wanted, wired.now(), before=place_of(cursor), limit=limit, html=True)
+    whose = {"feeds": feeds, "category": category, "source": source}
+    query = urlencode({name: value for name, value in whose.items() if value})
+    return _published(request, wired, (query or "articles", f"?{query}" if query else ""), found, form)
+
+
+@published.get(
+    "/categories/{name}.{form:outfeed}",
+    operation_id="category_as_feed",
+    response_class=Response,
+    responses={**_FEED},
+)
+def category_as_feed(
+    name: Annotated[str, Path(min_length=1, max_length=MAX_CATEGORY)],
+    form: Form,
+    request: Request,
+    wired: Wired,
+    *,
+    cursor: Cursor = None,
+    limit: Limit = 50,
+) -> Response:
+    """The articles of a category as a feed, with their HTML, the most recently fetched first."""
+    found = wired.catalogue.page(Wanted(category=name), wired.now(), before=place_of(cursor), limit=limit, html=True)
+    return _published(request, wired, (name, ""), found, form)
+
+
+@published.get(
+    "/sources/{name}.{form:outfeed}",
+    operation_id="source_as_feed",
+    response_class=Response,
+    responses={**_FEED, **answers(404)},
+)
+def source_as_feed(
+    name: Annotated[str, Path(min_length=1, max_length=253)],
+    form: Form,
+    request: Request,
+    wired: Wired,
+    *,
+    cursor: Cursor = None,
+    limit: Limit = 50,
+) -> Response:
+    """The articles of a source as a feed, with their HTML, the most recently fetched first."""
+    sources = wired.current_sources()
+    if name not in sources:
+        raise Refusal("no_such_source", f"there is no source {name[:80]!r}")
+    wanted = Wanted(source=name, sources=sources)
+    found = wired.catalogue.page(wanted, wired.now(), before=place_of(cursor), limit=limit, html=True)
+    return _published(request, wired, (name, ""), found, form)
+
+
+def _published(request: Request, wired: Wired, feed: tuple[str, str], page: Page, form: Form) -> Response:
+    """A page without the articles that their publishers have withdrawn."""
+    kept = [article for article in page.articles if "deleted_at" not in article]
+    return outfeed(request, wired.config, feed, kept, page.next, form=form)

@@ -15,18 +15,16 @@ from feedcrawl.api import schemas
 from feedcrawl.api.access import Caller, needs
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.limits.places import HEAVY
-from feedcrawl.api.paging import Cursor, Limit, address, cursor_of, place_of, shown
+from feedcrawl.api.outfeeds import Form, outfeed
+from feedcrawl.api.paging import Cursor, Limit, place_of, shown
 from feedcrawl.api.problems import answers
-from feedcrawl.api.routes.machine.articles import OUTLINED, Uid
-from feedcrawl.config import Config
-from feedcrawl.domain.articles.outfeeds import ATOM_TYPE, JSON_TYPE, OutFeed, atom, entry_of, iri, json_feed
+from feedcrawl.api.routes.machine.articles import FEED_DOCUMENT, OUTLINED, Uid
 from feedcrawl.domain.articles.page_records import MediaRecord
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.services.articles.collections import NAME
 
 if TYPE_CHECKING:
-    from feedcrawl.domain.articles.fields import ArticleFields
-    from feedcrawl.services.articles.collections import Held, Page
+    from feedcrawl.services.articles.collections import Held
 
 router = APIRouter(prefix="/collections", tags=["collections"])
 
@@ -93,46 +91,32 @@ def drop_collection(name: Name, wired: Wired, caller: Writer) -> None:
 def hold_article(name: Name, uid: Uid, wired: Wired, caller: Writer) -> None:
     """Puts a stored article into a collection. For a page that is not stored yet use `POST /media/from_url`."""
     wired.media.hold(uid, caller.actor, name, wired.now())
+    wired.publisher.held(name)
 
 
 @router.delete("/{name}/articles/{uid}", status_code=204, operation_id="let_article_go", responses=answers(404))
 def let_article_go(name: Name, uid: Uid, wired: Wired, caller: Writer) -> None:
     """Removes an article, or a page that is not read yet, from a collection."""
     wired.shelves.take_out(caller.actor, name, uid)
+    wired.publisher.held(name)
 
 
 @router.get(
-    "/{name}.atom",
-    operation_id="collection_as_atom",
+    "/{name}.{form:outfeed}",
+    operation_id="collection_as_feed",
     response_class=Response,
     dependencies=[Depends(needs("read")), HEAVY],
-    responses={200: schemas.document("Atom 1.0", ATOM_TYPE), **answers(404)},
+    responses={200: FEED_DOCUMENT, **answers(404)},
 )
-def collection_as_atom(
-    name: Name, request: Request, wired: Wired, caller: Reader, *, cursor: Cursor = None, limit: Limit = 50
+def collection_as_feed(
+    name: Name, form: Form, request: Request, wired: Wired, caller: Reader, *, cursor: Cursor = None, limit: Limit = 50
 ) -> Response:
-    """A collection as an Atom feed with whole articles, the last added first. Pages that are not read yet are
-    left out.
+    """A collection as an Atom feed or JSON Feed with whole articles, the last added first. Pages that are not read yet
+    are left out.
     """
     page = wired.shelves.page(caller.actor, name, before=place_of(cursor), limit=limit, html=True)
-    feed, links = _described(request, wired.config, name, page)
-    return Response(atom(feed, list(map(entry_of, _articles(page)))), headers=links, media_type=ATOM_TYPE)
-
-
-@router.get(
-    "/{name}.json",
-    operation_id="collection_as_json_feed",
-    response_class=Response,
-    dependencies=[Depends(needs("read")), HEAVY],
-    responses={200: schemas.document("JSON Feed 1.1", JSON_TYPE), **answers(404)},
-)
-def collection_as_json_feed(
-    name: Name, request: Request, wired: Wired, caller: Reader, *, cursor: Cursor = None, limit: Limit = 50
-) -> Response:
-    """The same as a JSON Feed."""
-    page = wired.shelves.page(caller.actor, name, before=place_of(cursor), limit=limit, html=True)
-    feed, links = _described(request, wired.config, name, page)
-    return Response(json_feed(feed, list(map(entry_of, _articles(page)))), headers=links, media_type=JSON_TYPE)
+    found = [held.article for held in page.held if held.article is not None]
+    return outfeed(request, wired.config, (name, f"#{request.state.actor}"), found, page.next, form=form)
 
 
 @router.get("/{name}", operation_id="get_collection", responses={200: _PAGE, **answers(404)})
@@ -147,19 +131,3 @@ def get_collection(
 def _held(held: Held) -> dict[str, object]:
     said = {name: getattr(held.media, name) for name in _SHOWN_OF_MEDIA}
     return {**said, "held_since": rfc3339(datetime.fromtimestamp(held.since, UTC)), "article": held.article}
-
-
-def _articles(page: Page) -> list[ArticleFields]:
-    return [held.article for held in page.held if held.article is not None]
-
-
-def _described(request: Request, config: Config, name: str, page: Page) -> tuple[OutFeed, dict[str, str]]:
-    """The feed metadata of a page of a collection, the same on each page, and its links as a header."""
-    base = config.public_url or str(request.base_url)
-    here = iri(base.rstrip("/") + address(request))
-    following = iri(base.rstrip("/") + address(request, cursor=cursor_of(page.next))) if page.next else None
-    updated = datetime.fromtimestamp(page.held[0].since if page.held else 0, UTC)
-    whole = iri(f"{base.rstrip('/')}{request.url.path}#{request.state.actor}")
-    feed = OutFeed(name, here, updated, id=whole, next_url=following, hub_url=config.hub_url)
-    links = {"self": here, "next": following, "hub": config.hub_url}
-    return feed, {"Link": ", ".join(f'<{url}>; rel="{rel}"' for rel, url in links.items() if url)}
