@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 KINDS = ("articles", "entries")
 INDEX = "cdxj"
-FORMATS = ("ndjson", "csv", "parquet")
+FORMATS = tuple(exports.WRITERS)
 SUFFIXES = {"jsonl": "ndjson", "pq": "parquet"}
 """Suffixes of files that are another name of a format."""
 
