@@ -68,6 +68,27 @@ class Entry:
     type: Literal["entry"] = "entry"
 
 
+@dataclass(frozen=True, slots=True)
+class ComparedEntries:
+    """The entries of a document, compared with the known entries of its feed."""
+
+    new: tuple[Entry, ...] = ()
+    changed: tuple[Entry, ...] = ()
+    edited: tuple[Entry, ...] = ()
+    """Entries that say what they said and yet, by their publisher, were changed: their articles may have been."""
+    deleted: tuple[KnownEntry, ...] = ()
+    """Entries that a complete feed (RFC 5005 section 2) has no longer."""
+    known: int = 0
+    over_limit: int = 0
+    sightings: tuple[Sighting, ...] = ()
+    identity: IdRecord | None = None
+    migrated: bool = False
+    waits: bool = False
+    """Whether a change of some entry is reported later, so that the same document must be read again."""
+    possibly_missed: bool = False
+    """Whether entries may have come and gone since the last poll."""
+
+
 @dataclass(repr=False)
 class Poll:
     """What a poll of a feed and a poll of a sitemap have in common, from the response to the commit."""
@@ -113,22 +134,8 @@ class FeedPoll(Poll):
     final_url: str | None = None
     moved_to: str | None = None
     """Where permanent redirects, and no others, led."""
-    new: list[Entry] = field(default_factory=list)
-    changed: list[Entry] = field(default_factory=list)
-    edited: list[Entry] = field(default_factory=list)
-    """Entries that say what they said and yet, by their publisher, were changed: their articles may have been."""
-    deleted: tuple[KnownEntry, ...] = ()
-    """Entries that a complete feed (RFC 5005 section 2) has no longer."""
-    known: int = 0
-    over_limit: int = 0
     identified: tuple[Identified, ...] = ()
-    sightings: tuple[Sighting, ...] = ()
-    identity: IdRecord | None = None
-    migrated: bool = False
-    waits: bool = False
-    """Whether a change of some entry is reported later, so that the same document must be read again."""
-    possibly_missed: bool = False
-    """Whether entries may have come and gone since the last poll."""
+    entries: ComparedEntries = field(default_factory=ComparedEntries)
     searched: bool = False
     found_at: str | None = None
     """Where a feed that was lost has been found again, by its entries."""
@@ -150,7 +157,7 @@ class FeedPoll(Poll):
     type: Literal["poll"] = "poll"
 
     def __repr__(self) -> str:
-        return f"<poll {self.feed.subscription.url} {self.result} new={len(self.new)}>"
+        return f"<poll {self.feed.subscription.url} {self.result} new={len(self.entries.new)}>"
 
     @property
     def is_archive(self) -> bool:

@@ -45,7 +45,7 @@ class DedupePipeline:
             async with self._turn:
                 await asyncio.sleep(0)
         if isinstance(item, FeedPoll) and item.parsed is not None:
-            lineage.tell_apart(item, self._entries)
+            item.entries = lineage.compare(item, self._entries)
         elif isinstance(item, Article):
             self._joins.settle(item)
         return item

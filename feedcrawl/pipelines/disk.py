@@ -65,8 +65,8 @@ class DiskPipeline:
         """The item, written to disk. Raises DiskUnavailable and LeaseLost."""
         if isinstance(item, (FeedPoll, Article)):
             self._files.attach(item)
-        if isinstance(item, FeedPoll) and (item.new or item.changed):
-            self._append(self._entries, item, [vars(entry) for entry in (*item.new, *item.changed)])
+        if isinstance(item, FeedPoll) and (item.entries.new or item.entries.changed):
+            self._append(self._entries, item, [vars(entry) for entry in (*item.entries.new, *item.entries.changed)])
         elif isinstance(item, Article):
             item.record = publication.record(item)
             if item.status == "success" and item.merged_into is None:

@@ -110,7 +110,7 @@ class PublishPipeline:
 
     def _entries(self, writes: Pipeline, item: FeedPoll) -> list[Event]:
         found = lineage.entry_events(item)
-        return found + withdrawals.of_entries(writes, self._stores.articles, item.feed.id, item.deleted)
+        return found + withdrawals.of_entries(writes, self._stores.articles, item.feed.id, item.entries.deleted)
 
     def _article(self, writes: Pipeline, item: Article, *, cached: bool) -> list[Event]:
         page = [tasks.webpage_event(item, cached=cached)] if item.html else []

@@ -77,7 +77,7 @@ class StorePipeline:
         store = self._articles
         for task, _ in tasks:
             store.want(pipe, task.id, categories)
-        links = list({entry.canonical_link for entry in poll.new if entry.canonical_link and entry.article_uid})
+        links = list({entry.canonical_link for entry in poll.entries.new if entry.canonical_link and entry.article_uid})
         for category in categories:
             store.category_links(pipe, category, links)
         pipe.execute()
@@ -87,7 +87,7 @@ class StorePipeline:
             if known and categories:
                 store.categorize_known(known, categories)
         self._files.ask(poll)
-        if poll.possibly_missed and poll.walk is None:
+        if poll.entries.possibly_missed and poll.walk is None:
             backfill.look_on(poll, limit=self._max_archive_pages, gap=True)
         walk = backfill.first_task(poll)
         if walk is not None:

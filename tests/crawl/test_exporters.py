@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from polls import feed_poll
 
 from feedcrawl.crawl import exporters
 from feedcrawl.items import Article, Entry, FeedPoll
@@ -25,7 +26,7 @@ def entry(uid: str, **values: Any) -> Entry:
 
 def poll(new: list[Entry], changed: list[Entry] = ()) -> FeedPoll:
     lease = feed = SimpleNamespace()
-    return FeedPoll(lease, "f@x", AT, 200, "fetched", feed, new=list(new), changed=list(changed), writes=object())
+    return feed_poll(lease, "f@x", AT, 200, "fetched", feed, new=list(new), changed=list(changed), writes=object())
 
 
 def article(**values: Any) -> Article:

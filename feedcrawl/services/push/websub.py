@@ -222,14 +222,14 @@ class WebSub:
                 self._frontier.remove(f"websub:{feed_id}")
             left = leases.leaving(push)
             self._frontier.push([lease_task(feed_id, topic), *([left] if left is not None else [])], again="push")
-        elif push is not None and poll.new and self._missed(poll, push):
+        elif push is not None and poll.entries.new and self._missed(poll, push):
             poll.push = self._pushes.update(feed_id, lambda old: old and replace(old, misses=old.misses + 1))
-            logger.warning("push_missed", extra={"feed_id": feed_id, "url": push.hub, "new": len(poll.new)})
+            logger.warning("push_missed", extra={"feed_id": feed_id, "url": push.hub, "new": len(poll.entries.new)})
 
     @staticmethod
     def _missed(poll: FeedPoll, push: Push) -> bool:
         last = moment(poll.feed.polls.last_success_at)
-        dates = [moment(entry.published) for entry in poll.new]
+        dates = [moment(entry.published) for entry in poll.entries.new]
         return leases.missed(push, dates, last_poll=last.timestamp() if last else 0.0, now=poll.at.timestamp())
 
     def read(self, poll: FeedPoll) -> EndingFields:
@@ -237,7 +237,7 @@ class WebSub:
         be read.
         """
         feed, now = poll.feed, poll.at.timestamp()
-        self._pushes.update(feed.id, lambda old: old and leases.brought(old, len(poll.new)))
+        self._pushes.update(feed.id, lambda old: old and leases.brought(old, len(poll.entries.new)))
         next_at = moment(feed.polls.next_at)
         at_once = next_at is None or poll.waiting > 1 or poll.lease.history.again not in (None, "delivery")
         wait = 0.0 if at_once or next_at is None else max(next_at.timestamp() - now, 0.0)

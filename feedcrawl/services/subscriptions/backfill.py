@@ -79,8 +79,8 @@ def next_step(poll: FeedPoll) -> tuple[EndingFields, Walk, Step | None]:
     """
     assert poll.walk is not None
     assert poll.step is not None
-    walk = poll.walk.read(len(poll.new), whole=not poll.over_limit)
-    if walk.gap and poll.known:
+    walk = poll.walk.read(len(poll.entries.new), whole=not poll.entries.over_limit)
+    if walk.gap and poll.entries.known:
         return {"status": "fetched", "reason": "overlap"}, walk, Step(None, "overlap")
     url = poll.lease.task.url if walk.readings else poll.step.url
     if url is None:

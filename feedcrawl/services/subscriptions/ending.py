@@ -58,7 +58,7 @@ class PollEnd:
 
     async def end(self, item: FeedPoll) -> bool:
         """End or reschedule the task of a document; False if its lease is lost. Raises StoreUnavailable."""
-        fields = {"poll_id": item.poll_id, "feed_id": item.feed.id, "result": item.result, "new": len(item.new)}
+        fields = {"poll_id": item.poll_id, "feed_id": item.feed.id, "result": item.result, "new": len(item.entries.new)}
         self.tracer.note(item.lease, **fields, fetch_id=item.fetch_id, reason_before=item.feed.polls.reason)
         if item.is_archive:
             return await self._archive(item)
@@ -93,9 +93,9 @@ class PollEnd:
 
     def _tell_poll(self, poll: FeedPoll, before: PollRecord, record: PollRecord) -> None:
         self.count(f"feedcrawl/polls/{'failed' if poll.failed else poll.result}", 1)
-        self.count("feedcrawl/entries/new", len(poll.new))
-        self.count("feedcrawl/entries/changed", len(poll.changed))
-        self.count("feedcrawl/feeds/possibly_missed", int(poll.possibly_missed))
+        self.count("feedcrawl/entries/new", len(poll.entries.new))
+        self.count("feedcrawl/entries/changed", len(poll.entries.changed))
+        self.count("feedcrawl/feeds/possibly_missed", int(poll.entries.possibly_missed))
         if poll.result == "not_modified":
             self.count("feedcrawl/bytes_saved", before.body_bytes)
         self._log_poll(poll)
@@ -114,15 +114,15 @@ class PollEnd:
             "poll_id": poll.poll_id,
             "http_status": poll.status,
             "reason": decision.reason,
-            "new": len(poll.new),
+            "new": len(poll.entries.new),
             "interval_before": poll.feed.polls.interval_sec,
             "interval_after": round(decision.interval_sec, 1),
         }
         errors = decision.state.errors
-        if poll.possibly_missed:
-            logger.warning("entries_possibly_missed", extra={**details, "shown": len(poll.new)})
-        if poll.migrated:
-            logger.warning("feed_migrated", extra={**details, "known": poll.known + len(poll.changed)})
+        if poll.entries.possibly_missed:
+            logger.warning("entries_possibly_missed", extra={**details, "shown": len(poll.entries.new)})
+        if poll.entries.migrated:
+            logger.warning("feed_migrated", extra={**details, "known": poll.entries.known + len(poll.entries.changed)})
         if not poll.failed:
             logger.info("feed_polled", extra={**details, "result": poll.result})
         elif errors >= ERRORS_WORTH_AN_ALARM:
@@ -138,10 +138,11 @@ class PollEnd:
         if await self.leases.done_soon(item.lease, **ending) == "lost":
             return False
         self.count(f"feedcrawl/pushes/{'failed' if item.failed else 'read'}", 1)
-        self.count("feedcrawl/entries/new", len(item.new))
+        self.count("feedcrawl/entries/new", len(item.entries.new))
         fields = {"feed_id": item.feed.id, "url": item.feed.subscription.url, "result": item.result}
         logger.info(
-            "push_read", extra={**fields, "new": len(item.new), "known": item.known, "detail": item.detail[:200]}
+            "push_read",
+            extra={**fields, "new": len(item.entries.new), "known": item.entries.known, "detail": item.detail[:200]},
         )
         return True
 
@@ -154,9 +155,9 @@ class PollEnd:
         if await self.leases.done_soon(item.lease, **ending) == "lost":
             return False
         self.count("feedcrawl/archives/documents", 1)
-        self.count("feedcrawl/entries/new", len(item.new))
+        self.count("feedcrawl/entries/new", len(item.entries.new))
         details = {"feed_id": item.feed.id, "url": item.lease.task.url, "host": item.lease.task.host}
-        logger.info("archive_read", extra={**details, "new": len(item.new), "known": item.known})
+        logger.info("archive_read", extra={**details, "new": len(item.entries.new), "known": item.entries.known})
         if last is not None:
             ended = {"documents": walk.documents, "new": walk.new, "reason": last.reason}
             logger.info("archives_read", extra={**details, **ended})

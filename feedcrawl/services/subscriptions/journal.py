@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 def journal_line(poll: FeedPoll) -> JournalLineRecord:
     """The journal line of a poll."""
     line = outcomes.journal_fields(poll, poll.feed.polls.interval_sec) | {
-        "new": len(poll.new),
-        "changed": len(poll.changed),
-        "deleted": len(poll.deleted),
-        "known": poll.known,
-        "over_limit": poll.over_limit,
-        "possibly_missed": poll.possibly_missed,
-        "migrated": poll.migrated,
+        "new": len(poll.entries.new),
+        "changed": len(poll.entries.changed),
+        "deleted": len(poll.entries.deleted),
+        "known": poll.entries.known,
+        "over_limit": poll.entries.over_limit,
+        "possibly_missed": poll.entries.possibly_missed,
+        "migrated": poll.entries.migrated,
         "asked": poll.asked if poll.asked in ("probe", "test") else None,
         "moved_from": poll.moved_from,
         "moved_to": poll.feed.subscription.url if poll.moved_from else None,
@@ -47,10 +47,10 @@ def push_line(poll: FeedPoll, wait_sec: float) -> JournalLineRecord:
         "at": at,
         "result": "push" if not poll.failed else poll.result,
         "detail": poll.detail[:200],
-        "new": len(poll.new),
-        "changed": len(poll.changed),
-        "known": poll.known,
-        "over_limit": poll.over_limit,
+        "new": len(poll.entries.new),
+        "changed": len(poll.entries.changed),
+        "known": poll.entries.known,
+        "over_limit": poll.entries.over_limit,
         "bytes": poll.body_bytes,
         "duration_sec": poll.duration_sec,
         "reason": "push",
@@ -101,15 +101,15 @@ def tally(poll: FeedPoll) -> Tally:
     """The counters of a poll, or of a delivery of its feed's hub, which is neither early nor late."""
     if poll.pushed:
         result = poll.result if poll.failed else "read"
-        said = {f"push:{result}": 1, "new": len(poll.new)}
+        said = {f"push:{result}": 1, "new": len(poll.entries.new)}
     else:
         saved = poll.feed.polls.body_bytes if poll.result == "not_modified" else 0
         stale = (interval_ratio(poll) or 0.0) > STALE_RATIO
-        said = {f"poll:{poll.result}": 1, "new": len(poll.new), "saved": saved, "stale": int(stale)}
+        said = {f"poll:{poll.result}": 1, "new": len(poll.entries.new), "saved": saved, "stale": int(stale)}
         said["late"] = round(_late_sec(poll))
     return Tally(
         {name: number for name, number in said.items() if number},
-        poll.feed.id if poll.new else None,
+        poll.feed.id if poll.entries.new else None,
         poll.lease.task.host if poll.failed else None,
     )
 

@@ -14,9 +14,9 @@ from feedcrawl.domain.feeds.formats.reading import MAX_ENTRIES
 from feedcrawl.domain.json_values import known_fields
 from feedcrawl.domain.operations.events import Event, event
 from feedcrawl.domain.subscriptions.moves import is_strange, move_from
-from feedcrawl.items import Entry
+from feedcrawl.items import ComparedEntries, Entry
 from feedcrawl.services.subscriptions.journal import migration_undone_line
-from feedcrawl.services.subscriptions.polling import entry_values, possibly_missed
+from feedcrawl.services.subscriptions.polling import entry_values
 from feedcrawl.services.subscriptions.registering import poll_now
 
 if TYPE_CHECKING:
@@ -36,52 +36,65 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-def tell_apart(poll: FeedPoll, store: Entries) -> None:
-    """Sort the entries of a poll into new, changed, edited and known. Two round trips; nothing is written."""
+def compare(poll: FeedPoll, store: Entries) -> ComparedEntries:
+    """The entries of a poll, sorted into new, changed, edited and known. Two or three round trips; nothing is
+    written.
+    """
     found = poll.identified
     keys = list(dict.fromkeys(key for entry in found for key in entry.every_key))
     aliases, known = store.load(poll.feed.id, keys)
     recognition = recognise(found, known, aliases, quality=_quality(poll.feed.polls.ids), now=poll.at)
-    poll.sightings = recognition.sightings
+    sightings = recognition.sightings
     if poll.is_archive:  # an archive may hold an older version of a known entry (RFC 5005 section 4)
-        poll.sightings = tuple(sighting for sighting in recognition.sightings if sighting.verdict == "new")
+        sightings = tuple(sighting for sighting in sightings if sighting.verdict == "new")
     elif poll.pushed:  # hubs repeat and reorder
-        poll.sightings = tuple(_still_true(recognition.sightings, known))
-    poll.identity = recognition.quality.to_record()
-    poll.migrated, poll.over_limit = recognition.migrated, recognition.over_limit
+        sightings = tuple(_still_true(sightings, known))
     by_verdict: dict[str, list[Sighting]] = {"new": [], "changed": [], "edited": [], "known": []}
-    for sighting in poll.sightings:
+    for sighting in sightings:
         by_verdict[sighting.verdict].append(sighting)
-    poll.known = len(recognition.sightings) - len(by_verdict["new"]) - len(by_verdict["changed"])
-    poll.new = [_entry(poll, sighting) for sighting in by_verdict["new"]]
-    poll.changed = [_entry(poll, sighting) for sighting in by_verdict["changed"]]
-    poll.edited = [_entry(poll, sighting) for sighting in by_verdict["edited"]]
-    if _is_strange(poll):
-        _dismiss(poll)
-        return
-    poll.possibly_missed = possibly_missed(poll)
-    if _has_all_entries(poll):
-        present = {sighting.uid for sighting in recognition.sightings}
-        poll.deleted = withdrawn(store.lineages(poll.feed.id), present, poll.at)
     by_entry = {id(each.entry): each for each in found}
-    poll.waits = any(_waits(sighting, by_entry[id(sighting.entry)]) for sighting in poll.sightings)
+    compared = ComparedEntries(
+        new=tuple(_entry(poll, sighting) for sighting in by_verdict["new"]),
+        changed=tuple(_entry(poll, sighting) for sighting in by_verdict["changed"]),
+        edited=tuple(_entry(poll, sighting) for sighting in by_verdict["edited"]),
+        known=len(recognition.sightings) - len(by_verdict["new"]) - len(by_verdict["changed"]),
+        over_limit=recognition.over_limit,
+        sightings=sightings,
+        identity=recognition.quality.to_record(),
+        migrated=recognition.migrated,
+        waits=any(_waits(sighting, by_entry[id(sighting.entry)]) for sighting in sightings),
+    )
+    if _is_strange(poll, compared):
+        _dismiss(poll)
+        return ComparedEntries()
+    deleted: tuple[KnownEntry, ...] = ()
+    if _has_all_entries(poll, compared):
+        present = {sighting.uid for sighting in recognition.sightings}
+        deleted = withdrawn(store.lineages(poll.feed.id), present, poll.at)
+    return replace(compared, deleted=deleted, possibly_missed=possibly_missed(poll, compared))
 
 
-def _has_all_entries(poll: FeedPoll) -> bool:
+def possibly_missed(poll: FeedPoll, found: ComparedEntries) -> bool:
+    """True if entries may have come and gone since the last poll: none of the entries shown then is left."""
+    overlap = found.known or found.changed or found.migrated
+    return bool(found.new and not overlap and not (poll.is_archive or poll.pushed) and poll.feed.polls.shown)
+
+
+def _has_all_entries(poll: FeedPoll, compared: ComparedEntries) -> bool:
     """True if an entry that is not in the document is no longer in the feed. An empty document deletes nothing: most
     empty documents are faults.
     """
-    if poll.parsed is None or not poll.parsed.paging.complete or poll.is_archive or poll.pushed or poll.over_limit:
+    if poll.parsed is None or not poll.parsed.paging.complete or poll.is_archive or poll.pushed or compared.over_limit:
         return False
     return 0 < len(poll.parsed.entries) < MAX_ENTRIES
 
 
-def _is_strange(poll: FeedPoll) -> bool:
+def _is_strange(poll: FeedPoll, compared: ComparedEntries) -> bool:
     """True if a permanent redirect has led to another feed, whose entries are no news of this one."""
     if poll.feed.polls.last_success_at is None or not poll.feed.polls.shown:
         return False
     before, url = move_from(poll.feed.polls.moving), poll.feed.subscription.url
-    shared = poll.known + len(poll.changed)
+    shared = compared.known + len(compared.changed)
     return is_strange(before, poll.moved_to, url=url, shared=shared, entries=len(poll.identified))
 
 
@@ -92,9 +105,8 @@ def _dismiss(poll: FeedPoll) -> None:
         f"{poll.moved_to} shows {len(poll.identified)} entries, none of which the feed had before; "
         "`scrapy feeds move` makes it the feed's address"
     )
-    poll.new, poll.changed, poll.edited, poll.known, poll.over_limit = [], [], [], 0, 0
-    poll.parsed, poll.digest, poll.identified, poll.sightings = None, None, (), ()
-    poll.identity, poll.hints, poll.topic, poll.walk = None, None, None, None
+    poll.parsed, poll.digest, poll.identified = None, None, ()
+    poll.hints, poll.topic, poll.walk = None, None, None
 
 
 def _still_true(sightings: Iterable[Sighting], known: Mapping[str, KnownEntry]) -> Iterator[Sighting]:
@@ -115,13 +127,13 @@ def save(poll: FeedPoll, store: Entries, pipe: Pipeline) -> None:
     """Queue the lineages. Must come after the tasks and events of new entries: known entries are not enqueued
     again.
     """
-    lineages = {sighting.uid: sighting.lineage for sighting in poll.sightings}
+    lineages = {sighting.uid: sighting.lineage for sighting in poll.entries.sightings}
     if poll.parsed is not None and poll.parsed.paging.complete:
-        lineages = {each.uid: _with_article(poll, each) for each in poll.sightings}
-        lineages |= {each.uid: each for each in poll.deleted}
-    aliases = {key: sighting.uid for sighting in poll.sightings for key in sighting.aliases}
+        lineages = {each.uid: _with_article(poll, each) for each in poll.entries.sightings}
+        lineages |= {each.uid: each for each in poll.entries.deleted}
+    aliases = {key: sighting.uid for sighting in poll.entries.sightings for key in sighting.aliases}
     store.save(pipe, poll.feed.id, lineages, aliases)
-    moved = {each.formerly: each.aliases for each in poll.sightings if each.formerly is not None}
+    moved = {each.formerly: each.aliases for each in poll.entries.sightings if each.formerly is not None}
     if moved:
         store.keep_migration(pipe, poll.feed.id, moved)
 
@@ -136,12 +148,12 @@ def _with_article(poll: FeedPoll, sighting: Sighting) -> KnownEntry:
 def entry_events(poll: FeedPoll) -> list[Event]:
     """The events new_entry, entry_updated and entry_deleted; the id of an update names the version."""
     at = rfc3339(poll.at)
-    events = [event("new_entry", f"{e.feed_id}:{e.entry_uid}", entry_data(e, at)) for e in poll.new]
+    events = [event("new_entry", f"{e.feed_id}:{e.entry_uid}", entry_data(e, at)) for e in poll.entries.new]
     events += [
         event("entry_updated", f"{e.feed_id}:{e.entry_uid}:{e.content_hash[:16]}", entry_data(e, at))
-        for e in poll.changed
+        for e in poll.entries.changed
     ]
-    return events + [_deletion(poll.feed.id, each, at) for each in poll.deleted]
+    return events + [_deletion(poll.feed.id, each, at) for each in poll.entries.deleted]
 
 
 def _deletion(feed_id: str, entry: KnownEntry, at: str) -> Event:

@@ -60,14 +60,8 @@ def back_home(task: Task, feed: Feed) -> Patch:
 def observation(poll: FeedPoll) -> cadence.Observation:
     """The result of a poll in the form that the cadence reads."""
     dates = [entry.published for entry in poll.parsed.entries] if poll.parsed else []
-    counts = (len(poll.new), poll.known + len(poll.changed), len(poll.new))
+    counts = (len(poll.entries.new), poll.entries.known + len(poll.entries.changed), len(poll.entries.new))
     return outcomes.observation(poll, dates, counts, poll.hints or PublisherHints())
-
-
-def possibly_missed(poll: FeedPoll) -> bool:
-    """True if entries may have come and gone since the last poll: none of the entries shown then is left."""
-    overlap = poll.known or poll.changed or poll.migrated
-    return bool(poll.new and not overlap and not (poll.is_archive or poll.pushed) and poll.feed.polls.shown)
 
 
 def policy_for(feed: Feed, policy: CadencePolicy) -> CadencePolicy:
@@ -142,10 +136,10 @@ def poll_record(poll: FeedPoll) -> PollRecord:
         last_decision_at=at,
         demand=poll.demand,
         retry_after_sec=poll.retry_after_sec,
-        new_entries_last_fetch=len(poll.new),
+        new_entries_last_fetch=len(poll.entries.new),
         health=health_after(poll).to_record(),
         searched_at=at if poll.searched else poll.feed.polls.searched_at,
-        possibly_missed=poll.feed.polls.possibly_missed + poll.possibly_missed,
+        possibly_missed=poll.feed.polls.possibly_missed + poll.entries.possibly_missed,
     )
     return record if poll.failed else replace(_learnt(poll, record), last_success_at=at)
 
@@ -174,7 +168,7 @@ def trust_after(poll: FeedPoll) -> validators.Trust:
         unmodified=poll.result == "not_modified",
         first=before.digest is None,
         changed=poll.digest is not None and poll.digest != before.digest,
-        news=bool(poll.new),
+        news=bool(poll.entries.new),
     )
     return validators.after(trust, reply, now)
 
@@ -200,7 +194,7 @@ def move_of(poll: FeedPoll) -> Move | None:
     if poll.failed or "search" in poll.lease.task.payload:
         return before
     first = poll.feed.polls.last_success_at is None
-    shares = first or poll.parsed is None or bool(poll.known or poll.changed)
+    shares = first or poll.parsed is None or bool(poll.entries.known or poll.entries.changed)
     return heard(before, poll.moved_to if shares else None, now=poll.at)
 
 
@@ -235,9 +229,9 @@ def _learnt(poll: FeedPoll, record: PollRecord) -> PollRecord:
         record = replace(record, body_hash=poll.body_hash, body_bytes=poll.body_bytes, digest=poll.digest, raw=raw)
     if poll.parsed is None:
         return record
-    if poll.over_limit:  # fetch the document again, for the entries left over
+    if poll.entries.over_limit:  # fetch the document again, for the entries left over
         record = replace(record, etag=None, last_modified=None, body_hash=None, digest=None)
-    elif poll.waits:
+    elif poll.entries.waits:
         record = replace(record, body_hash=None, digest=None)
     walks = poll.step is not None and poll.walk is not None and not poll.walk.gap
     return replace(
@@ -247,7 +241,7 @@ def _learnt(poll: FeedPoll, record: PollRecord) -> PollRecord:
         type=feed_type(poll.parsed.format),
         title=poll.parsed.title,
         site_url=poll.parsed.link,
-        ids=poll.identity,
+        ids=poll.entries.identity,
     )
 
 
@@ -258,9 +252,9 @@ def entry_tasks(poll: FeedPoll) -> Iterator[tuple[Task, Again]]:
     subscription = poll.feed.subscription
     if subscription.entries_only:
         return
-    new = {id(entry) for entry in poll.new}
-    newest_first = sorted(poll.new, key=lambda entry: entry.published or "", reverse=True)
-    for entry in (*newest_first, *poll.changed, *poll.edited):
+    new = {id(entry) for entry in poll.entries.new}
+    newest_first = sorted(poll.entries.new, key=lambda entry: entry.published or "", reverse=True)
+    for entry in (*newest_first, *poll.entries.changed, *poll.entries.edited):
         if entry.link is None or entry.article_uid is None:
             continue
         payload = provenance(poll, entry)

@@ -18,6 +18,7 @@ from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.push.leases import relied_on
 from feedcrawl.domain.push.protocol import Intent, Topic
+from feedcrawl.items import ComparedEntries
 from feedcrawl.services.push.websub import WebSub
 from feedcrawl.services.subscriptions.registering import Wish, subscribe
 from feedcrawl.settings import from_environment
@@ -67,8 +68,9 @@ class Hubs:
 
     def poll(self, **how: Any) -> Any:
         feed = self.wired.registry.load([self.feed_id])[self.feed_id]
-        said = {"failed": False, "push": self.push, "topic": None, "new": [], "feed": feed, "at": self.now}
-        return SimpleNamespace(**said | how)
+        said = {"failed": False, "push": self.push, "topic": None, "feed": feed, "at": self.now}
+        entries = ComparedEntries(new=tuple(how.pop("new", ())))
+        return SimpleNamespace(**said | how, entries=entries)
 
 
 @pytest.fixture

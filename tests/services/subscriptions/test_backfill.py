@@ -4,6 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from polls import feed_poll
 
 from feedcrawl.domain.cadence.values import CadencePolicy
 from feedcrawl.domain.frontier.tasks import History, Lease, Task
@@ -21,7 +22,7 @@ ARCHIVE = Task("archive:f", "archive", f"{URL}?page=2", "a.test", payload=Walk((
 
 
 def read(task: Task, paging: Paging, *, at: str = "", limit: int = 100, **fields: Any) -> FeedPoll:
-    poll = FeedPoll(Lease(task, History(), "1"), "f@then", NOW, 200, "fetched", Feed(SAID, PollRecord()), **fields)
+    poll = feed_poll(Lease(task, History(), "1"), "f@then", NOW, 200, "fetched", Feed(SAID, PollRecord()), **fields)
     poll.parsed, poll.final_url = ParsedFeed("rss2.0", paging=paging), at or task.url
     backfill.look_on(poll, limit=limit)
     return poll

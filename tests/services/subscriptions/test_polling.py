@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from polls import feed_poll
 
 from feedcrawl.domain import dates
 from feedcrawl.domain.cadence.values import CadencePolicy, PollState
@@ -52,7 +53,7 @@ def entry(uid: str, link: str | None = None, **fields: Any) -> Entry:
 
 
 def poll(result: str = "fetched", status: int | None = 200, **fields: Any) -> FeedPoll:
-    made = FeedPoll(
+    made = feed_poll(
         lease=Lease(TASK, History(), "1-x"),
         feed=fields.pop("feed", Feed(SAID, BEFORE)),
         poll_id="f@then",
@@ -198,8 +199,8 @@ def test_a_move_has_a_line_with_both_addresses() -> None:
 )
 def test_what_may_have_been_missed(shown: int, seen: dict[str, Any], *, missed: bool) -> None:
     found = poll(parsed=PARSED, feed=Feed(SAID, replace(BEFORE, shown=shown)), **seen)
-    assert polling.possibly_missed(found) is missed
-    found.possibly_missed = polling.possibly_missed(found)
+    assert lineage.possibly_missed(found, found.entries) is missed
+    found.entries = replace(found.entries, possibly_missed=missed)
     assert polling.poll_record(found).possibly_missed == int(missed)
 
 

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from polls import feed_poll
 
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.frontier.tasks import History as Past
@@ -28,9 +29,8 @@ def poll(result: str, *, due_sec: float | None = None, last_sec: float = 900, ne
     polls = PollRecord(body_bytes=700)
     if due_sec is not None:
         polls = PollRecord(body_bytes=700, interval_sec=900, next_at=ago(due_sec), last_fetch_at=ago(last_sec))
-    item = FeedPoll(LEASE, "f@1", NOW, 200, result, Feed(Subscription("f", "https://a.example/f"), polls), **said)
-    item.new = [SimpleNamespace()] * new  # type: ignore[list-item]
-    return item
+    feed = Feed(Subscription("f", "https://a.example/f"), polls)
+    return feed_poll(LEASE, "f@1", NOW, 200, result, feed, new=[SimpleNamespace()] * new, **said)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from polls import feed_poll
 
 from feedcrawl.domain.cadence.state import to_json
 from feedcrawl.domain.cadence.values import PollState
@@ -23,7 +24,7 @@ TASK = Task("feed:f", "feed", SAID.url, "a.test", payload={"x": 1})
 def poll(
     result: str, status: int | None, said: Subscription = SAID, polls: PollRecord = FAILING, **fields: Any
 ) -> FeedPoll:
-    return FeedPoll(Lease(TASK, History(), "1"), "f@then", NOW, status, result, Feed(said, polls), **fields)
+    return feed_poll(Lease(TASK, History(), "1"), "f@then", NOW, status, result, Feed(said, polls), **fields)
 
 
 @pytest.mark.parametrize(
