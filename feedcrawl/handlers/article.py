@@ -25,9 +25,7 @@ from feedcrawl.parsing import Done, Failed
 from feedcrawl.services.articles import publication
 from feedcrawl.services.articles.tasks import (
     asked_url,
-    cached_page_event,
     keeps_slash,
-    merged_event,
     page_key,
     uid_of,
 )
@@ -79,7 +77,7 @@ class ArticleTasks(Answers):
         """The request of a page; None for an article that is already stored under its canonical URL."""
         for uid in (lease.id, _uid_now(lease)):  # they differ after a redirect to another host
             if self._owners.get(uid, lease.id) != lease.id:
-                self._merge_unfetched(lease, uid)
+                self.wired.unfetched.merge(lease, uid, self.wired.now())
                 return None
         if lease.id in self._prepared.done:
             patch: Patch = {"url": asked_url(lease.task)}
@@ -118,7 +116,7 @@ class ArticleTasks(Answers):
         owner = self.wired.articles.owners([uid]).get(uid, lease.id)
         if owner == lease.id:
             return True
-        self._merge_unfetched(lease, uid)
+        self.wired.unfetched.merge(lease, uid, self.wired.now())
         return False
 
     async def parse(self, response: Response) -> AsyncIterator[Article]:
@@ -126,7 +124,7 @@ class ArticleTasks(Answers):
         request = cast("Request", response.request)
         outcome: Outcome = request.meta["outcome"]
         if outcome.kind == "not_modified":
-            self._announce_again(request.meta["lease"])
+            self.wired.repeats.announce_unchanged(request.meta["lease"])
             self.leases.done(request.meta["lease"], reason="not_modified", signal=request.meta.get("signal"))
             return
         if outcome.kind != "fetched":
@@ -145,14 +143,6 @@ class ArticleTasks(Answers):
             if article.extraction is not None and self._belongs_elsewhere(article, response.url):
                 return
         yield article
-
-    def _announce_again(self, lease: Lease) -> None:
-        """Send the event of a cached page once more to the program that queued its URL again."""
-        url = asked_url(lease.task)
-        if lease.history.again == "queue_again" and (page := self.wired.articles.cached_page(page_key(url))):
-            with self.wired.client.pipeline(transaction=False) as pipe:
-                self.wired.events.add(pipe, [cached_page_event(page, url, self.wired.now())])
-                pipe.execute()
 
     async def failed(self, failure: Failure) -> AsyncIterator[Article]:
         """Handle a page that got no response: the task is given back or retried, or the URL ends as a failure."""
@@ -221,22 +211,6 @@ class ArticleTasks(Answers):
             _refuse(article, "FAIL_HTTP", "robots_blocked", f"robots.txt forbids its canonical URL {canonical}")
             article.dead_letter = False
         return False
-
-    def _merge_unfetched(self, lease: Lease, winner: str) -> None:
-        store, task, url = self.wired.articles, lease.task, asked_url(lease.task)
-        with self.wired.client.pipeline(transaction=False) as pipe:
-            wanted = store.wanted(lease.id, winner)
-            store.sighting(pipe, winner, url)
-            store.attempted(pipe, [lease.id], self.wired.now().timestamp())
-            store.categorize(pipe, winner, wanted | ({task.category} if task.category else set()))
-            if winner != lease.id:
-                store.join(pipe, lease.id, winner)
-                self.wired.events.add(pipe, [merged_event(lease.id, winner, url, task.url)])
-            self.wired.media.finish_unfetched(pipe, lease.id, winner, self.wired.now())
-            pipe.execute()
-            for edited in self.wired.joins.edited_as_well(task, winner):
-                self.leases.push([edited], again="edited")
-        self.leases.done(lease, status="fetched", reason="already_stored", patch={"url": url})
 
     def _unfetched(
         self, request: Request, outcome: Outcome, response: Response | None, detail: str = ""

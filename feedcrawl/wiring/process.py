@@ -20,6 +20,7 @@ from feedcrawl.services.articles.media import MediaService
 from feedcrawl.services.articles.merges import Merges
 from feedcrawl.services.articles.repeats import Repeats
 from feedcrawl.services.articles.submissions import Submissions
+from feedcrawl.services.articles.unfetched import Unfetched
 from feedcrawl.services.frontier.leases import Leases
 from feedcrawl.services.operations import measures
 from feedcrawl.services.operations.dead_letters import DeadLetterService
@@ -113,6 +114,11 @@ class Wiring(Stores):
     def media(self) -> MediaService:
         """Page records, for the API's actors and the crawl."""
         return MediaService(self.client, self._story_stores, self.leases, self.current_sources)
+
+    @cached_property
+    def unfetched(self) -> Unfetched:
+        """Merges tasks into stored articles without a request."""
+        return Unfetched(self.client, self.articles, self.events, self.media, self.joins, self.leases)
 
     @cached_property
     def repeats(self) -> Repeats:

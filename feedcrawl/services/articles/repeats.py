@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from feedcrawl.domain.articles.fields import ArticleFields
+    from feedcrawl.domain.frontier.tasks import Lease
     from feedcrawl.store.articles.records import Articles
     from feedcrawl.store.frontier.interface import Frontier
     from feedcrawl.store.operations.streams import Events
@@ -58,6 +59,14 @@ class Repeats:
         if urls:
             shown = [without_secrets(each.url) for each in urls[:LOGGED]]
             logger.info("urls_known", extra={"number": len(urls), "urls": shown})
+
+    def announce_unchanged(self, lease: Lease) -> None:
+        """Publish the event of a cached page once more to the program that queued its URL again (HTTP 304)."""
+        url = tasks.asked_url(lease.task)
+        if lease.history.again == "queue_again" and (page := self._articles.cached_page(tasks.page_key(url))):
+            with self._client.pipeline(transaction=False) as pipe:
+                self._events.add(pipe, [tasks.cached_page_event(page, url, self._now())])
+                pipe.execute()
 
     def _announce(self, urls: Sequence[Repeated]) -> None:
         at, uids = self._now(), [each.uid for each in urls]

@@ -1,0 +1,48 @@
+"""Ends of tasks whose article another URL has already brought: they are merged into it without a request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from feedcrawl.services.articles.tasks import asked_url, merged_event
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from feedcrawl.domain.frontier.tasks import Lease
+    from feedcrawl.services.articles.joins import Joins
+    from feedcrawl.services.articles.media import MediaService
+    from feedcrawl.services.frontier.leases import Leases
+    from feedcrawl.store.articles.records import Articles
+    from feedcrawl.store.operations.streams import Events
+    from feedcrawl.store.redis.client import Client
+
+
+@dataclass(frozen=True, slots=True)
+class Unfetched:
+    """Merges tasks into stored articles. Raises StoreUnavailable."""
+
+    client: Client
+    articles: Articles
+    events: Events
+    media: MediaService
+    joins: Joins
+    leases: Leases
+
+    def merge(self, lease: Lease, winner: str, now: datetime) -> None:
+        """Gives the article `winner` the categories and page records of the task, and ends the task as fetched."""
+        store, task, url = self.articles, lease.task, asked_url(lease.task)
+        with self.client.pipeline(transaction=False) as pipe:
+            wanted = store.wanted(lease.id, winner)
+            store.sighting(pipe, winner, url)
+            store.attempted(pipe, [lease.id], now.timestamp())
+            store.categorize(pipe, winner, wanted | ({task.category} if task.category else set()))
+            if winner != lease.id:
+                store.join(pipe, lease.id, winner)
+                self.events.add(pipe, [merged_event(lease.id, winner, url, task.url)])
+            self.media.finish_unfetched(pipe, lease.id, winner, now)
+            pipe.execute()
+        for edited in self.joins.edited_as_well(task, winner):
+            self.leases.push([edited], again="edited")
+        self.leases.done(lease, status="fetched", reason="already_stored", patch={"url": url})
