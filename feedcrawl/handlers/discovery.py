@@ -70,7 +70,7 @@ async def _leave_page(crawler: Crawler, moves: Moves, poll: FeedPoll, response: 
         poll.detail = "a page, not a feed: it announces no feed, and none was found through it"
         return False
     page = poll.feed.subscription.url
-    feed_id = moves.move(poll, places)
+    feed_id = moves.move(poll, places, offered=named)
     details = {"url": page, "feed_id": feed_id, "feed": places[0], "announced": bool(named)}
     others = {"choice": " ".join(named[1:])} if named[1:] else {}
     logger.info("page_left_for_feed", extra=details | others)

@@ -17,7 +17,10 @@ from feedcrawl.api import schemas
 from feedcrawl.domain.entries.records import EntryRecord
 from feedcrawl.domain.subscriptions.published import JournalLineRecord
 
-PAGE = '<!DOCTYPE html><link rel="alternate" type="application/rss+xml" href="/feed"><p>A site.'
+PAGE = (
+    '<!DOCTYPE html><link rel="alternate" type="application/rss+xml" href="/feed">'
+    '<link rel="alternate" type="application/rss+xml" title="Comments" href="/comments"><p>A site.'
+)
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +71,15 @@ def test_a_page_has_given_way_to_its_feed(client: httpx.Client, news: str) -> No
     assert sum(figures["new_entries"]) == 3
     assert figures["bytes_in"] > 0
     assert figures["average_latency_sec"] > 0
+
+
+def test_the_other_feeds_of_the_page_are_offered(client: httpx.Client, news: str) -> None:
+    (line,) = [each for each in client.get(f"{news}/fetches").json()["fetches"] if "offered" in each]
+    assert [url.rpartition("/")[2] for url in line["offered"]] == ["feed", "comments"]
+    page = client.get(f"/dashboard{news}").text
+    assert "Other feeds of the page" in page
+    assert f'name="url" value="{line["offered"][1]}"' in page
+    assert f'name="url" value="{line["offered"][0]}"' not in page
 
 
 def test_its_journal_fits_what_is_published(client: httpx.Client, news: str) -> None:

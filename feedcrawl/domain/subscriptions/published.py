@@ -112,6 +112,9 @@ class JournalLineRecord(TypedDict):
         ),
     ]
     detail: NotRequired[Annotated[str, About("Description of the failure, for people")]]
+    offered: NotRequired[
+        Annotated[list[str], About("Of a page that was subscribed: the feeds that it names, at most ten")]
+    ]
     new: NotRequired[Annotated[Positive, About("New entries or URLs")]]
     changed: NotRequired[Annotated[Positive, About("Changed entries or URLs")]]
     known: NotRequired[Annotated[Positive, About("Known entries")]]

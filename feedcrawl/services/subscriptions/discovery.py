@@ -47,11 +47,12 @@ class Moves:
     frontier: Frontier
     leases: Leases
 
-    def move(self, poll: FeedPoll, places: Sequence[str]) -> str:
+    def move(self, poll: FeedPoll, places: Sequence[str], *, offered: Sequence[str] = ()) -> str:
         """Move a subscription to the first of these addresses and keep the others for later; the id of the feed at that
         address.
 
         If another feed is already subscribed at the address, that feed gets the categories, and this subscription ends.
+        `offered` are the feeds that a page names, for the journal.
         """
         subscription, url = poll.feed.subscription, places[0]
         page = subscription.page or subscription.url
@@ -67,7 +68,7 @@ class Moves:
             reason="moved",
             signal=poll.signal,
             patch={"url": url, "host": hostname(url), "payload": None},
-            commit=[*commands, *self.registry.note(subscription.id, _line(poll, f"next: {url}"))],
+            commit=[*commands, *self.registry.note(subscription.id, _line(poll, f"next: {url}", offered))],
         )
         self.registry.drop_url(_left(poll.feed, url), subscription.id)
         return subscription.id
@@ -134,7 +135,7 @@ def _left(feed: Feed, to: str) -> str | None:
     return None if subscription.page in (None, subscription.url) or key == url_key(to) else key
 
 
-def _line(poll: FeedPoll, detail: str) -> JournalLineRecord:
+def _line(poll: FeedPoll, detail: str, offered: Sequence[str]) -> JournalLineRecord:
     moment = rfc3339(poll.at)
     line: JournalLineRecord = {
         "poll_id": f"{poll.feed.id}@{poll.feed.subscription.url}",
@@ -147,6 +148,8 @@ def _line(poll: FeedPoll, detail: str) -> JournalLineRecord:
     }
     if poll.status is not None:
         line["http_status"] = poll.status
+    if offered:
+        line["offered"] = list(offered[:10])
     return line
 
 

@@ -161,9 +161,16 @@ def show_feed(request: Request, caller: Reader, wired: Wired, feed_id: FeedId, d
         "errors": polls.cadence_state.errors,
         "won": winner(polls.reason or "", polls.candidates),
         "overrides": _overrides(seen.feed),
+        "offered": _offered(seen),
         "done": MESSAGES.get(done, ""),
     }
     return templates.render("feed.html", context(request, wired.now(), caller, HERE) | values)
+
+
+def _offered(seen: overview.FeedPage) -> list[str]:
+    """The other feeds of the page that was subscribed."""
+    found = next((line["offered"] for line in seen.journal if "offered" in line), [])
+    return [url for url in found if url != seen.feed.subscription.url]
 
 
 def _intervals(seen: overview.FeedPage) -> dict[str, object]:
