@@ -13,7 +13,7 @@ from scrapy.exceptions import NotConfigured
 from feedcrawl import wiring
 from feedcrawl.items import FeedPoll
 from feedcrawl.parsing import Failed
-from feedcrawl.services.operations.measures import Fleet
+from feedcrawl.services.operations.fleet import Fleet
 from feedcrawl.services.subscriptions.polling import interval_ratio
 from feedcrawl.telemetry import names
 from feedcrawl.telemetry.metrics import Endpoint, Histograms, StatsCounters
@@ -38,7 +38,7 @@ class Metrics:
         self._registry = CollectorRegistry()
         self._histograms = Histograms(self._registry)
         self._registry.register(StatsCounters(crawler.stats.get_stats))
-        self._registry.register(Fleet(self._wired.measured))
+        self._registry.register(Fleet(self._wired.fleet_stores))
         self._endpoint: Endpoint | None = None
 
     @classmethod

@@ -22,7 +22,7 @@ from feedcrawl.services.articles.repeats import Repeats
 from feedcrawl.services.articles.submissions import Submissions
 from feedcrawl.services.articles.unfetched import Unfetched
 from feedcrawl.services.frontier.leases import Leases
-from feedcrawl.services.operations import measures
+from feedcrawl.services.operations import fleet
 from feedcrawl.services.operations.dead_letters import DeadLetterService
 from feedcrawl.services.operations.imports import Imports
 from feedcrawl.services.operations.overview import Dashboard
@@ -213,10 +213,10 @@ class Wiring(Stores):
         return SourceStores(self.registry, self.sitemaps, self.site_searches, self.frontier, self.now)
 
     @cached_property
-    def measured(self) -> measures.Stores:
+    def fleet_stores(self) -> fleet.Stores:
         """The stores that a scrape of the fleet's metrics reads."""
         stores = (self.client, self.frontier, self.registry, self.dead_letters, self.events)
-        return measures.Stores(*stores, self.now)
+        return fleet.Stores(*stores, self.now)
 
     @cached_property
     def replay(self) -> Replay:

@@ -121,11 +121,11 @@ def test_a_feeds_page_says_why_it_is_polled_then(wired: Wiring, client: httpx.Cl
 def test_poll_now_makes_a_feed_due(wired: Wiring, client: httpx.Client) -> None:
     seeded(wired)
     feed_id = ids(wired)["https://site9.example/feed"]
-    before = wired.frontier.figures().due
+    before = wired.frontier.statistics().due
     answer = post(client, f"/dashboard/feeds/{feed_id}/refetch")
     assert answer.status_code == 303
     assert "The feed is due now" in client.get(answer.headers["location"]).text
-    assert wired.frontier.figures().due == before + 1
+    assert wired.frontier.statistics().due == before + 1
 
 
 def test_a_feed_is_subscribed_edited_and_unsubscribed(wired: Wiring, client: httpx.Client) -> None:

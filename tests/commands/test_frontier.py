@@ -6,7 +6,7 @@ import pytest
 import redis
 from scrapy.exceptions import UsageError
 
-from feedcrawl.domain.frontier.figures import WHY
+from feedcrawl.domain.frontier.statistics import WHY
 from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.store.frontier.hosts import Hosts, RobotsRecord
 from feedcrawl.store.frontier.interface import Frontier

@@ -10,7 +10,7 @@ from feedcrawl.domain.cadence.state import to_json
 from feedcrawl.domain.cadence.values import PollState
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.frontier.tasks import Task
-from feedcrawl.domain.operations.tallies import Tally
+from feedcrawl.domain.operations.counters import Increments
 from feedcrawl.domain.subscriptions.records import Feed, PollRecord, Subscription, dump
 from feedcrawl.domain.urls import url_uid
 from feedcrawl.services.articles.tasks import hash_fields
@@ -96,9 +96,13 @@ def _line(wired: Wiring, feed: Feed) -> dict[str, Any]:
 
 def _count(wired: Wiring, feeds: list[Feed]) -> None:
     now = wired.now().timestamp()
-    tallies = [Tally(COUNTS[0], feeds[0].id), Tally(COUNTS[1]), Tally(COUNTS[2], feeds[1].id, "dead.example")]
-    more = [Tally({}, failed_host="dead.example"), Tally({}, failed_host="dead.example")]
-    wired.series.add([command for each in (*tallies, *more) for command in wired.series.of_page(0, each, now - 60)])
+    increments = [
+        Increments(COUNTS[0], feeds[0].id),
+        Increments(COUNTS[1]),
+        Increments(COUNTS[2], feeds[1].id, "dead.example"),
+    ]
+    more = [Increments({}, failed_host="dead.example"), Increments({}, failed_host="dead.example")]
+    wired.series.add([command for each in (*increments, *more) for command in wired.series.of_page(0, each, now - 60)])
 
 
 def _dead_letters(wired: Wiring) -> None:

@@ -8,7 +8,7 @@ from origin import document
 from world import entry, feed, good_page, world_in
 
 from feedcrawl.domain.articles.query import Wanted
-from feedcrawl.domain.operations.tallies import SPANS, bars, errors, total
+from feedcrawl.domain.operations.counters import SPANS, bars, errors, total
 
 
 def test_what_a_crawl_came_to_is_counted_once_and_shown(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Final
 
 from feedcrawl.api.access import SAFE_METHODS
 from feedcrawl.api.problems import ComeAgain
-from feedcrawl.domain.operations.quota import admit
+from feedcrawl.domain.operations.token_bucket import admit
 
 CALLERS: Final = 10_000
 """Callers whose requests are counted; beyond that the callers that were silent longest are dropped."""

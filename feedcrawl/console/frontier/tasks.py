@@ -13,18 +13,18 @@ from feedcrawl.console.output import DONE, UNUSABLE, printable
 from feedcrawl.console.stores import on
 from feedcrawl.console.tables import write_table
 from feedcrawl.domain.dates import parse_date
-from feedcrawl.domain.frontier.figures import WHY
 from feedcrawl.domain.frontier.selection import Wanted
+from feedcrawl.domain.frontier.statistics import WHY
 from feedcrawl.services.frontier import listing
-from feedcrawl.services.frontier.listing import figures_record, host_record, paced_record
+from feedcrawl.services.frontier.listing import host_record, paced_record, statistics_record
 from feedcrawl.wiring.stores import Stores
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Sequence
 
-    from feedcrawl.domain.frontier.figures import Figures, HostFigures, Lateness
     from feedcrawl.domain.frontier.records import TaskRecord
+    from feedcrawl.domain.frontier.statistics import FrontierStatistics, HostStatistics, Lateness
 
 ACTIONS = ("figures", "urls", "hosts", "host")
 SHOWN: Final = (
@@ -44,7 +44,7 @@ def run(wired: Stores, args: list[str], opts: Namespace) -> int:
     if action not in ACTIONS or bool(names) != (action == "host"):
         raise UsageError("say `figures`, `urls`, `hosts`, or `host` and its name", print_help=False)
     if action == "figures":
-        _show_figures(wired.frontier.figures(), as_json=opts.json)
+        _show_statistics(wired.frontier.statistics(), as_json=opts.json)
     elif action == "hosts":
         _show_hosts(listing.busiest(wired.frontier, opts.limit), as_json=opts.json)
     elif action == "host":
@@ -69,19 +69,19 @@ def _wanted(opts: Namespace) -> Wanted:
     return Wanted(**said)
 
 
-def _show_figures(figures: Figures, *, as_json: bool) -> None:
+def _show_statistics(statistics: FrontierStatistics, *, as_json: bool) -> None:
     if as_json:
-        _write(figures_record(figures))
+        _write(statistics_record(statistics))
         return
-    by_status = {name: figures.by("status", name) for name in ("kind", "origin", "source")}
+    by_status = {name: statistics.by("status", name) for name in ("kind", "origin", "source")}
     for name, counts in by_status.items():
         rows = [(*each.split(":", 1), str(number)) for each, number in sorted(counts.items()) if number]
         write_table(("status", name, "tasks"), rows)
-    places = [(lane, place, str(number)) for (lane, place), number in figures.places.items() if number]
+    places = [(lane, place, str(number)) for (lane, place), number in statistics.places.items() if number]
     write_table(("lane", "hosts (delayed: tasks)", "number"), places)
-    rows = [(lane, str(late.count), *_late(late)) for lane, late in sorted(figures.lateness.items())]
+    rows = [(lane, str(late.count), *_late(late)) for lane, late in sorted(statistics.lateness.items())]
     write_table(("lane", "taken", "mean s late", "half within s", "99 % within s"), rows)
-    sys.stdout.write(f"{figures.leased} in the hands of workers\n")
+    sys.stdout.write(f"{statistics.leased} in the hands of workers\n")
 
 
 def _late(late: Lateness) -> Sequence[str]:
@@ -96,7 +96,7 @@ def _show_hosts(found: Sequence[tuple[str, int]], *, as_json: bool) -> None:
         write_table(("host", "pending tasks"), [(name, str(number)) for name, number in found])
 
 
-def _explain(wired: Stores, hosts: Sequence[HostFigures], *, as_json: bool) -> None:
+def _explain(wired: Stores, hosts: Sequence[HostStatistics], *, as_json: bool) -> None:
     config = wired.config
     grace_sec, on_error = config.robots_grace_sec, config.robots_on_error
     waits = [listing.robots_waits(wired.hosts, host.name, grace_sec=grace_sec, on_error=on_error) for host in hosts]

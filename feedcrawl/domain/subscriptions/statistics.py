@@ -6,7 +6,7 @@ from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from feedcrawl.domain.operations.tallies import GOOD_POLLS
+from feedcrawl.domain.operations.counters import GOOD_POLLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,7 +17,7 @@ _NO_POLLS: Final = frozenset({"push", "moved", "archives_read", "migration_undon
 """Results of journal lines that are not polls."""
 
 
-def figures_of(journal: Iterable[JournalLineRecord]) -> dict[str, object]:
+def statistics_of(journal: Iterable[JournalLineRecord]) -> dict[str, object]:
     """Counts and shares over the polls in the journal; a share is null if there are no polls.
 
     `retry_count`: polls that follow a failed poll. `bytes_in`: decoded bytes of the bodies. `average_latency_sec`: mean

@@ -6,7 +6,7 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain.operations.tallies import Tally
+from feedcrawl.domain.operations.counters import Increments
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +36,7 @@ class ArticleEnd:
         """End the task of an article or of its failure; False if the lease is lost. Raises StoreUnavailable."""
         fields = {"uid": item.uid, "result": item.reason or item.status, "fetch_id": item.fetch_id}
         self.tracer.note(item.lease, **fields, feed_id=item.record.get("feed_id"))
-        counted = self.series.of_page(item.lease.shard, tally(item), item.at.timestamp())
+        counted = self.series.of_page(item.lease.shard, increments(item), item.at.timestamp())
         return await (self._stored(item, counted) if item.status == "success" else self._failed(item, counted))
 
     async def _stored(self, item: Article, counted: list[list[str | int]]) -> bool:
@@ -85,8 +85,8 @@ def _details(item: Article) -> dict[str, object]:
     return {"uid": item.uid, "url": item.url, "host": item.lease.task.host, "feed_id": feed_id}
 
 
-def tally(item: Article) -> Tally:
+def increments(item: Article) -> Increments:
     """The counters of a page that has ended."""
     if item.status == "success":
-        return Tally({f"article:{'merged' if item.merged_into else 'stored'}": 1})
-    return Tally({f"article:{item.reason}": 1}, failed_host=item.lease.task.host)
+        return Increments({f"article:{'merged' if item.merged_into else 'stored'}": 1})
+    return Increments({f"article:{item.reason}": 1}, failed_host=item.lease.task.host)

@@ -106,7 +106,7 @@ class Leases:
 
     def pending(self, origin: Origin) -> int:
         """The number of pending tasks of an origin, over all workers."""
-        return self._frontier.figures().by("status", "origin").get(f"pending:{origin}", 0)
+        return self._frontier.statistics().by("status", "origin").get(f"pending:{origin}", 0)
 
     def forgive(self, failed: Mapping[str, Task]) -> None:
         """Forget the failures of hosts that our own outage caused; their feeds and other recurring tasks are

@@ -16,9 +16,9 @@ from feedcrawl.domain.frontier.selection import task_record
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from feedcrawl.domain.frontier.figures import Figures, HostFigures, Key, Lateness
     from feedcrawl.domain.frontier.records import TaskRecord
     from feedcrawl.domain.frontier.selection import Wanted
+    from feedcrawl.domain.frontier.statistics import FrontierStatistics, HostStatistics, Key, Lateness
     from feedcrawl.domain.frontier.statistics_records import (
         FrontierRecord,
         LatenessRecord,
@@ -94,13 +94,13 @@ def content_hashes(articles: Articles, found: Sequence[tuple[Task, History]]) ->
     return {uid: each["content_hash"] for uid, each in zip(uids, outlines, strict=True) if each.get("content_hash")}
 
 
-def figures_record(figures: Figures) -> FrontierRecord:
+def statistics_record(statistics: FrontierStatistics) -> FrontierRecord:
     """The frontier's statistics, as programs read them."""
     return {
-        "tasks": [_task_count(key, number) for key, number in sorted(figures.tasks.items())],
-        "leased": figures.leased,
-        "places": [{"lane": lane, "place": place, "number": n} for (lane, place), n in figures.places.items()],
-        "lateness": {lane: _lateness(late) for lane, late in figures.lateness.items()},
+        "tasks": [_task_count(key, number) for key, number in sorted(statistics.tasks.items())],
+        "leased": statistics.leased,
+        "places": [{"lane": lane, "place": place, "number": n} for (lane, place), n in statistics.places.items()],
+        "lateness": {lane: _lateness(late) for lane, late in statistics.lateness.items()},
     }
 
 
@@ -114,7 +114,7 @@ def _lateness(late: Lateness) -> LatenessRecord:
     return {"buckets": buckets, "count": late.count, "total_sec": late.total_sec}
 
 
-def host_record(host: HostFigures, robots: list[RobotsWaitRecord]) -> PacedHostRecord:
+def host_record(host: HostStatistics, robots: list[RobotsWaitRecord]) -> PacedHostRecord:
     """A host with its registered domain, as programs read them."""
     domain = paced_record(host.domain) if host.domain else None
     return {**paced_record(host), "robots": robots, "domain": domain}
@@ -134,8 +134,8 @@ def robots_waits(hosts: Hosts, host: str, *, grace_sec: float, on_error: str) ->
     ]
 
 
-def paced_record(host: HostFigures) -> PacedRecord:
-    """The pace and circuit of a host or domain; `waits_for` is a key of `figures.WHY`."""
+def paced_record(host: HostStatistics) -> PacedRecord:
+    """The pace and circuit of a host or domain; `waits_for` is a key of `statistics.WHY`."""
     return {
         "name": host.name,
         "tasks": host.tasks,

@@ -14,7 +14,7 @@ from feedcrawl.domain.cadence.tempo import entries_per_day
 from feedcrawl.domain.cadence.values import DAY_SEC
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.dead_letters import read_letter
-from feedcrawl.domain.operations.tallies import SPANS, Bar, bars, total
+from feedcrawl.domain.operations.counters import SPANS, Bar, bars, total
 from feedcrawl.domain.subscriptions.records import load_subscription
 from feedcrawl.domain.subscriptions.sorting import ordered
 from feedcrawl.services.subscriptions import finding
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.articles.fields import ArticleFields
     from feedcrawl.domain.entries.records import EntryRecord
     from feedcrawl.domain.frontier.dead_letters import Letter, Wanted
-    from feedcrawl.domain.frontier.figures import Figures, HostFigures
+    from feedcrawl.domain.frontier.statistics import FrontierStatistics, HostStatistics
     from feedcrawl.domain.frontier.tasks import History, Task
     from feedcrawl.domain.push.leases import Push
     from feedcrawl.domain.subscriptions.published import JournalLineRecord
@@ -88,11 +88,11 @@ class Overview:
     whole: Bar
     feeds: int
     failing: int
-    figures: Figures
+    statistics: FrontierStatistics
     letters: int
     news: Sequence[tuple[Feed, int]]
     hosts: Sequence[tuple[str, int]]
-    circuits: Sequence[HostFigures]
+    circuits: Sequence[HostStatistics]
     paced: Sequence[Paced]
 
 
@@ -161,7 +161,7 @@ class Dashboard:
     now: Callable[[], datetime]
 
     def overview(self, span: str) -> Overview:
-        """The statistics of a span of `tallies.SPANS`, and the present state. Raises StoreUnavailable."""
+        """The statistics of a span of `counters.SPANS`, and the present state. Raises StoreUnavailable."""
         chosen, now = SPANS[span], self.now().timestamp()
         since, until = chosen.bounds(now)
         found = bars(self.series.slots(since, until), chosen, now)
@@ -172,7 +172,7 @@ class Dashboard:
             whole=total(found),
             feeds=self.registry.count(),
             failing=self.registry.failing(0)[0],
-            figures=self.frontier.figures(),
+            statistics=self.frontier.statistics(),
             letters=self.dead_letters.count(),
             news=[(feeds[feed_id], number) for feed_id, number in counted if feed_id in feeds],
             hosts=self.series.most_failures(since, now, TOP),
@@ -180,7 +180,7 @@ class Dashboard:
             paced=self.paced(),
         )
 
-    def circuits(self, limit: int = TOP) -> list[HostFigures]:
+    def circuits(self, limit: int = TOP) -> list[HostStatistics]:
         """Hosts whose circuit is not closed, each with its domain; latest change first."""
         return [self.frontier.host(host.name) for host in self.frontier.circuits(limit)]
 

@@ -75,7 +75,7 @@ class PollEnd:
         commands = self.registry.commit(poll.feed.id, record, journal.journal_line(poll))
         commands += self.registry.demand_changed(poll.feed.id, poll.demand - poll.feed.polls.demand)
         commands += self.registry.failing_changed(poll.feed.id, before, record)
-        commands += self.series.of_feed(poll.feed.id, journal.tally(poll), poll.at.timestamp())
+        commands += self.series.of_feed(poll.feed.id, journal.increments(poll), poll.at.timestamp())
         ended = await self.leases.done_soon(
             poll.lease,
             status="pending",
@@ -133,7 +133,7 @@ class PollEnd:
     async def _delivery(self, item: FeedPoll) -> bool:
         """End a delivery; the state that polls have learnt stays unchanged."""
         ending = self.websub.read(item)
-        counted = self.series.of_feed(item.feed.id, journal.tally(item), item.at.timestamp())
+        counted = self.series.of_feed(item.feed.id, journal.increments(item), item.at.timestamp())
         ending["commit"] = [*ending["commit"], *counted]
         if await self.leases.done_soon(item.lease, **ending) == "lost":
             return False

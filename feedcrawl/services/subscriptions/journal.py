@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from feedcrawl.domain.dates import moment, rfc3339
 from feedcrawl.domain.frontier.traces import trace_id
-from feedcrawl.domain.operations.tallies import Tally
+from feedcrawl.domain.operations.counters import Increments
 from feedcrawl.services.subscriptions import outcomes
 from feedcrawl.services.subscriptions.polling import interval_ratio
 
@@ -97,7 +97,7 @@ STALE_RATIO = 2.0
 """A poll is late if it comes after more than this multiple of the chosen interval."""
 
 
-def tally(poll: FeedPoll) -> Tally:
+def increments(poll: FeedPoll) -> Increments:
     """The counters of a poll, or of a delivery of its feed's hub, which is neither early nor late."""
     if poll.pushed:
         result = poll.result if poll.failed else "read"
@@ -107,7 +107,7 @@ def tally(poll: FeedPoll) -> Tally:
         stale = (interval_ratio(poll) or 0.0) > STALE_RATIO
         said = {f"poll:{poll.result}": 1, "new": len(poll.entries.new), "saved": saved, "stale": int(stale)}
         said["late"] = round(_late_sec(poll))
-    return Tally(
+    return Increments(
         {name: number for name, number in said.items() if number},
         poll.feed.id if poll.entries.new else None,
         poll.lease.task.host if poll.failed else None,

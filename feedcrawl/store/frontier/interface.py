@@ -15,8 +15,8 @@ from feedcrawl.domain.urls import site_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from feedcrawl.domain.frontier.figures import Figures, HostFigures
     from feedcrawl.domain.frontier.payloads import Patch
+    from feedcrawl.domain.frontier.statistics import FrontierStatistics, HostStatistics
     from feedcrawl.domain.frontier.tasks import Again, History, Lease, Task
 
 Pushed = Literal["queued", "raised", "pending", "leased", "known", "again", "moved"]
@@ -295,15 +295,15 @@ class Frontier(Protocol):
         """Tasks by `status:kind` (`pending:feed`, `dead:article`, …; ended tasks since the beginning), and `leased`."""
 
     @abstractmethod
-    def figures(self) -> Figures:
+    def statistics(self) -> FrontierStatistics:
         """Tasks by status, kind, origin and source; hosts by lane and place; how late tasks were taken."""
 
     @abstractmethod
-    def host(self, name: str) -> HostFigures:
+    def host(self, name: str) -> HostStatistics:
         """The current pace and circuit of a host, and those of its registered domain."""
 
     @abstractmethod
-    def circuits(self, limit: int = 1000) -> list[HostFigures]:
+    def circuits(self, limit: int = 1000) -> list[HostStatistics]:
         """Hosts whose circuit is not closed, the last changed first."""
 
     @abstractmethod

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from feedcrawl.domain.frontier.figures import Figures, HostFigures, figures_from, host_figures
+from feedcrawl.domain.frontier.statistics import FrontierStatistics, HostStatistics, host_statistics, statistics_from
 from feedcrawl.domain.frontier.tasks import LANES, History, Task, lane_of, task_from_json
 from feedcrawl.domain.urls import site_of
 from feedcrawl.store.frontier.interface import Frontier
@@ -72,10 +72,10 @@ class ShardReads(Frontier):
             pipe.hgetall(f"{self._prefix}counts")
             pipe.zcard(f"{self._prefix}leases")
             counts, leased = pipe.execute()
-        return {**figures_from(counts).by("status", "kind"), "leased": leased}
+        return {**statistics_from(counts).by("status", "kind"), "leased": leased}
 
-    def figures(self) -> Figures:
-        """As `Frontier.figures`."""
+    def statistics(self) -> FrontierStatistics:
+        """As `Frontier.statistics`."""
         lanes = [*LANES, *sorted(map(str, self._client.smembers(f"{self._prefix}lanes")))]
         sets, now = [(lane, place) for lane in lanes for place in PLACES], self._clock_ms()
         with self._client.pipeline(transaction=False) as pipe:
@@ -85,9 +85,9 @@ class ShardReads(Frontier):
             for lane, place in sets:
                 pipe.zcount(f"{self._prefix}{place}:{lane}", f"({now}" if place == "delayed" else "-inf", "+inf")
             counts, late, leased, *sizes = pipe.execute()
-        return figures_from(counts, late, leased, dict(zip(sets, sizes, strict=True)))
+        return statistics_from(counts, late, leased, dict(zip(sets, sizes, strict=True)))
 
-    def host(self, name: str) -> HostFigures:
+    def host(self, name: str) -> HostStatistics:
         """As `Frontier.host`."""
         domain, now = site_of(name), self._clock_ms()
         with self._client.pipeline(transaction=False) as pipe:
@@ -96,13 +96,13 @@ class ShardReads(Frontier):
             host, wider = pipe.execute()
         policy, wide = self._policy, {"at": 0.0, **_domain(wider)}
         delay = wide.get("hosts_delay", 1000 * policy.host_delay_sec) / 1000
-        its = host_figures(name, host, now, delay_sec=delay, concurrency=policy.host_concurrency)
+        its = host_statistics(name, host, now, delay_sec=delay, concurrency=policy.host_concurrency)
         if domain is None:
             return its
         delay, concurrency = policy.domain_pace
-        return replace(its, domain=host_figures(domain, wide, now, delay_sec=delay, concurrency=concurrency))
+        return replace(its, domain=host_statistics(domain, wide, now, delay_sec=delay, concurrency=concurrency))
 
-    def circuits(self, limit: int = 1000) -> list[HostFigures]:
+    def circuits(self, limit: int = 1000) -> list[HostStatistics]:
         """As `Frontier.circuits`."""
         names = list(map(str, self._client.zrange(f"{self._prefix}circuits", 0, limit - 1, desc=True)))
         with self._client.pipeline(transaction=False) as pipe:
@@ -110,7 +110,7 @@ class ShardReads(Frontier):
                 pipe.hgetall(f"{self._prefix}h:{name}")
             records, now = pipe.execute(), self._clock_ms()
         pace = {"delay_sec": self._policy.host_delay_sec, "concurrency": self._policy.host_concurrency}
-        found = (host_figures(name, record, now, **pace) for name, record in zip(names, records, strict=True))  # type: ignore[arg-type]
+        found = (host_statistics(name, record, now, **pace) for name, record in zip(names, records, strict=True))  # type: ignore[arg-type]
         return [host for host in found if host.circuit != "closed"]
 
     def hosts(self, cursor: int = 0, *, count: int = 1000) -> tuple[int, dict[str, int]]:

@@ -12,8 +12,8 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, Unpack
 
-from feedcrawl.domain.frontier.figures import Figures
 from feedcrawl.domain.frontier.shards import shard_of_host
+from feedcrawl.domain.frontier.statistics import FrontierStatistics
 from feedcrawl.domain.frontier.tasks import LANES, compact, task_from_json
 from feedcrawl.hints import program
 from feedcrawl.store.frontier.interface import Ending, Finished, Frontier, GivenUp, Taken, patched
@@ -24,8 +24,8 @@ from feedcrawl.store.redis.errors import ServerRefused
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from feedcrawl.domain.frontier.figures import HostFigures
     from feedcrawl.domain.frontier.payloads import Patch
+    from feedcrawl.domain.frontier.statistics import HostStatistics
     from feedcrawl.domain.frontier.tasks import Again, History, Lease, Task
     from feedcrawl.store.frontier.interface import DomainPace, Pushed, Released, Return, Returned, Signal
     from feedcrawl.store.frontier.scripts import FrontierPolicy
@@ -275,16 +275,16 @@ class Shards(Frontier):
             total.update(frontier.counts())
         return {name: number for name, number in total.items() if not name.startswith("moved:")}
 
-    def figures(self) -> Figures:
-        """As `Frontier.figures`, of all shards together."""
-        total = sum((frontier.figures() for frontier in self._frontiers), start=Figures())
+    def statistics(self) -> FrontierStatistics:
+        """As `Frontier.statistics`, of all shards together."""
+        total = sum((frontier.statistics() for frontier in self._frontiers), start=FrontierStatistics())
         return replace(total, tasks={key: number for key, number in total.tasks.items() if key[0] != "moved"})
 
-    def host(self, name: str) -> HostFigures:
+    def host(self, name: str) -> HostStatistics:
         """As `Frontier.host`."""
         return self._frontiers[self._home(name)].host(name)
 
-    def circuits(self, limit: int = 1000) -> list[HostFigures]:
+    def circuits(self, limit: int = 1000) -> list[HostStatistics]:
         """As `Frontier.circuits`, one shard after the other."""
         return [host for frontier in self._frontiers for host in frontier.circuits(limit)][:limit]
 

@@ -6,13 +6,13 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.frontier.shards import shard_of
-from feedcrawl.domain.operations.tallies import DAY_SEC, LIFE_SEC, PART_SEC, SLOT_SEC
+from feedcrawl.domain.operations.counters import DAY_SEC, LIFE_SEC, PART_SEC, SLOT_SEC
 from feedcrawl.store.redis import keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from feedcrawl.domain.operations.tallies import Tally
+    from feedcrawl.domain.operations.counters import Increments
     from feedcrawl.store.redis.client import Client
     from feedcrawl.store.subscriptions.registry import Command
 
@@ -27,14 +27,14 @@ class Series:
         self._client = client
         self._shards = shards
 
-    def of_feed(self, feed_id: str, tally: Tally, at: float) -> list[Command]:
+    def of_feed(self, feed_id: str, increments: Increments, at: float) -> list[Command]:
         """The commands that count a poll; the frontier runs them with `done`."""
-        return _commands(keys.shard(shard_of(feed_id, self._shards)), tally, at)
+        return _commands(keys.shard(shard_of(feed_id, self._shards)), increments, at)
 
     @staticmethod
-    def of_page(shard: int, tally: Tally, at: float) -> list[Command]:
+    def of_page(shard: int, increments: Increments, at: float) -> list[Command]:
         """The commands that count an article whose task is in this shard; the frontier runs them with `done`."""
-        return _commands(keys.shard(shard), tally, at)
+        return _commands(keys.shard(shard), increments, at)
 
     def add(self, commands: Iterable[Command]) -> None:
         """Runs the commands of a result that did not end by `done`."""
@@ -80,12 +80,14 @@ class Series:
         return [(time, f"{keys.shard(shard)}{name}:{time}") for time in times for shard in range(self._shards)]
 
 
-def _commands(prefix: str, tally: Tally, at: float) -> list[Command]:
+def _commands(prefix: str, increments: Increments, at: float) -> list[Command]:
     slots, part = f"{prefix}slots:{int(at) // DAY_SEC}", int(at) // PART_SEC
     slot = int(at) % DAY_SEC // SLOT_SEC
-    commands: list[Command] = [["HINCRBY", slots, f"{slot}:{name}", number] for name, number in tally.counts.items()]
+    commands: list[Command] = [
+        ["HINCRBY", slots, f"{slot}:{name}", number] for name, number in increments.counts.items()
+    ]
     commands.append(["EXPIRE", slots, LIFE_SEC])
-    tops = (("news", tally.feed_id, tally.counts.get("new", 0)), ("failures", tally.failed_host, 1))
+    tops = (("news", increments.feed_id, increments.counts.get("new", 0)), ("failures", increments.failed_host, 1))
     for name, member, number in tops:
         if member is not None:
             top = f"{prefix}{name}:{part}"

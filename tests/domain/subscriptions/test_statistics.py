@@ -1,8 +1,8 @@
-from feedcrawl.domain.subscriptions.statistics import figures_of
+from feedcrawl.domain.subscriptions.statistics import statistics_of
 
 
 def test_no_poll_has_no_shares() -> None:
-    assert figures_of([{"result": "push", "new": 3}]) == {
+    assert statistics_of([{"result": "push", "new": 3}]) == {
         "fetch_count": 0,
         "success_rate": None,
         "not_modified_rate": None,
@@ -22,7 +22,7 @@ def test_polls_are_counted_newest_first_and_pushes_are_none() -> None:
         {"result": "http_500"},
         {"result": "not_modified", "duration_sec": 0.5},
     ]
-    assert figures_of(journal) == {
+    assert statistics_of(journal) == {
         "fetch_count": 4,
         "success_rate": 0.5,
         "not_modified_rate": 0.25,
@@ -35,5 +35,5 @@ def test_polls_are_counted_newest_first_and_pushes_are_none() -> None:
 
 
 def test_a_walk_through_archives_is_no_poll() -> None:
-    found = figures_of([{"result": "archives_read", "documents": 3}, {"result": "fetched"}])
+    found = statistics_of([{"result": "archives_read", "documents": 3}, {"result": "fetched"}])
     assert (found["fetch_count"], found["success_rate"], found["error_code_counts"]) == (1, 1.0, {})

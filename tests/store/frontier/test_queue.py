@@ -645,7 +645,7 @@ def test_figures(frontier, clock):
     frontier.done(lease)
     clock.forward(9)
     assert [lease.id for lease in frontier.take(1).leases] == ["feed:1"]
-    found = frontier.figures()
+    found = frontier.statistics()
     assert found.by("status", "kind", "origin", "source") == {
         "pending:article:feed:s": 1,
         "fetched:article:feed:s": 1,
@@ -662,13 +662,13 @@ def test_the_buckets_of_lateness(frontier, clock, late, bound):
     frontier.push([article()])
     clock.forward(late)
     take_one(frontier)
-    assert frontier.figures().lateness["page"].buckets == ((bound, 1),)
+    assert frontier.statistics().lateness["page"].buckets == ((bound, 1),)
 
 
 def test_counts_follow_a_task_whose_source_changes(frontier):
     frontier.push([feed(source="old")])
     frontier.done(take_one(frontier), status="pending", delay_sec=5, patch={"source": "new"})
-    assert frontier.figures().by("source") == {"old": 0, "new": 1}
+    assert frontier.statistics().by("source") == {"old": 0, "new": 1}
 
 
 def test_the_tasks_of_hosts(frontier, clock):

@@ -22,10 +22,10 @@ from feedcrawl.api.paging import Cursor, cursor_of, place_of
 from feedcrawl.domain.articles.fields import ArticleFields
 from feedcrawl.domain.articles.query import Wanted
 from feedcrawl.domain.cadence.reasons import duration
-from feedcrawl.domain.frontier.figures import WHY, Lateness
 from feedcrawl.domain.frontier.selection import Wanted as WantedTasks
+from feedcrawl.domain.frontier.statistics import WHY, Lateness
 from feedcrawl.domain.frontier.tasks import Kind, Origin
-from feedcrawl.domain.operations.tallies import GOOD_POLLS, PART_SEC, SPANS, Bar, errors
+from feedcrawl.domain.operations.counters import GOOD_POLLS, PART_SEC, SPANS, Bar, errors
 from feedcrawl.domain.sanitize import clean_html
 from feedcrawl.domain.search.documents import Filters
 from feedcrawl.services.articles.catalogue import SightedArticle
@@ -62,7 +62,7 @@ def show_overview(request: Request, caller: Reader, wired: Wired, span: str = "2
     wired.readiness.look()
     wired.readiness.same_server()
     pairs = [(each.per_day, each.interval_sec) for each in seen.paced]
-    late = seen.figures.lateness
+    late = seen.statistics.lateness
     shown = charts.with_data(seen.bars, [bar.polls + bar.counts["new"] for bar in seen.bars])
     values = {
         "seen": seen,
@@ -187,17 +187,17 @@ def show_content(caller: Reader, wired: Wired, uid: Uid) -> Response:  # noqa: A
 @router.get("/dashboard/frontier", dependencies=HEAVY_PAGE)
 def show_frontier(request: Request, caller: Reader, wired: Wired) -> Response:
     """The queued tasks by kind and host, their lateness, and the open circuits."""
-    figures = wired.frontier.figures()
+    statistics = wired.frontier.statistics()
     circuits = wired.frontier.circuits(50)
     queue = wired.dashboard.queued()
     by_kind: dict[str, dict[str, int]] = {}
-    for name, number in figures.by("status", "kind").items():
+    for name, number in statistics.by("status", "kind").items():
         status, kind = name.split(":")
         by_kind.setdefault(kind, {"pending": 0, "fetched": 0, "dead": 0})[status] = number
     values = {
-        "figures": figures,
-        "waiting": figures.waiting,
-        "pending": figures.by("status").get("pending", 0),
+        "statistics": statistics,
+        "waiting": statistics.waiting,
+        "pending": statistics.by("status").get("pending", 0),
         "kinds": sorted(by_kind.items()),
         "busiest": listing.busiest(wired.frontier, 20, parts=overview.HOST_PARTS),
         "circuits": circuits,

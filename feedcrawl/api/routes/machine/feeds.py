@@ -24,7 +24,7 @@ from feedcrawl.domain.subscriptions.access import MAX_HEADERS, header
 from feedcrawl.domain.subscriptions.listed import MAX_AGENT, MAX_CATEGORIES, categories_of
 from feedcrawl.domain.subscriptions.published import FeedRecord, JournalLineRecord, WhyRecord
 from feedcrawl.domain.subscriptions.records import DEFAULT_PRIORITY
-from feedcrawl.domain.subscriptions.statistics import figures_of
+from feedcrawl.domain.subscriptions.statistics import statistics_of
 from feedcrawl.domain.urls import MAX_URL_LENGTH
 from feedcrawl.services.subscriptions import discovery, listing, registering, stored_entries
 from feedcrawl.services.subscriptions.explanations import explained
@@ -217,7 +217,7 @@ def subscribe(body: NewFeed, request: Request, wired: Wired) -> Response:
 def get_feed(feed_id: FeedId, wired: Wired) -> Response:
     """A feed: its schedule, the hints of its publisher and its server, the results of its last polls."""
     feed = listing.one(wired.registry, str(feed_id))
-    return JSONResponse(_public(wired.config, feed) | {"figures": figures_of(wired.registry.journal(feed.id))})
+    return JSONResponse(_public(wired.config, feed) | {"figures": statistics_of(wired.registry.journal(feed.id))})
 
 
 @router.patch(

@@ -15,9 +15,9 @@ from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.limits.places import HEAVY
 from feedcrawl.api.paging import Cursor, Limit, Moment, place_of, shown
 from feedcrawl.domain.errors import Refusal
-from feedcrawl.domain.frontier.figures import WHY
 from feedcrawl.domain.frontier.records import TaskRecord
 from feedcrawl.domain.frontier.selection import Wanted
+from feedcrawl.domain.frontier.statistics import WHY
 from feedcrawl.domain.frontier.statistics_records import DueFrontierRecord, HostRecord
 from feedcrawl.domain.frontier.tasks import Kind, Origin
 from feedcrawl.domain.http.encodings import decode
@@ -87,8 +87,8 @@ def frontier_figures(wired: Wired) -> Response:
     """Numbers of tasks by status, kind, origin and source, the states of their hosts, and how late tasks were
     taken.
     """
-    figures = wired.frontier.figures()
-    record: DueFrontierRecord = {**listing.figures_record(figures), "due": figures.due}
+    statistics = wired.frontier.statistics()
+    record: DueFrontierRecord = {**listing.statistics_record(statistics), "due": statistics.due}
     return JSONResponse(record)
 
 

@@ -12,7 +12,7 @@ from feedcrawl.api.access import needs
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.limits.places import HEAVY
 from feedcrawl.api.queries import known_parameters
-from feedcrawl.services.operations.measures import Fleet
+from feedcrawl.services.operations.fleet import Fleet
 
 router = APIRouter(tags=["health"])
 
@@ -38,5 +38,5 @@ def metrics(wired: Wired) -> Response:
     FEEDCRAWL_METRICS_PORT.
     """
     registry = CollectorRegistry()
-    registry.register(Fleet(wired.measured))
+    registry.register(Fleet(wired.fleet_stores))
     return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)

@@ -12,7 +12,7 @@ local function main(now)
   if polled then task.fetch_count, task.last_fetched_at = (task.fetch_count or 0) + 1, now end
   task.updated_at = now
   save_task(task)
-  tally(task, 1)
+  count_task(task, 1)
   place_in_domain(task.host, tonumber(ARGV[5]))
   enqueue(task, now, tonumber(ARGV[3]))
   return 'queued'

@@ -3,11 +3,11 @@ local function merge(task, patch)
   local moves = patch.host or patch.source or patch.origin
   local site = patch.site
   patch.site = nil
-  if moves then tally(task, -1) end
+  if moves then count_task(task, -1) end
   for name, value in pairs(patch) do
     if value == cjson.null then task[name] = nil else task[name] = value end
   end
-  if moves then tally(task, 1) end
+  if moves then count_task(task, 1) end
   if patch.host then place_in_domain(task.host, site) end
 end
 
@@ -24,7 +24,7 @@ local function finish(task, status, reason, now)
   task.status, task.reason, task.updated_at, task.deaths = status, reason, now, nil
   task.payload, task.site_failures, task.site_failed_at, task.quarantined, task.again = nil, nil, nil, nil, nil
   redis.call('SET', task_key(task.id), cjson.encode(task), 'PX', POLICY.remember)
-  tally(task, -1)
+  count_task(task, -1)
   count(status, label(task), 1)
 end
 

@@ -13,7 +13,7 @@ local function hold(name, by)
 end
 
 -- Adds `by` to the counter of pending tasks and to the host's number of pending tasks.
-local function tally(task, by)
+local function count_task(task, by)
   count('pending', label(task), by)
   hold(task.host, by)
 end

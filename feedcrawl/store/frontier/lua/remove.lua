@@ -7,7 +7,7 @@ local function main(now)
   if holder then drop_lease(id, holder, now) end
   if pending(task) then
     dequeue(task)
-    tally(task, -1)
+    count_task(task, -1)
   end
   redis.call('DEL', task_key(id))
   return 'removed'

@@ -11,7 +11,7 @@ from scrapy.settings import Settings
 
 from feedcrawl.domain.frontier.tasks import Lease, Task
 from feedcrawl.domain.operations.events import event
-from feedcrawl.services.operations.measures import Fleet
+from feedcrawl.services.operations.fleet import Fleet
 from feedcrawl.services.subscriptions.registering import Wish, subscribe_all
 from feedcrawl.settings import from_environment
 from feedcrawl.telemetry.names import FLEET

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from feedcrawl.domain.operations.tallies import SLOT_SEC, SPANS, Bar, Span, bars, errors, total
+from feedcrawl.domain.operations.counters import SLOT_SEC, SPANS, Bar, Span, bars, errors, total
 
 NOW = 1_795_845_600.0  # 2026-11-28 06:00:00Z
 SLOT = int(NOW) // SLOT_SEC

@@ -1,6 +1,6 @@
 import pytest
 
-from feedcrawl.domain.operations.quota import admit
+from feedcrawl.domain.operations.token_bucket import admit
 
 NOW = 1_000.0
 

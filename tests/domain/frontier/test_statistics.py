@@ -2,7 +2,13 @@ from dataclasses import replace
 
 import pytest
 
-from feedcrawl.domain.frontier.figures import Figures, HostFigures, Lateness, figures_from, host_figures
+from feedcrawl.domain.frontier.statistics import (
+    FrontierStatistics,
+    HostStatistics,
+    Lateness,
+    host_statistics,
+    statistics_from,
+)
 
 COUNTS = {
     "pending:feed:manual:": "3",
@@ -23,16 +29,16 @@ LATE = {"poll:1": "6", "poll:4": "3", "poll:inf": "1", "poll:sum": "70000500", "
     ],
 )
 def test_tasks_by_what_they_are_counted_by(dimensions, expected):
-    assert figures_from(COUNTS).by(*dimensions) == expected
+    assert statistics_from(COUNTS).by(*dimensions) == expected
 
 
 @pytest.mark.parametrize(("delayed", "due"), [(0, 3), (2, 1), (3, 0), (9, 0)])
 def test_what_is_due_are_polls_that_are_not_delayed(delayed, due):
-    assert figures_from(COUNTS, places={("poll", "delayed"): delayed, ("page", "delayed"): 5}).due == due
+    assert statistics_from(COUNTS, places={("poll", "delayed"): delayed, ("page", "delayed"): 5}).due == due
 
 
 def test_lateness_is_read_per_lane():
-    late = figures_from({}, LATE).lateness
+    late = statistics_from({}, LATE).lateness
     assert late == {
         "poll": Lateness(((1.0, 6), (4.0, 3), (float("inf"), 1)), 70000.5),
         "page": Lateness(((2.0, 1),), 1.5),
@@ -42,21 +48,21 @@ def test_lateness_is_read_per_lane():
 
 @pytest.mark.parametrize(("share", "bound"), [(0.5, 1.0), (0.6, 1.0), (0.61, 4.0), (0.9, 4.0), (1.0, float("inf"))])
 def test_by_when_a_share_was_taken(share, bound):
-    assert figures_from({}, LATE).lateness["poll"].within(share) == bound
+    assert statistics_from({}, LATE).lateness["poll"].within(share) == bound
     assert Lateness().within(share) is None
 
 
 def test_shards_add_up():
-    one = figures_from(COUNTS, LATE, 2, {("poll", "ready"): 4})
-    both = one + figures_from({"pending:feed:manual:": "1"}, {"poll:1": "1", "poll:sum": "500"}, 1, {})
+    one = statistics_from(COUNTS, LATE, 2, {("poll", "ready"): 4})
+    both = one + statistics_from({"pending:feed:manual:": "1"}, {"poll:1": "1", "poll:sum": "500"}, 1, {})
     assert both.by("status", "kind")["pending:feed"] == 4
     assert (both.leased, both.places) == (3, {("poll", "ready"): 4})
     assert both.lateness["poll"] == Lateness(((1.0, 7), (4.0, 3), (float("inf"), 1)), 70001.0)
     assert both.lateness["page"] == one.lateness["page"]
-    assert Figures() + one == one
+    assert FrontierStatistics() + one == one
 
 
-HOST = HostFigures("a.example", 3, 0, 1, 1.0, 0, "closed", 0, 0.0)
+HOST = HostStatistics("a.example", 3, 0, 1, 1.0, 0, "closed", 0, 0.0)
 DOMAIN = replace(HOST, name="example", tasks=None, concurrency=4)
 
 
@@ -84,14 +90,17 @@ def test_why_a_host_waits(host, domain, expected):
 @pytest.mark.parametrize(
     ("record", "expected"),
     [
-        ({}, HostFigures("h", 0, 0, 2, 1.5, 0, "closed", 0, 0.0)),
+        ({}, HostStatistics("h", 0, 0, 2, 1.5, 0, "closed", 0, 0.0)),
         (
             {"tasks": "7", "busy": "1", "doublings": "2", "state": "open", "failures": "5", "next_at": "61500"},
-            HostFigures("h", 7, 1, 2, 6.0, 2, "open", 5, 1.5),
+            HostStatistics("h", 7, 1, 2, 6.0, 2, "open", 5, 1.5),
         ),
-        ({"delay": "20000", "concurrency": "3", "next_at": "1"}, HostFigures("h", 0, 0, 3, 20.0, 0, "closed", 0, 0.0)),
-        ({"at": {}, "busy": 2}, HostFigures("h", None, 2, 2, 1.5, 0, "closed", 0, 0.0)),
+        (
+            {"delay": "20000", "concurrency": "3", "next_at": "1"},
+            HostStatistics("h", 0, 0, 3, 20.0, 0, "closed", 0, 0.0),
+        ),
+        ({"at": {}, "busy": 2}, HostStatistics("h", None, 2, 2, 1.5, 0, "closed", 0, 0.0)),
     ],
 )
 def test_a_host_from_its_record(record, expected):
-    assert host_figures("h", record, 60_000, delay_sec=1.5, concurrency=2) == expected
+    assert host_statistics("h", record, 60_000, delay_sec=1.5, concurrency=2) == expected

@@ -10,11 +10,11 @@ from polls import feed_poll
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.frontier.tasks import History as Past
 from feedcrawl.domain.frontier.tasks import Lease, Task
-from feedcrawl.domain.operations.tallies import Tally
+from feedcrawl.domain.operations.counters import Increments
 from feedcrawl.domain.subscriptions.records import Feed, PollRecord, Subscription
 from feedcrawl.items import Article, FeedPoll
-from feedcrawl.services.articles.ending import tally as of_article
-from feedcrawl.services.subscriptions.journal import tally as of_poll
+from feedcrawl.services.articles.ending import increments as of_article
+from feedcrawl.services.subscriptions.journal import increments as of_poll
 
 NOW = datetime(2026, 11, 28, 6, tzinfo=UTC)
 LEASE = Lease(Task("feed:f", "feed", "https://a.example/f", "a.example"), Past(), "t")
@@ -36,26 +36,26 @@ def poll(result: str, *, due_sec: float | None = None, last_sec: float = 900, ne
 @pytest.mark.parametrize(
     ("item", "expected"),
     [
-        (poll("fetched", new=3), Tally({"poll:fetched": 1, "new": 3}, "f")),
-        (poll("unchanged", due_sec=10, duration_sec=4.0), Tally({"poll:unchanged": 1, "late": 6})),
-        (poll("not_modified", due_sec=-5), Tally({"poll:not_modified": 1, "saved": 700})),
-        (poll("unchanged", due_sec=901, last_sec=1801), Tally({"poll:unchanged": 1, "late": 901, "stale": 1})),
-        (poll("http_503", due_sec=0), Tally({"poll:http_503": 1}, None, "a.example")),
-        (poll("fetched", due_sec=-500, new=2, pushed=True), Tally({"push:read": 1, "new": 2}, "f")),
-        (poll("not_a_feed", due_sec=-500, pushed=True), Tally({"push:not_a_feed": 1}, None, "a.example")),
+        (poll("fetched", new=3), Increments({"poll:fetched": 1, "new": 3}, "f")),
+        (poll("unchanged", due_sec=10, duration_sec=4.0), Increments({"poll:unchanged": 1, "late": 6})),
+        (poll("not_modified", due_sec=-5), Increments({"poll:not_modified": 1, "saved": 700})),
+        (poll("unchanged", due_sec=901, last_sec=1801), Increments({"poll:unchanged": 1, "late": 901, "stale": 1})),
+        (poll("http_503", due_sec=0), Increments({"poll:http_503": 1}, None, "a.example")),
+        (poll("fetched", due_sec=-500, new=2, pushed=True), Increments({"push:read": 1, "new": 2}, "f")),
+        (poll("not_a_feed", due_sec=-500, pushed=True), Increments({"push:not_a_feed": 1}, None, "a.example")),
     ],
 )  # fmt: skip
-def test_what_a_poll_adds(item: FeedPoll, expected: Tally) -> None:
+def test_what_a_poll_adds(item: FeedPoll, expected: Increments) -> None:
     assert of_poll(item) == expected
 
 
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
-        ({"status": "success"}, Tally({"article:stored": 1})),
-        ({"status": "success", "merged_into": "b" * 16}, Tally({"article:merged": 1})),
-        ({"status": "failure", "reason": "http_404"}, Tally({"article:http_404": 1}, None, "a.example")),
+        ({"status": "success"}, Increments({"article:stored": 1})),
+        ({"status": "success", "merged_into": "b" * 16}, Increments({"article:merged": 1})),
+        ({"status": "failure", "reason": "http_404"}, Increments({"article:http_404": 1}, None, "a.example")),
     ],
 )
-def test_what_an_article_adds(said: dict[str, Any], expected: Tally) -> None:
+def test_what_an_article_adds(said: dict[str, Any], expected: Increments) -> None:
     assert of_article(Article(LEASE, "https://a.example/1", NOW, **said)) == expected

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from prometheus_client.core import Metric as Family
 
-    from feedcrawl.domain.frontier.figures import Figures, Lateness
+    from feedcrawl.domain.frontier.statistics import FrontierStatistics, Lateness
     from feedcrawl.store.frontier.dead_letters import DeadLetters
     from feedcrawl.store.frontier.interface import Frontier
     from feedcrawl.store.operations.streams import Events
@@ -69,21 +69,21 @@ class Fleet(Collector):
         yield _gauge(names.FEEDS, [((), stores.registry.count())])
         yield _gauge(names.INPUT_QUEUE, [((), stores.client.llen(keys.CRAWLER_QUEUE))])
         yield _gauge(names.DEAD_LETTERS, [((), stores.dead_letters.count())])
-        yield from _frontier(stores.frontier.figures())
+        yield from _frontier(stores.frontier.statistics())
         yield from _circuits(stores.frontier)
         yield from _events(stores)
 
 
-def _frontier(figures: Figures) -> Iterator[Family]:
-    tasks = [(name.split(":"), number) for name, number in figures.by("status", "kind", "origin").items()]
-    ended = [(name.split(":"), number) for name, number in figures.by("status", "kind").items()]
+def _frontier(statistics: FrontierStatistics) -> Iterator[Family]:
+    tasks = [(name.split(":"), number) for name, number in statistics.by("status", "kind", "origin").items()]
+    ended = [(name.split(":"), number) for name, number in statistics.by("status", "kind").items()]
     yield _gauge(names.PENDING, [(parts[1:], number) for parts, number in tasks if parts[0] == "pending"])
     yield _counter(names.ENDED, [(parts, number) for parts, number in ended if parts[0] != "pending"])
-    yield _gauge(names.LEASED, [((), figures.leased)])
-    yield _gauge(names.PLACES, figures.places.items())
-    yield _gauge(names.FEEDS_DUE, [((), figures.due)])
+    yield _gauge(names.LEASED, [((), statistics.leased)])
+    yield _gauge(names.PLACES, statistics.places.items())
+    yield _gauge(names.FEEDS_DUE, [((), statistics.due)])
     late = HistogramMetricFamily(names.LATENESS.full_name, names.LATENESS.meaning, labels=names.LATENESS.labels)
-    for lane, its in figures.lateness.items():
+    for lane, its in statistics.lateness.items():
         late.add_metric([lane], list(_cumulative(its)), its.total_sec)
     yield late
 

@@ -26,7 +26,7 @@ WHY: Final = {
     "domain_answer_awaited": "the domain has as many open responses as allowed",
     "domain_circuit_open": "hosts of the domain failed together: one is tried when the wait is over",
 }
-"""The values of `HostFigures.waits_for` in words."""
+"""The values of `HostStatistics.waits_for` in words."""
 K = TypeVar("K")
 
 
@@ -57,7 +57,7 @@ class Lateness:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class FrontierStatistics:
     """Statistics of one shard, or of several shards added with `+`.
 
     `tasks` has numbers by (status, kind, origin, source): of `pending` tasks now, of ended tasks since the beginning.
@@ -94,9 +94,9 @@ class Figures:
             found[":".join(key[each] for each in chosen)] += number
         return dict(found)
 
-    def __add__(self, other: Figures) -> Figures:
+    def __add__(self, other: FrontierStatistics) -> FrontierStatistics:
         lanes = {**self.lateness, **other.lateness}
-        return Figures(
+        return FrontierStatistics(
             _sum(self.tasks, other.tasks),
             self.leased + other.leased,
             _sum(self.places, other.places),
@@ -105,7 +105,7 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
-class HostFigures:
+class HostStatistics:
     """The state of a host, or of a registered domain, in the frontier; times in seconds.
 
     `delay_sec` is the delay in force, `doublings` how many times 429 doubled the configured delay, `wait_sec` the time
@@ -122,7 +122,7 @@ class HostFigures:
     circuit: str
     failures: int
     wait_sec: float
-    domain: HostFigures | None = None
+    domain: HostStatistics | None = None
 
     @property
     def waits_for(self) -> str | None:
@@ -137,30 +137,32 @@ class HostFigures:
         return own or (f"domain_{its}" if its else None)
 
 
-def figures_from(
+def statistics_from(
     counts: Mapping[str, str],
     late: Mapping[str, str] | None = None,
     leased: int = 0,
     places: Mapping[tuple[str, str], int] | None = None,
-) -> Figures:
+) -> FrontierStatistics:
     """Statistics from the scripts' hashes, with fields `status:kind:origin:source`, and `lane:bound`, `lane:sum`."""
     tasks: Counter[Key] = Counter()
     for name, number in counts.items():
         status, kind, origin, source = (*name.split(":", 3), "", "")[:4]
         tasks[status, kind, origin, source] += int(number)
     lanes = {name.partition(":")[0] for name in late or {}}
-    return Figures(dict(tasks), leased, dict(places or {}), {lane: _lateness(lane, late or {}) for lane in lanes})
+    return FrontierStatistics(
+        dict(tasks), leased, dict(places or {}), {lane: _lateness(lane, late or {}) for lane in lanes}
+    )
 
 
-def host_figures(
+def host_statistics(
     name: str, record: Mapping[str, str | float], now_ms: int, *, delay_sec: float, concurrency: int
-) -> HostFigures:
+) -> HostStatistics:
     """The state of a host or a domain from its record, at `now_ms` of the frontier's clock.
 
     `delay_sec` and `concurrency` are the policy's values, used where the record has none.
     """
     delay, doublings = round(float(record.get("delay", 1000 * delay_sec))), int(record.get("doublings", 0))
-    return HostFigures(
+    return HostStatistics(
         name=name,
         tasks=None if "at" in record or "front" in record else int(record.get("tasks", 0)),
         busy=int(record.get("busy", 0)),

@@ -25,7 +25,7 @@ GOOD_ARTICLES: Final = ("stored", "merged")
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class Increments:
     """The counts that one poll or article adds.
 
     `counts` by name: `poll:<result>`, `article:<result>`, and for polls `new` entries, `saved` bytes (not sent thanks
