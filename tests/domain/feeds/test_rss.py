@@ -160,7 +160,12 @@ def test_authors_in_one_line(line, person):
         ("2 &lt; 3", "2 < 3"),
         ("I &lt;3 you", "I <3 you"),
         ("&lt;b&gt;Bold&lt;/b&gt; move", "Bold move"),
-        ("The &lt;blink&gt; tag", "The &lt;blink&gt; tag"),
+        ("The &lt;blink&gt; tag", "The <blink> tag"),
+        ("C++ vector&lt;int&gt; &amp; list", "C++ vector<int> & list"),
+        ("C++ vector&amp;lt;int&amp;gt; &amp;amp; list", "C++ vector<int> & list"),
+        ("The &lt;video&gt;, &lt;dl&gt; and &lt;template&gt; elements", "The <video>, <dl> and <template> elements"),
+        ("E = mc&lt;sup&gt;2&lt;/sup&gt; &lt;i&gt;again&lt;/i&gt;", "E = mc2 again"),
+        ("<![CDATA[Tom & <b>Jerry</b>]]>", "Tom & Jerry"),
         ("<![CDATA[It&#8217;s]]>", "It’s"),  # noqa: RUF001
         ("<b>naked</b> markup", "naked markup"),
         ("left\u202eright\u200b", "leftright"),

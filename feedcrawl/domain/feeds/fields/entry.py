@@ -31,11 +31,11 @@ _UPDATED = ("updated", "modified", "dcterms:modified", "dc:date")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
 
-def read_entry(node: Node, reading: Reading) -> ParsedEntry:
-    """The entry of an element."""
+def read_entry(node: Node, reading: Reading, site: str | None = None) -> ParsedEntry:
+    """The entry of an element; `site` is the page that the feed names as its own."""
     links = places.read_links(node, reading)
     link = _page(node, links, reading)
-    summary, content = _bodies(node)
+    summary, content = _bodies(node, link or site)
     return ParsedEntry(
         native_id=_native_id(node, reading),
         link=link,
@@ -59,7 +59,13 @@ def read_entry(node: Node, reading: Reading) -> ParsedEntry:
 def _native_id(node: Node, reading: Reading) -> str | None:
     """The publisher's own identifier, as written."""
     text = node.value("guid") or _atom_id(node, reading) or node.attribute("about") or node.value("dc:identifier")
-    return reading.capped(text, MAX_ID, "id_truncated")
+    return reading.capped(text or _sync_id(node), MAX_ID, "id_truncated")
+
+
+def _sync_id(node: Node) -> str | None:
+    """The identifier of an item that programs share (FeedSync and Simple Sharing Extensions, `sx:sync`)."""
+    child = node.first("sx:sync")
+    return child.attribute("id") if child else None
 
 
 def _atom_id(node: Node, reading: Reading) -> str | None:
@@ -89,12 +95,12 @@ def _with_page(links: list[Link], page: str | None) -> list[Link]:
     return links if known else [*links, Link(page or "", "alternate")]
 
 
-def _bodies(node: Node) -> tuple[str | None, str | None]:
+def _bodies(node: Node, page: str | None) -> tuple[str | None, str | None]:
     """Summary and content; if an entry has several different summaries but no content, the second is the content."""
-    texts = [text for child in node.in_order(*_SUMMARIES) if (text := read_body([child]))]
-    summary = texts[0] if texts else read_body(node.all(*_OTHER_SUMMARIES))
+    texts = [text for child in node.in_order(*_SUMMARIES) if (text := read_body([child], page))]
+    summary = texts[0] if texts else read_body(node.all(*_OTHER_SUMMARIES), page)
     second = next((text for text in texts[1:] if text != summary), None)
-    return summary, read_body(node.all(*_CONTENTS)) or second
+    return summary, read_body(node.all(*_CONTENTS), page) or second
 
 
 def _authors(node: Node, reading: Reading) -> list[Person]:

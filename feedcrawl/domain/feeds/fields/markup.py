@@ -59,14 +59,13 @@ def read(node: Node) -> Text:
 def plain(text: Text) -> str:
     """The text for a reader: one line, without markup and without invisible or direction-changing characters.
 
-    Text that shows tags stays escaped, so that programs that treat titles as HTML do not interpret the tags.
+    It is plain text, not HTML: `<` and `&` in it are these characters, whatever the format of the feed.
     """
     value = text.value[:_LONGEST_PLAIN]
     if text.kind == "text":
         return fold(value)
     tags = _ANY_TAG if text.kind == "html" else _LIKELY_TAG
-    shown = html.unescape(tags.sub("", value))
-    return fold(html.escape(shown, quote=False) if _ANY_TAG.search(shown) else shown)
+    return fold(html.unescape(tags.sub("", value)))
 
 
 def absolute(text: Text, base: str) -> str:

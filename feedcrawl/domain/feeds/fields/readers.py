@@ -24,9 +24,13 @@ def read_title(nodes: Iterable[Node], reading: Reading) -> str | None:
     return reading.capped(next(filter(None, titles), None), MAX_TITLE, "title_truncated")
 
 
-def read_body(nodes: Iterable[Node]) -> str | None:
-    """The first text that is not empty, with absolute links."""
-    return next(filter(None, (markup.absolute(markup.read(node), node.base) for node in nodes)), None)
+def read_body(nodes: Iterable[Node], page: str | None = None) -> str | None:
+    """The first text that is not empty, with absolute links.
+
+    They are resolved against `xml:base`, else against `page`, where the text is shown, else against the document's URL.
+    """
+    bases = ((node, node.base if node.has_base else page or node.base) for node in nodes)
+    return next(filter(None, (markup.absolute(markup.read(node), base) for node, base in bases)), None)
 
 
 def read_date(node: Node, *names: str) -> datetime | None:

@@ -73,7 +73,7 @@ def _walk(parent: _Element) -> Iterator[_Element]:
         name = name_of(str(child.tag))
         if name in ENTRIES:
             yield child
-        elif name in _HOLDERS:
+        if name in ENTRIES or name in _HOLDERS:  # an entry that was never closed contains those after it
             yield from _walk(child)
 
 

@@ -72,6 +72,9 @@ def _xml(text: str, reading: Reading) -> ParsedFeed:
         return found
     top = Node(root, reading.url)
     channel = top.first("channel") or top
-    entries = [Node(element, channel.base, channel.lang) for element in dialects.entry_elements(root, reading)]
+    entries = [
+        Node(element, channel.base, channel.lang, has_base=channel.has_base)
+        for element in dialects.entry_elements(root, reading)
+    ]
     feed = read_channel(channel, top, reading)
-    return replace(feed, format=kind, entries=tuple(read_entry(entry, reading) for entry in entries))
+    return replace(feed, format=kind, entries=tuple(read_entry(entry, reading, feed.link) for entry in entries))

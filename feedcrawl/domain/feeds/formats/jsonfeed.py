@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from feedcrawl.domain.dates import parse_date
 from feedcrawl.domain.errors import NotAFeed
+from feedcrawl.domain.feeds.fields import markup
 from feedcrawl.domain.feeds.fields.places import number
 from feedcrawl.domain.feeds.formats.reading import MAX_ENTRIES, MAX_ID, MAX_NAME, MAX_TITLE
 from feedcrawl.domain.json_values import JsonObject
@@ -33,11 +34,11 @@ def read(text: str, reading: Reading) -> ParsedFeed:
     if len(entries) > MAX_ENTRIES:
         reading.note("entries_truncated")
     authors = _persons(feed, reading)
-    home = _text(feed.get("home_page_url"))
+    home = reading.link(_text(feed.get("home_page_url")), reading.url)
     return ParsedFeed(
         format="json1.0" if version.rstrip("/").endswith("/1") else "json1.1",
         title=_title(feed, reading),
-        link=reading.link(home, reading.url),
+        link=home,
         description=_text(feed.get("description")),
         language=_text(feed.get("language")),
         image=reading.link(_text(feed.get("icon")) or _text(feed.get("favicon")), reading.url),
@@ -46,7 +47,7 @@ def read(text: str, reading: Reading) -> ParsedFeed:
         hubs=tuple(
             url for hub in _objects(feed.get("hubs")) if (url := reading.link(_text(hub.get("url")), reading.url))
         ),
-        entries=tuple(_entry(item, authors, reading) for item in entries[:MAX_ENTRIES]),
+        entries=tuple(_entry(item, authors, home, reading) for item in entries[:MAX_ENTRIES]),
         paging=Paging(next=reading.link(_text(feed.get("next_url")), reading.url)),
     )
 
@@ -76,7 +77,7 @@ def _no_number(text: str) -> NoReturn:
     raise ValueError(f"{text[:20]} is not a JSON number, or exceeds the range of a double")
 
 
-def _entry(item: _Object, authors: tuple[Person, ...], reading: Reading) -> ParsedEntry:
+def _entry(item: _Object, authors: tuple[Person, ...], site: str | None, reading: Reading) -> ParsedEntry:
     link = reading.link(_text(item.get("url")) or _text(item.get("external_url")), reading.url)
     external = reading.link(_text(item.get("external_url")), reading.url)
     links = [Link(link, "alternate")] if link else []
@@ -87,7 +88,7 @@ def _entry(item: _Object, authors: tuple[Person, ...], reading: Reading) -> Pars
         links=tuple(links + ([Link(external, "related")] if external and external != link else [])),
         title=_title(item, reading),
         summary=_text(item.get("summary")),
-        content=_text(item.get("content_html")) or _text(item.get("content_text")),
+        content=_html(item, link or site or reading.url) or _text(item.get("content_text")),
         authors=_persons(item, reading)
         or authors,  # JSON Feed 1.1: without authors of its own, an item has the top-level authors
         categories=reading.few(_tags(item, reading), "categories_truncated"),
@@ -106,6 +107,12 @@ def _text(value: object) -> str | None:
     if isinstance(value, int | float) and not isinstance(value, bool):
         value = str(value)
     return value.strip() or None if isinstance(value, str) else None
+
+
+def _html(item: _Object, base: str) -> str | None:
+    """The content as HTML with absolute links."""
+    content = _text(item.get("content_html"))
+    return content and markup.absolute(markup.Text(content, "html"), base)
 
 
 def _title(holder: _Object, reading: Reading) -> str | None:

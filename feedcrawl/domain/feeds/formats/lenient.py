@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import feedparser
 
 from feedcrawl.domain.dates import parse_date
+from feedcrawl.domain.feeds.fields import markup
 from feedcrawl.domain.feeds.fields.places import number
 from feedcrawl.domain.feeds.formats.reading import MAX_ENTRIES, MAX_ID, MAX_NAME, MAX_TITLE
 from feedcrawl.domain.feeds.formats.vocabulary import ENTRIES
@@ -46,7 +47,7 @@ def read(text: str, reading: Reading) -> ParsedFeed | None:
     reading.note("structure_unknown")
     return ParsedFeed(
         format=parsed.get("version") or "rss",
-        title=reading.capped(parsed.feed.get("title"), MAX_TITLE, "title_truncated"),
+        title=_title(parsed.feed, reading),
         link=reading.link(parsed.feed.get("link"), reading.url),
         description=parsed.feed.get("subtitle"),
         language=parsed.feed.get("language"),
@@ -59,7 +60,7 @@ def _entry(entry: Any, reading: Reading) -> ParsedEntry:
     return ParsedEntry(
         native_id=reading.capped(entry.get("id"), MAX_ID, "id_truncated"),
         link=reading.link(entry.get("link"), reading.url),
-        title=reading.capped(entry.get("title"), MAX_TITLE, "title_truncated"),
+        title=_title(entry, reading),
         summary=entry.get("summary"),
         content=content[0].get("value"),
         authors=reading.few(_persons(entry), "authors_truncated"),
@@ -69,6 +70,11 @@ def _entry(entry: Any, reading: Reading) -> ParsedEntry:
         updated=parse_date(entry["updated"]) if dict.get(entry, "updated") else None,
         published_raw=entry.get("published"),
     )
+
+
+def _title(holder: Any, reading: Reading) -> str | None:
+    plain = markup.plain(markup.Text(holder.get("title") or "", "guess"))
+    return reading.capped(plain, MAX_TITLE, "title_truncated")
 
 
 def _persons(entry: Any) -> list[Person]:

@@ -28,6 +28,7 @@ _SPACES = {
     "podcast": "podcastindex.org/namespace/1.0 github.com/podcastindex-org/podcast-namespace/blob/main/docs/1.0.md",
     "rdf": "www.w3.org/1999/02/22-rdf-syntax-ns",
     "slash": "purl.org/rss/1.0/modules/slash",
+    "sx": "feedsync.org/2007/feedsync www.microsoft.com/schemas/rss/sse www.microsoft.com/schemas/sse",
     "sy": "purl.org/rss/1.0/modules/syndication",
     "thr": "purl.org/syndication/thread/1.0",
     "wfw": "wellformedweb.org/commentapi",

@@ -22,14 +22,18 @@ _GROUPS = frozenset({"media:group", "media:content"})  # their children describe
 
 
 class Node:
-    """One element, read-only. `base` and `lang` are those that apply inside it (XML Base, XML 1.0 section 2.12)."""
+    """One element, read-only. `base` and `lang` are those that apply inside it (XML Base, XML 1.0 section 2.12).
 
-    __slots__ = ("_children", "base", "element", "lang", "name")
+    `has_base`: True if the base is the document's own (`xml:base`), not the URL that the document was fetched from.
+    """
 
-    def __init__(self, element: _Element, base: str, lang: str | None = None) -> None:
+    __slots__ = ("_children", "base", "element", "has_base", "lang", "name")
+
+    def __init__(self, element: _Element, base: str, lang: str | None = None, *, has_base: bool = False) -> None:
         self.element = element
         self.name = name_of(str(element.tag))
         self.base = join(base, element.get(_BASE))
+        self.has_base = has_base or bool((element.get(_BASE) or "").strip())
         self.lang = element.get(_LANG, lang)
         self._children: dict[str, list[_Element]] = {}
         if len(element):
@@ -46,7 +50,7 @@ class Node:
         """The children of these names: all of the first name, then all of the second, …"""
         for name in names:
             for element in self._children.get(name, ()):
-                yield Node(element, self.base, self.lang)
+                yield Node(element, self.base, self.lang, has_base=self.has_base)
 
     def in_order(self, *names: str) -> Iterator[Node]:
         """The children of these names in document order."""
@@ -56,7 +60,7 @@ class Node:
         elif present:
             for child in self.element.iterchildren(etree.Element):
                 if name_of(str(child.tag)) in present:
-                    yield Node(child, self.base, self.lang)
+                    yield Node(child, self.base, self.lang, has_base=self.has_base)
 
     def first(self, *names: str) -> Node | None:
         """The first child of `all`; None if there is none."""
