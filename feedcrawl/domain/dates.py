@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from feedcrawl.domain.datewords import DAY_HALVES, FILLERS, MONTHS, WEEKDAYS, ZONES, fold
+from feedcrawl.domain.datewords import DAY_HALVES, FILLERS, MONTHS, WEEKDAYS, ZONES, fold, usual_form
 
 EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)  # no feed is older than the web
 LATEST = datetime(2100, 1, 1, tzinfo=UTC)
@@ -73,7 +73,7 @@ def parse_date(text: str) -> datetime | None:
     names in some two dozen languages. A wrong weekday is ignored, a missing zone means UTC, a day without time its
     midnight. Values out of range (31 June, 25:00) give None; they never overflow into the next unit.
     """
-    text = text.strip()
+    text = usual_form(text.strip())
     if not text or len(text) > MAX_LENGTH:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Words of dates in feeds: months and weekdays in the languages of publishers, zones, halves of the day.
+"""Words and forms of dates in feeds: months and weekdays in the languages of publishers, zones, halves of the day.
 
 Months and weekdays come from CLDR (nominative and genitive where they differ), zones from RFC 822 section 5.1 and from
 common abbreviations. An ambiguous zone abbreviation has the offset of its most frequent use.
@@ -7,6 +7,7 @@ common abbreviations. An ambiguous zone abbreviation has the offset of its most 
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import defaultdict
 
@@ -117,3 +118,32 @@ WEEKDAYS = frozenset(_SHORT_WEEKDAYS.split()) | {
 }
 FILLERS = frozenset(_FILLERS.split())
 DAY_HALVES = {fold(word): hours for hours, words in ((0, _AM), (12, _PM)) for word in words.split()}
+
+
+_JSON_DATE = re.compile(r"\\?/Date\((\d{9,14})(?:[+-]\d{4})?\)\\?/", re.ASCII)
+_AFTER_OFFSET = re.compile(r"(?<=[\dZz])((?:[+-]\d\d:?\d\d|[Zz]))(?:\[!?[\w/=+-]+\])+\Z", re.ASCII)
+_ZONE_IN_BRACKETS = re.compile(r"(?<=\d)\[([A-Z]\w+(?:/[\w+-]+)+)\]\Z", re.ASCII)
+_DOTTED_CLOCK = re.compile(
+    r"(?P<date>\d{4}[-/.]\d\d?[-/.]\d\d?[ T]+|\d\d?[-/.]\d\d?[-/.]\d{4},?[ ]+|[a-z.]{3,}[ ]\d{4},?[ ]+)"
+    r"(?P<hour>\d\d?)\.(?P<minute>\d\d)(?:\.(?P<second>\d\d))?(?![.\d])",
+    re.ASCII | re.IGNORECASE,
+)
+
+
+def usual_form(text: str) -> str:
+    """A date with its unusual parts as others write them; other texts unchanged.
+
+    Zones in brackets after a time (RFC 9557, Java's ZonedDateTime), clocks with dots (`10.30.00`) after a date, and
+    `/Date(1783333800000)/` of .NET, whose number is Unix time in milliseconds.
+    """
+    if text.endswith("]"):
+        bare = _AFTER_OFFSET.sub(r"\1", text)
+        return bare if bare != text else _ZONE_IN_BRACKETS.sub(r" \1", text)
+    if found := _JSON_DATE.fullmatch(text):
+        return found[1]
+    return _DOTTED_CLOCK.sub(_with_colons, text, count=1) if "." in text else text
+
+
+def _with_colons(found: re.Match[str]) -> str:
+    clock = (found["hour"], found["minute"], found["second"])
+    return found["date"] + ":".join(filter(None, clock))

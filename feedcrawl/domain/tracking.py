@@ -9,6 +9,9 @@ because it got the identity of another costs more than an article fetched twice.
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 # utm_*: Google Analytics, "Campaign URL builder"; hsa_*: HubSpot ads tracking; otm_*: ClearURLs' global rules.
 NAMESPACES = ("utm_", "hsa_", "otm_")
 
@@ -66,12 +69,22 @@ BY_SITE: dict[str, frozenset[str]] = {
 }
 
 
+# Identifiers of a reader's session that servers write into links for readers without cookies: Servlet containers, PHP,
+# ASP, ColdFusion, osCommerce.
+_SESSIONS = frozenset({"jsessionid", "phpsessid", "oscsid", "cfid", "cftoken"})
+_SESSION_NAMES = ("aspsessionid",)
+SESSION_PARAMETER: Final = re.compile(
+    r";(?:jsessionid|phpsessid|sessionid|session_id|sid|oscsid|cfid|cftoken|aspsessionid\w*)=[^;/]*", re.IGNORECASE
+)
+"""A session in the path (`/a;jsessionid=1`), where such names are parameters only (RFC 3986 section 3.3)."""
+
+
 def is_tracking(name: str, host: str) -> bool:
-    """True if the query parameter `name` (decoded) on `host` (lower case) tracks a reader or a campaign.
+    """True if the query parameter `name` (decoded) on `host` (lower case) tracks a reader, a session or a campaign.
 
     Characters that broken templates put before a name are ignored: `&amp;utm_source`, `??utm_source`.
     """
     bare = name.lower().lstrip("?").removeprefix("amp;")
-    if bare in EVERYWHERE or bare.startswith(NAMESPACES):
+    if bare in EVERYWHERE or bare in _SESSIONS or bare.startswith((*NAMESPACES, *_SESSION_NAMES)):
         return True
     return any(host == site or host.endswith(f".{site}") for site in BY_SITE.get(bare, ()))

@@ -15,7 +15,7 @@ import ada_url
 from publicsuffixlist import PublicSuffixList
 
 from feedcrawl.domain.errors import InvalidUrl
-from feedcrawl.domain.tracking import is_tracking
+from feedcrawl.domain.tracking import SESSION_PARAMETER, is_tracking
 
 MAX_URL_LENGTH: Final = 2083  # longer URLs fail in caches, proxies and clients of every kind
 
@@ -35,11 +35,12 @@ def canonicalize(url: str, *, base: str | None = None, keep_trailing_slash: bool
     """The identity of a URL, resolved against `base`; InvalidUrl if the result is no http(s) URL.
 
     Scheme and host in lower case, IDNA, no default port, no userinfo, no fragment, dot segments resolved (WHATWG);
-    escapes normalised (RFC 3986 section 6.2.2); query sorted by name, equal names in their order, tracking parameters
-    and empty pairs removed; trailing slashes removed except the root's, unless configured to stay. Idempotent.
+    escapes normalised (RFC 3986 section 6.2.2); query sorted by name, equal names in their order; tracking parameters,
+    session ids and empty pairs removed; trailing slashes removed except the root's, unless configured to stay.
+    Idempotent.
     """
     parsed = _parse(url, base)
-    path = _normal_escapes(parsed.pathname)
+    path = SESSION_PARAMETER.sub("", _normal_escapes(parsed.pathname))
     if not keep_trailing_slash:
         path = path.rstrip("/") or "/"
     query = _canonical_query(parsed.search.removeprefix("?"), parsed.hostname)

@@ -222,7 +222,10 @@ class SitemapTasks(Answers):
         }
         if not poll.failed:
             counts = {"urls": news.urls, "old": news.old, "refused": news.refused, "waiting": news.waiting}
-            logger.info("sitemap_polled", extra=details | counts)
+            lists_nothing = poll.result == "fetched" and not news.urls
+            level = logging.WARNING if lists_nothing else logging.INFO
+            details |= {"detail": "the document lists no web URL"} if lists_nothing else {}
+            logger.log(level, "sitemap_polled", extra=details | counts)
         elif decision.state.errors >= ERRORS_WORTH_AN_ALARM:
             logger.error("sitemap_keeps_failing", extra=details | {"errors": decision.state.errors})
         else:

@@ -1,7 +1,7 @@
 # ruff: noqa: RUF001 -- words of other scripts
 import pytest
 
-from feedcrawl.domain.datewords import DAY_HALVES, FILLERS, MONTHS, WEEKDAYS, ZONES, fold
+from feedcrawl.domain.datewords import DAY_HALVES, FILLERS, MONTHS, WEEKDAYS, ZONES, fold, usual_form
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,29 @@ def test_zones_in_minutes_east(name, minutes):
 def test_folding():
     assert fold("Févr.") == fold("FEVR") == "fevr"
     assert fold("오후") in DAY_HALVES
+
+
+@pytest.mark.parametrize(
+    ("text", "usual"),
+    [
+        ("2026-07-06T10:30:00-04:00[America/New_York]", "2026-07-06T10:30:00-04:00"),
+        ("2026-07-06T14:30:00Z[UTC]", "2026-07-06T14:30:00Z"),
+        ("2026-07-06T10:30:00+02:00[Europe/Berlin][u-ca=gregory]", "2026-07-06T10:30:00+02:00"),
+        ("2026-07-06T10:30:00[America/New_York]", "2026-07-06T10:30:00 America/New_York"),
+        ("2026-07-06 10.30.00", "2026-07-06 10:30:00"),
+        ("2026-07-06T10.30.00Z", "2026-07-06T10:30:00Z"),
+        ("06.07.2026 10.30", "06.07.2026 10:30"),
+        ("Mon, 06 Jul 2026 10.30.00 +0200", "Mon, 06 Jul 2026 10:30:00 +0200"),
+        ("/Date(1783333800000)/", "1783333800000"),
+        ("\\/Date(1783333800000+0200)\\/", "1783333800000"),
+        # As they are
+        ("06.07.2026", "06.07.2026"),
+        ("6.7.26", "6.7.26"),
+        ("10.30.00", "10.30.00"),
+        ("2026-07-06T10:30:00.123Z", "2026-07-06T10:30:00.123Z"),
+        ("2026.07.06 10:30", "2026.07.06 10:30"),
+        ("[America/New_York]", "[America/New_York]"),
+    ],
+)
+def test_unusual_forms(text: str, usual: str) -> None:
+    assert usual_form(text) == usual

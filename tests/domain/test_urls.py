@@ -215,6 +215,24 @@ def test_any_text_is_a_url_or_refused(text):
 
 
 @pytest.mark.parametrize(
+    ("url", "canonical"),
+    [
+        ("http://a.test/a;jsessionid=0A1B.node1", "http://a.test/a"),
+        ("http://a.test/a;JSESSIONID=0A1B?x=1", "http://a.test/a?x=1"),
+        ("http://a.test/a;phpsessid=1/b;sid=2", "http://a.test/a/b"),
+        ("http://a.test/a;v=1;jsessionid=2", "http://a.test/a;v=1"),
+        ("http://a.test/a%3Bjsessionid=2", "http://a.test/a%3Bjsessionid=2"),
+        ("http://a.test/a?PHPSESSID=1&x=2", "http://a.test/a?x=2"),
+        ("http://a.test/a?ASPSESSIONIDQSRT=1&CFID=2&CFTOKEN=3", "http://a.test/a"),
+        ("http://a.test/a?sid=1&session=2", "http://a.test/a?session=2&sid=1"),
+        ("http://a.test/jsessionid=1", "http://a.test/jsessionid=1"),
+    ],
+)
+def test_a_session_is_no_part_of_an_identity(url: str, canonical: str) -> None:
+    assert urls.canonicalize(url) == canonical
+
+
+@pytest.mark.parametrize(
     ("url", "expected"),
     [
         ("feed:https://a.test/f", "https://a.test/f"),

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from lxml import etree
 
-from feedcrawl.domain.dates import parse_date
 from feedcrawl.domain.errors import InvalidUrl, NotASitemap
 from feedcrawl.domain.http.codings import gunzip
 from feedcrawl.domain.http.encodings import decode
-from feedcrawl.domain.models import News, ParsedSitemap, SitemapRef, SitemapUrl
+from feedcrawl.domain.models import ParsedSitemap, SitemapRef, SitemapUrl
+from feedcrawl.domain.sitemaps.elements import WEB, local_name, read_sitemap, read_url
 from feedcrawl.domain.urls import MAX_URL_LENGTH, resolve
 
 if TYPE_CHECKING:
@@ -31,19 +31,16 @@ if TYPE_CHECKING:
 MAX_BYTES: Final = 50 * 1024 * 1024
 MAX_URLS: Final = 100_000
 MAX_SITEMAPS: Final = 50_000
-MAX_IMAGES: Final = 1000  # of one URL (Google, "Image sitemaps")
-MAX_TEXT: Final = 1000  # characters of a title or a name
 MAX_EVENTS: Final = 4_000_000  # starts and ends of elements; a sitemap with 100 000 URLs has about a quarter of this
 
 COMMON_PATHS: Final = ("/sitemap.xml", "/sitemap_index.xml", "/news-sitemap.xml", "/sitemap-news.xml")
 
 _KINDS = {"urlset": "urlset", "sitemapindex": "index"}
 _OTHER_ROOTS = {"rss": "feed", "feed": "feed", "rdf": "feed", "html": "html"}
-_FREQUENCIES = frozenset({"always", "hourly", "daily", "weekly", "monthly", "yearly", "never"})
-_WEB = ("http://", "https://")
 
 _START = re.compile(rb"<\?xml\s|<(?:\w+:)?(?:urlset|sitemapindex)[\s>]", re.IGNORECASE)
 _HTML = re.compile(rb"<!doctype\s+html|<html[\s>]", re.IGNORECASE)
+_COMMENTS = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 _UNDEFINED = re.compile(r"&\w+;")
 _LOOSE = re.compile(rb"<!\[CDATA\[(?:.*?\]\]>|.*)|<(?![\w:/!?])|&(?!#)(?:(\w+);)?", re.DOTALL)
 
@@ -71,6 +68,8 @@ def _admitted(found: ParsedSitemap, url: str, notes: tuple[str, ...]) -> ParsedS
     dropped = len(found.urls) + len(found.sitemaps) - len(urls) - len(sitemaps)
     if dropped:
         notes = (*notes, f"{dropped} entries without a web URL left out")
+    if not (urls or sitemaps):
+        notes = (*notes, "no_urls: the document lists no web URL")
     return replace(found, urls=urls, sitemaps=sitemaps, notes=found.notes + notes)
 
 
@@ -87,7 +86,7 @@ def _absolute(loc: str, url: str) -> str | None:
     """
     if not loc or len(loc) > MAX_URL_LENGTH:
         return None
-    if loc[:8].lower().startswith(_WEB):
+    if loc[:8].lower().startswith(WEB):
         return loc
     if _UNDEFINED.search(loc):
         return None
@@ -98,14 +97,16 @@ def _absolute(loc: str, url: str) -> str | None:
 
 
 def _text_list(content: bytes) -> ParsedSitemap | None:
-    """The URLs of a text sitemap, without other words; None if `content` is no text sitemap."""
-    if not content[:4096].decode("utf-8-sig", "replace").lstrip().lower().startswith(_WEB):
+    """The URLs of a text sitemap, without comments and other words; None if `content` is no text sitemap."""
+    if not _COMMENTS.sub("", content[:4096].decode("utf-8-sig", "replace")).lstrip().lower().startswith(WEB):
         return None
-    words = content.decode("utf-8-sig", "replace").split()
-    locs = [word for word in words if word[:8].lower().startswith(_WEB)]
+    text = content.decode("utf-8-sig", "replace")
+    words = _COMMENTS.sub("", text).split()
+    locs = [word for word in words if word[:8].lower().startswith(WEB)]
     if 2 * len(locs) < len(words):
         raise NotASitemap("text", "the text has more other words than URLs")
-    notes = ("over_limit: not read to its end",) if len(locs) > MAX_URLS else ()
+    notes: tuple[str, ...] = ("comments in a text list",) if text.lstrip().startswith("#") else ()
+    notes += ("over_limit: not read to its end",) if len(locs) > MAX_URLS else ()
     return ParsedSitemap("text", urls=tuple(map(SitemapUrl, locs[:MAX_URLS])), notes=notes)
 
 
@@ -155,15 +156,24 @@ def _mend(match: re.Match[bytes]) -> bytes:
 
 
 def _read(events: etree.iterparse, kind: str) -> ParsedSitemap:
-    if kind == "index":
-        refs = tuple(map(_sitemap_ref, islice(_elements(events, "sitemap"), MAX_SITEMAPS)))
-        return ParsedSitemap(kind, sitemaps=refs, notes=_faults(events))
-    urls = tuple(map(_sitemap_url, islice(_elements(events, "url"), MAX_URLS)))
-    return ParsedSitemap(kind, urls=urls, notes=_faults(events))
+    """The pages and sitemaps under a root of this kind; the schema allows one of them, sites list either in both."""
+    urls: list[SitemapUrl] = []
+    refs: list[SitemapRef] = []
+    most = MAX_SITEMAPS if kind == "index" else MAX_URLS
+    for element in islice(_elements(events), most):
+        if local_name(element) == "url":
+            urls.append(read_url(element))
+        else:
+            refs.append(read_sitemap(element))
+    stray = ("<url> in an index",) if kind == "index" and urls else ("<sitemap> in a urlset",) if urls and refs else ()
+    if kind != "index" and refs and not urls:
+        kind, stray = "index", ("<sitemap> in a urlset",)
+    kind = "urlset" if urls else kind
+    return ParsedSitemap(kind, urls=tuple(urls), sitemaps=tuple(refs[:MAX_SITEMAPS]), notes=stray + _faults(events))
 
 
 def _kind(root: etree._Element) -> str:
-    name = _name(root)
+    name = local_name(root)
     if name not in _KINDS:
         raise NotASitemap(_OTHER_ROOTS.get(name, "other_xml"), f"<{name[:80]}> instead of <urlset> or <sitemapindex>")
     return _KINDS[name]
@@ -177,69 +187,12 @@ def _faults(events: etree.iterparse) -> tuple[str, ...]:
     return (f"not well-formed: {fault.message.splitlines()[0][:200]} (line {fault.line})", *unread) if fault else unread
 
 
-def _elements(events: Iterable[tuple[str, etree._Element]], name: str) -> Iterator[etree._Element]:
-    """Complete elements with this name; each is freed, with everything before it, when the next one is requested."""
+def _elements(events: Iterable[tuple[str, etree._Element]]) -> Iterator[etree._Element]:
+    """Complete elements of pages and sitemaps; each is freed, with all before it, when the next is requested."""
     for event, element in islice(events, MAX_EVENTS):
-        if event == "end" and _name(element) == name:
+        if event == "end" and local_name(element) in ("url", "sitemap"):
             yield element
             element.clear()
             parent = element.getparent()
             while parent is not None and element.getprevious() is not None:
                 del parent[0]
-
-
-def _sitemap_ref(element: etree._Element) -> SitemapRef:
-    texts = _texts(element)
-    return SitemapRef(texts.get("loc", ""), parse_date(texts.get("lastmod", "")))
-
-
-def _sitemap_url(element: etree._Element) -> SitemapUrl:
-    texts = _texts(element)
-    changefreq = texts.get("changefreq", "").lower()
-    return SitemapUrl(
-        loc=texts.get("loc", ""),
-        lastmod=parse_date(texts.get("lastmod", "")),
-        changefreq=changefreq if changefreq in _FREQUENCIES else None,
-        priority=_priority(texts.get("priority", "")),
-        news=next((_news(child) for child in element if _name(child) == "news"), None),
-        images=tuple(islice(_images(element), MAX_IMAGES)),
-    )
-
-
-def _news(element: etree._Element) -> News:
-    texts = _texts(element)
-    publication = next((_texts(child) for child in element if _name(child) == "publication"), texts)
-    return News(
-        publication=publication.get("name", "")[:MAX_TEXT] or None,
-        language=publication.get("language") or None,
-        published=parse_date(texts.get("publication_date", "")),
-        title=texts.get("title", "")[:MAX_TEXT] or None,
-    )
-
-
-def _images(element: etree._Element) -> Iterator[str]:
-    for image in element:
-        if _name(image) == "image" and (loc := _texts(image).get("loc")):
-            yield loc
-
-
-def _priority(text: str) -> float | None:
-    """A number from 0.0 to 1.0 in the protocol's form; None for any other text."""
-    if not text.replace(".", "", 1).isdecimal() or not text.isascii():
-        return None
-    priority = float(text)
-    return priority if priority <= 1 else None
-
-
-def _texts(element: etree._Element) -> dict[str, str]:
-    """The text of each child by local name; the first child of a name counts."""
-    texts: dict[str, str] = {}
-    for child in element:
-        texts.setdefault(_name(child), "".join(map(str, child.itertext())).strip()[: MAX_URL_LENGTH + 1])
-    return texts
-
-
-def _name(element: etree._Element) -> str:
-    """The lower-case name without namespace, or without its prefix if that is undeclared; "" for an entity."""
-    tag = element.tag
-    return tag.rpartition("}")[2].rpartition(":")[2].lower() if isinstance(tag, str) else ""

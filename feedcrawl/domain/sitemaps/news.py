@@ -12,6 +12,7 @@ import struct
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.errors import InvalidUrl
@@ -70,7 +71,8 @@ class Found:
 class News:
     """The result of a reading. `waiting`: URLs for the next poll; `refused` includes parts beyond `Terms.parts`.
 
-    `foreign`: origins of other sites whose robots.txt must be checked for this sitemap.
+    `foreign`: origins of other sites whose robots.txt must be checked for this sitemap. `parts`: the sitemaps that a
+    urlset lists beside its URLs, against the schema, each time all of them.
     """
 
     kind: str
@@ -82,6 +84,7 @@ class News:
     refused: int = 0
     foreign: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    parts: tuple[Found, ...] = ()
 
 
 def read_news(body: bytes, *, url: str, terms: Terms) -> News:
@@ -151,7 +154,11 @@ class _Reading:
             refused=self._refused + len(left) - waiting,
             foreign=tuple(self._foreign),
             notes=parsed.notes,
+            parts=() if is_index else self._stray(parsed.sitemaps),
         )
+
+    def _stray(self, sitemaps: Sequence[SitemapRef]) -> tuple[Found, ...]:
+        return tuple(Found(each.loc) for each in islice(self._admitted(sitemaps), self._terms.parts))
 
     def _compare(
         self, items: Sequence[SitemapUrl | SitemapRef], before: Mapping[int, int]

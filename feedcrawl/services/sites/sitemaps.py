@@ -111,7 +111,8 @@ def names_it(sitemap: Sitemap, named: Iterable[str]) -> bool:
 def article_tasks(poll: SitemapPoll) -> Iterator[tuple[Task, Again]]:
     """A task for each URL found, with the reason why a known URL comes again."""
     sitemap = poll.sitemap
-    for found in poll.found:
+    stray = poll.news.parts if poll.news is not None else ()
+    for found in stray or poll.found:
         try:
             wish = ArticleWish(
                 "sitemap",
@@ -141,7 +142,9 @@ def provenance(sitemap: Sitemap, found: Found) -> Payload:
 
 
 def parts(poll: SitemapPoll) -> Iterator[tuple[Sitemap, Again]]:
-    """The parts of an index, each with the reason why a known part is read ahead of its schedule."""
+    """The parts of an index, or those that a urlset lists against the schema, each with the reason why a known part is
+    read ahead of its schedule.
+    """
     sitemap = poll.sitemap
     for found in poll.found:
         try:
@@ -248,9 +251,9 @@ class Commits:
         """Run all steps, in turns with the event loop. The poll has its decision."""
         assert poll.decision is not None
         if poll.news is not None:
-            if poll.news.kind == "index":
+            if poll.news.kind == "index" or poll.news.parts:
                 await self._parts(poll)
-            else:
+            if poll.news.kind != "index":
                 await self._submissions.submit(article_tasks(poll), poll.sitemap.categories)
             self._remember(poll, poll.news)
         await self._leases.done_soon(

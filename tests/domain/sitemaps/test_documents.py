@@ -182,7 +182,7 @@ def test_elements_without_entries_are_not_read_for_ever(monkeypatch):
     assert locs(urlset(b"<x/>" * 10)) == ["https://news.example/last"]
     for junk in (b"<x/>" * 100, b"<url>" + b"<x/>" * 100 + b"</url>"):
         parsed = documents.parse(urlset(junk), url=URL)
-        assert (parsed.urls, parsed.notes) == ((), ("over_limit: not read to its end",))
+        assert (parsed.urls, parsed.notes[0]) == ((), "over_limit: not read to its end")
 
 
 def test_nesting_beyond_the_parsers_limit_ends_the_reading():
@@ -199,3 +199,38 @@ def test_any_bytes_are_a_sitemap_or_refused(body):
     except NotASitemap:
         return
     assert all(entry.loc.lower().startswith(("http://", "https://")) for entry in parsed.urls)
+
+
+PAGE = "<url><loc>https://news.example/a</loc></url>"
+PART = "<sitemap><loc>https://news.example/s.xml</loc></sitemap>"
+STRAY = "<sitemap> in a urlset"
+
+
+@pytest.mark.parametrize(
+    ("document", "kind", "urls", "sitemaps", "notes"),
+    [
+        (f"<urlset>{PART}</urlset>", "index", [], ["/s.xml"], (STRAY,)),
+        (f"<urlset>{PAGE}{PART}</urlset>", "urlset", ["/a"], ["/s.xml"], (STRAY,)),
+        (f"<sitemapindex>{PAGE}</sitemapindex>", "urlset", ["/a"], [], ("<url> in an index",)),
+        (f"<sitemapindex>{PART}{PAGE}</sitemapindex>", "urlset", ["/a"], ["/s.xml"], ("<url> in an index",)),
+        ("<sitemapindex><sitemap>https://news.example/s.xml</sitemap></sitemapindex>", "index", [], ["/s.xml"], ()),
+        ("<urlset><url> https://news.example/a </url></urlset>", "urlset", ["/a"], [], ()),
+        (
+            f"<urlset><url>see below</url>{PAGE}</urlset>",
+            "urlset",
+            ["/a"],
+            [],
+            ("1 entries without a web URL left out",),
+        ),
+        ("# our pages\n\n  # more\nhttps://news.example/a\n", "text", ["/a"], [], ("comments in a text list",)),
+        ("https://news.example/a#part\n# end\n", "text", ["/a#part"], [], ()),
+        ("<urlset></urlset>", "urlset", [], [], ("no_urls: the document lists no web URL",)),
+        ("<sitemapindex/>", "index", [], [], ("no_urls: the document lists no web URL",)),
+    ],
+)
+def test_documents_off_the_schema(document, kind, urls, sitemaps, notes):
+    found = documents.parse(document.encode(), url=URL)
+    assert found.kind == kind
+    assert [each.loc for each in found.urls] == [f"https://news.example{path}" for path in urls]
+    assert [each.loc for each in found.sitemaps] == [f"https://news.example{path}" for path in sitemaps]
+    assert found.notes == notes

@@ -161,3 +161,13 @@ def test_nothing_is_found_as_new_twice_while_it_stays(polls: list[list[SitemapUr
         assert remembered(news.seen).keys() <= {number_of(each.loc) for each in urls}
         locs = {each.loc for each in urls}
         there, seen = {loc for loc in locs if number_of(loc) in remembered(news.seen)}, news.seen
+
+
+def test_a_urlset_may_list_sitemaps_too():
+    body = (
+        "<urlset><url><loc>https://news.example/a</loc></url>"
+        "<sitemap><loc>https://news.example/s.xml</loc></sitemap></urlset>"
+    )
+    found = read_news(body.encode(), url="https://news.example/sitemap.xml", terms=TERMS)
+    assert (found.kind, [each.url for each in found.found]) == ("urlset", ["https://news.example/a"])
+    assert [each.url for each in found.parts] == ["https://news.example/s.xml"]
