@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from feedcrawl.services.operations.consumer import Consumer
     from feedcrawl.wiring import Wiring
 
-OPEN = (health.router, websub.router)
+OPEN = (health.router, websub.router, websub.clouds)
 """For supervisors and hubs, which have no token."""
 ROUTERS = (
     *(

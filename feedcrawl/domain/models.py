@@ -84,6 +84,16 @@ class ParsedEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class Cloud:
+    """The rssCloud server of a feed: RSS 2.0 `<cloud domain port path protocol>`."""
+
+    domain: str
+    port: int
+    path: str
+    protocol: str
+
+
+@dataclass(frozen=True, slots=True)
 class ParsedFeed:
     """One feed document.
 
@@ -102,6 +112,7 @@ class ParsedFeed:
     generator: str | None = None
     self_url: str | None = None
     hubs: tuple[str, ...] = ()
+    cloud: Cloud | None = None
     encoding: str | None = None
     entries: tuple[ParsedEntry, ...] = ()
     notes: tuple[str, ...] = ()

@@ -12,7 +12,7 @@ from scrapy import Request
 from feedcrawl.crawl.failures import sentence
 from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.http.validators import Question
-from feedcrawl.domain.push import protocol
+from feedcrawl.domain.push import protocol, rsscloud
 from feedcrawl.domain.subscriptions.access import login_wanted
 from feedcrawl.handlers import discovery
 from feedcrawl.handlers.base import (
@@ -144,6 +144,8 @@ class FeedTasks(Answers):
         links = [value.decode("latin-1") for value in response.headers.getlist("Link")]
         named, own = (poll.parsed.hubs, poll.parsed.self_url) if poll.parsed is not None else ((), None)
         poll.topic = protocol.topic_of(links, named, own, url=response.url)
+        if poll.topic is None and poll.parsed is not None:
+            poll.topic = rsscloud.topic_of(poll.parsed.cloud, url=response.url)
 
     async def failed(self, failure: Failure) -> AsyncIterator[FeedPoll]:
         """Handle a poll that got no response."""

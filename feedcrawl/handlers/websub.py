@@ -9,6 +9,7 @@ from scrapy import Request
 
 from feedcrawl.domain.push.leases import LEAVING, RETRY_SEC
 from feedcrawl.domain.push.protocol import Topic
+from feedcrawl.domain.push.rsscloud import is_refused
 from feedcrawl.handlers.base import Answers
 from feedcrawl.services.push import publishing
 from feedcrawl.services.push.publishing import NEWS
@@ -55,7 +56,8 @@ class HubTasks(Answers):
             self.wired.pushes.forget(feed_id)
             self.leases.done(lease, status="dead", reason="push_off" if feed_id in self._feeds else "unsubscribed")
             return None
-        topic = Topic(lease.task.url, lease.task.payload["topic"])
+        payload = lease.task.payload
+        topic = Topic(lease.task.url, payload["topic"], payload.get("protocol", "websub"))
         wait = self.wired.websub.look(feed_id, push, topic)
         if wait > 0:
             self.leases.done(lease, status="pending", reason="waits", delay_sec=wait)
@@ -79,6 +81,8 @@ class HubTasks(Answers):
             event = "push_leaving" if lease.id.startswith(LEAVING) else "hub_told"
             logger.info(event, extra={"url": request.url, "topic": lease.task.payload["topic"]})
             self.leases.done(lease, status="fetched", reason="accepted")
+        elif 200 <= response.status < 300 and "protocol" in lease.task.payload and is_refused(response.body):
+            self._failed(request, "not_registered")
         elif 200 <= response.status < 300:
             feed_id = _feed_id(lease)
             logger.info("push_asked", extra={"feed_id": feed_id, "url": request.url})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import threading
 from dataclasses import dataclass, field
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlsplit
 
 import httpx
 from ledger import Request
@@ -49,3 +49,42 @@ class Hub:
         form = next(form for form in reversed(self.verified) if topic in (None, form["hub.topic"]))
         headers = {"Content-Type": content_type, "X-Hub-Signature": signature(form["hub.secret"], body)}
         return httpx.post(form["hub.callback"], content=body, headers=headers).status_code
+
+
+@dataclass
+class CloudServer:
+    """An rssCloud server (rsscloud.co, "walkthrough"): verifies by a challenge, within the registration."""
+
+    site: Site
+    forms: list[dict[str, str]] = field(default_factory=list)
+    verified: list[dict[str, str]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.url = self.site.serve("/pleaseNotify", self.answer)
+
+    @property
+    def element(self) -> str:
+        """The element by which a feed names the server."""
+        parts = urlsplit(self.url)
+        return (
+            f'<cloud domain="{parts.hostname}" port="{parts.port}" path="{parts.path}" registerProcedure=""'
+            ' protocol="http-post"/>'
+        )
+
+    def answer(self, request: Request) -> Answer:
+        form = dict(parse_qsl(request.body.decode(), keep_blank_values=True))
+        self.forms.append(form)
+        answer = httpx.get(self.callback(form), params={"url": form["url1"], "challenge": "c0ffee"})
+        if answer.status_code == 200 and answer.text == "c0ffee":
+            self.verified.append(form)
+        result = "true" if form in self.verified else "false"
+        return Answer(body=f'<?xml version="1.0"?><notifyResult success="{result}" msg="x"/>'.encode())
+
+    @staticmethod
+    def callback(form: dict[str, str]) -> str:
+        return f"{form['protocol'].removesuffix('-post')}://{form['domain']}:{form['port']}{form['path']}"
+
+    def notify(self, **said: str) -> int:
+        """Tells the newest subscriber that its feed has changed; its status."""
+        form = self.verified[-1]
+        return httpx.post(self.callback(form), data={"url": form["url1"], **said}).status_code

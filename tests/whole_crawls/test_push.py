@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from api import free_port, serving
 from documents import rss
-from hub import Hub
-from origin import Answer, Site, redirect
+from hub import CloudServer, Hub
+from origin import Answer, Site, document, redirect
 from scrapy_process import run_scrapy
 from world import World, article, entry, feed, good_page, world_in
 
@@ -152,3 +152,27 @@ def test_our_own_hub_is_told_of_news_in_published_feeds(world: World) -> None:
     told = sorted(form["hub.url"] for form in hub.forms if form["hub.mode"] == "publish")
     base = str(world.settings["FEEDCRAWL_PUBLIC_URL"]).rstrip("/")
     assert told == [f"{base}/categories/villages.atom", f"{base}/categories/villages.json"]
+
+
+def test_an_rsscloud_server_announces_what_is_then_polled(world: World) -> None:
+    site, cloud = site_with_pages(world, "a", "b"), CloudServer(world.origin.site("cloud.test"))
+
+    def clouded(*names: str) -> Answer:
+        text = rss([entry(site, name) for name in names], head=cloud.element)
+        return document(text, content_type="application/rss+xml")
+
+    url = site.serve("/feed", clouded("a"), clouded("a", "b"))
+    world.start(f"feeds={url}", "forever=1")
+    with world.client() as client, world.wired() as wired:
+        world.until(lambda: cloud.verified and article(client, site.url("/a")))
+        (found,) = wired.registry.all()
+        form = cloud.forms[0]
+        assert (form["url1"], form["protocol"], form["notifyProcedure"]) == (url, "http-post", "")
+        push = wired.pushes.find(found.id)
+        assert (state(push, now=time.time()), push.protocol) == ("verified", "rsscloud")
+        assert 0 < push.renew_at - time.time() < 25 * 3600
+        assert push.current.until - time.time() <= 25 * 3600
+        assert cloud.notify(url="http://news.test/other") == 404
+        assert cloud.notify() == 200
+        world.until(lambda: article(client, site.url("/b")), timeout_sec=10)
+        assert len(world.origin.ledger.of("news.test", "/feed")) == 2

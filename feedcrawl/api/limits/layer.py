@@ -24,7 +24,7 @@ MAX_QUERY_BYTES: Final = 4096
 LOGIN: Final = "/login"
 MAX_LOGIN_BYTES: Final = 64 << 10
 """Size of the login form, the only body that callers without a token may send."""
-EXEMPT: Final = ("/healthz", "/readyz", "/websub/")
+EXEMPT: Final = ("/healthz", "/readyz", "/websub/", "/rsscloud/")
 """For supervisors and hubs, which have limits of their own."""
 
 

@@ -13,7 +13,7 @@ from feedcrawl.domain.errors import Refusal
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-_OPEN: Final = ("/healthz", "/websub/")
+_OPEN: Final = ("/healthz", "/websub/", "/rsscloud/")
 """Routes whose responses do not depend on stored data."""
 _DETAIL: Final = "a page of another site sent this request; open the address itself, or send a token"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict, cast
+from typing import TYPE_CHECKING, Literal, TypedDict, cast
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -58,8 +58,8 @@ class Payload(RequestRecord, Evidence, total=False):
     """The payload of a task. Each kind of task has some of the fields; empty fields are left out.
 
     `redirect_chain`: the URLs requested so far, the first one as published. `temporary`: True if a redirect among them
-    was temporary. `whole`: why the document is requested without validators. `topic`: of a hub's subscription.
-    `leaves`: the callback of a subscription that is ended, `tries`: requests for that end that failed.
+    was temporary. `whole`: why the document is requested without validators. `topic` and `protocol`: of a hub's
+    subscription. `leaves`: the callback of a subscription that is ended, `tries`: requests for that end that failed.
     `trace`: passed to the tasks that follow from this task (`domain.frontier.traces`).
 
     `visited`, `documents`, `new`, `readings` and `gap` are the progress of a walk (`domain.subscriptions.archives`).
@@ -70,6 +70,7 @@ class Payload(RequestRecord, Evidence, total=False):
     whole: str
     search: SearchRecord
     topic: str
+    protocol: Literal["websub", "rsscloud"]
     leaves: str
     tries: int
     feed_title: str | None

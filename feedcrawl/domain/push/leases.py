@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.domain.json_values import known_fields
-from feedcrawl.domain.push.protocol import is_challenge, lease_sec
+from feedcrawl.domain.push.protocol import Topic, is_challenge, lease_sec
 from feedcrawl.domain.urls import hostname
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from feedcrawl.domain.frontier.payloads import Payload
-    from feedcrawl.domain.push.protocol import Intent, Topic
+    from feedcrawl.domain.push.protocol import Intent, Protocol
 
 State = Literal["requested", "verified", "failing", "denied", "expired"]
 
@@ -77,6 +77,12 @@ class Push:
     misses: int = 0
     failures: int = 0
     reason: str = ""
+    protocol: Protocol = "websub"
+
+    @property
+    def at(self) -> Topic:
+        """The hub and the topic."""
+        return Topic(self.hub, self.topic, self.protocol)
 
     def to_record(self) -> dict[str, object]:
         """The subscription as JSON values."""
@@ -97,14 +103,14 @@ def asked(push: Push | None, topic: Topic, key: Key, *, now: float) -> Push:
     key = replace(key, until=now + VERIFY_SEC)
     if push is None or (push.hub, push.topic) != (topic.hub, topic.topic):
         due = push.poll_due_at if push is not None else 0.0
-        return Push(topic.hub, topic.topic, asked=key, poll_due_at=due)
+        return Push(topic.hub, topic.topic, asked=key, poll_due_at=due, protocol=topic.protocol)
     return replace(push, asked=key)
 
 
 def leaving(push: Push | None) -> Task | None:
     """The task that asks a hub to end a subscription (`hub.mode=unsubscribe`); None if none was verified."""
     key = push.current if push is not None else None
-    if push is None or key is None or not key.callback:
+    if push is None or key is None or not key.callback or push.protocol == "rsscloud":  # which knows no end
         return None
     payload: Payload = {"topic": push.topic, "leaves": key.callback}
     return Task(f"{LEAVING}{key.digest[:16]}", "websub", push.hub, hostname(push.hub), payload=payload)

@@ -8,7 +8,7 @@ import re
 import uuid
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from feedcrawl.domain.discovery.link_headers import header_links
 from feedcrawl.domain.errors import InvalidUrl
@@ -26,13 +26,16 @@ _CHANCE_BYTES = 32
 _CHALLENGE = re.compile(r"""[!#-%(-;=?-~]{1,1024}""")
 _ALGORITHMS = ("sha256", "sha384", "sha512")
 
+Protocol = Literal["websub", "rsscloud"]
+
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """The URLs of a subscription: the hub, and the topic that is subscribed to."""
+    """The URLs of a subscription: the hub, and the topic that is subscribed to; and the protocol of the hub."""
 
     hub: str
     topic: str
+    protocol: Protocol = "websub"
 
 
 @dataclass(frozen=True, slots=True)

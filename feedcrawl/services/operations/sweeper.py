@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Final
 
-from feedcrawl.domain.push.protocol import Topic
 from feedcrawl.services.push.websub import lease_task
 from feedcrawl.services.sites.watching import sitemap_task
 from feedcrawl.services.subscriptions.registering import poll_task
@@ -106,7 +105,7 @@ class Sweeper:
         feeds = self._registry.load([bare[each] for each in ids if each.startswith(_FEED)])
         yield from (poll_task(feed.subscription) for feed in feeds.values())
         pushes = self._pushes.all_of([bare[each] for each in ids if each.startswith(_PUSH)])
-        yield from (lease_task(each, Topic(push.hub, push.topic)) for each, push in pushes.items())
+        yield from (lease_task(each, push.at) for each, push in pushes.items())
         sitemaps = self._sitemaps.load([bare[each] for each in ids if each.startswith(_SITEMAP)])
         yield from (sitemap_task(watched.sitemap) for watched in sitemaps.values())
 

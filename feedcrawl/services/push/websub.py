@@ -1,4 +1,4 @@
-"""WebSub (W3C): requests subscriptions from hubs, verifies them, and takes their deliveries.
+"""WebSub (W3C) and rssCloud: requests subscriptions from hubs, verifies them, and takes their deliveries.
 
 The worker sends requests and reads deliveries; the API process answers hubs. A request is stored before it is answered
 with 2xx.
@@ -17,7 +17,8 @@ from urllib.parse import urlencode
 from feedcrawl.domain.dates import moment
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.tasks import Task
-from feedcrawl.domain.push import leases, protocol
+from feedcrawl.domain.push import leases, protocol, rsscloud
+from feedcrawl.domain.push.protocol import Intent
 from feedcrawl.domain.urls import hostname
 from feedcrawl.services.subscriptions.journal import push_line
 from feedcrawl.services.subscriptions.registering import poll_task
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
+    from feedcrawl.domain.frontier.payloads import Payload
     from feedcrawl.domain.push.leases import Key, Push
-    from feedcrawl.domain.push.protocol import Intent, Topic
+    from feedcrawl.domain.push.protocol import Topic
     from feedcrawl.domain.subscriptions.records import Feed
     from feedcrawl.items import FeedPoll
     from feedcrawl.store.frontier.interface import EndingFields, Frontier
@@ -72,9 +74,11 @@ class WebSub:
         receives.
         """
         token, secret = protocol.token_of(feed_id, secrets.token_bytes(32)), secrets.token_hex(32)
-        now, callback = self._at(), f"{self._public_url}/websub/{token}"
+        now, callback = self._at(), f"{self._public_url}/{topic.protocol}/{token}"
         key = leases.Key(protocol.digest_of(token), secret, 0.0, callback)
         self._pushes.update(feed_id, lambda push: leases.asked(push, topic, key, now=now))
+        if topic.protocol == "rsscloud":
+            return urlencode(rsscloud.registration(topic.topic, callback)).encode()
         form = {
             "hub.mode": "subscribe",
             "hub.topic": topic.topic,
@@ -139,6 +143,21 @@ class WebSub:
         if intent.mode == "denied":
             self._fall_back(feed_id, before)
         return intent.challenge or ""
+
+    def challenged(self, token: str, url: str | None, challenge: str | None) -> str:
+        """The challenge to echo to an rssCloud server that verifies a registration; Refusal if we requested none."""
+        return self.intent(token, Intent("subscribe", url, challenge, str(rsscloud.LEASE_SEC)))
+
+    def notified(self, token: str, url: str | None) -> None:
+        """Poll a feed whose rssCloud server announces a change; Refusal for an unknown callback or another feed."""
+        feed, _ = self._addressed(token)
+        push = self._pushes.find(feed.id)
+        if push is None or push.topic != url:
+            raise Refusal("wrong_topic", "the callback is that of another feed")
+        now = self._at()
+        self._pinged(feed, now)
+        self._pushes.update(feed.id, lambda old: old and replace(old, pushed_at=now))
+        logger.info("push_delivered", extra={"feed_id": feed.id, "result": "ping", "bytes": 0})
 
     def _left(self, feed_id: str, digest: str, intent: Intent) -> str:
         """The challenge of a hub that verifies the end of a subscription; Refusal if we have not left the hub."""
@@ -273,4 +292,7 @@ class WebSub:
 
 def lease_task(feed_id: str, topic: Topic) -> Task:
     """The one task that keeps a feed's WebSub subscription."""
-    return Task(f"websub:{feed_id}", "websub", topic.hub, hostname(topic.hub), payload={"topic": topic.topic})
+    payload: Payload = {"topic": topic.topic}
+    if topic.protocol != "websub":
+        payload["protocol"] = topic.protocol
+    return Task(f"websub:{feed_id}", "websub", topic.hub, hostname(topic.hub), payload=payload)

@@ -1,9 +1,10 @@
-"""Callbacks at which hubs verify subscriptions and deliver documents (W3C WebSub sections 5.3 and 7)."""
+"""Callbacks at which hubs verify subscriptions and deliver documents (W3C WebSub sections 5.3 and 7; rssCloud)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
@@ -19,6 +20,8 @@ from feedcrawl.domain.push.protocol import Intent
 from feedcrawl.services.push.websub import MAX_BYTES, UNKNOWN_CALLBACK
 
 router = APIRouter(prefix="/websub", tags=["push"])
+clouds = APIRouter(prefix="/rsscloud", tags=["push"])
+MAX_NOTICE_BYTES = 8_192
 
 _UNKNOWN = problems.documented(404, 429, 503)
 NO_SNIFFING = {"X-Content-Type-Options": "nosniff"}
@@ -58,6 +61,30 @@ async def deliver(token: str, request: Request, wired: Wired) -> Response:
     except Refusal as error:
         return turned_away(request, refused(error))
     return Response(status_code=202)
+
+
+@clouds.get("/{token}", operation_id="verify_rsscloud")
+def verify_rsscloud(token: str, request: Request, wired: Wired) -> Response:
+    """Echoes the challenge of an rssCloud server that verifies a registration."""
+    said = request.query_params
+    with _counting_strangers(request):
+        echo = wired.websub.challenged(token, said.get("url"), said.get("challenge"))
+    return PlainTextResponse(echo, headers=NO_SNIFFING)
+
+
+@clouds.post("/{token}", operation_id="notify_rsscloud")
+async def notify_rsscloud(token: str, request: Request, wired: Wired) -> Response:
+    """Accepts the notice of an rssCloud server that a feed has changed (form field `url`), and has the feed polled."""
+    bodies: Bodies = request.app.state.bodies
+    try:
+        with _counting_strangers(request):
+            await run_in_threadpool(wired.websub.check, token)
+        async with bodies.read(request, MAX_NOTICE_BYTES) as body:
+            said = dict(parse_qsl(body.decode("latin-1")))
+            await run_in_threadpool(wired.websub.notified, token, said.get("url"))
+    except Refusal as error:
+        return turned_away(request, refused(error))
+    return PlainTextResponse("Thanks for the update.", headers=NO_SNIFFING)
 
 
 @contextmanager

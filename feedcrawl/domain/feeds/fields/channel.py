@@ -10,7 +10,7 @@ from feedcrawl.domain.feeds.fields.persons import read_persons
 from feedcrawl.domain.feeds.fields.readers import read_body, read_date, read_language, read_title
 from feedcrawl.domain.feeds.formats.reading import MAX_NAME, MAX_PARTS
 from feedcrawl.domain.http import hints
-from feedcrawl.domain.models import Paging, ParsedFeed, PublisherHints
+from feedcrawl.domain.models import Cloud, Paging, ParsedFeed, PublisherHints
 
 if TYPE_CHECKING:
     from feedcrawl.domain.feeds.formats.node import Node
@@ -52,6 +52,7 @@ def read_channel(node: Node, top: Node, reading: Reading) -> ParsedFeed:
         generator=reading.capped(_generator(node), MAX_NAME, "generator_truncated"),
         self_url=places.related(links, "self"),
         hubs=tuple(link.href for link in links if link.rel == "hub")[:MAX_PARTS],
+        cloud=_cloud(node),
         hints=_hints(node),
         paging=_paging(node, links),
     )
@@ -70,6 +71,17 @@ def _icon(node: Node, reading: Reading) -> str | None:
 def _generator(node: Node) -> str | None:
     child = node.first("generator", "admin:generatoragent")
     return (child.text() or child.attribute("resource", "url", "uri")) if child else None
+
+
+def _cloud(node: Node) -> Cloud | None:
+    child = node.first("cloud")
+    domain, path = (child.attribute("domain"), child.attribute("path")) if child else (None, None)
+    if child is None or not domain or not path:
+        return None
+    port = child.attribute("port") or "80"
+    number = int(port) if port.isascii() and port.isdigit() and len(port) < 6 else 0
+    known = 0 < number < 65_536
+    return Cloud(domain[:253], number, path[:1000], (child.attribute("protocol") or "").lower()) if known else None
 
 
 def _hints(node: Node) -> PublisherHints:
