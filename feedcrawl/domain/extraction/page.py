@@ -27,6 +27,7 @@ MIN_HTML_LENGTH = 200
 MIN_STORY = 500  # letters of prose; what is shorter tells how to switch scripts on
 MAX_SHORT_LINE = 200
 MAX_ELEMENTS = 60_000  # ten times a large page; what has more is an attack or a data dump
+_WORD = re.compile(r"\w+")
 _NAMES = ("property", "name", "itemprop", "http-equiv")
 
 
@@ -72,6 +73,11 @@ class Page:
     def short_lines(self) -> str:
         """The lines of the page that are too short for prose, without case."""
         return "\n".join(line for line in self.lines if len(line) < MAX_SHORT_LINE).casefold()
+
+    @cached_property
+    def common_words(self) -> frozenset[str]:
+        """The words that the page has in small letters."""
+        return frozenset(word for line in self.lines for word in _WORD.findall(line) if word.islower())
 
     @property
     def is_declared(self) -> bool:

@@ -7,8 +7,22 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.extraction.bodies.leads import squeezed
-from feedcrawl.domain.extraction.fields.bylines import MAX_AUTHORS, late_byline, marked_byline, plain_byline
-from feedcrawl.domain.extraction.fields.persons import is_person, is_publisher, is_user_name, split_names
+from feedcrawl.domain.extraction.fields.bylines import (
+    MAX_AUTHORS,
+    dated_byline,
+    late_byline,
+    marked_byline,
+    noted_byline,
+    only_byline,
+    plain_byline,
+)
+from feedcrawl.domain.extraction.fields.persons import (
+    is_organization,
+    is_person,
+    is_publisher,
+    is_user_name,
+    split_names,
+)
 from feedcrawl.domain.extraction.fields.sites import is_news, site_names
 from feedcrawl.domain.extraction.structured import text_at, values
 
@@ -36,13 +50,20 @@ def find_authors(page: Page, feed: FeedContent | None) -> tuple[str, ...]:
     """
     publisher = {squeezed(name) for name in site_names(page)}
     for _, source in author_sources(page, feed):
-        stated = [name for name in _split(source) if not is_user_name(name) or _is_shown(name, page)]
+        stated = [name for name in _split(source, publisher) if not is_user_name(name) or _is_shown(name, page)]
         others = [name for name in stated if not is_publisher(name, publisher)]
+        if not is_news(page):
+            others = [name for name in others if not is_organization(name)]
         if others and not is_news(page) and not any(_is_shown(name, page) for name in others):
             others = plain_byline(page) or others
         if others:
-            return tuple((others if any(map(is_person, others)) else stated)[:MAX_AUTHORS])
+            return tuple((_beside_person(others, publisher) if any(map(is_person, others)) else stated)[:MAX_AUTHORS])
     return _signing_publisher(page, publisher)
+
+
+def _beside_person(names: list[str], publisher: set[str]) -> list[str]:
+    """The names without the publisher's offices: "MDR Berlin" of "MDR"."""
+    return [name for name in names if squeezed(name.partition(" ")[0]) not in publisher or is_person(name)]
 
 
 def author_sources(page: Page, feed: FeedContent | None) -> Iterator[tuple[str, Iterable[str]]]:
@@ -53,17 +74,21 @@ def author_sources(page: Page, feed: FeedContent | None) -> Iterator[tuple[str, 
     yield "signature under the headline", plain_byline(page)
     yield "element named byline", marked_byline(page)
     yield "signature elsewhere", late_byline(page)
+    if not is_news(page):  # where a publisher that signs alone is the author
+        yield "name beside a date or a role", dated_byline(page)
+        yield "note on the author", noted_byline(page)
+        yield "only signature of the page", only_byline(page)
 
 
 def _signing_publisher(page: Page, publisher: set[str]) -> tuple[str, ...]:
     """Whoever is called like the site: a person with a site of his own, an organization on a news page or a byline."""
-    persons = [name for name in _split(_metas(page)) if is_person(name)]
+    persons = [name for name in _split(_metas(page), publisher) if is_person(name)]
     structured = [
         name
-        for name in _split(_structured(page))
+        for name in _split(_structured(page), publisher)
         if is_person(name) or _is_shown(name, page) or (is_news(page) and is_publisher(name, publisher))
     ]
-    return tuple(structured or persons or _split(marked_byline(page)))[:MAX_AUTHORS]
+    return tuple(structured or persons or _split(marked_byline(page), publisher))[:MAX_AUTHORS]
 
 
 def _is_shown(name: str, page: Page) -> bool:
@@ -71,14 +96,30 @@ def _is_shown(name: str, page: Page) -> bool:
     return name.casefold() in page.short_lines
 
 
-def _split(texts: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(chain.from_iterable(map(split_names, texts))))
+def _split(texts: Iterable[str], publisher: set[str]) -> list[str]:
+    """The single names of all texts; of a publisher with its address ("The Daily, Berlin, Germany") the name."""
+    parts = (text.partition(",")[0] if _is_signed_by(text, publisher) else text for text in texts)
+    whole = ([part] if squeezed(part) in publisher else split_names(part) for part in parts)
+    return list(dict.fromkeys(chain.from_iterable(whole)))
+
+
+def _is_signed_by(text: str, publisher: set[str]) -> bool:
+    name, comma, _ = text.partition(",")
+    return bool(comma) and squeezed(name) in publisher
 
 
 def _structured(page: Page) -> Iterator[str]:
-    for node in chain(values(page.article.get("author")), values(page.article.get("creator"))):
+    """The authors in the page's structured data; organizations only where nobody else is named, on news pages."""
+    nodes = [*values(page.article.get("author")), *values(page.article.get("creator"))]
+    others = [node for node in nodes if not _is_typed_organization(node)]
+    has_person = any(is_person(name) for node in others for name in split_names(_name(node, page) or ""))
+    for node in nodes if is_news(page) and not has_person else others:
         if text := _name(node, page):
             yield text
+
+
+def _is_typed_organization(node: Json) -> bool:
+    return isinstance(node, dict) and any(str(kind).endswith("Organization") for kind in values(node.get("@type")))
 
 
 def _name(node: Json, page: Page) -> str | None:

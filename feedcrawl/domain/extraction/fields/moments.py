@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from feedcrawl.domain.dates import parse_date
 from feedcrawl.domain.extraction.bodies.leads import squeezed
 from feedcrawl.domain.extraction.bodies.weights import names
+from feedcrawl.domain.extraction.fields.seen_dates import SPELT, UPDATED, date_in, is_of_change
 from feedcrawl.domain.extraction.fields.sites import is_news
 from feedcrawl.domain.extraction.kinds import page_kind
 from feedcrawl.domain.extraction.page import text_of
@@ -40,15 +41,6 @@ _MARKED = re.compile(
     r"|timestamp|meta|byline|details|created)(?:[-_]*(?:date|time|on|info|meta|datum|header|outer))*(?![a-z])"
     r"|(?:Date|Time)(?![a-z])",
 )
-_SPELT = re.compile(
-    r"\d{4}-\d\d?-\d\d?(?:[T ]\d\d:\d\d(?::\d\d)?(?:[+-]\d\d:?\d\d|Z)?)?"
-    r"|\d{1,2}[./]\d{1,2}[./](?:\d{4}|\d{2}(?!\d))(?:,?\s+\d{1,2}:\d\d)?"
-    r"|[^\W\d_]{3,}\.?\s+\d{1,2}(?:st|nd|rd|th)?,?\s+\d{4}"
-    r"|\d{1,2}(?:st|nd|rd|th)?\.?\s+(?:de\s+)?[^\W\d_]{3,}\.?,?\s+(?:de\s+)?\d{4}"
-    r"|\d{1,2}\s\|\s\d{1,2}\s\|\s\d{4}"
-    r"|\d{4}\s*[年년]\s*\d{1,2}\s*[月월]\s*\d{1,2}\s*[日일]"
-)
-_RIGHTS = re.compile(r"©|\(c\)|copyright|all rights reserved", re.IGNORECASE)
 _LABELLED = re.compile(
     r"\W*(?:date|datum|published|posted|publié|publicado|pubblicato|veröffentlicht|erschienen|fecha|data|stand)"
     r"(?:\s+(?:on|am|le|el|il|vom))?\s*:?\s+\W*(?:[^\W\d_]+,?\s+)?\d",
@@ -57,10 +49,6 @@ _LABELLED = re.compile(
 _TIMED = re.compile(r"(?:^|\s)\d{1,2}[./]\d{1,2}[./]\d{2,4}\W{1,5}\d{1,2}:\d\d")
 _IN_PATH = re.compile(r"/((?:19|20)\d\d)[/-]?(0[1-9]|1[0-2]|[1-9](?=[/-]))[/-]?(0[1-9]|[12]\d|3[01])(?=[/_.-]|$)")
 _DAY_IN_PATH = re.compile(r"[/~_-](0[1-9]|[12]\d|3[01])-(0[1-9]|1[0-2])-((?:19|20)\d\d)(?=[/_.-]|$)")
-_UPDATED = re.compile(
-    r"updated|modified|reviewed|aktualisier|geändert|mis à jour|actualizado|aggiornat|atualizad|bijgewerkt",
-    re.IGNORECASE,
-)
 _WRITTEN = re.compile(
     r"\b(?:am|on|le|el|il|vom|den|op)\s.{6,45}\b(?:geschrieben|veröffentlicht|verfasst|erstellt|gepostet|published|posted"
     r"|written|publié|publicado|pubblicato)\b"
@@ -71,7 +59,6 @@ _STATED = re.compile(
     r"\"(?:datePublished|publishedAt|published_at|firstPublished(?:At|Date)?|publishDate|publish(?:ed)?_date|pubDate"
     r"|date_published|publicationDate|created_at|date)\\*\"\s*:\s*\\*\"(\d{4}-\d\d-\d\d[^\"\\]{0,20})"
 )
-_SLASHED = re.compile(r"\b(\d\d?)/(\d\d?)/")
 _LD_SCRIPTS, _SCRIPTS = ".//script[@type='application/ld+json']", ".//script"
 _NAMED = re.compile(r"\d{4}-\d\d|[^\W\d_]{3,}")  # in 11.03.17 nobody knows which is the month
 _AWHILE = timedelta(days=1.5)  # zones apart
@@ -79,7 +66,7 @@ _DIGITS = re.compile(r"\d{4}|\d[./]\d")
 _MARGIN, _MAX_DATED, _MAX_SENTENCE = 40, 70, 600
 _ELSEWHERE = frozenset({"nav", "aside", "footer", "figure", "figcaption", "form", "blockquote", "cite"})
 _ELSEWHERE_NAMES = re.compile(
-    r"comment|related|recommend|teaser|sidebar|footer|promo|popular|archive|reference|copyright", re.IGNORECASE
+    r"comment|related|recommend|teaser|sidebar|footer|promo(?!ted)|popular|archive|reference|copyright", re.IGNORECASE
 )
 _MAX_PLACES = 200
 _MAX_TEXT = 120
@@ -126,15 +113,15 @@ def _shown_before(stated: datetime | None, page: Page) -> datetime | None:
         return stated
     lines, at = page.lines, page.headline_at
     near = lines[at + 1 : at + 7] if at is not None else []
-    dates = (_date_in(line, page) for line in near if len(line) <= 30 and not _UPDATED.search(line))
+    dates = (date_in(line, page) for line in near if len(line) <= 30)
     shown = _first(date for date in dates if date and _NAMED.search(date))
     return shown if shown is not None and stated - shown > _AWHILE else stated
 
 
 def find_modified(page: Page, feed: FeedContent | None) -> datetime | None:
-    """The instant of the last change that the publisher states."""
+    """The instant of the last change: as the publisher states it, as the feed does, as readers see it."""
     stated = (text_at(page.article, "dateModified"), *_metas(page, _MODIFIED_METAS))
-    return _first(stated) or (feed.updated if feed else None)
+    return _first(stated) or (feed.updated if feed else None) or _first(_shown_changed(page))
 
 
 def _first(texts: Iterable[str | None]) -> datetime | None:
@@ -153,7 +140,7 @@ def _machine_readable(page: Page) -> Iterator[str | None]:
         yield element.get("datetime") or element.get("content") or _spelt(element, page)
     around = page.around_headline
     for element in (*page.tree.iterfind(".//time[@pubdate]"), *page.tree.iterfind(".//time[@datetime]")):
-        if not _is_elsewhere(element, around):
+        if not _is_elsewhere(element, around) and not is_of_change(element):
             yield element.get("datetime") or _spelt(element, page)
 
 
@@ -164,7 +151,7 @@ def _visible(page: Page) -> Iterator[str | None]:
     )
     around = page.around_headline
     for element in islice(places, _MAX_PLACES):
-        if not _is_elsewhere(element, around):
+        if not _is_elsewhere(element, around) and not is_of_change(element):
             yield _spelt(element, page)
 
 
@@ -173,26 +160,39 @@ def _near_headline(page: Page) -> Iterator[str | None]:
     lines, at = page.lines, page.headline_at
     if at is not None:
         near = (*lines[at : at + 9], *reversed(lines[max(0, at - 4) : at]))
-        yield from (_date_in(line, page) for line in near if len(line) <= _MAX_TEXT / 2 and not _UPDATED.search(line))
+        yield from (date_in(line, page) for line in near if len(line) <= _MAX_TEXT / 2 and not UPDATED.search(line))
 
 
 def _in_lines(page: Page) -> Iterator[str | None]:
     """Dates in lines that have a label, that say when the text was written, or that are little else than a date."""
     dated = (line for line in page.lines if len(line) <= _MAX_SENTENCE and _DIGITS.search(line))
-    lines = [line for line in islice(dated, _MAX_PLACES) if not _UPDATED.search(line)]
+    lines = list(islice(dated, _MAX_PLACES))
     short = [line for line in lines if len(line) <= _MAX_TEXT]
-    yield from (_date_in(line, page) for line in short if _LABELLED.match(line))
-    yield from (_date_in(line, page) for line in lines if _WRITTEN.search(line))
-    yield from (_date_in(line, page) for line in short if _TIMED.search(line))
+    yield from (date_in(line, page) for line in short if _LABELLED.match(line))
+    yield from (date_in(line, page) for line in lines if _WRITTEN.search(line))
+    yield from (date_in(line, page) for line in short if _TIMED.search(line))
     for line in lines:
-        match = _SPELT.search(line)
+        match = SPELT.search(line)
         if match and match.start() < _MARGIN and (len(line) < _MAX_DATED or line.startswith("(")):
-            yield _date_in(line, page)
+            yield date_in(line, page)
 
 
 def _changed(page: Page) -> Iterator[str | None]:
     """The days of the last change that readers see: where no other is stated, the article is as old at least."""
-    yield from (_date_in(line, page) for line in page.lines if len(line) <= _MAX_TEXT and _UPDATED.search(line))
+    lines = (line for line in page.lines if len(line) <= _MAX_TEXT and UPDATED.search(line))
+    yield from (date_in(UPDATED.sub("", line), page) for line in lines)
+    yield from (_machine_date(element) for element in page.tree.iter("time") if is_of_change(element))
+
+
+def _shown_changed(page: Page) -> Iterator[str | None]:
+    """The days of change that readers see in the lines around the headline."""
+    lines, at = page.lines, page.headline_at
+    near = lines[max(0, at - 2) : at + 7] if at is not None else []
+    yield from (date_in(line[label.end() :], page) for line in near if (label := UPDATED.search(line)))
+
+
+def _machine_date(element: HtmlElement) -> str | None:
+    return element.get("datetime") or text_of(element)
 
 
 def _in_scripts(page: Page, scripts: str) -> Iterator[str]:
@@ -218,17 +218,7 @@ def _is_elsewhere(element: HtmlElement, around: set[HtmlElement]) -> bool:
 
 def _spelt(element: HtmlElement, page: Page) -> str | None:
     text = text_of(element) if len(element) < 10 else ""
-    return _date_in(text, page) if len(text) <= _MAX_TEXT and not _UPDATED.search(text) else None
-
-
-def _date_in(text: str, page: Page) -> str | None:
-    """The first date in a text; one with slashes has the day first, unless the page is in English as of America."""
-    match = _SPELT.search(text)
-    if not match or _RIGHTS.search(text):
-        return None
-    date = match[0].replace(" | ", ".")
-    language = (page.tree.get("lang") or "en").lower().replace("_", "-")
-    return date if language in {"en", "en-us"} else _SLASHED.sub(r"\1.\2.", date)
+    return date_in(text, page) if len(text) <= _MAX_TEXT else None
 
 
 def _in_path(url: str) -> Iterator[str]:

@@ -15,25 +15,49 @@ MAX_NAME_LENGTH = 80
 MAX_NAME_WORDS = 6
 _BY = re.compile(
     r"^\W*(?:(?:written|reported|posted|published|story|words|text|article)\s+)?"
-    r"(?:by|von|por|par|di|door|av|af|autor(?:in|en|es)?|authors?|auteurs?|text|autore)\b[:\s]+",
+    r"(?:(?:by)?by|von|vom|por|par|di|door|av|af|autor(?:in|en|es)?|authors?|auteurs?|text|autore)\b[:\s]+",
     re.IGNORECASE,
 )
 _SPLIT = re.compile(
     r"\s*(?:(?:,\s|\s)(?:and|und|y|et|e|&|og|och|en|dan|with|mit)\s|[;|•·]|,\s|\s/\s)\s*",
     re.IGNORECASE,
 )
+_TITLE_BEFORE = re.compile(
+    r"^(?:rechtsanw(?:alt|ältin)|(?:gast)?autor(?:in)?|redakteur(?:in)?|guest (?:author|post)) ", re.IGNORECASE
+)
 _ASIDE = re.compile(r"\s*\([^)]*\)|\s*\[[^\]]*\]|\s(?:기자|記者|记者)$")
 _ADDRESS = re.compile(r"://|www\.|@\w")
 _NO_NAME = re.compile(
-    r"[#%]|^\d|\d{3}|\d[:.]\d|\s\d+$|^\W*$|^(?:foto|photo|bild|image|picture|credit|quelle|source)s?\b|^published\b"
+    r"[#%]|^\w+: "
+    r"|^(?:licensed|certified|registered|(?:co-?)?founder|owner|chief|vice|m\.a\.|b\.a\.) "
+    r"|^\d|\d{3}|\d[:.]\d|\s\d+$|^\W*$|^(?:foto|photo|bild|image|picture|credit|quelle|source)s?\b|^published\b"
     r"|(?:^|\s)(?:by|von|por|par|di|door|av|af)$|^(?:more )?about\b"
     r"|\b(?:gmbh|ag|ltd|llc|inc|corp|pty|s\.?r\.?l|e\.\s?v|co\. kg)\.?$|^[a-z]+(?:\.[a-z]+){2,}$"
     r"|^more\b|\bposts$|^(?:fact|medically|expert)[ -](?:checked|reviewed)"
-    r"|^(?:(?:site|web|wp|super)[ -]?(?:admin(?:istrator)?|user|master|editor)|undefined|wordpress|anonym\w*|anónimo"
+    r"|^(?:(?:site|web|wp|super)[ -]?(?:admin(?:istrator)?|user|master|editor)|\w*admin|undefined"
+    r"|wordpress|anonym\w*|anónimo"
     r"|admin|administrator|editor|redaktion|staff|unknown|null|none|author|authors|contributor|guest|anonymous"
     r"|follow|share|edit|save|reply|login|profile|image|photo|about the author|view profile|see more|more|posted"
     r"|updated|published|comments?(?: now)?|(?:add|leave|post) a comment|follow us|log in|sign (?:in|up)"
     r"|subscribe(?: now)?|read more|e-?mail|print)$",
+    re.IGNORECASE,
+)
+_ORGANIZATION = re.compile(
+    r"\b(?:team|redaktion|redacción|rédaction|editorial|staff|official|association|university|universität|institute?"
+    r"|(?:bundes)?verband|partei|sekretariat|pressestelle|agenc(?:y|ies)|agentur(?:en)?|presse|company|reports|newsroom"
+    r"|department|foundation|society|dentistry|clinic|hospital|magazin(?:e)?|illustrierte|newspaper|media group"
+    r"|(?:community|business) development|marketing|communications|news|times)\b|\.(?:com|org|net|de|at|ch|it|fr)$",
+    re.IGNORECASE,
+)
+_AGENCY_AFTER = re.compile(
+    r"(?<=\w\w)\s*[,/]\s*(?:(?:the )?(?:associated press|press association|reuters|agence france[- ]presse|bloomberg"
+    r"|getty images)"
+    r"|(?-i:AP|AFP|dpa|DPA|APA|EFE|ANSA|Ansa|PA|ATS|Keystone-SDA|SID|sid|epd|KNA|kna|AAP|ANP|NTB|TT|PAP|Belga))\W*$",
+    re.IGNORECASE,
+)
+_DEGREES = re.compile(
+    r"^(?:ph\.?\s?d|m\.?d|d\.?v\.?m|r\.?n|r\.?d\.?n?|m\.?s\.?c?|b\.?s\.?c?|m\.?a|b\.?a|m\.?p\.?h|m\.?b\.?a|d\.?o|esq|jr|sr"
+    r"|cfa|cpa)\.?$|^(?:licensed|certified|registered) |^(?:m|b)\.(?:a|sc)\. ",
     re.IGNORECASE,
 )
 _ROLE = re.compile(
@@ -55,18 +79,28 @@ _PERSON = re.compile(
 
 
 def split_names(text: str) -> Iterator[str]:
-    """The single names in a byline, without what follows them: "By Ann Lee, Editor, and Bo Ek" has two."""
+    """The single names in a byline, without what follows them: "By Ann Lee, Editor, and Bo Ek, Reuters" has two."""
     if _ADDRESS.search(text):
         return
-    for place, part in enumerate(_SPLIT.split(_BY.sub("", fold(text)))):
-        name = _ASIDE.sub("", _BY.sub("", part)).strip(" ,.;:|-–—")
-        if _may_name(name) and not (place and (_ROLE.search(name) or _OFFICE.search(name))):
+    for place, part in enumerate(_SPLIT.split(_AGENCY_AFTER.sub("", _BY.sub("", fold(text))))):
+        name = _TITLE_BEFORE.sub("", _ASIDE.sub("", _BY.sub("", part)).strip(" ,.;:|-–—"))
+        if _may_name(name) and not (place and is_role(name)):
             yield name
 
 
 def is_person(name: str) -> bool:
     """Whether a name is spelt as those of persons are: two to four words with capitals, or syllables."""
     return _PERSON.fullmatch(name) is not None
+
+
+def is_role(text: str) -> bool:
+    """Whether a text that stands beside a name is a role or a degree: "Senior Reporter", "PhD"."""
+    return any(pattern.search(text) for pattern in (_ROLE, _OFFICE, _DEGREES))
+
+
+def is_organization(name: str) -> bool:
+    """Whether a name is that of a team, a company or an office: "Editorial Team", "example.org"."""
+    return _ORGANIZATION.search(name) is not None
 
 
 def is_user_name(name: str) -> bool:

@@ -71,3 +71,26 @@ def test_a_signature_that_readers_see_goes_before_a_name_that_they_do_not():
 def test_a_person_with_a_site_of_the_same_name():
     html = "<meta name=author content='Ann Lee'><meta property=og:site_name content='Ann Lee'><p>" + "text " * 60
     assert find_authors(read_page(html, "https://annlee.example/a"), None) == ("Ann Lee",)
+
+
+@pytest.mark.parametrize(
+    ("author", "names"),
+    [
+        ({"@type": "Organization", "name": "Harbour Trust"}, ()),
+        ([{"@type": "Organization", "name": "Harbour Trust"}, {"@type": "Person", "name": "Ann Lee"}], ("Ann Lee",)),
+        ([{"@type": "Person", "name": "Editorial Team"}, {"@type": "Person", "name": "Ann Lee"}], ("Ann Lee",)),
+        ({"@type": "Person", "name": "Ann Lee, Senior Reporter"}, ("Ann Lee",)),
+        ({"@type": "Person", "name": "wordpressadmin"}, ()),
+    ],
+)
+def test_persons_only_where_no_news_agency_signs(author, names):
+    data = json.dumps({"@type": "BlogPosting", "headline": "x", "author": author})
+    head = f'<script type="application/ld+json">{data}</script>'
+    seen = read_page(f"<html><head>{head}</head><body><p>{'text ' * 60}</p></body></html>", "https://d.example/a")
+    assert find_authors(seen, None) == names
+
+
+def test_a_publisher_with_its_address_is_not_several_names():
+    metas = "<meta property=og:site_name content='The Daily'><meta name=author content='The Daily, Berlin, Germany'>"
+    seen = read_page(f"<html><head>{metas}</head><body><p>{'text ' * 60}</p></body></html>", "https://d.example/a")
+    assert find_authors(seen, None) == ()

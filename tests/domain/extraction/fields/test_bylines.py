@@ -1,6 +1,12 @@
 import pytest
 
-from feedcrawl.domain.extraction.fields.bylines import marked_byline, plain_byline
+from feedcrawl.domain.extraction.fields.bylines import (
+    dated_byline,
+    marked_byline,
+    noted_byline,
+    only_byline,
+    plain_byline,
+)
 from feedcrawl.domain.extraction.page import read_page
 
 
@@ -18,6 +24,11 @@ def page(body):
         ("<div class=author><div class=author-name>Ann Lee</div> writes of ports and ships</div>", ["Ann Lee"]),
         ("<div class='page with-sidebar'><h1>A story</h1><p class=byline>By Ann Lee</p></div>", ["Ann Lee"]),
         ("<div class=sidebar><p class=byline>By Ann Lee</p></div>", []),
+        ("<div class=card><h3><a href=/b>Another story</a></h3><p class=byline>By Ann Lee</p></div>", []),
+        (
+            "<div class=author><span class=name>Ann Lee</span><i>Senior Reporter</i></div>",
+            ["Ann Lee"],
+        ),
         ("<div class=bylines>Von dpa</div>", ["dpa"]),
         ("<div class=author>writes of ports</div>", []),
         ("<p>By Ann Lee</p>", []),
@@ -62,3 +73,62 @@ LINE = "<p>A line.</p>"
 )
 def test_plain_byline(body, names):
     assert plain_byline(page(body)) == names
+
+
+SIGNED_BELOW = f"<h1>A story</h1>{'<p>' + 'text and more ' * 20 + '</p>'}"
+
+
+@pytest.mark.parametrize(
+    ("lines", "names"),
+    [
+        ("<p>Ann Lee</p><p>March 1, 2026</p>", ["Ann Lee"]),
+        ("<p>March 1, 2026 · 4 min read</p><p>Ann Lee</p>", ["Ann Lee"]),
+        ("<p>Ann Lee</p><p>Tech Writer</p>", ["Ann Lee"]),
+        ("<p>Ann Lee</p><p>wrote it</p>", []),
+        ("<p>Ann Lee</p><p>24 May 1941</p>", []),
+        ("<p>Find Care</p><p>March 1, 2026</p><p>to find care is easy</p>", []),
+        ("<p>Editorial Team</p><p>March 1, 2026</p>", []),
+        ("<p>x</p><p>x</p><p>x</p><p>x</p><p>Ann Lee</p><p>March 1, 2026</p>", []),
+    ],
+)
+def test_dated_byline(lines, names):
+    assert dated_byline(page(f"<h1>A story</h1>{lines}")) == names
+
+
+@pytest.mark.parametrize(
+    ("lines", "names"),
+    [
+        ("<p>Ann Lee</p><p>Ann Lee is a writer of stories.</p>", ["Ann Lee"]),
+        ("<p>Ann Lee</p><p>Ann Lee ist Redakteurin.</p>", ["Ann Lee"]),
+        ("<p>Cloud Service</p><p>Cloud Service is a suite of tools.</p>", []),
+        ("<p>Ann Lee</p><p>Ann Lee is a writer.</p><p>Bo Ek</p><p>Bo Ek is an editor.</p>", []),
+    ],
+)
+def test_noted_byline(lines, names):
+    assert noted_byline(page(f"{SIGNED_BELOW}{SIGNED_BELOW}{lines}")) == names
+
+
+def test_a_note_above_the_text_is_on_its_subject():
+    assert noted_byline(page(f"<p>Ann Lee</p><p>Ann Lee is a writer of stories.</p>{SIGNED_BELOW}")) == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "names"),
+    [
+        ("<p>By Ann Lee</p>", ["Ann Lee"]),
+        ("<p>By Ann Lee</p><p>By Bo Ek</p>", []),
+        ("<h1>A story</h1><p>x</p><p>By Ann Lee</p>", []),
+    ],
+)
+def test_only_byline(lines, names):
+    assert only_byline(page(lines)) == names
+
+
+def test_a_reviewer_is_no_author():
+    links = "<a href=/author/ann>Ann Lee</a> Reviewed by <a href=/author/bo>Bo Ek</a>"
+    assert plain_byline(page(f"<h1>A story</h1><p>Written by {links}</p>")) == ["Ann Lee"]
+
+
+def test_no_byline_after_two_paragraphs():
+    prose = "<p>" + "Words of the story. " * 15 + "</p>"
+    assert plain_byline(page(f"<h1>A story</h1>{prose}{prose}<p>By Ann Lee</p>")) == []

@@ -95,3 +95,34 @@ def test_the_order_of_day_and_month_is_that_of_the_page_s_language(language, pub
 def test_the_day_on_which_the_author_of_a_thread_came_is_not_that_of_the_thread():
     html = f"<meta name=date content=2026-03-20><h1>Story</h1><p>4 March 2014</p><p>{'text ' * 60}</p>"
     assert find_published(read_page(html, "https://d.example/threads/story.1/"), None) == day(3, 20)
+
+
+@pytest.mark.parametrize(
+    ("line", "published", "modified"),
+    [
+        ("<p>Updated March 5, 2026 · Published March 1, 2026</p>", day(3, 1), day(3, 5)),
+        ("<p>Published March 1, 2026 | Updated March 5, 2026</p>", day(3, 1), day(3, 5)),
+        ("<p>Aktualisiert am 5. März 2026 · Veröffentlicht am 1. März 2026</p>", day(3, 1), day(3, 5)),
+        ("<p>Stand: 05.03.2026, erstellt am 01.03.2026</p>", day(3, 1), day(3, 5)),
+        ("<p>Actualizado 5 de marzo de 2026 | Publicado 1 de marzo de 2026</p>", day(3, 1), day(3, 5)),
+        ("<p>Publié le 1 mars 2026, mis à jour le 5 mars 2026</p>", day(3, 1), day(3, 5)),
+        (
+            "<p>Updated: <time datetime=2026-03-05>5</time></p><p>Published: <time datetime=2026-03-01>1</time></p>",
+            day(3, 1),
+            None,
+        ),
+        (
+            "<time class=updated datetime=2026-03-05>5</time><time class=published datetime=2026-03-01>1</time>",
+            day(3, 1),
+            None,
+        ),
+        ("<time class='published updated' datetime=2026-03-01>1</time>", day(3, 1), None),
+        ("<time class='entry-date updated' datetime=2026-03-05>March 5, 2026</time>", day(3, 5), None),
+        ("<time itemprop=dateModified datetime=2026-03-05>5</time><p>March 1, 2026</p>", day(3, 1), None),
+        ("<div class='node node--promoted'><time datetime=2026-03-01>1</time></div>", day(3, 1), None),
+    ],
+)
+def test_a_day_of_change_is_not_that_of_publication(line, published, modified):
+    seen = page(body=f"<h1>The story</h1>{line}")
+    assert find_published(seen, None) == published
+    assert find_modified(seen, None) == modified

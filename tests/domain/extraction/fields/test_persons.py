@@ -1,6 +1,12 @@
 import pytest
 
-from feedcrawl.domain.extraction.fields.persons import is_person, is_publisher, is_user_name, split_names
+from feedcrawl.domain.extraction.fields.persons import (
+    is_organization,
+    is_person,
+    is_publisher,
+    is_user_name,
+    split_names,
+)
 
 
 @pytest.mark.parametrize(
@@ -28,6 +34,19 @@ from feedcrawl.domain.extraction.fields.persons import is_person, is_publisher, 
         ("Jun 2 Written By", []),
         ("Example Media GmbH", []),
         ("Super User", []),
+        ("wordpressadmin", []),
+        ("Byby Ann Lee", ["Ann Lee"]),
+        ("Ann Lee, Associated Press", ["Ann Lee"]),
+        ("Von Ann Lee und Bo Ek, dpa", ["Ann Lee", "Bo Ek"]),
+        ("Ann Lee/AFP", ["Ann Lee"]),
+        ("Ann Lee (AP)", ["Ann Lee"]),
+        ("dpa", ["dpa"]),
+        ("Reuters", ["Reuters"]),
+        ("Ann Lee, PhD", ["Ann Lee"]),
+        ("Ann Lee, MS, RD", ["Ann Lee"]),
+        ("Rechtsanwalt Bo Ek", ["Bo Ek"]),
+        ("content: Ann Lee", []),
+        ("Licensed Grader", []),
         ("webmaster", []),
         ("undefined", []),
         ("page.head.extra.author", []),
@@ -99,3 +118,18 @@ def test_is_publisher(name, publisher):
 )
 def test_is_user_name(name, user):
     assert is_user_name(name) is user
+
+
+@pytest.mark.parametrize(
+    ("name", "organization"),
+    [
+        ("The Daily Editorial Team", True),
+        ("Team Daily", True),
+        ("Example University", True),
+        ("example.org", True),
+        ("Ann Lee", False),
+        ("Ann Teamer", False),
+    ],
+)
+def test_is_organization(name, organization):
+    assert is_organization(name) is organization
