@@ -72,4 +72,7 @@ class FeedSettings:
         7.0 * DAY_SEC, "s", "time until the site of a source is searched again where neither feed nor sitemap was found"
     )
     site_depth: int = setting(10, "links", "that `crawl site` follows from the base of a source", also=("max_depth",))
+    site_interval_sec: float = setting(
+        DAY_SEC, "s", "time between two crawls of the listings of a source, unless the source has one of its own"
+    )
     site_max_pages: int = setting(1000, "pages", "listing pages of a source that one `crawl site` follows")

@@ -17,6 +17,7 @@ from feedcrawl.handlers.archive import ArchiveTasks
 from feedcrawl.handlers.article import ArticleTasks
 from feedcrawl.handlers.feed import FeedTasks
 from feedcrawl.handlers.file import FileTasks
+from feedcrawl.handlers.listing import ListingTasks
 from feedcrawl.handlers.site_search import SearchTasks
 from feedcrawl.handlers.sitemap import SitemapTasks
 from feedcrawl.handlers.websub import HubTasks
@@ -123,6 +124,8 @@ class FrontierSpider(Spider):
             "websub": HubTasks(self.crawler),
             "file": FileTasks(self.crawler),
             "site_search": SearchTasks(self.crawler),
+            "site": (listings := ListingTasks(self.crawler)),
+            "listing": listings,
         }
 
     @property

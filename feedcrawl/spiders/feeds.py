@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from scrapy.exceptions import CloseSpider
 
+from feedcrawl.domain.frontier.tasks import LANES, SITE_LANE
 from feedcrawl.handlers import discovery, lists
 from feedcrawl.hints import program
 from feedcrawl.services.subscriptions import finding, registering
@@ -33,6 +34,7 @@ class FeedsSpider(FrontierSpider):
     """
 
     name = "feeds"
+    lanes = (*LANES, SITE_LANE)
 
     def __init__(
         self, feeds: str = "", category: str = "", now: str = "", backfill: str = "", forever: str = "", **kwargs: Any

@@ -1,29 +1,22 @@
-"""`scrapy crawl site`: follows the listing pages of a source and fetches the articles that they list."""
+"""`scrapy crawl site`: crawls the listing pages of a source now, and fetches the articles that they list."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from scrapy import Request, signals
-
-from feedcrawl.domain.sites.links import read_links
-from feedcrawl.domain.urls import same_site
-from feedcrawl.handlers.base import PARSE_WALL_SEC
-from feedcrawl.parsing import Done
-from feedcrawl.services.frontier.requests import request_to_task
+from feedcrawl.domain.frontier.tasks import SITE_KINDS, SITE_LANE
 from feedcrawl.services.sites import crawling, sources
-from feedcrawl.services.sites.crawling import SiteRun
 from feedcrawl.spiders.base import FrontierSpider
-from feedcrawl.store.redis.errors import StoreUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
+    from scrapy import Request
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
 
-    from feedcrawl.domain.frontier.tasks import Task
+    from feedcrawl.domain.frontier.tasks import Lease
     from feedcrawl.domain.sites.sources import Source
+
+ANOTHER_SEC = 60.0
+"""Seconds beyond the linger time for which the listing pages of another source are left to other spiders."""
 
 
 class SiteSpider(FrontierSpider):
@@ -32,9 +25,8 @@ class SiteSpider(FrontierSpider):
     """
 
     name = "site"
-    lanes = ("page",)
+    lanes = ("page", SITE_LANE)
     site: Source
-    run: SiteRun
 
     def __init__(self, source: str = "", url: str = "", depth: str = "", **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -45,60 +37,22 @@ class SiteSpider(FrontierSpider):
         self.depth = int(depth) if depth else None
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler, *args: object, **kwargs: object) -> Self:
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         """The spider with its source; BadSources if the source does not exist."""
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.site = sources.the_source(spider.wired.sources, spider.source, spider.url)
-        if spider.depth is None:
-            spider.depth = spider.wired.config.site_depth
-        crawler.signals.connect(spider.spider_closed, signals.spider_closed)
         return spider
 
     async def begin(self) -> None:
-        """Start at the base of the source, or continue an interrupted run."""
-        wired = self.wired
-        limit = wired.config.site_max_pages
-        self.run = SiteRun(self.site, wired.site_runs, wired.frontier, wired.leases, max_pages=limit)
-        self.run.follow([self._page(self.site.base_url, 0)])
+        """Begin at the base of the source now, or continue an interrupted run."""
+        if not crawling.pages_left(self.wired.frontier, self.site.name):
+            task = crawling.site_task(self.site, is_known=bool(self.source), max_depth=self.depth)
+            self.wired.frontier.push([task], again="operator")
 
-    async def parse_listing(self, response: Response) -> None:
-        """Submit the articles that a page lists, and follow its links to listing pages."""
-        depth = response.meta.get("depth", 0)
-        if not same_site(response.url, self.site.base_url) or "download_stopped" in response.flags:
-            return
-        read = await self.wired.parsers.run(
-            read_links, response.body, url=response.url, source=self.site, wall_sec=PARSE_WALL_SEC
-        )
-        if not isinstance(read, Done):
-            self.logger.warning(
-                "listing_unread", extra={"url": response.url, "reason": read.code, "detail": read.detail}
-            )
-            return
-        found, submissions = read.value, self.wired.submissions
-        wish, known = crawling.wish_of(self.site, response.url, depth), self.wired.sources
-        new = await submissions.submit(crawling.submitted(found.articles, known, wish), self.site.categories)
-        new += await submissions.submit(crawling.submitted(found.external, known, crawling.external(wish)), ())
-        followed = self.run.follow(self._pages(found.listings, depth + 1))
-        self._tell(response.url, depth, new, followed)
-
-    def spider_closed(self, reason: str) -> None:
-        """Mark the run as finished, unless it was interrupted: then the next invocation continues it."""
-        if reason == "finished" and hasattr(self, "run"):
-            try:
-                self.run.end()
-            except StoreUnavailable:
-                self.logger.debug("run_not_ended")  # the run expires by itself
-
-    def _pages(self, urls: Iterable[str], depth: int) -> list[Task]:
-        assert self.depth is not None
-        return [self._page(url, depth) for url in urls] if depth <= self.depth else []
-
-    def _page(self, url: str, depth: int) -> Task:
-        request = Request(url, self.parse_listing, meta={"depth": depth, "html_only": True})
-        return request_to_task(request.to_dict(spider=self), self.name)
-
-    def _tell(self, url: str, depth: int, new: int, followed: int) -> None:
-        assert self.crawler.stats is not None
-        self.crawler.stats.inc_value("feedcrawl/site/pages")
-        self.crawler.stats.inc_value("feedcrawl/site/articles_new", new)
-        self.logger.info("listing_read", extra={"url": url, "depth": depth, "new": new, "followed": followed})
+    def request_for(self, lease: Lease) -> Request | None:
+        """The request of a task; the listing pages of other sources are left to other spiders."""
+        if lease.task.kind in SITE_KINDS and lease.task.source != self.site.name:
+            wait = self.wired.config.linger_sec + ANOTHER_SEC
+            self.leases.give_back(lease, reason="another_source", delay_sec=wait)
+            return None
+        return super().request_for(lease)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import CloseSpider
 
+from feedcrawl.domain.frontier.tasks import LANES, SITE_LANE
 from feedcrawl.handlers import lists
 from feedcrawl.services.sites import watching
 from feedcrawl.services.subscriptions import registering
@@ -26,6 +27,7 @@ class SitemapsSpider(FrontierSpider):
     """
 
     name = "sitemaps"
+    lanes = (*LANES, SITE_LANE)
 
     def __init__(self, sitemaps: str = "", category: str = "", now: str = "", forever: str = "", **kwargs: Any) -> None:
         super().__init__(**kwargs)

@@ -1,5 +1,6 @@
 """`scrapy crawl site` as a user runs it, with and without a file of sources."""
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -53,6 +54,7 @@ def shop(origin: Origin) -> str:
   category: goods
   priority: 9
   delay_sec: 0.2
+  spider_interval_sec: 7200
   min_interval_sec: 1200
   article_url_patterns: '/item/'
   listing_url_patterns: '/list/'
@@ -71,6 +73,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         (world.folder / "sources.yaml").write_text(shop(world.origin))
         world.settings["FEEDCRAWL_SOURCES"] = str(world.folder / "sources.yaml")
         world.crawl("feeds", spider="feeds")
+        world.crawl("again", spider="feeds")
         world.crawl("shop", "source=shop", spider="site")
         yield world
 
@@ -107,9 +110,25 @@ def test_sources_are_subscribed_with_their_settings(story: World) -> None:
     assert min(gaps) >= 0.2
 
 
-def test_what_the_feed_brought_is_not_fetched_again_by_the_site(story: World) -> None:
-    assert sorted(story.paths("feeds", "shop.test")) == ["/feed", "/item/1", "/item/2", "/robots.txt", "/sitemap.xml"]
-    assert sorted(story.paths("shop", "shop.test")) == ["/all", "/item/1/", "/list/2"]
+def test_one_command_polls_and_crawls_and_fetches_each_article_once(story: World) -> None:
+    listings, items = ["/all"], ["/item/1", "/item/1/", "/item/2"]
+    rest = ["/list/2", "/robots.txt", "/sitemap.xml"]
+    assert sorted(story.paths("feeds", "shop.test")) == [*listings, "/feed", *items, *rest]
+    assert sorted(story.paths("shop", "shop.test")) == ["/all", "/list/2"]
+
+
+def test_a_site_is_crawled_again_after_its_interval_and_not_before(story: World) -> None:
+    assert story.paths("again", "shop.test") == []
+    with story.wired() as wired:
+        found = wired.frontier.find("site:shop")
+        assert found is not None
+        due = wired.frontier.due([found[0]])["site:shop"] / 1000
+    assert 7100 < due - time.time() <= 7200
+    assert (found[0].url, found[1].status, found[1].reason) == (
+        story.origin.site("shop.test").url("/all"),
+        "pending",
+        "listing_read",
+    )
 
 
 def test_selectors_and_trailing_slashes_of_the_source_hold(story: World) -> None:

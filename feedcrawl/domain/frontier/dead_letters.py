@@ -22,6 +22,7 @@ _ID: Final[dict[Kind, re.Pattern[str]]] = {
     "page": re.compile(r"page:.+"),
     "archive": re.compile(r"archive:.+"),
     "file": re.compile(r"file:[0-9a-f]{32}"),
+    "listing": re.compile(r"listing:[0-9a-f]{16}"),
 }
 _FRONTIER_REASONS: Final = frozenset({"lease_expired", "callback_failed", "pipeline_failed", "task_unusable"})
 """Reasons with which the frontier itself gives a task up, because the task's worker died or released the task."""

@@ -62,6 +62,8 @@ class Payload(RequestRecord, Evidence, total=False):
     subscription. `leaves`: the callback of a subscription that is ended, `tries`: requests for that end that failed.
     `trace`: passed to the tasks that follow from this task (`domain.frontier.traces`).
 
+    `base`: the base of a site without settings. `max_depth`: links that are followed from the base, if not the setting.
+
     `visited`, `documents`, `new`, `readings` and `gap` are the progress of a walk (`domain.subscriptions.archives`).
     """
 
@@ -84,6 +86,8 @@ class Payload(RequestRecord, Evidence, total=False):
     new: int
     readings: int
     gap: bool
+    base: str
+    max_depth: int
 
 
 class Patch(TypedDict, total=False):

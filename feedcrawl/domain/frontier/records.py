@@ -43,7 +43,7 @@ class DeadLetterRecord(TypedDict):
             ),
         ]
     ]
-    kind: NotRequired[Annotated[Literal["article", "page", "archive", "file"], About("Kind of the task")]]
+    kind: NotRequired[Annotated[Literal["article", "page", "archive", "file", "listing"], About("Kind of the task")]]
     reason: Annotated[str, About("Reason code (http_404, total_timeout, …)")]
     status: NotRequired[Annotated[HttpStatus, About("Last HTTP status")]]
     attempts: NotRequired[Annotated[Count, About("Number of attempts that counted before the last attempt")]]
@@ -121,7 +121,9 @@ class QueueItemRecord(TypedDict):
     reason: NotRequired[Annotated[str, About("Reason code of a dead letter that is put back: its URL is tried again")]]
     uid: NotRequired[Annotated[str, About("Of a dead letter: restored in its task")]]
     kind: NotRequired[
-        Annotated[Literal["article", "page", "archive", "file"], About("Of a dead letter: restored in its task")]
+        Annotated[
+            Literal["article", "page", "archive", "file", "listing"], About("Of a dead letter: restored in its task")
+        ]
     ]
     status: NotRequired[Annotated[HttpStatus, About("Of a dead letter: ignored")]]
     attempts: NotRequired[Annotated[Count, About("Of a dead letter: ignored")]]

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from feedcrawl.domain.frontier.payloads import Payload
 from feedcrawl.domain.json_values import known_fields
 
-Kind = Literal["feed", "sitemap", "article", "archive", "page", "websub", "file", "site_search"]
+Kind = Literal["feed", "sitemap", "article", "archive", "page", "websub", "file", "site_search", "site", "listing"]
 Origin = Literal["feed", "sitemap", "spider", "manual", "queue"]
 Lane = Literal["poll", "page"]
 Again = Literal["", "edited", "retry", "operator", "queue_again", "push", "delivery", "own_outage"]
@@ -20,6 +20,9 @@ fetched.
 LANES: tuple[Lane, ...] = get_args(Lane)
 FILE_LANE = "file"
 """The lane of media files, taken only by workers that store media files."""
+SITE_LANE = "listing"
+"""The lane of listing pages, taken only by the spiders that crawl sites."""
+SITE_KINDS: frozenset[Kind] = frozenset({"site", "listing"})
 POLL_KINDS: frozenset[Kind] = frozenset({"feed", "sitemap", "websub", "site_search"})
 """Kinds that are taken first when several hosts are ready. An archive is not a poll: it waits as articles do."""
 
@@ -109,11 +112,13 @@ def own_lane(spider: str) -> str:
 
 
 def lane_of(task: Task) -> str:
-    """The lane of a task: polls, pages (with articles and archives), media files, or the pages of one spider."""
+    """The lane of a task: polls, pages (with articles and archives), media files, listings, or one spider's pages."""
     if task.kind in POLL_KINDS:
         return "poll"
     if task.kind == "file":
         return FILE_LANE
+    if task.kind in SITE_KINDS:
+        return SITE_LANE
     spider = task.payload.get("spider") if task.kind == "page" else None
     return own_lane(spider) if spider else "page"
 

@@ -55,6 +55,7 @@ class Source:
     min_interval_sec: float | None = None
     max_interval_sec: float | None = None
     sitemap_interval_sec: float | None = None
+    spider_interval_sec: float | None = None
     article_patterns: tuple[str, ...] = ()
     listing_patterns: tuple[str, ...] = ()
     selectors: SourceRules = field(default_factory=SourceRules)
@@ -174,6 +175,8 @@ _FIELDS: Final[dict[str, tuple[str, Callable[[object], object]]]] = {
     "min_interval_sec": ("min_interval_sec", read_seconds),
     "max_interval_sec": ("max_interval_sec", read_seconds),
     "sitemap_interval_sec": ("sitemap_interval_sec", read_seconds),
+    "spider_interval_sec": ("spider_interval_sec", read_seconds),
+    "spider_interval": ("spider_interval_sec", read_seconds),
     "article_url_patterns": ("article_patterns", read_patterns),
     "listing_url_patterns": ("listing_patterns", read_patterns),
     "selectors": ("selectors", selectors),

@@ -16,7 +16,7 @@ from feedcrawl.domain.sites.owners import Sources
 from feedcrawl.domain.sites.source_records import changed, source_record
 from feedcrawl.domain.sites.sources import BadSources, Source, read_source, read_sources
 from feedcrawl.domain.urls import hostname, registered_domain, site_of
-from feedcrawl.services.sites import searching
+from feedcrawl.services.sites import crawling, searching
 from feedcrawl.services.subscriptions import finding
 
 if TYPE_CHECKING:
@@ -76,8 +76,8 @@ class SourceBook:
         return self.known
 
     async def sync(self, stores: Stores) -> None:
-        """Subscribe the feeds and sitemaps of all sources that are new or changed since the last call, and set the
-        delays of their hosts.
+        """Subscribe the feeds and sitemaps of all sources that are new or changed since the last call, schedule the
+        crawls of their listings, and set the delays of their hosts.
 
         In turns with the event loop. A feed that a source no longer names stays subscribed until an operator
         unsubscribes it.
@@ -88,6 +88,8 @@ class SourceBook:
         for source in new.values():
             if source.polls:
                 _subscribe(source, stores)
+            if source.crawls:
+                crawling.schedule(source, stores.frontier)
             await asyncio.sleep(0)
         self._synced = sources
 

@@ -118,6 +118,7 @@ def test_a_source_without_addresses_is_searched_once(stores: Any) -> None:
     bare = Source("bare", "http://bare.test/", ingestion_mode="both")
     for _ in range(2):
         sync(stores, bare)
+    assert stores.frontier.counts()["pending:site"] == 1
     (lease,) = stores.frontier.take(9, lanes=["poll"]).leases
     assert (lease.task.kind, lease.task.url, lease.task.source) == ("site_search", bare.base_url, "bare")
     feeds, sitemaps = ["http://bare.test/feed"], ["http://bare.test/s.xml"]

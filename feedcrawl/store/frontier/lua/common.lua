@@ -2,7 +2,7 @@
 -- its `main(now)`, which run.lua calls (store/frontier/queue.py). KEYS[1] is the shard's prefix, ARGV[1] the clock ('' =
 -- TIME). One script touches one shard's keys only, so that a cluster can spread shards (docs/decisions/0002-frontier.md).
 local P = KEYS[1]
-local LANES = {'poll', 'page'} -- and `file` for media files, `page:<spider>` for pages that only one spider can read
+local LANES = {'poll', 'page'} -- and `file`, `listing`, and `page:<spider>` for pages that only one spider can read
 local HOUR = 3600000
 
 -- The time in milliseconds, which never runs backwards: if the server's clock is set back, the difference is added from
@@ -21,7 +21,7 @@ local function clock()
   return now
 end
 
-local POLLS = {feed = true, sitemap = true, websub = true, site_search = true}
+local POLLS = {feed = true, sitemap = true, websub = true, site_search = true, site = true}
 
 local function lane_of(task) return task.lane or (POLLS[task.kind] and 'poll' or 'page') end
 

@@ -74,7 +74,7 @@ local function allowed(paced) return paced.state == 'closed' and paced.concurren
 
 local function is_open(paced, now) return paced.busy < allowed(paced) and paced.next_at <= now end
 
-local function is_own(name) return name == 'file' or string.sub(name, 1, 5) == 'page:' end
+local function is_own(name) return name == 'file' or name == 'listing' or string.sub(name, 1, 5) == 'page:' end
 
 -- All lanes in which a host or domain has a place or may get one; only those with `own` have lanes besides the common two.
 local function lanes_of(places, more, own)
