@@ -51,8 +51,8 @@ class HopElsewhere(IgnoreRequest):
 
     reason = "redirected"
 
-    def __init__(self, hop: Hop, chain: tuple[str, ...]) -> None:
-        super().__init__(f"{self.reason}: to {hop.url}")
+    def __init__(self, hop: Hop, chain: tuple[str, ...], note: str = "") -> None:
+        super().__init__(f"{self.reason}: to {hop.url}{note}")
         self.hop = hop
         self.chain = chain
 

@@ -287,7 +287,7 @@ class RobotsGate:
             if response.status not in REDIRECTS:
                 return response
             where = response.headers.get("Location")
-            hop = next_hop(url, response.status, where, chain, limit=self._config.max_redirects)
+            hop = next_hop((*chain, url), response.status, where, limit=self._config.max_redirects)
             if isinstance(hop, Refused):
                 raise RedirectRefused(hop.reason, f"{hop.detail or len(chain) + 1} at {url}")
             chain, url = (*chain, url), hop.url

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from http.cookiejar import DefaultCookiePolicy
 from typing import TYPE_CHECKING
+
+from scrapy.http.cookies import CookieJar
 
 from feedcrawl.domain.http.redirects import REDIRECTS, Refused, next_hop
 from feedcrawl.exceptions import HopElsewhere, RedirectRefused
@@ -22,6 +25,9 @@ __all__ = ["HopElsewhere", "RedirectMiddleware", "RedirectRefused"]
 # Standard 4.4 drops only Authorization; lists of headers to drop led to CVE-2024-3574 and similar faults).
 SAFE_HEADERS = ("User-Agent", "Accept", "Accept-Language", "Accept-Encoding")
 
+JAR, ADDED = "redirect_cookies", "redirect_cookies_sent"
+"""Keys of `meta`: the cookies of a chain of redirects, and whether the Cookie header was made from them."""
+
 
 class RedirectMiddleware:
     """Turns a redirect response into the request for its target.
@@ -29,7 +35,8 @@ class RedirectMiddleware:
     A request without a lease (shell, robots.txt, probes) is followed at once. A request with `meta["lease"]` is
     followed under the same lease if the target is on the same host; otherwise HopElsewhere is raised.
     `meta["redirect_urls"]` and `meta["redirect_statuses"]` list the hops so far. Bodies of redirects are neither
-    decoded nor parsed.
+    decoded nor parsed. Cookies that the redirects of a chain set are sent to the hosts that they are for, within this
+    chain only: a page behind a redirect that tests for cookies is reached, and no session outlives it.
 
     Scrapy's ways to receive a redirect as a response work: `dont_redirect`, `handle_httpstatus_all`,
     `handle_httpstatus_list`.
@@ -47,13 +54,47 @@ class RedirectMiddleware:
         """The response unless it redirects, else the next request; raises RedirectRefused or HopElsewhere."""
         if response.status not in REDIRECTS or request.method not in {"GET", "HEAD"} or _is_wanted(request, response):
             return response
-        chain = tuple(request.meta.get("redirect_urls", ()))
-        hop = next_hop(request.url, response.status, response.headers.get("Location"), chain, limit=self._limit)
+        chain = (*request.meta.get("redirect_urls", ()), request.url)
+        jar = _jar_of(request, response)
+        before = _held(jar)
+        if jar is not None:
+            jar.extract_cookies(response, request)
+        fresh = _held(jar) != before
+        hop = next_hop(chain, response.status, response.headers.get("Location"), limit=self._limit, fresh=fresh)
         if isinstance(hop, Refused):
-            raise RedirectRefused(hop.reason, f"{hop.detail or len(chain) + 1} at {request.url}")
+            raise RedirectRefused(hop.reason, f"{hop.detail or len(chain)} at {request.url}{_wants_cookies(jar)}")
         if "lease" in request.meta and not hop.same_host:
-            raise HopElsewhere(hop, (*chain, request.url))
-        return _followed(request, response.status, hop)
+            raise HopElsewhere(hop, chain, _wants_cookies(jar))
+        followed = _followed(request, response.status, hop)
+        return followed if jar is None else _with_cookies(followed, jar)
+
+
+def _jar_of(request: Request, response: Response) -> CookieJar | None:
+    """The cookies of this chain of redirects; None if it has set none."""
+    jar: CookieJar | None = request.meta.get(JAR)
+    if jar is not None or "Set-Cookie" not in response.headers:
+        return jar
+    # A cookie without a Domain is for its host alone (RFC 6265 section 5.3).
+    return CookieJar(DefaultCookiePolicy(strict_ns_domain=DefaultCookiePolicy.DomainStrictNonDomain))
+
+
+def _held(jar: CookieJar | None) -> set[tuple[str, str, str, str | None]]:
+    return {(each.domain, each.path, each.name, each.value) for each in jar or ()}
+
+
+def _with_cookies(request: Request, jar: CookieJar) -> Request:
+    """The next request with the cookies of the chain, unless it has a Cookie header of its own."""
+    if request.meta.pop(ADDED, False):
+        request.headers.pop("Cookie", None)
+    if "Cookie" not in request.headers:
+        jar.add_cookie_header(request)
+        request.meta[ADDED] = "Cookie" in request.headers
+    request.meta[JAR] = jar
+    return request
+
+
+def _wants_cookies(jar: CookieJar | None) -> str:
+    return "" if jar is None else "; it sets cookies, which are kept for one host and one chain of redirects only"
 
 
 def _is_wanted(request: Request, response: Response) -> bool:

@@ -131,3 +131,66 @@ def test_kept_where_the_request_wants_it(meta: dict[str, Any]) -> None:
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
 def test_only_safe_methods_are_followed(method: str) -> None:
     assert answered(Request("http://a.org/x", method=method), "/y").status == 302
+
+
+def cooked(request: Request, location: str, *cookies: str) -> Any:
+    headers = {"Location": location, "Set-Cookie": list(cookies)}
+    middleware = RedirectMiddleware.from_crawler(get_crawler())
+    return middleware.process_response(request, Response(request.url, status=302, headers=headers))
+
+
+def cookie_of(request: Request) -> str | None:
+    sent = request.headers.get("Cookie")
+    return sent.decode() if sent else None
+
+
+def test_cookies_are_kept_for_one_chain() -> None:
+    first = cooked(Request("http://a.org/x"), "/x", "seen=1; Path=/")
+    assert (first.url, cookie_of(first)) == ("http://a.org/x", "seen=1")
+    second = cooked(first, "/y", "more=2; Path=/")
+    assert set((cookie_of(second) or "").split("; ")) == {"seen=1", "more=2"}
+    assert cookie_of(answered(second, "/z")) == cookie_of(second)
+    assert cookie_of(answered(Request("http://a.org/x"), "/y")) is None
+
+
+@pytest.mark.parametrize(
+    ("location", "cookie", "sent"),
+    [
+        ("http://a.org/y", "a=1", "a=1"),
+        ("http://www.a.org/y", "a=1; Domain=a.org", "a=1"),
+        ("http://www.a.org/y", "a=1", None),
+        ("http://b.org/y", "a=1; Domain=a.org", None),
+        ("http://b.org/y", "a=1; Domain=b.org", None),
+        ("http://a.org/y", "a=1; Path=/other", None),
+        ("http://a.org/y", "a=1; Max-Age=0", None),
+        ("http://a.org/y", "a=1; Secure", None),
+        ("https://a.org/y", "a=1; Secure", "a=1"),
+    ],
+)
+def test_cookies_go_where_they_are_for(location: str, cookie: str, sent: str | None) -> None:
+    assert cookie_of(cooked(Request("http://a.org/x"), location, cookie)) == sent
+
+
+def test_a_cookie_of_the_operator_stays_as_it_is() -> None:
+    followed = cooked(Request("http://a.org/x", headers={"Cookie": "own=1"}), "/y", "a=1")
+    assert cookie_of(followed) == "own=1"
+    assert cookie_of(cooked(followed, "http://b.org/", "a=1")) is None
+
+
+def test_a_loop_that_wants_cookies_says_so() -> None:
+    with pytest.raises(RedirectRefused) as caught:
+        cooked(Request("http://a.org/x"), "/x", "a=1; Domain=b.org")
+    assert caught.value.reason == "redirect_loop"
+    assert "it sets cookies" in caught.value.detail
+    request = Request("http://a.org/x")
+    for number in range(5):
+        request = cooked(request, "/x", f"a={number}")
+    with pytest.raises(RedirectRefused) as caught:
+        cooked(request, "/x", "a=9")
+    assert caught.value.reason == "too_many_redirects"
+    plain = answered(Request("http://a.org/x"), "/y")
+    with pytest.raises(RedirectRefused) as caught:
+        answered(plain, "/x")
+    assert "cookies" not in caught.value.detail
+    with pytest.raises(HopElsewhere, match="it sets cookies"):
+        cooked(Request("http://a.org/x", meta={"lease": 1}), "http://b.org/", "a=1")

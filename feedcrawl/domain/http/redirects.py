@@ -41,8 +41,13 @@ class Refused:
     detail: str = ""
 
 
-def next_hop(url: str, status: int, location: bytes | None, chain: Sequence[str], *, limit: int = 5) -> Hop | Refused:
-    """The next request after a redirect of `url`. `chain` has the URLs requested before `url`, the first one first.
+def next_hop(
+    chain: Sequence[str], status: int, location: bytes | None, *, limit: int = 5, fresh: bool = False
+) -> Hop | Refused:
+    """The next request after a redirect. `chain` has the URLs requested so far, the redirecting URL last.
+
+    `fresh`: True if the redirect has set a cookie that the next request sends: a URL that was requested without the
+    cookie may be requested again.
 
     A redirect from https to http is never followed as it is, since anyone on the path could forge a response over http.
     To another origin it is refused. Within an origin its cause is mostly a server behind a TLS proxy that does not know
@@ -50,12 +55,12 @@ def next_hop(url: str, status: int, location: bytes | None, chain: Sequence[str]
     instead, as a browser does under HSTS (RFC 6797 section 8.3). If the https target was requested before, the server
     insists on http, and the redirect is refused.
     """
-    location_text = header_url(location or b"")
+    url, location_text = chain[-1], header_url(location or b"")
     if not location_text:
         return Refused("bad_redirect", "no_location")
     try:
         target = urls.resolve(location_text, url)
-        seen = {urls.resolve(earlier) for earlier in (*chain, url)}
+        seen = set() if fresh else {urls.resolve(earlier) for earlier in chain}
         downgrade = url.startswith("https:") and target.startswith("http:")
         if downgrade:
             target = "https" + target.removeprefix("http")
@@ -71,7 +76,7 @@ def next_hop(url: str, status: int, location: bytes | None, chain: Sequence[str]
         return Refused("bad_redirect", "downgrade")
     if target in seen:
         return Refused("redirect_loop")
-    return hop if len(chain) < limit else Refused("too_many_redirects")
+    return hop if len(chain) <= limit else Refused("too_many_redirects")
 
 
 def header_url(value: bytes) -> str:

@@ -19,7 +19,8 @@ _OF_ONE_FETCH = frozenset(
     (
         *("lease", "outcome", "signal", "retry_after_sec", "probed", "raw_ref", "fetch_id"),
         *("outgoing", "bindaddress", "route_of", "over_limit", "wire_bytes", "http_status"),
-        *("redirect_urls", "redirect_statuses", "download_slot", "download_latency"),
+        *("redirect_urls", "redirect_statuses", "redirect_cookies", "redirect_cookies_sent"),
+        *("download_slot", "download_latency"),
     )
 )
 """Keys that a fetch leaves in `meta`; spiders copy them (`meta=response.meta`), though they do not apply to the

@@ -29,7 +29,7 @@ from feedcrawl.domain.http.redirects import Hop, Refused, next_hop
     ],
 )
 def test_targets(url: str, location: bytes, target: str) -> None:
-    hop = next_hop(url, 302, location, ())
+    hop = next_hop([url], 302, location)
     assert isinstance(hop, Hop)
     assert hop.url == target
 
@@ -61,12 +61,12 @@ def test_targets(url: str, location: bytes, target: str) -> None:
     ],
 )
 def test_bad_locations(location: bytes | None, detail: str) -> None:
-    assert next_hop("http://a.org/x", 301, location, ()) == Refused("bad_redirect", detail)
+    assert next_hop(["http://a.org/x"], 301, location) == Refused("bad_redirect", detail)
 
 
 @pytest.mark.parametrize(("status", "permanent"), [(301, True), (302, False), (303, False), (307, False), (308, True)])
 def test_permanence(status: int, permanent: bool) -> None:
-    hop = next_hop("http://a.org/x", status, b"/y", ())
+    hop = next_hop(["http://a.org/x"], status, b"/y")
     assert isinstance(hop, Hop)
     assert hop.permanent == permanent
 
@@ -85,7 +85,7 @@ def test_permanence(status: int, permanent: bool) -> None:
     ],
 )
 def test_where_it_leads(url: str, location: bytes, same_host: bool, same_origin: bool) -> None:
-    hop = next_hop(url, 301, location, ())
+    hop = next_hop([url], 301, location)
     assert isinstance(hop, Hop)
     assert (hop.same_host, hop.same_origin) == (same_host, same_origin)
 
@@ -106,7 +106,7 @@ def test_where_it_leads(url: str, location: bytes, same_host: bool, same_origin:
     ],
 )
 def test_downgrades(location: bytes, expected: str | None) -> None:
-    hop = next_hop("https://a.org/x", 301, location, ("https://a.org/first",))
+    hop = next_hop(["https://a.org/first", "https://a.org/x"], 301, location)
     if expected is None:
         assert hop == Refused("bad_redirect", "downgrade")
     else:
@@ -115,27 +115,26 @@ def test_downgrades(location: bytes, expected: str | None) -> None:
 
 
 def test_a_downgrade_keeps_an_odd_port_that_spoke_tls() -> None:
-    hop = next_hop("https://a.org:8443/x", 301, b"http://a.org:8443/x/", ())
+    hop = next_hop(["https://a.org:8443/x"], 301, b"http://a.org:8443/x/")
     assert isinstance(hop, Hop)
     assert hop.url == "https://a.org:8443/x/"
 
 
 @pytest.mark.parametrize("location", [b"/x", b"", b"#top", b"/first", b"http://a.org:80/first#a", b"/second"])
 def test_loops(location: bytes) -> None:
-    chain = ("http://a.org/first", "http://a.org/second#b")
+    chain = ("http://a.org/first", "http://a.org/second#b", "http://a.org/x")
     expected = Refused("redirect_loop") if location else Refused("bad_redirect", "no_location")
-    assert next_hop("http://a.org/x", 302, location, chain) == expected
+    assert next_hop(chain, 302, location) == expected
 
 
 def follow(hops: int, limit: int) -> Hop | Refused:
     """The last of so many hops, each to a new path."""
-    chain: tuple[str, ...] = ()
-    url = "http://a.org/0"
+    chain: tuple[str, ...] = ("http://a.org/0",)
     for number in range(1, hops + 1):
-        hop = next_hop(url, 302, b"/%d" % number, chain, limit=limit)
+        hop = next_hop(chain, 302, b"/%d" % number, limit=limit)
         if isinstance(hop, Refused):
             return hop
-        chain, url = (*chain, url), hop.url
+        chain = (*chain, hop.url)
     return hop
 
 
@@ -151,9 +150,18 @@ def test_beyond_the_limit(hops: int, limit: int) -> None:
 
 @given(st.binary(max_size=60), st.sampled_from([b"", b"/", b"http://", b"//"]))
 def test_whatever_a_server_sends_is_followed_over_http_or_refused(location: bytes, start: bytes) -> None:
-    hop = next_hop("https://a.org/x", 302, start + location, ("https://a.org/",))
+    hop = next_hop(["https://a.org/", "https://a.org/x"], 302, start + location)
     if isinstance(hop, Hop):
         assert hop.url.startswith("https://")
         assert hop.url.isascii()
         assert "#" not in hop.url
         assert not set("\r\n\0 \\") & set(hop.url.partition("?")[0])
+
+
+def test_a_new_cookie_makes_a_known_url_another_request() -> None:
+    chain = ("http://a.org/x", "http://a.org/login")
+    assert next_hop(chain, 302, b"/x") == Refused("redirect_loop")
+    hop = next_hop(chain, 302, b"/x", fresh=True)
+    assert isinstance(hop, Hop)
+    assert hop.url == "http://a.org/x"
+    assert next_hop(["http://a.org/x"] * 6, 302, b"/x", fresh=True) == Refused("too_many_redirects")
