@@ -93,6 +93,17 @@ def test_without_a_change_nothing_differs_and_nothing_is_asked(crawled: World) -
     assert len(crawled.origin.ledger.requests) == before
 
 
+def test_an_article_that_two_feeds_name_stays_as_it_is(tmp_path: Path) -> None:
+    with world_in(tmp_path) as world:
+        site = world.origin.site("www.paper.test")
+        site.serve("/told", good_page("told"))
+        lists = [entry(site, "told", summary="", hour=hour) for hour in (0, 1)]
+        urls = [site.serve(f"/feed{number}", feed([each])) for number, each in enumerate(lists)]
+        world.crawl("first", world.feeds_file("".join(f"{url} news\n" for url in urls)))
+        *pages, counts = said(replay(world, "--json", rules=False))
+        assert counts == {"same": 1}, pages
+
+
 def test_rules_change_what_they_name_and_two_replays_are_equal_to_the_byte(crawled: World) -> None:
     first, again = replay(crawled, "--json"), replay(crawled, "--json")
     assert first.out == again.out

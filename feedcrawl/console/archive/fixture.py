@@ -18,7 +18,7 @@ from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.urls import resolve
 from feedcrawl.services.archive import capture, fixtures
 from feedcrawl.services.archive.fixtures import Page
-from feedcrawl.services.archive.replay import said_of
+from feedcrawl.services.archive.replay import entries_of, said_by
 from feedcrawl.store.disk.ndjson import NdjsonFile
 
 if TYPE_CHECKING:
@@ -94,8 +94,8 @@ def archived(config: Config, wanted: str) -> Page | None:
         if ref is None or ref.uid is None:
             return None
         document = capture.document(store, ref, limit_bytes=config.max_article_bytes)
-    said = said_of(NdjsonFile(config.data_dir / "entries"), ref.fetched_at.date(), {ref.uid})
-    return fixtures.page_of(document, fixtures.feed_of(said.get(ref.uid, {})))
+    entries = entries_of(NdjsonFile(config.data_dir / "entries"), ref.fetched_at.date(), {ref.uid}).get(ref.uid, [])
+    return fixtures.page_of(document, fixtures.feed_of(said_by(entries, None, ref.fetched_at)))
 
 
 def save(page: Page, directory: Path) -> int:

@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.articles.replays import Replayed, Wanted, differences, outcome, outline, version
-from feedcrawl.domain.dates import rfc3339
+from feedcrawl.domain.dates import moment, rfc3339
 from feedcrawl.domain.extraction import PageReading, read_article
 from feedcrawl.domain.frontier.tasks import History, Lease, Task
 from feedcrawl.domain.http.codings import Undecodable
@@ -127,11 +127,12 @@ class Replay:
         lines, current = self._lines(found)
         for day in sorted({ref.fetched_at.date() for ref in found}):
             of_day = [ref for ref in found if ref.fetched_at.date() == day]
-            entries = said_of(self._stores.entry_lines, day, {ref.uid for ref in of_day if ref.uid})
+            entries = entries_of(self._stores.entry_lines, day, {ref.uid for ref in of_day if ref.uid})
             for ref in of_day:
-                said, line = entries.get(ref.uid or "", {}), lines.get(ref.fetch_id)
-                capture = self._capture(ref, line, said)
-                if feed_id is not None and feed_id not in (said.get("feed_id"), (line or {}).get("feed_id")):
+                named_by, line = entries.get(ref.uid or "", []), lines.get(ref.fetch_id)
+                capture = self._capture(ref, line, named_by)
+                feeds = {entry["feed_id"] for entry in named_by} | {(line or {}).get("feed_id")}
+                if feed_id is not None and feed_id not in feeds:
                     continue
                 if line is not None and current[line["uid"]] != ref.fetch_id:
                     capture = _skipped(ref, "superseded")
@@ -153,7 +154,7 @@ class Replay:
                     current[uid] = fetch_id
         return lines, current
 
-    def _capture(self, ref: RawRef, line: ArticleFields | None, said: Payload) -> _Capture | Replayed:
+    def _capture(self, ref: RawRef, line: ArticleFields | None, entries: Sequence[EntryRecord]) -> _Capture | Replayed:
         assert ref.uid is not None
         uid = line["uid"] if line else self._stores.articles.winner_of(ref.uid) or ref.uid
         stored = self._stores.articles.record(uid)
@@ -164,7 +165,9 @@ class Replay:
         if before is not None and before.get("rendered"):
             return _skipped(ref, "rendered")
         task, history = known or (None, History(status=""))
-        return _Capture(ref, before, said, task, history.status in ("pending", "fetching"))
+        return _Capture(
+            ref, before, said_by(entries, before, ref.fetched_at), task, history.status in ("pending", "fetching")
+        )
 
     # --- one capture ---
 
@@ -288,10 +291,26 @@ def _why(before: ArticleFields | None, article: Article, found: Outcome) -> str:
     return f"was {before['failure']}" if found == "gained" and before is not None else ""
 
 
-def said_of(entries: NdjsonFile[EntryRecord], day: date, uids: set[str]) -> dict[str, Payload]:
-    """The content of the entries of these articles, by uid, from the lines of a day and of the day before."""
-    lines = (line for each in (day - timedelta(1), day) for line in entries.read(each))
-    return {uid: evidence(line) for line in lines if (uid := line.get("article_uid")) and uid in uids}
+def entries_of(entries: NdjsonFile[EntryRecord], day: date, uids: set[str]) -> dict[str, list[EntryRecord]]:
+    """The entries that name these articles, by uid, in the order of the lines of the day before and of the day."""
+    found: dict[str, list[EntryRecord]] = {}
+    for line in (line for each in (day - timedelta(1), day) for line in entries.read(each)):
+        if (uid := line.get("article_uid")) and uid in uids:
+            found.setdefault(uid, []).append(line)
+    return found
+
+
+def said_by(entries: Sequence[EntryRecord], before: ArticleFields | None, fetched_at: datetime) -> Payload:
+    """The evidence that a crawl had for an article, if several feeds name its URL: that of its own entry.
+
+    `before`: the stored article, which names its feed and entry; None or without a feed: the last entry counts.
+    Of several versions of the entry, the last that was seen before the page was fetched counts.
+    """
+    feed_id, entry_uid = (before or {}).get("feed_id"), (before or {}).get("entry_uid")
+    own = [e for e in entries if feed_id is None or (e["feed_id"], e["entry_uid"]) == (feed_id, entry_uid)]
+    seen = [entry for entry in own if (at := moment(entry["last_seen"])) and at <= fetched_at]
+    chosen = seen[-1:] or own[:1]
+    return evidence(chosen[0]) if chosen else {}
 
 
 def _newest(refs: Iterator[RawRef], wanted: Wanted) -> list[RawRef]:
