@@ -12,7 +12,7 @@ from scrapy import Request
 
 from feedcrawl.crawl.failures import sentence
 from feedcrawl.domain.subscriptions.archives import walk_from
-from feedcrawl.handlers.base import NOT_REDIRECTS, Answers
+from feedcrawl.handlers.base import Answers, limits
 from feedcrawl.items import FeedPoll
 from feedcrawl.parsing import Done
 from feedcrawl.services.subscriptions import backfill
@@ -42,22 +42,15 @@ class ArchiveTasks(Answers):
 
     def request(self, lease: Lease) -> Request | None:
         """The request of one document."""
-        feed = self._feeds.get(backfill.feed_id_of(lease))
-        if feed is None:  # unsubscribed while the task was in progress
-            self.leases.done(lease, status="dead", reason="unsubscribed")
-            return None
-        if feed.subscription.paused:
-            self.put_off(lease)
+        feed = self.polled(lease, self._feeds.get(backfill.feed_id_of(lease)))
+        if feed is None:
             return None
         config = self.wired.config
         meta = {
             "feed": feed,
             "raw": {"feed_id": feed.id},
             "dont_obey_robotstxt": True,  # an archive is part of a subscribed feed
-            "download_timeout": config.fetch_timeout_sec,
-            "download_maxsize": config.max_feed_bytes,
-            "handle_httpstatus_list": NOT_REDIRECTS,
-            "started": time.monotonic(),
+            **limits(config.fetch_timeout_sec, config.max_feed_bytes),
         }
         url = lease.task.url
         headers = self.feed_headers(lease, feed, self._accesses.get(feed.id), meta)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import time
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from feedcrawl import wiring
@@ -29,9 +31,8 @@ if TYPE_CHECKING:
     from feedcrawl.domain.frontier.tasks import Lease
     from feedcrawl.domain.subscriptions.access import Access
     from feedcrawl.domain.subscriptions.records import Feed
-    from feedcrawl.items import FeedPoll
+    from feedcrawl.items import FeedPoll, Poll
     from feedcrawl.parsing import Done
-    from feedcrawl.services.sites.sitemaps import SitemapPoll
     from feedcrawl.store.frontier.interface import Returned
 
 T = TypeVar("T")
@@ -106,9 +107,17 @@ class Answers:
         redact = self.wired.config.redact_emails
         return How(known=known, redact_emails=redact, keep_rules=own.keep_rules, drop_rules=own.drop_rules)
 
-    def put_off(self, lease: Lease) -> None:
-        """End the task of a paused feed without a request; resuming the feed makes the task due."""
-        self.leases.done(lease, status="pending", reason="paused", delay_sec=PAUSE_SEC)
+    def polled(self, lease: Lease, feed: Feed | None) -> Feed | None:
+        """The feed, if it is to be requested. The task of a feed that was unsubscribed meanwhile ends; that of a paused
+        feed is put off, until resuming the feed makes it due.
+        """
+        if feed is None:
+            self.leases.done(lease, status="dead", reason="unsubscribed")
+        elif feed.subscription.paused:
+            self.leases.done(lease, status="pending", reason="paused", delay_sec=PAUSE_SEC)
+        else:
+            return feed
+        return None
 
     def settled(self, failure: Failure) -> tuple[Request, Outcome] | None:
         """The failed request and its outcome; None if the task was redirected or given back, and nothing is left to do.
@@ -202,7 +211,22 @@ def result_of(outcome: Outcome) -> str:
     return outcome.kind if outcome.kind in ("fetched", "not_modified") else outcome.reason
 
 
-def note_headers(poll: FeedPoll | SitemapPoll, response: Response) -> None:
+def limits(timeout_sec: float, max_bytes: int) -> dict[str, object]:
+    """The part of a poll's `meta` that bounds the request, with the time at which it begins."""
+    return {
+        "download_timeout": timeout_sec,
+        "download_maxsize": max_bytes,
+        "handle_httpstatus_list": NOT_REDIRECTS,
+        "started": time.monotonic(),
+    }
+
+
+def note_body(poll: Poll, body: bytes) -> None:
+    """Set the size and the SHA-256 of the body."""
+    poll.body_bytes, poll.body_hash = len(body), hashlib.sha256(body).hexdigest()
+
+
+def note_headers(poll: Poll, response: Response) -> None:
     """Copy the headers that govern later polls: how long the response is fresh, its validators, and Retry-After."""
     said = ((name.decode("latin-1"), values) for name, values in response.headers.items())
     poll.max_age_sec = max_age_sec({name: values[-1].decode("latin-1") for name, values in said if values})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
@@ -16,11 +15,12 @@ from feedcrawl.domain.push import protocol, rsscloud
 from feedcrawl.domain.subscriptions.access import login_wanted
 from feedcrawl.handlers import discovery
 from feedcrawl.handlers.base import (
-    NOT_REDIRECTS,
     UNAUTHORIZED,
     Answers,
     auth_scheme,
     lasts,
+    limits,
+    note_body,
     note_headers,
     result_of,
     tolerated,
@@ -66,12 +66,8 @@ class FeedTasks(Answers):
 
     def request(self, lease: Lease) -> Request | None:
         """The conditional request of a poll; None if a delivery that brought the task has been read already."""
-        feed = self._feeds.get(lease.id.removeprefix("feed:"))
-        if feed is None:  # unsubscribed while the task was in progress
-            self.leases.done(lease, status="dead", reason="unsubscribed")
-            return None
-        if feed.subscription.paused:
-            self.put_off(lease)
+        feed = self.polled(lease, self._feeds.get(lease.id.removeprefix("feed:")))
+        if feed is None:
             return None
         config, payload, pushed = self.wired.config, lease.task.payload, self._pushes.get(feed.id)
         if pushed is not None and pushed.delivery is not None and lease.task.url == feed.subscription.url:
@@ -89,10 +85,7 @@ class FeedTasks(Answers):
             "raw": {"feed_id": feed.id, "previous": feed.polls.raw},
             # An operator named the subscribed URL, while a guessed address is ours; robots.txt governs crawling only.
             "dont_obey_robotstxt": not (feed.is_guess or "search" in payload),
-            "download_timeout": config.fetch_timeout_sec,
-            "download_maxsize": config.max_feed_bytes,
-            "handle_httpstatus_list": NOT_REDIRECTS,
-            "started": time.monotonic(),
+            **limits(config.fetch_timeout_sec, config.max_feed_bytes),
             "push": pushed.push if pushed is not None else None,
         }
         url = lease.task.url
@@ -127,8 +120,7 @@ class FeedTasks(Answers):
         if poll.result == "not_modified" and self._asks_whole(request, poll):
             return
         if poll.result == "fetched":
-            poll.body_bytes = len(response.body)
-            poll.body_hash = hashlib.sha256(response.body).hexdigest()
+            note_body(poll, response.body)
             if poll.body_hash == poll.feed.polls.body_hash and not _reads_all(poll):
                 poll.result, poll.digest = "unchanged", poll.feed.polls.digest
             else:

@@ -4,7 +4,6 @@ tasks.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import random
 import re
@@ -20,7 +19,7 @@ from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.sitemaps.news import News, read_news
 from feedcrawl.domain.sites.site_search import page_key
 from feedcrawl.domain.urls import hostname
-from feedcrawl.handlers.base import NOT_REDIRECTS, PARSE_WALL_SEC, Answers, note_headers, result_of
+from feedcrawl.handlers.base import PARSE_WALL_SEC, Answers, limits, note_body, note_headers, result_of
 from feedcrawl.parsing import Done
 from feedcrawl.services.sites import sitemaps, watching
 from feedcrawl.services.sites.sitemaps import Commits, SitemapPoll
@@ -85,10 +84,7 @@ class SitemapTasks(Answers):
             "watched": watched,
             "validators": None if record.waiting else Validators(record.etag, record.last_modified),
             "dont_obey_robotstxt": True,  # robots.txt names sitemaps for crawlers to read
-            "download_timeout": config.sitemap_timeout_sec,
-            "download_maxsize": config.max_sitemap_bytes,
-            "handle_httpstatus_list": NOT_REDIRECTS,
-            "started": time.monotonic(),
+            **limits(config.sitemap_timeout_sec, config.max_sitemap_bytes),
         }
         return Request(lease.task.url, self.parse, "GET", HEADERS, meta=meta, errback=self.failed, dont_filter=True)
 
@@ -98,8 +94,7 @@ class SitemapTasks(Answers):
         poll = self._poll(request, response.status, result_of(request.meta["outcome"]))
         note_headers(poll, response)
         if poll.result == "fetched":
-            poll.body_bytes = len(response.body)
-            poll.body_hash = hashlib.sha256(response.body).hexdigest()
+            note_body(poll, response.body)
             record = poll.watched.record
             if poll.body_hash == record.body_hash and not record.waiting:
                 poll.result = "unchanged"

@@ -5,6 +5,7 @@ The JSON Schemas and the tables of docs/data-format.md are generated from these 
 
 from typing import Annotated, Literal, TypedDict
 
+from feedcrawl.domain.articles.records import Categories
 from feedcrawl.domain.schemas import (
     About,
     Count,
@@ -26,13 +27,7 @@ class StoredArticleEvent(TypedDict):
     url: Annotated[WebUrl, About("The URL as published or queued")]
     canonical_url: Annotated[WebUrl, About("The article's canonical URL")]
     category: Annotated[str | None, About("The first of categories")]
-    categories: Annotated[
-        list[str],
-        About(
-            "Labels of the feeds and queue items that named the article when it was stored; "
-            "rss:articles_by_category has later ones too"
-        ),
-    ]
+    categories: Categories
     title: Annotated[str | None, About("Title without the site's name")]
     published: Annotated[Time | None, About("The page's date of publication")]
     language: Annotated[str | None, About("Language tag")]

@@ -75,6 +75,15 @@ class MediaRecord(TypedDict):
     ]
 
 
+FileReason = Annotated[
+    str | None,
+    About(
+        "Reason code of the failure: `too_large`, `unsupported_type`, `type_mismatch`, `empty`, `http_404`, "
+        "`robots_blocked`, `address_refused`, …; null unless failed"
+    ),
+]
+
+
 @record("file", "File")
 class FileRecord(TypedDict):
     """The final state of a media file: a line of files/<day>.ndjson. The last line of a URL counts."""
@@ -82,13 +91,7 @@ class FileRecord(TypedDict):
     type: Annotated[Literal["file"], About("Kind of the record, for files that hold several kinds")]
     url: Annotated[WebUrl, About("The file's URL, as in the records that name it")]
     status: Annotated[Literal["stored", "failed"], About("State of the file")]
-    reason: Annotated[
-        str | None,
-        About(
-            "Reason code of the failure: `too_large`, `unsupported_type`, `type_mismatch`, `empty`, `http_404`, "
-            "`robots_blocked`, `address_refused`, …; null unless failed"
-        ),
-    ]
+    reason: FileReason
     sha256: Annotated[Sha256 | None, About("SHA-256 of the content; null unless stored")]
     content_type: Annotated[MediaType | None, About("Media type by the first bytes, else as declared by the server")]
     size_bytes: Annotated[Positive | None, About("Bytes of the content")]
@@ -103,13 +106,7 @@ class FileState(TypedDict):
     url: Annotated[str, About("The requested URL: absolute, without fragment; as published if that is no URL")]
     role: Annotated[Literal["enclosure", "image"], About("An enclosure of the entry, or the article's image")]
     status: Annotated[Literal["pending", "stored", "failed"], About("`pending` until the file was fetched or refused")]
-    reason: Annotated[
-        str | None,
-        About(
-            "Reason code of the failure: `too_large`, `unsupported_type`, `type_mismatch`, `empty`, `http_404`, "
-            "`robots_blocked`, `address_refused`, …; null unless failed"
-        ),
-    ]
+    reason: FileReason
     sha256: Annotated[Sha256 | None, About("SHA-256 of the content; null unless stored")]
     content_type: Annotated[MediaType | None, About("Media type by the first bytes, else as declared by the server")]
     size_bytes: Annotated[Positive | None, About("Bytes of the content")]

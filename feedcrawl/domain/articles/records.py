@@ -23,6 +23,22 @@ from feedcrawl.domain.schemas import (
     record,
 )
 
+Categories = Annotated[
+    list[str],
+    About(
+        "Labels of the feeds and queue items that named the article when it was stored; "
+        "rss:articles_by_category has later ones too"
+    ),
+]
+ExtractorName = Annotated[
+    str,
+    About(
+        "Extractor of the text: rules, prose, readability, structured, trafilatura, embedded (in the page's"
+        " scripts) or feed",
+        pattern="^[a-z-]+$",
+    ),
+]
+
 
 @record("article", "Article")
 class ArticleRecord(TypedDict):
@@ -32,13 +48,7 @@ class ArticleRecord(TypedDict):
     uid: Annotated[Uid, About("The first 16 hex digits of the SHA-1 of canonical_url")]
     url: Annotated[WebUrl, About("The URL as published or queued")]
     category: Annotated[str | None, About("The first of categories")]
-    categories: Annotated[
-        list[str],
-        About(
-            "Labels of the feeds and queue items that named the article when it was stored; "
-            "rss:articles_by_category has later ones too"
-        ),
-    ]
+    categories: Categories
     canonical_url: Annotated[WebUrl, About("The article's canonical URL")]
     final_url: Annotated[str | None, About("The final URL, after redirects")]
     fetched_ts: Annotated[float, About("Unix time of the fetch, to the millisecond")]
@@ -64,14 +74,7 @@ class ArticleRecord(TypedDict):
     site_name: Annotated[str | None, About("Name of the publication")]
     content_html: Annotated[str, About("Sanitised HTML: absolute links, no scripts, styles or handlers")]
     content_hash: Annotated[Sha256, About("SHA-256 of clean_text")]
-    extractor: Annotated[
-        str,
-        About(
-            "Extractor of the text: rules, prose, readability, structured, trafilatura, embedded (in the page's"
-            " scripts) or feed",
-            pattern="^[a-z-]+$",
-        ),
-    ]
+    extractor: ExtractorName
     rendered: NotRequired[
         Annotated[Literal[True], About("true if the text is that of the rendered page, after its scripts ran")]
     ]
@@ -181,16 +184,7 @@ class ArticleHashRecord(TypedDict):
     site_name: NotRequired[Annotated[str, About("Name of the publication")]]
     content_html: NotRequired[Annotated[str, About("Sanitised HTML: absolute links, no scripts, styles or handlers")]]
     content_hash: NotRequired[Annotated[Sha256, About("SHA-256 of clean_text")]]
-    extractor: NotRequired[
-        Annotated[
-            str,
-            About(
-                "Extractor of the text: rules, prose, readability, structured, trafilatura, embedded (in the page's"
-                " scripts) or feed",
-                pattern="^[a-z-]+$",
-            ),
-        ]
-    ]
+    extractor: NotRequired[ExtractorName]
     rendered: NotRequired[
         Annotated[Literal["true"], About("true if the text is that of the rendered page, after its scripts ran")]
     ]

@@ -5,16 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from feedcrawl.domain.errors import NoArticle
+from feedcrawl.domain.extraction.bodies import rungs
 from feedcrawl.domain.extraction.bodies.choice import choose
-from feedcrawl.domain.extraction.bodies.rungs import (
-    by_embedded,
-    by_feed,
-    by_prose,
-    by_readability,
-    by_rules,
-    by_structured_data,
-    by_trafilatura,
-)
 from feedcrawl.domain.extraction.fields.authors import author_sources, find_authors
 from feedcrawl.domain.extraction.fields.moments import find_published, published_candidates
 from feedcrawl.domain.extraction.fields.sites import site_keys
@@ -74,8 +66,8 @@ def table(rows: tuple[Row, ...]) -> str:
 
 def _bodies(page: Page, rules: SourceRules, feed: FeedContent | None) -> Iterator[Row]:
     choice = choose(page, rules, feed)
-    rungs = (by_rules(page, rules), by_prose(page), by_readability(page), by_structured_data(page))
-    for candidate in (*rungs, by_trafilatura(page), by_embedded(page), by_feed(feed)):
+    own = rungs.by_rules(page, rules), rungs.by_prose(page), rungs.by_readability(page), rungs.by_structured_data(page)
+    for candidate in (*own, rungs.by_trafilatura(page), rungs.by_embedded(page), rungs.by_feed(feed)):
         if candidate:
             weight = f"{len(candidate.text)} characters, {candidate.density:.0%} links"
             yield Row("body", candidate.rung, weight, _cut(candidate.text))

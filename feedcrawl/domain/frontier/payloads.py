@@ -37,12 +37,9 @@ class RequestRecord(TypedDict, total=False):
     priority: int
 
 
-class Evidence(TypedDict, total=False):
-    """The evidence about an article: the content of its entry, or its fields in a news sitemap."""
+class EntryContent(TypedDict, total=False):
+    """What an entry carries of its article, as JSON values; times as RFC 3339."""
 
-    feed_id: str
-    entry_uid: str
-    sitemap_id: str
     title: str | None
     summary: str | None
     content: str | None
@@ -51,6 +48,14 @@ class Evidence(TypedDict, total=False):
     updated: str | None
     language: str | None
     image: str | None
+
+
+class Evidence(EntryContent, total=False):
+    """The evidence about an article: the content of its entry, or its fields in a news sitemap."""
+
+    feed_id: str
+    entry_uid: str
+    sitemap_id: str
     tags: list[str]
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypedDict, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from feedcrawl.domain.dates import moment
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.extraction import read_article
+from feedcrawl.domain.frontier.payloads import EntryContent
 from feedcrawl.domain.models import FeedContent
 from feedcrawl.domain.urls import url_uid
 from feedcrawl.hints import program
@@ -38,18 +39,10 @@ class BadFixture(Refusal):
     """A directory that is not a test case."""
 
 
-class FeedFields(TypedDict, total=False):
+class FeedFields(EntryContent, total=False):
     """The fields of FeedContent as JSON values; times as RFC 3339."""
 
-    title: str | None
-    summary: str | None
-    content: str | None
-    authors: list[str]
-    published: str | None
-    updated: str | None
-    language: str | None
     categories: list[str]
-    image: str | None
 
 
 @dataclass(frozen=True, slots=True)

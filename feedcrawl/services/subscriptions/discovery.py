@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from feedcrawl.items import FeedPoll
     from feedcrawl.services.frontier.leases import Leases
     from feedcrawl.store.frontier.interface import Frontier
-    from feedcrawl.store.subscriptions.registry import Command, Registry
+    from feedcrawl.store.redis.members import Command
+    from feedcrawl.store.subscriptions.registry import Registry
 
 logger = logging.getLogger(__name__)
 

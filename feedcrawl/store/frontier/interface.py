@@ -163,17 +163,7 @@ class Frontier(Protocol):
         """Ends or reschedules tasks, all in one step; returns the result for each task."""
 
     @abstractmethod
-    def give_back(
-        self,
-        lease: Lease,
-        *,
-        reason: str,
-        delay_sec: float = 0,
-        counted: bool = False,
-        site_wide: bool = False,
-        http_status: int | None = None,
-        patch: Patch | None = None,
-    ) -> Returned:
+    def give_back(self, lease: Lease, **fields: Unpack[Return]) -> Returned:
         """Gives back the task, due again after `delay_sec`.
 
         With `counted` the task has used an attempt; after the last attempt it is dead (a feed, sitemap or hub renewal:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import secrets
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from feedcrawl.domain.frontier.dead_letters import shown
 from feedcrawl.domain.frontier.tasks import LANES, Again, History, Lease, Task, lane_of, task_from_json
@@ -36,7 +36,7 @@ from feedcrawl.store.redis.connection import is_cluster
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from feedcrawl.domain.frontier.payloads import Patch
+    from feedcrawl.store.frontier.interface import Return
     from feedcrawl.store.frontier.scripts import FrontierPolicy
     from feedcrawl.store.redis.client import Client
 
@@ -86,21 +86,11 @@ class Shard(ShardReads):
         answers: list[Finished] = self._run("done", *chain.from_iterable(each.arguments() for each in endings))
         return answers
 
-    def give_back(
-        self,
-        lease: Lease,
-        *,
-        reason: str,
-        delay_sec: float = 0,
-        counted: bool = False,
-        site_wide: bool = False,
-        http_status: int | None = None,
-        patch: Patch | None = None,
-    ) -> Returned:
+    def give_back(self, lease: Lease, **fields: Unpack[Return]) -> Returned:
         """As `Frontier.give_back`."""
-        flags = (int(counted), int(site_wide), http_status or "")
-        arguments = (lease.id, lease.token, reason, ms(delay_sec), *flags, patch_text(patch))
-        answer: Returned = self._run("give_back", *arguments)
+        flags = int(fields.get("counted", False)), int(fields.get("site_wide", False)), fields.get("http_status") or ""
+        arguments = fields["reason"], ms(fields.get("delay_sec", 0)), *flags, patch_text(fields.get("patch"))
+        answer: Returned = self._run("give_back", lease.id, lease.token, *arguments)
         return answer
 
     def return_strays(self, held: Iterable[Lease]) -> int:

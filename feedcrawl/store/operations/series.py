@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from feedcrawl.domain.operations.counters import Increments
     from feedcrawl.store.redis.client import Client
-    from feedcrawl.store.subscriptions.registry import Command
+    from feedcrawl.store.redis.members import Command
 
 LOOKED_AT = 200
 """Highest members read from each quarter day, from which the highest of several quarter days are computed."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from feedcrawl.store.redis.client import Client
-    from feedcrawl.store.subscriptions.registry import Command
+    from feedcrawl.store.redis.members import Command
 
 DELIVERIES = 4
 """Most deliveries of one feed that wait to be read; further ones are refused, and the hub is asked to retry."""

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from feedcrawl.domain.frontier.shards import settled_id, shard_of, shard_of_host
-from feedcrawl.domain.secrets import record_without_secrets
+from feedcrawl.domain.frontier.shards import settled_id, shard_of_host
 from feedcrawl.domain.sitemaps.state import Sitemap, SitemapRecord, Watched, dump, load_record, load_sitemap
 from feedcrawl.domain.urls import hostname
-from feedcrawl.store.redis import keys
-from feedcrawl.store.redis.connection import get_each, members_of
+from feedcrawl.store.redis.connection import get_each
+from feedcrawl.store.redis.members import Members
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from feedcrawl.domain.subscriptions.published import JournalLineRecord
-    from feedcrawl.store.redis.client import Client, Pipeline
-    from feedcrawl.store.subscriptions.registry import Command
+    from feedcrawl.store.redis.client import Pipeline
+    from feedcrawl.store.redis.members import Command
 
 PAGE = 500
 DAY_LIFE_SEC = 2 * 86_400
@@ -38,16 +36,15 @@ class Known(NamedTuple):
     parts: int
 
 
-class Sitemaps:
+class Sitemaps(Members[Watched]):
     """Sitemaps by id and by the normalized form of their URL, each in the shard of its name.
 
     Methods may raise StoreUnavailable.
     """
 
-    def __init__(self, client: Client, *, shards: int = 1, journal_length: int = 50) -> None:
-        self._client = client
-        self._shards = shards
-        self._journal_length = journal_length
+    kind = "sitemap"
+    journals = "sitemap_journal"
+    page_size = PAGE
 
     def add(self, wanted: Sequence[tuple[Sitemap, str]]) -> list[str]:
         """Adds each sitemap whose URL is not watched yet; returns the ids of the watched sitemaps, in order.
@@ -86,43 +83,10 @@ class Sitemaps:
             pipe.srem(self._list(sitemap.id), sitemap.id)
             return bool(pipe.execute()[-1])
 
-    def by_url(self, url_key: str) -> str | None:
-        """The id of the sitemap with this URL; None if there is none."""
-        found = self._client.hget(self._by_url(url_key), url_key)
-        return None if found is None else str(found)
-
     def load(self, ids: Sequence[str]) -> dict[str, Watched]:
         """The sitemaps with these ids, in one round trip; unknown ids are left out."""
-        texts = get_each(self._client, [self._key(name, each) for name in ("sitemap", "sitemap_polls") for each in ids])
-        pairs = zip(ids, texts[: len(ids)], texts[len(ids) :], strict=True)
-        return {each: Watched(load_sitemap(text), load_record(polls)) for each, text, polls in pairs if text}
-
-    def all(self) -> Iterator[Watched]:
-        """All sitemaps, in no order, read in pages."""
-        for _, page in self.pages(PAGE):
-            yield from self.load(page).values()
-
-    def pages(self, size: int) -> Iterator[tuple[int, list[str]]]:
-        """The ids of all sitemaps, in no order, in pages of about `size`, each page with its shard."""
-        return members_of(self._client, self._lists(), size)
-
-    def batch(self, shard: int, cursor: int, size: int) -> tuple[int, list[str]]:
-        """About `size` ids of a shard, in no order, and the next cursor (0 at the end)."""
-        at, ids = self._client.sscan(self._lists()[shard], cursor, count=size)
-        return int(at), list(ids)
-
-    @property
-    def shards(self) -> int:
-        """The number of shards."""
-        return self._shards
-
-    def said(self, ids: Sequence[str]) -> list[str]:
-        """The sitemaps with these ids, as the stored JSON text; unknown ids are left out."""
-        return [text for text in get_each(self._client, [self._key("sitemap", each) for each in ids]) if text]
-
-    def count(self) -> int:
-        """The number of watched sitemaps."""
-        return sum(int(self._client.scard(name)) for name in self._lists())
+        found = self._pairs(ids, "sitemap", "sitemap_polls")
+        return {each: Watched(load_sitemap(text), load_record(polls)) for each, text, polls in found}
 
     def tree(self, root: str) -> set[str]:
         """The ids of the sitemaps that were found below the sitemap `root`."""
@@ -154,19 +118,7 @@ class Sitemaps:
 
     def commit(self, sitemap_id: str, record: SitemapRecord, fetch: JournalLineRecord) -> list[Command]:
         """The commands that store a poll and its line in the journal; the frontier runs them with `done`."""
-        journal = self._key("sitemap_journal", sitemap_id)
-        line = json.dumps(record_without_secrets(fetch), separators=(",", ":"), ensure_ascii=False)
-        return [
-            ["SET", self._key("sitemap_polls", sitemap_id), dump(record)],
-            ["LPUSH", journal, line],
-            ["LTRIM", journal, 0, self._journal_length - 1],
-        ]
-
-    def journal(self, sitemap_id: str) -> list[JournalLineRecord]:
-        """The last fetches of a sitemap, newest first; of a poll that a kill repeated, only the last line."""
-        lines: Iterable[str] = self._client.lrange(self._key("sitemap_journal", sitemap_id), 0, -1)
-        fetches = {fetch["poll_id"]: fetch for fetch in map(json.loads, reversed(list(lines)))}
-        return list(reversed(fetches.values()))
+        return [["SET", self._key("sitemap_polls", sitemap_id), dump(record)], *self.note(sitemap_id, fetch)]
 
     def _save(self, pipe: Pipeline, sitemap: Sitemap, *, only_new: bool = False) -> None:
         pipe.set(self._key("sitemap", sitemap.id), dump(sitemap), nx=only_new)
@@ -174,20 +126,5 @@ class Sitemaps:
         if sitemap.root is not None and sitemap.root != sitemap.id:
             pipe.sadd(self._key("sitemap_tree", sitemap.root), sitemap.id)
 
-    def _lists(self) -> list[str]:
-        return [f"{keys.shard(number)}sitemaps" for number in range(self._shards)]
-
-    def _list(self, sitemap_id: str) -> str:
-        return f"{self._prefix(sitemap_id)}sitemaps"
-
-    def _by_url(self, url_key: str) -> str:
-        return f"{self._prefix(url_key)}sitemap_by_url"
-
     def _day(self, site: str, day: str) -> str:
         return f"{self._prefix(site)}sitemap_day:{day}:{site}"
-
-    def _key(self, name: str, sitemap_id: str) -> str:
-        return f"{self._prefix(sitemap_id)}{name}:{sitemap_id}"
-
-    def _prefix(self, name: str) -> str:
-        return keys.shard(shard_of(name, self._shards))

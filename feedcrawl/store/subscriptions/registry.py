@@ -8,40 +8,41 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.errors import Refusal
-from feedcrawl.domain.frontier.shards import settled_id, shard_of, shard_of_host
+from feedcrawl.domain.frontier.shards import settled_id, shard_of_host
 from feedcrawl.domain.push.leases import Push, push_from
-from feedcrawl.domain.secrets import record_without_secrets
 from feedcrawl.domain.subscriptions.access import load as load_access
 from feedcrawl.domain.subscriptions.records import Feed, PollRecord, Subscription, dump, load_polls, load_subscription
 from feedcrawl.domain.urls import hostname
 from feedcrawl.store.redis import keys
-from feedcrawl.store.redis.connection import get_each, members_of
+from feedcrawl.store.redis.connection import get_each
+from feedcrawl.store.redis.members import Members
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from feedcrawl.domain.subscriptions.access import Access
     from feedcrawl.domain.subscriptions.published import JournalLineRecord
     from feedcrawl.store.redis.client import Client
+    from feedcrawl.store.redis.members import Command
 
-Command = list[str | int]
-"""A Redis command, as the frontier runs it."""
 _OF_A_FEED = ("feed", "polls", "journal", "push", "deliveries", "access")
 PAGE = 50
 """Feeds read at a time: decoding them must not block an event loop for long."""
 
 
-class Registry:
+class Registry(Members[Feed]):
     """Feeds by id and by the normalized form of their URL, each in the shard of its name.
 
     Methods may raise StoreUnavailable.
     """
 
+    kind = "feed"
+    journals = "journal"
+    page_size = PAGE
+
     def __init__(self, client: Client, *, shards: int = 1, journal_length: int = 50, max_feeds: int = 0) -> None:
-        self._client = client
+        super().__init__(client, shards=shards, journal_length=journal_length)
         self._max_feeds = max_feeds
-        self._shards = shards
-        self._journal_length = journal_length
 
     def new_id(self, url: str) -> str:
         """A new id for a feed at this URL, in the shard of the URL's host, so that a poll ends in one step."""
@@ -183,73 +184,16 @@ class Registry:
         text = self._client.get(self._key("push", feed_id))
         return push_from(json.loads(text)) if text else None
 
-    def by_url(self, url_key: str) -> str | None:
-        """The id of the feed with this URL; None if there is none."""
-        found = self._client.hget(self._by_url(url_key), url_key)
-        return None if found is None else str(found)
-
-    def load(self, feed_ids: Sequence[str]) -> dict[str, Feed]:
+    def load(self, ids: Sequence[str]) -> dict[str, Feed]:
         """The feeds with these ids, in one round trip; unknown ids are left out."""
-        texts = get_each(self._client, [self._key(name, each) for name in ("feed", "polls") for each in feed_ids])
-        pairs = zip(feed_ids, texts[: len(feed_ids)], texts[len(feed_ids) :], strict=True)
-        return {each: Feed(load_subscription(text), load_polls(polls)) for each, text, polls in pairs if text}
-
-    def all(self) -> Iterator[Feed]:
-        """All feeds, in no order, read in pages."""
-        for _, page in self.pages(PAGE):
-            yield from self.load(page).values()
-
-    def pages(self, size: int) -> Iterator[tuple[int, list[str]]]:
-        """The ids of all feeds, in no order, in pages of about `size`, each page with its shard."""
-        return members_of(self._client, self._lists(), size)
-
-    def batch(self, shard: int, cursor: int, size: int) -> tuple[int, list[str]]:
-        """About `size` ids of a shard, in no order, and the next cursor (0 at the end)."""
-        at, ids = self._client.sscan(self._lists()[shard], cursor, count=size)
-        return int(at), list(ids)
-
-    @property
-    def shards(self) -> int:
-        """The number of shards."""
-        return self._shards
-
-    def said(self, ids: Sequence[str]) -> list[str]:
-        """The feeds with these ids, as the stored JSON text; unknown ids are left out."""
-        return [text for text in get_each(self._client, [self._key("feed", each) for each in ids]) if text]
-
-    def count(self) -> int:
-        """The number of subscribed feeds."""
-        return sum(int(self._client.scard(name)) for name in self._lists())
+        found = self._pairs(ids, "feed", "polls")
+        return {each: Feed(load_subscription(text), load_polls(polls)) for each, text, polls in found}
 
     def commit(self, feed_id: str, polls: PollRecord, fetch: JournalLineRecord) -> list[Command]:
         """The commands that store a poll and its line in the journal; the frontier runs them with `done`."""
         return [["SET", self._key("polls", feed_id), dump(polls)], *self.note(feed_id, fetch)]
 
-    def note(self, feed_id: str, fetch: JournalLineRecord) -> list[Command]:
-        """The commands that add a line to a feed's journal."""
-        journal = self._key("journal", feed_id)
-        line = json.dumps(record_without_secrets(fetch), separators=(",", ":"), ensure_ascii=False)
-        return [["LPUSH", journal, line], ["LTRIM", journal, 0, self._journal_length - 1]]
-
-    def journal(self, feed_id: str) -> list[JournalLineRecord]:
-        """The last fetches of a feed, newest first; of a poll that a kill repeated, only the last line."""
-        lines = self._client.lrange(self._key("journal", feed_id), 0, -1)
-        fetches: list[JournalLineRecord] = [json.loads(line) for line in reversed(lines)]
-        return list(reversed({fetch["poll_id"]: fetch for fetch in fetches}.values()))
-
     def _claim(self, url_key: str, feed_id: str) -> str:
         by_url = self._by_url(url_key)
         self._client.hsetnx(by_url, url_key, feed_id)
         return str(self._client.hget(by_url, url_key))
-
-    def _lists(self) -> list[str]:
-        return [f"{keys.shard(number)}feeds" for number in range(self._shards)]
-
-    def _by_url(self, url_key: str) -> str:
-        return f"{self._prefix(url_key)}feed_by_url"
-
-    def _key(self, name: str, feed_id: str) -> str:
-        return f"{self._prefix(feed_id)}{name}:{feed_id}"
-
-    def _prefix(self, name: str) -> str:
-        return keys.shard(shard_of(name, self._shards))
