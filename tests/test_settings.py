@@ -24,6 +24,9 @@ OTHERS: dict[str, tuple[str, object]] = {
     "CONTACT": ("https://example.org/bot", "https://example.org/bot"),
     "ALLOW_NETWORKS": ("127.1.0.0/16,10.0.0.0/8", "127.1.0.0/16,10.0.0.0/8"),
     "HOSTS_FILE": ("hosts", Path("hosts")),
+    "BIND_ADDRESSES": ("127.0.0.11,::1", "127.0.0.11,::1"),
+    "QUEUE_NAME": ("urls", "urls"),
+    "DLQ_NAME": ("letters", "letters"),
     "DENY_PORTS": ("8000,9000", "8000,9000"),
     "REDIS_FSYNC": ("always", "always"),
     "ROBOTS_ON_ERROR": ("disallow", "disallow"),
@@ -127,10 +130,6 @@ def test_a_misspelt_name_is_refused_with_the_nearest(name: str, nearest: str | N
 
 THEIRS = [(name, setting.name) for setting in own_settings for name in setting.also] + [
     ("REDIS_URL", "REDIS_URL"),
-    ("INPUT_QUEUE", "crawler_queue"),
-    ("DLQ_QUEUE", "page_fetcher_dlq"),
-    ("CIRCUIT_BREAKER_BACKOFF_MULTIPLIER", "2"),
-    ("POLL_TIMEOUT_SECONDS", "nothing"),
     ("MAX_XML_DEPTH", "256"),
 ]
 

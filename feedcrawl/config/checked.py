@@ -16,7 +16,7 @@ from feedcrawl.config.search import SearchSettings
 from feedcrawl.config.serving import ServingSettings
 from feedcrawl.domain.articles.files import patterns
 from feedcrawl.domain.errors import ConfigError, Refusal
-from feedcrawl.domain.operations.settings import FIXED, PREFIX, Setting, check_names, declared
+from feedcrawl.domain.operations.settings import FIXED, PREFIX, Setting, check_names, declared, is_list_name
 from feedcrawl.folders import located
 
 if TYPE_CHECKING:
@@ -73,6 +73,9 @@ class Config(ServingSettings, SearchSettings, OutputSettings, PageSettings, Feed
         _require(proxy is None or proxy.startswith(("/", "http://", "https://")), "image_proxy", "a path or URL")
         _require(_are_types(self.media_types), "media_types", "media types such as image/* or audio/mpeg")
         _require(_is_base(self.public_url), "public_url", "an http or https URL without query, as hubs reach the API")
+        for name in ("queue_name", "dlq_name"):
+            _require(is_list_name(getattr(self, name)), name, "a name without spaces that begins as none of our keys")
+        _require(self.queue_name != self.dlq_name, "dlq_name", "another list than FEEDCRAWL_QUEUE_NAME")
         _require(_is_base(self.hub_url), "hub_url", "an http or https URL without query")
 
     @property
@@ -82,10 +85,10 @@ class Config(ServingSettings, SearchSettings, OutputSettings, PageSettings, Feed
 
     @property
     def circuit_waits_sec(self) -> tuple[float, ...]:
-        """Waits before each probe of an open circuit: doubled from the first to the longest."""
+        """Waits before each probe of an open circuit: growing from the first to the longest."""
         waits = [self.circuit_first_wait_sec]
         while waits[-1] < self.circuit_max_wait_sec:
-            waits.append(min(waits[-1] * 2, self.circuit_max_wait_sec))
+            waits.append(min(waits[-1] * self.circuit_multiplier, self.circuit_max_wait_sec))
         return tuple(waits)
 
 

@@ -58,9 +58,16 @@ class FetchSettings:
     circuit_first_wait_sec: float = setting(
         30.0,
         "s",
-        "until the first probe of an open circuit; doubles",
+        "until the first probe of an open circuit; grows by FEEDCRAWL_CIRCUIT_MULTIPLIER",
         above=0,
         also=("circuit_breaker_initial_backoff_seconds",),
+    )
+    circuit_multiplier: float = setting(
+        2.0,
+        "times",
+        "by which the wait grows from probe to probe",
+        at_least=1.1,
+        also=("circuit_breaker_backoff_multiplier",),
     )
     circuit_max_wait_sec: float = setting(
         300.0, "s", "longest wait between probes", also=("circuit_breaker_max_backoff_seconds",)
@@ -93,6 +100,13 @@ class FetchSettings:
     drain_sec: float = setting(30.0, "s", "from SIGTERM to the end of a worker; requests have two thirds of it")
     stall_sec: float = setting(30.0, "s", "until a worker with a blocked event loop is ended; 0 = never", at_least=0)
     take_batch: int = setting(16, "tasks", "taken from the frontier at a time", at_least=1)
+    queue_name: str = setting(
+        "crawler_queue", "Redis key", "the list from which other programs' URLs are taken", also=("input_queue",)
+    )
+    queue_poll_sec: float = setting(
+        1.0, "s", "between two reads of that list while it is empty", above=0, also=("poll_timeout_seconds",)
+    )
+    dlq_name: str = setting("page_fetcher_dlq", "Redis key", "the list of dead letters", also=("dlq_queue",))
     queue_ahead: int = setting(
         1000,
         "tasks",

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import socket
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from scrapy import signals
@@ -23,9 +24,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-QUEUE_SEC = 1.0
-LINKS_EVERY = 30
-"""The queue is read each second, the links of the categories every 30th time."""
+LINKS_SEC = 30.0
+"""Time between two reads of the links of the categories."""
 
 
 class InputExtension(Periodic):
@@ -33,7 +33,7 @@ class InputExtension(Periodic):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self._turn = 0
+        self._links_at = float("-inf")
         self._scanning = False
         self._inputs: Inputs | None = None
         crawler.signals.connect(self.spider_idle, signals.spider_idle)
@@ -53,6 +53,8 @@ class InputExtension(Periodic):
                 now=wired.now,
                 repeats=wired.repeats,
                 ahead=wired.config.queue_ahead,
+                queue=wired.config.queue_name,
+                letters=wired.config.dlq_name,
                 count=lambda number: self._stats.inc_value("feedcrawl/inputs/known", number),
                 sources=lambda: wired.sources,
             )
@@ -74,13 +76,12 @@ class InputExtension(Periodic):
         """Reads the inputs once, except while the crawl pauses: the server may then be another one."""
         assert self._inputs is not None
         if self._wired.readiness.trouble is None:
-            if self._turn % LINKS_EVERY == 0 and not self._scanning:
-                self._scanning = True
+            if monotonic() >= self._links_at and not self._scanning:
+                self._links_at, self._scanning = monotonic() + LINKS_SEC, True
                 self._scan = asyncio.ensure_future(self._read_links(self._inputs))
-            self._turn += 1
             self._take(self._inputs)
             self._dead_letters()
-        return QUEUE_SEC
+        return self._wired.config.queue_poll_sec
 
     async def _read_links(self, inputs: Inputs) -> None:
         try:

@@ -188,6 +188,7 @@ class Wiring(Stores):
             entry_lines=self.entry_lines,
             article_lines=self.article_lines,
             now=self.now,
+            queue=self.config.queue_name,
         )
 
     def sweeper(self, worker: str) -> Sweeper:
@@ -216,7 +217,7 @@ class Wiring(Stores):
     def fleet_stores(self) -> fleet.Stores:
         """The stores that a scrape of the fleet's metrics reads."""
         stores = (self.client, self.frontier, self.registry, self.dead_letters, self.events)
-        return fleet.Stores(*stores, self.now)
+        return fleet.Stores(*stores, self.now, self.config.queue_name)
 
     @cached_property
     def replay(self) -> Replay:

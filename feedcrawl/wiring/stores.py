@@ -133,8 +133,8 @@ class Stores:
             circuit_waits_sec=config.circuit_waits_sec,
         )
         if config.shards == 1:
-            return Shard(self.client, policy)
-        return Shards(self.client, policy, shards=config.shards)
+            return Shard(self.client, policy, letters=config.dlq_name)
+        return Shards(self.client, policy, shards=config.shards, letters=config.dlq_name)
 
     @cached_property
     def registry(self) -> Registry:
@@ -207,7 +207,7 @@ class Stores:
     @cached_property
     def dead_letters(self) -> DeadLetters:
         """The list of dead letters."""
-        return DeadLetters(self.client)
+        return DeadLetters(self.client, self.config.dlq_name)
 
     @cached_property
     def site_searches(self) -> SiteSearches:

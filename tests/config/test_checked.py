@@ -24,6 +24,36 @@ def test_defaults_are_usable_and_fixed() -> None:
         defaults.lease_sec = 1  # type: ignore[misc]
 
 
+@pytest.mark.parametrize(
+    ("first", "multiplier", "longest", "expected"),
+    [
+        (30, 2, 300, (30, 60, 120, 240, 300)),
+        (10, 3, 100, (10, 30, 90, 100)),
+        (30, 1.5, 60, (30, 45, 60)),
+        (30, 2, 30, (30,)),
+    ],
+)
+def test_the_waits_of_a_circuit(first: float, multiplier: float, longest: float, expected: tuple[float, ...]) -> None:
+    given = config(CIRCUIT_FIRST_WAIT_SEC=first, CIRCUIT_MULTIPLIER=multiplier, CIRCUIT_MAX_WAIT_SEC=longest)
+    assert given.circuit_waits_sec == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"CIRCUIT_MULTIPLIER": "1"}, "FEEDCRAWL_CIRCUIT_MULTIPLIER must be 1.1 or more"),
+        ({"QUEUE_POLL_SEC": "0"}, "FEEDCRAWL_QUEUE_POLL_SEC must be above 0"),
+        ({"QUEUE_NAME": "fc:{0}:tasks"}, "FEEDCRAWL_QUEUE_NAME must be a name without spaces"),
+        ({"QUEUE_NAME": "rss:links"}, "FEEDCRAWL_QUEUE_NAME must be a name without spaces"),
+        ({"DLQ_NAME": "two words"}, "FEEDCRAWL_DLQ_NAME must be a name without spaces"),
+        ({"DLQ_NAME": "crawler_queue"}, "FEEDCRAWL_DLQ_NAME must be another list than FEEDCRAWL_QUEUE_NAME"),
+    ],
+)
+def test_names_and_numbers_of_queues_and_circuits(given: dict[str, str], told: str) -> None:
+    with pytest.raises(ConfigError, match=told):
+        config(**given)
+
+
 def test_settings_that_are_missing_have_their_default() -> None:
     assert Config.from_settings({}) == config()
 

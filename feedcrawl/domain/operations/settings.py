@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
@@ -16,10 +17,6 @@ if TYPE_CHECKING:
 PREFIX: Final = "FEEDCRAWL_"
 FIXED: Final = {
     "redis_url": "REDIS_URL",
-    "input_queue": "nothing: it is always crawler_queue",
-    "dlq_queue": "nothing: it is always page_fetcher_dlq",
-    "circuit_breaker_backoff_multiplier": "nothing: it is always 2",
-    "poll_timeout_seconds": "nothing: the frontier says when the next task is due",
     "max_xml_depth": "nothing: it is always 256",
 }
 """Settings of other programs for which this project has none, and the reason."""
@@ -161,6 +158,12 @@ def _declared(config: type) -> Iterator[Setting]:
 def _raw(default: object) -> str | float | None:
     assert default is None or isinstance(default, str | float | int)
     return default
+
+
+def is_list_name(name: str) -> bool:
+    """True if a list of another program may have this name: it is none of our keys, and no hash tag of a cluster."""
+    ours = ("fc:", "rss:", "webpage:", "robots:", "feedcrawl:")
+    return re.fullmatch(r"[^\s{}]{1,200}", name) is not None and not name.startswith(ours)
 
 
 def check_names(names: Iterable[str], declared: tuple[Setting, ...], fixed: dict[str, str]) -> None:

@@ -41,6 +41,7 @@ class Stores:
     dead_letters: DeadLetters
     events: Events
     now: Callable[[], datetime]
+    queue: str = keys.CRAWLER_QUEUE
 
 
 class Fleet(Collector):
@@ -67,7 +68,7 @@ class Fleet(Collector):
     def _read(self) -> Iterator[Family]:
         stores = self._stores
         yield _gauge(names.FEEDS, [((), stores.registry.count())])
-        yield _gauge(names.INPUT_QUEUE, [((), stores.client.llen(keys.CRAWLER_QUEUE))])
+        yield _gauge(names.INPUT_QUEUE, [((), stores.client.llen(stores.queue))])
         yield _gauge(names.DEAD_LETTERS, [((), stores.dead_letters.count())])
         yield from _frontier(stores.frontier.statistics())
         yield from _circuits(stores.frontier)

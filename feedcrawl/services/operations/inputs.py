@@ -44,7 +44,8 @@ class Inputs:
     An item of the queue is moved to this worker's list of taken items, enqueued in the frontier, and only then removed;
     any other worker takes over the list of a killed worker. `ahead` is the most tasks of the queue that wait in the
     frontier; while there are as many, further items stay in the queue, where their producers can count them. `count` is
-    called with the number of URLs that were known already and are not fetched again.
+    called with the number of URLs that were known already and are not fetched again. `queue` and `letters` are the
+    names of the input queue and of the list of dead letters.
     """
 
     def __init__(
@@ -57,6 +58,8 @@ class Inputs:
         now: Callable[[], datetime],
         repeats: Repeats,
         ahead: int = 1000,
+        queue: str = keys.CRAWLER_QUEUE,
+        letters: str = keys.DEAD_LETTERS,
         count: Callable[[int], None] = lambda _: None,
         sources: Callable[[], Sources] = Sources,
     ) -> None:
@@ -64,7 +67,9 @@ class Inputs:
         self._now = now
         self._leases = leases
         self._articles = articles
-        self._taken = keys.queue_taken(worker)
+        self._queue = queue
+        self._letters = letters
+        self._taken = keys.queue_taken(worker, queue)
         self._repeats = repeats
         self._ahead = ahead
         self._count = count
@@ -74,7 +79,7 @@ class Inputs:
     def recover(self) -> int:
         """Enqueue the items that killed workers had taken; the number of items."""
         count = 0
-        for left in self._client.scan_iter(match=keys.QUEUES_TAKEN_PATTERN, count=1000):
+        for left in self._client.scan_iter(match=keys.queues_taken(self._queue), count=1000):
             items = self._client.lrange(left, 0, -1)
             self._push(items)
             for item in items:
@@ -84,13 +89,13 @@ class Inputs:
 
     def from_queue(self) -> int:
         """Enqueue up to a batch of `crawler_queue`, as far as the frontier has room; the number of items."""
-        waiting = self._client.llen(keys.CRAWLER_QUEUE)
+        waiting = self._client.llen(self._queue)
         if not waiting:
             return 0
         room = self._ahead - self._leases.pending("queue")
         with self._client.pipeline(transaction=False) as pipe:
             for _ in range(min(BATCH, waiting, room)):
-                pipe.lmove(keys.CRAWLER_QUEUE, self._taken, "LEFT", "RIGHT")
+                pipe.lmove(self._queue, self._taken, "LEFT", "RIGHT")
             items = [item for item in pipe.execute() if item is not None]
         if items:
             self._push(items)
@@ -179,4 +184,4 @@ class Inputs:
         logger.warning("queue_item_refused", extra={"item": text[:500], "reason": error.code, "detail": error.detail})
         item, at = unwrapped(text)[:10_000], round(self._now().timestamp(), 3)
         letter = {"item": item, "reason": error.code, "detail": error.detail, "at": at}
-        self._client.rpush(keys.DEAD_LETTERS, json.dumps(letter, ensure_ascii=False))
+        self._client.rpush(self._letters, json.dumps(letter, ensure_ascii=False))

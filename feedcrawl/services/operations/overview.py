@@ -159,6 +159,7 @@ class Dashboard:
     entry_lines: NdjsonFile[EntryRecord]
     article_lines: NdjsonFile[ArticleFields]
     now: Callable[[], datetime]
+    queue: str = keys.CRAWLER_QUEUE
 
     def overview(self, span: str) -> Overview:
         """The statistics of a span of `counters.SPANS`, and the present state. Raises StoreUnavailable."""
@@ -251,7 +252,7 @@ class Dashboard:
 
     def queued(self) -> int:
         """The number of items that other programs have queued and no worker has taken yet."""
-        return int(self.client.llen(keys.CRAWLER_QUEUE))
+        return int(self.client.llen(self.queue))
 
     def versions(self, uid: str) -> list[ArticleFields]:
         """The stored versions of an article, newest first, if they are among this machine's latest lines."""

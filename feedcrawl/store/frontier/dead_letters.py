@@ -37,19 +37,20 @@ def original(client: Client, text: str) -> str:
 class DeadLetters:
     """The list, oldest dead letter first. Methods may raise StoreUnavailable."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, name: str = keys.DEAD_LETTERS) -> None:
         self._client = client
+        self._name = name
         self._remove = client.register_script(lua_text(__package__, "remove_letters"))
 
     def count(self) -> int:
         """The number of dead letters."""
-        return int(self._client.llen(keys.DEAD_LETTERS))
+        return int(self._client.llen(self._name))
 
     def page(self, start: int) -> list[str]:
         """Up to `PAGE` dead letters from an index on, as the list has them."""
-        letters: list[str] = self._client.lrange(keys.DEAD_LETTERS, start, start + PAGE - 1)
+        letters: list[str] = self._client.lrange(self._name, start, start + PAGE - 1)
         return letters
 
     def remove(self, start: int, letters: Sequence[str]) -> int:
         """Removes dead letters of the page that begins at `start`; returns how many were still in the list."""
-        return int(self._remove(keys=[keys.DEAD_LETTERS], args=[start, start + PAGE - 1, *letters])) if letters else 0
+        return int(self._remove(keys=[self._name], args=[start, start + PAGE - 1, *letters])) if letters else 0

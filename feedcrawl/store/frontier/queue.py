@@ -52,12 +52,21 @@ class Shard(ShardReads):
     """One shard of the frontier: each operation is one script."""
 
     def __init__(
-        self, client: Client, policy: FrontierPolicy, *, shard: int = 0, clock: Callable[[], int] | None = None
+        self,
+        client: Client,
+        policy: FrontierPolicy,
+        *,
+        shard: int = 0,
+        letters: str = keys.DEAD_LETTERS,
+        clock: Callable[[], int] | None = None,
     ) -> None:
-        """`clock` returns milliseconds and replaces the server's clock in tests."""
+        """`letters` names the list of dead letters; `clock` returns milliseconds and replaces the server's clock in
+        tests.
+        """
         self._client = client
         self._policy = policy
         self._shard = shard
+        self._letters = letters
         self._prefix = keys.shard(shard)
         self._clock = clock
         self._nonce = secrets.token_hex(4)
@@ -184,7 +193,7 @@ class Shard(ShardReads):
             found = self._deliver(letters)
             moved += found
         if moved:
-            self._client.ltrim(keys.DEAD_LETTERS, -keep, -1)
+            self._client.ltrim(self._letters, -keep, -1)
         return moved
 
     def _deliver(self, letters: list[str]) -> int:
@@ -194,7 +203,7 @@ class Shard(ShardReads):
         with self._client.pipeline(transaction=not across) as pipe:
             for letter in letters:
                 keep(pipe, letter)
-            pipe.rpush(keys.DEAD_LETTERS, *map(shown, letters))
+            pipe.rpush(self._letters, *map(shown, letters))
             if across:
                 pipe.execute()
             for letter in letters:

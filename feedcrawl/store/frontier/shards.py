@@ -70,13 +70,16 @@ class Shards(Frontier):
         policy: FrontierPolicy,
         *,
         shards: int,
+        letters: str = keys.DEAD_LETTERS,
         clock: Callable[[], int] | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`clock` as in `Shard`; `now` returns this worker's monotonic time in seconds."""
+        """`letters` and `clock` as in `Shard`; `now` returns this worker's monotonic time in seconds."""
         self._client = client
         self._now = now
-        self._frontiers = [Shard(client, policy, shard=number, clock=clock) for number in range(shards)]
+        self._frontiers = [
+            Shard(client, policy, shard=number, letters=letters, clock=clock) for number in range(shards)
+        ]
         self._due: list[float | None] = [0.0] * shards
         self._asked = [float("-inf")] * shards
         self._blocked = [0] * shards

@@ -7,6 +7,8 @@ one shard in one slot.
 
 from __future__ import annotations
 
+import re
+
 CANONICAL_ATTEMPTED = "rss:canonical_attempted"
 CANONICAL_ATTEMPTED_AT = "rss:canonical_attempted:at"
 ARTICLE_INDEX = "rss:article_canonical_index"
@@ -36,8 +38,6 @@ TOKENS = "fc:{0}:tokens"
 """HASH: the tokens of the API by their sha256."""
 
 CATEGORY_LINKS_PATTERN = "rss:category_links:*"
-QUEUES_TAKEN_PATTERN = "*crawler_queue*:taken:*"
-"""Pattern of the `queue_taken` lists, and of those of earlier versions, which had no braces."""
 
 
 def leader(group: str) -> str:
@@ -75,9 +75,15 @@ def robots(host: str) -> str:
     return f"robots:{host}"
 
 
-def queue_taken(worker: str) -> str:
-    """LIST: members of `crawler_queue` that a worker has taken and not yet enqueued; in the queue's slot."""
-    return f"{{{CRAWLER_QUEUE}}}:taken:{worker}"
+def queue_taken(worker: str, queue: str = CRAWLER_QUEUE) -> str:
+    """LIST: members of the input queue that a worker has taken and not yet enqueued; in the queue's slot."""
+    return f"{{{queue}}}:taken:{worker}"
+
+
+def queues_taken(queue: str = CRAWLER_QUEUE) -> str:
+    """Pattern of the `queue_taken` lists, and of those of earlier versions, which had no braces."""
+    literal = re.sub(r"([\\*?\[\]])", r"\\\1", queue)
+    return f"*{literal}*:taken:*"
 
 
 def shard(number: int = 0) -> str:

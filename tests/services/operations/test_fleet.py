@@ -34,7 +34,7 @@ def wired(redis_server: str, redis_client: redis.Redis, tmp_path: Path, request:
 
 def scraped(wired: Wiring) -> dict[str, float]:
     registry = CollectorRegistry()
-    registry.register(Fleet(wired))
+    registry.register(Fleet(wired.fleet_stores))
     found = (each for family in registry.collect() for each in family.samples)
     return {each.name + "".join(f" {value}" for value in each.labels.values()): each.value for each in found}
 
