@@ -8,7 +8,7 @@ frontier takes as an argument, leaps to the next poll. Publishers are made up: e
 minutes; feeds show 20 entries, a tenth has a `ttl` of an hour, and one poll in fifty fails with 503. Hosts are drawn by
 Zipf's law and paced at one request a second. `--polls` is the budget, per feed and day. The last day counts.
 
-`found` is the delay from publication to the poll that brings an entry; `foretold` is what the first hour of that day
+`found` is the delay from publication to the poll that brings an entry; `forecast` is what the first hour of that day
 says it will be. `late` is how long a feed that is due waits for its host and its turn. An `--outage` stops the world
 before the last day for so many hours.
 """
@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 from feedcrawl.domain import dates
 from feedcrawl.domain.cadence import CadencePolicy
-from feedcrawl.domain.cadence.tempo import demand, foretold
+from feedcrawl.domain.cadence.tempo import demand, forecast
 from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.models import ParsedEntry, ParsedFeed, PublisherHints
 from feedcrawl.items import FeedPoll
@@ -178,7 +178,7 @@ class World:
     def foretold_sec(self) -> float:
         """The mean delay that the schedule promises."""
         polled = [feed.polls for feed in self.registry.all() if feed.polls.interval_sec]
-        return foretold((one.cadence_state.arrivals, one.interval_sec or 0.0) for one in polled).delay_sec
+        return forecast((one.cadence_state.arrivals, one.interval_sec or 0.0) for one in polled).delay_sec
 
 
 def share(values: Sequence[float], limit: float) -> float:
@@ -197,7 +197,7 @@ def report(world: World, options: argparse.Namespace, foretold_sec: float, took_
         "polls": kept,
         "late": lateness,
         "found": f"{len(found)} entries, {soon}",
-        "foretold": f"mean {foretold_sec / 60:.1f} min",
+        "forecast": f"mean {foretold_sec / 60:.1f} min",
         "304": f"{unmodified / polls:.1%} of polls; {unmodified * BODY_BYTES / 1e6:.0f} MB saved at {BODY_BYTES} bytes",
         "results": f"{dict(seen.results)}; {took_sec:.0f} s",
     }

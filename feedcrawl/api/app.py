@@ -21,8 +21,8 @@ from feedcrawl.api.limits.rates import Rates
 from feedcrawl.api.limits.sites import Sites
 from feedcrawl.api.pages.route import error_page
 from feedcrawl.api.requests import Heads, Requests
+from feedcrawl.api.routes.dashboard import dead_letters, login, reference, views
 from feedcrawl.api.routes.dashboard import feeds as feed_pages
-from feedcrawl.api.routes.dashboard import letters, login, reference, views
 from feedcrawl.api.routes.dashboard import sitemaps as sitemap_pages
 from feedcrawl.api.routes.machine import (
     articles,
@@ -67,7 +67,7 @@ ROUTERS = (
     *(sitemaps.router, sources.router, frontier.router, dlq.router, opml.router, metrics.router),
 )
 """Each of these routes requires a scope (`access.needs`)."""
-PAGES = (views.router, feed_pages.router, sitemap_pages.router, letters.router, login.router, reference.router)
+PAGES = (views.router, feed_pages.router, sitemap_pages.router, dead_letters.router, login.router, reference.router)
 """Routes for people; their errors are HTML pages."""
 TAGS = {
     "feeds": "Who is polled, how it fares, and why it is polled when it is",

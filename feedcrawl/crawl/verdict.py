@@ -127,10 +127,10 @@ class Verdicts:
         if released.domain_before != released.domain_after:
             self._circuit("domain_circuit", released.domain_after, {"domain": site_of(lease.task.host)})
 
-    def _circuit(self, what: str, state: str, told: dict[str, object]) -> None:
+    def _circuit(self, what: str, state: str, fields: dict[str, object]) -> None:
         self._stats.inc_value(f"feedcrawl/{what}/{state}")
         event = f"{what}_{state}"
-        logger.log(logging.WARNING if state == "open" else logging.INFO, event, extra=told)
+        logger.log(logging.WARNING if state == "open" else logging.INFO, event, extra=fields)
 
 
 def _signal(outcome: Outcome) -> Signal:

@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 
 BATCH = 25
 """Feeds that are subscribed between two turns of the event loop."""
-TOLD = 100
+LOGGED = 100
 """The most refused feeds of one list that are logged with their reasons."""
 
 _DETAILS = {
@@ -137,7 +137,7 @@ def _kept(feed: Feed) -> str | None:
 
 def tell(refused: Sequence[Refused]) -> None:
     """Log the first refusals, one line each, and one line with the number of the others."""
-    for bad in refused[:TOLD]:
+    for bad in refused[:LOGGED]:
         logger.error("feed_refused", extra={"url": bad.url, "reason": bad.code, "detail": bad.detail})
-    if refused[TOLD:]:
-        logger.error("feeds_refused", extra={"more": len(refused) - TOLD})
+    if refused[LOGGED:]:
+        logger.error("feeds_refused", extra={"more": len(refused) - LOGGED})

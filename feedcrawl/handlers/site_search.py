@@ -115,8 +115,8 @@ class SearchTasks(Answers):
             pipe.execute()
         details = {"source": source.name, "url": source.base_url}
         if found["feeds"] or found["sitemaps"]:
-            told = {"feeds": " ".join(found["feeds"]), "sitemaps": " ".join(found["sitemaps"])}
-            logger.info("source_searched", extra=details | told | {"tried": tried_in_words(found["tried"])})
+            addresses = {"feeds": " ".join(found["feeds"]), "sitemaps": " ".join(found["sitemaps"])}
+            logger.info("source_searched", extra=details | addresses | {"tried": tried_in_words(found["tried"])})
             self.leases.done(lease, status="fetched", reason="found")
             return
         if before is None:  # said once: the next searches find nothing new to say

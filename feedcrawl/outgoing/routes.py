@@ -153,12 +153,12 @@ class Routes:
         after = before.after_failure(now, threshold=self._threshold, waits_sec=self._waits_sec)
         self._circuits[route] = after
         wait_sec = max(0.0, after.until - now)
-        told = {"outgoing": route.name, "host": host, "reason": error.reason, "detail": error.detail}
+        fields = {"outgoing": route.name, "host": host, "reason": error.reason, "detail": error.detail}
         if after.until:
             self._count(f"feedcrawl/outgoing_circuit/open/{route.name}")
-            logger.warning("route_circuit_open", extra={**told, "next_try_sec": round(wait_sec, 1)})
+            logger.warning("route_circuit_open", extra={**fields, "next_try_sec": round(wait_sec, 1)})
         else:
-            logger.info("route_failed", extra=told)
+            logger.info("route_failed", extra=fields)
 
 
 def _addresses(text: str) -> tuple[str, ...]:

@@ -115,4 +115,4 @@ class PublishPipeline:
     def _article(self, writes: Pipeline, item: Article, *, cached: bool) -> list[Event]:
         page = [tasks.webpage_event(item, cached=cached)] if item.html else []
         withdrawn = withdrawals.of_page(writes, self._stores.articles, item)
-        return [*page, *publication.told(item, self._stores.joins), *withdrawn]
+        return [*page, *publication.events(item, self._stores.joins), *withdrawn]

@@ -87,7 +87,7 @@ class Wiring(Stores):
     @cached_property
     def source_book(self) -> SourceBook:
         """The sources of the file and the API; BadSources if the file cannot be used."""
-        return SourceBook(self.config.sources, self.said_sources)
+        return SourceBook(self.config.sources, self.stored_sources)
 
     @property
     def sources(self) -> Sources:

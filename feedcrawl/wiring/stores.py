@@ -36,7 +36,7 @@ from feedcrawl.store.search.embedded import EmbeddedIndex
 from feedcrawl.store.sites.site_runs import SiteRuns
 from feedcrawl.store.sites.site_searches import SiteSearches
 from feedcrawl.store.sites.sitemaps import Sitemaps
-from feedcrawl.store.sites.sources import SaidSources
+from feedcrawl.store.sites.sources import StoredSources
 from feedcrawl.store.subscriptions.entries import Entries
 from feedcrawl.store.subscriptions.registry import Registry
 
@@ -163,9 +163,9 @@ class Stores:
         return Sitemaps(self.client, shards=self.config.shards, journal_length=self.config.journal_length)
 
     @cached_property
-    def said_sources(self) -> SaidSources:
+    def stored_sources(self) -> StoredSources:
         """The sources that were set over the API."""
-        return SaidSources(self.client)
+        return StoredSources(self.client)
 
     @cached_property
     def hosts(self) -> Hosts:

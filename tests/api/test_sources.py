@@ -79,13 +79,13 @@ def test_what_is_no_source_is_refused_whole(
 ) -> None:
     answer = client.put("/sources/news", json=entry)
     assert (answer.status_code, answer.json()["code"]) == (422, code)
-    assert local.wired.said_sources.all() == {}
+    assert local.wired.stored_sources.all() == {}
     assert local.wired.registry.count() == 0
 
 
 def test_a_crawl_follows_what_is_said(local: Callers, client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
     wired = local.wired
-    crawl = SourceBook(wired.config.sources, wired.said_sources)
+    crawl = SourceBook(wired.config.sources, wired.stored_sources)
     monkeypatch.setattr(sources, "LOOK_SEC", 0)
     assert set(crawl.known) == {"filed"}
 
@@ -113,8 +113,8 @@ def test_urls_of_a_source_have_its_settings_wherever_they_come_from(local: Calle
 
 
 def test_what_another_version_said_stops_no_crawl(local: Callers) -> None:
-    local.wired.said_sources.put("odd", {"name": "odd", "hue": 1})
-    local.wired.said_sources.put("good", {"name": "good", "base_url": "https://good.example/"})
-    found = SourceBook(local.wired.config.sources, local.wired.said_sources).known
+    local.wired.stored_sources.put("odd", {"name": "odd", "hue": 1})
+    local.wired.stored_sources.put("good", {"name": "good", "base_url": "https://good.example/"})
+    found = SourceBook(local.wired.config.sources, local.wired.stored_sources).known
     assert set(found) == {"filed", "good"}
     assert found["good"] == Source("good", "https://good.example/")

@@ -51,8 +51,8 @@ async def _replay(wired: Wiring, wanted: Wanted, feed_id: str | None, opts: Name
                 _say(*map(printable, lines(each)))
     finally:
         await wired.parsers.close()
-    told = dict(sorted(counts.items()))
-    _say(json.dumps(told) if opts.json else ", ".join(f"{count} {name}" for name, count in told.items()))
+    totals = dict(sorted(counts.items()))
+    _say(json.dumps(totals) if opts.json else ", ".join(f"{count} {name}" for name, count in totals.items()))
     return counts
 
 
@@ -82,6 +82,6 @@ def _feed_id(wired: Wiring, name: str | None) -> str | None:
     return name if feed is None else feed.id
 
 
-def _say(*told: str) -> None:
-    for each in told:
+def _say(*lines: str) -> None:
+    for each in lines:
         sys.stdout.write(f"{each}\n")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterable
 
-    from feedcrawl.domain.frontier.dead_letters import Letter
+    from feedcrawl.domain.frontier.dead_letters import DeadLetter
 
 ACTIONS = ("list", "show", "replay", "drop")
 
@@ -31,7 +31,7 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
     action, names = args[0], args[1:]
     wanted, limit = _wanted(names, opts, wired.now().timestamp()), _limit(opts.limit)
     if action in ("list", "show"):
-        found = wired.dead_letter_service.letters(wanted, limit)
+        found = wired.dead_letter_service.matching(wanted, limit)
         count = _write_array(found) if opts.json else _write_lines(found, whole=action == "show")
     elif wanted == Wanted() and not opts.all:
         raise UsageError(f"say which: a URL, a condition, or --all to {action} every letter", print_help=False)
@@ -70,32 +70,32 @@ def _tell(counts: dict[str, int], *, as_json: bool) -> None:
     sys.stdout.write(f"{words}\n")
 
 
-def _write_array(found: Iterable[Letter]) -> int:
+def _write_array(found: Iterable[DeadLetter]) -> int:
     """A JSON array, a dead letter per line, written as it is read; an item that is not a JSON object is written
     as text.
     """
     count = 0
     sys.stdout.write("[")
-    for count, letter in enumerate(found, 1):
-        sys.stdout.write(("" if count == 1 else ",\n") + json.dumps(letter.said or letter.text))
+    for count, dead_letter in enumerate(found, 1):
+        sys.stdout.write(("" if count == 1 else ",\n") + json.dumps(dead_letter.fields or dead_letter.text))
     sys.stdout.write("]\n")
     return count
 
 
-def _write_lines(found: Iterable[Letter], *, whole: bool) -> int:
+def _write_lines(found: Iterable[DeadLetter], *, whole: bool) -> int:
     count = 0
-    for letter in found:
-        sys.stdout.write(_pretty(letter) if whole else _line(letter))
+    for dead_letter in found:
+        sys.stdout.write(_pretty(dead_letter) if whole else _line(dead_letter))
         count += 1
     return count
 
 
-def _line(letter: Letter) -> str:
-    at = datetime.fromtimestamp(letter.at, UTC).strftime("%Y-%m-%d %H:%MZ")
-    return "  ".join((at, printable(letter.reason).ljust(18), printable(letter.name))) + "\n"
+def _line(dead_letter: DeadLetter) -> str:
+    at = datetime.fromtimestamp(dead_letter.at, UTC).strftime("%Y-%m-%d %H:%MZ")
+    return "  ".join((at, printable(dead_letter.reason).ljust(18), printable(dead_letter.name))) + "\n"
 
 
-def _pretty(letter: Letter) -> str:
+def _pretty(dead_letter: DeadLetter) -> str:
     """All fields of a dead letter, one per line; its payload as JSON."""
-    said = dict(letter.said) or {"text": letter.text}
+    said = dict(dead_letter.fields) or {"text": dead_letter.text}
     return json.dumps(said | ({"payload": payload_of(said)} if "payload" in said else {}), indent=2) + "\n"

@@ -109,9 +109,9 @@ def _explain(wired: Stores, hosts: Sequence[HostStatistics], *, as_json: bool) -
         write_table(tuple(paced_record(host)), rows)
         sys.stdout.write(f"{printable(host.name)}: {WHY[host.waits_for]}\n")
         for each in robots:
-            told = f"{each['origin']}/robots.txt fails since {each['failing_since']} ({each['reason']})"
+            fault = f"{each['origin']}/robots.txt fails since {each['failing_since']} ({each['reason']})"
             then = f"its pages wait until {each['wait_until']}, then robots.txt counts as: {each['then']} all"
-            sys.stdout.write(f"{printable(told)}: {then}\n")
+            sys.stdout.write(f"{printable(fault)}: {then}\n")
 
 
 def _show_urls(cursor: int, rows: Sequence[TaskRecord], *, as_json: bool) -> None:

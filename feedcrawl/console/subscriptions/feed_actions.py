@@ -10,7 +10,7 @@ from scrapy.exceptions import UsageError
 from feedcrawl.console.output import DONE, UNUSABLE, say, write
 from feedcrawl.console.subscriptions.login import headers_of
 from feedcrawl.domain.cadence.reasons import duration
-from feedcrawl.domain.cadence.tempo import foretold, tempo_for
+from feedcrawl.domain.cadence.tempo import forecast, tempo_for
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.hints import program
 from feedcrawl.services.subscriptions import discovery, finding, lineage, registering
@@ -94,7 +94,7 @@ def budget(wired: Stores) -> int:
     registry, limit = wired.registry, wired.config.polls_per_hour
     asked = registry.demand()
     polled = (feed.polls for feed in registry.all() if feed.polls.interval_sec)
-    bought = foretold((polls.cadence_state.arrivals, polls.interval_sec or 0.0) for polls in polled)
+    bought = forecast((polls.cadence_state.arrivals, polls.interval_sec or 0.0) for polls in polled)
     kept = f"{limit:g} polls per hour" if limit is not None else "none (FEEDCRAWL_POLLS_PER_HOUR)"
     lines = [
         f"Budget: {kept}. Asked for: {asked * 3600:.1f} polls per hour; tempo {tempo_for(asked, limit):.3f}.",

@@ -24,7 +24,7 @@ SHORTEST, LONGEST = 0.2, 1_000.0
 MIN_WAIT_SEC: Final = 1.0
 
 
-class Foretold(NamedTuple):
+class Forecast(NamedTuple):
     """Effect of a budget: polls per hour, new entries per day, and their mean delay in seconds until they are found."""
 
     polls_per_hour: float
@@ -46,7 +46,7 @@ def tempo_for(demand_per_sec: float, polls_per_hour: float | None) -> float:
     return min(max(demand_per_sec * HOUR / polls_per_hour, SHORTEST), LONGEST)
 
 
-def foretold(feeds: Iterable[tuple[Arrivals | None, float]]) -> Foretold:
+def forecast(feeds: Iterable[tuple[Arrivals | None, float]]) -> Forecast:
     """The effect of the feeds' waits, given the estimate of each feed and its wait in seconds.
 
     An entry is assumed to come at a random time within a wait, so it is found after half of the wait; the delay of
@@ -58,7 +58,7 @@ def foretold(feeds: Iterable[tuple[Arrivals | None, float]]) -> Foretold:
         polls += HOUR / max(wait_sec, MIN_WAIT_SEC)
         entries += per_day
         delays += per_day * wait_sec / 2
-    return Foretold(polls, entries, delays / entries if entries else 0.0)
+    return Forecast(polls, entries, delays / entries if entries else 0.0)
 
 
 def entries_per_day(known: Arrivals | None) -> float:

@@ -30,21 +30,21 @@ _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
+class DeadLetter:
     """A dead letter: its text as stored in the list, and the fields of that text (empty if it is no JSON object)."""
 
     text: str
-    said: Mapping[str, object]
+    fields: Mapping[str, object]
 
     @property
     def name(self) -> str:
         """The URL; if there is none, the queue item that could not be read, else the whole text."""
-        return str(self.said.get("url") or self.said.get("item") or self.text)
+        return str(self.fields.get("url") or self.fields.get("item") or self.text)
 
     @property
     def reason(self) -> str:
         """The reason code."""
-        return str(self.said.get("reason") or "")
+        return str(self.fields.get("reason") or "")
 
     @property
     def host(self) -> str:
@@ -56,8 +56,8 @@ class Letter:
 
     @property
     def at(self) -> float:
-        """Unix time at which the URL was given up; 0 if the letter has none."""
-        at = self.said.get("at")
+        """Unix time at which the URL was given up; 0 if it has none."""
+        at = self.fields.get("at")
         return float(at) if isinstance(at, (int, float)) else 0.0
 
 
@@ -71,32 +71,32 @@ class Wanted:
     after: float | None = None
     names: frozenset[str] = frozenset()
 
-    def matches(self, letter: Letter) -> bool:
+    def matches(self, dead_letter: DeadLetter) -> bool:
         """True if the dead letter passes the filter."""
         return (
-            (self.reason is None or letter.reason == self.reason)
-            and (self.host is None or letter.host == self.host)
-            and (self.before is None or letter.at < self.before)
-            and (self.after is None or letter.at > self.after)
-            and (not self.names or not self._names().isdisjoint({letter.name, str(letter.said.get("uid"))}))
+            (self.reason is None or dead_letter.reason == self.reason)
+            and (self.host is None or dead_letter.host == self.host)
+            and (self.before is None or dead_letter.at < self.before)
+            and (self.after is None or dead_letter.at > self.after)
+            and (not self.names or not self._names().isdisjoint({dead_letter.name, str(dead_letter.fields.get("uid"))}))
         )
 
     def _names(self) -> set[str]:
         return {*self.names, *map(without_secrets, self.names)}
 
 
-def read_letter(text: str) -> Letter:
+def read_dead_letter(text: str) -> DeadLetter:
     """The dead letter that an element of the list stores."""
     try:
         record = json.loads(text)
     except (ValueError, RecursionError):
         record = None
-    return Letter(text, record if isinstance(record, dict) else {})
+    return DeadLetter(text, record if isinstance(record, dict) else {})
 
 
 def shown(text: str) -> str:
     """The text of a dead letter for other programs, with its secrets masked; unchanged if it has no secrets."""
-    record = read_letter(text).said
+    record = read_dead_letter(text).fields
     payload = payload_of(record)
     masked, masked_payload = record_without_secrets(record), record_without_secrets(payload)
     if masked == record and masked_payload == payload:
@@ -106,9 +106,9 @@ def shown(text: str) -> str:
     return json.dumps(masked, separators=(",", ":"), ensure_ascii=False)
 
 
-def is_untold(letter: Letter) -> bool:
+def is_unreported(dead_letter: DeadLetter) -> bool:
     """True if this dead letter is the only record that an article or a media file has ended."""
-    return letter.reason in _FRONTIER_REASONS and letter.said.get("kind") in ("article", "file")
+    return dead_letter.reason in _FRONTIER_REASONS and dead_letter.fields.get("kind") in ("article", "file")
 
 
 def age_sec(text: str) -> float:

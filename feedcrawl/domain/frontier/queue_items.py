@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.errors import Refusal
-from feedcrawl.domain.frontier.dead_letters import read_letter, task_of
+from feedcrawl.domain.frontier.dead_letters import read_dead_letter, task_of
 from feedcrawl.domain.frontier.priority import DEFAULT
 from feedcrawl.domain.models import MAX_CATEGORY
 from feedcrawl.domain.secrets import MASK
@@ -69,7 +69,7 @@ def check_category(category: str) -> None:
 
 def unwrapped(text: str) -> str:
     """The original queue item if the text is the dead letter of an unreadable item; else the text itself."""
-    record = read_letter(text).said if text.lstrip().startswith("{") else {}
+    record = read_dead_letter(text).fields if text.lstrip().startswith("{") else {}
     item = record.get("item")
     return item if isinstance(item, str) and "url" not in record else text
 

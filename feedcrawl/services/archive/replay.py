@@ -268,19 +268,19 @@ class Replay:
         article.writes = stores.client.pipeline(transaction=False)
         publication.queue(article.writes, article, stores.articles, stores.joins)
         in_order(article.writes)
-        stores.events.add(article.writes, self._told(article, after, known=bool(known)))
+        stores.events.add(article.writes, self._events_of(article, after, known=bool(known)))
         in_order(article.writes)
         stores.media.finish(article.writes, article, article.started_at)
         article.writes.execute()
         stores.files.ask(article)
         return True
 
-    def _told(self, article: Article, after: ArticleFields | str, *, known: bool) -> list[Event]:
+    def _events_of(self, article: Article, after: ArticleFields | str, *, known: bool) -> list[Event]:
         """The events of an article; the id of an update covers all fields, since the text need not be the part
         that differs.
         """
         if not known or isinstance(after, str):
-            return publication.told(article, self._stores.joins)
+            return publication.events(article, self._stores.joins)
         updates = article_events(article.record, updated=True)
         return [replace(each, id=f"{each.type}:{version(article.uid, after)}") for each in updates]
 

@@ -84,7 +84,7 @@ class FileService:
 
     # --- for readers ---
 
-    def told(self, records: Sequence[R]) -> list[R]:
+    def completed(self, records: Sequence[R]) -> list[R]:
         """Records of lines, with the present state of files that they call pending; raises StoreUnavailable."""
         waiting = {link["url"]: Wish(link["url"], link["role"]).id for each in records for link in _pending(each)}
         if not waiting:

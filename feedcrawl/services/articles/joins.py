@@ -116,13 +116,13 @@ class Joins:
         """An event for each uid that was merged, and one for an article that is no longer merged into another."""
         known, winner = article.known, article.merged_into or article.uid
         why, similarity = why_joined(article)
-        told = [
+        events = [
             merged_event(loser, winner, article.url, winner_url(article), why=why, similarity=similarity)
             for loser in losers_of(article)
         ]
         if article.merged_into is None and known.joined is not None:
-            told.append(unmerged_event(article.uid, known.joined, article.url, article.canonical_url))
-        return told
+            events.append(unmerged_event(article.uid, known.joined, article.url, article.canonical_url))
+        return events
 
     def edited_as_well(self, task: Task, uid: str) -> list[Task]:
         """The task that brought the article `uid`, to be run again, if an edited entry names another URL of the

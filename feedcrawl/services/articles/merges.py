@@ -96,7 +96,7 @@ class Merges:
                 self._articles.write(pipe, join["uid"], hash_fields(record))
                 self._articles.index(pipe, join["uid"], join["categories"], record["fetched_ts"])
             in_order(pipe)
-            self._events.add(pipe, _told(join, record))
+            self._events.add(pipe, _events_of(join, record))
             in_order(pipe)
             self._return_media(pipe, join, record, now)
             in_order(pipe)
@@ -131,6 +131,6 @@ class Merges:
         self._media.write(pipe, media)
 
 
-def _told(join: MergeRecord, record: ArticleFields | None) -> list[Event]:
+def _events_of(join: MergeRecord, record: ArticleFields | None) -> list[Event]:
     parted = unmerged_event(join["uid"], join["winner"], join["url"], join["canonical_url"])
     return [parted, *([] if record is None else article_events(record, updated=False))]

@@ -98,11 +98,11 @@ def queue(pipe: Pipeline, article: Article, store: Articles, joins: Joins) -> No
     store.attempted(pipe, dict.fromkeys((article.lease.id, article.uid)), at)
 
 
-def told(article: Article, joins: Joins) -> list[Event]:
+def events(article: Article, joins: Joins) -> list[Event]:
     """The events of an article or of its failure."""
     if article.status == "failure":
         return [tasks.failure_event(article.record)]
-    events = joins.events(article)
+    found = joins.events(article)
     if article.merged_into is None:
-        events += tasks.article_events(article.record, updated=article.updated)
-    return events
+        found += tasks.article_events(article.record, updated=article.updated)
+    return found

@@ -74,16 +74,16 @@ class Repeats:
         articles = [winners.get(uid, uid) for uid in uids]
         records = map(tasks.record_of, self._articles.outlines(articles, NAMES))
         cached = self._articles.are_cached([tasks.page_key(each.url) for each in urls])
-        told: list[Event] = []
+        events: list[Event] = []
         for each, uid, record, page in zip(urls, articles, records, cached, strict=True):
             stored = _events(record)
             is_article = record.get("status") == "success"
-            told.append(tasks.known_event(each, histories.get(each.uid), uid if is_article else None, at))
-            told += [repeated(one, at) for one in stored]
+            events.append(tasks.known_event(each, histories.get(each.uid), uid if is_article else None, at))
+            events += [repeated(one, at) for one in stored]
             html = self._articles.cached_page(tasks.page_key(each.url)) if page else ""
-            told += [tasks.cached_page_event(html, each.url, at)] if html else []
+            events += [tasks.cached_page_event(html, each.url, at)] if html else []
         with self._client.pipeline(transaction=False) as pipe:
-            self._events.add(pipe, told)
+            self._events.add(pipe, events)
             pipe.execute()
 
 

@@ -30,12 +30,12 @@ class Endings:
     def add(self, ending: Ending) -> asyncio.Future[Finished]:
         """The result of the task's end; StoreUnavailable if the store is away."""
         loop = asyncio.get_running_loop()
-        told: asyncio.Future[Finished] = loop.create_future()
-        self._waiting.append((ending, told))
+        future: asyncio.Future[Finished] = loop.create_future()
+        self._waiting.append((ending, future))
         if not self._sending:
             self._sending = True
             loop.call_soon(self._send)
-        return told
+        return future
 
     def close(self) -> None:
         """End the thread after it has sent all completions."""
@@ -59,11 +59,11 @@ class Endings:
 
     def _tell(self, batch: list[tuple[Ending, asyncio.Future[Finished]]], sent: asyncio.Future[list[Finished]]) -> None:
         error = sent.exception()
-        for number, (_, told) in enumerate(batch):
-            if told.done():  # the caller is gone
+        for number, (_, future) in enumerate(batch):
+            if future.done():  # the caller is gone
                 continue
             if error is None:
-                told.set_result(sent.result()[number])
+                future.set_result(sent.result()[number])
             else:
-                told.set_exception(error)
+                future.set_exception(error)
         self._send()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from feedcrawl.domain.operations.events import Unfit
-    from feedcrawl.store.operations.streams import Backlog, Events, Told
+    from feedcrawl.store.operations.streams import Backlog, Events, StoredEvent
 
 logger = logging.getLogger(__name__)
 
@@ -51,13 +51,13 @@ class Delivery:
     """The result of a batch: the number of events that the target got, and the events that it can never get."""
 
     sent: int
-    refused: Sequence[tuple[Told, Unfit]] = ()
+    refused: Sequence[tuple[StoredEvent, Unfit]] = ()
 
 
 class Target(Protocol):
     """Where the events of a consumer go."""
 
-    async def deliver(self, told: Sequence[Told]) -> Delivery:
+    async def deliver(self, stored: Sequence[StoredEvent]) -> Delivery:
         """Process events in order. Raises TargetAway."""
 
     async def close(self) -> None:
@@ -72,10 +72,10 @@ class Source(Protocol):
     is_busy: bool
     """True if `take` returned nothing since it does other work, and has more of it."""
 
-    def take(self) -> list[Told]:
+    def take(self) -> list[StoredEvent]:
         """The next events; the same events again after a failure."""
 
-    def finish(self, told: Sequence[Told], refused: Sequence[tuple[Told, Unfit]], /) -> None:
+    def finish(self, stored: Sequence[StoredEvent], refused: Sequence[tuple[StoredEvent, Unfit]], /) -> None:
         """Store that events were processed. A refused event stops no other event."""
 
     def retry(self) -> None:
@@ -152,16 +152,16 @@ class Consumer:
 
     async def step(self) -> int:
         """Process the next events; their number. 0: there are none, or another process consumes."""
-        told = await asyncio.to_thread(self.source.take)
-        if told:
-            done = await self._target.deliver(told)
-            await asyncio.to_thread(self.source.finish, told, done.refused)
+        stored = await asyncio.to_thread(self.source.take)
+        if stored:
+            done = await self._target.deliver(stored)
+            await asyncio.to_thread(self.source.finish, stored, done.refused)
             for each, why in done.refused:
                 extra = {"id": each.fields.get("id"), "at": each.at, "reason": why.reason, "detail": why.detail}
                 logger.warning("event_refused", extra=extra)
             self.sent += done.sent
             self.refused += len(done.refused)
-        return len(told)
+        return len(stored)
 
     async def _report(self) -> None:
         """Log the consumer's progress once a minute, if there was any."""
@@ -190,7 +190,7 @@ class GroupSource:
         self._again = True
         self.leads = False
 
-    def take(self) -> list[Told]:
+    def take(self) -> list[StoredEvent]:
         """The next events, first those that a predecessor was given; none if another process leads."""
         self.leads = self._events.lead(self._group, self._worker, LEAD_SEC)
         if not self.leads:
@@ -207,18 +207,18 @@ class GroupSource:
                 return []
             raise
 
-    def _next(self) -> list[Told]:
+    def _next(self) -> list[StoredEvent]:
         if self._again:
             if left := self._events.give(self._group, CONSUMER, BATCH, again=True):
                 return left
             self._again = False
         return self._events.give(self._group, CONSUMER, BATCH, again=False)
 
-    def finish(self, told: Sequence[Told], refused: Sequence[tuple[Told, Unfit]]) -> None:
+    def finish(self, stored: Sequence[StoredEvent], refused: Sequence[tuple[StoredEvent, Unfit]]) -> None:
         """Store the refused events, then acknowledge all."""
         for each, why in refused:
             self._events.refuse(each, self._group, why.reason, why.detail)
-        self._events.acknowledge(self._group, told)
+        self._events.acknowledge(self._group, stored)
 
     def retry(self) -> None:
         """Take the events again that are not acknowledged."""

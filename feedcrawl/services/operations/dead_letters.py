@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.articles.files import state
 from feedcrawl.domain.errors import Refusal
-from feedcrawl.domain.frontier.dead_letters import is_untold, read_letter, task_of
+from feedcrawl.domain.frontier.dead_letters import is_unreported, read_dead_letter, task_of
 from feedcrawl.domain.frontier.queue_items import read_item
 from feedcrawl.domain.frontier.tasks import Lease
 from feedcrawl.items import Article
@@ -24,7 +24,7 @@ from feedcrawl.store.redis.connection import in_order
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from feedcrawl.domain.frontier.dead_letters import Letter, Wanted
+    from feedcrawl.domain.frontier.dead_letters import DeadLetter, Wanted
     from feedcrawl.domain.sites.owners import Sources
     from feedcrawl.services.articles.files import FileService
     from feedcrawl.services.articles.joins import Joins
@@ -80,35 +80,35 @@ class DeadLetterService:
             self.client.delete(keys.DELIVERY)
 
     def _tell(self, texts: list[str]) -> None:
-        for letter in filter(is_untold, map(read_letter, texts)):
+        for dead_letter in filter(is_unreported, map(read_dead_letter, texts)):
             with suppress(Refusal):  # the URL is no longer valid: there is nothing to record
-                self._bury(letter)
+                self._bury(dead_letter)
 
-    def _bury(self, letter: Letter) -> None:
-        task, at = task_of(letter.said, 1), datetime.fromtimestamp(letter.at, UTC)
+    def _bury(self, dead_letter: DeadLetter) -> None:
+        task, at = task_of(dead_letter.fields, 1), datetime.fromtimestamp(dead_letter.at, UTC)
         known = None if task is None else self.frontier.find(task.id)
         if task is None or known is None or known[1].status != "dead":  # the task has been enqueued again meanwhile
             return
         if task.kind == "file":
-            self.files.end(task, state("failed", reason=letter.reason), at)
-            logger.error("file_refused", extra={"url": task.url, "host": task.host, "reason": letter.reason})
+            self.files.end(task, state("failed", reason=dead_letter.reason), at)
+            logger.error("file_refused", extra={"url": task.url, "host": task.host, "reason": dead_letter.reason})
             return
         article = Article(Lease(task, known[1], ""), task.url, at, "failure")
-        article.code, article.reason, article.ended = "FAIL_PARSE", letter.reason, True
-        article.detail = f"given up after {letter.said.get('attempts')} attempts"
+        article.code, article.reason, article.ended = "FAIL_PARSE", dead_letter.reason, True
+        article.detail = f"given up after {dead_letter.fields.get('attempts')} attempts"
         publication.name(article)
         self.joins.settle(article)
         article.record = publication.record(article)
         article.writes = self.client.pipeline(transaction=False)
         publication.queue(article.writes, article, self.articles, self.joins)
         in_order(article.writes)
-        self.events.add(article.writes, publication.told(article, self.joins))
+        self.events.add(article.writes, publication.events(article, self.joins))
         in_order(article.writes)
         self.media.finish(article.writes, article)
         article.writes.execute()
         logger.error("article_refused", extra={"uid": article.uid, "url": article.url, "reason": article.reason})
 
-    def letters(self, wanted: Wanted, limit: int = NO_LIMIT) -> Iterator[Letter]:
+    def matching(self, wanted: Wanted, limit: int = NO_LIMIT) -> Iterator[DeadLetter]:
         """The matching dead letters, oldest first, at most `limit`; read on demand."""
         self.deliver()
         start = 0
@@ -125,16 +125,16 @@ class DeadLetterService:
         """
         refused = 0
 
-        def again(found: list[Letter]) -> list[str]:
+        def again(found: list[DeadLetter]) -> list[str]:
             nonlocal refused
             tasks, gone = [], []
-            for letter in found:
+            for dead_letter in found:
                 try:
-                    tasks.append(queue_task(read_item(original(self.client, letter.text)), self.sources()))
+                    tasks.append(queue_task(read_item(original(self.client, dead_letter.text)), self.sources()))
                 except Refusal:
                     refused += 1
                 else:
-                    gone.append(letter.text)
+                    gone.append(dead_letter.text)
             with self.client.pipeline(transaction=False) as pipe:
                 for task in tasks:
                     self.articles.want(pipe, task.id, [task.category] if task.category else [])
@@ -146,9 +146,9 @@ class DeadLetterService:
 
     def drop(self, wanted: Wanted, limit: int = NO_LIMIT) -> int:
         """Remove the matching dead letters; the number removed."""
-        return self._take_out(wanted, limit, lambda found: [letter.text for letter in found])
+        return self._take_out(wanted, limit, lambda found: [dead_letter.text for dead_letter in found])
 
-    def _take_out(self, wanted: Wanted, limit: int, take: Callable[[list[Letter]], list[str]]) -> int:
+    def _take_out(self, wanted: Wanted, limit: int, take: Callable[[list[DeadLetter]], list[str]]) -> int:
         """Pass the matching dead letters to `take`, a page at a time, and remove those whose texts it returns;
         the number removed.
         """
@@ -161,5 +161,5 @@ class DeadLetterService:
         return removed
 
 
-def _meant(page: list[str], wanted: Wanted, limit: int) -> list[Letter]:
-    return [letter for letter in map(read_letter, page) if wanted.matches(letter)][:limit]
+def _meant(page: list[str], wanted: Wanted, limit: int) -> list[DeadLetter]:
+    return [dead_letter for dead_letter in map(read_dead_letter, page) if wanted.matches(dead_letter)][:limit]

@@ -13,7 +13,7 @@ from feedcrawl.domain.operations.events import EventType
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from feedcrawl.store.operations.streams import Events, Told
+    from feedcrawl.store.operations.streams import Events, StoredEvent
 
 BEGINNING: Final = "0"
 NOW: Final = "now"
@@ -43,7 +43,7 @@ def read(events: Events, after: str = BEGINNING, limit: int = 100, types: Collec
     if after == NOW:
         return Page((), events.last())
     found = events.after(after, _LOOKED_AT if types else limit)
-    chosen = [told for told in found if not types or told.fields.get("type") in types][:limit]
+    chosen = [stored for stored in found if not types or stored.fields.get("type") in types][:limit]
     full = len(chosen) == limit
     ends_at = chosen[-1].at if full else found[-1].at if found else after
     return Page(tuple(map(_public, chosen)), ends_at)
@@ -58,12 +58,18 @@ def _check(after: str, limit: int, types: Collection[str]) -> None:
         raise Refusal("unknown_type", f"{unknown[0][:50]!r} is none of {', '.join(sorted(TYPES))}")
 
 
-def _public(told: Told) -> dict[str, object]:
+def _public(stored: StoredEvent) -> dict[str, object]:
     """The event with `data` as JSON; data that another program wrote into the stream may be text."""
-    text = told.fields.get("data", "")
+    text = stored.fields.get("data", "")
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
         data = text
-    trace = {"traceparent": told.fields["traceparent"]} if "traceparent" in told.fields else {}
-    return {"cursor": told.at, "type": told.fields.get("type"), "id": told.fields.get("id"), "data": data, **trace}
+    trace = {"traceparent": stored.fields["traceparent"]} if "traceparent" in stored.fields else {}
+    return {
+        "cursor": stored.at,
+        "type": stored.fields.get("type"),
+        "id": stored.fields.get("id"),
+        "data": data,
+        **trace,
+    }

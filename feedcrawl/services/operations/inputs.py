@@ -183,5 +183,5 @@ class Inputs:
         text = without_secrets(text)
         logger.warning("queue_item_refused", extra={"item": text[:500], "reason": error.code, "detail": error.detail})
         item, at = unwrapped(text)[:10_000], round(self._now().timestamp(), 3)
-        letter = {"item": item, "reason": error.code, "detail": error.detail, "at": at}
-        self._client.rpush(self._letters, json.dumps(letter, ensure_ascii=False))
+        dead_letter = {"item": item, "reason": error.code, "detail": error.detail, "at": at}
+        self._client.rpush(self._letters, json.dumps(dead_letter, ensure_ascii=False))

@@ -13,7 +13,7 @@ from feedcrawl.domain.articles.query import Wanted as WantedArticles
 from feedcrawl.domain.cadence.tempo import entries_per_day
 from feedcrawl.domain.cadence.values import DAY_SEC
 from feedcrawl.domain.errors import Refusal
-from feedcrawl.domain.frontier.dead_letters import read_letter
+from feedcrawl.domain.frontier.dead_letters import read_dead_letter
 from feedcrawl.domain.operations.counters import SPANS, Bar, bars, total
 from feedcrawl.domain.subscriptions.records import load_subscription
 from feedcrawl.domain.subscriptions.sorting import ordered
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from feedcrawl.domain.articles.fields import ArticleFields
     from feedcrawl.domain.entries.records import EntryRecord
-    from feedcrawl.domain.frontier.dead_letters import Letter, Wanted
+    from feedcrawl.domain.frontier.dead_letters import DeadLetter, Wanted
     from feedcrawl.domain.frontier.statistics import FrontierStatistics, HostStatistics
     from feedcrawl.domain.frontier.tasks import History, Task
     from feedcrawl.domain.push.leases import Push
@@ -89,7 +89,7 @@ class Overview:
     feeds: int
     failing: int
     statistics: FrontierStatistics
-    letters: int
+    dead_letters: int
     news: Sequence[tuple[Feed, int]]
     hosts: Sequence[tuple[str, int]]
     circuits: Sequence[HostStatistics]
@@ -134,12 +134,12 @@ class FeedPage:
 
 
 @dataclass(frozen=True, slots=True)
-class Letters:
+class DeadLetterPage:
     """A page of dead letters, the number of all dead letters, and the place before which there may be more (0:
     none).
     """
 
-    letters: Sequence[Letter]
+    dead_letters: Sequence[DeadLetter]
     count: int
     before: int
 
@@ -174,7 +174,7 @@ class Dashboard:
             feeds=self.registry.count(),
             failing=self.registry.failing(0)[0],
             statistics=self.frontier.statistics(),
-            letters=self.dead_letters.count(),
+            dead_letters=self.dead_letters.count(),
             news=[(feeds[feed_id], number) for feed_id, number in counted if feed_id in feeds],
             hosts=self.series.most_failures(since, now, TOP),
             circuits=self.circuits(),
@@ -259,9 +259,9 @@ class Dashboard:
         found = self.article_lines.recent(f'"uid":"{uid}"', LINE_BYTES)
         return list({each["content_hash"]: each for each in reversed(found) if each.get("uid") == uid}.values())[::-1]
 
-    def letters(self, wanted: Wanted, before: int | None = None) -> Letters:
+    def dead_letter_page(self, wanted: Wanted, before: int | None = None) -> DeadLetterPage:
         """A page of the matching dead letters, newest first, from a place in their list backwards."""
-        found: list[Letter] = []
+        found: list[DeadLetter] = []
         self.frontier.deliver_dead_letters()
         count = self.dead_letters.count()
         end = count if before is None else min(before, count)
@@ -269,15 +269,15 @@ class Dashboard:
             start = max(0, end - PAGE)
             page = self.dead_letters.page(start)[: end - start]
             for at in range(end - 1, start - 1, -1):
-                letter = read_letter(page[at - start]) if at - start < len(page) else None
-                if letter is not None and wanted.matches(letter):
-                    found.append(letter)
+                dead_letter = read_dead_letter(page[at - start]) if at - start < len(page) else None
+                if dead_letter is not None and wanted.matches(dead_letter):
+                    found.append(dead_letter)
                 if len(found) == LETTERS_A_PAGE:
-                    return Letters(found, count, at)
+                    return DeadLetterPage(found, count, at)
             end = start
             if not end:
                 break
-        return Letters(found, count, end)
+        return DeadLetterPage(found, count, end)
 
 
 def rate(feed: Feed) -> float:

@@ -11,7 +11,7 @@ from feedcrawl.services.operations.consumer import Consumer, Delivery, GroupSour
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from feedcrawl.store.operations.streams import Events, Told
+    from feedcrawl.store.operations.streams import Events, StoredEvent
 
 GROUP: Final = "kafka"
 AWAY: Final = "brokers_away"
@@ -38,9 +38,9 @@ class Topics:
         self._producer = producer
         self._topics = topics
 
-    async def deliver(self, told: Sequence[Told]) -> Delivery:
+    async def deliver(self, stored: Sequence[StoredEvent]) -> Delivery:
         """Send the events that have a topic. Raises TargetAway."""
-        fates = [(each, message_of(each.fields, self._topics)) for each in told]
+        fates = [(each, message_of(each.fields, self._topics)) for each in stored]
         messages = [message for _, message in fates if isinstance(message, Message)]
         answers = await self._producer.send(messages) if messages else []
         came = iter(answers)

@@ -1,6 +1,6 @@
 """Tells the configured hub that published feeds have news (WebSub, the publisher's part).
 
-A hub is told by a task of its own, at the pace of its host; news that come before it is told are told together.
+A hub is notified by a task of its own, at the pace of its host; news that come before that are sent together.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 NEWS: Final = "hub-news:"
 """Prefix of the id of a task that tells the hub of news."""
 TOGETHER_SEC: Final = 2.0
-"""Time within which news of one feed are told together."""
+"""Time within which news of one feed are sent together."""
 FORMS: Final = ("atom", "json")
 
 
 class Publisher:
-    """Without a hub or an address of our own nothing is told. Methods may raise StoreUnavailable."""
+    """Without a hub or an address of our own no hub is notified. Methods may raise StoreUnavailable."""
 
     def __init__(self, frontier: Frontier, hub_url: str | None, public_url: str | None) -> None:
         self._frontier = frontier
@@ -35,13 +35,13 @@ class Publisher:
         self._base = public_url.rstrip("/") if public_url else None
 
     def stored(self, article: Article) -> None:
-        """Have the hub told of the feeds that a stored article is in: those of its categories and of its source."""
+        """Notify the hub of the feeds that a stored article is in: those of its categories and of its source."""
         named = [f"categories/{quote(each, safe='')}" for each in article.categories]
         source = article.lease.task.source
         self._tell([*named, *([f"sources/{quote(source, safe='')}"] if source else [])])
 
     def held(self, collection: str) -> None:
-        """Have the hub told that a collection has changed."""
+        """Notify the hub that a collection has changed."""
         self._tell([f"collections/{collection}"])
 
     def _tell(self, paths: Iterable[str]) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.operations.events import Unfit
     from feedcrawl.services.search.documents import Documents
     from feedcrawl.store.disk.ndjson import NdjsonFile
-    from feedcrawl.store.operations.streams import Events, Told
+    from feedcrawl.store.operations.streams import Events, StoredEvent
     from feedcrawl.store.search.embedded import EmbeddedIndex
     from feedcrawl.store.search.sqlite import IndexFile
 
@@ -62,7 +62,7 @@ class EmbeddedIndexer:
 
     # --- the source ---
 
-    def take(self) -> list[Told]:
+    def take(self) -> list[StoredEvent]:
         """The next events; builds a part of the index first if there is none."""
         self.is_busy = False
         with self._failures():
@@ -79,19 +79,19 @@ class EmbeddedIndexer:
                 return []
             return self._after(file)
 
-    def _after(self, file: IndexFile) -> list[Told]:
-        told = self._stores.events.after(file.note("cursor") or "0", BATCH)
+    def _after(self, file: IndexFile) -> list[StoredEvent]:
+        events = self._stores.events.after(file.note("cursor") or "0", BATCH)
         now = self._stores.now().timestamp()
-        if not told and now - self._seen > SEEN_SEC:
+        if not events and now - self._seen > SEEN_SEC:
             file.apply(Changes(), {"seen_ts": str(now)})
             self._seen = now
-        return told
+        return events
 
     def _is_too_old(self, file: IndexFile) -> bool:
         """True if the stream may have been trimmed beyond the last event of the index."""
         return float(file.note("seen_ts") or 0) < self._stores.now().timestamp() - self._stores.kept_sec
 
-    def finish(self, _: Sequence[Told], refused: Sequence[tuple[Told, Unfit]]) -> None:
+    def finish(self, _: Sequence[StoredEvent], refused: Sequence[tuple[StoredEvent, Unfit]]) -> None:
         """Store the events that cannot be read; the index has noted the last event."""
         for each, why in refused:
             self._stores.events.refuse(each, GROUP, why.reason, why.detail)
@@ -109,12 +109,12 @@ class EmbeddedIndexer:
 
     # --- the target ---
 
-    async def deliver(self, told: Sequence[Told]) -> Delivery:
+    async def deliver(self, events: Sequence[StoredEvent]) -> Delivery:
         """Store and remove the documents of the events, with the note of the last event, in one transaction."""
-        return await asyncio.to_thread(self._deliver, told)
+        return await asyncio.to_thread(self._deliver, events)
 
-    def _deliver(self, told: Sequence[Told]) -> Delivery:
-        changes, ends = changes_of(each.fields for each in told)
+    def _deliver(self, events: Sequence[StoredEvent]) -> Delivery:
+        changes, ends = changes_of(each.fields for each in events)
         stored = self._stores.documents.of_uids([uid for uid, is_stored in changes.items() if is_stored])
         removed = [uid for uid, is_stored in changes.items() if not is_stored]
         with self._failures():
@@ -122,9 +122,9 @@ class EmbeddedIndexer:
             if file is None:
                 raise TargetAway(DAMAGED, "the index is about to be built again")
             now = self._stores.now().timestamp()
-            file.apply(Changes(stored, removed), {"cursor": told[-1].at, "seen_ts": str(now)})
+            file.apply(Changes(stored, removed), {"cursor": events[-1].at, "seen_ts": str(now)})
             self._seen = now
-        refused = [(each, why) for each, why in zip(told, ends, strict=True) if why is not None]
+        refused = [(each, why) for each, why in zip(events, ends, strict=True) if why is not None]
         return Delivery(len(stored) + len(removed), refused)
 
     async def close(self) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.models import SourceRules
     from feedcrawl.services.sites.searching import Stores
     from feedcrawl.store.frontier.interface import Frontier
-    from feedcrawl.store.sites.sources import SaidSources
+    from feedcrawl.store.sites.sources import StoredSources
 
 logger = logging.getLogger(__name__)
 
@@ -55,7 +55,7 @@ class SourceBook:
     `known` are the sources as last read, without a call of the store; `current()` looks for changes first.
     """
 
-    def __init__(self, path: Path | None, said: SaidSources) -> None:
+    def __init__(self, path: Path | None, said: StoredSources) -> None:
         self._file = load(path)
         self._said = said
         self._synced = Sources()

@@ -114,11 +114,11 @@ class Ending:
 
     def arguments(self) -> tuple[str | int, ...]:
         """The arguments of done.lua for this ending, in order."""
-        lease, delay, letter = self.lease, ms(self.delay_sec), int(self.dead_letter)
+        lease, delay, dead_letter = self.lease, ms(self.delay_sec), int(self.dead_letter)
         texts = (patch_text(self.patch), compact(list(self.commit)), self.signal or "")
         recovered = "" if self.recovered_sec is None else ms(self.recovered_sec)
         ended = (self.status, self.reason, delay)
-        return (lease.id, lease.token, *ended, *texts, letter, self.http_status or "", recovered)
+        return (lease.id, lease.token, *ended, *texts, dead_letter, self.http_status or "", recovered)
 
 
 @dataclass(frozen=True, slots=True)

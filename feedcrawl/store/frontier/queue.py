@@ -188,28 +188,28 @@ class Shard(ShardReads):
         """As `Frontier.deliver_dead_letters`."""
         moved, found = 0, 1
         while found and moved < limit:
-            letters = list(map(str, self._client.lrange(f"{self._prefix}dlq", 0, min(DELIVERED, limit - moved) - 1)))
-            first(letters)
-            found = self._deliver(letters)
+            texts = list(map(str, self._client.lrange(f"{self._prefix}dlq", 0, min(DELIVERED, limit - moved) - 1)))
+            first(texts)
+            found = self._deliver(texts)
             moved += found
         if moved:
             self._client.ltrim(self._letters, -keep, -1)
         return moved
 
-    def _deliver(self, letters: list[str]) -> int:
-        if not letters:
+    def _deliver(self, texts: list[str]) -> int:
+        if not texts:
             return 0
         across = is_cluster(self._client)
         with self._client.pipeline(transaction=not across) as pipe:
-            for letter in letters:
-                keep(pipe, letter)
-            pipe.rpush(self._letters, *map(shown, letters))
+            for dead_letter in texts:
+                keep(pipe, dead_letter)
+            pipe.rpush(self._letters, *map(shown, texts))
             if across:
                 pipe.execute()
-            for letter in letters:
-                pipe.lrem(f"{self._prefix}dlq", 1, letter)
+            for dead_letter in texts:
+                pipe.lrem(f"{self._prefix}dlq", 1, dead_letter)
             pipe.execute()
-        return len(letters)
+        return len(texts)
 
     def _run(self, script: str, *arguments: str | float) -> Any:
         clock: str | int = self._clock() if self._clock else ""

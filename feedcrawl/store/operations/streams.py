@@ -21,7 +21,7 @@ REFUSED_KEPT: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class StoredEvent:
     """One entry of the stream: its stream id, and its fields (empty if it was deleted)."""
 
     at: str
@@ -65,9 +65,9 @@ class Events:
             oldest = min(oldest, group)
         self._client.xtrim(keys.EVENTS, minid=f"{oldest[0]}-{oldest[1]}", approximate=True)
 
-    def after(self, last: str, limit: int) -> list[Told]:
+    def after(self, last: str, limit: int) -> list[StoredEvent]:
         """Up to `limit` events after the stream id `last`, in order; "0" is before the first event."""
-        return _told(self._client.xrange(keys.EVENTS, min=f"({last}", count=limit))
+        return _stored_events(self._client.xrange(keys.EVENTS, min=f"({last}", count=limit))
 
     def last(self) -> str:
         """The stream id of the newest event; "0" if there is none."""
@@ -82,20 +82,20 @@ class Events:
             if not str(error).startswith("BUSYGROUP"):
                 raise
 
-    def give(self, group: str, consumer: str, count: int, *, again: bool) -> list[Told]:
+    def give(self, group: str, consumer: str, count: int, *, again: bool) -> list[StoredEvent]:
         """The next events for a consumer; with `again` the oldest that it has received and not acknowledged."""
         found = self._client.xreadgroup(group, consumer, {keys.EVENTS: "0" if again else ">"}, count=count)
-        return _told(found[0][1]) if found else []
+        return _stored_events(found[0][1]) if found else []
 
-    def acknowledge(self, group: str, told: Sequence[Told]) -> None:
+    def acknowledge(self, group: str, stored: Sequence[StoredEvent]) -> None:
         """Acknowledges events: the group does not need them any more."""
-        if told:
-            self._client.xack(keys.EVENTS, group, *(each.at for each in told))
+        if stored:
+            self._client.xack(keys.EVENTS, group, *(each.at for each in stored))
 
-    def refuse(self, told: Told, group: str, reason: str, detail: str) -> None:
+    def refuse(self, stored: StoredEvent, group: str, reason: str, detail: str) -> None:
         """Stores for the operator an event that a group can never process, with the reason."""
-        more = {"at": told.at, "group": group, "reason": reason, "detail": detail}
-        self._client.xadd(keys.EVENTS_REFUSED, {**told.fields, **more}, maxlen=REFUSED_KEPT)
+        more = {"at": stored.at, "group": group, "reason": reason, "detail": detail}
+        self._client.xadd(keys.EVENTS_REFUSED, {**stored.fields, **more}, maxlen=REFUSED_KEPT)
 
     def lead(self, group: str, worker: str, sec: int) -> bool:
         """True if this worker is the consumer of the group for the next `sec` seconds."""
@@ -137,5 +137,5 @@ def _number(event_id: str) -> tuple[int, int]:
     return int(time_ms), int(sequence or 0)
 
 
-def _told(found: Iterable[tuple[str, Mapping[str, str] | None]]) -> list[Told]:
-    return [Told(at, fields or {}) for at, fields in found]
+def _stored_events(found: Iterable[tuple[str, Mapping[str, str] | None]]) -> list[StoredEvent]:
+    return [StoredEvent(at, fields or {}) for at, fields in found]

@@ -101,7 +101,7 @@ def import_job(job_id: str) -> str:
     return f"{shard()}import:{job_id}"
 
 
-def letter(uid: str) -> str:
+def dead_letter(uid: str) -> str:
     """STRING: a dead letter as the frontier wrote it, with secrets in its URLs; the list has it without them."""
     return f"{shard()}letter:{uid}"
 

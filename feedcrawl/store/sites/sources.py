@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from feedcrawl.store.redis.client import Client
 
 
-class SaidSources:
+class StoredSources:
     """The sources by name. Methods may raise StoreUnavailable."""
 
     def __init__(self, client: Client) -> None:

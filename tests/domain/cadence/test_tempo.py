@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from feedcrawl.domain.cadence import CadencePolicy, Observation, PollState, next_poll
-from feedcrawl.domain.cadence.tempo import LONGEST, SHORTEST, demand, entries_per_day, foretold, tempo_for
+from feedcrawl.domain.cadence.tempo import LONGEST, SHORTEST, demand, entries_per_day, forecast, tempo_for
 
 HOUR = 3600.0
 
@@ -58,8 +58,8 @@ def test_what_a_budget_buys() -> None:
     seen = Observation(200, new_entries=20, known_entries=0, published=dates)
     known = next_poll(PollState(), seen, now=start, policy=CadencePolicy(), jitter=0).state.arrivals
     assert entries_per_day(known) == pytest.approx(4, rel=0.3)
-    bought = foretold([(known, 1200.0), (None, 3600.0)])
+    bought = forecast([(known, 1200.0), (None, 3600.0)])
     assert bought.polls_per_hour == 4
     assert bought.entries_per_day == entries_per_day(known)
     assert bought.delay_sec == pytest.approx(600)
-    assert foretold([]) == (0.0, 0.0, 0.0)
+    assert forecast([]) == (0.0, 0.0, 0.0)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from feedcrawl.domain.errors import InvalidUrl, Refusal
-from feedcrawl.domain.frontier.dead_letters import Wanted, age_sec, payload_of, read_letter, task_of
+from feedcrawl.domain.frontier.dead_letters import Wanted, age_sec, payload_of, read_dead_letter, task_of
 from feedcrawl.domain.frontier.tasks import Task
 
 UID = "846820ee79c4269c"
@@ -36,7 +36,7 @@ def letter(**said: Any) -> dict[str, Any]:
     ],
 )
 def test_which_letters_are_meant(wanted: Wanted, expected: bool) -> None:
-    assert wanted.matches(read_letter(json.dumps(letter()))) is expected
+    assert wanted.matches(read_dead_letter(json.dumps(letter()))) is expected
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_which_letters_are_meant(wanted: Wanted, expected: bool) -> None:
     ],
 )
 def test_what_a_letter_says(text: str, name: str, reason: str, host: str, at: float) -> None:
-    found = read_letter(text)
+    found = read_dead_letter(text)
     assert (found.name, found.reason, found.host, found.at) == (name, reason, host, at)
 
 

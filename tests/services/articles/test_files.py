@@ -164,8 +164,8 @@ def test_readers_are_told_what_has_become_of_a_file(wired: Wired) -> None:
     link = {"url": URL, "role": "enclosure", **state("pending")}
     ended = {"url": URL, "role": "enclosure", **state("failed", reason="bad_type")}
     records: list[dict[str, Any]] = [{"entry_uid": "1", "files": [link, ended]}, {"entry_uid": "2"}, {"files": []}]
-    assert wired.files.told(records) == records
+    assert wired.files.completed(records) == records
     wired.files.end(Wish(URL, "enclosure").task(), FAILED, NOW)
-    found = wired.files.told(records)
+    found = wired.files.completed(records)
     assert found == [{"entry_uid": "1", "files": [{**link, **FAILED}, ended]}, *records[1:]]
-    assert wired.files.told(records[1:]) == records[1:]
+    assert wired.files.completed(records[1:]) == records[1:]

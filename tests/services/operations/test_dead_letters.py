@@ -42,7 +42,7 @@ ALL = Wanted()
 
 
 def names(wired: Wiring, wanted: Wanted = ALL, **limit: int) -> list[str]:
-    return [letter.name for letter in wired.dead_letter_service.letters(wanted, **limit)]
+    return [dead_letter.name for dead_letter in wired.dead_letter_service.matching(wanted, **limit)]
 
 
 def test_letters_are_listed_oldest_first_and_over_pages(wired: Wiring) -> None:
@@ -69,10 +69,10 @@ def test_a_replayed_task_is_the_one_that_died(wired: Wiring) -> None:
 def test_what_a_feed_said_at_length_is_left_in_its_entry(wired: Wiring) -> None:
     dies(wired, 1, payload={**CARRIED, "content": "x" * 5000, "summary": "y" * 5000})
     dies(wired, 2, payload={**CARRIED, "content": "short"})
-    long, short = wired.dead_letter_service.letters(Wanted())
+    long, short = wired.dead_letter_service.matching(Wanted())
     assert len(long.text) < 600
-    assert json.loads(long.said["payload"]) == CARRIED
-    assert json.loads(short.said["payload"]) == {**CARRIED, "content": "short"}
+    assert json.loads(long.fields["payload"]) == CARRIED
+    assert json.loads(short.fields["payload"]) == {**CARRIED, "content": "short"}
 
 
 def test_only_what_is_meant_is_replayed_and_what_cannot_be_stays(wired: Wiring) -> None:
@@ -105,7 +105,7 @@ def test_many_are_dropped_and_equal_ones_counted(wired: Wiring) -> None:
     letters = [json.dumps({"url": f"http://n{n % 7}.test/", "reason": "r"}) for n in range(3 * store.PAGE + 5)]
     wired.client.rpush(DEAD_LETTERS, *letters)
     dropped = wired.dead_letter_service.drop(Wanted(host="n3.test"))
-    assert dropped == sum("n3.test" in letter for letter in letters)
+    assert dropped == sum("n3.test" in dead_letter for dead_letter in letters)
     assert wired.dead_letters.count() == len(letters) - dropped
     assert wired.dead_letter_service.drop(Wanted(), limit=10) == 10
     assert wired.dead_letter_service.drop(Wanted()) == len(letters) - dropped - 10
@@ -135,12 +135,12 @@ def test_a_letter_moved_by_any_program_is_tried_again_as_it_was(wired: Wiring) -
         "news",
     )
     assert lease.task.payload == CARRIED
-    (refused,) = wired.dead_letter_service.letters(Wanted())
-    assert {name: refused.said[name] for name in ("item", "reason")} == {"item": "javascript:1", "reason": "url_scheme"}
+    (refused,) = wired.dead_letter_service.matching(Wanted())
+    assert (refused.fields["item"], refused.fields["reason"]) == ("javascript:1", "url_scheme")
 
 
 def test_what_workers_died_of_is_told_once(wired: Wiring, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As any other article that failed: HASH, event, media record; by whoever hands out its letter."""
+    """As any other article that failed: HASH, event, media record; by whoever hands out its dead letter."""
     now = [1_000_000]
     monkeypatch.setattr(wired.frontier, "_clock", lambda: now[0])
     started = wired.media.submit("http://h1.test/", "ada", wired.now()).media
@@ -228,7 +228,7 @@ def test_a_letter_without_its_secrets_is_tried_again_with_them(wired: Wiring) ->
     assert (lease.task.url, lease.task.parent, lease.task.payload) == (url, parent, carried)
 
     wired.client.rpush("crawler_queue", text)  # by any program, when the original is no longer stored
-    wired.client.delete(keys.letter(UID))
+    wired.client.delete(keys.dead_letter(UID))
     Inputs(wired.client, wired.leases, wired.articles, worker="w", now=wired.now, repeats=wired.repeats).from_queue()
-    (refused,) = wired.dead_letter_service.letters(Wanted())
+    (refused,) = wired.dead_letter_service.matching(Wanted())
     assert refused.reason == "letter_masked"

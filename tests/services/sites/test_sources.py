@@ -19,7 +19,7 @@ from feedcrawl.store.frontier.queue import Shard
 from feedcrawl.store.frontier.scripts import FrontierPolicy
 from feedcrawl.store.sites.site_searches import SiteSearches
 from feedcrawl.store.sites.sitemaps import Sitemaps
-from feedcrawl.store.sites.sources import SaidSources
+from feedcrawl.store.sites.sources import StoredSources
 from feedcrawl.store.subscriptions.registry import Registry
 
 SOURCE = Source(
@@ -53,7 +53,7 @@ def stores(redis_client: redis.Redis) -> Any:
 
 
 def sync(stores: Any, *found: Source) -> None:
-    book = SourceBook(None, SaidSources(stores.client))
+    book = SourceBook(None, StoredSources(stores.client))
     book.known = Sources(found)
     asyncio.run(book.sync(stores))
 
@@ -85,7 +85,7 @@ def test_the_delay_is_for_all_hosts_of_the_site_and_no_other(stores: Any) -> Non
 
 def test_a_source_set_by_another_process_is_found(stores: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "LOOK_SEC", 0)
-    one, other = (SourceBook(None, SaidSources(stores.client)) for _ in range(2))
+    one, other = (SourceBook(None, StoredSources(stores.client)) for _ in range(2))
     entry = {"name": "a", "base_url": "http://a.test/", "delay_sec": 4}
     asyncio.run(one.put(stores, entry))
     assert other.current().of("http://m.a.test/x").name == "a"

@@ -4,7 +4,7 @@ import pytest
 import redis
 
 from feedcrawl.domain.operations.events import Event
-from feedcrawl.store.operations.streams import TRIM_EVERY, Backlog, Events, Told
+from feedcrawl.store.operations.streams import TRIM_EVERY, Backlog, Events, StoredEvent
 from feedcrawl.store.redis.keys import EVENTS, EVENTS_REFUSED, RELAY
 
 TTL_SEC = 3600
@@ -89,7 +89,7 @@ def test_trimming_is_seldom(events: Events, redis_client: redis.Redis) -> None:
     assert length(redis_client) < 300
 
 
-def numbers(told: list[Told]) -> list[str]:
+def numbers(told: list[StoredEvent]) -> list[str]:
     return [each.fields["id"] for each in told]
 
 
@@ -153,7 +153,7 @@ def test_one_worker_leads_until_it_leaves_or_its_time_is_over(events: Events, re
 
 
 def test_what_can_never_be_sent_is_kept_with_its_reason(events: Events, redis_client: redis.Redis) -> None:
-    events.refuse(Told("5-0", {"type": "new_entry", "id": "n:1", "data": "{"}), "kafka", "bad_json", "line 1")
+    events.refuse(StoredEvent("5-0", {"type": "new_entry", "id": "n:1", "data": "{"}), "kafka", "bad_json", "line 1")
     assert [fields for _, fields in redis_client.xrange(EVENTS_REFUSED)] == [
         {
             "type": "new_entry",

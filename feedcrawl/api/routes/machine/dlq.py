@@ -14,7 +14,7 @@ from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.limits.places import HEAVY
 from feedcrawl.api.paging import Cursor, place_of, shown
 from feedcrawl.domain.errors import Refusal
-from feedcrawl.domain.frontier.dead_letters import Letter, Wanted, age_sec
+from feedcrawl.domain.frontier.dead_letters import DeadLetter, Wanted, age_sec
 from feedcrawl.domain.frontier.records import DeadLetterRecord
 from feedcrawl.domain.urls import MAX_URL_LENGTH
 from feedcrawl.services.operations import dead_letters
@@ -64,7 +64,7 @@ class Which(BaseModel):
 
 
 @router.get(
-    "", operation_id="list_dead_letters", dependencies=[HEAVY], responses={200: schemas.answer("Letters", _PAGE)}
+    "", operation_id="list_dead_letters", dependencies=[HEAVY], responses={200: schemas.answer("DeadLetterPage", _PAGE)}
 )
 def list_dead_letters(
     request: Request,
@@ -80,9 +80,9 @@ def list_dead_letters(
     wanted, place = _wanted(wired.now().timestamp(), reason, host, older_than, newer_than), place_of(cursor)
     if place is not None and not 0 <= place[0] < float(2**53):
         raise Refusal("bad_cursor", "cursor must be the `next` of a page, unchanged")
-    found = wired.dashboard.letters(wanted, None if place is None else int(place[0]))
+    found = wired.dashboard.dead_letter_page(wanted, None if place is None else int(place[0]))
     after = (float(found.before), "") if found.before else None
-    return shown(request, {"letters": list(map(_public, found.letters)), "count": found.count}, after)
+    return shown(request, {"letters": list(map(_public, found.dead_letters)), "count": found.count}, after)
 
 
 @router.post(
@@ -113,6 +113,6 @@ def _wanted(now: float, reason: str | None, host: str | None, older: str | None,
     return Wanted(reason or None, host.lower() if host else None, before, now - age_sec(newer) if newer else None)
 
 
-def _public(letter: Letter) -> dict[str, object]:
+def _public(dead_letter: DeadLetter) -> dict[str, object]:
     """The fields of a dead letter; as text if it is not a JSON object."""
-    return dict(letter.said) or {"item": letter.text}
+    return dict(dead_letter.fields) or {"item": dead_letter.text}

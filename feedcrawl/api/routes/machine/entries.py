@@ -41,7 +41,7 @@ def list_entries(
     """
     moment = wired.now() - DEFAULT_AGE if since is None else since
     found, following = stored_entries.page(wired.entry_lines, moment, after=place_of(cursor), limit=limit)
-    return shown(request, {"entries": wired.files.told(found)}, following)
+    return shown(request, {"entries": wired.files.completed(found)}, following)
 
 
 @router.get(
@@ -61,7 +61,7 @@ def get_entry(
 ) -> Response:
     """The last version of an entry on this machine's disk. Two feeds may each have an entry with the same uid."""
     feed = None if feed_id is None else str(feed_id)
-    found = wired.files.told(stored_entries.find(wired.entry_lines, wired.entries, entry_uid, feed))
+    found = wired.files.completed(stored_entries.find(wired.entry_lines, wired.entries, entry_uid, feed))
     if len(found) == 1:
         return JSONResponse(found[0])
     return JSONResponse({"entry_uid": entry_uid, "choices": found}, 300)

@@ -285,7 +285,7 @@ def list_entries_of_feed(
     feed = listing.one(wired.registry, str(feed_id))
     place, moment = place_of(cursor), since or datetime.min.replace(tzinfo=UTC)
     found, following = stored_entries.page(wired.entry_lines, moment, feed_id=feed.id, after=place, limit=limit)
-    return shown(request, {"entries": wired.files.told(found)}, following)
+    return shown(request, {"entries": wired.files.completed(found)}, following)
 
 
 @router.get("/{feed_id}/why", operation_id="why", responses={200: schemas.answer("Why", _WHY), **MISSING})

@@ -41,7 +41,7 @@ def show_dead_letters(
 ) -> Response:
     """The dead letters that match the conditions, newest first."""
     said = {"reason": reason.strip(), "host": host.strip().lower()}
-    found = wired.dashboard.letters(_meant(said), before)
+    found = wired.dashboard.dead_letter_page(_meant(said), before)
     values = {
         "found": found,
         "said": said,
@@ -57,7 +57,7 @@ def act_on_dead_letters(wired: Wired, form: Form) -> Response:
     """Replays or drops one dead letter, or all of a reason or host; a request without any condition is refused."""
     wanted = _meant(form)
     if wanted == letters.Wanted():
-        raise Refusal("nothing_named", "name a letter, a reason or a host: not all letters are meant at once")
+        raise Refusal("nothing_named", "name a dead letter, a reason or a host: not all dead letters are meant at once")
     refused = 0
     if form.get("action") == "replay":
         replayed = wired.dead_letter_service.replay(wanted)
@@ -74,12 +74,12 @@ def act_on_dead_letters(wired: Wired, form: Form) -> Response:
 @router.get(f"{HERE}/letter", dependencies=HEAVY_PAGE)
 def show_dead_letter(request: Request, caller: Reader, wired: Wired, name: Name) -> Response:
     """A dead letter: what was given up, why, and the data of its task."""
-    found = wired.dashboard.letters(_meant({"name": name})).letters
+    found = wired.dashboard.dead_letter_page(_meant({"name": name})).dead_letters
     if not found:
         raise Refusal("letter_unknown", "no dead letter has this name: it may have been replayed or dropped")
-    record = {key: value for key, value in found[0].said.items() if key not in ("url", "reason", "at")}
-    values = {"letter": found[0], "record": record}
-    return templates.render("letter.html", context(request, wired.now(), caller, HERE) | values)
+    record = {key: value for key, value in found[0].fields.items() if key not in ("url", "reason", "at")}
+    values = {"dead_letter": found[0], "record": record}
+    return templates.render("dead_letter.html", context(request, wired.now(), caller, HERE) | values)
 
 
 @router.get(f"{HERE}/drop", dependencies=WRITES)
@@ -89,7 +89,7 @@ def ask_to_drop(
     """Asks whether dead letters are to be dropped."""
     given = {"name": name, "reason": reason, "host": host}
     if not any(given.values()):
-        raise Refusal("nothing_named", "name a letter, a reason or a host: not all letters are meant at once")
+        raise Refusal("nothing_named", "name a dead letter, a reason or a host: not all dead letters are meant at once")
     subject = name or " of ".join(filter(None, (reason, host)))
     values = {
         "question": "Drop this dead letter?" if name else "Drop all dead letters of this selection?",
