@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Self
 from feedcrawl import wiring
 from feedcrawl.items import Article, FeedPoll
 from feedcrawl.services.articles import publication
+from feedcrawl.services.sites import gaps
 from feedcrawl.services.subscriptions import backfill, polling
 from feedcrawl.telemetry.tracing import traced
 
@@ -92,3 +93,5 @@ class StorePipeline:
         walk = backfill.first_task(poll)
         if walk is not None:
             self._leases.push([walk], again="retry" if poll.walk and poll.walk.gap else "")
+        elif poll.entries.possibly_missed and (filling := gaps.first_task(poll)) is not None:
+            self._leases.push([filling])

@@ -17,6 +17,7 @@ from feedcrawl.handlers.archive import ArchiveTasks
 from feedcrawl.handlers.article import ArticleTasks
 from feedcrawl.handlers.feed import FeedTasks
 from feedcrawl.handlers.file import FileTasks
+from feedcrawl.handlers.gap import GapTasks
 from feedcrawl.handlers.listing import ListingTasks
 from feedcrawl.handlers.site_search import SearchTasks
 from feedcrawl.handlers.sitemap import SitemapTasks
@@ -119,6 +120,7 @@ class FrontierSpider(Spider):
         return {
             "feed": FeedTasks(self.crawler, self.unfold),
             "archive": ArchiveTasks(self.crawler),
+            "gap": GapTasks(self.crawler),
             "sitemap": SitemapTasks(self.crawler),
             "article": ArticleTasks(self.crawler),
             "websub": HubTasks(self.crawler),

@@ -59,6 +59,17 @@ class Evidence(EntryContent, total=False):
     tags: list[str]
 
 
+class GapRecord(TypedDict):
+    """The progress of filling a feed's gap from sitemaps (`domain.sitemaps.gaps`); times are ISO 8601."""
+
+    since: str
+    until: str
+    below: str
+    places: list[str]
+    documents: int
+    found: int
+
+
 class Payload(RequestRecord, Evidence, total=False):
     """The payload of a task. Each kind of task has some of the fields; empty fields are left out.
 
@@ -78,6 +89,7 @@ class Payload(RequestRecord, Evidence, total=False):
     search: SearchRecord
     topic: str
     protocol: Literal["websub", "rsscloud"]
+    fills: GapRecord
     leaves: str
     tries: int
     feed_title: str | None

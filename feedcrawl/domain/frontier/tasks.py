@@ -9,7 +9,9 @@ from typing import Literal, get_args
 from feedcrawl.domain.frontier.payloads import Payload
 from feedcrawl.domain.json_values import known_fields
 
-Kind = Literal["feed", "sitemap", "article", "archive", "page", "websub", "file", "site_search", "site", "listing"]
+Kind = Literal[
+    "feed", "sitemap", "article", "archive", "page", "websub", "file", "site_search", "site", "listing", "gap"
+]
 Origin = Literal["feed", "sitemap", "spider", "manual", "queue"]
 Lane = Literal["poll", "page"]
 Again = Literal["", "edited", "retry", "operator", "queue_again", "push", "delivery", "own_outage"]

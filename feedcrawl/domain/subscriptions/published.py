@@ -107,7 +107,8 @@ class JournalLineRecord(TypedDict):
         str,
         About(
             "fetched, not_modified, unchanged (the same body, or the same content), push (a delivery from the "
-            "feed's hub), archives_read (a walk through archives ended), moved (by an operator), migration_undone "
+            "feed's hub), archives_read (a walk through archives ended), gap_filled (from "
+            "sitemaps), moved (by an operator), migration_undone "
             "(by an operator), or the reason code of the failure"
         ),
     ]
