@@ -1,12 +1,12 @@
 """The embedded search index beside a plain FTS5 table on the same articles: time of a search, size, cost of an article.
 
-    python benchmarks/search.py [articles] [searches] [directory]
+    python benchmarks/search.py [articles] [searches] [directory] [index|plain]
 
-Articles of some 1.5 kB are made of words as frequent as those of a language (Zipf); 100,000 of them and 400 searches by
-default. A search has one to three words of an article, common ones included; one in ten is a phrase, one in ten has a
-category, one in ten a time. Searches come one after the other while another process stores 200 articles a second (as
-the consumer of the stream does), in both tables. Times are wall time of a search as a caller waits, and processor time
-of its thread beside; the load of the machine is printed, since others may run on it.
+Articles of some 1.5 kB are made of words as frequent as those of a language (Zipf): by default 100,000 of them, 400
+searches, both tables. A search has one to three words of an article, common ones included; one in ten is a phrase, one
+in ten has a category, one in ten a time. Searches come one after the other while another process stores 200 articles a
+second (as the consumer of the stream does). Times are wall time of a search as a caller waits, and processor time of
+its thread beside; the load of the machine is printed, since others may run on it.
 """
 
 from __future__ import annotations
@@ -190,14 +190,14 @@ def main() -> None:
     articles, count = (int(sys.argv[at]) if len(sys.argv) > at else default for at, default in ((1, 100_000), (2, 400)))
     with tempfile.TemporaryDirectory(dir=sys.argv[3] if len(sys.argv) > 3 else None) as name:
         folder = Path(name)
-        run(folder, articles, count)
+        run(folder, articles, count, sys.argv[4:5] or ["index", "plain"])
 
 
-def run(folder: Path, articles: int, count: int) -> None:
+def run(folder: Path, articles: int, count: int, tables: list[str]) -> None:
     """Fill both tables, then search each while articles are stored in it."""
     texts, index, plain = Texts(), IndexFile(folder / "index.sqlite"), Plain(folder / "plain.sqlite")
     index.create()
-    stores = {"index": store_in(index), "plain": plain.store}
+    stores = {name: store for name, store in (("index", store_in(index)), ("plain", plain.store)) if name in tables}
     total, costs = fill(texts, articles, stores)
     print(f"{articles} articles of {total / articles:.0f} bytes of text, SQLite {sqlite3.sqlite_version}, {load()}")
     for name, cost in costs.items():
@@ -205,7 +205,8 @@ def run(folder: Path, articles: int, count: int) -> None:
         print(f"{name:>6}: {cost:.0f} µs of processor time an article, {on_disk:.2f} x the text on disk", flush=True)
     asked = list(searches(texts, articles, count))
     search = Search(index)  # type: ignore[arg-type]  # one file of the index
-    for name, find in (("index", search.find), ("plain", plain.search)):
+    for name in tables:
+        find = search.find if name == "index" else plain.search
         spawn = multiprocessing.get_context("spawn")
         lag = spawn.Value("d", 0.0)
         writer = spawn.Process(target=feed, args=(folder, articles, name, lag))

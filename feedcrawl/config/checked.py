@@ -77,6 +77,8 @@ class Config(ServingSettings, SearchSettings, OutputSettings, PageSettings, Feed
             _require(is_list_name(getattr(self, name)), name, "a name without spaces that begins as none of our keys")
         _require(self.queue_name != self.dlq_name, "dlq_name", "another list than FEEDCRAWL_QUEUE_NAME")
         _require(_is_base(self.hub_url), "hub_url", "an http or https URL without query")
+        _require(_is_base(self.search_url), "search_url", "an http or https URL without query, user name and password")
+        _require(_is_index(self.search_index), "search_index", "lower-case letters, digits, _ and -, a letter first")
 
     @property
     def parsers(self) -> int:
@@ -111,6 +113,10 @@ def _within_lease(values: dict[str, Any]) -> dict[str, Any]:
 def _is_base(url: str | None) -> bool:
     """True if a path can be appended to the URL, or if there is none."""
     return url is None or re.fullmatch(r"https?://[^\s/?#@]+(?:/[^\s?#]*)?", url) is not None
+
+
+def _is_index(name: str) -> bool:
+    return re.fullmatch(r"[a-z][a-z0-9_-]{0,99}", name) is not None
 
 
 def _are_types(text: str) -> bool:

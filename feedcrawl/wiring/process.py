@@ -31,7 +31,7 @@ from feedcrawl.services.operations.snapshots import Snapshots
 from feedcrawl.services.operations.sweeper import Sweeper
 from feedcrawl.services.push.publishing import Publisher
 from feedcrawl.services.push.websub import WebSub
-from feedcrawl.services.search import embedded
+from feedcrawl.services.search import embedded, server
 from feedcrawl.services.search.documents import Documents
 from feedcrawl.services.search.searching import Search
 from feedcrawl.services.sites.searching import Stores as SourceStores
@@ -243,15 +243,23 @@ class Wiring(Stores):
     @cached_property
     def search(self) -> Search:
         """Searches the index of articles."""
-        return Search(None if self.config.search == "off" else self.search_index)
+        return Search(self.search_index)
 
     def indexer(self) -> Consumer | None:
-        """A consumer that keeps the search index; None if there is no index."""
-        if self.config.search == "off":
+        """A consumer that keeps the embedded search index; None if it is not in use."""
+        if self.config.search == "off" or self.config.search_url:
             return None
-        documents = Documents(self.articles, self.current_sources)
-        stores = (self.search_index, self.events, self.article_lines, documents)
+        stores = (self.embedded_index, self.events, self.article_lines, self._documents)
         return embedded.indexer(embedded.Stores(*stores, self.now, self.config.events_ttl_sec))
+
+    @cached_property
+    def server_indexing(self) -> server.Stores:
+        """The stores with which the index of a search server is kept."""
+        return server.Stores(self.server_index, self.events, self.article_lines, self._documents)
+
+    @property
+    def _documents(self) -> Documents:
+        return Documents(self.articles, self.current_sources)
 
     @cached_property
     def submissions(self) -> Submissions:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy_redis.connection import SETTINGS_PARAMS_MAP
 
-from feedcrawl.config import Config
-from feedcrawl.hints import program
+from feedcrawl.config import Config, ConfigError
+from feedcrawl.hints import missing, program
 from feedcrawl.store.articles.collections import Collections
 from feedcrawl.store.articles.files import FOLDER
 from feedcrawl.store.articles.media import MediaRecords
@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from feedcrawl.domain.entries.records import EntryRecord
     from feedcrawl.store.frontier.interface import Frontier
     from feedcrawl.store.redis.client import Client
+    from feedcrawl.store.search.interface import SearchIndex
+    from feedcrawl.store.search.server import ServerIndex
 
 
 class Stores:
@@ -255,13 +257,36 @@ class Stores:
         return NdjsonFile(self.config.data_dir / FOLDER)
 
     @cached_property
-    def search_index(self) -> EmbeddedIndex:
+    def embedded_index(self) -> EmbeddedIndex:
         """The search index in the data directory."""
         return EmbeddedIndex(self.config.data_dir / embedded.FOLDER)
 
+    @cached_property
+    def server_index(self) -> ServerIndex:
+        """The search index of the configured server; ConfigError without the packages of the extra `search`."""
+        config = self.config
+        try:
+            from feedcrawl.store.search.server import ServerIndex  # noqa: PLC0415 - needs an extra
+        except ModuleNotFoundError as error:
+            raise ConfigError(missing(error, "search")) from error
+        name, password = config.search_username, config.search_password
+        if bool(name) != bool(password):
+            raise ConfigError("FEEDCRAWL_SEARCH_USERNAME and FEEDCRAWL_SEARCH_PASSWORD are needed both")
+        login = (name, password) if name and password else None
+        return ServerIndex(config.search_url or "", config.search_index, login=login, ca_file=config.search_ca_file)
+
+    @property
+    def search_index(self) -> SearchIndex | None:
+        """The search index in use; None if there is none."""
+        if self.config.search == "off":
+            return None
+        return self.server_index if self.config.search_url else self.embedded_index
+
     def close(self) -> None:
         """Disconnects from the server; the embedded server ends with its last user."""
-        if "search_index" in self.__dict__:
-            self.search_index.close()
+        if "embedded_index" in self.__dict__:
+            self.embedded_index.close()
+        if "server_index" in self.__dict__:
+            self.server_index.close()
         if "connection" in self.__dict__:
             self.connection.close()

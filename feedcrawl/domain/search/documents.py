@@ -82,7 +82,7 @@ def document_of(article: ArticleFields, *, source: str | None, categories: Seque
 
     `categories` are labels that the article has got since it was stored.
     """
-    kept = {name: article.get(name) for name in OUTLINE}
+    kept = {name: article.get(name) for name in OUTLINE if name in RawContentRecord.__annotations__}
     every = list(dict.fromkeys([*(article.get("categories") or ()), *categories]))
     text = article.get("clean_text") or ""
     document = kept | {

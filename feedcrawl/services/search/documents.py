@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from feedcrawl.domain.search.changes import changes_of
 from feedcrawl.domain.search.documents import document_of
 from feedcrawl.services.articles.tasks import record_of
+from feedcrawl.store.search.interface import Changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from feedcrawl.domain.articles.fields import ArticleFields
+    from feedcrawl.domain.operations.events import Unfit
     from feedcrawl.domain.search.documents import RawContentRecord
     from feedcrawl.domain.sites.owners import Sources
     from feedcrawl.store.articles.records import Articles
+    from feedcrawl.store.operations.streams import StoredEvent
 
 
 class Documents:
@@ -24,17 +28,25 @@ class Documents:
         self._sources = sources
 
     def of_uids(self, uids: Sequence[str]) -> list[RawContentRecord]:
-        """The documents of the articles that Redis still has."""
+        """The documents of the articles that Redis still has, without those that their publisher has withdrawn."""
         found = self._articles.described(uids) if uids else []
         return [
-            self._document(record_of(fields), wanted) for fields, wanted in found if fields.get("status") == "success"
+            self._document(record_of(fields), wanted)
+            for fields, wanted in found
+            if fields.get("status") == "success" and not fields.get("deleted_at")
         ]
 
     def of_lines(self, lines: Iterable[ArticleFields]) -> list[RawContentRecord]:
-        """The documents of records of `articles/`, the last of each uid, without those that were merged since."""
+        """The documents of records of `articles/`, without those that were merged or withdrawn since."""
         last = {str(line["uid"]): line for line in lines}
-        merged = self._articles.merged(list(last)) if last else set()
-        return [self._document(line, ()) for uid, line in last.items() if uid not in merged]
+        gone = self._articles.gone(list(last)) if last else set()
+        return [self._document(line, ()) for uid, line in last.items() if uid not in gone]
+
+    def changes(self, events: Sequence[StoredEvent]) -> tuple[Changes, list[Unfit | None]]:
+        """What events change in an index; and for each event None, or the reason why it cannot be read."""
+        changes, ends = changes_of(each.fields for each in events)
+        stored = self.of_uids([uid for uid, is_stored in changes.items() if is_stored])
+        return Changes(stored, [uid for uid, is_stored in changes.items() if not is_stored]), ends
 
     def _document(self, article: ArticleFields, wanted: Iterable[str]) -> RawContentRecord:
         source = self._sources().of(article["canonical_url"])

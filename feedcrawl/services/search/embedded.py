@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Final
 
-from feedcrawl.domain.search.changes import changes_of
 from feedcrawl.services.operations.consumer import BATCH, Consumer, Delivery, TargetAway
 from feedcrawl.store.search.interface import DAMAGED, Changes, IndexUnavailable
 
@@ -114,18 +113,16 @@ class EmbeddedIndexer:
         return await asyncio.to_thread(self._deliver, events)
 
     def _deliver(self, events: Sequence[StoredEvent]) -> Delivery:
-        changes, ends = changes_of(each.fields for each in events)
-        stored = self._stores.documents.of_uids([uid for uid, is_stored in changes.items() if is_stored])
-        removed = [uid for uid, is_stored in changes.items() if not is_stored]
+        changes, ends = self._stores.documents.changes(events)
         with self._failures():
             file = self._stores.index.writable()
             if file is None:
                 raise TargetAway(DAMAGED, "the index is about to be built again")
             now = self._stores.now().timestamp()
-            file.apply(Changes(stored, removed), {"cursor": events[-1].at, "seen_ts": str(now)})
+            file.apply(changes, {"cursor": events[-1].at, "seen_ts": str(now)})
             self._seen = now
         refused = [(each, why) for each, why in zip(events, ends, strict=True) if why is not None]
-        return Delivery(len(stored) + len(removed), refused)
+        return Delivery(len(changes.stored) + len(changes.removed), refused)
 
     async def close(self) -> None:
         """Nothing: the files are closed by `leave` and with the stores."""

@@ -201,10 +201,14 @@ class Articles:
             replies = iter(pipe.execute())
         return [(dict(fields), set(wanted)) for fields, wanted in zip(replies, replies, strict=True)]
 
-    def merged(self, uids: Sequence[str]) -> set[str]:
-        """The uids that were merged into another article."""
-        found = get_each(self._client, [self._key("joined", uid) for uid in uids])
-        return {uid for uid, winner in zip(uids, found, strict=True) if winner is not None}
+    def gone(self, uids: Sequence[str]) -> set[str]:
+        """The uids that were merged into another article or withdrawn by their publisher."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for uid in uids:
+                pipe.exists(self._key("joined", uid))
+                pipe.hexists(keys.article(uid), "deleted_at")
+            replies = iter(pipe.execute())
+        return {uid for uid, *marks in zip(uids, replies, replies, strict=True) if any(marks)}
 
     def files(self, uid: str) -> str | None:
         """The field `files` of an article's HASH, as JSON text; None if missing."""

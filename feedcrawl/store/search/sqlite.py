@@ -255,14 +255,15 @@ def _columns(document: RawContentRecord) -> tuple[str, str, str, str]:
 
 
 _DICTIONARY: Final = (
-    '.html","modified":null,"abstract":null,"image":"https://www.","authors":[],"feed_id":null,"entry_uid":"https://",'
-    '"fetch_id":"","site_name":"","language":"en","published":"2026-01-01T00:00:00Z","fetched_at":"2026-01-01T00:00:00.000Z",'
-    '"fetched_ts":179,"text_len":1,"content_hash":"","extractor":"prose","categories":[""],"category":"","host":"www.",'
-    '"source":null,"url":"https://www.","canonical_url":"https://www.","title":" the of and to in a ","text":" the of and to in '
-    "a that is was for on with as by at from it be this are have not an which or but has were their they will more about said "
-    "der die und in den von zu das mit sich des auf für ist im dem nicht ein eine als auch es an werden aus er hat dass sie "
-    "de la le et les des en un du une que est pour qui dans par plus el los las del se con una su para al lo como"
-).encode()
+    b"der die und in den von zu das mit sich des auf ist im dem nicht ein eine als auch es an werden aus er hat dass "
+    b"de la le et les des en un du une que est pour qui dans par plus el los las del se con una su para al lo como "
+    b"a that is was for on with as by at from it be this are have not an which or but has were their they will said "
+    b'"modified":null,"abstract":null,"image":"https://www.","authors":[],"feed_id":null,"entry_uid":"https://",'
+    b'"fetch_id":"","site_name":"","language":"en","published":"2026-01-01T00:00:00Z",'
+    b'"fetched_at":"2026-01-01T00:00:00.000Z","fetched_ts":179,"text_len":1,"content_hash":"","extractor":"prose",'
+    b'"categories":[""],"category":"","host":"www.","source":null,"url":"https://www.","canonical_url":"https://www.",'
+    b'"title":" the of and to in a ","text":" the of and to in '
+)
 """Text from which the documents' compression starts: names of fields and frequent words. Part of `VERSION`."""
 
 

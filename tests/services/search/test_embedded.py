@@ -8,24 +8,15 @@ from pathlib import Path
 
 import pytest
 import redis
-from documents import paragraphs
+from searching import EVERY, article, found
 from stories import Reader, wired_to
 
+from feedcrawl.domain.operations.events import event
 from feedcrawl.domain.search.documents import Filters
-from feedcrawl.domain.urls import url_uid
-from feedcrawl.services.operations import consumer as consuming
 from feedcrawl.services.operations.consumer import Consumer
 from feedcrawl.store.redis import keys
 from feedcrawl.store.search.interface import IndexUnavailable
 from feedcrawl.wiring import Wiring
-
-EVERY = Filters()
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(consuming, "WAITS_SEC", (0.01, 0.05))
-    monkeypatch.setattr(consuming, "IDLE_SEC", 0.01)
 
 
 @pytest.fixture
@@ -47,19 +38,6 @@ def indexed(wired: Wiring) -> Consumer:
     made = consumer(wired)
     assert asyncio.run(made.run(asyncio.Event(), once=True))
     return made
-
-
-def found(wired: Wiring, text: str, filters: Filters = EVERY) -> list[str]:
-    return [hit.document["canonical_url"] for hit in wired.search.find(text, filters, limit=100).hits]
-
-
-def article(reader: Reader, url: str, words: str, category: str | None = None, **said: str) -> None:
-    """Stores an article; texts with other words are other stories."""
-    is_known = reader.wired.frontier.find(url_uid(url)) is not None
-    lease = reader.lease(url, again="changed" if is_known else "", category=category)
-    text = "\n".join([words, *paragraphs(words, count=3)])
-    item = reader.passed(reader.page(lease, text, title=words, **said))
-    reader.wired.leases.done(item.lease, status="fetched")
 
 
 def settled(tmp_path: Path) -> Path:
@@ -108,6 +86,24 @@ def test_a_merged_article_is_found_once_and_in_the_categories_of_both(reader: Re
     indexed(reader.wired)
     for filters in (EVERY, Filters(category="first")):
         assert found(reader.wired, "story", filters) == ["http://a.test/1"]
+
+
+def test_a_withdrawn_article_is_removed_and_stays_out_of_a_rebuild(reader: Reader) -> None:
+    wired = reader.wired
+    for number in (1, 2):
+        article(reader, f"http://a.test/{number}", f"Words {number}")
+    indexed(wired)
+    gone = wired.search.find("words", EVERY).hits[0].document
+    with wired.client.pipeline(transaction=False) as pipe:
+        wired.articles.mark_deleted(pipe, gone["uid"], "2026-11-28T12:00:00Z", "gone")
+        wired.events.add(pipe, [event("article_deleted", gone["uid"], {"uid": gone["uid"]})])
+        pipe.execute()
+    for rebuilt in (False, True):
+        if rebuilt:
+            wired.embedded_index.ask_rebuild()
+        indexed(wired)
+        assert len(found(wired, "words")) == 1
+        assert gone["canonical_url"] not in found(wired, "words")
 
 
 def test_repeated_events_change_nothing(reader: Reader, redis_client: redis.Redis) -> None:
@@ -159,7 +155,7 @@ def test_a_damaged_index_is_built_anew(reader: Reader, redis_server: str, tmp_pa
     for number in range(40):
         article(reader, f"http://a.test/{number}", f"Words {number} of the archive")
     indexed(reader.wired)
-    reader.wired.search_index.close()
+    reader.wired.embedded_index.close()
     file = settled(tmp_path)
     whole = file.read_bytes()
     if damage == "gone":
@@ -178,7 +174,7 @@ def test_a_damaged_index_is_built_anew(reader: Reader, redis_server: str, tmp_pa
 def test_an_index_that_is_damaged_while_it_is_written_is_built_anew(reader: Reader, tmp_path: Path) -> None:
     article(reader, "http://a.test/1", "Some words")
     indexed(reader.wired)
-    reader.wired.search_index.close()
+    reader.wired.embedded_index.close()
     file = settled(tmp_path)
     whole = file.read_bytes()
     file.write_bytes(whole[: 3 * 8192] + bytes(len(whole) - 3 * 8192))
@@ -197,7 +193,7 @@ def test_an_index_that_stood_still_for_longer_than_events_are_kept_is_built_anew
     indexed(reader.wired)
     article(reader, "http://a.test/2", "Other words")
     redis_client.xtrim(keys.EVENTS, maxlen=0)
-    reader.wired.search_index.close()
+    reader.wired.embedded_index.close()
     with wired_to(redis_server, tmp_path, FEEDCRAWL_EVENTS_TTL_SEC="0") as wired:
         indexed(wired)
         assert len(found(wired, "words")) == 2
@@ -210,14 +206,14 @@ def test_a_rebuild_that_was_interrupted_goes_on(
     for number in range(20):
         article(reader, f"http://a.test/{number}", f"Words {number} of the archive")
     indexed(reader.wired)
-    reader.wired.search_index.ask_rebuild()
+    reader.wired.embedded_index.ask_rebuild()
     source = consumer(reader.wired).source
     for _ in range(3):
         source.take()
     assert source.is_busy
     assert len(found(reader.wired, "archive")) == 20, "the old index answers"
     assert len(list((tmp_path / "data/search").glob("index-*.sqlite"))) == 2
-    reader.wired.search_index.close()
+    reader.wired.embedded_index.close()
     indexed(reader.wired)
     assert len(found(reader.wired, "archive")) == 20
     assert len(list((tmp_path / "data/search").glob("index-*.sqlite"))) == 1

@@ -1,0 +1,114 @@
+"""The consumer that keeps the index of a search server, and the rebuild of that index."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from feedcrawl.domain.operations.events import Unfit
+from feedcrawl.services.operations.consumer import BATCH, Consumer, Delivery, GroupSource, TargetAway
+from feedcrawl.store.search.interface import Changes, IndexUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from feedcrawl.domain.articles.fields import ArticleFields
+    from feedcrawl.services.search.documents import Documents
+    from feedcrawl.store.disk.ndjson import NdjsonFile
+    from feedcrawl.store.operations.streams import Events, StoredEvent
+    from feedcrawl.store.search.interface import Refused
+    from feedcrawl.store.search.server import ServerIndex
+
+logger = logging.getLogger(__name__)
+
+GROUP: Final = "search"
+PART_BYTES: Final = 4 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """The stores of the consumer."""
+
+    index: ServerIndex
+    events: Events
+    article_lines: NdjsonFile[ArticleFields]
+    documents: Documents
+
+
+class ServerTarget:
+    """The index of a server as the target of a consumer."""
+
+    def __init__(self, stores: Stores) -> None:
+        self._stores = stores
+
+    async def deliver(self, events: Sequence[StoredEvent]) -> Delivery:
+        """Store and remove the documents of the events. Raises TargetAway."""
+        return await asyncio.to_thread(self._deliver, events)
+
+    def _deliver(self, events: Sequence[StoredEvent]) -> Delivery:
+        changes, ends = self._stores.documents.changes(events)
+        with _failures():
+            self._stores.index.prepare()
+            refused = self._stores.index.store(changes)
+        dead_letters = [(each, why) for each, why in zip(events, ends, strict=True) if why is not None]
+        dead_letters += [(_last(events, each.uid), Unfit(each.reason, each.detail)) for each in refused]
+        return Delivery(len(changes.stored) + len(changes.removed) - len(refused), dead_letters)
+
+    async def close(self) -> None:
+        """Nothing: the connections are closed with the stores."""
+
+
+def _last(events: Sequence[StoredEvent], uid: str) -> StoredEvent:
+    """The last event that names a uid."""
+    return next(each for each in reversed(events) if f'"{uid}"' in each.fields.get("data", ""))
+
+
+def indexer(stores: Stores, *, worker: str) -> Consumer:
+    """The consumer of the index of a server, in the process that is named `worker`."""
+    return Consumer(GroupSource(stores.events, GROUP, worker=worker), ServerTarget(stores), name="index")
+
+
+def rebuild(stores: Stores) -> int:
+    """Build the index anew from `articles/` of this data directory and from the whole stream; the number of documents
+    stored.
+
+    The old index answers until the new one is complete. Events that come meanwhile are stored in both: those that the
+    consumer gave to the old one are read from the stream again, after the switch a last time. Raises IndexUnavailable.
+    """
+    index = stores.index
+    index.prepare()
+    built, count = index.begin(), 0
+    for day in stores.article_lines.days():
+        start = 0
+        while part := stores.article_lines.part(day, start, PART_BYTES):
+            documents = stores.documents.of_lines(record for _, record in part.records)
+            _log(index.store(Changes(documents), index=built))
+            count, start = count + len(documents), part.end
+    cursor = _follow(stores, "0", built)
+    index.complete(built)
+    _follow(stores, cursor, built)
+    return count
+
+
+def _follow(stores: Stores, cursor: str, index: str) -> str:
+    """Apply the events after a cursor to an index; the cursor of the last."""
+    while events := stores.events.after(cursor, BATCH):
+        _log(stores.index.store(stores.documents.changes(events)[0], index=index))
+        cursor = events[-1].at
+    return cursor
+
+
+def _log(refused: Sequence[Refused]) -> None:
+    for each in refused:
+        logger.warning("document_refused", extra={"uid": each.uid, "reason": each.reason, "detail": each.detail})
+
+
+@contextmanager
+def _failures() -> Iterator[None]:
+    try:
+        yield
+    except IndexUnavailable as error:
+        raise TargetAway(error.code, error.detail) from error
