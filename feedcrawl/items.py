@@ -15,7 +15,7 @@ from feedcrawl.domain.sites.owners import Sources
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from feedcrawl.domain.articles.joins import Known, Winner
+    from feedcrawl.domain.articles.merging import Known, Target
     from feedcrawl.domain.articles.page_records import FileState
     from feedcrawl.domain.articles.records import MergeRecord
     from feedcrawl.domain.cadence import Decision
@@ -197,8 +197,8 @@ class Article:
     record: ArticleFields = field(default_factory=ArticleFields)
     merged_into: str | None = None
     """The article whose story this one is, be it under the same uid."""
-    winner: Winner | None = None
-    join: MergeRecord | None = None
+    target: Target | None = None
+    merge: MergeRecord | None = None
     """How two articles became one, where they did, as it is kept."""
     known: Known = field(default=None)  # type: ignore[assignment]  # set by the dedupe step, for the steps after it
     updated: bool = False

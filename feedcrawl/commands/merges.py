@@ -21,12 +21,12 @@ class Command(StoreCommand):
 
     def short_desc(self) -> str:
         """For `scrapy`."""
-        return "List articles that were joined as one story, and undo joins"
+        return "List articles that were merged as one story, and undo merges"
 
     def add_options(self, parser: ArgumentParser) -> None:
         """--limit and --json."""
         super().add_options(parser)
         parser.add_argument(
-            "--limit", metavar="N", type=int, default=20, help="joins listed, newest first (%(default)s)"
+            "--limit", metavar="N", type=int, default=20, help="merges listed, newest first (%(default)s)"
         )
         parser.add_argument("--json", action="store_true", help="a JSON array, or an object if one merge is named")

@@ -13,7 +13,7 @@ from feedcrawl.telemetry.tracing import traced
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from feedcrawl.services.articles.joins import Joins
+    from feedcrawl.services.articles.merging import Merging
     from feedcrawl.store.subscriptions.entries import Entries
     from feedcrawl.telemetry.tracing import Tracer
 
@@ -26,9 +26,9 @@ class DedupePipeline:
     and responses are received in between.
     """
 
-    def __init__(self, entries: Entries, joins: Joins, *, tracer: Tracer) -> None:
+    def __init__(self, entries: Entries, merging: Merging, *, tracer: Tracer) -> None:
         self._entries = entries
-        self._joins = joins
+        self._merging = merging
         self._tracer = tracer
         self._turn = asyncio.Lock()
 
@@ -36,7 +36,7 @@ class DedupePipeline:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Shares the crawler's stores."""
         wired = wiring.of(crawler)
-        return cls(wired.entries, wired.joins, tracer=wired.tracer)
+        return cls(wired.entries, wired.merging, tracer=wired.tracer)
 
     @traced("dedupe")
     async def process_item(self, item: object) -> object:
@@ -47,5 +47,5 @@ class DedupePipeline:
         if isinstance(item, FeedPoll) and item.parsed is not None:
             item.entries = lineage.compare(item, self._entries)
         elif isinstance(item, Article):
-            self._joins.settle(item)
+            self._merging.settle(item)
         return item

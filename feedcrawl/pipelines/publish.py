@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from feedcrawl.domain.operations.events import Event
     from feedcrawl.services.articles.files import FileService
-    from feedcrawl.services.articles.joins import Joins
     from feedcrawl.services.articles.media import MediaService
+    from feedcrawl.services.articles.merging import Merging
     from feedcrawl.services.frontier.leases import Leases
     from feedcrawl.services.push.publishing import Publisher
     from feedcrawl.store.articles.records import Articles
@@ -40,7 +40,7 @@ class PublishedStores:
     events: Events
     entries: Entries
     articles: Articles
-    joins: Joins
+    merging: Merging
     media: MediaService
     files: FileService
     publisher: Publisher
@@ -69,7 +69,7 @@ class PublishPipeline:
         """Shares the crawler's stores."""
         wired = wiring.of(crawler)
         stores = PublishedStores(
-            wired.events, wired.entries, wired.articles, wired.joins, wired.media, wired.files, wired.publisher
+            wired.events, wired.entries, wired.articles, wired.merging, wired.media, wired.files, wired.publisher
         )
         cached = bool(wired.config.page_cache_ttl_sec)
         return cls(stores, wired.leases, caches_pages=cached, now=wired.now, tracer=wired.tracer)
@@ -115,4 +115,4 @@ class PublishPipeline:
     def _article(self, writes: Pipeline, item: Article, *, cached: bool) -> list[Event]:
         page = [tasks.webpage_event(item, cached=cached)] if item.html else []
         withdrawn = withdrawals.of_page(writes, self._stores.articles, item)
-        return [*page, *publication.events(item, self._stores.joins), *withdrawn]
+        return [*page, *publication.events(item, self._stores.merging), *withdrawn]

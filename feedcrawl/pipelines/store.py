@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from feedcrawl.services.articles.files import FileService
-    from feedcrawl.services.articles.joins import Joins
+    from feedcrawl.services.articles.merging import Merging
     from feedcrawl.services.frontier.leases import Leases
     from feedcrawl.store.articles.records import Articles
     from feedcrawl.store.redis.client import Client, Pipeline
@@ -31,7 +31,7 @@ class StorePipeline:
         leases: Leases,
         *,
         articles: Articles,
-        joins: Joins,
+        merging: Merging,
         files: FileService,
         max_archive_pages: int,
         tracer: Tracer,
@@ -39,7 +39,7 @@ class StorePipeline:
         self._client = client
         self._leases = leases
         self._articles = articles
-        self._joins = joins
+        self._merging = merging
         self._files = files
         self._max_archive_pages = max_archive_pages
         self._tracer = tracer
@@ -52,7 +52,7 @@ class StorePipeline:
             wired.client,
             wired.leases,
             articles=wired.articles,
-            joins=wired.joins,
+            merging=wired.merging,
             files=wired.files,
             max_archive_pages=wired.config.max_archive_pages,
             tracer=wired.tracer,
@@ -66,9 +66,9 @@ class StorePipeline:
             self._entries(item, item.writes)
         elif isinstance(item, Article):
             item.writes = self._client.pipeline(transaction=False)
-            publication.queue(item.writes, item, self._articles, self._joins)
+            publication.queue(item.writes, item, self._articles, self._merging)
             if item.merged_into == item.uid:
-                for task in self._joins.edited_as_well(item.lease.task, item.uid):
+                for task in self._merging.edited_as_well(item.lease.task, item.uid):
                     self._leases.push([task], again="edited")
         return item
 

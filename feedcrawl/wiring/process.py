@@ -15,9 +15,9 @@ from feedcrawl.services.archive.replay import Replay
 from feedcrawl.services.articles.catalogue import Catalogue
 from feedcrawl.services.articles.collections import CollectionService
 from feedcrawl.services.articles.files import FileService
-from feedcrawl.services.articles.joins import Joins, Policy
 from feedcrawl.services.articles.media import MediaService
 from feedcrawl.services.articles.merges import Merges
+from feedcrawl.services.articles.merging import Merging, Policy
 from feedcrawl.services.articles.repeats import Repeats
 from feedcrawl.services.articles.submissions import Submissions
 from feedcrawl.services.articles.unfetched import Unfetched
@@ -104,11 +104,11 @@ class Wiring(Stores):
         return Catalogue(self.articles)
 
     @cached_property
-    def joins(self) -> Joins:
+    def merging(self) -> Merging:
         """Decides if an article is new or is merged into a known article."""
         config = self.config
         rule = Rule(config.join_similarity, config.join_min_chars)
-        return Joins(self.client, self._story_stores, self.frontier, Policy(config.join_scope, rule))
+        return Merging(self.client, self._story_stores, self.frontier, Policy(config.join_scope, rule))
 
     @cached_property
     def media(self) -> MediaService:
@@ -118,7 +118,7 @@ class Wiring(Stores):
     @cached_property
     def unfetched(self) -> Unfetched:
         """Merges tasks into stored articles without a request."""
-        return Unfetched(self.client, self.articles, self.events, self.media, self.joins, self.leases)
+        return Unfetched(self.client, self.articles, self.events, self.media, self.merging, self.leases)
 
     @cached_property
     def repeats(self) -> Repeats:
@@ -154,7 +154,7 @@ class Wiring(Stores):
     def dead_letter_service(self) -> DeadLetterService:
         """Dead letters, for operators and the crawl."""
         stores = (self.client, self.frontier, self.dead_letters, self.articles)
-        services = self.joins, self.media, self.files, self.events
+        services = self.merging, self.media, self.files, self.events
         return DeadLetterService(*stores, *services, self.current_sources)
 
     @cached_property
@@ -229,7 +229,7 @@ class Wiring(Stores):
                 frontier=self.frontier,
                 sources=self.sources,
                 articles=self.articles,
-                joins=self.joins,
+                merging=self.merging,
                 media=self.media,
                 files=self.files,
                 events=self.events,

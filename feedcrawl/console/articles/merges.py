@@ -26,30 +26,30 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
             found = wired.merges.last(opts.limit)
             write(*(json_array(found).splitlines() if opts.json else map(line, found)))
         case ["show", wanted]:
-            join = wired.merges.find(wanted)
-            write(*([json.dumps(join)] if opts.json else details(join)))
+            merge = wired.merges.find(wanted)
+            write(*([json.dumps(merge)] if opts.json else details(merge)))
         case ["undo", _, *_]:
             for wanted in args[1:]:
-                join, outcome = wired.merges.undo(wanted, wired.now())
-                write(f"{join['uid']} {outcome}: {SAID[outcome]}")
+                merge, outcome = wired.merges.undo(wanted, wired.now())
+                write(f"{merge['uid']} {outcome}: {SAID[outcome]}")
         case _:
             raise UsageError(f"say list, show UID or undo UID: `{program()} merges list` names them", print_help=False)
     return DONE
 
 
 SAID = {
-    "restored": "the article is there as it was read, and is not joined with this one again",
+    "restored": "the article is there as it was read, and is not merged with this one again",
     "queued": "its own text is not kept; the next crawl fetches its page as an article of its own",
 }
 
 
-def line(join: MergeRecord) -> str:
+def line(merge: MergeRecord) -> str:
     """A merge in one line."""
-    figure = "" if join["similarity"] is None else f" {join['similarity']:.3f}"
-    who = f"{join['at']}  {join['uid']} → {join['winner']}  {join['why']}{figure}"
-    return f"{who}  {join['url']}  {join['title'] or ''}"
+    figure = "" if merge["similarity"] is None else f" {merge['similarity']:.3f}"
+    who = f"{merge['at']}  {merge['uid']} → {merge['winner']}  {merge['why']}{figure}"
+    return f"{who}  {merge['url']}  {merge['title'] or ''}"
 
 
-def details(join: MergeRecord) -> list[str]:
+def details(merge: MergeRecord) -> list[str]:
     """A merge in full."""
-    return [f"{name:>14}  {json.dumps(value, ensure_ascii=False)}" for name, value in join.items()]
+    return [f"{name:>14}  {json.dumps(value, ensure_ascii=False)}" for name, value in merge.items()]

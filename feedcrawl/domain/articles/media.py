@@ -3,7 +3,7 @@
     pending ──start──▶ extracting ──succeed──▶ ready_for_reading
        ▲                   │  └─────fail─────▶ failed
        └───── retry ───────┼──────────────────────┘
-                           └─────join──▶ duplicate (of the record of another URL with the same article)
+                           └────merge──▶ duplicate (of the record of another URL with the same article)
 
 A record is a value; a step returns the next record or raises IllegalTransition. `last_error_code` and `failure_stage`
 have codes of their own; `last_error_message` contains the reason code of logs and dead letters.
@@ -31,25 +31,25 @@ if TYPE_CHECKING:
     )
 
 Status = Literal["pending", "extracting", "ready_for_reading", "failed", "duplicate"]
-Step = Literal["start", "succeed", "fail", "join", "part", "retry"]
+Step = Literal["start", "succeed", "fail", "merge", "part", "retry"]
 
 TRANSITIONS: Final[Mapping[tuple[Status, Step], Status]] = {
     ("pending", "start"): "extracting",
-    ("pending", "join"): "duplicate",  # another URL has led to the article: nothing to fetch
+    ("pending", "merge"): "duplicate",  # another URL has led to the article: nothing to fetch
     ("pending", "retry"): "pending",  # its task may have been lost before it was enqueued
     ("extracting", "start"): "extracting",  # given back, or taken over from a dead worker
     ("extracting", "succeed"): "ready_for_reading",
     ("extracting", "fail"): "failed",
-    ("extracting", "join"): "duplicate",
+    ("extracting", "merge"): "duplicate",
     ("ready_for_reading", "start"): "ready_for_reading",  # an edit: the stored version stays readable meanwhile
     ("ready_for_reading", "succeed"): "ready_for_reading",
     ("ready_for_reading", "fail"): "ready_for_reading",  # the stored version stays
-    ("ready_for_reading", "join"): "ready_for_reading",  # found again under another URL
+    ("ready_for_reading", "merge"): "ready_for_reading",  # found again under another URL
     ("failed", "start"): "extracting",  # a dead letter was replayed
-    ("failed", "join"): "duplicate",
+    ("failed", "merge"): "duplicate",
     ("failed", "retry"): "pending",
     ("duplicate", "start"): "duplicate",
-    ("duplicate", "join"): "duplicate",
+    ("duplicate", "merge"): "duplicate",
     ("duplicate", "fail"): "duplicate",
     ("duplicate", "succeed"): "ready_for_reading",  # its text now differs from the other article's
     ("duplicate", "part"): "pending",  # an operator has undone the merge
@@ -179,12 +179,12 @@ def failed(media: Media, at: str, *, code: str, reason: str, detail: str = "") -
     )
 
 
-def joined(media: Media, at: str, winner: str) -> Media:
-    """The record after its article was merged into the one with the media_id `winner`."""
-    status = after(media.processing_status, "join")
+def merged(media: Media, at: str, target: str) -> Media:
+    """The record after its article was merged into the one with the media_id `target`."""
+    status = after(media.processing_status, "merge")
     if status != "duplicate":
         return media
-    return replace(media, processing_status=status, duplicate_of=winner, updated_at=at)
+    return replace(media, processing_status=status, duplicate_of=target, updated_at=at)
 
 
 def parted(media: Media, at: str) -> Media:

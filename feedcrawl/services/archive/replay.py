@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from feedcrawl.parsing import Failed, ParserPool
     from feedcrawl.services.archive.capture import Document
     from feedcrawl.services.articles.files import FileService
-    from feedcrawl.services.articles.joins import Joins
     from feedcrawl.services.articles.media import MediaService
+    from feedcrawl.services.articles.merging import Merging
     from feedcrawl.store.articles.records import Articles
     from feedcrawl.store.disk.ndjson import NdjsonFile
     from feedcrawl.store.disk.raw import RawStore
@@ -67,7 +67,7 @@ class Stores:
     frontier: Frontier
     sources: Sources
     articles: Articles
-    joins: Joins
+    merging: Merging
     media: MediaService
     files: FileService
     events: Events
@@ -156,7 +156,7 @@ class Replay:
 
     def _capture(self, ref: RawRef, line: ArticleFields | None, entries: Sequence[EntryRecord]) -> _Capture | Replayed:
         assert ref.uid is not None
-        uid = line["uid"] if line else self._stores.articles.winner_of(ref.uid) or ref.uid
+        uid = line["uid"] if line else self._stores.articles.target_of(ref.uid) or ref.uid
         stored = self._stores.articles.record(uid)
         known = self._stores.frontier.find(ref.uid)
         before = outline(record_of(stored)) if stored else line
@@ -257,7 +257,7 @@ class Replay:
         """
         stores = self._stores
         article.started_at = stores.now()
-        stores.joins.settle(article)
+        stores.merging.settle(article)
         if known and article.merged_into is not None:
             return False
         times: ArticleFields = {"fetched_ts": known["fetched_ts"], "fetched_at": known["fetched_at"]} if known else {}
@@ -266,7 +266,7 @@ class Replay:
         if article.extraction is not None and article.merged_into is None:
             stores.article_lines.append(article.started_at.date(), {"type": "article", **article.record})
         article.writes = stores.client.pipeline(transaction=False)
-        publication.queue(article.writes, article, stores.articles, stores.joins)
+        publication.queue(article.writes, article, stores.articles, stores.merging)
         in_order(article.writes)
         stores.events.add(article.writes, self._events_of(article, after, known=bool(known)))
         in_order(article.writes)
@@ -280,7 +280,7 @@ class Replay:
         that differs.
         """
         if not known or isinstance(after, str):
-            return publication.events(article, self._stores.joins)
+            return publication.events(article, self._stores.merging)
         updates = article_events(article.record, updated=True)
         return [replace(each, id=f"{each.type}:{version(article.uid, after)}") for each in updates]
 

@@ -37,7 +37,7 @@ class Found:
     """The result for a uid: an article, or the uid of the article that it was merged into."""
 
     article: SightedArticle | None = None
-    winner: str | None = None
+    merged_into: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +60,9 @@ class Catalogue:
 
         Raises Refusal: `article_unknown`, or `article_failed` for a URL that ended without an article.
         """
-        winner, fields, sightings = self._articles.found(uid)
-        if winner is not None:
-            return Found(winner=winner)
+        target, fields, sightings = self._articles.found(uid)
+        if target is not None:
+            return Found(merged_into=target)
         if not fields:
             raise Refusal("article_unknown", f"no article {uid[:32]!r} is stored: articles expire after some days")
         record = record_of(fields)

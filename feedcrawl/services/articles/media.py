@@ -15,7 +15,7 @@ from feedcrawl.domain.articles.media import Media, media_id, new_media
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.services.articles.collections import own_collection
-from feedcrawl.services.articles.joins import losers_of
+from feedcrawl.services.articles.merging import merged_uids
 from feedcrawl.services.articles.tasks import ArticleWish, article_task, record_of
 from feedcrawl.store.articles.collections import DEFAULT
 
@@ -91,20 +91,20 @@ class MediaService:
         """
         task = article_task(url, self._sources())
         place = own_collection(self._collections, actor, collection)
-        winner = self._winner_of(task.id)
-        media = new_media(winner or task.id, task.url, rfc3339(now), request_id)
+        target = self._target_of(task.id)
+        media = new_media(target or task.id, task.url, rfc3339(now), request_id)
         media, is_there = self._held(media, place, now)
         if media.processing_status == "failed":
-            return Submission(self._retried(media, now), duplicate=winner is not None, enqueued=True)
+            return Submission(self._retried(media, now), duplicate=target is not None, enqueued=True)
         enqueued = not is_there
         if enqueued:
             self._fetch(media)
-        return Submission(media, duplicate=winner is not None, enqueued=enqueued)
+        return Submission(media, duplicate=target is not None, enqueued=enqueued)
 
     def hold(self, uid: str, actor: str, collection: str, now: datetime) -> Media:
         """Put a stored article into a collection; raises Refusal (`article_unknown`), UnknownCollection."""
         place = own_collection(self._collections, actor, collection)
-        uid = self._winner_of(uid) or uid
+        uid = self._target_of(uid) or uid
         article = self._article(uid)
         if article is None:
             raise Refusal("article_unknown", f"no article {uid[:32]!r} is stored: submit its URL to have it fetched")
@@ -157,15 +157,15 @@ class MediaService:
             self._records.write(pipe, media)
             if known.own_in or known.asked_in:
                 self._records.keep(pipe, media, article.record)
-        for uid in losers_of(article):
-            loser = known.asked if uid == article.lease.id else known.own
-            if loser is not None:
-                winner = media_id(article.merged_into or article.uid)
-                self._records.write(pipe, states.joined(self._started(article, loser), at, winner))
+        for uid in merged_uids(article):
+            merged = known.asked if uid == article.lease.id else known.own
+            if merged is not None:
+                target = media_id(article.merged_into or article.uid)
+                self._records.write(pipe, states.merged(self._started(article, merged), at, target))
         if article.merged_into is not None and (known.asked_in or known.own_in):
             self._keep(pipe, article.merged_into)
 
-    def finish_unfetched(self, pipe: Pipeline, uid: str, winner: str, now: datetime) -> None:
+    def finish_unfetched(self, pipe: Pipeline, uid: str, target: str, now: datetime) -> None:
         """Queue the end of a page record whose article another URL has brought; its collections then hold that
         article.
         """
@@ -176,16 +176,16 @@ class MediaService:
         media, at = self._records.read(reply), rfc3339(now)
         if media is None:
             return
-        article = self._article(winner)
-        if uid != winner:
-            self._records.write(pipe, states.joined(media, at, media_id(winner)))
+        article = self._article(target)
+        if uid != target:
+            self._records.write(pipe, states.merged(media, at, media_id(target)))
             if holders:
                 self._records.hold(
-                    pipe, new_media(winner, article["canonical_url"] if article else media.requested_url, at)
+                    pipe, new_media(target, article["canonical_url"] if article else media.requested_url, at)
                 )
-                self._collections.attach(pipe, holders, media_id(winner), now.timestamp())
+                self._collections.attach(pipe, holders, media_id(target), now.timestamp())
                 self._collections.detach(pipe, holders, media_id(uid))
-                self._keep(pipe, winner)
+                self._keep(pipe, target)
         elif article is not None and media.processing_status in WAITING:
             values = {name: article[name] for name in ("canonical_url", "content_hash")}
             media = states.succeeded(states.started(media, at), at, **values)
@@ -216,11 +216,11 @@ class MediaService:
         media = self._records.get(media.media_id) or media
         return media, media.processing_status == "ready_for_reading" and bool(self._records.fragments(media))
 
-    def _winner_of(self, uid: str) -> str | None:
+    def _target_of(self, uid: str) -> str | None:
         """The article that a uid was finally merged into; None if it was not merged."""
         chain = [uid]
-        while (winner := self._articles.winner_of(chain[-1])) is not None and winner not in chain:
-            chain.append(winner)
+        while (target := self._articles.target_of(chain[-1])) is not None and target not in chain:
+            chain.append(target)
         return chain[-1] if len(chain) > 1 else None
 
     def _retried(self, media: Media, now: datetime) -> Media:

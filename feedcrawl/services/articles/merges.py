@@ -62,7 +62,7 @@ class Merges:
 
     def last(self, limit: int) -> list[MergeRecord]:
         """The last merges, newest first, in the shape of docs/data-format.md."""
-        return self._stories.joins(limit)
+        return self._stories.merges(limit)
 
     def find(self, wanted: str) -> MergeRecord:
         """The merge of a uid or of a URL; raises UnknownMerge."""
@@ -79,58 +79,58 @@ class Merges:
         First the pair is marked, so that it is not merged again; then the line on the disk is written, then all other
         records, the events, and the page record; the merge itself is removed last.
         """
-        join = self.find(wanted)
+        merge = self.find(wanted)
         with self._client.pipeline(transaction=False) as pipe:
-            self._stories.part(pipe, join["uid"], join["winner"])
+            self._stories.part(pipe, merge["uid"], merge["winner"])
             pipe.execute()
-            record = self._stories.record(join["uid"])
+            record = self._stories.record(merge["uid"])
         if record is not None:
             self._lines.append(now.date(), {"type": "article", **record})
         else:
-            wish = ArticleWish(categories=join["categories"][:1])
-            self._leases.push([article_task(join["url"], self._sources(), wish)], again="operator")
-        kept = self._articles.wanted(join["winner"])
+            wish = ArticleWish(categories=merge["categories"][:1])
+            self._leases.push([article_task(merge["url"], self._sources(), wish)], again="operator")
+        kept = self._articles.wanted(merge["winner"])
         with self._client.pipeline(transaction=False) as pipe:
-            self._unjoin(pipe, join, [name for name in join["lacked"] if name not in kept])
+            self._unmerge(pipe, merge, [name for name in merge["lacked"] if name not in kept])
             if record is not None:
-                self._articles.write(pipe, join["uid"], hash_fields(record))
-                self._articles.index(pipe, join["uid"], join["categories"], record["fetched_ts"])
+                self._articles.write(pipe, merge["uid"], hash_fields(record))
+                self._articles.index(pipe, merge["uid"], merge["categories"], record["fetched_ts"])
             in_order(pipe)
-            self._events.add(pipe, _events_of(join, record))
+            self._events.add(pipe, _events_of(merge, record))
             in_order(pipe)
-            self._return_media(pipe, join, record, now)
+            self._return_media(pipe, merge, record, now)
             in_order(pipe)
-            self._stories.undone(pipe, join["uid"])
+            self._stories.undone(pipe, merge["uid"])
             pipe.execute()
-        return join, "queued" if record is None else "restored"
+        return merge, "queued" if record is None else "restored"
 
-    def _unjoin(self, pipe: Pipeline, join: MergeRecord, gained: list[str]) -> None:
-        uid, asked, winner = join["uid"], join["asked"], join["winner"]
-        self._articles.unjoin(pipe, uid)
+    def _unmerge(self, pipe: Pipeline, merge: MergeRecord, gained: list[str]) -> None:
+        uid, asked, target = merge["uid"], merge["asked"], merge["winner"]
+        self._articles.unmerge(pipe, uid)
         if asked != uid:
-            self._articles.join(pipe, asked, uid)
-        self._articles.unsight(pipe, winner, join["url"])
-        self._articles.uncategorize(pipe, winner, gained)
+            self._articles.merge(pipe, asked, uid)
+        self._articles.unsight(pipe, target, merge["url"])
+        self._articles.uncategorize(pipe, target, gained)
 
-    def _return_media(self, pipe: Pipeline, join: MergeRecord, record: ArticleFields | None, now: datetime) -> None:
+    def _return_media(self, pipe: Pipeline, merge: MergeRecord, record: ArticleFields | None, now: datetime) -> None:
         """Restore the merged article's own page record and its collections; no collection loses the other
         article.
         """
-        at, own = rfc3339(now), media_id(join["uid"])
-        media = self._media.get(own) or new_media(join["uid"], join["url"], at)
-        if join["collections"]:
+        at, own = rfc3339(now), media_id(merge["uid"])
+        media = self._media.get(own) or new_media(merge["uid"], merge["url"], at)
+        if merge["collections"]:
             self._media.hold(pipe, media)
-            self._collections.attach(pipe, join["collections"], own, now.timestamp())
+            self._collections.attach(pipe, merge["collections"], own, now.timestamp())
         if media.processing_status == "duplicate":
             media = states.parted(media, at)
         if record is not None:
             values = {"canonical_url": record["canonical_url"], "content_hash": record["content_hash"]}
             media = states.succeeded(states.started(media, at), at, **values)
-            if join["collections"]:
+            if merge["collections"]:
                 self._media.keep(pipe, media, record)
         self._media.write(pipe, media)
 
 
-def _events_of(join: MergeRecord, record: ArticleFields | None) -> list[Event]:
-    parted = unmerged_event(join["uid"], join["winner"], join["url"], join["canonical_url"])
+def _events_of(merge: MergeRecord, record: ArticleFields | None) -> list[Event]:
+    parted = unmerged_event(merge["uid"], merge["winner"], merge["url"], merge["canonical_url"])
     return [parted, *([] if record is None else article_events(record, updated=False))]

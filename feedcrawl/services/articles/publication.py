@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.articles.fields import ArticleFields
     from feedcrawl.domain.operations.events import Event
     from feedcrawl.items import Article
-    from feedcrawl.services.articles.joins import Joins
+    from feedcrawl.services.articles.merging import Merging
     from feedcrawl.store.articles.records import Articles
     from feedcrawl.store.redis.client import Pipeline
 
@@ -83,7 +83,7 @@ def record(article: Article) -> ArticleFields:
     }
 
 
-def queue(pipe: Pipeline, article: Article, store: Articles, joins: Joins) -> None:
+def queue(pipe: Pipeline, article: Article, store: Articles, merging: Merging) -> None:
     """Queue the HASH and the indexes of an article or of its failure."""
     at = article.record["fetched_ts"]
     if article.status == "failure":
@@ -94,15 +94,15 @@ def queue(pipe: Pipeline, article: Article, store: Articles, joins: Joins) -> No
         store.write(pipe, article.uid, tasks.hash_fields(article.record))
         store.index(pipe, article.uid, article.categories, at)
     if article.status == "success":
-        joins.write(pipe, article)
+        merging.write(pipe, article)
     store.attempted(pipe, dict.fromkeys((article.lease.id, article.uid)), at)
 
 
-def events(article: Article, joins: Joins) -> list[Event]:
+def events(article: Article, merging: Merging) -> list[Event]:
     """The events of an article or of its failure."""
     if article.status == "failure":
         return [tasks.failure_event(article.record)]
-    found = joins.events(article)
+    found = merging.events(article)
     if article.merged_into is None:
         found += tasks.article_events(article.record, updated=article.updated)
     return found

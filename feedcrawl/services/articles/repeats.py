@@ -70,8 +70,8 @@ class Repeats:
 
     def _announce(self, urls: Sequence[Repeated]) -> None:
         at, uids = self._now(), [each.uid for each in urls]
-        histories, winners = self._frontier.histories(uids), self._articles.winners(uids)
-        articles = [winners.get(uid, uid) for uid in uids]
+        histories, targets = self._frontier.histories(uids), self._articles.targets(uids)
+        articles = [targets.get(uid, uid) for uid in uids]
         records = map(tasks.record_of, self._articles.outlines(articles, NAMES))
         cached = self._articles.are_cached([tasks.page_key(each.url) for each in urls])
         events: list[Event] = []

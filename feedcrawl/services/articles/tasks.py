@@ -212,17 +212,17 @@ def failure_event(record: ArticleFields) -> Event:
 
 
 def merged_event(
-    loser: str, winner: str, url: str, canonical: str, *, why: str = "redirect", similarity: float | None = None
+    merged: str, target: str, url: str, canonical: str, *, why: str = "redirect", similarity: float | None = None
 ) -> Event:
     """The event that reports where the article of a merged uid is; `canonical` is that article's URL."""
-    data = {"uid": loser, "winner": winner, "url": url, "canonical_url": canonical, "why": why}
-    return event("article_merged", f"{loser}:{winner}", {**data, "similarity": similarity})
+    data = {"uid": merged, "winner": target, "url": url, "canonical_url": canonical, "why": why}
+    return event("article_merged", f"{merged}:{target}", {**data, "similarity": similarity})
 
 
-def unmerged_event(uid: str, winner: str, url: str, canonical: str) -> Event:
+def unmerged_event(uid: str, target: str, url: str, canonical: str) -> Event:
     """The event that reports that a uid has an article of its own again."""
-    data = {"uid": uid, "winner": winner, "url": url, "canonical_url": canonical}
-    return event("article_unmerged", f"{uid}:{winner}", data)
+    data = {"uid": uid, "winner": target, "url": url, "canonical_url": canonical}
+    return event("article_unmerged", f"{uid}:{target}", data)
 
 
 def known_event(

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from feedcrawl.domain.frontier.tasks import Lease
-    from feedcrawl.services.articles.joins import Joins
     from feedcrawl.services.articles.media import MediaService
+    from feedcrawl.services.articles.merging import Merging
     from feedcrawl.services.frontier.leases import Leases
     from feedcrawl.store.articles.records import Articles
     from feedcrawl.store.operations.streams import Events
@@ -27,22 +27,22 @@ class Unfetched:
     articles: Articles
     events: Events
     media: MediaService
-    joins: Joins
+    merging: Merging
     leases: Leases
 
-    def merge(self, lease: Lease, winner: str, now: datetime) -> None:
-        """Gives the article `winner` the categories and page records of the task, and ends the task as fetched."""
+    def merge(self, lease: Lease, target: str, now: datetime) -> None:
+        """Gives the article `target` the categories and page records of the task, and ends the task as fetched."""
         store, task, url = self.articles, lease.task, asked_url(lease.task)
         with self.client.pipeline(transaction=False) as pipe:
-            wanted = store.wanted(lease.id, winner)
-            store.sighting(pipe, winner, url)
+            wanted = store.wanted(lease.id, target)
+            store.sighting(pipe, target, url)
             store.attempted(pipe, [lease.id], now.timestamp())
-            store.categorize(pipe, winner, wanted | ({task.category} if task.category else set()))
-            if winner != lease.id:
-                store.join(pipe, lease.id, winner)
-                self.events.add(pipe, [merged_event(lease.id, winner, url, task.url)])
-            self.media.finish_unfetched(pipe, lease.id, winner, now)
+            store.categorize(pipe, target, wanted | ({task.category} if task.category else set()))
+            if target != lease.id:
+                store.merge(pipe, lease.id, target)
+                self.events.add(pipe, [merged_event(lease.id, target, url, task.url)])
+            self.media.finish_unfetched(pipe, lease.id, target, now)
             pipe.execute()
-        for edited in self.joins.edited_as_well(task, winner):
+        for edited in self.merging.edited_as_well(task, target):
             self.leases.push([edited], again="edited")
         self.leases.done(lease, status="fetched", reason="already_stored", patch={"url": url})

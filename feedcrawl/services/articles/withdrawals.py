@@ -29,8 +29,8 @@ def of_entries(pipe: Pipeline, store: Articles, feed_id: str, deleted: Sequence[
     left alone.
     """
     linked = [(each, each.article) for each in deleted if each.article is not None]
-    winners = store.winners([uid for _, uid in linked])
-    uids = [winners.get(uid, uid) for _, uid in linked]
+    targets = store.targets([uid for _, uid in linked])
+    uids = [targets.get(uid, uid) for _, uid in linked]
     found = store.outlines(uids, FIELDS) if uids else []
     events = []
     for (entry, _), uid, fields in zip(linked, uids, found, strict=True):

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from feedcrawl.domain.frontier.dead_letters import DeadLetter, Wanted
     from feedcrawl.domain.sites.owners import Sources
     from feedcrawl.services.articles.files import FileService
-    from feedcrawl.services.articles.joins import Joins
     from feedcrawl.services.articles.media import MediaService
+    from feedcrawl.services.articles.merging import Merging
     from feedcrawl.store.articles.records import Articles
     from feedcrawl.store.frontier.dead_letters import DeadLetters
     from feedcrawl.store.frontier.interface import Frontier
@@ -59,7 +59,7 @@ class DeadLetterService:
     frontier: Frontier
     dead_letters: DeadLetters
     articles: Articles
-    joins: Joins
+    merging: Merging
     media: MediaService
     files: FileService
     events: Events
@@ -97,12 +97,12 @@ class DeadLetterService:
         article.code, article.reason, article.ended = "FAIL_PARSE", dead_letter.reason, True
         article.detail = f"given up after {dead_letter.fields.get('attempts')} attempts"
         publication.name(article)
-        self.joins.settle(article)
+        self.merging.settle(article)
         article.record = publication.record(article)
         article.writes = self.client.pipeline(transaction=False)
-        publication.queue(article.writes, article, self.articles, self.joins)
+        publication.queue(article.writes, article, self.articles, self.merging)
         in_order(article.writes)
-        self.events.add(article.writes, publication.events(article, self.joins))
+        self.events.add(article.writes, publication.events(article, self.merging))
         in_order(article.writes)
         self.media.finish(article.writes, article)
         article.writes.execute()

@@ -76,7 +76,7 @@ class MediaRecords:
         """Queues storing the article of the record's version, and the version's fragments, which never change."""
         if media.content_hash is not None:
             parts = fragments(article["content_html"] or "", article["clean_text"])
-            outline = {name: article.get(name) for name in OUTLINE}
+            outline = {name: article.get(name) for name in OUTLINE if name in article}
             kept = self._fragments(media.media_id)
             pipe.hsetnx(kept, media.content_hash, json.dumps(parts, ensure_ascii=False))
             pipe.hset(kept, _ARTICLE, json.dumps(outline, ensure_ascii=False, separators=(",", ":")))

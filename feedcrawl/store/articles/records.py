@@ -76,10 +76,10 @@ class Articles:
         """From the `ASKED` replies: the task that has the claim, the categories that want the article, the
         content hash of the stored article, and the article into which its uid was merged.
         """
-        _, owner, first, own, (status, digest), joined = replies[: Articles.ASKED]
-        return owner or asked, {*first, *own}, digest if status == "success" else None, joined
+        _, owner, first, own, (status, digest), merged_into = replies[: Articles.ASKED]
+        return owner or asked, {*first, *own}, digest if status == "success" else None, merged_into
 
-    def ask_winner(self, pipe: Pipeline, uid: str, categories: Iterable[str]) -> None:
+    def ask_target(self, pipe: Pipeline, uid: str, categories: Iterable[str]) -> None:
         """Queues queries for an article's `status` and `canonical_url`, the task with its claim, and its categories."""
         pipe.hmget(keys.article(uid), "status", "canonical_url")
         pipe.get(self._claim(uid))
@@ -105,21 +105,21 @@ class Articles:
         """The other URLs of an article."""
         return set(self._client.smembers(self._key("sightings", uid)))
 
-    def winner_of(self, uid: str) -> str | None:
+    def target_of(self, uid: str) -> str | None:
         """The article into which a uid was merged; None if it was not."""
         found = self._client.get(self._key("joined", uid))
         return None if found is None else str(found)
 
-    def winners(self, uids: Sequence[str]) -> dict[str, str]:
+    def targets(self, uids: Sequence[str]) -> dict[str, str]:
         """The articles into which these uids were merged; uids that were not are left out."""
         found = get_each(self._client, [self._key("joined", uid) for uid in uids])
-        return {uid: winner for uid, winner in zip(uids, found, strict=True) if winner}
+        return {uid: target for uid, target in zip(uids, found, strict=True) if target}
 
-    def join(self, pipe: Pipeline, loser: str, winner: str) -> None:
+    def merge(self, pipe: Pipeline, merged: str, target: str) -> None:
         """Queues that a merged article's uid leads consumers to the article into which it was merged."""
-        pipe.set(self._key("joined", loser), winner, ex=INDEX_LIFE_SEC)
+        pipe.set(self._key("joined", merged), target, ex=INDEX_LIFE_SEC)
 
-    def unjoin(self, pipe: Pipeline, uid: str) -> None:
+    def unmerge(self, pipe: Pipeline, uid: str) -> None:
         """Queues that a uid is an article of its own again."""
         pipe.delete(self._key("joined", uid))
 
@@ -154,11 +154,11 @@ class Articles:
 
     def categorize_known(self, uids: Sequence[str], categories: Sequence[str]) -> None:
         """Adds stored articles to categories; for a merged uid, the article into which it was merged."""
-        joined = get_each(self._client, [self._key("joined", uid) for uid in uids])
-        winners = [winner or uid for uid, winner in zip(uids, joined, strict=True)]
+        found = get_each(self._client, [self._key("joined", uid) for uid in uids])
+        targets = [target or uid for uid, target in zip(uids, found, strict=True)]
         with self._client.pipeline(transaction=False) as pipe:
-            for winner in self.stored(winners):
-                self.categorize(pipe, winner, categories)
+            for target in self.stored(targets):
+                self.categorize(pipe, target, categories)
             pipe.execute()
 
     def newest(
@@ -189,8 +189,8 @@ class Articles:
             pipe.get(self._key("joined", uid))
             pipe.hgetall(keys.article(uid))
             pipe.smembers(self._key("sightings", uid))
-            winner, fields, sightings = pipe.execute()
-        return winner, dict(fields), set(sightings)
+            target, fields, sightings = pipe.execute()
+        return target, dict(fields), set(sightings)
 
     def described(self, uids: Sequence[str]) -> list[tuple[dict[str, str], set[str]]]:
         """For each article its whole HASH (empty if it is gone) and the categories that want it."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from feedcrawl.store.redis.client import Client, Pipeline
 
 DAY_SEC = 86_400
-JOIN_LIFE_SEC = 30 * DAY_SEC
+MERGE_LIFE_SEC = 30 * DAY_SEC
 BUCKET_SIZE = 1000
 """Most articles in a bucket; later ones are not compared. So many articles of one title come from a template."""
 
@@ -38,7 +38,7 @@ class Stories:
 
     def __init__(self, client: Client, *, title_life_sec: int, shards: int = 1) -> None:
         self._client = client
-        self._lives = {"text": JOIN_LIFE_SEC, "title": title_life_sec}
+        self._lives = {"text": MERGE_LIFE_SEC, "title": title_life_sec}
         self._shards = shards
         self._prefix = keys.shard()
         self._meet = lua_text(__package__, "meet")
@@ -64,25 +64,25 @@ class Stories:
 
     # --- merges ---
 
-    def join(self, pipe: Pipeline, join: MergeRecord, *, life_sec: int, record: ArticleFields | None) -> None:
+    def merge(self, pipe: Pipeline, merge: MergeRecord, *, life_sec: int, record: ArticleFields | None) -> None:
         """Queues storing a merge (`uid`, `winner`, `at_ts`, …), and for `life_sec` the merged article's own record."""
-        uid, at = join["uid"], join["at_ts"]
-        pipe.set(f"{self._prefix}join:{uid}", json.dumps(join, ensure_ascii=False), ex=JOIN_LIFE_SEC)
+        uid, at = merge["uid"], merge["at_ts"]
+        pipe.set(f"{self._prefix}join:{uid}", json.dumps(merge, ensure_ascii=False), ex=MERGE_LIFE_SEC)
         pipe.zadd(f"{self._prefix}joins", {uid: at})
-        pipe.zremrangebyscore(f"{self._prefix}joins", "-inf", at - JOIN_LIFE_SEC)
+        pipe.zremrangebyscore(f"{self._prefix}joins", "-inf", at - MERGE_LIFE_SEC)
         if record is not None:
             pipe.set(f"{self._prefix}joined_record:{uid}", json.dumps(record, ensure_ascii=False), ex=life_sec)
 
-    def joins(self, limit: int) -> list[MergeRecord]:
+    def merges(self, limit: int) -> list[MergeRecord]:
         """The last merges, newest first."""
         uids = self._client.zrevrange(f"{self._prefix}joins", 0, limit - 1)
-        return [join for join in map(self.find, uids) if join is not None]
+        return [merge for merge in map(self.find, uids) if merge is not None]
 
     def find(self, uid: str) -> MergeRecord | None:
         """The merge by which this uid became part of another article; None if there is none."""
         text = self._client.get(f"{self._prefix}join:{uid}")
-        join: MergeRecord | None = None if text is None else json.loads(text)
-        return join
+        merge: MergeRecord | None = None if text is None else json.loads(text)
+        return merge
 
     def record(self, uid: str) -> ArticleFields | None:
         """The record of an article that was merged into another instead of being stored; None if there is none."""

@@ -29,18 +29,18 @@ T0, T1, T2, T3 = (f"2026-11-28T00:00:0{n}.000Z" for n in range(4))
 HASH, OTHER = "ab" * 32, "cd" * 32
 
 LEGAL: dict[Status, dict[Step, Status]] = {
-    "pending": {"start": "extracting", "join": "duplicate", "retry": "pending"},
-    "extracting": {"start": "extracting", "succeed": "ready_for_reading", "fail": "failed", "join": "duplicate"},
+    "pending": {"start": "extracting", "merge": "duplicate", "retry": "pending"},
+    "extracting": {"start": "extracting", "succeed": "ready_for_reading", "fail": "failed", "merge": "duplicate"},
     "ready_for_reading": {
         "start": "ready_for_reading",
         "succeed": "ready_for_reading",
         "fail": "ready_for_reading",
-        "join": "ready_for_reading",
+        "merge": "ready_for_reading",
     },
-    "failed": {"start": "extracting", "join": "duplicate", "retry": "pending"},
+    "failed": {"start": "extracting", "merge": "duplicate", "retry": "pending"},
     "duplicate": {
         "start": "duplicate",
-        "join": "duplicate",
+        "merge": "duplicate",
         "fail": "duplicate",
         "succeed": "ready_for_reading",
         "part": "pending",
@@ -136,14 +136,14 @@ def test_versions_are_bounded(pending: Media) -> None:
     assert len(media.revisions) == MAX_REVISIONS
 
 
-def test_a_duplicate_leads_to_the_winner_and_back(pending: Media) -> None:
-    lost = states.joined(states.started(pending, T1), T2, "winner")
+def test_a_duplicate_leads_to_the_target_and_back(pending: Media) -> None:
+    lost = states.merged(states.started(pending, T1), T2, "winner")
     assert (lost.processing_status, lost.duplicate_of) == ("duplicate", "winner")
     parted = states.parted(lost, T3)
     assert (parted.processing_status, parted.duplicate_of) == ("pending", None)
     own = succeeded(states.started(lost, T3), T3)
     assert (own.processing_status, own.duplicate_of) == ("ready_for_reading", None)
-    assert states.joined(own, T3, "winner") == own
+    assert states.merged(own, T3, "winner") == own
 
 
 @pytest.mark.parametrize(("counted", "attempts"), [((0,), 1), ((0, 0), 1), ((0, 1), 2), ((0, 1, 1, 2), 3), ((2,), 3)])
@@ -175,7 +175,7 @@ def test_a_record_is_what_its_steps_made_of_it(steps: list[Step]) -> None:
         "start": lambda it: states.started(it, T1),
         "succeed": succeeded,
         "fail": lambda it: states.failed(it, T2, code="FAIL_HTTP", reason="http_404"),
-        "join": lambda it: states.joined(it, T2, "winner"),
+        "merge": lambda it: states.merged(it, T2, "winner"),
         "part": lambda it: states.parted(it, T2),
         "retry": lambda it: states.retried(it, T2),
     }

@@ -46,14 +46,14 @@ def all_pages(reader: Reader, wanted: Wanted, limit: int) -> list[list[str]]:
 def test_an_article_is_what_was_written(reader: Reader) -> None:
     item = reader.read(url(1), text("a"), category="villages", authors=("Ada", "Bob"), image="http://a.paper.test/i")
     found = shelf(reader).get(item.uid)
-    assert found.winner is None
+    assert found.merged_into is None
     assert found.article == item.record | {"sightings": []}
 
 
 def test_a_loser_leads_to_its_winner(reader: Reader) -> None:
     winner = reader.read(url(1), text("a"))
     reader.read(url(1, "b.paper.test"), text("a"))
-    assert shelf(reader).get(url_uid(url(1, "b.paper.test"))).winner == winner.uid
+    assert shelf(reader).get(url_uid(url(1, "b.paper.test"))).merged_into == winner.uid
     found = shelf(reader).get(winner.uid).article
     assert found is not None
     assert found["sightings"] == [url(1, "b.paper.test")]

@@ -283,10 +283,10 @@ def test_a_stored_article_is_put_into_a_collection_under_any_of_its_uids(reader:
 def test_the_last_of_a_row_of_joins_is_found(reader: Reader, redis_client: redis.Redis) -> None:
     last = reader.read(A, TEXT)
     with redis_client.pipeline() as pipe:
-        reader.wired.articles.join(pipe, url_uid(B), "1" * 16)
-        reader.wired.articles.join(pipe, "1" * 16, last.uid)
-        reader.wired.articles.join(pipe, "2" * 16, "3" * 16)
-        reader.wired.articles.join(pipe, "3" * 16, "2" * 16)
+        reader.wired.articles.merge(pipe, url_uid(B), "1" * 16)
+        reader.wired.articles.merge(pipe, "1" * 16, last.uid)
+        reader.wired.articles.merge(pipe, "2" * 16, "3" * 16)
+        reader.wired.articles.merge(pipe, "3" * 16, "2" * 16)
         pipe.execute()
     found = reader.wired.media.submit(B, "ada", START)
     assert (found.media.media_id, found.duplicate, found.enqueued) == (IDS[A], True, False)

@@ -63,20 +63,20 @@ def test_no_claims_asked_no_question() -> None:
 
 
 def test_sightings_and_joins(articles: Articles, queue: Callable[..., None]) -> None:
-    assert (articles.sightings("w"), articles.winner_of("l")) == (set(), None)
+    assert (articles.sightings("w"), articles.target_of("l")) == (set(), None)
     for url in ("http://a.test/1", "http://a.test/2", "http://a.test/1"):
         queue(articles.sighting, "w", url)
-    queue(articles.join, "l", "w")
+    queue(articles.merge, "l", "w")
     assert articles.sightings("w") == {"http://a.test/1", "http://a.test/2"}
-    assert articles.winner_of("l") == "w"
+    assert articles.target_of("l") == "w"
 
 
 def test_what_has_parted_is_found_no_more(articles: Articles, queue: Callable[..., None]) -> None:
-    queue(articles.join, "l", "w")
+    queue(articles.merge, "l", "w")
     queue(articles.sighting, "w", "http://a.test/1")
-    queue(articles.unjoin, "l")
+    queue(articles.unmerge, "l")
     queue(articles.unsight, "w", "http://a.test/1")
-    assert (articles.sightings("w"), articles.winner_of("l")) == (set(), None)
+    assert (articles.sightings("w"), articles.target_of("l")) == (set(), None)
 
 
 def test_what_is_known_of_an_article_is_asked_at_once(
@@ -90,7 +90,7 @@ def test_what_is_known_of_an_article_is_asked_at_once(
     queue(articles.write, "own", {"status": "failure", "content_hash": ""})
     assert ask("asked", "own")[2] is None
     queue(articles.write, "own", {"status": "success", "content_hash": "h"})
-    queue(articles.join, "own", "other")
+    queue(articles.merge, "own", "other")
     assert ask("asked", "own")[2:] == ("h", "other")
 
 
@@ -106,7 +106,7 @@ def test_what_a_winner_is_asked(articles: Articles, queue: Callable[..., None], 
     queue(articles.categorize, "w", ["a"])
     articles.claim("w", "task")
     with redis_client.pipeline() as pipe:
-        articles.ask_winner(pipe, "w", ["a", "b"])
+        articles.ask_target(pipe, "w", ["a", "b"])
         assert pipe.execute() == [["success", "http://a.test/w"], "task", 1, 0]
     queue(articles.uncategorize, "w", ["a"])
     assert not redis_client.exists(keys.articles_by_category("a"))
@@ -117,7 +117,7 @@ def test_known_articles_get_categories_under_their_winner(
 ) -> None:
     queue(articles.write, "w", {"status": "success"})
     queue(articles.write, "f", {"status": "failure"})
-    queue(articles.join, "l", "w")
+    queue(articles.merge, "l", "w")
     articles.categorize_known(["l", "f", "unknown"], ["a", "b"])
     assert redis_client.smembers(keys.articles_by_category("a")) == {"w"}
     assert redis_client.smembers(keys.articles_by_category("b")) == {"w"}

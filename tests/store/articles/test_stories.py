@@ -6,7 +6,7 @@ import pytest
 import redis
 
 from feedcrawl.store.articles import stories as module
-from feedcrawl.store.articles.stories import JOIN_LIFE_SEC, Stories
+from feedcrawl.store.articles.stories import MERGE_LIFE_SEC, Stories
 
 TEXT, TITLE = ("text", "a" * 20), ("title", "b" * 20)
 ANY = (0, 10**9)
@@ -88,7 +88,7 @@ def test_the_last_of_a_bucket_are_compared(meet: Callable[..., Any], monkeypatch
 def test_buckets_live_for_their_time(meet: Callable[..., Any], redis_client: redis.Redis) -> None:
     meet("a", "1:500:", TEXT)
     meet("a", "1:500:", TITLE)
-    assert JOIN_LIFE_SEC - 60 < redis_client.ttl(f"fc:{{0}}:same_text:{TEXT[1]}") <= JOIN_LIFE_SEC
+    assert MERGE_LIFE_SEC - 60 < redis_client.ttl(f"fc:{{0}}:same_text:{TEXT[1]}") <= MERGE_LIFE_SEC
     assert 640 < redis_client.ttl(f"fc:{{0}}:same_title:{TITLE[1]}") <= 700
 
 
@@ -100,18 +100,18 @@ def test_joins_are_kept_newest_first_and_forgotten(
     stories: Stories, queue: Callable[..., Any], redis_client: redis.Redis
 ) -> None:
     now = time.time()
-    queue(stories.join, join("old", now - JOIN_LIFE_SEC - 1), life_sec=600, record=None)
-    queue(stories.join, join("a", now - 2), life_sec=600, record={"uid": "a", "title": "é"})
-    queue(stories.join, join("b", now - 1), life_sec=600, record=None)
-    assert [each["uid"] for each in stories.joins(10)] == ["b", "a"]
-    assert [each["uid"] for each in stories.joins(1)] == ["b"]
+    queue(stories.merge, join("old", now - MERGE_LIFE_SEC - 1), life_sec=600, record=None)
+    queue(stories.merge, join("a", now - 2), life_sec=600, record={"uid": "a", "title": "é"})
+    queue(stories.merge, join("b", now - 1), life_sec=600, record=None)
+    assert [each["uid"] for each in stories.merges(10)] == ["b", "a"]
+    assert [each["uid"] for each in stories.merges(1)] == ["b"]
     assert stories.find("a") == join("a", now - 2)
     assert (stories.record("a"), stories.record("b")) == ({"uid": "a", "title": "é"}, None)
     assert 0 < redis_client.ttl("fc:{0}:joined_record:a") <= 600
     redis_client.delete("fc:{0}:join:b")  # its time is over before the list notices
-    assert [each["uid"] for each in stories.joins(10)] == ["a"]
+    assert [each["uid"] for each in stories.merges(10)] == ["a"]
     queue(stories.undone, "a")
-    assert (stories.find("a"), stories.record("a"), stories.joins(10)) == (None, None, [])
+    assert (stories.find("a"), stories.record("a"), stories.merges(10)) == (None, None, [])
 
 
 def test_a_pair_stays_apart_in_both_directions(stories: Stories, queue: Callable[..., Any]) -> None:

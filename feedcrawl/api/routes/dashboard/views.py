@@ -145,7 +145,7 @@ def show_article(request: Request, caller: Reader, wired: Wired, uid: Uid) -> Re
     """An article: its text, its sanitised HTML in a frame, its origin, and its versions."""
     found = wired.catalogue.get(uid)
     if found.article is None:
-        return RedirectResponse(f"/dashboard/articles/{found.winner}", 303)
+        return RedirectResponse(f"/dashboard/articles/{found.merged_into}", 303)
     absent: ArticleFields = {
         "final_url": None,
         "published": None,

@@ -47,7 +47,7 @@ _ARTICLE = schemas.component("Article", schemas.published(ArticleRecord, without
 _LIST: Answers = {200: schemas.answer("Articles without their text", _PAGE)}
 _ONE: Answers = {
     200: schemas.answer("The article", _ARTICLE),
-    308: {"description": "It has joined the article to which `Location` leads"},
+    308: {"description": "It was merged into the article to which `Location` leads"},
     **answers(404),
 }
 FEED_DOCUMENT: schemas.Spec = {
@@ -106,8 +106,8 @@ def get_article(uid: Uid, request: Request, wired: Wired) -> Response:
     merged into.
     """
     found = wired.catalogue.get(uid)
-    if found.winner is not None:
-        return RedirectResponse(request.url_for("get_article", uid=found.winner).path, 308)
+    if found.merged_into is not None:
+        return RedirectResponse(request.url_for("get_article", uid=found.merged_into).path, 308)
     return JSONResponse(found.article)
 
 

@@ -15,15 +15,15 @@ class Known:
     """The stored state at the time when an article was extracted.
 
     `owner`: task that owns the canonical URL. `wanted`: categories to add to the article. `stored`: content hash stored
-    under its uid. `joined`: uid that it was merged into before. `apart`: uids that it must not be merged into. `asked`
-    and `own`: page records of the requested URL and of the page; `asked_in` and `own_in`: collections that contain
-    them. `same_text` and `same_title`: earlier articles with an equal text or title.
+    under its uid. `merged_before`: uid that it was merged into before. `apart`: uids that it must not be merged into.
+    `asked` and `own`: page records of the requested URL and of the page; `asked_in` and `own_in`: collections that
+    contain them. `same_text` and `same_title`: earlier articles with an equal text or title.
     """
 
     owner: str
     wanted: frozenset[str] = frozenset()
     stored: str | None = None
-    joined: str | None = None
+    merged_before: str | None = None
     apart: frozenset[str] = frozenset()
     asked: Media | None = None
     own: Media | None = None
@@ -39,7 +39,7 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Winner:
+class Target:
     """The article that others are merged into. `lacks`: categories of the merged article that it was not in.
 
     `alive`: True if it is stored, or if the task that owns its URL has not ended.

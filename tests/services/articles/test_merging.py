@@ -35,7 +35,7 @@ def test_the_first_has_the_story(reader: Reader, redis_client: redis.Redis) -> N
     first, second = reader.read(A, TEXT, category="x"), reader.read(B, TEXT, category="y")
     assert (first.merged_into, second.merged_into) == (None, url_uid(A))
     assert (status(redis_client, A), status(redis_client, B)) == ("success", None)
-    assert reader.wired.articles.winner_of(url_uid(B)) == url_uid(A)
+    assert reader.wired.articles.target_of(url_uid(B)) == url_uid(A)
     assert reader.wired.articles.sightings(url_uid(A)) == {B}
     assert redis_client.smembers("rss:articles_by_category:y") == {url_uid(A)}
     assert redis_client.sismember("rss:canonical_attempted", url_uid(B))
@@ -48,7 +48,7 @@ def test_the_first_has_the_story(reader: Reader, redis_client: redis.Redis) -> N
         "why": "same_text",
         "similarity": 1.0,
     }
-    (join,) = reader.wired.stories.joins(9)
+    (join,) = reader.wired.stories.merges(9)
     assert (join["lacked"], join["categories"], join["winner_url"]) == (["y"], ["y"], A)
     record = reader.wired.stories.record(url_uid(B))
     assert record is not None
@@ -61,7 +61,7 @@ def test_reading_it_again_changes_nothing(reader: Reader, redis_client: redis.Re
         assert reader.read(B, TEXT, again="operator").merged_into == url_uid(A)
         assert reader.read(A, TEXT, again="operator").merged_into is None
     assert {event["uid"] for event in told(redis_client, "article_merged")} == {url_uid(B)}
-    assert len(reader.wired.stories.joins(9)) == 1
+    assert len(reader.wired.stories.merges(9)) == 1
 
 
 def test_of_two_workers_that_read_it_at_once_one_has_it(reader: Reader) -> None:
@@ -88,7 +88,7 @@ def test_a_worker_that_dies_between_two_steps_costs_nothing(
     assert {kind.partition(":")[0] for kind in kinds} == {"article_ready", "article_merged"}
     assert len(kinds) == 2
     assert {line["uid"] for line in reader.wired.article_lines.read(reader.now.date())} == {url_uid(A)}
-    assert len(reader.wired.stories.joins(9)) == 1
+    assert len(reader.wired.stories.merges(9)) == 1
 
 
 @pytest.mark.parametrize("gone", ["ended", "expired"])
@@ -116,9 +116,9 @@ def test_who_tells_another_story_by_now_is_an_article(reader: Reader, redis_clie
     reader.read(A, TEXT)
     reader.read(B, TEXT)
     assert reader.read(B, OTHER, again="edited").merged_into is None
-    assert (status(redis_client, B), reader.wired.articles.winner_of(url_uid(B))) == ("success", None)
+    assert (status(redis_client, B), reader.wired.articles.target_of(url_uid(B))) == ("success", None)
     assert [event["winner"] for event in told(redis_client, "article_unmerged")] == [url_uid(A)]
-    assert reader.wired.stories.joins(9) == []
+    assert reader.wired.stories.merges(9) == []
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_a_page_that_names_another_joins_it(reader: Reader, redis_client: redis.
     amp, story = "http://amp.paper.test/1", "http://paper.test/1"
     first = reader.read(amp, TEXT, canonical_url=story, category="x")
     assert (first.uid, first.merged_into) == (url_uid(story), None)
-    assert [(join["uid"], join["winner"], join["why"]) for join in reader.wired.stories.joins(9)] == [
+    assert [(join["uid"], join["winner"], join["why"]) for join in reader.wired.stories.merges(9)] == [
         (url_uid(amp), url_uid(story), "canonical")
     ]
     mobile = reader.read("http://m.paper.test/1", TEXT, canonical_url=story, category="y")
@@ -187,7 +187,7 @@ def test_a_redirect_is_told_and_cannot_be_undone(reader: Reader, redis_client: r
     reader.read("http://short.test/x", TEXT, final_url=A)
     (event,) = told(redis_client, "article_merged")
     assert (event["uid"], event["winner"], event["why"]) == (url_uid("http://short.test/x"), url_uid(A), "redirect")
-    assert reader.wired.stories.joins(9) == []
+    assert reader.wired.stories.merges(9) == []
 
 
 def test_a_copy_behind_a_redirect_leads_on_to_the_winner(reader: Reader, redis_client: redis.Redis) -> None:
@@ -208,5 +208,5 @@ def test_the_ordinary_article_costs_one_round_trip(reader: Reader, monkeypatch: 
         send(self, command, **how)
 
     monkeypatch.setattr(AbstractConnection, "send_packed_command", counted)
-    reader.wired.joins.settle(item)
+    reader.wired.merging.settle(item)
     assert len(sent) == 1

@@ -10,8 +10,8 @@ import hashlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from feedcrawl.domain.articles.joins import Known, Winner
 from feedcrawl.domain.articles.media import media_id, new_media
+from feedcrawl.domain.articles.merging import Known, Target
 from feedcrawl.domain.articles.similarity import (
     SLACK_CHARS,
     Fingerprint,
@@ -55,7 +55,7 @@ class Policy:
     rule: Rule
 
 
-class Joins:
+class Merging:
     """Decides and stores merges. `settle` usually takes one round trip, and one more per candidate."""
 
     def __init__(
@@ -71,7 +71,7 @@ class Joins:
         self._policy = policy
 
     def settle(self, article: Article) -> None:
-        """Decide whether an article is merged: sets `merged_into`, `join`, `updated` and `categories` of the item.
+        """Decide whether an article is merged: sets `merged_into`, `merge`, `updated` and `categories` of the item.
 
         Writes only the claims of its canonical URL and of its story; a claim may be repeated.
         """
@@ -81,47 +81,47 @@ class Joins:
         if article.extraction is None:
             return
         if not self._has_claim(article, known):
-            self._join(article, self._winner(article, article.uid))
+            self._merge(article, self._target(article, article.uid))
         elif looks is not None and not known.was_stored:
-            for match, winner in self._candidates(article, looks, known):
-                self._join(article, winner, match)
+            for match, target in self._candidates(article, looks, known):
+                self._merge(article, target, match)
                 break
         if article.merged_into is None:
             article.updated = known.stored not in (None, article.content_hash)
-        if article.join is None and is_named_elsewhere(article):
-            lacked = () if article.winner is None else article.winner.lacks
-            article.join = _record(article, (article.lease.id, article.uid), "canonical", lacked)
+        if article.merge is None and is_named_elsewhere(article):
+            lacked = () if article.target is None else article.target.lacks
+            article.merge = _record(article, (article.lease.id, article.uid), "canonical", lacked)
 
     def write(self, pipe: Pipeline, article: Article) -> None:
         """Queue the writes besides the article itself: sightings, redirects of merged uids, and collections."""
-        winner, store = article.merged_into or article.uid, self._articles
-        losers = losers_of(article)
-        if losers or article.merged_into is not None:
-            store.sighting(pipe, winner, article.url)
-        for loser in losers:
-            store.join(pipe, loser, winner)
+        target, store = article.merged_into or article.uid, self._articles
+        uids = merged_uids(article)
+        if uids or article.merged_into is not None:
+            store.sighting(pipe, target, article.url)
+        for merged in uids:
+            store.merge(pipe, merged, target)
         if article.merged_into is not None:
-            store.categorize(pipe, winner, article.categories)
-        elif article.known.joined is not None:
-            store.unjoin(pipe, article.uid)
+            store.categorize(pipe, target, article.categories)
+        elif article.known.merged_before is not None:
+            store.unmerge(pipe, article.uid)
             self._stories.undone(pipe, article.uid)
-        self._attach(pipe, article, winner)
-        if article.join is not None:
-            life_sec, own = store.life_sec, article.join["why"] in ("same_text", "near_text")
-            self._stories.join(pipe, article.join, life_sec=life_sec, record=article.record if own else None)
-        if winner != article.uid and (looks := self._looks(article)) is not None:
+        self._attach(pipe, article, target)
+        if article.merge is not None:
+            life_sec, own = store.life_sec, article.merge["why"] in ("same_text", "near_text")
+            self._stories.merge(pipe, article.merge, life_sec=life_sec, record=article.record if own else None)
+        if target != article.uid and (looks := self._looks(article)) is not None:
             self._stories.leave(pipe, self._buckets(article, looks)[1], article.uid)
 
     def events(self, article: Article) -> list[Event]:
         """An event for each uid that was merged, and one for an article that is no longer merged into another."""
-        known, winner = article.known, article.merged_into or article.uid
-        why, similarity = why_joined(article)
+        known, target = article.known, article.merged_into or article.uid
+        why, similarity = reason_of_merge(article)
         events = [
-            merged_event(loser, winner, article.url, winner_url(article), why=why, similarity=similarity)
-            for loser in losers_of(article)
+            merged_event(merged, target, article.url, target_url(article), why=why, similarity=similarity)
+            for merged in merged_uids(article)
         ]
-        if article.merged_into is None and known.joined is not None:
-            events.append(unmerged_event(article.uid, known.joined, article.url, article.canonical_url))
+        if article.merged_into is None and known.merged_before is not None:
+            events.append(unmerged_event(article.uid, known.merged_before, article.url, article.canonical_url))
         return events
 
     def edited_as_well(self, task: Task, uid: str) -> list[Task]:
@@ -164,14 +164,14 @@ class Joins:
                 if looks.title and looks.sketch:
                     self._stories.meet(pipe, title, uid, looks.encode(), around)
             replies = pipe.execute()
-        owner, wanted, stored, joined = self._articles.answer(replies, asked)
+        owner, wanted, stored, merged_before = self._articles.answer(replies, asked)
         apart, first, first_in, own, own_in, *met = replies[self._articles.ASKED :]
         same = [*(tuple(_met(self._stories.met(reply))) for reply in met), (), ()]
         return Known(
             owner=owner,
             wanted=frozenset(wanted),
             stored=stored,
-            joined=joined,
+            merged_before=merged_before,
             apart=frozenset(apart),
             asked=self._media.read(first),
             own=self._media.read(own),
@@ -199,21 +199,21 @@ class Joins:
             return False
         return self._articles.inherit(article.uid, owner, mine)
 
-    def _candidates(self, article: Article, looks: Fingerprint, known: Known) -> Iterator[tuple[Match, Winner]]:
+    def _candidates(self, article: Article, looks: Fingerprint, known: Known) -> Iterator[tuple[Match, Target]]:
         found = matches(looks, known.same_text, known.same_title, self._policy.rule)
         open_to = [match for match in found if match.uid not in known.apart]
         for match in open_to[:MAX_TRIED]:
-            winner = self._winner(article, match.uid)
-            if winner.alive:
-                yield match, winner
+            target = self._target(article, match.uid)
+            if target.alive:
+                yield match, target
 
-    def _winner(self, article: Article, uid: str) -> Winner:
+    def _target(self, article: Article, uid: str) -> Target:
         with self._client.pipeline(transaction=False) as pipe:
-            self._articles.ask_winner(pipe, uid, article.categories)
+            self._articles.ask_target(pipe, uid, article.categories)
             (status, canonical_url), owner, *inside = pipe.execute()
         alive = status == "success" or (owner is not None and not self._has_ended(owner))
         lacks = tuple(name for name, there in zip(article.categories, inside, strict=True) if not there)
-        return Winner(uid, canonical_url or "", alive, lacks)
+        return Target(uid, canonical_url or "", alive, lacks)
 
     def _has_ended(self, task_id: str) -> bool:
         found = self._frontier.find(task_id)
@@ -222,22 +222,22 @@ class Joins:
     # --- the result ---
 
     @staticmethod
-    def _join(article: Article, winner: Winner, match: Match | None = None) -> None:
-        article.merged_into, article.winner = winner.uid, winner
+    def _merge(article: Article, target: Target, match: Match | None = None) -> None:
+        article.merged_into, article.target = target.uid, target
         if match is not None:
-            article.join = _record(article, (article.uid, winner.uid), match.why, winner.lacks, match.similarity)
+            article.merge = _record(article, (article.uid, target.uid), match.why, target.lacks, match.similarity)
 
-    def _attach(self, pipe: Pipeline, article: Article, winner: str) -> None:
+    def _attach(self, pipe: Pipeline, article: Article, target: str) -> None:
         """Move collections from the merged uids to the article that they were merged into, before the merged
         records go.
         """
         at, known = article.at, article.known
-        for loser in losers_of(article):
-            holders = known.asked_in if loser == article.lease.id else known.own_in
+        for merged in merged_uids(article):
+            holders = known.asked_in if merged == article.lease.id else known.own_in
             if holders:
-                self._media.hold(pipe, new_media(winner, winner_url(article), rfc3339(at)))
-                self._collections.attach(pipe, holders, media_id(winner), at.timestamp())
-                self._collections.detach(pipe, holders, media_id(loser))
+                self._media.hold(pipe, new_media(target, target_url(article), rfc3339(at)))
+                self._collections.attach(pipe, holders, media_id(target), at.timestamp())
+                self._collections.detach(pipe, holders, media_id(merged))
 
 
 def is_named_elsewhere(article: Article) -> bool:
@@ -246,28 +246,28 @@ def is_named_elsewhere(article: Article) -> bool:
     return article.uid not in (article.lease.id, there)
 
 
-def winner_url(article: Article) -> str:
+def target_url(article: Article) -> str:
     """The canonical URL of the article that an item ended in."""
-    return (article.winner.canonical_url if article.winner is not None else "") or article.canonical_url
+    return (article.target.canonical_url if article.target is not None else "") or article.canonical_url
 
 
-def losers_of(article: Article) -> list[str]:
+def merged_uids(article: Article) -> list[str]:
     """The uids that have no article of their own after the merge: the requested uid, and the article's own uid if
     it was merged.
     """
     if article.extraction is None:
         return []
-    winner = article.merged_into or article.uid
-    return [uid for uid in dict.fromkeys((article.lease.id, article.uid)) if uid != winner]
+    target = article.merged_into or article.uid
+    return [uid for uid in dict.fromkeys((article.lease.id, article.uid)) if uid != target]
 
 
-def why_joined(article: Article) -> tuple[str, float | None]:
+def reason_of_merge(article: Article) -> tuple[str, float | None]:
     """The reason of the merge for its event (`canonical`, `redirect`, `same_text`, `near_text`), and the
     similarity.
     """
-    if article.join is None:
+    if article.merge is None:
         return "redirect", None
-    return article.join["why"], article.join["similarity"]
+    return article.merge["why"], article.merge["similarity"]
 
 
 def _record(
@@ -279,10 +279,10 @@ def _record(
 ) -> MergeRecord:
     """The stored record of the merge of one uid into another. `lacked`: categories that the other article gains."""
     assert article.extraction is not None
-    uid, winner = uids
+    uid, target = uids
     return {
         "uid": uid,
-        "winner": winner,
+        "winner": target,
         "why": why,
         "similarity": similarity,
         "lacked": list(lacked),
@@ -291,7 +291,7 @@ def _record(
         "asked": article.lease.id,
         "url": article.url,
         "canonical_url": article.canonical_url,
-        "winner_url": winner_url(article),
+        "winner_url": target_url(article),
         "title": article.extraction.title,
         "categories": article.categories,
         "collections": sorted(article.known.asked_in | article.known.own_in),
