@@ -35,7 +35,7 @@ _ARTICLE: Final = (
     "uid", "url", "category", "categories", "canonical_url", "final_url", "fetched_ts", "fetched_at", "status",
     "http_status", "feed_id", "entry_uid", "fetch_id", "outgoing", "title", "clean_text", "text_len", "raw_len",
     "abstract", "image", "authors", "published", "modified", "language", "site_name", "content_html", "content_hash",
-    "extractor", "rendered", "files",
+    "extractor", "page_kind", "rendered", "files",
 )  # fmt: skip
 _CONTROL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

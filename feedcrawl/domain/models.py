@@ -201,7 +201,11 @@ class FeedContent:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """One article as extracted from a page. `extractor` is the rung that won; lengths in characters."""
+    """One article as extracted from a page.
+
+    `extractor` is the rung that won, `page_kind` what the page is, as `extraction.kinds` names it; lengths in
+    characters.
+    """
 
     title: str | None
     text: str
@@ -219,3 +223,4 @@ class Extraction:
     text_len: int
     tags: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    page_kind: str = "article"

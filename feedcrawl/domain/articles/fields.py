@@ -45,6 +45,7 @@ class ArticleFields(TypedDict, total=False):
     content_html: str | None
     content_hash: str
     extractor: str
+    page_kind: str
     rendered: bool
     outgoing: str
     files: list[FileState]

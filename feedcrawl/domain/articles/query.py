@@ -19,7 +19,7 @@ TEXTS: Final = frozenset({"clean_text", "content_html"})
 OUTLINE: Final = (
     *("uid", "url", "canonical_url", "category", "categories", "title", "abstract", "image", "authors", "published"),
     *("modified", "language", "site_name", "feed_id", "entry_uid", "fetch_id", "fetched_ts", "fetched_at", "text_len"),
-    *("content_hash", "extractor", "deleted_at", "deleted_why"),
+    *("content_hash", "extractor", "page_kind", "deleted_at", "deleted_why"),
 )
 """The fields of an article without its text, for lists of articles."""
 

@@ -38,6 +38,10 @@ ExtractorName = Annotated[
         pattern="^[a-z-]+$",
     ),
 ]
+PageKind = Annotated[
+    Literal["article", "documentation", "forum", "listing", "product", "question"],
+    About("Kind of the page: a thread has all its posts as text, other kinds are read like articles"),
+]
 
 
 @record("article", "Article")
@@ -75,6 +79,7 @@ class ArticleRecord(TypedDict):
     content_html: Annotated[str, About("Sanitised HTML: absolute links, no scripts, styles or handlers")]
     content_hash: Annotated[Sha256, About("SHA-256 of clean_text")]
     extractor: ExtractorName
+    page_kind: NotRequired[PageKind]
     rendered: NotRequired[
         Annotated[Literal[True], About("true if the text is that of the rendered page, after its scripts ran")]
     ]
@@ -185,6 +190,7 @@ class ArticleHashRecord(TypedDict):
     content_html: NotRequired[Annotated[str, About("Sanitised HTML: absolute links, no scripts, styles or handlers")]]
     content_hash: NotRequired[Annotated[Sha256, About("SHA-256 of clean_text")]]
     extractor: NotRequired[ExtractorName]
+    page_kind: NotRequired[PageKind]
     rendered: NotRequired[
         Annotated[Literal["true"], About("true if the text is that of the rendered page, after its scripts ran")]
     ]

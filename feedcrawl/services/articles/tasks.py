@@ -167,6 +167,7 @@ def success_fields(extraction: Extraction) -> ArticleFields:
         "content_html": extraction.html,
         "content_hash": content_hash(extraction.text),
         "extractor": extraction.extractor,
+        "page_kind": extraction.page_kind,
     }
 
 

@@ -18,6 +18,18 @@ LD = '<script type="application/ld+json">{{"@type": "{}", "headline": "x"}}</scr
         ("", "https://forum.d.example/a", "forum"),
         ("", "https://d.example/forums/", "article"),
         (LD.format("NewsArticle"), "https://forum.d.example/a", "article"),
+        (LD.format("NewsArticle"), "https://docs.d.example/a", "article"),
+        (LD.format("TechArticle"), "https://d.example/a", "documentation"),
+        ("<meta name=generator content='Docusaurus v3'>", "https://d.example/a", "documentation"),
+        ("", "https://docs.d.example/a", "documentation"),
+        ("", "https://d.example/docs/a", "documentation"),
+        ("", "https://project.readthedocs.io/a", "documentation"),
+        (LD.format("Product"), "https://d.example/a", "product"),
+        ("<meta property=og:type content=product>", "https://d.example/a", "product"),
+        (LD.format("CollectionPage"), "https://d.example/a", "listing"),
+        (LD.format("ItemList") + LD.format("Product"), "https://d.example/a", "listing"),
+        (LD.format("ItemList") + LD.format("NewsArticle"), "https://d.example/a", "article"),
+        ("", "https://d.example/products/a", "article"),
     ],
 )
 def test_page_kind(head, url, kind):

@@ -31,7 +31,7 @@ from feedcrawl.domain.extraction.bodies.prose import find_root, find_thread, tri
 from feedcrawl.domain.extraction.bodies.restoration import restore
 from feedcrawl.domain.extraction.embedded import embedded_html
 from feedcrawl.domain.extraction.fields.titles import title_element
-from feedcrawl.domain.extraction.kinds import page_kind
+from feedcrawl.domain.extraction.kinds import THREADS, page_kind
 from feedcrawl.domain.extraction.page import text_of
 from feedcrawl.domain.extraction.rules import select_body
 from feedcrawl.domain.extraction.structured import body_of, text_at
@@ -88,7 +88,7 @@ def by_prose(page: Page) -> Candidate | None:
     wholes = whole_articles(tree)
     kind = page_kind(page)
     body, weights = clear_away(tree, POSTS if kind == "forum" else frozenset())
-    thread = find_thread(body, weights) if kind != "article" else None
+    thread = find_thread(body, weights) if kind in THREADS else None
     if thread is not None:
         trim(thread, weights, teasers=False)
         return _candidate("thread", thread)

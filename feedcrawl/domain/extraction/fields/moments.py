@@ -12,7 +12,7 @@ from feedcrawl.domain.extraction.bodies.leads import squeezed
 from feedcrawl.domain.extraction.bodies.weights import names
 from feedcrawl.domain.extraction.fields.seen_dates import SPELT, UPDATED, date_in, is_of_change
 from feedcrawl.domain.extraction.fields.sites import is_news
-from feedcrawl.domain.extraction.kinds import page_kind
+from feedcrawl.domain.extraction.kinds import THREADS, page_kind
 from feedcrawl.domain.extraction.page import text_of
 from feedcrawl.domain.extraction.structured import load_json, text_at
 
@@ -109,7 +109,7 @@ def _shown_before(stated: datetime | None, page: Page) -> datetime | None:
     A publishing system dates an article from when it was moved there, and from its last revision. Under the headline of
     a thread stands the day on which its author came.
     """
-    if stated is None or is_news(page) or page_kind(page) != "article":
+    if stated is None or is_news(page) or page_kind(page) in THREADS:
         return stated
     lines, at = page.lines, page.headline_at
     near = lines[at + 1 : at + 7] if at is not None else []
