@@ -105,6 +105,8 @@ class Poll:
     retry_after_sec: float | None = field(default=None, kw_only=True)
     max_age_sec: float | None = field(default=None, kw_only=True)
     duration_sec: float | None = field(default=None, kw_only=True)
+    wire_bytes: int = field(default=0, kw_only=True)
+    """Bytes of the body as received, in its content codings."""
     outgoing: str | None = field(default=None, kw_only=True)
     """The local address or proxy by which the request left, if one is configured."""
     detail: str = field(default="", kw_only=True)

@@ -16,7 +16,7 @@ from feedcrawl.parsing import Failed
 from feedcrawl.services.operations.fleet import Fleet
 from feedcrawl.services.subscriptions.polling import interval_ratio
 from feedcrawl.telemetry import names
-from feedcrawl.telemetry.metrics import Endpoint, Histograms, StatsCounters
+from feedcrawl.telemetry.metrics import Endpoint, Histograms, StatsCounters, describe_process
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -39,6 +39,7 @@ class Metrics:
         self._histograms = Histograms(self._registry)
         self._registry.register(StatsCounters(crawler.stats.get_stats))
         self._registry.register(Fleet(self._wired.fleet_stores))
+        describe_process(self._registry)
         self._endpoint: Endpoint | None = None
 
     @classmethod

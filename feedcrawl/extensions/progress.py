@@ -141,6 +141,7 @@ class Summary(TypedDict):
     articles_merged: int
     articles_failed: int
     failures: dict[str, int]
+    articles_skipped: int
     waiting_for_robots: int
     requests: int
     bytes: int
@@ -167,6 +168,7 @@ def summary(stats: Mapping[str, float]) -> Summary:
         "articles_merged": count("feedcrawl/articles/merged"),
         "articles_failed": count("feedcrawl/articles/failed"),
         "failures": below(_FAILURES),
+        "articles_skipped": count("feedcrawl/articles/skipped"),
         "waiting_for_robots": count("feedcrawl/robots/waiting"),
         "requests": count("downloader/request_count"),
         "bytes": count("downloader/response_bytes"),

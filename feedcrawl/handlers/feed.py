@@ -241,6 +241,7 @@ class FeedTasks(Answers):
             raw_ref=meta.get("raw_ref"),
             duration_sec=round(time.monotonic() - meta["started"], 3),
             outgoing=meta.get("outgoing"),
+            wire_bytes=meta.get("wire_bytes", 0),
             signal=meta.get("signal"),
             asked=meta["asked"],
             push=meta["push"],

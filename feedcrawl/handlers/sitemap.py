@@ -239,6 +239,7 @@ class SitemapTasks(Answers):
             result=result,
             duration_sec=round(time.monotonic() - meta["started"], 3),
             outgoing=meta.get("outgoing"),
+            wire_bytes=meta.get("wire_bytes", 0),
             signal=meta.get("signal"),
             sources=self.wired.sources,
         )

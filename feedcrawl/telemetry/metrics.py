@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import platform
 from typing import TYPE_CHECKING
 
-from prometheus_client import CollectorRegistry, Histogram, start_http_server
-from prometheus_client.core import CounterMetricFamily
+from prometheus_client import CollectorRegistry, Histogram, ProcessCollector, start_http_server
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from feedcrawl.telemetry.names import COUNTERS, HISTOGRAMS
+from feedcrawl import __version__
+from feedcrawl.telemetry.names import BUILD, COUNTERS, HISTOGRAMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -33,12 +35,15 @@ def _counter(metric: Metric, stats: Mapping[str, float]) -> CounterMetricFamily:
     if not metric.labels:
         family.add_metric([], sum(stats.get(name, 0) for name in metric.stats))
         return family
+    values: dict[tuple[str, ...], float] = {(known,): 0.0 for known in metric.known}
     for prefix in metric.stats:
         for name, value in stats.items():
             whole = metric.labels[-1] == "outgoing"
             parts = name.removeprefix(prefix).split("/", len(metric.labels) - 1 if whole else -1)
             if name.startswith(prefix) and len(parts) == len(metric.labels):
-                family.add_metric(parts, value)
+                values[tuple(parts)] = value
+    for labels, value in values.items():
+        family.add_metric(labels, value)
     return family
 
 
@@ -52,11 +57,34 @@ class Histograms:
             )
             for metric in HISTOGRAMS
         }
+        for metric in HISTOGRAMS:
+            for known in metric.known:
+                self._by_name[metric.name].labels(known)
 
     def observe(self, metric: Metric, value: float, *labels: str) -> None:
         """Adds a value to the metric's histogram."""
         histogram = self._by_name[metric.name]
         (histogram.labels(*labels) if labels else histogram).observe(value)
+
+
+def describe_process(registry: CollectorRegistry) -> None:
+    """Adds to a registry which program this is (`names.BUILD`), and its memory, processor time and files
+    (`process_*`).
+    """
+    build = GaugeMetricFamily(BUILD.full_name, BUILD.meaning, labels=BUILD.labels)
+    build.add_metric((__version__, platform.python_version()), 1)
+    registry.register(_Fixed(build))
+    ProcessCollector(registry=registry)
+
+
+class _Fixed(Collector):
+    """A metric that does not change."""
+
+    def __init__(self, family: GaugeMetricFamily) -> None:
+        self._family = family
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        yield self._family
 
 
 class Endpoint:

@@ -7,7 +7,11 @@ fetchers also have keep their common names, with the prefix `feedcrawl_`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, get_args
+
+from feedcrawl.domain.frontier.outcome import FAILURES as OUTCOMES
+from feedcrawl.domain.frontier.outcome import Failure
+from feedcrawl.domain.frontier.tasks import Kind
 
 PREFIX: Final = "feedcrawl_"
 UNRETURNED: Final = "feedcrawl/scheduler/unreturned"
@@ -23,6 +27,7 @@ class Metric:
 
     A counter is the sum of the crawler's `stats`. A stat name that ends in `/` is a prefix: every stat below it counts,
     and the rest of its name, split at `/`, gives the labels; the label `outgoing`, a URL, is the whole rest.
+    `known`: values of the only label that exist from the start at 0, because rates and alerts need a first value.
     """
 
     name: str
@@ -30,6 +35,7 @@ class Metric:
     labels: tuple[str, ...] = ()
     stats: tuple[str, ...] = ()
     buckets: tuple[float, ...] = ()
+    known: tuple[str, ...] = ()
 
     @property
     def full_name(self) -> str:
@@ -40,17 +46,29 @@ class Metric:
 COUNTERS: Final = (
     Metric(
         "pages_fetched_total",
-        "Pages fetched whose response was a page",
+        "Responses with a success status to tasks of pages and articles, whether or not they hold an article",
         stats=("feedcrawl/fetches/article/fetched/none", "feedcrawl/fetches/page/fetched/none"),
     ),
-    Metric("pages_failed_total", "Pages given up, after retries", stats=("feedcrawl/articles/failed",)),
-    Metric("pages_skipped_robots_total", "Pages that robots.txt forbids", stats=("feedcrawl/outcome/robots_blocked",)),
+    Metric(
+        "pages_failed_total",
+        "Pages given up without an article, after retries; not those that robots.txt forbids",
+        stats=("feedcrawl/articles/failed",),
+    ),
+    Metric(
+        "pages_skipped_robots_total",
+        "Pages not fetched, or not stored, because robots.txt forbids them",
+        stats=("feedcrawl/outcome/robots_blocked",),
+    ),
     Metric(
         "pages_requeued_total",
-        "Pages given back because their site failed",
+        "Pages given back without an attempt because their whole host failed",
         stats=("feedcrawl/fetches/article/unreachable/publisher", "feedcrawl/fetches/page/unreachable/publisher"),
     ),
-    Metric("retries_total", "Tasks given back for another attempt", stats=("feedcrawl/retries",)),
+    Metric(
+        "retries_total",
+        "Tasks given back for another attempt, after a failure that counts",
+        stats=("feedcrawl/retries",),
+    ),
     Metric(
         "urls_known_total",
         "URLs of crawler_queue that are not fetched, because they ended within FEEDCRAWL_REMEMBER_SEC",
@@ -59,10 +77,31 @@ COUNTERS: Final = (
     Metric("dlq_enqueued_total", "URLs moved to the list of dead letters", stats=("feedcrawl/dead_letters",)),
     Metric("circuit_breaker_opened_total", "Circuits of hosts opened", stats=("feedcrawl/circuit/open",)),
     Metric("circuit_breaker_closed_total", "Circuits of hosts closed", stats=("feedcrawl/circuit/closed",)),
-    Metric("circuit_breaker_probes_total", "Probes of open circuits", ("result",), ("feedcrawl/circuit/probes/",)),
-    Metric("fetches_total", "Responses and failures of tasks", ("kind", "outcome", "fault"), ("feedcrawl/fetches/",)),
-    Metric("outcomes_total", "Responses and failures of tasks by reason code", ("reason",), ("feedcrawl/outcome/",)),
-    Metric("requests_total", "Requests sent, including robots.txt and probes", stats=("downloader/request_count",)),
+    Metric(
+        "circuit_breaker_probes_total",
+        "Requests that test a host whose circuit is open, by their result",
+        ("result",),
+        ("feedcrawl/circuit/probes/",),
+        known=("success", "failure"),
+    ),
+    Metric(
+        "fetches_total",
+        "Final responses and failures of tasks; outcome and fault as in domain/frontier/outcome.py",
+        ("kind", "outcome", "fault"),
+        ("feedcrawl/fetches/",),
+    ),
+    Metric(
+        "outcomes_total",
+        "Final responses and failures of tasks by reason code",
+        ("reason",),
+        ("feedcrawl/outcome/",),
+        known=tuple(OUTCOMES),
+    ),
+    Metric(
+        "requests_total",
+        "Requests sent: of tasks, redirects, robots.txt and probes",
+        stats=("downloader/request_count",),
+    ),
     Metric(
         "outgoing_requests_total",
         "Requests by a configured local address or proxy: answered, or failed because of it with this reason",
@@ -75,17 +114,43 @@ COUNTERS: Final = (
         ("outgoing",),
         ("feedcrawl/outgoing_circuit/open/",),
     ),
-    Metric("received_bytes_total", "Bytes of responses as received", stats=("downloader/response_bytes",)),
-    Metric("decoded_bytes_total", "Bytes of bodies after decoding", stats=("httpcompression/response_bytes",)),
-    Metric("saved_bytes_total", "Bytes saved by 304 responses and compressed feeds", stats=("feedcrawl/bytes_saved",)),
-    Metric("polls_total", "Polls by result", ("result",), ("feedcrawl/polls/",)),
-    Metric("pushes_total", "Deliveries of hubs by result", ("result",), ("feedcrawl/pushes/",)),
+    Metric(
+        "received_bytes_total",
+        "Bytes of responses as received: heads, and bodies in their content codings",
+        stats=("downloader/response_bytes",),
+    ),
+    Metric(
+        "decoded_bytes_total",
+        "Bytes of bodies that had a content coding, after decoding",
+        stats=("httpcompression/response_bytes",),
+    ),
+    Metric(
+        "saved_bytes_total",
+        "Bytes that 304 responses to polls of feeds spared: the decoded length of the last body",
+        stats=("feedcrawl/bytes_saved",),
+    ),
+    Metric(
+        "polls_total",
+        "Polls of feeds by result",
+        ("result",),
+        ("feedcrawl/polls/",),
+        known=("fetched", "not_modified", "unchanged", "failed"),
+    ),
+    Metric(
+        "pushes_total", "Deliveries of hubs by result", ("result",), ("feedcrawl/pushes/",), known=("read", "failed")
+    ),
     Metric("entries_new_total", "Entries seen for the first time", stats=("feedcrawl/entries/new",)),
     Metric("entries_changed_total", "Entries that were edited", stats=("feedcrawl/entries/changed",)),
     Metric("possibly_missed_total", "Polls that may have missed entries", stats=("feedcrawl/feeds/possibly_missed",)),
     Metric("articles_stored_total", "Articles stored", stats=("feedcrawl/articles/stored",)),
     Metric("articles_merged_total", "Articles merged into another", stats=("feedcrawl/articles/merged",)),
-    Metric("articles_failed_total", "Pages given up, by code", ("code",), ("feedcrawl/articles/failed/",)),
+    Metric(
+        "articles_failed_total",
+        "Pages given up without an article, by failure code; not those that robots.txt forbids",
+        ("code",),
+        ("feedcrawl/articles/failed/",),
+        known=get_args(Failure),
+    ),
     Metric("files_stored_total", "Media files stored", stats=("feedcrawl/files/stored",)),
     Metric("files_bytes_total", "Bytes of media files stored", stats=("feedcrawl/files/bytes",)),
     Metric("files_failed_total", "Media files refused or given up", ("reason",), ("feedcrawl/files/failed/",)),
@@ -94,6 +159,7 @@ COUNTERS: Final = (
         "Documents that a child process could not parse",
         ("reason",),
         ("feedcrawl/parse_failed/",),
+        known=("parse_failed", "parse_timeout", "parse_memory", "parse_crash"),
     ),
     Metric("leases_lost_total", "Leases lost to another worker", stats=("feedcrawl/scheduler/lease_lost",)),
     Metric(
@@ -107,9 +173,20 @@ COUNTERS: Final = (
 """Counters of one worker since its start."""
 
 _SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 3, 4, 5, 7.5, 10, 20, 30, 60)
-FETCH_SECONDS: Final = Metric("fetch_duration_seconds", "Duration of a request", ("kind",), buckets=_SECONDS)
+_KINDS = (*get_args(Kind), "other")
+FETCH_SECONDS: Final = Metric(
+    "fetch_duration_seconds",
+    "Duration of a request, failed or not, by the kind of its task",
+    ("kind",),
+    buckets=_SECONDS,
+    known=_KINDS,
+)
 CONTENT_BYTES: Final = Metric(
-    "content_size_bytes", "Size of a body as received", ("kind",), buckets=tuple(4.0**n for n in range(4, 13))
+    "content_size_bytes",
+    "Size of a body as received, in its content codings, by the kind of its task",
+    ("kind",),
+    buckets=tuple(4.0**n for n in range(4, 13)),
+    known=_KINDS,
 )
 PARSE_SECONDS: Final = Metric(
     "parse_duration_seconds",
@@ -143,7 +220,7 @@ FAILURES: Final = Metric(
 )
 BACKOFF: Final = Metric(
     "circuit_breaker_current_backoff_seconds",
-    "Longest time until a host whose circuit is not closed is requested again",
+    "Longest wait before a probe that was chosen for a host whose circuit is not closed",
 )
 EVENTS: Final = Metric("events", "Events in the stream")
 EVENTS_LAG: Final = Metric("events_lag", "Events not yet delivered to a consumer group", ("group",))
@@ -158,4 +235,6 @@ FLEET: Final = (
 )  # fmt: skip
 """Metrics of the whole fleet, read from Redis: every process returns the same values."""
 
-METRICS: Final = (*COUNTERS, *HISTOGRAMS, *FLEET)
+BUILD: Final = Metric("build_info", "Version of feedcrawl and of Python, as labels; always 1", ("version", "python"))
+
+METRICS: Final = (BUILD, *COUNTERS, *HISTOGRAMS, *FLEET)

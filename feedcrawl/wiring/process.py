@@ -217,7 +217,7 @@ class Wiring(Stores):
     def fleet_stores(self) -> fleet.Stores:
         """The stores that a scrape of the fleet's metrics reads."""
         stores = (self.client, self.frontier, self.registry, self.dead_letters, self.events)
-        return fleet.Stores(*stores, self.now, self.config.queue_name)
+        return fleet.Stores(*stores, self.now, self.config.queue_name, self.config.circuit_waits_sec)
 
     @cached_property
     def replay(self) -> Replay:

@@ -33,6 +33,7 @@ COUNTS: dict[str, Any] = {
     "articles_merged": 0,
     "articles_failed": 2,
     "failures": {"FAIL_HTTP": 1, "FAIL_TIMEOUT": 1},
+    "articles_skipped": 0,
     "waiting_for_robots": 2,
     "requests": 12,
     "bytes": 3456,

@@ -1,12 +1,16 @@
+import platform
 import urllib.request
+from typing import get_args
 
 import pytest
 from ports import free_port
 from prometheus_client import CollectorRegistry
 from prometheus_client.parser import text_string_to_metric_families
 
-from feedcrawl.telemetry.metrics import Endpoint, Histograms, StatsCounters
-from feedcrawl.telemetry.names import COUNTERS, FETCH_SECONDS, METRICS
+from feedcrawl import __version__
+from feedcrawl.domain.frontier.outcome import FAILURES, Failure
+from feedcrawl.telemetry.metrics import Endpoint, Histograms, StatsCounters, describe_process
+from feedcrawl.telemetry.names import COUNTERS, FETCH_SECONDS, HISTOGRAMS, METRICS
 
 STATS = {
     "feedcrawl/fetches/article/fetched/none": 3,
@@ -36,10 +40,11 @@ def registry() -> CollectorRegistry:
     [
         ("feedcrawl_pages_fetched_total", {(): 7}),
         ("feedcrawl_pages_failed_total", {(): 2}),
-        ("feedcrawl_articles_failed_total", {("FAIL_HTTP",): 2}),
-        ("feedcrawl_outcomes_total", {("http_404",): 5}),
+        ("feedcrawl_articles_failed_total", {(code,): 2 * (code == "FAIL_HTTP") for code in get_args(Failure)}),
+        ("feedcrawl_outcomes_total", {**{(name,): 0 for name in FAILURES}, ("http_404",): 5}),
         ("feedcrawl_retries_total", {(): 0}),
-        ("feedcrawl_polls_total", {}),
+        ("feedcrawl_polls_total", {(each,): 0 for each in ("fetched", "not_modified", "unchanged", "failed")}),
+        ("feedcrawl_circuit_breaker_probes_total", {("success",): 0, ("failure",): 0}),
         (
             "feedcrawl_fetches_total",
             {("article", "fetched", "none"): 3, ("page", "fetched", "none"): 4, ("feed", "unstable", "ours"): 1},
@@ -56,7 +61,33 @@ def test_every_counter_is_read_from_each_of_its_stats() -> None:
             name = stat + "/".join(metric.labels) if stat.endswith("/") else stat
             registry = CollectorRegistry()
             registry.register(StatsCounters(lambda name=name: {name: 6}))
-            assert samples(registry, metric.full_name) == {metric.labels: 6}
+            assert samples(registry, metric.full_name)[metric.labels] == 6
+
+
+def test_series_exist_from_the_start() -> None:
+    registry = CollectorRegistry()
+    registry.register(StatsCounters(dict))
+    Histograms(registry)
+    for metric in (*COUNTERS, *HISTOGRAMS):
+        if metric.known or not metric.labels:
+            name = metric.full_name if metric in COUNTERS else f"{metric.full_name}_count"
+            assert set(samples(registry, name)) == ({(each,) for each in metric.known} or {()}), metric.name
+            assert len(metric.labels) == bool(metric.known)
+
+
+def test_a_process_says_what_it_is_and_needs() -> None:
+    registry = CollectorRegistry()
+    describe_process(registry)
+    ((labels, value),) = samples(registry, "feedcrawl_build_info").items()
+    assert (labels, value) == ((__version__, platform.python_version()), 1)
+    for name in ("resident_memory_bytes", "cpu_seconds_total", "open_fds", "start_time_seconds"):
+        assert samples(registry, f"process_{name}")[()] > 0
+
+
+def test_every_help_says_enough_by_itself() -> None:
+    assert [metric.name for metric in METRICS if len(metric.meaning.split()) < 2] == []
+    meanings = [metric.meaning for metric in METRICS]
+    assert len(set(meanings)) == len(meanings)
 
 
 def test_names_are_prometheus_names_and_told_once() -> None:
@@ -79,7 +110,7 @@ def test_the_endpoint_serves_until_it_is_closed(registry: CollectorRegistry) -> 
     buckets = {
         each.labels["le"]: each.value
         for each in families["feedcrawl_fetch_duration_seconds"].samples
-        if "le" in each.labels
+        if "le" in each.labels and each.labels["kind"] == "feed"
     }
     assert (buckets["0.25"], buckets["0.5"]) == (0, 1)
     endpoint.close()

@@ -109,8 +109,8 @@ class HostStatistics:
     """The state of a host, or of a registered domain, in the frontier; times in seconds.
 
     `delay_sec` is the delay in force, `doublings` how many times 429 doubled the configured delay, `wait_sec` the time
-    until the next request is allowed. `tasks` is the number of pending tasks (None for a domain, whose hosts have the
-    numbers).
+    until the next request is allowed, `opened` how many times in a row the circuit has opened. `tasks` is the number of
+    pending tasks (None for a domain, whose hosts have the numbers).
     """
 
     name: str
@@ -122,6 +122,7 @@ class HostStatistics:
     circuit: str
     failures: int
     wait_sec: float
+    opened: int = 0
     domain: HostStatistics | None = None
 
     @property
@@ -171,6 +172,7 @@ def host_statistics(
         doublings=doublings,
         circuit=str(record.get("state", "closed")),
         failures=int(record.get("failures", 0)),
+        opened=int(record.get("opened", 0)),
         wait_sec=max(0.0, float(record.get("next_at", 0)) - now_ms) / 1000,
     )
 

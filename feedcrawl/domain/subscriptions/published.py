@@ -141,6 +141,7 @@ class JournalLineRecord(TypedDict):
     moved_from: NotRequired[Annotated[str, About("The address that the feed moved from with this line")]]
     moved_to: NotRequired[Annotated[str, About("The address that the feed moved to")]]
     bytes: NotRequired[Annotated[Positive, About("Bytes of the decoded body")]]
+    wire_bytes: NotRequired[Annotated[Positive, About("Bytes of the body as received, in its content codings")]]
     duration_sec: NotRequired[Annotated[float, About("Seconds from the request to the response")]]
     outgoing: NotRequired[
         Annotated[str, About("Local address or proxy (without credentials) of the request, where one is configured")]

@@ -20,8 +20,9 @@ _NO_POLLS: Final = frozenset({"push", "moved", "archives_read", "gap_filled", "m
 def statistics_of(journal: Iterable[JournalLineRecord]) -> dict[str, object]:
     """Counts and shares over the polls in the journal; a share is null if there are no polls.
 
-    `retry_count`: polls that follow a failed poll. `bytes_in`: decoded bytes of the bodies. `average_latency_sec`: mean
-    over the polls with a duration.
+    `retry_count`: polls that follow a failed poll. `bytes_in`: bytes of the bodies as received (decoded bytes in lines
+    of earlier versions). `compression_ratio`: decoded bytes per received byte, null without a body.
+    `average_latency_sec`: mean over the polls with a duration.
     """
     polls = [line for line in journal if line.get("result") not in _NO_POLLS]
     results = Counter(str(line.get("result")) for line in polls)
@@ -33,10 +34,18 @@ def statistics_of(journal: Iterable[JournalLineRecord]) -> dict[str, object]:
         "not_modified_rate": _share(results["not_modified"], len(polls)),
         "error_code_counts": {code: number for code, number in sorted(results.items()) if code not in GOOD_POLLS},
         "retry_count": sum(earlier.get("result") not in GOOD_POLLS for _, earlier in pairwise(polls)),
-        "bytes_in": sum(int(line.get("bytes", 0)) for line in polls),
+        "bytes_in": sum(int(line.get("wire_bytes", line.get("bytes", 0))) for line in polls),
+        "compression_ratio": _ratio(polls),
         "average_latency_sec": round(sum(took) / len(took), 3) if took else None,
         "new_entries": [int(line.get("new", 0)) for line in polls],
     }
+
+
+def _ratio(polls: Iterable[JournalLineRecord]) -> float | None:
+    """Decoded bytes per received byte, over the bodies of which both are known."""
+    sizes = [(int(line["bytes"]), int(line["wire_bytes"])) for line in polls if line.keys() >= {"bytes", "wire_bytes"}]
+    decoded, received = sum(size for size, _ in sizes), sum(size for _, size in sizes)
+    return round(decoded / received, 2) if received else None
 
 
 def _share(part: int, whole: int) -> float | None:

@@ -74,8 +74,11 @@ class ArticleEnd:
             == "lost"
         ):
             return False
-        self.count("feedcrawl/articles/failed", 1)
-        self.count(f"feedcrawl/articles/failed/{item.code}", 1)
+        if item.reason == "robots_blocked":
+            self.count("feedcrawl/articles/skipped", 1)
+        else:
+            self.count("feedcrawl/articles/failed", 1)
+            self.count(f"feedcrawl/articles/failed/{item.code}", 1)
         logger.info("article_refused", extra=_details(item) | {"code": item.code, "reason": item.reason})
         return True
 

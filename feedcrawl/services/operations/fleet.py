@@ -41,7 +41,8 @@ class Stores:
     dead_letters: DeadLetters
     events: Events
     now: Callable[[], datetime]
-    queue: str = keys.CRAWLER_QUEUE
+    queue: str
+    waits_sec: Sequence[float]
 
 
 class Fleet(Collector):
@@ -71,7 +72,7 @@ class Fleet(Collector):
         yield _gauge(names.INPUT_QUEUE, [((), stores.client.llen(stores.queue))])
         yield _gauge(names.DEAD_LETTERS, [((), stores.dead_letters.count())])
         yield from _frontier(stores.frontier.statistics())
-        yield from _circuits(stores.frontier)
+        yield from _circuits(stores.frontier, stores.waits_sec)
         yield from _events(stores)
 
 
@@ -96,12 +97,14 @@ def _cumulative(late: Lateness) -> Iterator[tuple[str, float]]:
     yield "+Inf", late.count
 
 
-def _circuits(frontier: Frontier) -> Iterator[Family]:
+def _circuits(frontier: Frontier, waits_sec: Sequence[float]) -> Iterator[Family]:
+    """`waits_sec`: the waits before each probe of an open circuit."""
     hosts = frontier.circuits()
     states = Counter(host.circuit for host in hosts)
     yield _gauge(names.CIRCUITS, [((state,), states[state]) for state in ("open", "half_open")])
     yield _gauge(names.FAILURES, [((), max((host.failures for host in hosts), default=0))])
-    yield _gauge(names.BACKOFF, [((), max((host.wait_sec for host in hosts), default=0))])
+    chosen = [waits_sec[min(max(host.opened, 1), len(waits_sec)) - 1] for host in hosts]
+    yield _gauge(names.BACKOFF, [((), max(chosen, default=0))])
 
 
 def _events(stores: Stores) -> Iterator[Family]:

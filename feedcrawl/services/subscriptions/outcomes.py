@@ -85,6 +85,7 @@ def journal_fields(poll: Poll, interval_before_sec: float | None) -> dict[str, o
         "result": poll.result,
         "detail": poll.detail[:200],
         "bytes": poll.body_bytes,
+        "wire_bytes": poll.wire_bytes,
         "duration_sec": poll.duration_sec,
         "outgoing": poll.outgoing,
         "reason": decision.reason,

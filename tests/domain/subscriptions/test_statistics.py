@@ -9,6 +9,7 @@ def test_no_poll_has_no_shares() -> None:
         "error_code_counts": {},
         "retry_count": 0,
         "bytes_in": 0,
+        "compression_ratio": None,
         "average_latency_sec": None,
         "new_entries": [],
     }
@@ -16,21 +17,24 @@ def test_no_poll_has_no_shares() -> None:
 
 def test_polls_are_counted_newest_first_and_pushes_are_none() -> None:
     journal = [
-        {"result": "fetched", "new": 2, "bytes": 1000, "duration_sec": 0.25},
+        {"result": "fetched", "new": 2, "bytes": 1000, "wire_bytes": 250, "duration_sec": 0.25},
         {"result": "http_500", "duration_sec": 0.75},
         {"result": "push", "new": 9, "bytes": 5000},
         {"result": "http_500"},
         {"result": "not_modified", "duration_sec": 0.5},
+        {"result": "too_large", "wire_bytes": 90},
+        {"result": "fetched", "bytes": 40},
     ]
     assert statistics_of(journal) == {
-        "fetch_count": 4,
+        "fetch_count": 6,
         "success_rate": 0.5,
-        "not_modified_rate": 0.25,
-        "error_code_counts": {"http_500": 2},
-        "retry_count": 2,
-        "bytes_in": 1000,
+        "not_modified_rate": 0.1667,
+        "error_code_counts": {"http_500": 2, "too_large": 1},
+        "retry_count": 3,
+        "bytes_in": 380,
+        "compression_ratio": 4.0,
         "average_latency_sec": 0.5,
-        "new_entries": [2, 0, 0, 0],
+        "new_entries": [2, 0, 0, 0, 0, 0],
     }
 
 

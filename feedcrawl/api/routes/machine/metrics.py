@@ -13,6 +13,7 @@ from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.limits.places import HEAVY
 from feedcrawl.api.queries import known_parameters
 from feedcrawl.services.operations.fleet import Fleet
+from feedcrawl.telemetry.metrics import describe_process
 
 router = APIRouter(tags=["health"])
 
@@ -34,9 +35,10 @@ async def _allowed(request: Request, wired: Wired) -> None:
     responses={200: schemas.document("Text format of Prometheus", CONTENT_TYPE_LATEST)},
 )
 def metrics(wired: Wired) -> Response:
-    """Metrics of the whole fleet, the same at each process. A worker's own metrics are at its
-    FEEDCRAWL_METRICS_PORT.
+    """Metrics of the whole fleet, the same at each process, and the API's own `build_info` and `process_*`. A worker's
+    own metrics are at its FEEDCRAWL_METRICS_PORT.
     """
     registry = CollectorRegistry()
     registry.register(Fleet(wired.fleet_stores))
+    describe_process(registry)
     return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
