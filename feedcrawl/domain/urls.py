@@ -88,10 +88,18 @@ def split_userinfo(url: str) -> tuple[str, str, str]:
     return parsed.href, user, password
 
 
-def url_uid(url: str, *, keep_trailing_slash: bool = False) -> str:
-    """First 16 hex digits of the SHA-1 of the canonical URL: the public id of an article."""
-    canonical = canonicalize(url, keep_trailing_slash=keep_trailing_slash)
+def url_uid(url: str, *, keep_trailing_slash: bool = False, part: str = "") -> str:
+    """First 16 hex digits of the SHA-1 of the canonical URL: the public id of an article.
+
+    `part`: the fragment, if the article is only that part of the page.
+    """
+    canonical = with_part(canonicalize(url, keep_trailing_slash=keep_trailing_slash), part)
     return sha1(canonical.encode(), usedforsecurity=False).hexdigest()[:16]
+
+
+def with_part(canonical: str, part: str) -> str:
+    """The canonical URL of a part of a page."""
+    return f"{canonical}#{part}" if part else canonical
 
 
 def url_hash(url: str, *, keep_trailing_slash: bool = False) -> str:

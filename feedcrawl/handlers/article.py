@@ -17,7 +17,7 @@ from feedcrawl.domain.extraction.page import decode
 from feedcrawl.domain.extraction.reading import REFRESH
 from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.http.redirects import header_url
-from feedcrawl.domain.urls import hostname, resolve
+from feedcrawl.domain.urls import hostname, resolve, with_part
 from feedcrawl.handlers.base import NOT_REDIRECTS, PARSE_WALL_SEC, Answers, content_type, tolerated
 from feedcrawl.handlers.rendered import Renders
 from feedcrawl.items import Article
@@ -27,6 +27,7 @@ from feedcrawl.services.articles.tasks import (
     asked_url,
     keeps_slash,
     page_key,
+    part_of,
     uid_of,
 )
 from feedcrawl.services.sites.sources import selectors_of
@@ -110,7 +111,7 @@ class ArticleTasks(Answers):
         """True if a redirect is followed; False if another URL has already brought its target: the task ends
         here, unfetched.
         """
-        uid = uid_of(request.url, keep_trailing_slash=keeps_slash(lease.task))
+        uid = uid_of(request.url, keep_trailing_slash=keeps_slash(lease.task), part=part_of(lease.task))
         if lease.history.again or uid == lease.id:
             return True
         owner = self.wired.articles.owners([uid]).get(uid, lease.id)
@@ -160,7 +161,7 @@ class ArticleTasks(Answers):
             response.body,
             content_type(response),
             min_chars=self.wired.config.min_html_chars,
-            url=response.url,
+            url=with_part(response.url, part_of(article.lease.task)),
             refresh=header_url(response.headers.get("Refresh") or b"") or None,
             rules=selectors_of(source),
             feed=feed_content(article.lease.task.payload, source),
@@ -242,7 +243,7 @@ def _uid_now(lease: Lease) -> str:
     """The uid of the task's present URL, which a redirect to another host may have changed since the task was
     made.
     """
-    return uid_of(lease.task.url, keep_trailing_slash=keeps_slash(lease.task))
+    return uid_of(lease.task.url, keep_trailing_slash=keeps_slash(lease.task), part=part_of(lease.task))
 
 
 def _apart(extraction: Extraction, response: TextResponse) -> Extraction:

@@ -1,9 +1,9 @@
-"""Pages that send their readers on, and documents whose transfer ends early, in one crawl."""
+"""Pages that send their readers on, documents whose transfer ends early, and notices on one page, in one crawl."""
 
 from collections.abc import Iterator
 
 import pytest
-from documents import page, paragraphs
+from documents import page, paragraphs, prose
 from origin import Answer, document, html
 from world import World, article, entry, feed, good_page, world_in
 
@@ -31,7 +31,18 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         old = news.serve("/old", sent_on("/feed"))
         whole = feed(entries)
         news.serve("/feed", document(whole.body, content_type="application/rss+xml", chunked=True, cut_bytes=10**6))
-        world.crawl("all", world.feeds_file(old))
+        board = world.origin.site("board.test")
+        notices = [prose(f"notice {number}", 60) for number in range(4)]
+        parts = [
+            f'<div id="a{number}"><h2>N{number}</h2><p>{notice}</p></div>' for number, notice in enumerate(notices)
+        ]
+        pages = [html(f"<html><title>Notices</title><body>{''.join(parts[:count])}</body></html>") for count in (3, 4)]
+        board.serve("/notices", *[pages[0]] * 3, pages[1])
+        linked = [entry(board, f"n{number}", board.url(f"/notices#a{number}")) for number in range(4)]
+        feeds = [feed(linked[:3], 1), feed(linked, 2)]
+        listed = world.feeds_file(f"{old}\n{board.serve('/feed', *feeds)}\n")
+        world.crawl("all", listed)
+        world.crawl("later", listed, "now=1")
         yield world
 
 
@@ -60,6 +71,20 @@ def test_complete_documents_are_read_though_their_transfer_ended_early(world: Wo
     with world.client() as client:
         assert article(client, at(world, "news", "/cut"))["status"] == "success"
     with world.wired() as wired:
-        (feed_id,) = wired.registry.some(9)
+        feed_id = next(each.id for each in wired.registry.all() if "/old" in each.subscription.url)
         polls = wired.registry.journal(feed_id)
-    assert [(poll["result"], poll["new"], poll["notes"]) for poll in polls] == [("fetched", 5, ["transfer_incomplete"])]
+    first = polls[-1]
+    assert (first["result"], first["new"], first["notes"]) == ("fetched", 5, ["transfer_incomplete"])
+
+
+def test_each_notice_of_a_page_is_an_article(world: World) -> None:
+    page = at(world, "board", "/notices")
+    found = {line["canonical_url"]: line for line in world.lines("articles") if "board.test" in line["url"]}
+    assert sorted(found) == [f"{page}#a{number}" for number in range(4)]
+    assert len({line["uid"] for line in found.values()}) == 4
+    for number in range(4):
+        text = found[f"{page}#a{number}"]["clean_text"]
+        assert [prose(f"notice {other}", 60) in text for other in range(4)] == [other == number for other in range(4)]
+    entries = {line["link"]: line["article_uid"] for line in world.lines("entries") if "board.test" in line["link"]}
+    assert entries == {url: line["uid"] for url, line in found.items()}
+    assert world.paths("later", "board.test").count("/notices") == 1

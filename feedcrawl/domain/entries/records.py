@@ -85,7 +85,9 @@ class EntryRecord(TypedDict):
         About("The article's uid as computed from the link, before the page is fetched; null without a usable link"),
     ]
     link: Annotated[str | None, About("The link, absolute, otherwise as published")]
-    canonical_link: Annotated[str | None, About("The link in canonical form")]
+    canonical_link: Annotated[
+        str | None, About("The link in canonical form; with its fragment if several entries are parts of that page")
+    ]
     title: Annotated[str | None, About("One line of plain text; `<` and `&` are no markup, whatever the format")]
     summary: Annotated[str | None, About("HTML or text as published")]
     content: Annotated[str | None, About("HTML or text as published; null if the feed has only a summary")]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NotRequired, TypedDict, Unpack
 from feedcrawl.domain.errors import NoArticle
 from feedcrawl.domain.extraction.ladder import extract
 from feedcrawl.domain.extraction.page import MIN_STORY, decode
+from feedcrawl.domain.extraction.parts import NO_PAGE, cut_part
 from feedcrawl.domain.http.refresh import find_refresh
 from feedcrawl.domain.models import Extraction  # noqa: TC001 - what a child answers is decoded by this annotation
 
@@ -51,7 +52,8 @@ def read_article(
     """The article in the bytes of a page; never raises NoArticle. `about` are the named arguments of `extract`.
 
     `refresh` is the value of the response's Refresh header. A refresh for readers without scripts counts only if the
-    page itself shows them no story.
+    page itself shows them no story. A `url` with a fragment stands for the part of the page that the fragment names; a
+    part that is not in the page can still come from the feed.
     """
     try:
         html = decode(body, content_type)
@@ -60,10 +62,21 @@ def read_article(
     onward = find_refresh(html, url=about["url"], header=refresh)
     if onward is not None and not onward.scriptless:
         return PageReading(html, code=REFRESH, detail=onward.url)
-    read = _read(html, min_chars, **about)
+    read = _read_part(html, about) if "#" in about["url"] else _read(html, min_chars, **about)
     if onward is not None and (read.extraction is None or read.extraction.text_len < MIN_STORY):
         return PageReading(html, code=REFRESH, detail=onward.url)
     return read
+
+
+def _read_part(html: str, about: ExtractionArguments) -> PageReading:
+    url, _, part = about["url"].partition("#")
+    cut = cut_part(html, part)
+    about = {**about, "url": url}
+    try:
+        return PageReading(html, extract(cut or NO_PAGE, **about))
+    except NoArticle as refused:
+        detail = refused.detail if cut else f"no_part: the page has no element that is named {part[:80]!r}"
+        return PageReading(html, code=refused.code if cut else "FAIL_EMPTY", detail=detail)
 
 
 def _read(html: str, min_chars: int, **about: Unpack[ExtractionArguments]) -> PageReading:

@@ -96,6 +96,7 @@ class Payload(RequestRecord, Evidence, total=False):
     categories: list[str]
     edited: bool
     keep_trailing_slash: bool
+    part: str
     request_id: str
     trace: str
     visited: list[str]

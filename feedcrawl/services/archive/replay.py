@@ -17,12 +17,12 @@ from feedcrawl.domain.dates import moment, rfc3339
 from feedcrawl.domain.extraction import PageReading, read_article
 from feedcrawl.domain.frontier.tasks import History, Lease, Task
 from feedcrawl.domain.http.codings import Undecodable
-from feedcrawl.domain.urls import hostname, resolve, url_uid
+from feedcrawl.domain.urls import hostname, resolve, url_uid, with_part
 from feedcrawl.items import Article
 from feedcrawl.parsing import Done
 from feedcrawl.services.archive import capture as archive
 from feedcrawl.services.articles import publication
-from feedcrawl.services.articles.tasks import article_events, record_of
+from feedcrawl.services.articles.tasks import article_events, part_of, record_of
 from feedcrawl.services.sites.sources import selectors_of
 from feedcrawl.services.subscriptions.polling import evidence, feed_content
 from feedcrawl.store.disk.files import DiskUnavailable
@@ -198,6 +198,8 @@ class Replay:
             payload["feed_id"] = feed_id
         if entry_uid := before.get("entry_uid"):
             payload["entry_uid"] = entry_uid
+        if part := (before.get("canonical_url") or "").partition("#")[2]:
+            payload["part"] = part
         category = before.get("category") or (known.category if known else None)
         keep = url_uid(url) != ref.uid == url_uid(url, keep_trailing_slash=True)
         source = self._stores.sources.of(ref.url, known.source if known else None)
@@ -223,7 +225,7 @@ class Replay:
             document.body,
             document.content_type,
             min_chars=self._stores.config.min_html_chars,
-            url=document.ref.url,
+            url=with_part(document.ref.url, part_of(task)),
             rules=selectors_of(source),
             feed=feed_content(task.payload, source),
             image_proxy=self._stores.config.image_proxy,

@@ -25,7 +25,7 @@ from feedcrawl.domain.articles.similarity import (
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.frontier.payloads import without
 from feedcrawl.domain.urls import hostname, registered_domain
-from feedcrawl.services.articles.tasks import keeps_slash, merged_event, uid_of, unmerged_event
+from feedcrawl.services.articles.tasks import keeps_slash, merged_event, part_of, uid_of, unmerged_event
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -242,7 +242,8 @@ class Merging:
 
 def is_named_elsewhere(article: Article) -> bool:
     """True if the page declares a canonical URL other than the requested URL and the URL that responded."""
-    there = uid_of(article.final_url or article.url, keep_trailing_slash=keeps_slash(article.lease.task))
+    task = article.lease.task
+    there = uid_of(article.final_url or article.url, keep_trailing_slash=keeps_slash(task), part=part_of(task))
     return article.uid not in (article.lease.id, there)
 
 

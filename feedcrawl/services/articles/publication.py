@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.extraction.reading import REFRESH
 from feedcrawl.domain.secrets import without_secrets
-from feedcrawl.domain.urls import canonicalize
+from feedcrawl.domain.urls import canonicalize, with_part
 from feedcrawl.services.articles import tasks
 
 if TYPE_CHECKING:
@@ -39,14 +39,15 @@ def failure_of(code: str) -> tuple[str, str]:
 def name(article: Article) -> None:
     """Set an article's canonical URL, uid, text hash, and the categories of its task."""
     task = article.lease.task
-    keep = tasks.keeps_slash(task)
+    keep, part = tasks.keeps_slash(task), tasks.part_of(task)
     article.categories = tasks.categories_of(task)
     if article.extraction is None:
-        article.uid, article.canonical_url = task.id, canonicalize(article.url, keep_trailing_slash=keep)
+        article.uid = task.id
+        article.canonical_url = with_part(canonicalize(article.url, keep_trailing_slash=keep), part)
         return
     named = article.extraction.canonical_url
     final = article.final_url or article.url
-    article.canonical_url, article.uid = tasks.identify(article.url, final, named, keep_trailing_slash=keep)
+    article.canonical_url, article.uid = tasks.identify(article.url, final, named, keep_trailing_slash=keep, part=part)
     article.content_hash = tasks.content_hash(article.extraction.text)
 
 

@@ -17,7 +17,7 @@ from feedcrawl.domain.frontier.priority import DEFAULT, priority
 from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.domain.operations.events import Event, EventType, event
 from feedcrawl.domain.sites.sources import Source
-from feedcrawl.domain.urls import hostname, resolve, url_uid
+from feedcrawl.domain.urls import hostname, resolve, url_uid, with_part
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -81,7 +81,7 @@ def article_task(url: str, sources: Sources, wish: ArticleWish = ArticleWish()) 
     if settings.keep_trailing_slash:
         payload["keep_trailing_slash"] = True
     return Task(
-        id=url_uid(fetched, keep_trailing_slash=settings.keep_trailing_slash),
+        id=url_uid(fetched, keep_trailing_slash=settings.keep_trailing_slash, part=payload.get("part", "")),
         kind="article",
         url=fetched,
         host=hostname(fetched),
@@ -125,22 +125,29 @@ def keeps_slash(task: Task) -> bool:
     return bool(task.payload.get("keep_trailing_slash"))
 
 
+def part_of(task: Task) -> str:
+    """The fragment that names the part of the page that is this task's article; empty for the whole page."""
+    return task.payload.get("part", "")
+
+
 def asked_url(task: Task) -> str:
     """The URL as published and queued: a redirect to another host changes the task's URL."""
     chain: list[str] = task.payload.get("redirect_chain", [])
     return chain[0] if chain else task.url
 
 
-def identify(asked: str, final: str, named: str | None, *, keep_trailing_slash: bool = False) -> tuple[str, str]:
-    """The canonical URL of a page and its uid."""
+def identify(
+    asked: str, final: str, named: str | None, *, keep_trailing_slash: bool = False, part: str = ""
+) -> tuple[str, str]:
+    """The canonical URL of a page, or of a part of it, and its uid."""
     canonical = canonical_url(asked, final, named, keep_trailing_slash=keep_trailing_slash)
-    return canonical, url_uid(canonical, keep_trailing_slash=keep_trailing_slash)
+    return with_part(canonical, part), url_uid(canonical, keep_trailing_slash=keep_trailing_slash, part=part)
 
 
-def uid_of(url: str, *, keep_trailing_slash: bool = False) -> str:
+def uid_of(url: str, *, keep_trailing_slash: bool = False, part: str = "") -> str:
     """The uid of a URL before it is fetched, also for an unusable URL."""
     try:
-        return url_uid(url, keep_trailing_slash=keep_trailing_slash)
+        return url_uid(url, keep_trailing_slash=keep_trailing_slash, part=part)
     except InvalidUrl:
         return hashlib.sha1(url.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:16]
 

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.entries.lineage import MAX_TEXT_REVISIONS, IdQuality, withdrawn
+from feedcrawl.domain.entries.parts import parts_of
 from feedcrawl.domain.entries.recognition import Sighting, recognise
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.feeds.formats.reading import MAX_ENTRIES
 from feedcrawl.domain.json_values import known_fields
 from feedcrawl.domain.operations.events import Event, event
 from feedcrawl.domain.subscriptions.moves import is_strange, move_from
+from feedcrawl.domain.urls import url_uid, with_part
 from feedcrawl.items import ComparedEntries, Entry
 from feedcrawl.services.subscriptions.journal import migration_undone_line
 from feedcrawl.services.subscriptions.polling import entry_values
@@ -53,10 +55,11 @@ def compare(poll: FeedPoll, store: Entries) -> ComparedEntries:
     for sighting in sightings:
         by_verdict[sighting.verdict].append(sighting)
     by_entry = {id(each.entry): each for each in found}
+    parts = parts_of(each.entry.link for each in found)
     compared = ComparedEntries(
-        new=tuple(_entry(poll, sighting) for sighting in by_verdict["new"]),
-        changed=tuple(_entry(poll, sighting) for sighting in by_verdict["changed"]),
-        edited=tuple(_entry(poll, sighting) for sighting in by_verdict["edited"]),
+        new=tuple(_entry(poll, sighting, parts) for sighting in by_verdict["new"]),
+        changed=tuple(_entry(poll, sighting, parts) for sighting in by_verdict["changed"]),
+        edited=tuple(_entry(poll, sighting, parts) for sighting in by_verdict["edited"]),
         known=len(recognition.sightings) - len(by_verdict["new"]) - len(by_verdict["changed"]),
         over_limit=recognition.over_limit,
         sightings=sightings,
@@ -196,9 +199,14 @@ def undo_migration(registry: Registry, store: Entries, frontier: Frontier, feed:
     logger.info("migration_undone", extra={"feed_id": feed.id, "url": feed.subscription.url})
 
 
-def _entry(poll: FeedPoll, sighting: Sighting) -> Entry:
+def _entry(poll: FeedPoll, sighting: Sighting, parts: Mapping[str, str]) -> Entry:
     known = sighting.lineage
     values = entry_values(sighting.entry, poll.sources, poll.feed.subscription.source)
+    part = parts.get(sighting.entry.link or "", "")
+    if part and sighting.entry.link is not None and values["canonical_link"] is not None:
+        keep = poll.sources.keeps_trailing_slash(sighting.entry.link, poll.feed.subscription.source)
+        values["canonical_link"] = with_part(values["canonical_link"], part)
+        values["article_uid"] = url_uid(sighting.entry.link, keep_trailing_slash=keep, part=part)
     if poll.feed.subscription.entries_only:
         values["article_uid"] = None
     return Entry(

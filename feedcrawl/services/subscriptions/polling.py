@@ -282,6 +282,7 @@ def provenance(poll: FeedPoll, entry: Entry) -> Payload:
     """
     fields = {
         **evidence(cast("EntryRecord", vars(entry))),
+        "part": (entry.canonical_link or "").partition("#")[2],
         "feed_title": poll.parsed.title if poll.parsed else None,
         **carried(poll.lease.task.payload),
     }

@@ -1,0 +1,25 @@
+import pytest
+
+from feedcrawl.domain.entries.parts import parts_of
+
+PAGE = "http://a.test/notices"
+
+
+@pytest.mark.parametrize(
+    ("links", "parts"),
+    [
+        ([f"{PAGE}#a1", f"{PAGE}#a2"], ["a1", "a2"]),
+        ([f"{PAGE}#a1", f"{PAGE}/?utm_source=x#a2"], ["a1", "a2"]),
+        ([f"{PAGE}#a1", f"{PAGE}#a1"], ["", ""]),
+        ([f"{PAGE}#a1", PAGE], ["", ""]),
+        ([f"{PAGE}#a1", "http://a.test/other#a2"], ["", ""]),
+        ([f"{PAGE}#xtor=RSS-1", f"{PAGE}#xtor=RSS-2"], ["", ""]),
+        ([f"{PAGE}#:~:text=one", f"{PAGE}#:~:text=two"], ["", ""]),
+        (["http://a.test/#!/one"], ["!/one"]),
+        (["http://a.test/#!/a?x=1", "http://a.test/#!/a?x=2"], ["!/a?x=1", "!/a?x=2"]),
+        ([None, "#a", "mailto:a@b#c", "http://[#d"], ["", "", "", ""]),
+    ],
+)
+def test_parts_of_one_page(links: list[str | None], parts: list[str]) -> None:
+    found = parts_of(links)
+    assert [found.get(link or "", "") for link in links] == parts
