@@ -14,6 +14,7 @@ class Command(StoreCommand):
     """Any number may run beside crawls and the API: one process writes, the others wait to take its place."""
 
     work_module = "feedcrawl.console.search.index"
+    takes_names = False
 
     def syntax(self) -> str:
         """How it is called."""

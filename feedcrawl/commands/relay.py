@@ -14,6 +14,7 @@ class Command(StoreCommand):
     """Any number may run: one sends, the others wait to take its place."""
 
     work_module = "feedcrawl.console.operations.relay"
+    takes_names = False
 
     def syntax(self) -> str:
         """How it is called."""

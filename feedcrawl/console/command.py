@@ -68,9 +68,13 @@ class StoreCommand(WithWork):
     requires_project = True
     requires_crawler_process = False
     default_settings: ClassVar[dict[str, object]] = {}
+    takes_names: ClassVar[bool] = True
+    """Whether the command takes arguments that are no options."""
 
     def run(self, args: list[str], opts: Namespace) -> None:
         """Runs the work."""
+        if args and not self.takes_names:
+            raise UsageError("it takes no name", print_help=False)
         self.exitcode = self.work.run(self, args, opts)
 
 

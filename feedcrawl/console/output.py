@@ -31,6 +31,11 @@ def write(*lines: str) -> None:
         sys.stdout.write(f"{printable(line)}\n")
 
 
+def write_json(value: object) -> None:
+    """Writes a JSON value in a line, for programs."""
+    sys.stdout.write(f"{json.dumps(value)}\n")
+
+
 def json_array(values: Iterable[object]) -> str:
     """A JSON array, one value per line."""
     return "[" + ",\n".join(map(json.dumps, values)) + "]\n"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import fields
 from typing import TYPE_CHECKING, Final
 
 from scrapy.exceptions import UsageError
 
-from feedcrawl.console.output import DONE, UNUSABLE, printable
+from feedcrawl.console.output import DONE, UNUSABLE, printable, write_json
 from feedcrawl.console.stores import on
 from feedcrawl.console.tables import write_table
 from feedcrawl.domain.dates import parse_date
@@ -71,7 +70,7 @@ def _wanted(opts: Namespace) -> Wanted:
 
 def _show_statistics(statistics: FrontierStatistics, *, as_json: bool) -> None:
     if as_json:
-        _write(statistics_record(statistics))
+        write_json(statistics_record(statistics))
         return
     by_status = {name: statistics.by("status", name) for name in ("kind", "origin", "source")}
     for name, counts in by_status.items():
@@ -91,7 +90,7 @@ def _late(late: Lateness) -> Sequence[str]:
 
 def _show_hosts(found: Sequence[tuple[str, int]], *, as_json: bool) -> None:
     if as_json:
-        _write([{"host": name, "tasks": number} for name, number in found])
+        write_json([{"host": name, "tasks": number} for name, number in found])
     else:
         write_table(("host", "pending tasks"), [(name, str(number)) for name, number in found])
 
@@ -101,7 +100,7 @@ def _explain(wired: Stores, hosts: Sequence[HostStatistics], *, as_json: bool) -
     grace_sec, on_error = config.robots_grace_sec, config.robots_on_error
     waits = [listing.robots_waits(wired.hosts, host.name, grace_sec=grace_sec, on_error=on_error) for host in hosts]
     if as_json:
-        _write([host_record(host, robots) for host, robots in zip(hosts, waits, strict=True)])
+        write_json([host_record(host, robots) for host, robots in zip(hosts, waits, strict=True)])
         return
     for host, robots in zip(hosts, waits, strict=True):
         paced = [each for each in (host, host.domain) if each is not None]
@@ -116,7 +115,7 @@ def _explain(wired: Stores, hosts: Sequence[HostStatistics], *, as_json: bool) -
 
 def _show_urls(cursor: int, rows: Sequence[TaskRecord], *, as_json: bool) -> None:
     if as_json:
-        _write({"cursor": cursor, "urls": rows})
+        write_json({"cursor": cursor, "urls": rows})
         return
     write_table(SHOWN, [[_text(row[name]) for name in SHOWN] for row in rows])
     if cursor:
@@ -125,7 +124,3 @@ def _show_urls(cursor: int, rows: Sequence[TaskRecord], *, as_json: bool) -> Non
 
 def _text(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else printable(value)
-
-
-def _write(value: object) -> None:
-    sys.stdout.write(json.dumps(value) + "\n")

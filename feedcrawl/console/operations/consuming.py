@@ -9,13 +9,20 @@ import signal
 import socket
 from typing import TYPE_CHECKING
 
+from feedcrawl.console.output import DONE, FAILED, say
+
 if TYPE_CHECKING:
     from feedcrawl.services.operations.consumer import Consumer
 
 
-def consume(consumer: Consumer, *, once: bool) -> bool:
-    """Consume until SIGTERM or Ctrl-C, with `once` until all events are processed; False if that is impossible."""
-    return asyncio.run(_run(consumer, once=once))
+def consume(command: str, consumer: Consumer, *, once: bool, told: str) -> int:
+    """Consume until SIGTERM or Ctrl-C, with `once` until all events are processed; returns the exit status.
+
+    `told` is the sentence at the end, with places for the numbers `sent` and `refused`.
+    """
+    ended_well = asyncio.run(_run(consumer, once=once))
+    say(command, told.format(sent=consumer.sent, refused=consumer.refused))
+    return DONE if ended_well else FAILED
 
 
 async def _run(consumer: Consumer, *, once: bool) -> bool:

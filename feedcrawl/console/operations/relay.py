@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from typing import TYPE_CHECKING
 
-from scrapy.exceptions import UsageError
-
 from feedcrawl.console.operations.consuming import consume, worker_name
-from feedcrawl.console.output import DONE, FAILED, say
+from feedcrawl.console.output import DONE, write_json
 from feedcrawl.console.stores import on
 from feedcrawl.extensions import logs
 from feedcrawl.hints import missing
@@ -24,18 +20,14 @@ if TYPE_CHECKING:
 
 
 @on(Wiring, makes_data=True)
-def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
+def run(wired: Wiring, args: list[str], opts: Namespace) -> int:  # noqa: ARG001 - no names
     """Relays until SIGTERM or Ctrl-C."""
-    if args:
-        raise UsageError("it takes no name", print_help=False)
     if opts.status:
-        sys.stdout.write(json.dumps(_status(wired)) + "\n")
-        return DONE
+        return _show_status(wired)
+    told = "{sent} events sent, {refused} refused"
     consumer = _consumer(wired)
     logs.install(wired.settings)
-    ended_well = consume(consumer, once=opts.once)
-    say("relay", f"{consumer.sent} events sent, {consumer.refused} refused")
-    return DONE if ended_well else FAILED
+    return consume("relay", consumer, once=opts.once, told=told)
 
 
 def _consumer(wired: Wiring) -> Consumer:
@@ -51,9 +43,11 @@ def _consumer(wired: Wiring) -> Consumer:
     return relay(wired.events, brokers, topics, worker=worker_name())
 
 
-def _status(wired: Wiring) -> dict[str, float | None]:
+def _show_status(wired: Wiring) -> int:
     found = backlog(wired.events, GROUP)
     if found is None:
-        return {"unacknowledged": None, "waiting": None, "behind_sec": None}
+        write_json({"unacknowledged": None, "waiting": None, "behind_sec": None})
+        return DONE
     behind = 0.0 if found.oldest_at is None else round(max(wired.now().timestamp() - found.oldest_at, 0.0), 3)
-    return {"unacknowledged": found.unacknowledged, "waiting": found.waiting, "behind_sec": behind}
+    write_json({"unacknowledged": found.unacknowledged, "waiting": found.waiting, "behind_sec": behind})
+    return DONE

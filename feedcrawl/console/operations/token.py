@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from feedcrawl.console.output import DONE, UNUSABLE, say
+from feedcrawl.console.output import DONE, UNUSABLE, say, write_json
 from feedcrawl.console.stores import on
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.hints import program
@@ -43,7 +43,7 @@ def _create(wired: Stores, actor: str, scope: str, *, as_json: bool) -> int:
         return UNUSABLE
     if as_json:
         said = {"token": text, "id": token.id, "actor": token.actor, "scope": token.scope}
-        sys.stdout.write(json.dumps(said) + "\n")
+        write_json(said)
     else:
         sys.stdout.write(f"{text}\n")
         say(

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from typing import TYPE_CHECKING
 
-from scrapy.exceptions import UsageError
-
 from feedcrawl.console.operations.consuming import consume, worker_name
-from feedcrawl.console.output import DONE, FAILED, say
+from feedcrawl.console.output import DONE, say, write_json
 from feedcrawl.console.stores import on
 from feedcrawl.extensions import logs
 from feedcrawl.services.search import server
@@ -20,12 +16,10 @@ if TYPE_CHECKING:
 
 
 @on(Wiring, makes_data=True)
-def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
+def run(wired: Wiring, args: list[str], opts: Namespace) -> int:  # noqa: ARG001 - no names
     """Indexes until SIGTERM or Ctrl-C."""
-    if args:
-        raise UsageError("it takes no name", print_help=False)
     if opts.status:
-        sys.stdout.write(json.dumps({"documents": wired.search.count()}) + "\n")
+        write_json({"documents": wired.search.count()})
         return DONE
     logs.install(wired.settings)
     consumer = wired.indexer()
@@ -37,6 +31,5 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
             say("index", f"{server.rebuild(wired.server_indexing)} lines of articles/ indexed anew")
     elif opts.rebuild:
         wired.embedded_index.ask_rebuild()
-    ended_well = consume(consumer, once=opts.once)
-    say("index", f"{consumer.sent} documents changed, {consumer.refused} events refused")
-    return DONE if ended_well else FAILED
+    told = "{sent} documents changed, {refused} events refused"
+    return consume("index", consumer, once=opts.once, told=told)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypedDict
 
 from feedcrawl.domain.errors import InvalidUrl, Refusal
 from feedcrawl.domain.frontier.tasks import Task
+from feedcrawl.domain.http.sniffing import SIGNATURES
 from feedcrawl.domain.urls import hostname, resolve
 
 if TYPE_CHECKING:
@@ -25,38 +26,6 @@ MAX_FILES: Final = 20
 PATTERN: Final = re.compile(r"[a-z]+/(?:\*|[a-z0-9][a-z0-9.+-]*)")
 """An accepted media type (`application/pdf`), or all types of a kind (`image/*`)."""
 _GENERIC: Final = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/force-download"})
-_SIGNS: Final = tuple(
-    (re.compile(sign, re.DOTALL), kind, extension)
-    for sign, kind, extension in (
-        (rb"\xff\xd8\xff", "image/jpeg", ".jpg"),
-        (rb"\x89PNG\r\n\x1a\n", "image/png", ".png"),
-        (rb"GIF8[79]a", "image/gif", ".gif"),
-        (rb"RIFF.{4}WEBP", "image/webp", ".webp"),
-        (rb".{4}ftypavi[fs]", "image/avif", ".avif"),
-        (rb".{4}ftyp(?:hei[cxms]|mif1)", "image/heic", ".heic"),
-        (rb"BM.{4}\0{4}", "image/bmp", ".bmp"),
-        (rb"II\*\0|MM\0\*", "image/tiff", ".tiff"),
-        (rb"\0\0\x01\0", "image/vnd.microsoft.icon", ".ico"),
-        (rb".{4}ftypM4[AB] ", "audio/mp4", ".m4a"),
-        (rb".{4}ftypqt  ", "video/quicktime", ".mov"),
-        (rb".{4}ftyp", "video/mp4", ".mp4"),
-        (rb"ID3[\x02-\x04]|\xff[\xe2\xe3\xf2\xf3\xfa\xfb]", "audio/mpeg", ".mp3"),
-        (rb"\xff[\xf0\xf1\xf8\xf9]", "audio/aac", ".aac"),
-        (rb"OggS", "audio/ogg", ".ogg"),
-        (rb"fLaC", "audio/flac", ".flac"),
-        (rb"RIFF.{4}WAVE", "audio/wav", ".wav"),
-        (rb"FORM.{4}AIF[FC]", "audio/aiff", ".aiff"),
-        (rb"RIFF.{4}AVI ", "video/x-msvideo", ".avi"),
-        (rb"\x1aE\xdf\xa3", "video/webm", ".webm"),
-        (rb"\xff\xfe|\xfe\xff", "text/plain", ".txt"),
-        (rb"%PDF-", "application/pdf", ".pdf"),
-        (rb"PK\x03\x04", "application/zip", ".zip"),
-        (rb"(?i)\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*|<!doctype svg[^>]*>\s*)*<svg[\s>]", "image/svg+xml", ".svg"),
-        (rb"(?i)\s*(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body|title|script|meta)\b", "text/html", ".html"),
-        (rb"\s*<\?xml\s", "application/xml", ".xml"),
-    )
-)
-"""Signature at the start of a file, the media type that it shows, and the file name extension of that type."""
 _CONTAINERS: Final = {
     "video/mp4": frozenset({"audio/mp4", "audio/x-m4a", "audio/m4a", "video/x-m4v", "video/3gpp", "audio/aac"}),
     "audio/mp4": frozenset({"audio/x-m4a", "audio/m4a", "audio/aac"}),
@@ -187,9 +156,10 @@ def _is_taken(kind: str, taken: Sequence[str]) -> bool:
 
 
 def _sniffed(head: bytes) -> tuple[str | None, str]:
-    for sign, kind, extension in _SIGNS:
-        if sign.match(head.removeprefix(b"\xef\xbb\xbf")):
-            return kind, extension
+    head_of_text = head.removeprefix(b"\xef\xbb\xbf")
+    for signature in SIGNATURES:
+        if signature.media_type is not None and signature.start.match(head_of_text):
+            return signature.media_type, signature.extension
     return ("text/plain", ".txt") if _is_text(head) else (None, "")
 
 

@@ -75,40 +75,45 @@ class MediaRecord(TypedDict):
     ]
 
 
-FileReason = Annotated[
-    str | None,
-    About(
-        "Reason code of the failure: `too_large`, `unsupported_type`, `type_mismatch`, `empty`, `http_404`, "
-        "`robots_blocked`, `address_refused`, …; null unless failed"
-    ),
-]
+class KeptFile(TypedDict):
+    """The content of a media file, or the reason why there is none."""
+
+    reason: Annotated[
+        str | None,
+        About(
+            "Reason code of the failure: `too_large`, `unsupported_type`, `type_mismatch`, `empty`, `http_404`, "
+            "`robots_blocked`, `address_refused`, …; null unless failed"
+        ),
+    ]
+    sha256: Annotated[Sha256 | None, About("SHA-256 of the content; null unless stored")]
+    content_type: Annotated[MediaType | None, About("Media type by the first bytes, else as declared by the server")]
+    size_bytes: Annotated[Positive | None, About("Bytes of the content")]
+    path: Annotated[FilePlace | None, About("Path below the data directory of that machine")]
+    machine: Annotated[str | None, About("Host name of the machine whose data directory has the file")]
 
 
-@record("file", "File")
-class FileRecord(TypedDict):
-    """The final state of a media file: a line of files/<day>.ndjson. The last line of a URL counts."""
+class EndedFile(TypedDict):
+    """The file that a line of files/<day>.ndjson is about."""
 
     type: Annotated[Literal["file"], About("Kind of the record, for files that hold several kinds")]
     url: Annotated[WebUrl, About("The file's URL, as in the records that name it")]
     status: Annotated[Literal["stored", "failed"], About("State of the file")]
-    reason: FileReason
-    sha256: Annotated[Sha256 | None, About("SHA-256 of the content; null unless stored")]
-    content_type: Annotated[MediaType | None, About("Media type by the first bytes, else as declared by the server")]
-    size_bytes: Annotated[Positive | None, About("Bytes of the content")]
-    path: Annotated[FilePlace | None, About("Path below the data directory of that machine")]
-    machine: Annotated[str | None, About("Host name of the machine whose data directory has the file")]
+
+
+@record("file", "File")
+class FileRecord(EndedFile, KeptFile):
+    """The final state of a media file: a line of files/<day>.ndjson. The last line of a URL counts."""
+
     ended_at: Annotated[str, About("Time at which the file was stored or refused", format="date-time")]
 
 
-class FileState(TypedDict):
-    """A media file of an entry or article, in its state at the time of the record."""
+class NamedFile(TypedDict):
+    """The file that an entry or article names."""
 
     url: Annotated[str, About("The requested URL: absolute, without fragment; as published if that is no URL")]
     role: Annotated[Literal["enclosure", "image"], About("An enclosure of the entry, or the article's image")]
     status: Annotated[Literal["pending", "stored", "failed"], About("`pending` until the file was fetched or refused")]
-    reason: FileReason
-    sha256: Annotated[Sha256 | None, About("SHA-256 of the content; null unless stored")]
-    content_type: Annotated[MediaType | None, About("Media type by the first bytes, else as declared by the server")]
-    size_bytes: Annotated[Positive | None, About("Bytes of the content")]
-    path: Annotated[FilePlace | None, About("Path below the data directory of that machine")]
-    machine: Annotated[str | None, About("Host name of the machine whose data directory has the file")]
+
+
+class FileState(NamedFile, KeptFile):
+    """A media file of an entry or article, in its state at the time of the record."""

@@ -30,6 +30,11 @@ Categories = Annotated[
         "rss:articles_by_category has later ones too"
     ),
 ]
+DeletedAt = Annotated[Time, About("Time at which the publisher had withdrawn the article; absent if it has not")]
+DeletedWhy = Annotated[
+    Literal["entry_deleted", "http_410"],
+    About("entry_deleted: its complete feed has the entry no longer; http_410: its page is gone"),
+]
 ExtractorName = Annotated[
     str,
     About(
@@ -87,15 +92,8 @@ class ArticleRecord(TypedDict):
         list[FileState],
         About("Media files, if FEEDCRAWL_MEDIA_FILES is on; the final state of a pending file is in `files/`"),
     ]
-    deleted_at: NotRequired[
-        Annotated[Time, About("Time at which the publisher had withdrawn the article; absent if it has not")]
-    ]
-    deleted_why: NotRequired[
-        Annotated[
-            Literal["entry_deleted", "http_410"],
-            About("entry_deleted: its complete feed has the entry no longer; http_410: its page is gone"),
-        ]
-    ]
+    deleted_at: NotRequired[DeletedAt]
+    deleted_why: NotRequired[DeletedWhy]
 
 
 MergeReason = Literal["canonical", "same_text", "near_text"]
@@ -207,15 +205,8 @@ class ArticleHashRecord(TypedDict):
             About("Media files as in [Article](#article), as JSON text; updated when a file is stored or fails"),
         ]
     ]
-    deleted_at: NotRequired[
-        Annotated[Time, About("Time at which the publisher had withdrawn the article; absent if it has not")]
-    ]
-    deleted_why: NotRequired[
-        Annotated[
-            Literal["entry_deleted", "http_410"],
-            About("entry_deleted: its complete feed has the entry no longer; http_410: its page is gone"),
-        ]
-    ]
+    deleted_at: NotRequired[DeletedAt]
+    deleted_why: NotRequired[DeletedWhy]
 
 
 @record("merge", "Merge")

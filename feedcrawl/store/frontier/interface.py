@@ -204,14 +204,7 @@ class Frontier(Protocol):
         """Sets a host's own delay (Crawl-delay, a source's setting) and concurrency."""
 
     @abstractmethod
-    def pace_domain(
-        self,
-        domain: str,
-        *,
-        delay_sec: float | None = None,
-        concurrency: int | None = None,
-        hosts_delay_sec: float | None = None,
-    ) -> None:
+    def pace_domain(self, domain: str, **pace: Unpack[DomainPace]) -> None:
         """Sets the delay and concurrency that all hosts of a registered domain share.
 
         `hosts_delay_sec` is the delay of each of its hosts, present and future, that has no delay of its own; 0 unsets

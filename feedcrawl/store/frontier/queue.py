@@ -36,7 +36,7 @@ from feedcrawl.store.redis.connection import is_cluster
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from feedcrawl.store.frontier.interface import Return
+    from feedcrawl.store.frontier.interface import DomainPace, Return
     from feedcrawl.store.frontier.scripts import FrontierPolicy
     from feedcrawl.store.redis.client import Client
 
@@ -134,17 +134,11 @@ class Shard(ShardReads):
         """As `Frontier.pace`."""
         self._run("pace", host, _ms_or_empty(delay_sec), "" if concurrency is None else concurrency, "host", "")
 
-    def pace_domain(
-        self,
-        domain: str,
-        *,
-        delay_sec: float | None = None,
-        concurrency: int | None = None,
-        hosts_delay_sec: float | None = None,
-    ) -> None:
+    def pace_domain(self, domain: str, **pace: Unpack[DomainPace]) -> None:
         """As `Frontier.pace_domain`."""
-        shared = _ms_or_empty(delay_sec), "" if concurrency is None else concurrency
-        self._run("pace", domain, *shared, "domain", _ms_or_empty(hosts_delay_sec))
+        concurrency = pace.get("concurrency")
+        shared = _ms_or_empty(pace.get("delay_sec")), "" if concurrency is None else concurrency
+        self._run("pace", domain, *shared, "domain", _ms_or_empty(pace.get("hosts_delay_sec")))
 
     def forgive(self, hosts: Iterable[str]) -> int:
         """As `Frontier.forgive`."""
