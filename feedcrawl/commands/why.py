@@ -1,4 +1,6 @@
-"""`scrapy why FEED|SITEMAP`: the next poll, the rules that set its time, and the results of the last polls."""
+"""`scrapy why FEED|SITEMAP`: the next poll, the rules that set its time, and the results of the last polls.
+`scrapy why ARTICLE`: what each extractor and each source of a field found on the archived page, and what was chosen.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Command(StoreCommand):
-    """Exit status 2 if there is no such feed or sitemap."""
+    """Exit status 2 if there is no such feed, sitemap or archived article."""
 
     work_module = "feedcrawl.console.subscriptions.why"
 
@@ -21,7 +23,7 @@ class Command(StoreCommand):
 
     def short_desc(self) -> str:
         """For `scrapy`."""
-        return "Explain when a feed or sitemap is polled next, and what its last polls came to"
+        return "Explain when a feed or sitemap is polled next, or what was found on an article's page"
 
     def add_options(self, parser: ArgumentParser) -> None:
         """--lines, --diff."""

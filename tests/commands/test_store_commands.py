@@ -3,6 +3,7 @@
 import json
 import uuid
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +16,7 @@ from scrapy.exceptions import UsageError
 from feedcrawl.domain.sitemaps.state import Sitemap, SitemapRecord
 from feedcrawl.domain.subscriptions.lists import read_list
 from feedcrawl.domain.subscriptions.records import PollRecord, Subscription
+from feedcrawl.domain.urls import url_uid
 from feedcrawl.store.disk.raw import Exchange, RawStore
 from feedcrawl.store.sites.sitemaps import Sitemaps
 from feedcrawl.store.subscriptions.registry import Registry
@@ -155,6 +157,26 @@ def test_trouble_ends_in_a_sentence(call: Call, overrides: dict[str, str], code:
     assert (status, out) == (code, "")
     assert said in err
     assert err.count("\n") == 1
+
+
+def test_why_an_article_is_as_it_is(call: Call, tmp_path: Path) -> None:
+    url = "http://a.test/story"
+    story = "".join(f"<p>Sentence number {n} of the story is long enough to be taken for prose.</p>" for n in range(40))
+    page = f"<title>Best ports</title><article><h1>Ten best ports</h1>{story}</article><nav><p>Sections</p></nav>"
+    exchange = Exchange(
+        str(uuid.uuid4()), url, datetime(2026, 3, 2, 8, tzinfo=UTC), 200, body=page.encode(), uid=url_uid(url)
+    )
+    with closing(RawStore(tmp_path / "data" / "raw", software="feedcrawl/test")) as store:
+        store.append(exchange)
+    code, out, err = call("why", url)
+    first, head, kind, *rows = out.splitlines()
+    assert (code, err) == (0, "")
+    assert first == f"article  {url}  fetched at 2026-03-02T08:00:00.000Z  {exchange.fetch_id}"
+    assert head.split() == ["field", "source", "weight", "value"]
+    assert kind.split() == ["page", "kind", "article"]
+    assert any(row.split()[:3] == ["furniture", "<nav>", "8"] for row in rows)
+    assert any(row.split() == ["title", "chosen", "Best", "ports"] for row in rows)
+    assert call("why", exchange.fetch_id)[1] == out
 
 
 def test_why(call: Call, redis_client: redis.Redis) -> None:

@@ -1,4 +1,6 @@
-"""The work of `scrapy why`: prints the stored decision, the hub and the journal of a feed."""
+"""The work of `scrapy why`: prints the stored decision, the hub and the journal of a feed, or what was found on the
+page of an article.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
+from feedcrawl.console.articles.explanations import of_article
 from feedcrawl.console.output import DONE, UNUSABLE, say, write
 from feedcrawl.console.stores import on
 from feedcrawl.domain.cadence.reasons import duration
@@ -54,7 +57,13 @@ def _of_sitemap(wired: Stores, name: str, lines: int) -> int:
     if searched is not None:
         return _show(search(searched))
     if found is None:
-        say("why", f"{name} is neither subscribed nor watched; `{program()} feeds` lists feeds and sitemaps")
+        if (status := of_article(wired, name)) is not None:
+            return status
+        say(
+            "why",
+            f"{name} is neither subscribed nor watched, nor an article in the archive of this machine;"
+            f" `{program()} feeds` lists feeds and sitemaps",
+        )
         return UNUSABLE
     journal = wired.sitemaps.journal(found.id)[:lines]
     return _show((*sitemap_decision(watched.explained(found)), *map(fetch, journal)))

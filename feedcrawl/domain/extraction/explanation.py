@@ -20,10 +20,12 @@ from feedcrawl.domain.text import fold
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from feedcrawl.domain.extraction.bodies.furniture import Dropped
     from feedcrawl.domain.extraction.page import Page
     from feedcrawl.domain.models import FeedContent
 
 MAX_VALUE = 70
+MAX_PARTS = 30
 _NO_RULES = SourceRules()
 
 
@@ -39,7 +41,8 @@ class Row(NamedTuple):
 def explain(
     html: bytes | str, *, url: str, rules: SourceRules | None = None, feed: FeedContent | None = None
 ) -> tuple[Row, ...]:
-    """Every candidate for the body, title, day and authors of a page, and which was chosen and why.
+    """Every candidate for the body, title, day and authors of a page, which was chosen and why, and what went as
+    furniture by which rule, the longest parts first.
 
     All rungs run, those too whose answer the choice never asked for. NoArticle with FAIL_BAD_HTML or FAIL_PARSE for
     what is no page; a page without an article is explained.
@@ -48,6 +51,7 @@ def explain(
     return (
         Row("page", "kind", "", page_kind(page)),
         *_bodies(page, rules or _NO_RULES, feed),
+        *_furniture(page),
         *_titles(page, feed),
         *_days(page, feed),
         *_authors(page, feed),
@@ -76,6 +80,13 @@ def _bodies(page: Page, rules: SourceRules, feed: FeedContent | None) -> Iterato
         refuse_walls(page, choice.winner.text if choice else "", choice.winner.density if choice else 0.0)
     except NoArticle as refused:
         yield Row("body", "refused", "", _cut(str(refused)))
+
+
+def _furniture(page: Page) -> Iterator[Row]:
+    dropped: Dropped = []
+    rungs.by_prose(page, dropped)
+    for rule, text in sorted(dropped, key=lambda part: -len(part[1]))[:MAX_PARTS]:
+        yield Row("furniture", rule, f"{len(text)} characters", _cut(text))
 
 
 def _titles(page: Page, feed: FeedContent | None) -> Iterator[Row]:

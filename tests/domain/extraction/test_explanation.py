@@ -21,6 +21,21 @@ def test_each_candidate_and_each_choice_has_a_row():
     assert said["authors", "chosen"] == "Bo Ek"
 
 
+def test_furniture_is_told_with_its_rule_the_longest_first():
+    note = "Something else that is not of the story at all. "
+    parts = {
+        "related": f"<div class=related>{note * 3}</div>",
+        "<nav>": f"<nav>{note}</nav>",
+        "consent software": f"<div id=onetrust-banner>{note * 4}</div>",
+        "100% links": f"<ul><li><a href=/x>{note * 2}</a></li></ul>",
+    }
+    page = PAGE.replace("</article>", f"{parts.pop('100% links')}</article>{''.join(parts.values())}")
+    found = [row for row in explain(page, url="https://d.example/story") if row.field == "furniture"]
+    assert [row.source for row in found] == ["consent software", "related", "100% links", "<nav>"]
+    assert {row.value[:14] for row in found} == {"Something else"}
+    assert found[-1].weight == f"{len(note) - 1} characters"
+
+
 def test_a_page_without_an_article_is_explained():
     rows = explain(f"<title>404</title><p>Page not found</p>{' ' * 300}", url="https://d.example/story")
     assert [row.value[:9] for row in rows if row.source == "refused"] == ["FAIL_EMPT"]

@@ -14,12 +14,14 @@ from feedcrawl.domain.extraction.bodies.marks import certain, is_hidden, marks_o
 from feedcrawl.domain.extraction.bodies.weights import INLINE, Weights, forget, names, weigh
 from feedcrawl.domain.figures.embeds import EMBEDS, embed_of
 from feedcrawl.domain.markup import drop
-from feedcrawl.domain.text import BLOCKS
+from feedcrawl.domain.text import BLOCKS, fold
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
 Marked = dict["HtmlElement", list[str]]
+Dropped = list[tuple[str, str]]
+"""What was dropped as furniture: the rule, and the text."""
 
 _NEVER_TEXT = (
     "script", "style", "noscript", "template", "svg", "object", "embed", "applet", "canvas", "track", "map", "area",
@@ -47,8 +49,12 @@ _BODY_SHARE = 0.15
 _ARTICLE_SHARE = 0.3
 
 
-def clear_away(tree: HtmlElement, spared: frozenset[str] = frozenset()) -> tuple[HtmlElement, Weights]:
+def clear_away(
+    tree: HtmlElement, spared: frozenset[str] = frozenset(), dropped: Dropped | None = None
+) -> tuple[HtmlElement, Weights]:
     """The body of a page without its furniture, and its weights; the tree is changed. `spared` words convict nothing.
+
+    Each part that goes is appended to `dropped` with the marks that convicted it.
 
     First go elements that hold no text, then what certainly is furniture, then what likely is: consent dialogs longer
     than the article would make every other share look small.
@@ -61,18 +67,21 @@ def clear_away(tree: HtmlElement, spared: frozenset[str] = frozenset()) -> tuple
     body = tree.find("body")
     if body is None:
         body = tree
-    _drop_consent(body)
+    _drop_consent(body, dropped)
     marked = {e: left for e, marks in _marked(body).items() if (left := [m for m in marks if m not in spared])}
     weights = weigh(body)
-    _convict(body, {e: found for e, marks in marked.items() if (found := certain(marks))}, CERTAIN_SHARE, weights)
-    _convict(body, marked, LIKELY_SHARE, weights)
+    _convict(
+        body, {e: found for e, marks in marked.items() if (found := certain(marks))}, CERTAIN_SHARE, weights, dropped
+    )
+    _convict(body, marked, LIKELY_SHARE, weights, dropped)
     return body, weights
 
 
-def _drop_consent(body: HtmlElement) -> None:
+def _drop_consent(body: HtmlElement, dropped: Dropped | None) -> None:
     """Take out the dialogs of consent software, however long: no site is called so."""
     for element in list(body.iterdescendants("div", "section", "aside", "form")):
         if element.attrib and _CONSENT.search(names(element)):
+            note(dropped, "consent software", element)
             drop(element)
 
 
@@ -116,14 +125,21 @@ def _is_in_line(element: HtmlElement) -> bool:
     return element.tag not in BLOCKS
 
 
-def _convict(body: HtmlElement, marked: Marked, share: float, weights: Weights) -> None:
+def note(dropped: Dropped | None, rule: str, element: HtmlElement) -> None:
+    """Append an element that is about to go to the list of those that went, unless it has no text."""
+    if dropped is not None and (text := fold(" ".join(map(str, element.itertext())))):
+        dropped.append((rule, text))
+
+
+def _convict(body: HtmlElement, marked: Marked, share: float, weights: Weights, dropped: Dropped | None) -> None:
     total = weights[body].prose or 1
     suspects = _suspects(marked, weights, share * total)
     taken = _taken(suspects, weights)
     kept = _protected(weights, total)
     for element, marks in suspects.items():
-        convicted = any(taken[mark] < share * total for mark in marks)
-        if convicted and element not in kept and element in weights:
+        convicting = [mark for mark in marks if taken[mark] < share * total]
+        if convicting and element not in kept and element in weights:
+            note(dropped, ", ".join(convicting), element)
             forget(element, weights)
             drop(element)
 

@@ -11,13 +11,15 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain.extraction.bodies.furniture import BODY
+from feedcrawl.domain.extraction.bodies.furniture import BODY, note
 from feedcrawl.domain.extraction.bodies.introductions import is_introduced
 from feedcrawl.domain.extraction.bodies.weights import HEADINGS, INLINE, Weight, Weights, names
 from feedcrawl.domain.markup import drop
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
+
+    from feedcrawl.domain.extraction.bodies.furniture import Dropped
 
 _LINK_COST = 1.5
 _LINE_COST = 30
@@ -64,7 +66,7 @@ def find_thread(body: HtmlElement, weights: Weights) -> HtmlElement | None:
     return None
 
 
-def trim(root: HtmlElement, weights: Weights, *, teasers: bool = True) -> None:
+def trim(root: HtmlElement, weights: Weights, *, teasers: bool = True, dropped: Dropped | None = None) -> None:
     """Take out of an article what consists of links: lists of other articles, teasers, share bars.
 
     Where the prose itself is full of links, as in encyclopedias, lists may be too. Without `teasers` headings that are
@@ -83,6 +85,7 @@ def trim(root: HtmlElement, weights: Weights, *, teasers: bool = True) -> None:
             and introduced.isdisjoint(element.iter("ul", "ol", "dl", "table"))
             and _is_links(element, weight, usual, teasers=teasers)
         ):
+            note(dropped, f"{weight.density:.0%} links", element)
             drop(element)
 
 

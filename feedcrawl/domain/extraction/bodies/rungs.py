@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from lxml.html import HtmlElement
 
+    from feedcrawl.domain.extraction.bodies.furniture import Dropped
     from feedcrawl.domain.extraction.page import Page
     from feedcrawl.domain.models import FeedContent, SourceRules
 
@@ -81,23 +82,26 @@ def by_rules(page: Page, rules: SourceRules) -> Candidate | None:
     return _candidate("rules", body) if body is not None else None
 
 
-def by_prose(page: Page) -> Candidate | None:
-    """The part of the page that holds its prose, with its standfirst, held against the structured data."""
+def by_prose(page: Page, dropped: Dropped | None = None) -> Candidate | None:
+    """The part of the page that holds its prose, with its standfirst, held against the structured data.
+
+    What goes as furniture is appended to `dropped`.
+    """
     lead = described_lead(page)
     tree = deepcopy(page.tree)
     wholes = whole_articles(tree)
     kind = page_kind(page)
-    body, weights = clear_away(tree, POSTS if kind == "forum" else frozenset())
+    body, weights = clear_away(tree, POSTS if kind == "forum" else frozenset(), dropped)
     thread = find_thread(body, weights) if kind in THREADS else None
     if thread is not None:
-        trim(thread, weights, teasers=False)
+        trim(thread, weights, teasers=False, dropped=dropped)
         return _candidate("thread", thread)
     root = find_root(body, wholes, weights)
     if lead is None or has_lead(root, lead):
         lead = named_lead(body, root, weights) or (None if lead else plain_lead(root, weights))
     headlines = [text_of(heading) for heading in body.iter("h1")]
     mark_figures(root, weights)
-    trim(root, weights)
+    trim(root, weights, dropped=dropped)
     drop_doubles(root)
     drop_calls(root)
     drop_repeats(root)

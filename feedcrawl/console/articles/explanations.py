@@ -1,0 +1,32 @@
+"""The work of `scrapy why ARTICLE-URL`: prints what each extractor and each source of a field found on its page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from feedcrawl.console.output import DONE, FAILED, say, write
+from feedcrawl.domain.dates import rfc3339
+from feedcrawl.domain.errors import FeedcrawlError
+from feedcrawl.domain.extraction.explanation import table
+from feedcrawl.services.archive.explaining import explained
+from feedcrawl.services.sites.sources import SourceBook
+from feedcrawl.store.disk.raw import RawElsewhere
+
+if TYPE_CHECKING:
+    from feedcrawl.wiring.stores import Stores
+
+
+def of_article(wired: Stores, name: str) -> int | None:
+    """Print the explanation; the exit status, or None if the archive has no capture of such an article."""
+    sources = SourceBook(wired.config.sources, wired.stored_sources).current()
+    try:
+        found = explained(name, wired.config, wired.articles, wired.entry_lines, sources)
+    except (FeedcrawlError, RawElsewhere) as refused:
+        say("why", f"{name}: {refused}")
+        return FAILED
+    if found is None:
+        return None
+    write(f"article  {found.ref.url}  fetched at {rfc3339(found.ref.fetched_at)}  {found.ref.fetch_id}")
+    for line in table(found.rows).splitlines():
+        write(line)
+    return DONE
