@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
@@ -28,7 +29,8 @@ from feedcrawl.handlers.base import (
 )
 from feedcrawl.items import FeedPoll
 from feedcrawl.parsing import Done
-from feedcrawl.services.subscriptions import backfill, polling, whereabouts
+from feedcrawl.services.subscriptions import backfill, journal, polling, whereabouts
+from feedcrawl.store.redis.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -56,6 +58,7 @@ class FeedTasks(Answers):
     def __init__(self, crawler: Crawler, unfold: Callable[[FeedPoll, Response | None], Awaitable[bool]]) -> None:
         super().__init__(crawler)
         self._unfold = unfold
+        self._skips: dict[str, str] = {}
 
     def prepare(self, leases: Sequence[Lease]) -> None:
         """Load the feeds of a batch."""
@@ -99,6 +102,14 @@ class FeedTasks(Answers):
         self.leases.release(lease, "none")
         meta = {"feed": feed, "asked": "plain", "delivery": pushed, "started": time.monotonic(), "push": pushed.push}
         return Request(lease.task.url, self.pushed, meta=meta, errback=self.failed, dont_filter=True)
+
+    def skipped(self, feed: Feed | None, reason: str, wait_sec: float) -> None:
+        """Note in the journal that a poll was due and not made: once for each reason until the next poll."""
+        if feed is None or reason not in journal.SKIPS or self._skips.get(feed.id) == reason:
+            return
+        self._skips[feed.id] = reason
+        with suppress(StoreUnavailable):  # the poll that follows says more
+            self.wired.registry.add_line(feed.id, journal.skipped_line(feed, reason, self.wired.now(), wait_sec))
 
     async def pushed(self, response: Response) -> AsyncIterator[FeedPoll]:
         """A hub's delivery as an item, in the form that a poll would have given."""
@@ -229,6 +240,7 @@ class FeedTasks(Answers):
     def _poll(self, request: Request, status: int | None, result: str) -> FeedPoll:
         meta = request.meta
         feed: Feed = meta["feed"]
+        self._skips.pop(feed.id, None)
         scheduled = feed.polls.next_at or feed.subscription.added_at
         return FeedPoll(
             lease=meta["lease"],

@@ -142,6 +142,7 @@ COUNTERS: Final = (
     Metric("entries_new_total", "Entries seen for the first time", stats=("feedcrawl/entries/new",)),
     Metric("entries_changed_total", "Entries that were edited", stats=("feedcrawl/entries/changed",)),
     Metric("possibly_missed_total", "Polls that may have missed entries", stats=("feedcrawl/feeds/possibly_missed",)),
+    Metric("feeds_quiet_total", "Feeds found quiet against their own last weeks", stats=("feedcrawl/feed_quiet",)),
     Metric("articles_stored_total", "Articles stored", stats=("feedcrawl/articles/stored",)),
     Metric("articles_merged_total", "Articles merged into another", stats=("feedcrawl/articles/merged",)),
     Metric(

@@ -26,6 +26,8 @@ def test_an_outage_of_our_own_is_held_against_nobody(tmp_path: Path, hosts: int,
         with world.wired() as wired:
             away = list(wired.registry.all())
             asked = [wired.frontier.host(site.name) for site in sites]
+            skipped = [line for feed in away for line in wired.registry.journal(feed.id) if line["result"] == "skipped"]
+        assert {line["reason"] for line in skipped} == {"own_outage"}
         assert {host.circuit for host in asked} == {"closed"}
         assert sum(host.failures for host in asked) == 0
         assert sum(feed.polls.last_result == "refused" for feed in away) < before_known

@@ -21,6 +21,7 @@ _ID: Final[dict[Kind, re.Pattern[str]]] = {
     "article": re.compile(r"[0-9a-f]{16}"),
     "page": re.compile(r"page:.+"),
     "archive": re.compile(r"archive:.+"),
+    "gap": re.compile(r"gap:.+"),
     "file": re.compile(r"file:[0-9a-f]{32}"),
     "listing": re.compile(r"listing:[0-9a-f]{16}"),
 }

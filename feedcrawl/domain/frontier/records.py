@@ -43,7 +43,9 @@ class DeadLetterRecord(TypedDict):
             ),
         ]
     ]
-    kind: NotRequired[Annotated[Literal["article", "page", "archive", "file", "listing"], About("Kind of the task")]]
+    kind: NotRequired[
+        Annotated[Literal["article", "page", "archive", "gap", "file", "listing"], About("Kind of the task")]
+    ]
     reason: Annotated[str, About("Reason code (http_404, total_timeout, …)")]
     status: NotRequired[Annotated[HttpStatus, About("Last HTTP status")]]
     attempts: NotRequired[Annotated[Count, About("Number of attempts that counted before the last attempt")]]
@@ -122,7 +124,8 @@ class QueueItemRecord(TypedDict):
     uid: NotRequired[Annotated[str, About("Of a dead letter: restored in its task")]]
     kind: NotRequired[
         Annotated[
-            Literal["article", "page", "archive", "file", "listing"], About("Of a dead letter: restored in its task")
+            Literal["article", "page", "archive", "gap", "file", "listing"],
+            About("Of a dead letter: restored in its task"),
         ]
     ]
     status: NotRequired[Annotated[HttpStatus, About("Of a dead letter: ignored")]]

@@ -62,6 +62,9 @@ class FeedStats(TypedDict):
     possibly_missed: Annotated[
         Count, About("Polls that showed no known entry: entries may have come and gone before them")
     ]
+    quiet_since: Annotated[
+        Time | None, About("Poll that found the feed quiet against its own last weeks; null once it has news")
+    ]
 
 
 @record("feed", "Feed")
@@ -108,8 +111,8 @@ class JournalLineRecord(TypedDict):
         About(
             "fetched, not_modified, unchanged (the same body, or the same content), push (a delivery from the "
             "feed's hub), archives_read (a walk through archives ended), gap_filled (from "
-            "sitemaps), moved (by an operator), migration_undone "
-            "(by an operator), or the reason code of the failure"
+            "sitemaps), skipped (a due poll that was not made; reason says why), moved (by an operator), "
+            "migration_undone (by an operator), or the reason code of the failure"
         ),
     ]
     detail: NotRequired[Annotated[str, About("Description of the failure, for people")]]

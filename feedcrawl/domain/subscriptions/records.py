@@ -112,6 +112,8 @@ class PollRecord:
     last_status: int | None = None
     last_result: str | None = None
     new_entries_last_fetch: int = 0
+    quiet_since: str | None = None
+    """The time at which a poll found the feed quiet against its own last weeks."""
     ids: Mapping[str, object] | None = None
     moving: MoveRecord | None = None
     archives: str | None = None
@@ -203,6 +205,7 @@ class Feed:
                 "new_entries_last_fetch": polls.new_entries_last_fetch,
                 "last_item_count": polls.shown,
                 "possibly_missed": polls.possibly_missed,
+                "quiet_since": polls.quiet_since,
             },
         }
 

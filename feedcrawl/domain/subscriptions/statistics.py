@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from feedcrawl.domain.subscriptions.published import JournalLineRecord
 
-_NO_POLLS: Final = frozenset({"push", "moved", "archives_read", "gap_filled", "migration_undone"})
+_NO_POLLS: Final = frozenset({"push", "moved", "archives_read", "gap_filled", "migration_undone", "skipped"})
 """Results of journal lines that are not polls."""
 
 

@@ -72,6 +72,22 @@ def migration_undone_line(feed: Feed, now: datetime) -> JournalLineRecord:
     return _operator_line(feed, "migration_undone", now)
 
 
+SKIPS = frozenset({"own_outage", "circuit_open", "robots_unavailable", "paused"})
+"""Reasons for which a poll that is due is not made; others last for a moment only."""
+
+
+def skipped_line(feed: Feed, reason: str, now: datetime, wait_sec: float) -> JournalLineRecord:
+    """The journal line of a poll that was due and not made, with the time at which it is tried again."""
+    return {
+        "poll_id": f"{feed.id}@skipped:{feed.polls.next_at or feed.subscription.added_at}:{reason}",
+        "at": rfc3339(now),
+        "result": "skipped",
+        "reason": reason,
+        "interval_after_sec": round(wait_sec, 3),
+        "next_at": rfc3339(now + timedelta(seconds=wait_sec)),
+    }
+
+
 def _operator_line(feed: Feed, result: str, now: datetime) -> JournalLineRecord:
     at = rfc3339(now)
     return {

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from feedcrawl.domain import cadence
 from feedcrawl.domain.cadence import arrivals
+from feedcrawl.domain.cadence.quiet import is_quiet
 from feedcrawl.domain.cadence.values import DAY_SEC
 from feedcrawl.domain.dates import moment, rfc3339, rfc3339_or_none
 from feedcrawl.domain.errors import InvalidUrl
@@ -141,7 +142,17 @@ def poll_record(poll: FeedPoll) -> PollRecord:
         searched_at=at if poll.searched else poll.feed.polls.searched_at,
         possibly_missed=poll.feed.polls.possibly_missed + poll.entries.possibly_missed,
     )
-    return record if poll.failed else replace(_learnt(poll, record), last_success_at=at)
+    if poll.failed:
+        return record
+    return replace(_learnt(poll, record), last_success_at=at, quiet_since=_quiet_since(poll))
+
+
+def _quiet_since(poll: FeedPoll) -> str | None:
+    """The time at which the feed was first found quiet; None if it is not."""
+    assert poll.decision is not None
+    if not is_quiet(poll.decision.state, poll.at.timestamp()):
+        return None
+    return poll.feed.polls.quiet_since or rfc3339(poll.at)
 
 
 def question(feed: Feed, now: datetime) -> validators.Question:
@@ -178,6 +189,8 @@ def turns(before: PollRecord, after: PollRecord) -> Iterator[tuple[str, dict[str
     old, new = health.health_from(before.health), health.health_from(after.health)
     if new.retired and not old.retired:
         yield "feed_retired", {"reason": "gone"}
+    if after.quiet_since and not before.quiet_since:
+        yield "feed_quiet", {"reason": "quiet"}
     if new.opened and not old.opened:
         yield "feed_circuit_open", {"reason": "error-budget"}
     if before.trust != after.trust:

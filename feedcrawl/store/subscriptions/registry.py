@@ -189,6 +189,13 @@ class Registry(Members[Feed]):
         found = self._pairs(ids, "feed", "polls")
         return {each: Feed(load_subscription(text), load_polls(polls)) for each, text, polls in found}
 
+    def add_line(self, feed_id: str, line: JournalLineRecord) -> None:
+        """Adds a line to a feed's journal, outside of the end of a poll."""
+        with self._client.pipeline(transaction=True) as pipe:
+            for command in self.note(feed_id, line):
+                pipe.execute_command(*command)
+            pipe.execute()
+
     def commit(self, feed_id: str, polls: PollRecord, fetch: JournalLineRecord) -> list[Command]:
         """The commands that store a poll and its line in the journal; the frontier runs them with `done`."""
         return [["SET", self._key("polls", feed_id), dump(polls)], *self.note(feed_id, fetch)]

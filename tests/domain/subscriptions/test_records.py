@@ -132,6 +132,7 @@ def test_a_feed_as_others_see_it() -> None:
             "new_entries_last_fetch": 2,
             "last_item_count": 0,
             "possibly_missed": 0,
+            "quiet_since": None,
         },
     }
 
