@@ -1,4 +1,4 @@
-"""`scrapy export`: stored records as one file, for spreadsheets and data frames."""
+"""`scrapy export`: stored records as one file, for spreadsheets and data frames, or as a table of a database."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Command(StoreCommand):
 
     def short_desc(self) -> str:
         """For `scrapy`."""
-        return "Write what was stored as NDJSON, CSV or Parquet, or an index of the archive for replay (CDXJ)"
+        return "Write what was stored as NDJSON, CSV or Parquet or into a database, or an index of the archive (CDXJ)"
 
     def add_options(self, parser: ArgumentParser) -> None:
         """Days, format, file."""
@@ -30,5 +30,8 @@ class Command(StoreCommand):
         parser.add_argument("--until", metavar="DAY", help="stored on this day or earlier")
         parser.add_argument("--format", metavar="NAME", help="ndjson, csv, parquet; default: as the file is named")
         parser.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
+        parser.add_argument(
+            "--to", metavar="URL", help="write into a database instead: sqlite:FILE or postgresql://user@host/name"
+        )
         parser.add_argument("--bom", action="store_true", help="begin CSV with a byte order mark, for spreadsheets")
         parser.add_argument("--every-version", action="store_true", help="not the last version of each alone")

@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, date, datetime
@@ -224,3 +225,28 @@ def test_what_is_gone_or_damaged_is_left_out(call: Call, tmp_path: Path) -> None
     code, out, _ = call("export", "cdxj")
     assert code == 0
     assert [said["mime"] for *_, said in parts(out)] == ["warc/revisit"]
+
+
+def test_articles_as_a_table_of_a_database(call: Call, stored: NdjsonFile, tmp_path: Path) -> None:
+    to = f"sqlite:{tmp_path / 'out.db'}"
+    for days in (["--until", "2026-11-27"], []):
+        code, out, err = call("export", "articles", "--to", to, *days)
+        assert (code, out) == (0, "")
+    assert err == "scrapy export: 4 articles written to table articles\n"
+    with closing(sqlite3.connect(tmp_path / "out.db")) as opened:
+        found = opened.execute("SELECT uid, title, text_len, authors FROM articles ORDER BY uid").fetchall()
+    assert [row[:3] for row in found] == [
+        ("a", "About a", 3),
+        ("b", "About b", None),
+        ("c", "=1+1", None),
+        ("d", "About d", None),
+    ]
+    assert json.loads(found[0][3]) == ["Ada", "Bob"]
+
+
+def test_a_database_that_cannot_be_used_is_said_in_a_sentence(call: Call, stored: NdjsonFile) -> None:
+    code, _, err = call("export", "articles", "--to", "mysql://host/db")
+    assert code == 2
+    assert "--to is sqlite:FILE" in err
+    with pytest.raises(UsageError, match="--to takes"):
+        call("export", "articles", "--to", "sqlite:a.db", "--format", "csv")

@@ -38,6 +38,9 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
     if len(args) != 1 or args[0] not in (*KINDS, INDEX):
         raise UsageError(f"say what to export: {', '.join(KINDS)} or {INDEX}", print_help=False)
     kind, since, until = args[0], _day("--since", opts.since), _day("--until", opts.until)
+    if opts.to is not None:
+        say("export", f"{_into_database(wired, kind, opts, since, until)} {kind} written to table {kind}")
+        return DONE
     write = _index(wired, opts, since, until) if kind == INDEX else _records(wired, kind, opts, since, until)
     try:
         if opts.output is None:
@@ -70,6 +73,21 @@ def _records(wired: Wiring, kind: str, opts: Namespace, since: date | None, unti
         return exports.WRITERS[form](found, exports.columns_of(kind), out)
 
     return write
+
+
+def _into_database(wired: Wiring, kind: str, opts: Namespace, since: date | None, until: date | None) -> int:
+    """The number of records written."""
+    if kind == INDEX or opts.output or opts.format or opts.bom or opts.every_version:
+        detail = "--to takes the last version of articles or entries: leave -o, --format, --bom, --every-version out"
+        raise UsageError(detail, print_help=False)
+    try:
+        from feedcrawl.services.archive import databases  # noqa: PLC0415 - needs an extra
+    except ModuleNotFoundError as error:
+        raise ValueError(missing(error, "sql")) from error
+    key = exports.KEYS[kind]
+    lines = wired.article_lines if kind == "articles" else wired.entry_lines
+    found = files.resolved(exports.records(lines, key, since, until), wired.file_lines)
+    return databases.write(found, kind, exports.columns_of(kind), key, opts.to)
 
 
 def _index(wired: Wiring, opts: Namespace, since: date | None, until: date | None) -> Write:
