@@ -58,7 +58,7 @@ class HopElsewhere(IgnoreRequest):
 
 
 class BodyRefused(IgnoreRequest):
-    """A body that cannot be used; `reason` is `bad_encoding` or `too_large`."""
+    """A body that cannot be used; `reason` is `bad_encoding`, `too_large` or `protocol`."""
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(f"{reason}: {detail}")

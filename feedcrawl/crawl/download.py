@@ -18,8 +18,9 @@ from scrapy.core.downloader.handlers.http11 import (
     _LenientHTTPClientParser,
 )
 from twisted.internet.error import ConnectBindError, DNSLookupError
+from twisted.python.failure import Failure
 from twisted.web._newclient import HEADER, STATUS, HTTPClientParser, ParseError
-from twisted.web.http import _ChunkedTransferDecoder, maxChunkSizeLineLength
+from twisted.web.http import _ChunkedTransferDecoder, _MalformedChunkedDataError, maxChunkSizeLineLength
 
 from feedcrawl.crawl.proxied import ProxiedDownload
 from feedcrawl.domain.http.framing import ambiguous
@@ -40,6 +41,10 @@ if TYPE_CHECKING:
     from feedcrawl.domain.sites.outgoing import Route
 
 MAX_HEADER_BYTES: Final = 64 << 10
+MALFORMED: Final = "malformed"
+"""Flag of a response whose chunks cannot be read, beside Scrapy's `dataloss`."""
+_MALFORMED: Final = b"X-Feedcrawl-Malformed"
+"""Carries the flag from Twisted's response to Scrapy's, which takes nothing but headers over."""
 
 
 class PaddedChunks(_ChunkedTransferDecoder):
@@ -73,6 +78,18 @@ class StrictParser(_LenientHTTPClientParser):
                 raise ParseError(wrong, b", ".join((*lengths, *codings)))  # type: ignore[no-untyped-call]
         super().allHeadersReceived()  # type: ignore[no-untyped-call]
 
+    def rawDataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's interface
+        """Mark the response if its chunks cannot be read: Scrapy's flag says that the connection was lost."""
+        try:
+            super().rawDataReceived(data)  # type: ignore[no-untyped-call]
+        except _MalformedChunkedDataError:
+            self.response.headers.setRawHeaders(_MALFORMED, [b"1"])
+            raise
+
+    def lineLengthExceeded(self, line: bytes) -> None:  # noqa: N802 - Twisted's interface
+        """Refuse the response, where Twisted closes the connection without a word."""
+        raise ParseError(f"a header line of more than {self.MAX_LENGTH} bytes", line[:80])  # type: ignore[no-untyped-call]
+
     def _finished(self, rest: bytes) -> None:
         if rest:  # bytes after the end of the response: they are not the response to the next request
             self.request.persistent = False
@@ -102,7 +119,8 @@ class LimitedProtocol(_LenientHTTP11ClientProtocol):
             return
         self._header_bytes += len(data)
         if self._header_bytes > MAX_HEADER_BYTES and self.transport:
-            self.transport.abortConnection()
+            error = ParseError(f"more than {MAX_HEADER_BYTES} bytes of headers", data[:80])  # type: ignore[no-untyped-call]
+            self._giveUp(Failure(error))  # type: ignore[no-untyped-call]
 
 
 class _LimitedFactory(_LenientHTTP11ClientFactory):
@@ -133,6 +151,9 @@ class LimitedDownloadHandler(LimitedHeaders, HTTP11DownloadHandler):
         """The response, or the page after its scripts have run."""
         if request.meta.get("playwright"):
             return await renderer.of(self._of).download(request)
+        return _marked(await self._routed(request))
+
+    async def _routed(self, request: Request) -> Response:
         ways = routes.of(self._of)
         for left in ("outgoing", "bindaddress"):  # by the hop before: hops have a copy of its meta
             request.meta.pop(left, None)
@@ -171,3 +192,13 @@ class LimitedDownloadHandler(LimitedHeaders, HTTP11DownloadHandler):
         """Close the handler, and the browser if one was started."""
         await super().close()
         await renderer.end(self._of)
+
+
+def _marked(response: Response) -> Response:
+    """The response, with a flag in place of the header that `StrictParser` has set."""
+    if _MALFORMED not in response.headers:
+        return response
+    headers = response.headers.copy()
+    del headers[_MALFORMED]
+    flags = [*response.flags, MALFORMED] if "dataloss" in response.flags else response.flags
+    return response.replace(headers=headers, flags=flags)

@@ -10,6 +10,7 @@ from scrapy.exceptions import ResponseDataLossError, StopDownload
 from scrapy.http import TextResponse
 from scrapy.responsetypes import responsetypes
 
+from feedcrawl.crawl.download import MALFORMED
 from feedcrawl.domain.http.codings import Undecodable, decode, head, is_plain, names
 from feedcrawl.domain.http.encodings import names_no_text
 from feedcrawl.domain.http.framing import is_complete
@@ -135,6 +136,8 @@ async def _complete(response: Response, codings: tuple[str, ...], limit_bytes: i
         complete = response.status < 300 and await asyncio.to_thread(is_complete, body)
     except Undecodable:
         complete = False
+    if not complete and MALFORMED in response.flags:
+        raise BodyRefused("protocol", f"the chunks of the response cannot be read: {response.url}")
     if not complete:
         raise ResponseDataLossError(fault)
     flags = list(dict.fromkeys((*response.flags, "dataloss")))

@@ -2,6 +2,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
+from scrapy.http import Response
 from twisted.internet.error import ConnectionDone
 from twisted.internet.protocol import Protocol
 from twisted.internet.testing import StringTransport
@@ -10,7 +11,8 @@ from twisted.web._newclient import Request, ResponseDone
 from twisted.web.http import PotentialDataLoss
 from twisted.web.http_headers import Headers
 
-from feedcrawl.crawl.download import MAX_HEADER_BYTES, LimitedProtocol
+from feedcrawl.crawl import download
+from feedcrawl.crawl.download import MALFORMED, MAX_HEADER_BYTES, LimitedProtocol
 from feedcrawl.crawl.failures import failure_name
 
 
@@ -25,6 +27,31 @@ def fed(pieces: Iterable[bytes]) -> StringTransport:
             break
         protocol.dataReceived(piece)
     return transport
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 200 OK\r\nX: " + b"a" * 20_000,
+        b"HTTP/1.1 200 OK\r\nX: " + b"a" * 20_000 + b"\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\n" + (b"X: " + b"a" * 10_000 + b"\r\n") * 8,
+    ],
+)
+def test_headers_beyond_the_limit_are_named(answer: bytes) -> None:
+    assert named(answer) == "protocol"
+
+
+@pytest.mark.parametrize(
+    ("flags", "headers", "expected"),
+    [
+        (["dataloss"], {"X-Feedcrawl-Malformed": "1"}, ["dataloss", MALFORMED]),
+        (["dataloss"], {}, ["dataloss"]),
+        ([], {"X-Feedcrawl-Malformed": "1"}, []),  # the server's own
+    ],
+)
+def test_the_mark_of_bad_chunks_is_a_flag(flags: list[str], headers: dict[str, str], expected: list[str]) -> None:
+    response = download._marked(Response("http://a.org/", headers=headers | {"X-Plain": "1"}, flags=flags))
+    assert (response.flags, list(response.headers)) == (expected, [b"X-Plain"])
 
 
 def lines(count: int) -> list[bytes]:

@@ -14,6 +14,7 @@ from scrapy.http import HtmlResponse, Response, XmlResponse
 from scrapy.responsetypes import responsetypes
 from scrapy.utils.test import get_crawler
 
+from feedcrawl.crawl.download import MALFORMED
 from feedcrawl.middlewares import decoding
 from feedcrawl.middlewares.decoding import BodyRefused, DecodingMiddleware
 
@@ -113,6 +114,14 @@ def test_a_complete_document_is_read_though_its_transfer_was_not(body: bytes, co
 def test_what_is_incomplete_is_data_loss(body: bytes, coding: str | None) -> None:
     with pytest.raises(ResponseDataLossError):
         transferred(body, coding)
+
+
+def test_chunks_that_cannot_be_read_are_no_lost_connection() -> None:
+    request = Request("http://a.org/x")
+    response = Response(request.url, body=WHOLE[:-8], flags=["dataloss", MALFORMED])
+    with pytest.raises(BodyRefused) as caught:
+        asyncio.run(DecodingMiddleware.from_crawler(get_crawler()).process_response(request, response))
+    assert caught.value.reason == "protocol"
 
 
 def test_gzip_data_without_its_end_are_read_if_the_document_is_complete() -> None:

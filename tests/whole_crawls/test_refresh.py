@@ -27,7 +27,9 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
             news.serve(f"/long{number}", sent_on(f"/long{number + 1}"))
         body = page("cut", paragraphs("cut", 6)).encode()
         news.serve("/cut", Answer(body=body, headers=(("Content-Length", str(len(body) + 9)),), cut_bytes=len(body)))
-        entries = [entry(news, name) for name in ("near", "far", "loop", "long0", "cut")]
+        bad = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n6\r\n<html>\r\nZZ\r\n"
+        news.serve("/chunks", Answer(raw=bad))
+        entries = [entry(news, name) for name in ("near", "far", "loop", "long0", "cut", "chunks")]
         old = news.serve("/old", sent_on("/feed"))
         whole = feed(entries)
         news.serve("/feed", document(whole.body, content_type="application/rss+xml", chunked=True, cut_bytes=10**6))
@@ -74,7 +76,13 @@ def test_complete_documents_are_read_though_their_transfer_ended_early(world: Wo
         feed_id = next(each.id for each in wired.registry.all() if "/old" in each.subscription.url)
         polls = wired.registry.journal(feed_id)
     first = polls[-1]
-    assert (first["result"], first["new"], first["notes"]) == ("fetched", 5, ["transfer_incomplete"])
+    assert (first["result"], first["new"], first["notes"]) == ("fetched", 6, ["transfer_incomplete"])
+
+
+def test_chunks_that_cannot_be_read_are_named(world: World) -> None:
+    with world.client() as client:
+        chunks = article(client, at(world, "news", "/chunks"))
+    assert (chunks["failure"], chunks["failure_reason"]) == ("FAIL_HTTP", "protocol")
 
 
 def test_each_notice_of_a_page_is_an_article(world: World) -> None:

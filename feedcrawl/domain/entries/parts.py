@@ -22,7 +22,7 @@ def parts_of(links: Iterable[str | None]) -> dict[str, str]:
     for link in links:
         fragment = (link or "").partition("#")[2].strip()
         page = _page(link) if fragment else None
-        if link is not None and page is not None and (fragment.startswith("!") or "=" not in fragment):
+        if link is not None and page is not None and names_a_place(link):
             pages[page][link] = fragment
     return {
         link: fragment
@@ -30,6 +30,12 @@ def parts_of(links: Iterable[str | None]) -> dict[str, str]:
         for link, fragment in found.items()
         if len(set(found.values())) > 1 or fragment.startswith("!")
     }
+
+
+def names_a_place(link: str) -> bool:
+    """True if the fragment of a link names a place on its page or a route, and no campaign."""
+    fragment = link.partition("#")[2].strip()
+    return fragment.startswith("!") or bool(fragment and "=" not in fragment)
 
 
 def _page(link: str | None) -> str | None:

@@ -11,6 +11,7 @@ from feedcrawl.domain.cadence import arrivals
 from feedcrawl.domain.cadence.quiet import is_quiet
 from feedcrawl.domain.cadence.values import DAY_SEC
 from feedcrawl.domain.dates import moment, rfc3339, rfc3339_or_none
+from feedcrawl.domain.entries.parts import names_a_place
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.frontier.payloads import filled, without
 from feedcrawl.domain.frontier.priority import LOWEST
@@ -285,7 +286,8 @@ def entry_tasks(poll: FeedPoll) -> Iterator[tuple[Task, Again]]:
             task = article_task(entry.link, poll.sources, wish)
         except InvalidUrl:
             continue
-        edited: Again = "edited" if payload.get("edited") else ""
+        # The page of an entry that names a place on it may be known from an earlier entry, and have changed since.
+        edited: Again = "edited" if payload.get("edited") or names_a_place(entry.link) else ""
         yield replace(task, priority=LOWEST) if poll.is_archive else task, edited
 
 

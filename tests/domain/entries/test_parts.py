@@ -1,6 +1,6 @@
 import pytest
 
-from feedcrawl.domain.entries.parts import parts_of
+from feedcrawl.domain.entries.parts import names_a_place, parts_of
 
 PAGE = "http://a.test/notices"
 
@@ -23,3 +23,11 @@ PAGE = "http://a.test/notices"
 def test_parts_of_one_page(links: list[str | None], parts: list[str]) -> None:
     found = parts_of(links)
     assert [found.get(link or "", "") for link in links] == parts
+
+
+@pytest.mark.parametrize(
+    ("link", "names"),
+    [(f"{PAGE}#a4", True), (f"{PAGE}#!/a?x=1", True), (PAGE, False), (f"{PAGE}#", False), (f"{PAGE}#xtor=1", False)],
+)
+def test_a_place_on_a_page(link: str, names: bool) -> None:
+    assert names_a_place(link) == names
