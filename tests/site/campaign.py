@@ -250,8 +250,8 @@ class Campaign:
 
     def rest(self) -> None:
         """All that is left is done, each feed is asked once more, and nothing is new."""
-        time.sleep(LEASE_SEC)
         self.world.until(lambda: all(map(is_gone, self.world.started)))
+        self.world.leases_expire()
         listed = self.world.folder / "unheard.txt"
         listed.write_text("".join(f"{feed} kept\n" for feed in self._unheard()))
         self._hasten()

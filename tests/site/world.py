@@ -98,6 +98,11 @@ class World:
             assert time.monotonic() - began < limit_sec, f"not within {limit_sec:g} s\n{self.logs()[-6000:]}"
             time.sleep(0.01)
 
+    def leases_expire(self) -> None:
+        """Waits until no lease holds: another run then takes what killed or sleeping workers had in hand."""
+        with self.wired() as wired:
+            self.until(lambda: not _held(wired.client))
+
     def _start_sec(self) -> float:
         """How long a worker of this world takes to start, by the slowest that has; no less than START_SEC."""
         for log, began in tuple(self.starting.items()):
@@ -200,3 +205,10 @@ def entry(site: Site, name: str, url: str | None = None, *, hour: int = 0, summa
 def feed(entries: Sequence[Item], version: int = 1, **how: Any) -> Answer:
     how.setdefault("etag", f'"v{version}"')
     return document(rss(entries), content_type="application/rss+xml", **how)
+
+
+def _held(client: redis.Redis) -> int:
+    """The leases that have not expired by the server's clock."""
+    seconds, micros = client.time()
+    now_ms = 1000 * seconds + micros / 1000
+    return sum(client.zcount(key, f"({now_ms}", "+inf") for key in client.scan_iter(match="fc:*:leases", count=100))

@@ -56,7 +56,7 @@ def test_a_worker_that_sleeps_through_its_lease_writes_nothing_stale(tmp_path: P
         for kind, step in ASLEEP:
             workers.append(campaign.asleep(kind, step))
             campaign.edit()
-        time.sleep(LEASE_SEC)
+        world.leases_expire()
         world.crawl("others")
         for worker in workers:
             worker.send_signal(signal.SIGCONT)
