@@ -13,6 +13,7 @@ from scrapy.utils.asyncio import sleep
 
 from feedcrawl import wiring
 from feedcrawl.domain.articles.rendering import wants_rendering
+from feedcrawl.domain.extraction.reading import REFRESH
 from feedcrawl.domain.frontier.outcome import retry_wait_sec
 from feedcrawl.outgoing.routes import ROUTE_OF
 from feedcrawl.rendering import renderer
@@ -47,17 +48,22 @@ class Renders:
         """Replace the result of the plain page if the rendered page gives more.
 
         False if the task went back to the frontier and there is nothing to store. The stored raw bytes, status and
-        validators are those of the plain page.
+        validators are those of the plain page. An article of the rendered page has the time of the rendering, and the
+        URL at which the browser ended; so has the failure of a page that has no article either way.
         """
         if not self._wanted(article) or renderer.of(self._crawler).missing:
             return True
         try:
             shown = await self._shown(article, plain.url)
         except IgnoreRequest as failure:
+            if article.extraction is None:
+                article.at = self._wired.now()
             return not self._gives_back(article, str(getattr(failure, "reason", "render_failed")), str(failure))
         if shown is not None and isinstance(shown, TextResponse):
             found = replace(
                 article,
+                at=self._wired.now(),
+                final_url=shown.url,
                 status="success",
                 code=None,
                 reason="",
@@ -70,6 +76,9 @@ class Renders:
             if found.extraction is not None:
                 found.rendered = found.extraction.extractor != "feed"
                 vars(article).update(vars(found))
+            elif article.extraction is None and found.reason != REFRESH:
+                article.at, article.final_url = found.at, found.final_url
+                article.code, article.reason, article.detail = found.code, found.reason, f"rendered: {found.detail}"
         return True
 
     def _wanted(self, article: Article) -> bool:
@@ -110,7 +119,7 @@ class Renders:
             return
         article.detail = f"{article.detail}; {detail}".removeprefix("; ")
         if reason == "render_timeout":
-            article.code, article.reason, article.at = "FAIL_TIMEOUT", reason, self._wired.now()
+            article.code, article.reason = "FAIL_TIMEOUT", reason
 
     def _gives_back(self, article: Article, reason: str, detail: str) -> bool:
         """True if the task is given back for a later attempt. If not, the result of the plain page stands, with a

@@ -2,15 +2,20 @@
 
 import base64
 import json
+import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from documents import paragraphs
+from origin import html
 from proxies import Proxy
 from tls import TlsFront
 from world import World, article, entry, feed, good_page, world_in
+
+from feedcrawl.rendering.browser import NAMES
 
 BOUND = ("127.0.0.11", "127.0.0.12", "127.0.0.13")
 FOR_ALL = "127.0.0.31"
@@ -184,6 +189,28 @@ def test_https_goes_through_a_tunnel_to_the_judged_address(scheme: str, kind: st
         assert [line["outgoing"] for line in world.lines("articles")] == [f"{scheme}://127.0.0.1:{proxy.port}"]
         assert set(front.came_from) == {proxy.address}
         assert set(proxy.asked) == {(kind, f"{site.address}:{front.port}")}  # the certificate is that of the name
+
+
+@pytest.mark.chromium
+@pytest.mark.skipif(not any(map(shutil.which, NAMES)), reason="there is no Chromium on PATH")
+@pytest.mark.parametrize("way", ["bind", "socks5", "http"])
+def test_the_browser_goes_the_sources_way(way: str, tmp_path: Path) -> None:
+    with Proxy("127.0.0.21") as proxy, world_in(tmp_path, FEEDCRAWL_RENDER="auto") as world:
+        site = world.origin.site("scripts.test")
+        proxy.names = lambda: {"scripts.test": site.address}
+        script = "fetch('/data').then(r => r.text()).then(t => document.body.innerHTML = t)"
+        site.serve("/a", html(f"<html><title>A</title><body><div id=root></div><script>{script}</script>{' ' * 200}"))
+        site.serve("/data", html("".join(f"<p>{text}</p>" for text in paragraphs("a", count=4))))
+        url = site.serve("/feed", feed([entry(site, "a", summary="")]))
+        route = "bind_address: 127.0.0.21" if way == "bind" else f"proxy: {way}://127.0.0.1:{proxy.port}"
+        (tmp_path / "sources.yaml").write_text(
+            f"- name: s\n  base_url: {site.url('/')}\n  feed_url: {url}\n  {route}\n"
+        )
+        world.crawl("first", FEEDCRAWL_SOURCES=str(tmp_path / "sources.yaml"))
+        (line,) = world.lines("articles")
+        assert line["rendered"] is True
+        assert world.paths("first", site.name) == ["/feed", "/robots.txt", "/a", "/a", "/data"]
+        assert {request.client_address for request in world.asked["first"]} == {"127.0.0.21"}
 
 
 def test_a_proxy_that_fails_costs_no_attempt_and_opens_its_own_circuit(tmp_path: Path) -> None:

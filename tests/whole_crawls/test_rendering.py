@@ -188,6 +188,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
             "hung": html(shell("while (true) {}")),
             "frozen": html(shell("setTimeout(() => { while (true) {} }, 30)")),
             "big": html(shell(f"show({texts('big')}); document.body.append('x'.repeat(400000))")),
+            "renamed": html(shell(f"history.replaceState(null, '', '/renamed/full'); show({texts('renamed')})")),
             "moves": html(shell("location = '/moved.html'")),
             "bare": html("<!DOCTYPE html><title>Nothing</title><body><div></div>" + " " * 300 + "</body>"),
             "closed": html(shell("0").replace("Loading…", "Just a moment... Checking your browser")),
@@ -212,8 +213,14 @@ def test_what_scripts_write_is_stored(played: Played, name: str) -> None:
 
 def test_the_record_tells(played: Played) -> None:
     told = {line["url"].rpartition("/")[2]: line.get("rendered") for line in played.world.lines("articles")}
-    assert told == {"plain": None, "written": True, "fetched": True, "attack": True}
+    assert told == {"plain": None, "written": True, "fetched": True, "attack": True, "renamed": True}
     assert "rendered" not in played.hash("plain")
+
+
+def test_the_final_url_is_where_the_browser_ended(played: Played) -> None:
+    found = {line["url"].rpartition("/")[2]: line for line in played.world.lines("articles")}
+    assert found["renamed"]["final_url"] == played.site.url("/renamed/full")
+    assert found["written"]["final_url"] == played.site.url("/written")
 
 
 def test_the_plain_bytes_are_archived(played: Played) -> None:
