@@ -20,6 +20,7 @@ from twisted.web.client import Agent
 from zope.interface import implementer  # type: ignore[import-untyped]
 
 from feedcrawl.outgoing.dialling import authorization, connected, refuse_credentials, tunnel
+from feedcrawl.outgoing.reactor import running_reactor
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -47,10 +48,8 @@ class _Endpoint:
         return Deferred.fromFuture(asyncio.ensure_future(self._connected(protocolFactory)))
 
     async def _connected(self, factory: IProtocolFactory) -> Protocol:
-        from twisted.internet import reactor  # noqa: PLC0415 - importing it installs one
-
         with await self._dial() as sock:
-            transport: Any = reactor.adoptStreamConnection(sock.fileno(), sock.family, factory)
+            transport: Any = running_reactor().adoptStreamConnection(sock.fileno(), sock.family, factory)
             protocol: Protocol = transport.protocol
             return protocol
 
@@ -104,9 +103,7 @@ class ProxiedDownload(_ScrapyAgent):
         self._targets = targets
 
     def _get_agent(self, request: Request, timeout: float) -> Agent:  # noqa: ARG002 - the whole request has a limit
-        from twisted.internet import reactor  # noqa: PLC0415 - importing it installs one
-
-        return _ProxyAgent(reactor, self._contextFactory, self._pool, self._proxy, self._targets)
+        return _ProxyAgent(running_reactor(), self._contextFactory, self._pool, self._proxy, self._targets)
 
     async def response(self, request: Request) -> Response:
         """The response. Raises RouteFailed if the proxy is at fault, TunnelFailed if it did not reach the host."""

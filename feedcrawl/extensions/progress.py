@@ -18,7 +18,7 @@ from scrapy.utils.asyncio import create_looping_call
 from feedcrawl import wiring
 from feedcrawl.domain.cadence.reasons import duration
 from feedcrawl.extensions.logs import is_for_people, level_of
-from feedcrawl.extensions.shutdown import reactor
+from feedcrawl.outgoing.reactor import running_reactor
 from feedcrawl.store.redis.errors import StoreUnavailable
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Progress:
 
     def engine_started(self) -> None:
         """A reactor that is stopped while requests are open (a second Ctrl-C) leaves the terminal as it was."""
-        reactor().addSystemEventTrigger("during", "shutdown", self.spider_closed, "stopped at once")
+        running_reactor().addSystemEventTrigger("during", "shutdown", self.spider_closed, "stopped at once")
 
     def spider_closed(self, reason: str) -> None:
         """Ends the live line and prints the table, once; logs the event where the log is the record."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from scrapy import signals
 from scrapy.utils.asyncio import create_looping_call
@@ -14,6 +14,7 @@ from twisted.internet import tcp
 from feedcrawl import wiring
 from feedcrawl.domain.frontier.outcome import judge
 from feedcrawl.extensions.logs import is_for_people
+from feedcrawl.outgoing.reactor import running_reactor
 from feedcrawl.telemetry.names import UNRETURNED
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class Shutdown:
 
     def engine_started(self) -> None:
         """Starts the checks whether the engine is stopping."""
-        reactor().addSystemEventTrigger("during", "shutdown", self._leave)
+        running_reactor().addSystemEventTrigger("during", "shutdown", self._leave)
         self._watch.start(LOOK_SEC, now=False)
 
     async def engine_stopped(self) -> None:
@@ -85,14 +86,14 @@ class Shutdown:
             logger.warning("drain_cut", extra={"requests": len(self._crawler.engine.downloader.active)})
         self._cut()  # at each check, since Twisted sends a request again if a reused connection is lost
         if now - self._cut_at > UNWIND_SEC:
-            reactor().stop()
+            running_reactor().stop()
 
     def _cut(self) -> None:
         """Ends all downloads; first sets each request's outcome to `shutdown`, so that no host is blamed."""
         for request in self._crawler.engine.downloader.active:
             if lease := request.meta.get("lease"):
                 request.meta["outcome"] = judge("shutdown", task_kind=lease.task.kind)
-        running = reactor()
+        running = running_reactor()
         for end in {*running.getReaders(), *running.getWriters()}:
             if isinstance(end, tcp.Client):
                 _abort(end)
@@ -114,10 +115,3 @@ def _abort(client: tcp.Client) -> None:
         client.abortConnection()  # type: ignore[no-untyped-call]
     else:
         client.stopConnecting()  # type: ignore[no-untyped-call]
-
-
-def reactor() -> Any:
-    """The reactor that runs."""
-    from twisted.internet import reactor  # noqa: PLC0415 - importing it installs one
-
-    return reactor

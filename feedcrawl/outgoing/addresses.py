@@ -7,6 +7,7 @@ import socket
 from typing import TYPE_CHECKING
 
 from feedcrawl.exceptions import AddressRefused
+from feedcrawl.outgoing.reactor import running_reactor
 
 if TYPE_CHECKING:
     from twisted.internet.address import IPv4Address, IPv6Address
@@ -38,10 +39,8 @@ class _Answer:
 
 async def guarded_addresses(host: str) -> tuple[str, ...]:
     """The addresses of a name or literal that may be dialled, from the reactor's resolver; raises AddressRefused."""
-    from twisted.internet import reactor  # noqa: PLC0415 - importing it installs one
-
     answer = _Answer()
-    reactor.nameResolver.resolveHostName(answer, host)
+    running_reactor().nameResolver.resolveHostName(answer, host)
     return await answer.addresses
 
 

@@ -133,16 +133,16 @@ async def _connect(sock: socket.socket, proxy: Proxy, host: str, port: int) -> N
 
 
 async def _socks(sock: socket.socket, proxy: Proxy, host: str, port: int) -> None:
-    from python_socks import ProxyError, ProxyType  # noqa: PLC0415 - an extra
-    from python_socks.async_.asyncio import Proxy as SocksProxy  # noqa: PLC0415
+    import python_socks.async_.asyncio  # noqa: PLC0415 - an extra
 
-    kind = ProxyType.SOCKS5 if proxy.scheme == "socks5" else ProxyType.SOCKS4
+    kinds = python_socks.ProxyType
+    kind = kinds.SOCKS5 if proxy.scheme == "socks5" else kinds.SOCKS4
     credentials = (proxy.username or None, proxy.password or None)
     ours: Any = _Connected(sock)
-    client = SocksProxy(kind, proxy.host, proxy.port, *credentials, rdns=True, forward=ours)
+    client = python_socks.async_.asyncio.Proxy(kind, proxy.host, proxy.port, *credentials, rdns=True, forward=ours)
     try:
         await client.connect(host, port, timeout=2 * DIAL_SEC)  # the caller's limit is shorter
-    except ProxyError as error:
+    except python_socks.ProxyError as error:
         if error.error_code is None or error.error_code in (92, 93):  # SOCKS 4: the user is unknown
             raise RouteFailed("proxy_failed", f"{proxy.name} cannot be used: {error}") from None
         _failed(proxy, f"{host}:{port}", _SOCKS_FAILURES.get(error.error_code), str(error))

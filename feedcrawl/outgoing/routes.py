@@ -6,6 +6,7 @@ import logging
 import time
 from collections import OrderedDict, defaultdict
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
@@ -192,7 +193,7 @@ def _proxied(source: Source, url: str) -> Route:
     try:
         filled = proxy.filled(environment())
         if proxy.scheme != "http":
-            import python_socks  # noqa: F401, PLC0415 - an extra
+            import_module("python_socks")
     except KeyError as error:
         detail = f"source {source.name!r}: proxy {proxy.name} needs the variable {error} of the environment"
         raise BadSources("bad_sources", detail) from None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
@@ -61,11 +62,9 @@ class _Run:
     """One browser from start to end, and the handler that drives it."""
 
     def __init__(self, crawler: Crawler, browser: GuardedBrowser, navigation_sec: float) -> None:
-        from scrapy_playwright.handler import ScrapyPlaywrightDownloadHandler  # noqa: PLC0415 - starts slowly
-
         logging.getLogger("scrapy-playwright").setLevel(logging.ERROR)  # failures are logged below, one line each
         self.browser = browser
-        self.handler: Any = ScrapyPlaywrightDownloadHandler(crawler)
+        self.handler: Any = import_module("scrapy_playwright.handler").ScrapyPlaywrightDownloadHandler(crawler)
         self.handler.browser_provider = browser
         self.handler.process_request_headers = None  # keep the browser's own; the context sets the user agent
         self.handler.config.navigation_timeout_ms = navigation_sec * 1000

@@ -61,7 +61,7 @@ class Process:
         config = SimpleNamespace(drain_sec=drain_sec)
         self.wired = SimpleNamespace(config=config, leases=leases, close=lambda: self.closed.append("wiring"))
         monkeypatch.setattr(shutdown.wiring, "of", lambda _: self.wired)
-        monkeypatch.setattr(shutdown, "reactor", lambda: self.reactor)
+        monkeypatch.setattr(shutdown, "running_reactor", lambda: self.reactor)
         monkeypatch.setattr(shutdown, "tcp", SimpleNamespace(Client=Connection))
         monkeypatch.setattr(shutdown, "time", SimpleNamespace(monotonic=lambda: self.now))
 
