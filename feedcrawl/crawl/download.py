@@ -155,8 +155,10 @@ class LimitedDownloadHandler(LimitedHeaders, HTTP11DownloadHandler):
 
     async def _routed(self, request: Request) -> Response:
         ways = routes.of(self._of)
-        for left in ("outgoing", "bindaddress"):  # by the hop before: hops have a copy of its meta
-            request.meta.pop(left, None)
+        if not ways.configured:
+            return await super().download_request(request)
+        if request.meta.pop("outgoing", None) is not None:  # of the hop before: hops have a copy of its meta
+            request.meta.pop("bindaddress", None)
         source = ways.source_of(routes.named(request), request.url)
         if not ways.of(source):
             return await super().download_request(request)

@@ -64,6 +64,8 @@ class Routes:
         self._sources = sources
         self._of_source = {name: _routes_of(source) or everybody for name, source in sources.items()}
         self._of_all = everybody
+        self.configured = bool(everybody) or any(self._of_source.values())
+        """False if the system chooses the address of all requests."""
         self._resolving = frozenset(name for name, source in sources.items() if source.proxy_resolves)
         self._threshold, self._waits_sec = config.circuit_failures, config.circuit_waits_sec
         self._count = count
@@ -71,11 +73,6 @@ class Routes:
         self._turns: defaultdict[tuple[Route, ...], int] = defaultdict(int)
         self._circuits: dict[Route, Circuit] = {}
         self._stays: OrderedDict[tuple[str, tuple[Route, ...]], Stay] = OrderedDict()
-
-    @property
-    def configured(self) -> bool:
-        """False if the system chooses the address of all requests."""
-        return bool(self._of_all) or any(self._of_source.values())
 
     def source_of(self, name: str | None, url: str) -> str | None:
         """The source whose routes a request takes: the one to whose site the URL belongs, else the named one."""

@@ -5,12 +5,13 @@ import json
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from documents import paragraphs
-from origin import html
+from origin import document, failure, html
 from proxies import Proxy
 from tls import TlsFront
 from world import World, article, entry, feed, good_page, world_in
@@ -189,6 +190,27 @@ def test_https_goes_through_a_tunnel_to_the_judged_address(scheme: str, kind: st
         assert [line["outgoing"] for line in world.lines("articles")] == [f"{scheme}://127.0.0.1:{proxy.port}"]
         assert set(front.came_from) == {proxy.address}
         assert set(proxy.asked) == {(kind, f"{site.address}:{front.port}")}  # the certificate is that of the name
+
+
+def test_probes_and_media_files_go_the_sources_way(tmp_path: Path) -> None:
+    settings = {"FEEDCRAWL_MEDIA_FILES": "true", "FEEDCRAWL_CIRCUIT_FAILURES": "1", "FEEDCRAWL_LINGER_SEC": "2"}
+    with world_in(tmp_path, FEEDCRAWL_CIRCUIT_FIRST_WAIT_SEC="0.3", **settings) as world:
+        home, files = world.origin.site("news.test"), world.origin.site("files.news.test")
+        shaky = world.origin.site("shaky.news.test")
+        png = files.serve("/a.png", document(b"\x89PNG\r\n\x1a\n", content_type="image/png"))
+        home.serve("/one", good_page("one"))
+        shaky.serve("/", html("up"))
+        shaky.serve("/two", failure(503), good_page("two"))
+        entries = [replace(entry(home, "one"), files=(png,)), entry(shaky, "two")]
+        url = home.serve("/feed", feed(entries))
+        (tmp_path / "sources.yaml").write_text(
+            f"- name: news\n  base_url: {home.url('/')}\n  feed_url: {url}\n  bind_address: 127.0.0.11\n"
+        )
+        world.crawl("first", FEEDCRAWL_SOURCES=str(tmp_path / "sources.yaml"))
+        asked = {(request.method, request.host, request.path) for request in world.asked["first"]}
+        assert {("HEAD", shaky.name, "/"), ("GET", files.name, "/a.png"), ("GET", shaky.name, "/two")} <= asked
+        assert {request.client_address for request in world.asked["first"]} == {"127.0.0.11"}
+        assert len(world.lines("articles")) == 2
 
 
 @pytest.mark.chromium
