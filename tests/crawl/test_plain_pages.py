@@ -78,8 +78,8 @@ def test_a_request_is_made_again_with_its_methods(crawler: Crawler) -> None:
 @pytest.mark.parametrize(
     ("status", "ended", "attempts"),
     [
-        (404, "dead", 0),
-        (410, "dead", 0),
+        (404, "dead", 1),
+        (410, "dead", 1),
         (302, "dead", 0),
         (304, "fetched", 0),
         (500, "pending", 1),
@@ -102,8 +102,8 @@ def test_answers_that_no_callback_gets(crawler: Crawler, status: int, ended: str
         (net.ConnectionLost(), "pending", 1),
         (ours.RobotsBlocked("x"), "dead", 0),
         (ours.RobotsUnavailable(503), "pending", 0),
-        (ours.AddressRefused("127.0.0.1"), "dead", 0),
-        (ours.BodyRefused("too_large", ""), "dead", 0),
+        (ours.AddressRefused("127.0.0.1"), "dead", 1),
+        (ours.BodyRefused("too_large", ""), "dead", 1),
         (ValueError("a bug"), "pending", 1),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else None,
