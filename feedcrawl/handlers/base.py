@@ -115,7 +115,7 @@ class Answers:
             self.leases.done(lease, status="dead", reason="unsubscribed")
         elif feed.subscription.paused:
             self.leases.done(lease, status="pending", reason="paused", delay_sec=PAUSE_SEC)
-            self.skipped(feed, "paused", PAUSE_SEC)
+            self.skipped(lease, feed, "paused", PAUSE_SEC)
         else:
             return feed
         return None
@@ -135,11 +135,11 @@ class Answers:
         if outcome.kind == "postponed":
             wait = max(PAUSES_SEC.get(outcome.reason, 1.0), request.meta.get("retry_after_sec") or 0)
             self.leases.give_back(request.meta["lease"], reason=outcome.reason, delay_sec=wait)
-            self.skipped(request.meta.get("feed"), outcome.reason, wait)
+            self.skipped(request.meta["lease"], request.meta.get("feed"), outcome.reason, wait)
             return None
         return request, outcome
 
-    def skipped(self, feed: Feed | None, reason: str, wait_sec: float) -> None:
+    def skipped(self, lease: Lease, feed: Feed | None, reason: str, wait_sec: float) -> None:
         """Called for a task (of a feed) that was put off, through no fault of its URL."""
 
     def give_back(self, request: Request, outcome: Outcome, http_status: int | None) -> Returned:

@@ -103,13 +103,18 @@ class FeedTasks(Answers):
         meta = {"feed": feed, "asked": "plain", "delivery": pushed, "started": time.monotonic(), "push": pushed.push}
         return Request(lease.task.url, self.pushed, meta=meta, errback=self.failed, dont_filter=True)
 
-    def skipped(self, feed: Feed | None, reason: str, wait_sec: float) -> None:
-        """Note in the journal that a poll was due and not made: once for each reason until the next poll."""
+    def skipped(self, lease: Lease, feed: Feed | None, reason: str, wait_sec: float) -> None:
+        """Note in the journal that a poll was due and not made: once for each reason until the next poll.
+
+        A failure that was counted before our own outage was known is taken back.
+        """
         if feed is None or reason not in journal.SKIPS or self._skips.get(feed.id) == reason:
             return
         self._skips[feed.id] = reason
         with suppress(StoreUnavailable):  # the poll that follows says more
             self.wired.registry.add_line(feed.id, journal.skipped_line(feed, reason, self.wired.now(), wait_sec))
+            if reason == lease.history.again == "own_outage":
+                self.wired.registry.keep_polls(feed.id, polling.without_last_failure(feed.polls))
 
     async def pushed(self, response: Response) -> AsyncIterator[FeedPoll]:
         """A hub's delivery as an item, in the form that a poll would have given."""

@@ -82,6 +82,14 @@ def after(health: Health, *, failed: bool, status: int | None, now: float) -> He
     return Health(day, opened, since, retired)
 
 
+def uncounted(health: Health) -> Health:
+    """The health without its last poll, a failure that proved to be our own network's."""
+    if not health.day or not health.day[-1][2]:
+        return health
+    part, polls, failures = health.day[-1]
+    return replace(health, day=(*health.day[:-1], (part, polls - 1, failures - 1)))
+
+
 def counted(day: tuple[tuple[int, int, int], ...], *, failed: bool, now: float) -> tuple[tuple[int, int, int], ...]:
     """The parts of the day with one more poll added and expired parts removed."""
     part = int(now // PART_SEC)

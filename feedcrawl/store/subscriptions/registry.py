@@ -196,6 +196,10 @@ class Registry(Members[Feed]):
                 pipe.execute_command(*command)
             pipe.execute()
 
+    def keep_polls(self, feed_id: str, polls: PollRecord) -> None:
+        """Replaces the record of a feed's polls, outside of the end of a poll."""
+        self._client.set(self._key("polls", feed_id), dump(polls))
+
     def commit(self, feed_id: str, polls: PollRecord, fetch: JournalLineRecord) -> list[Command]:
         """The commands that store a poll and its line in the journal; the frontier runs them with `done`."""
         return [["SET", self._key("polls", feed_id), dump(polls)], *self.note(feed_id, fetch)]

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from feedcrawl.domain.cadence.values import DAY_SEC, Candidate
-from feedcrawl.domain.subscriptions.health import PART_SEC, PARTS, Health, after, asks, counted, health_from
+from feedcrawl.domain.subscriptions.health import PART_SEC, PARTS, Health, after, asks, counted, health_from, uncounted
 
 NOW = 1_795_824_000.0
 PROBE = 7 * DAY_SEC
@@ -87,3 +87,10 @@ def test_health_survives_as_json_and_costs_nothing_where_nothing_failed() -> Non
     assert health_from(json.loads(json.dumps(health.to_record()))) == health
     assert polled(Health(), "....").to_record() is None
     assert health_from(None) == Health()
+
+
+def test_a_failure_of_our_own_network_is_taken_back() -> None:
+    failed = polled(Health(), ".T")
+    assert uncounted(failed) == polled(Health(), ".")
+    assert uncounted(polled(Health(), "..")) == polled(Health(), "..")
+    assert uncounted(Health()) == Health()
