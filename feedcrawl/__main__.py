@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import redirect_stdout
+from io import StringIO
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING
 
+from scrapy import commands as scrapys
 from scrapy.cmdline import execute
 from scrapy.utils.project import ENVVAR, get_project_settings
 
+from feedcrawl import commands
 from feedcrawl.folders import project_folder
+
+if TYPE_CHECKING:
+    from scrapy.settings import Settings
 
 
 def main() -> None:
@@ -17,7 +26,23 @@ def main() -> None:
         os.environ.setdefault(ENVVAR, "feedcrawl.settings")
     settings = get_project_settings()
     settings.set("COMMANDS_MODULE", "feedcrawl.commands", priority="cmdline")
-    execute(["feedcrawl", *sys.argv[1:]], settings)
+    words = [word for word in sys.argv[1:] if not word.startswith("-")]
+    known = {each.name for each in iter_modules([*scrapys.__path__, *commands.__path__])}
+    if words and words[0] in known:
+        execute(["feedcrawl", *sys.argv[1:]], settings)
+    else:
+        _list_commands(settings)
+
+
+def _list_commands(settings: Settings) -> None:
+    """Scrapy's list of commands, or its answer to an unknown one, which name `scrapy`: that works only in a project."""
+    told = StringIO()
+    try:
+        with redirect_stdout(told):
+            execute(["feedcrawl", *sys.argv[1:]], settings)
+    finally:
+        text = told.getvalue().replace("scrapy <command>", "feedcrawl <command>").replace('"scrapy"', '"feedcrawl"')
+        sys.stdout.write(text)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ from feedcrawl.handlers.base import (
     tolerated,
     was_redirected,
 )
+from feedcrawl.hints import program
 from feedcrawl.items import FeedPoll
 from feedcrawl.parsing import Done
 from feedcrawl.services.subscriptions import backfill, journal, polling, whereabouts
@@ -131,7 +132,9 @@ class FeedTasks(Answers):
         note_headers(poll, response)
         poll.final_url = response.url
         if response.status == UNAUTHORIZED:
-            poll.detail = login_wanted(scheme=auth_scheme(response), sent=bool(request.meta.get("private")))
+            poll.detail = login_wanted(
+                scheme=auth_scheme(response), sent=bool(request.meta.get("private")), program=program()
+            )
         poll.moved_to = response.url if was_redirected(request) and lasts(request) else None
         if poll.result == "not_modified" and self._asks_whole(request, poll):
             return

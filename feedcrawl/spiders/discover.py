@@ -23,6 +23,7 @@ from feedcrawl.domain.subscriptions.lists import read_list
 from feedcrawl.domain.subscriptions.search import with_scheme
 from feedcrawl.handlers.base import FEED_HEADERS, PARSE_WALL_SEC, UNAUTHORIZED, auth_scheme, content_type
 from feedcrawl.handlers.discovery import PAGES, links, refresh
+from feedcrawl.hints import program
 from feedcrawl.parsing import Done
 from feedcrawl.services.subscriptions.registering import LISTS
 
@@ -163,7 +164,7 @@ class DiscoverSpider(Spider):
             return response
         detail = status_sentence(response.status)
         if response.status == UNAUTHORIZED:
-            detail = login_wanted(scheme=auth_scheme(response), sent=bool(private))
+            detail = login_wanted(scheme=auth_scheme(response), sent=bool(private), program=program())
         return Looked(url, code=f"http_{response.status}", detail=detail)
 
     async def _read(self, response: Response) -> Candidate | tuple[str, str]:

@@ -16,6 +16,7 @@ from feedcrawl.domain.json_values import known_fields
 from feedcrawl.domain.operations.events import Event, event
 from feedcrawl.domain.subscriptions.moves import is_strange, move_from
 from feedcrawl.domain.urls import url_uid, with_part
+from feedcrawl.hints import program
 from feedcrawl.items import ComparedEntries, Entry
 from feedcrawl.services.subscriptions.journal import migration_undone_line
 from feedcrawl.services.subscriptions.polling import entry_values
@@ -106,7 +107,7 @@ def _dismiss(poll: FeedPoll) -> None:
     poll.result = "strange_feed"
     poll.detail = (
         f"{poll.moved_to} shows {len(poll.identified)} entries, none of which the feed had before; "
-        "`scrapy feeds move` makes it the feed's address"
+        f"`{program()} feeds move` makes it the feed's address"
     )
     poll.parsed, poll.digest, poll.identified = None, None, ()
     poll.hints, poll.topic, poll.walk = None, None, None

@@ -12,6 +12,7 @@ import re
 import threading
 from typing import TYPE_CHECKING, Final
 
+from feedcrawl.hints import program
 from feedcrawl.store.disk.files import map_disk_errors
 from feedcrawl.store.search.interface import DAMAGED, MISSING, IndexUnavailable
 from feedcrawl.store.search.sqlite import IndexFile
@@ -73,7 +74,8 @@ class EmbeddedIndex:
         except OSError:
             name = ""
         if not _NAME.fullmatch(name) or not (self._folder / name).exists():
-            detail = "no search index is complete yet: a crawl, `scrapy api` and `scrapy index` build one"
+            ours = program()
+            detail = f"no search index is complete yet: a crawl, `{ours} api` and `{ours} index` build one"
             raise IndexUnavailable(MISSING, detail)
         return self._folder / name
 

@@ -12,6 +12,7 @@ from opensearchpy.exceptions import ConnectionError as Unreachable
 from opensearchpy.exceptions import NotFoundError, OpenSearchException, TransportError
 
 from feedcrawl.domain.search import server
+from feedcrawl.hints import program
 from feedcrawl.store.search.interface import MISSING, Changes, IndexUnavailable, Refused
 
 if TYPE_CHECKING:
@@ -185,7 +186,7 @@ class ServerIndex:
             yield
         except NotFoundError as error:
             raise IndexUnavailable(
-                MISSING, f"{self._url} has no index {self._name}: `scrapy index` makes it"
+                MISSING, f"{self._url} has no index {self._name}: `{program()} index` makes it"
             ) from error
         except Unreachable as error:
             raise IndexUnavailable(AWAY, f"{self._url}: {error.error}") from error
