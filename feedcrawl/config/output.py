@@ -25,6 +25,15 @@ class OutputSettings:
     )
     category_links_ttl_sec: int = setting(2 * DAY_SEC, "s", "life of `rss:category_links:*` after the last addition")
     events_ttl_sec: int = setting(7 * DAY_SEC, "s", "events older than this are trimmed, never past a consumer group")
+    webhook_urls: str = setting("", "URLs", "that `scrapy webhooks` sends events to, comma separated")
+    webhook_secret: str | None = setting(
+        None,
+        "secret",
+        "by which receivers verify the sender: 24 bytes or more, as text or as base64 after `whsec_`; set it in the "
+        "environment, not with `-s`",
+        secret=True,
+    )
+    webhook_events: str = setting("", "types", "of events that are sent to them, comma separated; unset: all")
     kafka_bootstrap: str | None = setting(
         None,
         "host:port",

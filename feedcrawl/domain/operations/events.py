@@ -42,7 +42,8 @@ class Event:
 class Unfit:
     """An event that a consumer can never process, with the reason; it is stored for the operator.
 
-    Reasons: `gone` `no_id` `bad_json` `bad_fields` `too_large`, of the search index `document_refused`.
+    Reasons: `gone` `no_id` `bad_json` `bad_fields` `too_large`, of the search index `document_refused`, of webhooks
+    `webhook_refused` `webhook_failed`.
     """
 
     reason: str

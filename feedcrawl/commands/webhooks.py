@@ -1,0 +1,30 @@
+"""`scrapy webhooks`: sends events of the stream to URLs, until it is stopped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from feedcrawl.console.command import StoreCommand
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
+
+class Command(StoreCommand):
+    """Any number may run: for each URL one sends, the others wait to take its place."""
+
+    work_module = "feedcrawl.console.operations.webhooks"
+
+    def syntax(self) -> str:
+        """How it is called."""
+        return "[--once | --status]"
+
+    def short_desc(self) -> str:
+        """For `scrapy`."""
+        return "Send events to URLs (FEEDCRAWL_WEBHOOK_URLS), or print how many wait for each"
+
+    def add_options(self, parser: ArgumentParser) -> None:
+        """--once, --status."""
+        super().add_options(parser)
+        parser.add_argument("--once", action="store_true", help="end when all that is there is sent")
+        parser.add_argument("--status", action="store_true", help="print each URL's waiting events as JSON, and end")
