@@ -149,14 +149,14 @@ class Bench:
                 pipe.execute()
         return stop
 
-    def push(self, start: int = 0) -> Cost:
+    def enqueue(self, start: int = 0) -> Cost:
         """All tasks from one on."""
 
         def steps() -> Iterator[int]:
             for at in range(start, self._size, CHUNK):
                 chunk = tasks(at, min(at + CHUNK, self._size), self._hosts)
                 yield 0
-                self._frontier.push(chunk)
+                self._frontier.enqueue(chunk)
                 yield len(chunk)
 
         return self.measured(steps())
@@ -250,7 +250,7 @@ def report(size: int, options: argparse.Namespace) -> None:
     with store(options) as client:
         bench = Bench(client, size, min(options.hosts, size // 4), options.shards)
         empty = bench.memory()
-        row(size, "push", 64, bench.push(bench.fill() if options.fill else 0))
+        row(size, "enqueue", 64, bench.enqueue(bench.fill() if options.fill else 0))
         pending = (bench.memory() - empty) / size
         bench.warm()
         for batch in BATCHES:

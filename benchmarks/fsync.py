@@ -35,7 +35,7 @@ def rate(policy: str, batch: int, seconds: float) -> float:
     """Tasks a second."""
     with running_redis(f"--appendfsync {policy}") as url, redis.Redis.from_url(url, decode_responses=True) as client:
         frontier = Shard(client, FrontierPolicy(host_delay_sec=0.0))
-        frontier.push(Task(f"t{n}", "article", f"http://h{n}.test/", f"h{n}.test") for n in range(20_000))
+        frontier.enqueue(Task(f"t{n}", "article", f"http://h{n}.test/", f"h{n}.test") for n in range(20_000))
         began, ended = time.monotonic(), 0
         while time.monotonic() < began + seconds:
             leases = frontier.take(batch).leases

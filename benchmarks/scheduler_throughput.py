@@ -145,7 +145,7 @@ def push(url: str, urls: list[str]) -> None:
     with redis.Redis.from_url(url, decode_responses=True) as client:
         client.flushall()
         frontier = Shard(client, FrontierPolicy(host_delay_sec=0, host_concurrency=PER_HOST))
-        frontier.push(
+        frontier.enqueue(
             Task(id=f"page:{number}", kind="page", url=one, host=urlsplit(one).hostname or "")
             for number, one in enumerate(urls)
         )

@@ -82,7 +82,7 @@ class Feeds:
                         pipe.execute_command(*command)
                 pipe.execute()
             delays = [0.0 if number < self._due else random.uniform(3600, 86_400) for number in numbers]
-            self._frontier.push_each((poll_task(said), delay, "") for said, delay in zip(each, delays, strict=True))
+            self._frontier.enqueue_each((poll_task(said), delay, "") for said, delay in zip(each, delays, strict=True))
 
     def _subscription(self, number: int) -> Subscription:
         url = f"https://www.site-{number // 2}.example/feeds/number-{number}.xml"

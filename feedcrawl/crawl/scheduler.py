@@ -197,7 +197,7 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
             return True
         try:
             task = request_to_task(request.to_dict(spider=self.spider), self.spider.name)
-            answer = self.leases.push([task], again="queue_again" if request.dont_filter else "")[0]
+            answer = self.leases.enqueue([task], again="queue_again" if request.dont_filter else "")[0]
         except StoreUnavailable as error:
             self._unpushed.append(request)
             self._pause(error)

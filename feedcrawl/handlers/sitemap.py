@@ -148,7 +148,7 @@ class SitemapTasks(Answers):
         for site in poll.news.foreign:
             await robots_gate.of(self.crawler).ask(site)
         if any(self._named_by(poll).values()):
-            self.leases.push([watching.sitemap_task(poll.sitemap)], again="operator")
+            self.leases.enqueue([watching.sitemap_task(poll.sitemap)], again="operator")
 
     async def _gives_way(self, poll: SitemapPoll) -> bool:
         """True if an address that never was a sitemap was replaced: a page of a site by the site's sitemaps, a

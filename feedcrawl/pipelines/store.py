@@ -69,7 +69,7 @@ class StorePipeline:
             publication.queue(item.writes, item, self._articles, self._merging)
             if item.merged_into == item.uid:
                 for task in self._merging.edited_as_well(item.lease.task, item.uid):
-                    self._leases.push([task], again="edited")
+                    self._leases.enqueue([task], again="edited")
         return item
 
     def _entries(self, poll: FeedPoll, pipe: Pipeline) -> None:
@@ -84,7 +84,7 @@ class StorePipeline:
             store.category_links(pipe, category, links)
         pipe.execute()
         if tasks:
-            pushed = self._leases.push_each((task, 0.0, again) for task, again in tasks)
+            pushed = self._leases.enqueue_each((task, 0.0, again) for task, again in tasks)
             known = [task.id for (task, _), answer in zip(tasks, pushed, strict=True) if answer == "known"]
             if known and categories:
                 store.categorize_known(known, categories)
@@ -93,6 +93,6 @@ class StorePipeline:
             backfill.look_on(poll, limit=self._max_archive_pages, gap=True)
         walk = backfill.first_task(poll)
         if walk is not None:
-            self._leases.push([walk], again="retry" if poll.walk and poll.walk.gap else "")
+            self._leases.enqueue([walk], again="retry" if poll.walk and poll.walk.gap else "")
         elif poll.entries.possibly_missed and (filling := gaps.first_task(poll)) is not None:
-            self._leases.push([filling])
+            self._leases.enqueue([filling])

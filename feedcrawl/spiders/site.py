@@ -47,7 +47,7 @@ class SiteSpider(FrontierSpider):
         """Begin at the base of the source now, or continue an interrupted run."""
         if not crawling.pages_left(self.wired.frontier, self.site.name):
             task = crawling.site_task(self.site, is_known=bool(self.source), max_depth=self.depth)
-            self.wired.frontier.push([task], again="operator")
+            self.wired.frontier.enqueue([task], again="operator")
 
     def request_for(self, lease: Lease) -> Request | None:
         """The request of a task; the listing pages of other sources are left to other spiders."""

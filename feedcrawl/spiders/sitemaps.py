@@ -68,5 +68,5 @@ class SitemapsSpider(FrontierSpider):
         store, frontier = self.wired.sitemaps, self.wired.frontier
         watched = iter(store.load(ids).values()) if ids else store.all()
         while batch := list(islice(watched, lists.BATCH)):
-            frontier.push([watching.sitemap_task(each.sitemap) for each in batch], again="operator")
+            frontier.enqueue([watching.sitemap_task(each.sitemap) for each in batch], again="operator")
             await asyncio.sleep(0)

@@ -19,10 +19,10 @@ Call = Callable[..., tuple[int, str, str]]
 @pytest.fixture
 def frontier(redis_client: redis.Redis) -> Frontier:
     frontier = Shard(redis_client, FrontierPolicy())
-    frontier.push(
+    frontier.enqueue(
         Task(f"a{n}", "article", f"http://www.a.test/{n}", "www.a.test", origin="feed", source="s") for n in range(5)
     )
-    frontier.push([Task("feed:b", "feed", "http://b.test/feed\x1b[2J", "b.test")], delay_sec=600)
+    frontier.enqueue([Task("feed:b", "feed", "http://b.test/feed\x1b[2J", "b.test")], delay_sec=600)
     (lease,) = frontier.take(1).leases
     frontier.release(lease, "throttled", wait_sec=90)
     frontier.done(lease, status="dead", reason="http_404")
@@ -63,7 +63,7 @@ def test_urls(call: Call, frontier: Frontier, conditions: list[str], expected: l
 
 
 def test_urls_go_on_where_they_ended(call: Call, frontier: Frontier) -> None:
-    frontier.push(Task(f"x{n}", "article", f"http://x{n}.test/", f"x{n}.test") for n in range(3000))
+    frontier.enqueue(Task(f"x{n}", "article", f"http://x{n}.test/", f"x{n}.test") for n in range(3000))
     found, cursor, calls = set[str](), 0, 0
     while cursor or not calls:
         said = json.loads(call("frontier", "urls", "--json", "--limit", "10", "--cursor", str(cursor))[1])
@@ -106,7 +106,7 @@ def test_hosts(call: Call, frontier: Frontier) -> None:
 
 
 def test_a_limit_without_conditions_is_kept_to_about(call: Call, frontier: Frontier) -> None:
-    frontier.push(Task(f"c{n}", "article", f"http://c.test/{n}", "c.test") for n in range(900))
+    frontier.enqueue(Task(f"c{n}", "article", f"http://c.test/{n}", "c.test") for n in range(900))
     said = json.loads(call("frontier", "urls", "--json", "--limit", "5")[1])
     assert 5 <= len(said["urls"]) < 60
     assert said["cursor"]

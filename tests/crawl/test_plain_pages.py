@@ -48,7 +48,7 @@ def crawler(redis_server: str, redis_client: redis.Redis) -> Any:
 
 def taken(crawler: Crawler, **payload: Any) -> tuple[Lease, Request]:
     leases = wiring.of(crawler).leases
-    leases.push([Task("t", "page", URL, "a.test", payload=payload)])
+    leases.enqueue([Task("t", "page", URL, "a.test", payload=payload)])
     (lease,) = leases.take(1, ("page",)).leases
     request = PlainPages(crawler).request(lease)
     request.meta["lease"] = lease

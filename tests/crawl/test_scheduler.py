@@ -157,7 +157,7 @@ def test_requests_that_cannot_travel_are_dropped_with_a_word(run: Any, caplog: A
 
 def test_a_continuation_waits_for_its_turn_and_a_lost_one_is_dropped(run: Any) -> None:
     async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
-        scheduler.leases.push([task()])
+        scheduler.leases.enqueue([task()])
         request = scheduler.next_request()
         hop = request.replace(url="http://h0.test/2")
         assert scheduler.enqueue_request(hop)
@@ -174,7 +174,7 @@ def test_a_continuation_waits_for_its_turn_and_a_lost_one_is_dropped(run: Any) -
 def test_what_comes_due_is_handed_to_the_engine(run: Any) -> None:
     async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
         assert scheduler.next_request() is None
-        scheduler.leases.push([task()], delay_sec=0.1)
+        scheduler.leases.enqueue([task()], delay_sec=0.1)
         await settled(0.3)
         assert [request.url for request in scheduler._ready] == ["http://h0.test/"]
 
@@ -184,7 +184,7 @@ def test_what_comes_due_is_handed_to_the_engine(run: Any) -> None:
 def test_while_every_slot_is_busy_nothing_is_taken(run: Any) -> None:
     async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
         crawler.busy = True
-        scheduler.leases.push([task()])
+        scheduler.leases.enqueue([task()])
         await settled(0.1)
         assert scheduler.leases.held == {}
         crawler.busy = False
@@ -200,7 +200,7 @@ def test_whether_there_is_work(run: Any, delay: float | None, forever: bool, pen
     async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
         crawler.spider.forever = forever
         if delay is not None:
-            scheduler.leases.push([task()], delay_sec=delay)
+            scheduler.leases.enqueue([task()], delay_sec=delay)
         assert scheduler.has_pending_requests() is pending
 
     run(body)
@@ -211,7 +211,7 @@ def test_of_media_files_few_are_held_and_none_is_left_behind(run: Any) -> None:
     spider.lanes = ("poll", "page", "file")
 
     async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
-        scheduler.leases.push([task(number, "file") for number in range(FILES + 1)])
+        scheduler.leases.enqueue([task(number, "file") for number in range(FILES + 1)])
         held = [scheduler.next_request() for _ in range(FILES)]
         scheduler._take()
         assert scheduler.next_request() is None  # nor is anything due that may be taken now
@@ -228,7 +228,7 @@ def test_of_media_files_few_are_held_and_none_is_left_behind(run: Any) -> None:
 
 def test_what_other_workers_hold_keeps_nobody(run: Any, redis_client: redis.Redis) -> None:
     async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
-        scheduler.leases.push([task()])
+        scheduler.leases.enqueue([task()])
         assert Shard(redis_client, FrontierPolicy()).take(1, lanes=scheduler._lanes).leases
         assert not scheduler.has_pending_requests()
 
@@ -239,7 +239,7 @@ def test_a_lease_that_only_the_store_knows_of_keeps_the_crawl(run: Any, caplog: 
     """The server was killed after it had answered to an end, and before the end was in its append-only file."""
 
     async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
-        scheduler.leases.push([task()])
+        scheduler.leases.enqueue([task()])
         assert scheduler.leases._frontier.take(1, lanes=scheduler._lanes).leases
         assert scheduler.has_pending_requests()
         assert "strays_returned" in caplog.text
@@ -255,7 +255,7 @@ def test_a_lease_that_only_the_store_knows_of_keeps_the_crawl(run: Any, caplog: 
 def test_each_task_is_built_and_a_broken_one_stops_no_other(run: Any, caplog: Any) -> None:
     async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
         payloads = ({"broken": 1}, {"nothing": 1}, {})
-        scheduler.leases.push([task(number, "article", payload=payload) for number, payload in enumerate(payloads)])
+        scheduler.leases.enqueue([task(number, "article", payload=payload) for number, payload in enumerate(payloads)])
         assert urls(scheduler) == ["http://h2.test/"]
         history = scheduler.leases._frontier.find("t0")[1]
         assert (history.status, history.attempts, history.last_error) == ("pending", 1, "task_unusable")
@@ -266,7 +266,7 @@ def test_each_task_is_built_and_a_broken_one_stops_no_other(run: Any, caplog: An
 
 def test_a_page_whose_callback_is_gone_costs_an_attempt(run: Any) -> None:
     async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
-        scheduler.leases.push([task(payload={"callback": "no_such_method"})])
+        scheduler.leases.enqueue([task(payload={"callback": "no_such_method"})])
         assert urls(scheduler) == []
         assert scheduler.leases._frontier.find("t0")[1].attempts == 1
 
@@ -279,7 +279,7 @@ def test_a_page_whose_callback_is_gone_costs_an_attempt(run: Any) -> None:
 )
 def test_tasks_of_other_spiders_are_left_to_them(run: Any, spider: type[Spider], other: Task) -> None:
     async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
-        scheduler.leases.push([other])
+        scheduler.leases.enqueue([other])
         assert urls(scheduler) == []
         assert scheduler.leases.held == {}
         assert scheduler.leases._frontier.find("t0")[1].attempts == 0
@@ -290,7 +290,7 @@ def test_tasks_of_other_spiders_are_left_to_them(run: Any, spider: type[Spider],
 
 def test_a_plain_spider_takes_no_polls(run: Any) -> None:
     async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
-        scheduler.leases.push([task(kind="feed")])
+        scheduler.leases.enqueue([task(kind="feed")])
         assert urls(scheduler) == []
         assert scheduler.leases._frontier.find("t0")[1].last_error is None
 
@@ -302,7 +302,7 @@ def test_a_plain_spider_takes_no_polls(run: Any) -> None:
 
 def test_nothing_raises_and_nothing_is_lost_while_the_store_is_away(run: Any, away: Away) -> None:
     async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
-        scheduler.leases.push([task(1)])
+        scheduler.leases.enqueue([task(1)])
         under_way = scheduler.next_request()
         away(scheduler)
         assert scheduler.enqueue_request(Request(URL))
@@ -321,7 +321,7 @@ def test_nothing_raises_and_nothing_is_lost_while_the_store_is_away(run: Any, aw
 
 def test_a_task_that_could_not_be_given_back_keeps_the_crawl_until_it_is(run: Any, away: Away) -> None:
     async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
-        scheduler.leases.push([task()])
+        scheduler.leases.enqueue([task()])
         lease = scheduler.next_request().meta["lease"]
         away(scheduler)
         scheduler.leases.abandon(lease, reason="pipeline_failed", counted=True)
@@ -355,7 +355,7 @@ def test_a_spider_that_cannot_load_what_it_needs_gives_all_back(run: Any) -> Non
             raise StoreUnavailable("timeout", "")
 
     async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
-        scheduler.leases.push([task(number, "article") for number in range(3)])
+        scheduler.leases.enqueue([task(number, "article") for number in range(3)])
         assert urls(scheduler) == []
         assert scheduler.leases.held == {}
         assert scheduler.leases._frontier.find("t0")[1].attempts == 0
@@ -365,7 +365,7 @@ def test_a_spider_that_cannot_load_what_it_needs_gives_all_back(run: Any) -> Non
 
 def test_a_lost_lease_is_told(run: Any, caplog: Any) -> None:
     async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
-        scheduler.leases.push([task()])
+        scheduler.leases.enqueue([task()])
         scheduler.next_request()
         scheduler.leases._frontier.remove("t0")
         scheduler._beat()
@@ -377,7 +377,7 @@ def test_a_lost_lease_is_told(run: Any, caplog: Any) -> None:
 
 def test_closing_returns_what_is_held_and_deletes_nothing(run: Any, redis_client: redis.Redis) -> None:
     async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
-        scheduler.leases.push([task(number) for number in range(5)])
+        scheduler.leases.enqueue([task(number) for number in range(5)])
         assert scheduler.next_request()
         scheduler.flush()
 

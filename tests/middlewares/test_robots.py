@@ -251,7 +251,7 @@ def test_refusals_are_counted(world: World) -> None:
 
 
 def test_asking_for_it_takes_the_pages_turn(world: World) -> None:
-    world.frontier.push([Task("t", "article", URL, "a.test")])
+    world.frontier.enqueue([Task("t", "article", URL, "a.test")])
     (lease,) = world.leases.take(1, LANES).leases
     began = time.monotonic()
     assert world.worker()(lease=lease) is None
@@ -263,7 +263,7 @@ def test_asking_for_it_takes_the_pages_turn(world: World) -> None:
 
 def test_a_next_turn_that_is_far_is_waited_for_in_the_frontier(world: World) -> None:
     world.frontier.pace("a.test", delay_sec=5)
-    world.frontier.push([Task("t", "article", URL, "a.test")])
+    world.frontier.enqueue([Task("t", "article", URL, "a.test")])
     (lease,) = world.leases.take(1, LANES).leases
     began = time.monotonic()
     assert world.worker()(lease=lease) is CrawlDelayLearned
@@ -271,7 +271,7 @@ def test_a_next_turn_that_is_far_is_waited_for_in_the_frontier(world: World) -> 
 
 
 def test_who_has_no_turn_waits_for_one(world: World) -> None:
-    world.frontier.push([Task("t", "article", URL, "a.test")])
+    world.frontier.enqueue([Task("t", "article", URL, "a.test")])
     (lease,) = world.leases.take(1, LANES).leases
     gate = RobotsGate(world)
 
@@ -292,7 +292,7 @@ def test_who_has_no_turn_waits_for_one(world: World) -> None:
 
 def test_a_page_whose_host_is_asked_in_anothers_turn_waits_without_its_own(world: World) -> None:
     """Else it would keep the slot that the other waits for."""
-    world.frontier.push([Task("t", "article", URL, "a.test")])
+    world.frontier.enqueue([Task("t", "article", URL, "a.test")])
     (lease,) = world.leases.take(1, LANES).leases
     gate = RobotsGate(world)
 

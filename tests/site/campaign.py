@@ -270,7 +270,7 @@ class Campaign:
             feeds = [poll_task(feed.subscription) for feed in wired.registry.all() if feed.polls.last_fetch_at is None]
             found = [wired.frontier.find(url_uid(url)) for url in self.urls]
             pages = [each[0] for each in found if each is not None and each[1].status == "pending"]
-            wired.frontier.push([*feeds, *pages], again="operator")
+            wired.frontier.enqueue([*feeds, *pages], again="operator")
 
     def _unheard(self) -> list[str]:
         """Feeds whose workers died before they had subscribed them: a command that did not end is given again."""

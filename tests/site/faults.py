@@ -135,16 +135,16 @@ class Fault:
 
     def half_queued(self) -> None:
         """Half of the tasks of what a poll has found are in the frontier."""
-        whole = Leases.push_each
+        whole = Leases.enqueue_each
 
-        def push_each(leases: Leases, tasks: Iterable[Any]) -> Any:
+        def enqueue_each(leases: Leases, tasks: Iterable[Any]) -> Any:
             each = list(tasks)
             if each and each[0][0].host == self.host and not self.struck:
                 whole(leases, each[: len(each) // 2])
                 self.strike()
             return whole(leases, each)
 
-        Leases.push_each = push_each  # type: ignore[method-assign]
+        Leases.enqueue_each = enqueue_each  # type: ignore[method-assign]
 
     def queued(self) -> None:
         """All tasks are in the frontier; of an article nothing has been sent yet. No event was."""

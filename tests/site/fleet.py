@@ -48,7 +48,7 @@ def seeded(wired: Wiring, *, feeds: int = 12, articles: int = 8) -> list[str]:
             for command in commands + wired.registry.failing_changed(feed.id, PollRecord(), feed.polls):
                 pipe.execute_command(*command)
         pipe.execute()
-    wired.frontier.push_each((poll_task(feed.subscription), 600.0, "") for feed in said)
+    wired.frontier.enqueue_each((poll_task(feed.subscription), 600.0, "") for feed in said)
     _count(wired, said)
     _dead_letters(wired)
     _open_a_circuit(wired)
@@ -112,7 +112,7 @@ def _dead_letters(wired: Wiring) -> None:
 
 
 def _open_a_circuit(wired: Wiring) -> None:
-    wired.frontier.push([Task("0" * 12 + "down", "article", "https://down.example/1", "down.example")])
+    wired.frontier.enqueue([Task("0" * 12 + "down", "article", "https://down.example/1", "down.example")])
     (lease,) = wired.frontier.take(1).leases
     for _ in range(wired.config.circuit_failures):
         wired.frontier.release(lease, "site")

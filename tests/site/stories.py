@@ -56,7 +56,7 @@ class Reader:
         """The task of a URL in this worker's hands; hosts are not waited for."""
         wish = ArticleWish(categories=[category] if category else [])
         task = replace(article_task(url, self.wired.sources, wish), **details)
-        self.wired.leases.push([task], again=again)
+        self.wired.leases.enqueue([task], again=again)
         self.now += timedelta(seconds=1)
         found = {lease.id: lease for lease in self.wired.leases.take(99, ["page"]).leases}
         return found[task.id]

@@ -14,8 +14,8 @@ from feedcrawl.store.redis.errors import StoreUnavailable
 
 Step = Callable[[Frontier, Lease], Any]
 STEPS: dict[str, Step] = {
-    "push": lambda frontier, _: frontier.push([task(7), task(8)]),
-    "again": lambda frontier, _: frontier.push([task(1)], again="operator"),
+    "enqueue": lambda frontier, _: frontier.enqueue([task(7), task(8)]),
+    "again": lambda frontier, _: frontier.enqueue([task(1)], again="operator"),
     "take": lambda frontier, _: frontier.take(5),
     "done": lambda frontier, lease: frontier.done(lease, status="dead", reason="x", dead_letter=True, signal="site"),
     "reschedule": lambda frontier, lease: frontier.done(
@@ -40,7 +40,7 @@ def task(number: int) -> Task:
 
 @pytest.fixture
 def lease(frontier: Frontier) -> Lease:
-    frontier.push([task(0), task(1), task(2)])
+    frontier.enqueue([task(0), task(1), task(2)])
     return frontier.take(1).leases[0]
 
 

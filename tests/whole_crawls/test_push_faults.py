@@ -143,7 +143,7 @@ def test_a_subscription_is_renewed_though_workers_die_over_it(world: World) -> N
         for number, step in enumerate(RENEWAL):
             before = wired.pushes.update(found.id, _near_its_end)
             assert before is not None
-            wired.frontier.push([lease_task(found.id, topic)], again="push")
+            wired.frontier.enqueue([lease_task(found.id, topic)], again="push")
             assert_killed(worker_at(world, step, "websub", "hub.test"), world, step)
             worker = world.start("forever=1")
             world.until(lambda old=before: _current(wired.pushes.find(found.id)) != _current(old))

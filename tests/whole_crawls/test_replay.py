@@ -233,7 +233,7 @@ def test_what_is_another_captures_or_is_fetched_soon_is_left_alone(own: World) -
     kicked, plain, found = (url(own, name) for name in ("kicked", "plain", "found"))
     with own.client() as client, own.wired() as wired:
         client.hset(f"rss:article_canonical:{url_uid(plain)}", "rendered", "true")
-        wired.leases.push([article_task(kicked, wired.sources)], again="operator")
+        wired.leases.enqueue([article_task(kicked, wired.sources)], again="operator")
     *pages, _ = said(replay(own, "--write", "--json"))
     told = {each["url"]: (each["outcome"], each["reason"], each["written"]) for each in pages}
     assert told == {

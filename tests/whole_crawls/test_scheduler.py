@@ -289,8 +289,8 @@ def test_pages_that_fail_end(origin: Origin, crawlers: Crawlers, redis_client: r
 def test_a_slow_host_holds_up_nobody(origin: Origin, crawlers: Crawlers, frontier: Frontier) -> None:
     slow, quick = origin.site("slow.test"), [origin.site(f"quick-{number}.test") for number in range(20)]
     frontier.pace("slow.test", delay_sec=0.1)
-    frontier.push([page(url) for url in paged(slow, 50)])
-    frontier.push([page(url) for site in quick for url in paged(site, 2)])
+    frontier.enqueue([page(url) for url in paged(slow, 50)])
+    frontier.enqueue([page(url) for site in quick for url in paged(site, 2)])
     crawl = crawlers(CONCURRENT_REQUESTS=16).wait()
     assert len(crawl.urls) == 50 + 40
     assert min(origin.ledger.gaps("slow.test")) >= 0.08
@@ -303,7 +303,7 @@ def test_a_slow_host_holds_up_nobody(origin: Origin, crawlers: Crawlers, frontie
 def test_the_engine_wakes_when_a_host_may_be_asked(origin: Origin, crawlers: Crawlers, frontier: Frontier) -> None:
     site = origin.site("site-1.test")
     frontier.pace(site.name, delay_sec=0.7)
-    frontier.push([page(url) for url in paged(site, 6)])
+    frontier.enqueue([page(url) for url in paged(site, 6)])
     crawlers(linger_sec=3).wait()
     asked = origin.ledger.of(site.name)
     late = sorted(later.received - earlier.answered - 0.7 for earlier, later in pairwise(asked))
@@ -317,7 +317,7 @@ def test_what_another_process_adds_is_found(origin: Origin, crawlers: Crawlers, 
     crawl = crawlers(urls[0], forever=True)
     crawl.until(lambda: crawl.urls and not frontier.counts()["leased"])
     pushed = time.monotonic()
-    frontier.push([page(urls[1])])
+    frontier.enqueue([page(urls[1])])
     crawl.until(lambda: len(crawl.urls) == 2, timeout_sec=4)
     assert origin.ledger.of(site.name)[1].received - pushed < 2.5
 
@@ -327,8 +327,8 @@ def test_a_crawl_waits_for_what_is_due_soon_and_for_nothing_else(
 ) -> None:
     site = origin.site("site-1.test")
     soon, late = paged(site, 2)
-    frontier.push([page(soon)], delay_sec=2.5)
-    frontier.push([page(late)], delay_sec=600)
+    frontier.enqueue([page(soon)], delay_sec=2.5)
+    frontier.enqueue([page(late)], delay_sec=600)
     crawl = crawlers(linger_sec=5).wait()
     assert crawl.urls == [soon]
     assert crawl.reason == "finished"
@@ -351,7 +351,7 @@ def test_a_redirect_on_the_host_waits_for_its_turn(origin: Origin, crawlers: Cra
     site.serve("/middle", redirect("/new", 302))
     site.serve("/new", html("ok"))
     frontier.pace(site.name, delay_sec=0.4)
-    frontier.push([page(url), page(site.serve("/other", html("ok")))])
+    frontier.enqueue([page(url), page(site.serve("/other", html("ok")))])
     crawl = crawlers(linger_sec=3).wait()
     assert sorted(crawl.urls) == sorted([site.url("/new"), site.url("/other")])
     assert min(origin.ledger.gaps(site.name)) >= 0.35
@@ -365,7 +365,7 @@ def test_a_redirect_to_another_host_is_the_same_task_there(
     here, there = origin.site("here.test"), origin.site("there.test")
     url = here.serve("/old", redirect(there.url("/new")))
     there.serve("/new", html("ok"))
-    frontier.push([page(url, cb_kwargs={"number": 3})])
+    frontier.enqueue([page(url, cb_kwargs={"number": 3})])
     crawl = crawlers().wait()
     assert [(told["url"], told["kwargs"]) for told in crawl.of("page")] == [(there.url("/new"), {"number": 3})]
     task, history = frontier.find(page(url).id)
@@ -377,7 +377,7 @@ def test_hosts_that_redirect_to_each_other_for_ever_end(origin: Origin, crawlers
     here, there = origin.site("here.test"), origin.site("there.test")
     url = here.serve("/a", redirect(there.url("/b")))
     there.serve("/b", redirect(here.url("/a")))
-    frontier.push([page(url)])
+    frontier.enqueue([page(url)])
     crawlers(max_redirects=4).wait()
     assert 2 <= len(origin.ledger.of()) <= 6
     assert frontier.find(page(url).id)[1].status == "dead"
@@ -409,7 +409,7 @@ def test_a_server_that_hangs_is_a_pause(
     own_server_frontier = Shard(own_server, FrontierPolicy())
     own_server_frontier.pace(site.name, delay_sec=0.1)
     tasks = [page(url) for url in paged(site, 15)]
-    own_server_frontier.push(tasks)
+    own_server_frontier.enqueue(tasks)
     crawl = crawlers(REDIS_PARAMS={"socket_timeout": 0.5}, **short_leases(5))
     crawl.until(lambda: len(crawl.urls) >= 3)
     os.kill(server_pid, signal.SIGSTOP)
@@ -449,7 +449,7 @@ def test_a_server_that_stays_away_ends_the_crawl(
     site = origin.site("site-1.test")
     frontier = Shard(own_server, FrontierPolicy())
     frontier.pace(site.name, delay_sec=0.2)
-    frontier.push([page(url) for url in paged(site, 50)])
+    frontier.enqueue([page(url) for url in paged(site, 50)])
     crawl = crawlers(REDIS_PARAMS={"socket_timeout": 0.3}, redis_outage_sec=2, forever=True)
     crawl.until(lambda: len(crawl.urls) >= 2)
     os.kill(server_pid, how)
@@ -465,9 +465,9 @@ def test_closing_gives_leases_back_without_an_attempt(origin: Origin, crawlers: 
     site = origin.site("site-1.test")
     frontier.pace(site.name, delay_sec=0.3)
     tasks = [page(url) for url in paged(site, 30)]
-    frontier.push(tasks)
+    frontier.enqueue(tasks)
     others = [page(origin.site(f"other-{number}.test").serve("/", html("ok", wait_sec=0.5))) for number in range(8)]
-    frontier.push(others)
+    frontier.enqueue(others)
     crawl = crawlers(forever=True, CONCURRENT_REQUESTS=2)
     crawl.until(lambda: len(crawl.urls) >= 2)
     crawl.process.send_signal(signal.SIGTERM)
@@ -484,11 +484,11 @@ def test_a_worker_that_lost_its_lease_does_no_harm(
 ) -> None:
     site = origin.site("site-1.test")
     task = page(site.serve("/slow", html("ok", wait_sec=3)))
-    frontier.push([task])
+    frontier.enqueue([task])
     crawl = crawlers(**short_leases(2.4), DOWNLOAD_TIMEOUT=20)
     crawl.until(lambda: origin.ledger.of(site.name))
     assert frontier.remove(task.id)
-    frontier.push([task], delay_sec=600)
+    frontier.enqueue([task], delay_sec=600)
     crawl.wait()
     assert crawl.logged("lease_lost")
     assert crawl.reason == "finished"
@@ -498,7 +498,7 @@ def test_a_worker_that_lost_its_lease_does_no_harm(
 
 def test_two_workers_share_the_work(origin: Origin, crawlers: Crawlers, frontier: Frontier) -> None:
     sites = [origin.site(f"site-{number}.test") for number in range(10)]
-    frontier.push([page(url) for site in sites for url in paged(site, 10)])
+    frontier.enqueue([page(url) for site in sites for url in paged(site, 10)])
     first = crawlers(take_batch=4)
     second = crawlers(take_batch=4)
     first.wait()
@@ -515,7 +515,7 @@ def test_two_workers_share_the_work(origin: Origin, crawlers: Crawlers, frontier
 def test_a_drain_lets_answers_come(origin: Origin, crawlers: Crawlers, frontier: Frontier) -> None:
     site = origin.site("site-1.test")
     task = page(site.serve("/slow", html("ok", wait_sec=2)))
-    frontier.push([task])
+    frontier.enqueue([task])
     crawl = crawlers(drain_sec=20)
     crawl.until(lambda: origin.ledger.of(site.name))
     crawl.process.send_signal(signal.SIGTERM)
@@ -527,7 +527,7 @@ def test_a_drain_lets_answers_come(origin: Origin, crawlers: Crawlers, frontier:
 def test_a_drain_ends_in_time(origin: Origin, crawlers: Crawlers, frontier: Frontier) -> None:
     sites = [origin.site(f"site-{number}.test") for number in range(3)]
     tasks = [page(site.serve("/hangs", hanging())) for site in sites]
-    frontier.push(tasks)
+    frontier.enqueue(tasks)
     crawl = crawlers(drain_sec=1.5, max_attempts=1)
     crawl.until(lambda: len(origin.ledger.of()) == 3)
     crawl.process.send_signal(signal.SIGTERM)
@@ -541,7 +541,7 @@ def test_a_drain_ends_in_time(origin: Origin, crawlers: Crawlers, frontier: Fron
 
 def test_a_second_signal_ends_at_once(origin: Origin, crawlers: Crawlers, frontier: Frontier) -> None:
     site = origin.site("site-1.test")
-    frontier.push([page(site.serve("/hangs", hanging()))])
+    frontier.enqueue([page(site.serve("/hangs", hanging()))])
     crawl = crawlers(drain_sec=25)
     crawl.until(lambda: origin.ledger.of(site.name))
     crawl.process.send_signal(signal.SIGTERM)

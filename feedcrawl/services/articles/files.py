@@ -73,12 +73,12 @@ class FileService:
         uid = item.uid if isinstance(item, Article) else None
         for file_id in wishes if uid else ():
             self._files.refer(file_id, str(uid))
-        pushed = self._leases.push([wish.task() for wish in wishes.values()])
+        pushed = self._leases.enqueue([wish.task() for wish in wishes.values()])
         ended = [wish for wish, answer in zip(wishes.values(), pushed, strict=True) if answer == "known"]
         known = self._known(wish.id for wish in ended)
         gone = [wish.task() for wish in ended if wish.id not in known]
         if gone:
-            self._leases.push(gone, again="queue_again")
+            self._leases.enqueue(gone, again="queue_again")
         for file_id, found in known.items() if uid else ():
             self._relink(str(uid), wishes[file_id].url, found)
 

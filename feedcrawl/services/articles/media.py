@@ -228,14 +228,16 @@ class MediaService:
         with self._client.pipeline(transaction=False) as pipe:
             self._records.write(pipe, media)
             pipe.execute()
-        self._leases.push([article_task(media.requested_url, self._sources())], again="retry")
+        self._leases.enqueue([article_task(media.requested_url, self._sources())], again="retry")
         return media
 
     def _fetch(self, media: Media) -> None:
         asked: Payload = {"request_id": media.request_id} if media.request_id else {}
         task = article_task(media.requested_url, self._sources(), ArticleWish(payload=asked))
-        if self._leases.push([task]) == ["known"]:  # the task ended before there were page records, or its text is gone
-            self._leases.push([task], again="retry")
+        if self._leases.enqueue([task]) == [
+            "known"
+        ]:  # the task ended before there were page records, or its text is gone
+            self._leases.enqueue([task], again="retry")
 
     def _keep(self, pipe: Pipeline, uid: str) -> None:
         """Queue a copy of an article's present version, which stays readable after its HASH has expired."""

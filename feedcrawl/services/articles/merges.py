@@ -88,7 +88,7 @@ class Merges:
             self._lines.append(now.date(), {"type": "article", **record})
         else:
             wish = ArticleWish(categories=merge["categories"][:1])
-            self._leases.push([article_task(merge["url"], self._sources(), wish)], again="operator")
+            self._leases.enqueue([article_task(merge["url"], self._sources(), wish)], again="operator")
         kept = self._articles.wanted(merge["winner"])
         with self._client.pipeline(transaction=False) as pipe:
             self._unmerge(pipe, merge, [name for name in merge["lacked"] if name not in kept])

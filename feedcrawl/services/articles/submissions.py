@@ -42,7 +42,7 @@ class Submissions:
     def _submit(self, batch: Sequence[tuple[Task, Again]], categories: Sequence[str]) -> int:
         if categories:
             self._want(batch, categories)
-        pushed = self._leases.push_each((task, 0.0, again) for task, again in batch)
+        pushed = self._leases.enqueue_each((task, 0.0, again) for task, again in batch)
         known = [task.id for (task, _), answer in zip(batch, pushed, strict=True) if answer == "known"]
         if known and categories:
             self._articles.categorize_known(known, categories)

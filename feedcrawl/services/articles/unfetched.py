@@ -44,5 +44,5 @@ class Unfetched:
             self.media.finish_unfetched(pipe, lease.id, target, now)
             pipe.execute()
         for edited in self.merging.edited_as_well(task, target):
-            self.leases.push([edited], again="edited")
+            self.leases.enqueue([edited], again="edited")
         self.leases.done(lease, status="fetched", reason="already_stored", patch={"url": url})

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from feedcrawl.domain.frontier.tasks import Again, Kind, Origin, Task
     from feedcrawl.store.frontier.interface import (
         EndingFields,
+        Enqueued,
         Finished,
         Frontier,
-        Pushed,
         Released,
         Return,
         Returned,
@@ -92,15 +92,15 @@ class Leases:
         self.held.update({lease.id: lease for lease in taken.leases})
         return taken
 
-    def push(self, tasks: Iterable[Task], *, delay_sec: float = 0, again: Again = "") -> list[Pushed]:
+    def enqueue(self, tasks: Iterable[Task], *, delay_sec: float = 0, again: Again = "") -> list[Enqueued]:
         """Enqueue tasks in the frontier."""
-        pushed = self._frontier.push(tasks, delay_sec=delay_sec, again=again)
+        pushed = self._frontier.enqueue(tasks, delay_sec=delay_sec, again=again)
         self.on_change(delay_sec)
         return pushed
 
-    def push_each(self, tasks: Iterable[tuple[Task, float, Again]]) -> list[Pushed]:
+    def enqueue_each(self, tasks: Iterable[tuple[Task, float, Again]]) -> list[Enqueued]:
         """Enqueue tasks, each with its delay in seconds and the reason why a known task comes again."""
-        pushed = self._frontier.push_each(tasks)
+        pushed = self._frontier.enqueue_each(tasks)
         self.on_change(0)
         return pushed
 
@@ -114,7 +114,7 @@ class Leases:
         """
         polls = [replace(task, payload={}) for task in failed.values() if task.kind in POLL_KINDS]
         self._frontier.forgive(failed)
-        self._frontier.push_each((task, AGAIN_SEC, "own_outage") for task in polls)
+        self._frontier.enqueue_each((task, AGAIN_SEC, "own_outage") for task in polls)
 
     def turn(self, lease: Lease) -> float | None:
         """Seconds until the host's next turn under this lease; None if the lease is lost."""

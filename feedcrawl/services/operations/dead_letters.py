@@ -139,7 +139,7 @@ class DeadLetterService:
                 for task in tasks:
                     self.articles.want(pipe, task.id, [task.category] if task.category else [])
                 pipe.execute()
-            self.frontier.push(tasks, again="retry")
+            self.frontier.enqueue(tasks, again="retry")
             return gone
 
         return Replayed(self._take_out(wanted, limit, again), refused)

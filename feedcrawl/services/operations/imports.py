@@ -95,7 +95,7 @@ class Imports:
                 for task in tasks:
                     self.articles.want(pipe, task.id, [wanted.category])
                 pipe.execute()
-        pushed = self.frontier.push(tasks, again="operator" if wanted.again else "")
+        pushed = self.frontier.enqueue(tasks, again="operator" if wanted.again else "")
         answers = {task.id: str(answer) for task, answer in zip(tasks, pushed, strict=True)}
         known = [uid for uid, answer in answers.items() if answer == "known"]
         if wanted.category and known:

@@ -138,7 +138,7 @@ class Inputs:
             tasks = [task for task, was in zip(tasks, tried, strict=True) if not was]
         for task in tasks:
             self._want(task, category)
-        pushed = self._leases.push(tasks) if tasks else []
+        pushed = self._leases.enqueue(tasks) if tasks else []
         if len(self._seen) > SEEN_LIMIT:
             self._seen.clear()
         self._seen.update((category, member) for member in fresh)
@@ -159,7 +159,7 @@ class Inputs:
                 self._want(task, item.category)
             tasks.append((task, 0.0, item.again))
             wanted.append(Repeated(task.id, item.url, item.category))
-        pushed = self._leases.push_each(tasks) if tasks else []
+        pushed = self._leases.enqueue_each(tasks) if tasks else []
         known = [each for each, answer in zip(wanted, pushed, strict=True) if answer == "known"]
         if known:
             self._repeats.announce(known)

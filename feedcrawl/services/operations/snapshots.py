@@ -113,7 +113,7 @@ class Snapshots:
         feeds = sitemaps = 0
         for batch in batches(_records(self.path, "feed")):
             said = [self._subscribed(load_subscription(text)) for text in batch]
-            self.frontier.push(map(poll_task, said))
+            self.frontier.enqueue(map(poll_task, said))
             feeds += len(said)
         for batch in batches(_records(self.path, "sitemap")):
             sitemaps += len(watch(self.sitemaps, self.frontier, list(map(load_sitemap, batch))))

@@ -84,7 +84,7 @@ class Sweeper:
         tasks = [task for task in self._tasks(list(missing)) if missing[task.id] not in _MENDED]
         for task in tasks:
             _tell(task.id, missing[task.id], task.url)
-        self._frontier.push(tasks, again="retry")
+        self._frontier.enqueue(tasks, again="retry")
         return len(tasks)
 
     def _look(self, shard: int, ids: list[str]) -> list[str]:

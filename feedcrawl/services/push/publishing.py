@@ -48,10 +48,10 @@ class Publisher:
         tasks = list(self._tasks(paths))
         if not tasks:
             return
-        pushed = self._frontier.push(tasks, delay_sec=TOGETHER_SEC)
+        pushed = self._frontier.enqueue(tasks, delay_sec=TOGETHER_SEC)
         ended = [task for task, answer in zip(tasks, pushed, strict=True) if answer in ("known", "leased")]
         if ended:
-            self._frontier.push(ended, delay_sec=TOGETHER_SEC, again="push")
+            self._frontier.enqueue(ended, delay_sec=TOGETHER_SEC, again="push")
 
     def _tasks(self, paths: Iterable[str]) -> Iterator[Task]:
         if self._hub is None or self._base is None:

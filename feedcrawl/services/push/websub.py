@@ -217,12 +217,12 @@ class WebSub:
         if kept == "full":
             raise Refusal("push_queue_full", "earlier deliveries of this feed wait to be read")
         if self._pushes.waiting(feed.id):  # a replay too: the first poll may never have been queued
-            self._frontier.push([poll_task(feed.subscription)], again="delivery")
+            self._frontier.enqueue([poll_task(feed.subscription)], again="delivery")
         return kept
 
     def _pinged(self, feed: Feed, now: float) -> str:
         """Poll a feed whose hub announces news, at most once a minute."""
-        self._frontier.push([poll_task(feed.subscription)], delay_sec=self._ping(feed.id, now), again="push")
+        self._frontier.enqueue([poll_task(feed.subscription)], delay_sec=self._ping(feed.id, now), again="push")
         return "ping"
 
     def _ping(self, feed_id: str, now: float) -> float:
@@ -240,7 +240,7 @@ class WebSub:
             if push is not None:  # its task requests the hub first
                 self._frontier.remove(f"websub:{feed_id}")
             left = leases.leaving(push)
-            self._frontier.push([lease_task(feed_id, topic), *([left] if left is not None else [])], again="push")
+            self._frontier.enqueue([lease_task(feed_id, topic), *([left] if left is not None else [])], again="push")
         elif push is not None and poll.entries.new and self._missed(poll, push):
             poll.push = self._pushes.update(feed_id, lambda old: old and replace(old, misses=old.misses + 1))
             logger.warning("push_missed", extra={"feed_id": feed_id, "url": push.hub, "new": len(poll.entries.new)})
@@ -284,7 +284,7 @@ class WebSub:
         if not leases.relied_on(before, now=self._at()):
             return
         feeds = self._registry.load([feed_id]).values()
-        self._frontier.push([poll_task(feed.subscription) for feed in feeds], again="push")
+        self._frontier.enqueue([poll_task(feed.subscription) for feed in feeds], again="push")
 
     def _at(self) -> float:
         return self._now().timestamp()

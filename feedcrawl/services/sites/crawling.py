@@ -57,7 +57,7 @@ class SiteRun:
             return 0
         room = self._max_pages - (self._runs.count(self.source.name, len(fresh)) - len(fresh))
         wanted = list(fresh.values())[: max(room, 0)]
-        self._leases.push_each((page, 0.0, "queue_again" if page.id in known else "") for page in wanted)
+        self._leases.enqueue_each((page, 0.0, "queue_again" if page.id in known else "") for page in wanted)
         return len(wanted)
 
     def _is_fresh(self, history: History | None) -> bool:
@@ -95,8 +95,8 @@ def site_task(source: Source, *, is_known: bool = True, max_depth: int | None = 
 def schedule(source: Source, frontier: Frontier) -> None:
     """Enqueue the first run of a source that is crawled; later runs follow from it."""
     task = site_task(source)
-    if frontier.push([task]) == ["known"]:  # it has ended while the source was not crawled
-        frontier.push([task], again="operator")
+    if frontier.enqueue([task]) == ["known"]:  # it has ended while the source was not crawled
+        frontier.enqueue([task], again="operator")
 
 
 def source_of(task: Task, sources: Sources) -> Source | None:

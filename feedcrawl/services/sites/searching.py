@@ -64,8 +64,8 @@ def sync(source: Source, stores: Stores) -> list[Refused]:
     known = stores.searches.find([page_key(source.base_url)]).get(page_key(source.base_url))
     if known is None or not (known["feeds"] or known["sitemaps"]):
         task = search_task(source)
-        if stores.frontier.push([task]) == ["known"] and known is None:  # its result went with another server's data
-            stores.frontier.push([task], again="operator")
+        if stores.frontier.enqueue([task]) == ["known"] and known is None:  # its result went with another server's data
+            stores.frontier.enqueue([task], again="operator")
         return []
     feeds = [url for url in known["feeds"] if stores.registry.by_url(url_key(url)) is not None]
     sitemaps = [url for url in known["sitemaps"] if stores.sitemaps.by_url(url_key(url)) is not None]

@@ -274,7 +274,7 @@ class Commits:
                 (sitemap_task(replace(part, id=own)), again) for (part, again), own in zip(batch, ids, strict=True)
             ]
             # An index that lists itself does not make itself due again.
-            self._leases.push_each((task, 0.0, again) for task, again in tasks if task.id != poll.lease.id)
+            self._leases.enqueue_each((task, 0.0, again) for task, again in tasks if task.id != poll.lease.id)
             await asyncio.sleep(0)
 
     def _remember(self, poll: SitemapPoll, news: News) -> None:

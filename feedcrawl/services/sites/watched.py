@@ -76,7 +76,7 @@ def one(store: Sitemaps, sitemap_id: str) -> Watched:
 
 def poll_now(frontier: Frontier, sitemaps: Iterable[Watched]) -> None:
     """Make sitemaps due at once, whatever their schedule."""
-    frontier.push([sitemap_task(each.sitemap) for each in sitemaps], again="operator")
+    frontier.enqueue([sitemap_task(each.sitemap) for each in sitemaps], again="operator")
 
 
 def public(watched: Watched, config: Config) -> SitemapPublicRecord:

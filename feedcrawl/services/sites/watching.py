@@ -46,7 +46,7 @@ def watch(store: Sitemaps, frontier: Frontier, wanted: Sequence[Sitemap], *, aga
     A sitemap that is already watched keeps its settings (`settle_settings`).
     """
     ids = store.add([(each, url_key(each.url)) for each in wanted])
-    frontier.push([sitemap_task(replace(each, id=own)) for each, own in zip(wanted, ids, strict=True)], again=again)
+    frontier.enqueue([sitemap_task(replace(each, id=own)) for each, own in zip(wanted, ids, strict=True)], again=again)
     return ids
 
 

@@ -45,7 +45,7 @@ def spread_overdue(registry: Registry, frontier: Frontier, now: datetime) -> int
     waits = list(spread([_due(feed, now) for feed in overdue.values()], usual_rate(intervals)))
     if not waits or not registry.may_spread(ONCE_IN_SEC):
         return 0
-    frontier.push_each((poll_task(overdue[each].subscription), wait, "operator") for each, wait in waits)
+    frontier.enqueue_each((poll_task(overdue[each].subscription), wait, "operator") for each, wait in waits)
     logger.info("overdue_feeds_spread", extra={"feeds": len(waits), "over_sec": round(waits[-1][1])})
     return len(waits)
 

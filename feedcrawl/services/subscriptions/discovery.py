@@ -209,6 +209,6 @@ def _rehouse(registry: Registry, frontier: Frontier, feed: Feed, home: Subscript
     if old not in home.formerly and url_key(old) != url_key(home.url):
         registry.drop_url(url_key(old), home.id)
     frontier.remove(f"feed:{home.id}")
-    frontier.push([poll_task(home)])
+    frontier.enqueue([poll_task(home)])
     logger.info("feed_moved", extra={"feed_id": home.id, "url": old, "to": home.url, "by": "operator"})
     return home

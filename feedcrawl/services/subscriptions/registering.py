@@ -208,7 +208,7 @@ def change(registry: Registry, frontier: Frontier, feed: Feed, said: Mapping[str
     if (decided.keep_rules, decided.drop_rules) != (before.keep_rules, before.drop_rules):
         registry.forget_document(feed)
     if before.paused and not decided.paused:
-        frontier.push([poll_task(decided)], again="operator")
+        frontier.enqueue([poll_task(decided)], again="operator")
     elif not decided.paused:
         poll_now(frontier, [replace(feed, subscription=decided)])
     return decided
@@ -229,7 +229,7 @@ def subscribe(registry: Registry, frontier: Frontier, wish: Wish, now: datetime)
     A new feed is due at once. An existing feed gets the categories that it lacks.
     """
     said, new = _register(registry, frontier, wish, now)
-    frontier.push([poll_task(said)])
+    frontier.enqueue([poll_task(said)])
     return said.id, new
 
 
@@ -249,7 +249,7 @@ def subscribe_all(
             refused.append(Refused(wish.url, error.code, error.detail))
         else:
             found[said.id] = said
-    frontier.push(map(poll_task, found.values()))
+    frontier.enqueue(map(poll_task, found.values()))
     return list(found), refused
 
 
@@ -313,7 +313,7 @@ def forget(registry: Registry, frontier: Frontier, feed: Feed) -> bool:
     subscription = feed.subscription
     left = leaving(registry.hub_of(feed.id))
     if left is not None:
-        frontier.push([left], again="push")
+        frontier.enqueue([left], again="push")
     registry.add_demand(feed.id, -feed.polls.demand)
     for task_id in (f"feed:{feed.id}", f"archive:{feed.id}", f"websub:{feed.id}"):
         frontier.remove(task_id)
@@ -327,7 +327,7 @@ def poll_now(frontier: Frontier, feeds: Sequence[Feed]) -> None:
     polled once.
     """
     polled = [poll_task(feed.subscription) for feed in feeds if feed.polls.last_fetch_at is not None]
-    frontier.push(polled, again="operator")
+    frontier.enqueue(polled, again="operator")
 
 
 def resting(feeds: Iterable[Feed], since: datetime) -> list[Feed]:

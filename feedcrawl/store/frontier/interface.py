@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.frontier.statistics import FrontierStatistics, HostStatistics
     from feedcrawl.domain.frontier.tasks import Again, History, Lease, Task
 
-Pushed = Literal["queued", "raised", "pending", "leased", "known", "again", "moved"]
+Enqueued = Literal["queued", "raised", "pending", "leased", "known", "again", "moved"]
 """The result of enqueueing a task.
 
 queued: the task is new. raised: pending, now with a higher priority. pending: pending, unchanged. leased: a worker
@@ -137,18 +137,18 @@ class Released:
 class Frontier(Protocol):
     """All tasks, leased to workers and paced per host."""
 
-    def push(self, tasks: Iterable[Task], *, delay_sec: float = 0, again: Again = "") -> list[Pushed]:
+    def enqueue(self, tasks: Iterable[Task], *, delay_sec: float = 0, again: Again = "") -> list[Enqueued]:
         """Enqueues tasks, each due after `delay_sec`; idempotent and atomic per task.
 
         An unknown task is enqueued. A pending task gets the new priority if that is higher. A task that has ended and
         is still remembered is not enqueued (`known`), unless `again` gives a reason: then the task is enqueued with its
         stored validators, and a pending task becomes due after `delay_sec`.
         """
-        return self.push_each((task, delay_sec, again) for task in tasks)
+        return self.enqueue_each((task, delay_sec, again) for task in tasks)
 
     @abstractmethod
-    def push_each(self, tasks: Iterable[tuple[Task, float, Again]]) -> list[Pushed]:
-        """As `push`, with a delay in seconds and a reason to enqueue again ("" for none) for each task."""
+    def enqueue_each(self, tasks: Iterable[tuple[Task, float, Again]]) -> list[Enqueued]:
+        """As `enqueue`, with a delay in seconds and a reason to enqueue again ("" for none) for each task."""
 
     @abstractmethod
     def take(self, wanted: int, *, lanes: Sequence[str] = LANES) -> Taken:

@@ -18,9 +18,9 @@ from feedcrawl.domain.urls import site_of
 from feedcrawl.store.frontier.dead_letters import keep
 from feedcrawl.store.frontier.interface import (
     Ending,
+    Enqueued,
     Finished,
     GivenUp,
-    Pushed,
     Released,
     Returned,
     Signal,
@@ -72,12 +72,12 @@ class Shard(ShardReads):
         self._nonce = secrets.token_hex(4)
         self._scripts = register(client, policy)
 
-    def push_each(self, tasks: Iterable[tuple[Task, float, Again]]) -> list[Pushed]:
-        """As `Frontier.push_each`."""
-        answers: list[Pushed] = []
+    def enqueue_each(self, tasks: Iterable[tuple[Task, float, Again]]) -> list[Enqueued]:
+        """As `Frontier.enqueue_each`."""
+        answers: list[Enqueued] = []
         rest = iter(tasks)
         while batch := list(islice(rest, PUSH_BATCH)):
-            answers += self._run("push", *chain.from_iterable(_pushed(*each) for each in batch))
+            answers += self._run("enqueue", *chain.from_iterable(_arguments_of(*each) for each in batch))
         return answers
 
     def take(self, wanted: int, *, lanes: Sequence[str] = LANES) -> Taken:
@@ -214,7 +214,7 @@ def _ms_or_empty(seconds: float | None) -> int | str:
     return "" if seconds is None else ms(seconds)
 
 
-def _pushed(task: Task, delay: float, again: Again) -> tuple[str | int, ...]:
+def _arguments_of(task: Task, delay: float, again: Again) -> tuple[str | int, ...]:
     label = f"{task.kind}:{task.origin}:{task.source or ''}"
     site = len(site_of(task.host) or "")
     return task.to_json(), task.id, lane_of(task), task.host, task.priority, ms(delay), again, label, site

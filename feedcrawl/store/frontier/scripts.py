@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from feedcrawl.store.redis.client import Client, Script
 
 SCRIPTS = {
-    "push": "hosts queues",
+    "enqueue": "hosts queues",
     "take": "hosts queues slots ends",
     "done": "hosts queues slots signals ends",
     "give_back": "hosts queues slots ends",

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.frontier.payloads import Patch
     from feedcrawl.domain.frontier.statistics import HostStatistics
     from feedcrawl.domain.frontier.tasks import Again, History, Lease, Task
-    from feedcrawl.store.frontier.interface import DomainPace, Pushed, Released, Return, Returned, Signal
+    from feedcrawl.store.frontier.interface import DomainPace, Enqueued, Released, Return, Returned, Signal
     from feedcrawl.store.frontier.scripts import FrontierPolicy
     from feedcrawl.store.redis.client import Client
 
@@ -86,23 +86,23 @@ class Shards(Frontier):
         self._lanes: Sequence[str] = ()
         self._turn = 0
 
-    def push_each(self, tasks: Iterable[tuple[Task, float, Again]]) -> list[Pushed]:
-        """As `Frontier.push_each`, with at least one round trip for each shard of the tasks' hosts."""
+    def enqueue_each(self, tasks: Iterable[tuple[Task, float, Again]]) -> list[Enqueued]:
+        """As `Frontier.enqueue_each`, with at least one round trip for each shard of the tasks' hosts."""
         wanted = list(tasks)
         places: dict[int, list[int]] = defaultdict(list)
         for place, (task, _, _) in enumerate(wanted):
             places[self._home(task.host)].append(place)
-        answers: dict[int, Pushed] = {}
+        answers: dict[int, Enqueued] = {}
         for number, own in places.items():
-            pushed = self._frontiers[number].push_each(wanted[place] for place in own)
+            pushed = self._frontiers[number].enqueue_each(wanted[place] for place in own)
             answers.update(zip(own, pushed, strict=True))
             self._expect(number, min(wanted[place][1] for place in own))
         for place, answer in answers.items():
             if answer == "moved":
-                answers[place] = self._push_moved(*wanted[place])
+                answers[place] = self._enqueue_moved(*wanted[place])
         return [answers[place] for place in range(len(wanted))]
 
-    def _push_moved(self, task: Task, delay_sec: float, again: Again) -> Pushed:
+    def _enqueue_moved(self, task: Task, delay_sec: float, again: Again) -> Enqueued:
         """Enqueues a task again that has moved to another shard: there if it is pending, else in its home shard."""
         home, found = self._home(task.host), self._where(task.id)
         if found is not None and found[0] != home:
@@ -111,13 +111,13 @@ class Shards(Frontier):
             if history.status == "pending":
                 self._expect(number, delay_sec)
                 there = replace(task, url=old.url, host=old.host)
-                return self._frontiers[number].push([there], delay_sec=delay_sec, again=again)[0]
+                return self._frontiers[number].enqueue([there], delay_sec=delay_sec, again=again)[0]
             self._frontiers[home].remove(task.id)
             self._frontiers[home].adopt(text)
             self._frontiers[number].remove(task.id)
         elif found is None:
             self._frontiers[home].remove(task.id)
-        return self._frontiers[home].push([task], delay_sec=delay_sec, again=again)[0]
+        return self._frontiers[home].enqueue([task], delay_sec=delay_sec, again=again)[0]
 
     def take(self, wanted: int, *, lanes: Sequence[str] = LANES) -> Taken:
         """As `Frontier.take`, from the next shard that has due tasks: one round trip if all shards have some.

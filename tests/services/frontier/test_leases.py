@@ -56,7 +56,7 @@ def state(frontier: Frontier, task_id: str) -> tuple[str, int]:
 
 
 def test_what_is_taken_is_held_until_it_ends(leases: Leases, frontier: Frontier) -> None:
-    leases.push(tasks(3))
+    leases.enqueue(tasks(3))
     first, second, third = leases.take(16, LANES).leases
     assert all(leases.holds(lease) for lease in (first, second, third))
     assert leases.done(first) == "done"
@@ -66,7 +66,7 @@ def test_what_is_taken_is_held_until_it_ends(leases: Leases, frontier: Frontier)
 
 
 def test_an_old_lease_of_the_same_task_is_not_held(leases: Leases) -> None:
-    leases.push(tasks(1))
+    leases.enqueue(tasks(1))
     (old,) = leases.take(1, LANES).leases
     leases.give_back(old, reason="again")
     (new,) = leases.take(1, LANES).leases
@@ -81,8 +81,8 @@ def test_on_change_is_told_when_work_may_have_come_up(leases: Leases, frontier: 
     frontier.pace("h0.test", delay_sec=5)
     told: list[float] = []
     leases.on_change = told.append
-    leases.push(tasks(1), delay_sec=2)
-    leases.push_each([(tasks(1)[0], 0, "operator")])
+    leases.enqueue(tasks(1), delay_sec=2)
+    leases.enqueue_each([(tasks(1)[0], 0, "operator")])
     assert told == [2, 0]
     (lease,) = leases.take(1, LANES).leases
     leases.release(lease, "ok")
@@ -92,7 +92,7 @@ def test_on_change_is_told_when_work_may_have_come_up(leases: Leases, frontier: 
 
 
 def test_a_lost_lease_is_named_and_forgotten(leases: Leases, frontier: Frontier) -> None:
-    leases.push(tasks(2))
+    leases.enqueue(tasks(2))
     leases.take(2, LANES)
     frontier.remove("t0")
     assert leases.heartbeat() == {"t0"}
@@ -101,7 +101,7 @@ def test_a_lost_lease_is_named_and_forgotten(leases: Leases, frontier: Frontier)
 
 
 def test_what_has_just_been_ended_is_not_lost(leases: Leases, frontier: Frontier) -> None:
-    leases.push(tasks(1))
+    leases.enqueue(tasks(1))
     (lease,) = leases.take(1, LANES).leases
 
     async def end() -> str:
@@ -118,7 +118,7 @@ def test_what_has_just_been_ended_is_not_lost(leases: Leases, frontier: Frontier
 
 
 def test_a_lease_whose_take_was_not_answered_is_returned(leases: Leases, frontier: Frontier) -> None:
-    leases.push(tasks(2))
+    leases.enqueue(tasks(2))
     (held,) = leases.take(1, LANES).leases
     frontier.take(1, lanes=LANES)  # executed, and its reply lost
     assert leases.return_strays() == 1
@@ -127,14 +127,14 @@ def test_a_lease_whose_take_was_not_answered_is_returned(leases: Leases, frontie
 
 
 def test_what_the_store_did_not_confirm_at_closing_counts_as_abandoned(leases: Leases, shaky: Shaky) -> None:
-    leases.push(tasks(3))
+    leases.enqueue(tasks(3))
     leases.take(3, LANES)
     shaky.away = True
     assert (leases.give_all_back("closing"), leases.abandoned, leases.held) == (0, 3, {})
 
 
 def test_closing_returns_all_without_an_attempt(leases: Leases, frontier: Frontier) -> None:
-    leases.push(tasks(3))
+    leases.enqueue(tasks(3))
     leases.take(3, LANES)
     assert leases.give_all_back("closing") == 3
     assert leases.held == {}
@@ -142,7 +142,7 @@ def test_closing_returns_all_without_an_attempt(leases: Leases, frontier: Fronti
 
 
 def test_closing_while_the_store_is_away_ends(leases: Leases, shaky: Shaky) -> None:
-    leases.push(tasks(3))
+    leases.enqueue(tasks(3))
     leases.take(3, LANES)
     shaky.away = True
     assert leases.give_all_back("closing") == 0
@@ -150,7 +150,7 @@ def test_closing_while_the_store_is_away_ends(leases: Leases, shaky: Shaky) -> N
 
 
 def test_what_is_abandoned_goes_back_when_the_store_does(leases: Leases, shaky: Shaky, frontier: Frontier) -> None:
-    leases.push(tasks(2))
+    leases.enqueue(tasks(2))
     first, second = leases.take(2, LANES).leases
     shaky.away = True
     leases.abandon(first, reason="store_lost")
@@ -168,7 +168,7 @@ def test_what_is_abandoned_goes_back_when_the_store_does(leases: Leases, shaky: 
 def test_at_the_end_what_is_abandoned_goes_back_for_its_own_reason(
     leases: Leases, shaky: Shaky, frontier: Frontier
 ) -> None:
-    leases.push(tasks(2))
+    leases.enqueue(tasks(2))
     first, second = leases.take(2, LANES).leases
     shaky.away = True
     leases.abandon(first, reason="callback_failed", counted=True)
@@ -185,8 +185,8 @@ def test_at_the_end_what_is_abandoned_goes_back_for_its_own_reason(
     "call",
     [
         lambda leases, lease: leases.take(1, LANES),
-        lambda leases, lease: leases.push(tasks(1)),
-        lambda leases, lease: leases.push_each([(tasks(1)[0], 0, "")]),
+        lambda leases, lease: leases.enqueue(tasks(1)),
+        lambda leases, lease: leases.enqueue_each([(tasks(1)[0], 0, "")]),
         lambda leases, lease: leases.turn(lease),
         lambda leases, lease: leases.release(lease, "ok"),
         lambda leases, lease: leases.done(lease),
@@ -196,7 +196,7 @@ def test_at_the_end_what_is_abandoned_goes_back_for_its_own_reason(
     ],
 )
 def test_a_server_that_is_away_is_one_exception(leases: Leases, shaky: Shaky, call: Any) -> None:
-    leases.push(tasks(1))
+    leases.enqueue(tasks(1))
     (lease,) = leases.take(1, LANES).leases
     shaky.away = True
     with pytest.raises(StoreUnavailable, match="timeout"):
@@ -205,7 +205,7 @@ def test_a_server_that_is_away_is_one_exception(leases: Leases, shaky: Shaky, ca
 
 
 def test_a_redirected_task_waits_for_the_other_host(leases: Leases, frontier: Frontier) -> None:
-    leases.push([Task("t", "article", "http://a.test/1", "a.test", payload={"feed_id": "f", "tags": []})])
+    leases.enqueue([Task("t", "article", "http://a.test/1", "a.test", payload={"feed_id": "f", "tags": []})])
     (lease,) = leases.take(1, LANES).leases
     assert leases.redirect(lease, "http://b.test/2", ["http://a.test/1"], limit=2)
     (lease,) = leases.take(1, LANES).leases
@@ -221,7 +221,7 @@ def test_a_redirected_task_waits_for_the_other_host(leases: Leases, frontier: Fr
 
 def test_a_worker_that_slept_asks_whether_its_leases_are_still_its_own(shaky: Shaky, frontier: Frontier) -> None:
     brief = Leases(shaky, lease_sec=0.0)  # all of the time that a lease lives has always passed
-    brief.push(tasks(2))
+    brief.enqueue(tasks(2))
     kept, lost = brief.take(2, LANES).leases
     frontier.remove(lost.id)
     assert brief.holds(lost)
@@ -235,7 +235,7 @@ def test_a_worker_that_slept_asks_whether_its_leases_are_still_its_own(shaky: Sh
 
 
 def test_a_lease_within_its_time_is_confirmed_without_a_question(leases: Leases, shaky: Shaky) -> None:
-    leases.push(tasks(1))
+    leases.enqueue(tasks(1))
     (lease,) = leases.take(1, LANES).leases
     shaky.away = True
     assert leases.confirms(lease)
@@ -243,8 +243,8 @@ def test_a_lease_within_its_time_is_confirmed_without_a_question(leases: Leases,
 
 def test_what_was_our_own_fault_is_forgiven_and_polled_again_soon(leases: Leases) -> None:
     feed, page = Task("feed:a", "feed", "http://a.test/", "a.test"), Task("b", "article", "http://b.test/", "b.test")
-    leases.push([feed], delay_sec=3600)
-    leases.push([page], delay_sec=3600)
+    leases.enqueue([feed], delay_sec=3600)
+    leases.enqueue([page], delay_sec=3600)
     leases.forgive({"a.test": feed, "b.test": page})
     assert 29 < (leases.take(9, LANES).wait_sec or 0) <= 30
     found = leases._frontier.find("feed:a")

@@ -19,8 +19,8 @@ from feedcrawl.store.frontier.shards import Shards
 def test_parts_make_up_the_whole(redis_client: redis.Redis, shards: int) -> None:
     policy = FrontierPolicy()
     frontier = Shard(redis_client, policy) if shards == 1 else Shards(redis_client, policy, shards=shards)
-    frontier.push(Task(f"a{n}", "article", f"http://h{n % 40}.test/{n}", f"h{n % 40}.test") for n in range(2500))
-    frontier.push(Task(f"b{n}", "article", f"http://big.test/{n}", "big.test", source="s") for n in range(100))
+    frontier.enqueue(Task(f"a{n}", "article", f"http://h{n % 40}.test/{n}", f"h{n % 40}.test") for n in range(2500))
+    frontier.enqueue(Task(f"b{n}", "article", f"http://big.test/{n}", "big.test", source="s") for n in range(100))
     found, cursor, parts = set[str](), 0, 0
     while cursor or not parts:
         cursor, some = listing.urls(frontier, Articles(redis_client, Lives()), Wanted(), cursor=cursor, limit=100)
@@ -38,8 +38,8 @@ def test_a_record_has_the_next_fetch_and_the_hash_of_the_text(redis_client: redi
     policy, articles = FrontierPolicy(host_delay_sec=0.01), Articles(redis_client, Lives())
     frontier = Shard(redis_client, policy) if shards == 1 else Shards(redis_client, policy, shards=shards)
     tasks = [Task(f"a{n}", "article", f"http://h.test/{n}", "h.test", 5 + n) for n in range(3)]
-    frontier.push(tasks[:1], delay_sec=600)
-    frontier.push(tasks[1:])
+    frontier.enqueue(tasks[:1], delay_sec=600)
+    frontier.enqueue(tasks[1:])
     (lease,) = frontier.take(1).leases
     frontier.give_back(lease, reason="http_503", counted=True)
     (lease,) = _taken(frontier)
@@ -71,7 +71,7 @@ def _taken(frontier: Frontier) -> list[Lease]:
 
 def test_what_looks_at_a_part_alone_says_where_to_go_on(redis_client: redis.Redis) -> None:
     frontier = Shard(redis_client, FrontierPolicy())
-    frontier.push(Task(f"a{n}", "article", f"http://h.test/{n}", "h.test") for n in range(2500))
+    frontier.enqueue(Task(f"a{n}", "article", f"http://h.test/{n}", "h.test") for n in range(2500))
     wanted, cursor, found, calls = Wanted(text="/249"), 0, set[str](), 0
     while cursor or not calls:
         cursor, some = listing.urls(

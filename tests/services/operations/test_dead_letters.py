@@ -32,7 +32,7 @@ def wired(redis_server: str, redis_client: Any, tmp_path: Any) -> Any:
 def dies(wired: Wiring, number: int, reason: str = "http_404", **fields: Any) -> None:
     """A task that is given up."""
     host = f"h{number}.test"
-    wired.frontier.push([Task(f"{number:016x}", "article", f"http://{host}/", host, **fields)])
+    wired.frontier.enqueue([Task(f"{number:016x}", "article", f"http://{host}/", host, **fields)])
     (lease,) = wired.frontier.take(1).leases
     wired.frontier.done(lease, status="dead", reason=reason, dead_letter=True, http_status=404)
     wired.frontier.deliver_dead_letters()
@@ -160,7 +160,7 @@ def test_what_workers_died_of_is_told_once(wired: Wiring, monkeypatch: pytest.Mo
 
 
 def test_a_letter_that_waits_to_be_told_is_told_by_the_next(wired: Wiring) -> None:
-    wired.frontier.push([Task(UID, "article", "http://h1.test/", "h1.test")])
+    wired.frontier.enqueue([Task(UID, "article", "http://h1.test/", "h1.test")])
     (lease,) = wired.frontier.take(1).leases
     wired.frontier.done(lease, status="dead", reason="callback_failed", dead_letter=True)
     wired.client.set("fc:{0}:delivery", 1)  # whoever it was has died
@@ -172,10 +172,10 @@ def test_a_letter_that_waits_to_be_told_is_told_by_the_next(wired: Wiring) -> No
 
 def test_what_has_come_again_is_not_told_to_have_failed(wired: Wiring) -> None:
     task = Task(UID, "article", "http://h1.test/", "h1.test")
-    wired.frontier.push([task])
+    wired.frontier.enqueue([task])
     (lease,) = wired.frontier.take(1).leases
     wired.frontier.done(lease, status="dead", reason="lease_expired", dead_letter=True)
-    wired.frontier.push([task], again="retry")
+    wired.frontier.enqueue([task], again="retry")
     assert wired.dead_letter_service.deliver() == 1
     assert wired.client.xrange("feedcrawl:events") == []
 
@@ -189,7 +189,7 @@ def test_a_file_that_workers_died_of_ends_as_failed(wired: Wiring, monkeypatch: 
     known = Files(wired.client, life_sec=60)
     wired.client.hset(article(UID), mapping={"uid": UID, "files": waiting})
     known.refer(wish.id, UID)
-    wired.frontier.push([wish.task()])
+    wired.frontier.enqueue([wish.task()])
     while not wired.frontier.take(1, lanes=("file",)).given_up:
         now[0] += 10_000_000
     assert names(wired) == [wish.url]
@@ -206,10 +206,10 @@ def test_a_file_that_workers_died_of_ends_as_failed(wired: Wiring, monkeypatch: 
 
 def test_a_file_that_has_come_again_has_not_failed(wired: Wiring) -> None:
     wish = files.Wish("http://h1.test/a.png", "image")
-    wired.frontier.push([wish.task()])
+    wired.frontier.enqueue([wish.task()])
     (lease,) = wired.frontier.take(1, lanes=("file",)).leases
     wired.frontier.done(lease, status="dead", reason="callback_failed", dead_letter=True)
-    wired.frontier.push([wish.task()], again="retry")
+    wired.frontier.enqueue([wish.task()], again="retry")
     assert wired.dead_letter_service.deliver() == 1
     assert Files(wired.client, life_sec=60).load([wish.id]) == {}
 
@@ -217,7 +217,7 @@ def test_a_file_that_has_come_again_has_not_failed(wired: Wiring) -> None:
 def test_a_letter_without_its_secrets_is_tried_again_with_them(wired: Wiring) -> None:
     url, parent = "http://h1.test/a?token=TOP-SECRET", "http://h1.test/feed?key=TOP-SECRET"
     carried = {"feed_id": "f", "link": url}
-    wired.frontier.push([Task(UID, "article", url, "h1.test", parent=parent, payload=carried)])
+    wired.frontier.enqueue([Task(UID, "article", url, "h1.test", parent=parent, payload=carried)])
     (lease,) = wired.frontier.take(1).leases
     wired.frontier.done(lease, status="dead", reason="http_404", dead_letter=True)
     assert names(wired) == ["http://h1.test/a?token=***"]

@@ -59,7 +59,7 @@ def test_every_figure_of_the_fleet_moves(wired: Wiring) -> None:
     subscribe_all(wired.registry, wired.frontier, [Wish("http://feed.test/feed"), Wish("http://late.test/feed")], NOW)
     polled, _ = taken(wired, "poll"), taken(wired, "poll")
     wired.frontier.done(polled, status="pending", reason="fetched", delay_sec=900)
-    wired.frontier.push([article(number) for number in range(4)])
+    wired.frontier.enqueue([article(number) for number in range(4)])
     ended, failing, _ = (taken(wired, "page") for _ in range(3))
     wired.frontier.done(ended, status="fetched", reason="stored")
     wired.frontier.release(failing, "site")

@@ -106,7 +106,7 @@ def test_articles_on_disk_are_neither_asked_for_nor_stored_again(wired: Wiring, 
     again = wire(any_server=True)
     assert again.snapshots.restore(NOW).articles == 1
     tasks = [article_task(url, Sources()) for url in (ARTICLE["url"], old["url"])]
-    assert again.frontier.push(tasks) == ["known", "queued"]
+    assert again.frontier.enqueue(tasks) == ["known", "queued"]
     assert again.articles.owners([ARTICLE["uid"]]) == {ARTICLE["uid"]: tasks[0].id}
     stored = again.client.hgetall(f"rss:article_canonical:{ARTICLE['uid']}")
     assert (stored["clean_text"], stored["title"], json.loads(stored["authors"])) == ("Text.", "", ["Ada"])

@@ -45,7 +45,7 @@ def feeds(wired: Wiring) -> list[str]:
     wired.frontier.done(lease, status="pending", reason="fetched", delay_sec=900)
     topic = Topic("http://hub.test/", "http://h0.test/feed")
     wired.pushes.update(ids[0], lambda _: Push(topic.hub, topic.topic))
-    wired.frontier.push([lease_task(ids[0], topic)])
+    wired.frontier.enqueue([lease_task(ids[0], topic)])
     return [*(f"feed:{each}" for each in ids), f"sitemap:{sitemap}", f"websub:{ids[0]}"]
 
 
@@ -176,7 +176,7 @@ def test_a_repair_that_was_killed_may_be_repeated(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(wired.frontier, "push", dies)
+        patch.setattr(wired.frontier, "enqueue", dies)
         with pytest.raises(KeyboardInterrupt):
             wired.sweeper("w").repair(feeds)
     swept(wired)

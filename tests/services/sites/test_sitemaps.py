@@ -166,7 +166,7 @@ def test_parts_are_watched_and_an_index_in_itself_is_not_asked_again(stores: Sto
 def test_a_part_that_has_changed_is_looked_at_before_its_time(stores: Stores) -> None:
     part = Sitemap("p", "http://a.test/p.xml", root="s", root_url=SITEMAP.url, depth=1)
     stores.sitemaps.add([(part, "a.test/p.xml")])
-    stores.frontier.push([watching.sitemap_task(part)], delay_sec=9999)
+    stores.frontier.enqueue([watching.sitemap_task(part)], delay_sec=9999)
     changed = replace(news(kind="index"), found=(Found(part.url, NOW, edited=True),))
     asyncio.run(stores.commits.commit(poll(stores.lease(), news=changed)))
     assert [lease.id for lease in stores.leases.take(5, ("poll",)).leases] == ["sitemap:p"]

@@ -64,9 +64,9 @@ def take_one(frontier, **options):
 
 def test_tasks_of_one_burst_are_taken_in_the_order_in_which_they_came(frontier, clock):
     names = [f"{number * 7919 % 1000:03}" for number in range(200)]  # in no order of their names
-    frontier.push(article(name) for name in names[:150])
-    frontier.push(article(name) for name in names[150:])  # in the same millisecond
-    frontier.push([article("urgent", priority=9)])
+    frontier.enqueue(article(name) for name in names[:150])
+    frontier.enqueue(article(name) for name in names[150:])  # in the same millisecond
+    frontier.enqueue([article("urgent", priority=9)])
     taken = []
     for _ in range(201):
         lease = take_one(frontier)
@@ -117,12 +117,12 @@ def drain(frontier, clock, step=1.0, limit=50):
 )
 def test_what_a_push_meets(frontier, before, pushed, again, expected):
     if before != "nothing":
-        frontier.push([article()], delay_sec=60 if before == "delayed" else 0)
+        frontier.enqueue([article()], delay_sec=60 if before == "delayed" else 0)
     if before in ("leased", "fetched", "dead"):
         lease = take_one(frontier)
         if before != "leased":
             frontier.done(lease, status=before)
-    assert frontier.push([article(priority=pushed)], again=again) == [expected]
+    assert frontier.enqueue([article(priority=pushed)], again=again) == [expected]
     assert frontier.counts().get("pending:article") == (
         None if expected == "nothing" else 0 if expected == "known" else 1
     )
@@ -130,24 +130,24 @@ def test_what_a_push_meets(frontier, before, pushed, again, expected):
 
 def test_a_batch_longer_than_a_script_takes_is_answered_in_order(frontier):
     tasks = [article(f"a{number % 150}") for number in range(200)]
-    assert frontier.push(tasks) == ["queued"] * 150 + ["pending"] * 50
+    assert frontier.enqueue(tasks) == ["queued"] * 150 + ["pending"] * 50
 
 
 def test_each_task_has_its_own_delay_and_reason(frontier, clock):
-    frontier.push([article("old")])
+    frontier.enqueue([article("old")])
     frontier.done(take_one(frontier))
-    answers = frontier.push_each([(article("x"), 5.0, ""), (article("old"), 0, "edited"), (article("old"), 0, "")])
+    answers = frontier.enqueue_each([(article("x"), 5.0, ""), (article("old"), 0, "edited"), (article("old"), 0, "")])
     assert answers == ["queued", "again", "pending"]
     clock.forward(1)
     assert ids(frontier.take(5)) == ["old"]
 
 
 def test_what_comes_again_keeps_its_validators_and_says_why(frontier, clock):
-    frontier.push([article()])
+    frontier.enqueue([article()])
     patch = {"etag": 'W/"é"', "last_modified": "Fri, 27 Nov 2026 08:15:00 GMT", "content_hash": "c"}
     frontier.done(take_one(frontier), patch=patch)
     clock.forward(10)
-    frontier.push([article(payload={"list": [], "object": {}})], again="edited")
+    frontier.enqueue([article(payload={"list": [], "object": {}})], again="edited")
     lease = take_one(frontier)
     assert lease.task.payload == {"list": [], "object": {}}
     history = lease.history
@@ -163,24 +163,24 @@ def test_what_comes_again_keeps_its_validators_and_says_why(frontier, clock):
 
 
 def test_an_ended_url_is_forgotten_after_thirty_days(frontier, redis_client):
-    frontier.push([article()])
+    frontier.enqueue([article()])
     frontier.done(take_one(frontier))
     assert 29.9 * DAY < redis_client.ttl("fc:{0}:t:a") <= 30 * DAY
-    frontier.push([article()], again="retry")
+    frontier.enqueue([article()], again="retry")
     assert redis_client.ttl("fc:{0}:t:a") == -1
 
 
 def test_a_pending_task_pushed_again_is_due_at_once(frontier):
-    frontier.push([feed()], delay_sec=DAY)
+    frontier.enqueue([feed()], delay_sec=DAY)
     assert frontier.take(1).leases == ()
-    frontier.push([feed(payload={"now": True})], again="operator")
+    frontier.enqueue([feed(payload={"now": True})], again="operator")
     assert take_one(frontier).task.payload == {"now": True}
 
 
 def test_again_while_leased_comes_at_once_after_done_with_its_own_payload(frontier, clock):
-    frontier.push([feed(payload={"n": 1})])
+    frontier.enqueue([feed(payload={"n": 1})])
     lease = take_one(frontier)
-    frontier.push([feed(payload={"n": 2})], again="operator")
+    frontier.enqueue([feed(payload={"n": 2})], again="operator")
     assert frontier.done(lease, status="pending", delay_sec=DAY) == "rescheduled"
     clock.forward(1)
     lease = take_one(frontier)
@@ -192,9 +192,9 @@ def test_again_while_leased_comes_at_once_after_done_with_its_own_payload(fronti
 
 @pytest.mark.parametrize("end", ["done", "give_back", "expire"])
 def test_again_while_leased_is_one_more_time_and_no_more(frontier, clock, end):
-    frontier.push([article()])
+    frontier.enqueue([article()])
     lease = take_one(frontier)
-    frontier.push([article()], again="edited")
+    frontier.enqueue([article()], again="edited")
     if end == "done":
         assert frontier.done(lease) == "rescheduled"
     elif end == "give_back":
@@ -208,9 +208,9 @@ def test_again_while_leased_is_one_more_time_and_no_more(frontier, clock, end):
 
 def test_a_last_attempt_does_not_end_what_was_asked_for_again_meanwhile(make, clock):
     frontier = make(max_attempts=1)
-    frontier.push([article()])
+    frontier.enqueue([article()])
     lease = take_one(frontier)
-    frontier.push([article()], again="operator")
+    frontier.enqueue([article()], again="operator")
     assert frontier.give_back(lease, reason="http_500", counted=True) == "pending"
     clock.forward(1)
     assert frontier.give_back(take_one(frontier), reason="http_500", counted=True) == "dead"
@@ -223,12 +223,12 @@ def test_a_last_attempt_does_not_end_what_was_asked_for_again_meanwhile(make, cl
 )
 def test_records_keep_what_they_hold(frontier, value):
     task = article(url=f"https://one.example/{value}", source=value or None, payload={"v": value, "list": [value]})
-    frontier.push([task])
+    frontier.enqueue([task])
     assert take_one(frontier).task == task
 
 
 def test_a_lone_surrogate_stops_nobody(frontier):
-    frontier.push([article(payload={"title": "a\ud800b"})])
+    frontier.enqueue([article(payload={"title": "a\ud800b"})])
     lease = take_one(frontier)
     assert lease.task.payload == {"title": "a?b"}
     assert frontier.give_back(lease, reason="x", patch={"last_error": "y\ud800"}) == "pending"
@@ -236,7 +236,7 @@ def test_a_lone_surrogate_stops_nobody(frontier):
 
 @pytest.mark.parametrize("host", ["", "a b", "5 x", "::1", "xn--bcher-kva.example", "ho\nst"])
 def test_no_host_and_no_id_confuses_what_is_delayed(frontier, clock, host):
-    frontier.push([article("an id 7", host), article("7", host)], delay_sec=5)
+    frontier.enqueue([article("an id 7", host), article("7", host)], delay_sec=5)
     clock.forward(5)
     assert drain(frontier, clock) == ["7", "an id 7"]
 
@@ -261,63 +261,65 @@ def test_no_host_and_no_id_confuses_what_is_delayed(frontier, clock, host):
 def test_the_order_of_takes(frontier, clock, pushes, expected):
     for name, host, priority, after in pushes:
         clock.ms = START_MS + round(1000 * after)
-        frontier.push([article(name, host, priority=priority)])
+        frontier.enqueue([article(name, host, priority=priority)])
     assert drain(frontier, clock, step=0.4, limit=8) == expected
 
 
 def test_waiting_for_its_time_earns_no_rank_and_waiting_for_a_worker_does(frontier, clock):
-    frontier.push([article("delayed", "h1")], delay_sec=HOUR)
+    frontier.enqueue([article("delayed", "h1")], delay_sec=HOUR)
     clock.forward(1800)
-    frontier.push([article("early", "h2")])
+    frontier.enqueue([article("early", "h2")])
     clock.forward(1801)
-    frontier.push([article("late", "h3")])
+    frontier.enqueue([article("late", "h3")])
     assert ids(frontier.take(3)) == ["early", "delayed", "late"]
 
 
 @pytest.mark.parametrize("delay", [0, 2])
 def test_raised_priority_keeps_its_place_in_time(frontier, clock, delay):
-    frontier.push([article("a", "h1", priority=5)], delay_sec=delay)
-    frontier.push([article("b", "h2", priority=5)])
+    frontier.enqueue([article("a", "h1", priority=5)], delay_sec=delay)
+    frontier.enqueue([article("b", "h2", priority=5)])
     clock.forward(2 * HOUR)
-    frontier.push([article("c", "h3", priority=8)])
-    frontier.push([article("a", "h1", priority=7)])
+    frontier.enqueue([article("c", "h3", priority=8)])
+    frontier.enqueue([article("a", "h1", priority=7)])
     assert ids(frontier.take(3)) == ["a", "c", "b"]
     assert frontier.find("a")[0].priority == 7
 
 
 def test_polls_go_before_articles_unless_these_have_waited_long(frontier, clock):
-    frontier.push([article("old", "h1", priority=10)])
+    frontier.enqueue([article("old", "h1", priority=10)])
     clock.forward(13 * HOUR + 1)
-    frontier.push([article("new", "h2", priority=10), feed("feed:f", "h3", priority=1)])
+    frontier.enqueue([article("new", "h2", priority=10), feed("feed:f", "h3", priority=1)])
     assert ids(frontier.take(3)) == ["old", "feed:f", "new"]
 
 
 def test_lanes(frontier):
     kinds = ("feed", "sitemap", "archive", "websub", "article", "page")
-    frontier.push([article(kind, f"{kind}.example", kind=kind) for kind in kinds])
+    frontier.enqueue([article(kind, f"{kind}.example", kind=kind) for kind in kinds])
     assert sorted(ids(frontier.take(9, lanes=["page"]))) == ["archive", "article", "page"]
     assert sorted(ids(frontier.take(9, lanes=["poll"]))) == ["feed", "sitemap", "websub"]
 
 
 def test_media_files_wait_for_those_who_keep_them(frontier):
-    frontier.push([article("file:1", kind="file"), article("file:2", "h2", kind="file"), article("page", kind="page")])
+    frontier.enqueue(
+        [article("file:1", kind="file"), article("file:2", "h2", kind="file"), article("page", kind="page")]
+    )
     assert ids(frontier.take(9)) == ["page"]
     assert ids(frontier.take(9, lanes=["poll", "page", "file"])) == ["file:2"]  # the other's host is being asked
     assert frontier.counts()["pending:file"] == 2
 
 
 def test_the_pages_of_a_spider_are_its_own(frontier, clock):
-    frontier.push(
+    frontier.enqueue(
         [article(f"{of}{n}", kind="page", payload={"spider": of}) for of in ("mine", "theirs") for n in (1, 2)]
     )
-    frontier.push([article("x")], delay_sec=5)
+    frontier.enqueue([article("x")], delay_sec=5)
     assert frontier.take(9).leases == ()
     lease = take_one(frontier, lanes=["page", "page:mine"])
     assert lease.id == "mine1"
     assert frontier.give_back(lease, reason="x", delay_sec=2) == "pending"
     assert frontier.take(9, lanes=["page:theirs"]).wait_sec == 1
     clock.forward(2)
-    frontier.push([article("mine1", kind="page", priority=9, payload={"spider": "mine"})])
+    frontier.enqueue([article("mine1", kind="page", priority=9, payload={"spider": "mine"})])
     assert ids(frontier.take(9, lanes=["page:theirs"])) == ["theirs1"]
     clock.forward(60)
     assert frontier.take(9, lanes=["page:theirs"]).wait_sec == 1  # the lease ran out
@@ -328,8 +330,8 @@ def test_the_pages_of_a_spider_are_its_own(frontier, clock):
 
 
 def test_one_host_that_waits_holds_up_no_other(frontier):
-    frontier.push([article(f"a{n}", "big.example", priority=10) for n in range(50)])
-    frontier.push([article("b", "small.example", priority=1)])
+    frontier.enqueue([article(f"a{n}", "big.example", priority=10) for n in range(50)])
+    frontier.enqueue([article("b", "small.example", priority=1)])
     taken = frontier.take(9)
     assert (len(taken.leases), taken.leases[1].id, taken.blocked) == (2, "b", 1)
 
@@ -338,7 +340,7 @@ def test_one_host_that_waits_holds_up_no_other(frontier):
 
 
 def test_the_delay_runs_from_the_end_of_the_answer(frontier, clock):
-    frontier.push([article("a"), article("b")])
+    frontier.enqueue([article("a"), article("b")])
     lease = take_one(frontier)
     clock.forward(5)
     assert frontier.take(1).leases == ()
@@ -352,8 +354,8 @@ def test_the_delay_runs_from_the_end_of_the_answer(frontier, clock):
 
 def test_what_take_says_of_the_future(frontier, clock):
     assert frontier.take(1).wait_sec is None
-    frontier.push([article("a"), article("b")])
-    frontier.push([article("c", "two.example")], delay_sec=30)
+    frontier.enqueue([article("a"), article("b")])
+    frontier.enqueue([article("c", "two.example")], delay_sec=30)
     taken = frontier.take(1)
     assert (ids(taken), taken.wait_sec, taken.blocked) == (["a"], 30.0, 1)
     frontier.release(taken.leases[0], "ok")
@@ -365,7 +367,7 @@ def test_what_take_says_of_the_future(frontier, clock):
 
 def test_concurrency(make, clock):
     frontier = make(host_concurrency=3, host_delay_sec=0)
-    frontier.push([article(f"a{n}") for n in range(9)])
+    frontier.enqueue([article(f"a{n}") for n in range(9)])
     first = frontier.take(9)
     assert len(first.leases) == 3
     frontier.release(first.leases[0], "ok")
@@ -379,7 +381,7 @@ def test_concurrency(make, clock):
 
 def test_with_several_connections_starts_keep_their_distance(make, clock):
     frontier = make(host_concurrency=2, host_delay_sec=10)
-    frontier.push([article(f"a{n}") for n in range(3)])
+    frontier.enqueue([article(f"a{n}") for n in range(3)])
     lease = take_one(frontier)
     assert frontier.take(1).wait_sec == 10
     clock.forward(10)
@@ -389,7 +391,7 @@ def test_with_several_connections_starts_keep_their_distance(make, clock):
 
 
 def test_a_host_has_a_pace_of_its_own(frontier, clock):
-    frontier.push([article(f"a{n}") for n in range(4)])
+    frontier.enqueue([article(f"a{n}") for n in range(4)])
     frontier.pace("one.example", delay_sec=20, concurrency=2)
     take_one(frontier)
     assert frontier.take(1).wait_sec == 20
@@ -403,7 +405,7 @@ def test_a_host_has_a_pace_of_its_own(frontier, clock):
 @pytest.mark.parametrize(("concurrency", "expected"), [(1, [1, 2, 3]), (2, [0, 1, 2])])
 def test_turns_under_a_lease_move_the_host_for_everyone(make, clock, concurrency, expected):
     frontier = make(host_concurrency=concurrency)
-    frontier.push([article("a"), article("b")])
+    frontier.enqueue([article("a"), article("b")])
     lease = take_one(frontier)
     clock.forward(1)
     assert [frontier.turn(lease) for _ in range(3)] == expected
@@ -413,23 +415,23 @@ def test_turns_under_a_lease_move_the_host_for_everyone(make, clock, concurrency
 
 def test_a_turn_is_not_lost_to_a_host_that_stood_ready(make, clock):
     frontier = make(host_concurrency=2)
-    frontier.push([article("a"), article("b")])
+    frontier.enqueue([article("a"), article("b")])
     lease = take_one(frontier)
     clock.forward(1)
-    frontier.push([article("c")])  # settles the host: its time has come
+    frontier.enqueue([article("c")])  # settles the host: its time has come
     assert frontier.turn(lease) == 0
     assert frontier.take(1).leases == ()
 
 
 def test_http_429_leaves_the_host_alone_and_slows_it(frontier, clock):
-    frontier.push([article("a"), article("b")])
+    frontier.enqueue([article("a"), article("b")])
     assert frontier.release(take_one(frontier), "throttled", wait_sec=90).wait_sec == 90
     clock.forward(90)
     assert frontier.release(take_one(frontier), "ok").wait_sec == 2  # 1 s, doubled
 
 
 def test_a_circuit_opens_and_its_first_lease_is_a_probe(frontier, clock):
-    frontier.push([article(f"a{n}") for n in range(9)])
+    frontier.enqueue([article(f"a{n}") for n in range(9)])
     for _ in range(4):
         assert frontier.release(take_one(frontier), "site").after == "closed"
         clock.forward(1)
@@ -452,7 +454,7 @@ def test_a_circuit_opens_and_its_first_lease_is_a_probe(frontier, clock):
 
 def test_a_half_open_host_is_asked_by_one_whatever_its_concurrency(make, clock):
     frontier = make(host_concurrency=4, host_delay_sec=0, circuit_failures=1)
-    frontier.push([article(f"a{n}") for n in range(9)])
+    frontier.enqueue([article(f"a{n}") for n in range(9)])
     for lease in frontier.take(4).leases:
         frontier.release(lease, "site")
     clock.forward(30)
@@ -462,7 +464,7 @@ def test_a_half_open_host_is_asked_by_one_whatever_its_concurrency(make, clock):
 
 def test_a_probe_that_never_came_back_is_followed_by_another(make, clock):
     frontier = make(circuit_failures=1, lease_sec=60)
-    frontier.push([article("a"), article("b"), article("c")])
+    frontier.enqueue([article("a"), article("b"), article("c")])
     frontier.release(take_one(frontier), "site")
     clock.forward(30)
     assert take_one(frontier).probe
@@ -476,8 +478,8 @@ def test_a_probe_that_never_came_back_is_followed_by_another(make, clock):
 
 
 def test_many_hosts_of_a_domain_keep_its_pace_and_one_of_another_is_not_held_up(frontier, clock):
-    frontier.push([feed(f"f{n:03}", f"h{n:03}.big.example", priority=10) for n in range(205)])
-    frontier.push([feed("small", "www.small.example", priority=1)])
+    frontier.enqueue([feed(f"f{n:03}", f"h{n:03}.big.example", priority=10) for n in range(205)])
+    frontier.enqueue([feed("small", "www.small.example", priority=1)])
     asked = []
     while (taken := frontier.take(16)).wait_sec == 0:  # those that wait are set apart some at a time
         asked += ids(taken)
@@ -494,7 +496,7 @@ def test_many_hosts_of_a_domain_keep_its_pace_and_one_of_another_is_not_held_up(
 
 def test_a_domain_has_as_many_open_answers_as_four_of_its_hosts(make, clock):
     frontier = make(host_delay_sec=0)
-    frontier.push([article(f"a{n}", f"h{n}.big.example") for n in range(9)])
+    frontier.enqueue([article(f"a{n}", f"h{n}.big.example") for n in range(9)])
     taken = frontier.take(16)
     assert (len(taken.leases), taken.wait_sec, taken.blocked) == (4, None, 1)
     frontier.release(taken.leases[2], "ok")
@@ -504,7 +506,7 @@ def test_a_domain_has_as_many_open_answers_as_four_of_its_hosts(make, clock):
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "co.uk"])
 def test_what_has_no_registered_domain_waits_for_none(make, host):
     frontier = make(domain_delay_sec=100, domain_concurrency=1)
-    frontier.push(
+    frontier.enqueue(
         [article("a", host), article("b", "127.0.0.2"), article("c", "x.github.io"), article("d", "y.github.io")]
     )
     assert sorted(ids(frontier.take(9))) == ["a", "b", "c", "d"]
@@ -513,13 +515,13 @@ def test_what_has_no_registered_domain_waits_for_none(make, host):
 @pytest.mark.parametrize(("said", "wait"), [({}, 0.0), ({"domain_delay_sec": 0.25}, 0.25)])
 def test_a_domain_of_which_nothing_is_said_slows_no_host_of_it(make, said, wait):
     frontier = make(host_concurrency=3, **said)
-    frontier.push([article(f"a{n}") for n in range(3)])
+    frontier.enqueue([article(f"a{n}") for n in range(3)])
     frontier.pace("one.example", delay_sec=0)
     assert (len(frontier.take(1).leases), frontier.take(0).wait_sec) == (1, wait)
 
 
 def test_a_domain_has_a_pace_of_its_own(frontier, clock):
-    frontier.push([article(f"a{n}", f"h{n}.big.example") for n in range(3)])
+    frontier.enqueue([article(f"a{n}", f"h{n}.big.example") for n in range(3)])
     frontier.pace_domain("big.example", delay_sec=20, concurrency=1)
     lease = take_one(frontier)
     clock.forward(50)
@@ -532,8 +534,8 @@ def test_a_domain_has_a_pace_of_its_own(frontier, clock):
 
 def test_a_million_subdomains_take_nothing_from_others(make, clock):
     frontier = make()
-    frontier.push([article(f"t{n}", f"h{n}.trap.example", priority=10) for n in range(3000)])
-    frontier.push([article(f"a{n}", f"site-{n}.example", priority=1) for n in range(64)])
+    frontier.enqueue([article(f"t{n}", f"h{n}.trap.example", priority=10) for n in range(3000)])
+    frontier.enqueue([article(f"a{n}", f"site-{n}.example", priority=1) for n in range(64)])
     got, calls = [], 0
     while len([name for name in got if name[0] == "a"]) < 64:
         got += ids(frontier.take(16))
@@ -544,7 +546,7 @@ def test_a_million_subdomains_take_nothing_from_others(make, clock):
 
 def test_hosts_that_stand_with_their_domain_are_not_met_again(make, clock, redis_client):
     frontier = make()
-    frontier.push([article(f"t{n}", f"h{n}.trap.example") for n in range(500)])
+    frontier.enqueue([article(f"t{n}", f"h{n}.trap.example") for n in range(500)])
     for _ in range(20):
         frontier.take(16)
     redis_client.config_resetstat()
@@ -557,7 +559,7 @@ def test_hosts_that_stand_with_their_domain_are_not_met_again(make, clock, redis
 
 
 def test_a_task_that_comes_back_later_still_waits_for_its_domain(frontier, clock):
-    frontier.push([article(f"a{n}", f"h{n}.big.example") for n in range(3)], delay_sec=5)
+    frontier.enqueue([article(f"a{n}", f"h{n}.big.example") for n in range(3)], delay_sec=5)
     clock.forward(5)
     lease = take_one(frontier)
     assert frontier.take(9).leases == ()
@@ -571,7 +573,7 @@ def test_a_task_that_comes_back_later_still_waits_for_its_domain(frontier, clock
 
 
 def test_retry_after_of_one_host_leaves_the_others_of_its_domain_alone(frontier, clock):
-    frontier.push([article(f"{host}{n}", f"{host}.big.example") for host in "ab" for n in range(3)])
+    frontier.enqueue([article(f"{host}{n}", f"{host}.big.example") for host in "ab" for n in range(3)])
     assert frontier.release(take_one(frontier), "throttled", wait_sec=90).wait_sec == 90
     clock.forward(1)
     lease = take_one(frontier)
@@ -590,14 +592,14 @@ def test_retry_after_of_one_host_leaves_the_others_of_its_domain_alone(frontier,
 def fail(frontier, clock, hosts):
     """Each host fails once as a site; what the last one was told."""
     for host in hosts:
-        frontier.push([article(f"{host}-{clock.ms}", host, priority=10)])
+        frontier.enqueue([article(f"{host}-{clock.ms}", host, priority=10)])
         told = frontier.release(take_one(frontier), "site")
         clock.forward(1)
     return told
 
 
 def test_three_hosts_that_fail_together_open_their_domains_circuit_and_one_answer_closes_it(frontier, clock):
-    frontier.push([article(f"x{n}", f"h{n}.big.example") for n in range(9)], delay_sec=10)
+    frontier.enqueue([article(f"x{n}", f"h{n}.big.example") for n in range(9)], delay_sec=10)
     told = fail(frontier, clock, [f"{name}.big.example" for name in "abc"])
     assert told == Released("closed", "closed", 1.0, "closed", "open")
     clock.forward(10)
@@ -614,7 +616,7 @@ def test_three_hosts_that_fail_together_open_their_domains_circuit_and_one_answe
 
 def test_hosts_of_a_domain_that_answers_fail_for_themselves(frontier, clock):
     fail(frontier, clock, ["a.big.example", "b.big.example"])
-    frontier.push([article("good", "good.big.example")])
+    frontier.enqueue([article("good", "good.big.example")])
     frontier.release(take_one(frontier), "ok")
     clock.forward(1)
     assert fail(frontier, clock, ["c.big.example", "d.big.example"]).domain_after == "closed"
@@ -623,12 +625,12 @@ def test_hosts_of_a_domain_that_answers_fail_for_themselves(frontier, clock):
 
 def test_what_was_our_own_fault_is_forgiven(frontier, clock):
     hosts = [f"{name}.big.example" for name in "abc"]
-    frontier.push([article(f"x{host}", host) for host in hosts], delay_sec=1)
+    frontier.enqueue([article(f"x{host}", host) for host in hosts], delay_sec=1)
     assert fail(frontier, clock, hosts).domain_after == "open"
     assert frontier.forgive([*hosts, "unknown.example"]) == 1
     clock.forward(1)
     assert len(frontier.take(9).leases) == 1
-    frontier.push([article("y", "other.example"), article("z", "other.example")])
+    frontier.enqueue([article("y", "other.example"), article("z", "other.example")])
     frontier.release(take_one(frontier), "throttled", wait_sec=90)
     frontier.forgive(["other.example"])
     assert frontier.host("other.example").wait_sec == 90  # it asked for this itself
@@ -638,8 +640,8 @@ def test_what_was_our_own_fault_is_forgiven(frontier, clock):
 
 
 def test_figures(frontier, clock):
-    frontier.push([article("a", source="s", origin="feed"), article("b", "two.example", source="s", origin="feed")])
-    frontier.push([feed("feed:1", "three.example")], delay_sec=10)
+    frontier.enqueue([article("a", source="s", origin="feed"), article("b", "two.example", source="s", origin="feed")])
+    frontier.enqueue([feed("feed:1", "three.example")], delay_sec=10)
     clock.forward(3)
     lease = take_one(frontier)
     frontier.done(lease)
@@ -659,21 +661,21 @@ def test_figures(frontier, clock):
 
 @pytest.mark.parametrize(("late", "bound"), [(0, 1), (1, 1), (1.001, 2), (65536, 65536), (65537, float("inf"))])
 def test_the_buckets_of_lateness(frontier, clock, late, bound):
-    frontier.push([article()])
+    frontier.enqueue([article()])
     clock.forward(late)
     take_one(frontier)
     assert frontier.statistics().lateness["page"].buckets == ((bound, 1),)
 
 
 def test_counts_follow_a_task_whose_source_changes(frontier):
-    frontier.push([feed(source="old")])
+    frontier.enqueue([feed(source="old")])
     frontier.done(take_one(frontier), status="pending", delay_sec=5, patch={"source": "new"})
     assert frontier.statistics().by("source") == {"old": 0, "new": 1}
 
 
 def test_the_tasks_of_hosts(frontier, clock):
-    frontier.push([article("a"), article("b"), article("c", "two.example")])
-    frontier.push([feed()], delay_sec=60)
+    frontier.enqueue([article("a"), article("b"), article("c", "two.example")])
+    frontier.enqueue([feed()], delay_sec=60)
     lease = take_one(frontier)
     assert frontier.hosts() == (0, {"one.example": 3, "two.example": 1})
     frontier.give_back(lease, reason="redirected", patch={"url": "https://two.example/a", "host": "two.example"})
@@ -684,7 +686,7 @@ def test_the_tasks_of_hosts(frontier, clock):
 
 
 def test_urls_are_listed_in_parts(frontier):
-    frontier.push([article(f"a{n}", f"h{n}.example") for n in range(300)])
+    frontier.enqueue([article(f"a{n}", f"h{n}.example") for n in range(300)])
     frontier.done(take_one(frontier), status="dead", reason="http_404")
     take_one(frontier)
     found, cursor, calls = {}, 0, 0
@@ -714,7 +716,7 @@ def test_urls_are_listed_in_parts(frontier):
 )
 def test_a_lost_lease_changes_nothing(make, clock, redis_client, act, expected):
     mine, other = make(), make()
-    mine.push([article("a")])
+    mine.enqueue([article("a")])
     lease = take_one(mine)
     clock.forward(61)
     other.take(1)
@@ -740,7 +742,7 @@ def everything(client):
 
 
 def test_a_heartbeat_keeps_a_lease(frontier, clock):
-    frontier.push([article("a", "h1"), article("b", "h2")])
+    frontier.enqueue([article("a", "h1"), article("b", "h2")])
     kept, left = frontier.take(2).leases
     for _ in range(5):
         clock.forward(59)
@@ -753,7 +755,7 @@ def test_a_heartbeat_keeps_a_lease(frontier, clock):
 
 
 def test_what_four_workers_died_with_is_given_up(frontier, clock, redis_client):
-    frontier.push([article()])
+    frontier.enqueue([article()])
     for deaths, later in [(0, 0), (1, 0), (2, 60), (3, 480)]:
         clock.forward(later)
         clock.forward(1)
@@ -769,7 +771,7 @@ def test_what_four_workers_died_with_is_given_up(frontier, clock, redis_client):
 
 
 def test_workers_that_die_of_something_else_take_no_innocent_task_along(make, clock):
-    make().push([article(f"a{n:02}", f"h{n}.example") for n in range(16)])
+    make().enqueue([article(f"a{n:02}", f"h{n}.example") for n in range(16)])
     for _ in range(8):  # each dies at once, whatever it holds
         worker = make()
         taken = worker.take(16)
@@ -787,7 +789,7 @@ def test_workers_that_die_of_something_else_take_no_innocent_task_along(make, cl
 
 
 def test_a_task_that_kills_its_worker_ends_and_those_beside_it_do_not(make, clock):
-    make().push([article(f"a{n:02}", f"h{n}.example") for n in range(40)])
+    make().enqueue([article(f"a{n:02}", f"h{n}.example") for n in range(40)])
     deaths, done, given_up = 0, set(), []
     for _ in range(500):
         if len(done) == 39 and given_up:
@@ -809,7 +811,7 @@ def test_a_task_that_kills_its_worker_ends_and_those_beside_it_do_not(make, cloc
 
 def test_a_worker_holds_one_suspect_at_a_time_and_another_may_hold_another(make, clock):
     one, other = make(), make()
-    one.push([article(f"a{n}", f"h{n}.example") for n in range(3)])
+    one.enqueue([article(f"a{n}", f"h{n}.example") for n in range(3)])
     for _ in range(2):
         assert len(make().take(9).leases) == 3
         clock.forward(60)
@@ -828,7 +830,7 @@ def test_a_worker_holds_one_suspect_at_a_time_and_another_may_hold_another(make,
 
 def test_many_leases_that_ran_out_come_back_over_several_takes(make, clock):
     frontier = make(host_delay_sec=0)
-    frontier.push([article(f"a{n}", f"h{n}") for n in range(40)])
+    frontier.enqueue([article(f"a{n}", f"h{n}") for n in range(40)])
     assert len(frontier.take(40).leases) == 40
     clock.forward(60)
     taken = frontier.take(0)
@@ -839,7 +841,7 @@ def test_many_leases_that_ran_out_come_back_over_several_takes(make, clock):
 
 def test_tokens_of_the_same_moment_differ(make, clock):
     frontier = make(host_delay_sec=0)
-    frontier.push([article()])
+    frontier.enqueue([article()])
     tokens = set()
     for _ in range(20):
         lease = take_one(frontier)
@@ -852,7 +854,7 @@ def test_tokens_of_the_same_moment_differ(make, clock):
 
 
 def test_attempts_that_count_end_a_url_with_a_dead_letter(frontier, clock, redis_client):
-    frontier.push([article(category="news", source="s", priority=7)])
+    frontier.enqueue([article(category="news", source="s", priority=7)])
     for attempt in range(1, 5):
         lease = take_one(frontier)
         answer = frontier.give_back(lease, reason="http_500", counted=True, http_status=500, delay_sec=2)
@@ -874,11 +876,11 @@ def test_attempts_that_count_end_a_url_with_a_dead_letter(frontier, clock, redis
         "origin": "manual",
     }
     assert frontier.counts() == {"pending:article": 0, "dead:article": 1, "leased": 0}
-    assert frontier.push([article()]) == ["known"]
+    assert frontier.enqueue([article()]) == ["known"]
 
 
 def test_what_is_nobodys_fault_costs_no_attempt(frontier, clock):
-    frontier.push([article()])
+    frontier.enqueue([article()])
     for _ in range(20):
         assert frontier.give_back(take_one(frontier), reason="robots_unavailable", delay_sec=5) == "pending"
         clock.forward(5)
@@ -888,7 +890,7 @@ def test_what_is_nobodys_fault_costs_no_attempt(frontier, clock):
 
 @pytest.mark.parametrize("kind", ["feed", "sitemap", "websub"])
 def test_feeds_and_their_like_are_quarantined_ever_longer_and_never_removed(frontier, clock, kind, redis_client):
-    frontier.push([feed(kind=kind)])
+    frontier.enqueue([feed(kind=kind)])
     for hours in (1, 2, 4, 8, 16, 24, 24):
         for _ in range(3):
             assert frontier.give_back(take_one(frontier), reason="worker_died", counted=True) == "pending"
@@ -907,11 +909,11 @@ def test_feeds_and_their_like_are_quarantined_ever_longer_and_never_removed(fron
     ("kind", "expected"), [("article", "dead"), ("page", "dead"), ("archive", "dead"), ("feed", "pending")]
 )
 def test_a_url_that_alone_fails_site_wide_is_dead_after_four(frontier, clock, kind, expected):
-    frontier.push([article("bad", kind=kind)])
+    frontier.enqueue([article("bad", kind=kind)])
     answers = []
     for number in range(4):
         clock.forward(1)
-        frontier.push([article(f"good{number}", priority=10)])
+        frontier.enqueue([article(f"good{number}", priority=10)])
         frontier.done(take_one(frontier, lanes=["page"]), signal="ok")
         clock.forward(1)
         lease = take_one(frontier)
@@ -923,9 +925,9 @@ def test_a_url_that_alone_fails_site_wide_is_dead_after_four(frontier, clock, ki
 def test_an_answer_of_the_same_moment_says_nothing_of_what_came_before_it(make, clock):
     """A URL is held against its host's answers since its last failure, not against one that came with it."""
     frontier = make(host_delay_sec=0, circuit_failures=99)
-    frontier.push([article("bad", priority=1)])
+    frontier.enqueue([article("bad", priority=1)])
     for number in range(6):
-        frontier.push([article(f"good{number}", priority=10)])
+        frontier.enqueue([article(f"good{number}", priority=10)])
         frontier.done(take_one(frontier), signal="ok")
         lease = take_one(frontier)
         frontier.release(lease, "site")
@@ -933,7 +935,7 @@ def test_an_answer_of_the_same_moment_says_nothing_of_what_came_before_it(make, 
 
 
 def test_a_url_whose_whole_host_fails_lives(frontier, clock):
-    frontier.push([article()])
+    frontier.enqueue([article()])
     for _ in range(12):
         lease = take_one(frontier)
         frontier.release(lease, "site")
@@ -958,11 +960,11 @@ def due(redis_client, clock):
 
 def test_polls_that_waited_for_their_host_come_as_it_answers(frontier, clock, redis_client):
     """But for the first of them: until the second failure it was that poll's own."""
-    frontier.push([feed(f"feed:{n}") for n in range(4)])
+    frontier.enqueue([feed(f"feed:{n}") for n in range(4)])
     for n, recovered_sec in enumerate([100, 100, 200, None]):
         fails(frontier, clock, f"feed:{n}", recovered_sec)
     clock.forward(3600)
-    frontier.push([article()])
+    frontier.enqueue([article()])
     assert min(due(redis_client, clock).values()) > 80_000
     frontier.release(take_one(frontier), "answered")
     assert {name: wait for name, wait in due(redis_client, clock).items() if wait < 80_000} == {
@@ -973,22 +975,22 @@ def test_polls_that_waited_for_their_host_come_as_it_answers(frontier, clock, re
 
 
 def test_none_of_them_comes_sooner_than_without_the_failure(frontier, clock, redis_client):
-    frontier.push([feed(f"feed:{n}") for n in range(3)])
+    frontier.enqueue([feed(f"feed:{n}") for n in range(3)])
     for n in range(3):
         fails(frontier, clock, f"feed:{n}", 100 * n)
-    frontier.push([article()])
+    frontier.enqueue([article()])
     frontier.release(take_one(frontier), "ok")
     assert due(redis_client, clock) == {"feed:0": 86_397, "feed:1": 98, "feed:2": 199}
 
 
 def test_each_answer_calls_a_few(make, clock, redis_client):
     frontier = make(circuit_failures=99)
-    frontier.push([feed(f"feed:{n:02}") for n in range(40)])
+    frontier.enqueue([feed(f"feed:{n:02}") for n in range(40)])
     for n in range(40):
         fails(frontier, clock, f"feed:{n:02}", 0)
     called = []
     for n in range(4):
-        frontier.push([article(f"a{n}")])
+        frontier.enqueue([article(f"a{n}")])
         frontier.release(take_one(frontier, lanes=["page"]), "ok")
         clock.forward(1)
         called.append(sum(wait <= 0 for wait in due(redis_client, clock).values()))
@@ -998,30 +1000,30 @@ def test_each_answer_calls_a_few(make, clock, redis_client):
 
 
 def test_a_poll_that_succeeded_waits_for_nobody(frontier, clock, redis_client):
-    frontier.push([feed(f"feed:{n}") for n in range(2)])
+    frontier.enqueue([feed(f"feed:{n}") for n in range(2)])
     fails(frontier, clock, "feed:0")
     fails(frontier, clock, "feed:1")
-    frontier.push([feed("feed:1")], again="operator")
+    frontier.enqueue([feed("feed:1")], again="operator")
     lease = take_one(frontier)
     frontier.done(lease, status="pending", delay_sec=900, signal="none")
     clock.forward(1)
-    frontier.push([article()])
+    frontier.enqueue([article()])
     frontier.release(take_one(frontier), "ok")
     assert due(redis_client, clock)["feed:1"] == 899
 
 
 def test_a_poll_that_fails_by_itself_keeps_its_patience(frontier, clock, redis_client):
-    frontier.push([feed(), article("a"), article("b")])
+    frontier.enqueue([feed(), article("a"), article("b")])
     for _ in range(2):
         fails(frontier, clock, "feed:f")
         frontier.release(take_one(frontier), "ok")
         clock.forward(1)
         assert due(redis_client, clock)["feed:f"] > 86_000
-        frontier.push([feed()], again="operator")
+        frontier.enqueue([feed()], again="operator")
 
 
 def test_a_visit_has_the_hosts_turn_and_slot_like_a_task(frontier, clock):
-    frontier.push([article("a"), article("b")])
+    frontier.enqueue([article("a"), article("b")])
     visit = frontier.visit("one.example", "https://one.example/robots.txt")
     assert (visit.task.host, visit.task.url) == ("one.example", "https://one.example/robots.txt")
     clock.forward(5)
@@ -1042,7 +1044,7 @@ def test_a_visit_has_the_hosts_turn_and_slot_like_a_task(frontier, clock):
 
 @pytest.mark.parametrize(("kind", "lane"), [("article", "page"), ("file", "file")])
 def test_a_host_that_waits_for_an_answer_nobody_reads_is_freed(frontier, redis_client, kind, lane):
-    frontier.push([article("a", kind=kind), article("b", kind=kind)])
+    frontier.enqueue([article("a", kind=kind), article("b", kind=kind)])
     assert ids(frontier.take(1, lanes=[lane])) == ["a"]
     redis_client.delete("fc:{0}:holders", "fc:{0}:leases")  # as after a restore
     assert frontier.audit() == (0, 1)
@@ -1050,7 +1052,7 @@ def test_a_host_that_waits_for_an_answer_nobody_reads_is_freed(frontier, redis_c
 
 
 def test_leases_that_their_worker_does_not_know_of_are_returned_at_no_cost(frontier, make):
-    frontier.push([article(name, f"{name}.example") for name in "abc"])
+    frontier.enqueue([article(name, f"{name}.example") for name in "abc"])
     held, unknown, other = take_one(frontier), take_one(frontier), take_one(make())  # the last is another worker's
     assert frontier.return_strays([held]) == 1
     states = [frontier.find(lease.id)[1].status for lease in (held, unknown, other)]
@@ -1060,7 +1062,7 @@ def test_leases_that_their_worker_does_not_know_of_are_returned_at_no_cost(front
 
 
 def test_a_visit_whose_worker_died_ends_with_its_lease(frontier, clock):
-    frontier.push([article("a")])
+    frontier.enqueue([article("a")])
     frontier.visit("one.example", "https://one.example/robots.txt")
     clock.forward(60)
     assert ids(frontier.take(1)) == []
@@ -1071,13 +1073,13 @@ def test_a_visit_whose_worker_died_ends_with_its_lease(frontier, clock):
 
 def test_a_host_whose_circuit_is_open_is_not_visited(make):
     frontier = make(circuit_failures=1)
-    frontier.push([article()])
+    frontier.enqueue([article()])
     frontier.release(take_one(frontier), "site")
     assert frontier.visit("one.example", "https://one.example/x") == 60.0
 
 
 def test_a_redirect_to_another_host_waits_for_that_hosts_turn(frontier, clock):
-    frontier.push([article("a"), article("b"), article("x", "two.example")])
+    frontier.enqueue([article("a"), article("b"), article("x", "two.example")])
     first, busy = frontier.take(2).leases
     patch = {
         "url": "https://two.example/a",
@@ -1101,7 +1103,7 @@ def test_a_redirect_to_another_host_waits_for_that_hosts_turn(frontier, clock):
 
 
 def test_done_writes_the_commit_and_the_patch_with_the_lease(frontier, redis_client):
-    frontier.push([feed(payload={"p": 1})])
+    frontier.enqueue([feed(payload={"p": 1})])
     commit = [["HSET", "fc:{0}:feed:f", "etag", '"é"', "n", 1.5], ["RPUSH", "fc:{0}:journal:f", "1"]]
     lease = take_one(frontier)
     patch = {"etag": '"e"', "source": "s", "category": None, "payload": {"p": 2}}
@@ -1114,13 +1116,13 @@ def test_done_writes_the_commit_and_the_patch_with_the_lease(frontier, redis_cli
 
 
 def test_done_with_a_signal_is_release_and_done(frontier, clock):
-    frontier.push([article("a"), article("b")])
+    frontier.enqueue([article("a"), article("b")])
     frontier.done(take_one(frontier), signal="throttled")
     assert frontier.take(1).wait_sec == 30
 
 
 def test_a_reschedule_comes_when_it_was_said(frontier, clock):
-    frontier.push([feed()])
+    frontier.enqueue([feed()])
     frontier.done(take_one(frontier), status="pending", reason="not_modified", delay_sec=900.5)
     assert frontier.take(1).wait_sec == 900.5
     clock.forward(900.5)
@@ -1130,14 +1132,14 @@ def test_a_reschedule_comes_when_it_was_said(frontier, clock):
 
 @pytest.mark.parametrize("dead_letter", [True, False])
 def test_a_dead_end_may_be_a_dead_letter(frontier, redis_client, dead_letter):
-    frontier.push([article()])
+    frontier.enqueue([article()])
     frontier.done(take_one(frontier), status="dead", reason="http_404", dead_letter=dead_letter, http_status=404)
     letters = [json.loads(letter) for letter in redis_client.lrange("fc:{0}:dlq", 0, -1)]
     assert [(one["reason"], one["status"], one["attempts"]) for one in letters] == [("http_404", 404, 1)] * dead_letter
 
 
 def test_dead_letters_go_to_their_readers_in_order_and_are_bounded(frontier, clock, redis_client):
-    frontier.push([article(f"a{n}", f"h{n}", priority=9 - n % 9) for n in range(9)])
+    frontier.enqueue([article(f"a{n}", f"h{n}", priority=9 - n % 9) for n in range(9)])
     for lease in frontier.take(9).leases:
         frontier.done(lease, status="dead", reason="gone", dead_letter=True)
     assert frontier.deliver_dead_letters(limit=4) == 4
@@ -1153,7 +1155,7 @@ def test_the_status_of_a_url(frontier, clock):
         return frontier.find("a")[1].status
 
     assert frontier.find("a") is None
-    frontier.push([article()])
+    frontier.enqueue([article()])
     assert status() == "pending"
     lease = take_one(frontier)
     assert status() == "fetching"
@@ -1169,7 +1171,7 @@ def test_the_status_of_a_url(frontier, clock):
 
 @pytest.mark.parametrize("state", ["pending", "delayed", "leased", "ended"])
 def test_remove(frontier, clock, state):
-    frontier.push([article("a"), article("b", priority=1)], delay_sec=60 if state == "delayed" else 0)
+    frontier.enqueue([article("a"), article("b", priority=1)], delay_sec=60 if state == "delayed" else 0)
     lease = take_one(frontier) if state in ("leased", "ended") else None
     if state == "ended":
         frontier.done(lease)
@@ -1181,11 +1183,11 @@ def test_remove(frontier, clock, state):
         assert frontier.heartbeat([lease]) == {"a"}
     clock.forward(61)
     assert ids(frontier.take(5)) == ["b"]
-    assert frontier.push([article("a")]) == ["queued"]
+    assert frontier.enqueue([article("a")]) == ["queued"]
 
 
 def test_a_record_that_was_lost_is_stepped_over(frontier, clock, redis_client):
-    frontier.push([article("a", priority=9), article("b")])
+    frontier.enqueue([article("a", priority=9), article("b")])
     redis_client.delete("fc:{0}:t:a")
     assert ids(frontier.take(1)) == ["b"]
 
@@ -1194,8 +1196,8 @@ def test_a_record_that_was_lost_is_stepped_over(frontier, clock, redis_client):
 
 
 def test_a_clock_stepped_back_stops_nothing(frontier, clock):
-    frontier.push([article("a"), article("b")])
-    frontier.push([article("c", "two.example")], delay_sec=10)
+    frontier.enqueue([article("a"), article("b")])
+    frontier.enqueue([article("c", "two.example")], delay_sec=10)
     lease = take_one(frontier)
     clock.forward(-DAY)
     frontier.release(lease, "ok")
@@ -1208,7 +1210,7 @@ def test_a_clock_stepped_back_stops_nothing(frontier, clock):
 
 
 def test_scripts_that_the_server_forgot_are_loaded_again(frontier, clock, redis_client):
-    frontier.push([article("a"), article("b")])
+    frontier.enqueue([article("a"), article("b")])
     redis_client.script_flush()
     lease = take_one(frontier)
     redis_client.script_flush()
@@ -1217,7 +1219,7 @@ def test_scripts_that_the_server_forgot_are_loaded_again(frontier, clock, redis_
 
 def test_the_servers_own_clock(redis_client):
     frontier = Shard(redis_client, POLICY)
-    frontier.push([article("a"), article("b")])
+    frontier.enqueue([article("a"), article("b")])
     lease = take_one(frontier)
     seconds, micros = redis_client.time()
     assert abs(lease.history.discovered_at - (seconds * 1000 + micros // 1000)) < 5000
@@ -1225,8 +1227,8 @@ def test_the_servers_own_clock(redis_client):
 
 
 def test_counts_add_up(frontier, clock):
-    frontier.push([article(f"a{n}", f"h{n}") for n in range(6)])
-    frontier.push([feed("feed:1"), feed("feed:2")], delay_sec=HOUR)
+    frontier.enqueue([article(f"a{n}", f"h{n}") for n in range(6)])
+    frontier.enqueue([feed("feed:1"), feed("feed:2")], delay_sec=HOUR)
     one, two, three, *_ = frontier.take(5).leases
     frontier.done(one)
     frontier.done(two, status="dead")
@@ -1237,7 +1239,7 @@ def test_counts_add_up(frontier, clock):
 
 
 def test_a_host_without_work_is_forgotten_and_one_with_work_is_not(frontier, clock, redis_client):
-    frontier.push([article("a"), article("b")])
+    frontier.enqueue([article("a"), article("b")])
     frontier.done(take_one(frontier))
     assert redis_client.ttl("fc:{0}:h:one.example") == -1
     clock.forward(1)
@@ -1247,15 +1249,15 @@ def test_a_host_without_work_is_forgotten_and_one_with_work_is_not(frontier, clo
     assert redis_client.ttl("fc:{0}:h:one.example") == -1
     frontier.remove("b")
     assert redis_client.ttl("fc:{0}:h:one.example") > DAY
-    frontier.push([article("c")])
+    frontier.enqueue([article("c")])
     assert redis_client.ttl("fc:{0}:h:one.example") == -1
 
 
 def test_shards_do_not_meet(redis_client, clock):
     zero, one = Shard(redis_client, POLICY, clock=clock), Shard(redis_client, POLICY, shard=1, clock=clock)
-    zero.push([article()])
+    zero.enqueue([article()])
     assert one.take(1).leases == ()
-    assert one.push([article()]) == ["queued"]
+    assert one.enqueue([article()]) == ["queued"]
 
 
 def test_scripts_touch_their_shards_keys_alone(make, clock, redis_client):
@@ -1278,8 +1280,8 @@ def test_scripts_touch_their_shards_keys_alone(make, clock, redis_client):
 
 def exercise(frontier, clock):
     """Each operation once, and most of what it may come to."""
-    frontier.push([article("a"), feed(), article("b", "two.example"), article("c", "three.example")])
-    frontier.push([article("d")], delay_sec=5)
+    frontier.enqueue([article("a"), feed(), article("b", "two.example"), article("c", "three.example")])
+    frontier.enqueue([article("d")], delay_sec=5)
     frontier.pace("one.example", delay_sec=1)
     leases = frontier.take(5).leases
     frontier.heartbeat(leases)
@@ -1288,7 +1290,7 @@ def exercise(frontier, clock):
     frontier.done(leases[0], status="pending", delay_sec=5, commit=[["SET", "fc:{0}:x", 1]])
     frontier.give_back(leases[1], reason="http_500", counted=True)
     frontier.done(leases[2], status="dead", dead_letter=True)
-    frontier.push([article("d", priority=9)])
+    frontier.enqueue([article("d", priority=9)])
     frontier.remove("d")
     clock.forward(HOUR)
     frontier.take(5)

@@ -206,7 +206,7 @@ class Model:
     def leased(self):
         return [task for task in self.tasks.values() if task.place == "leased"]
 
-    def push(self, task_id, priority, delay, again):
+    def enqueue(self, task_id, priority, delay, again):
         self.pushed_at = max(self.now, self.pushed_at + 1 / 1024)
         came = self.now if delay else self.pushed_at
         old = self.tasks.get(task_id)
@@ -384,9 +384,9 @@ class Workers(RuleBasedStateMachine):
     @rule(
         pushes=st.lists(st.tuples(ids, st.integers(1, 10), delays, st.sampled_from(["", "", "operator"])), max_size=6)
     )
-    def push(self, pushes):
+    def enqueue(self, pushes):
         tasks = [(self.task(task_id, priority), delay / 1000, again) for task_id, priority, delay, again in pushes]
-        assert self.workers[0].push_each(tasks) == [self.model.push(*each) for each in pushes]
+        assert self.workers[0].enqueue_each(tasks) == [self.model.enqueue(*each) for each in pushes]
 
     def task(self, task_id, priority):
         return Task(task_id, KINDS[task_id], f"https://{home(task_id)}/{task_id}", home(task_id), priority)

@@ -155,7 +155,7 @@ def test_both_answer_alike(client, delay, concurrency, failures, script):
         FrontierPolicy(), host_delay_sec=delay / 1000, host_concurrency=concurrency, circuit_failures=failures
     )
     frontier = Shard(client, replace(policy, lease_sec=10**9), clock=lambda: now)
-    frontier.push(Task(f"a{number}", "article", f"http://{host}/{number}", host) for number in range(len(script)))
+    frontier.enqueue(Task(f"a{number}", "article", f"http://{host}/{number}", host) for number in range(len(script)))
     twin = Twin(delay, concurrency, failures)
     for action, when, signal, wait in script:
         now = {"when due": max(now, twin.tat), "too soon": max(now, twin.tat - 1), "later": now + 700}[when]
@@ -215,7 +215,7 @@ def test_the_hosts_of_a_domain_share_its_pace_and_its_circuit(client, delays, co
     frontier = Shard(client, policy, clock=lambda: now)
     names = [f"{letter}.{site}" for letter in "abcd"]
     for host in names:
-        frontier.push(Task(f"{host}{n}", "article", f"http://{host}/{n}", host) for n in range(len(script)))
+        frontier.enqueue(Task(f"{host}{n}", "article", f"http://{host}/{n}", host) for n in range(len(script)))
     domain = Domain(
         delays[0] // 4 if delays[1] is None else delays[1],
         4 * concurrency[0] if concurrency[1] is None else concurrency[1],
@@ -264,7 +264,7 @@ def test_the_waits_of_an_open_circuit_are_the_policys(client, waits, failures):
     client.flushall()
     policy = FrontierPolicy(host_delay_sec=0, circuit_failures=failures, circuit_waits_sec=tuple(map(float, waits)))
     frontier = Shard(client, policy, clock=lambda: now)
-    frontier.push(Task(f"a{number}", "article", f"http://{host}/{number}", host) for number in range(20))
+    frontier.enqueue(Task(f"a{number}", "article", f"http://{host}/{number}", host) for number in range(20))
     circuit, circuit_policy = CLOSED, CircuitPolicy(failures, tuple(1000 * wait for wait in waits))
     for _ in range(failures + 4):
         (lease,) = frontier.take(1).leases

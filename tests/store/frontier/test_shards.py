@@ -115,14 +115,14 @@ def dying_at(step, monkeypatch):
 
 def test_nothing_of_a_frontier_was_forgotten():
     own = {name for name, _ in inspect.getmembers(Frontier, inspect.isfunction) if not name.startswith("_")}
-    made_of_others = {"push", "done"}
+    made_of_others = {"enqueue", "done"}
     assert own - made_of_others <= vars(Shards).keys()
 
 
 def test_every_task_is_in_the_shard_of_its_host_and_comes_once(frontier, client, clock):
     tasks = [article(f"{shard}-{number}", host(shard, number)) for shard in range(SHARDS) for number in range(9)]
-    assert frontier.push(tasks) == ["queued"] * len(tasks)
-    assert frontier.push(tasks) == ["pending"] * len(tasks)
+    assert frontier.enqueue(tasks) == ["queued"] * len(tasks)
+    assert frontier.enqueue(tasks) == ["pending"] * len(tasks)
     for task in tasks:
         assert client.exists(f"fc:{{{task.id[0]}}}:t:{task.id}")
     leases = all_of(frontier, clock)
@@ -134,13 +134,13 @@ def test_every_task_is_in_the_shard_of_its_host_and_comes_once(frontier, client,
 
 
 def test_answers_come_in_the_order_of_the_tasks(frontier):
-    frontier.push([article("b", host(1))])
+    frontier.enqueue([article("b", host(1))])
     tasks = [article("c", host(2)), article("b", host(1), priority=9), article("a", host(0)), article("d", host(2))]
-    assert frontier.push(tasks) == ["queued", "raised", "queued", "queued"]
+    assert frontier.enqueue(tasks) == ["queued", "raised", "queued", "queued"]
 
 
 def test_shards_take_turns_and_one_is_asked_at_a_time(frontier, monkeypatch):
-    frontier.push(article(f"{shard}-{n}", host(shard, n)) for shard in range(SHARDS) for n in range(8))
+    frontier.enqueue(article(f"{shard}-{n}", host(shard, n)) for shard in range(SHARDS) for n in range(8))
     asked = []
     take = Shard.take
     monkeypatch.setattr(Shard, "take", lambda self, *wanted, **how: asked.append(1) or take(self, *wanted, **how))
@@ -150,7 +150,7 @@ def test_shards_take_turns_and_one_is_asked_at_a_time(frontier, monkeypatch):
 
 
 def test_a_shard_without_work_is_left_alone_until_it_may_have_some(frontier, clock, monkeypatch):
-    frontier.push([article("later", host(1))], delay_sec=0.5)
+    frontier.enqueue([article("later", host(1))], delay_sec=0.5)
     asked = []
     take = Shard.take
     monkeypatch.setattr(Shard, "take", lambda self, *wanted, **how: asked.append(1) or take(self, *wanted, **how))
@@ -166,7 +166,7 @@ def test_a_shard_without_work_is_left_alone_until_it_may_have_some(frontier, clo
 def test_what_other_workers_push_is_found_within_a_second(make, clock):
     mine, other = make(), make()
     assert mine.take(1).leases == ()
-    other.push([article("a", host(2))])
+    other.enqueue([article("a", host(2))])
     assert mine.take(1).leases == ()
     clock.forward(LOOK_SEC)
     assert one_of(mine).id == "a"
@@ -174,7 +174,7 @@ def test_what_other_workers_push_is_found_within_a_second(make, clock):
 
 def test_a_host_that_was_freed_is_asked_again_at_once(frontier):
     at = host(3)
-    frontier.push([article("a", at), article("b", at)])
+    frontier.enqueue([article("a", at), article("b", at)])
     lease = one_of(frontier)
     taken = frontier.take(1)
     assert (taken.leases, taken.blocked) == ((), 1)
@@ -185,14 +185,14 @@ def test_a_host_that_was_freed_is_asked_again_at_once(frontier):
 def test_limits_of_a_host_hold_across_workers(make):
     at = host(2)
     first, second = make(), make()
-    first.push([article(name, at) for name in "abc"])
+    first.enqueue([article(name, at) for name in "abc"])
     assert len(first.take(3).leases) == 1
     assert second.take(3).leases == ()
 
 
 def test_a_dead_workers_task_comes_again_and_its_word_counts_no_more(make, clock):
     dead, alive = make(), make()
-    dead.push([article("a", host(1))])
+    dead.enqueue([article("a", host(1))])
     stale = one_of(dead)
     assert dead.heartbeat([stale]) == set()
     clock.forward(POLICY.lease_sec + 1)
@@ -206,7 +206,7 @@ def test_a_dead_workers_task_comes_again_and_its_word_counts_no_more(make, clock
 
 
 def test_who_was_given_up_is_told(frontier, clock):
-    frontier.push([article("a", host(1))])
+    frontier.enqueue([article("a", host(1))])
     for _ in range(POLICY.max_attempts):
         all_of(frontier, clock)
         clock.forward(POLICY.lease_sec + 1)
@@ -216,7 +216,7 @@ def test_who_was_given_up_is_told(frontier, clock):
 
 def test_pace_goes_to_the_hosts_shard(frontier, clock):
     frontier.pace(host(2), delay_sec=7)
-    frontier.push([article(name, host(2)) for name in "ab"])
+    frontier.enqueue([article(name, host(2)) for name in "ab"])
     frontier.done(one_of(frontier), signal="ok")
     assert frontier.take(1).leases == ()
     clock.forward(7)
@@ -224,7 +224,7 @@ def test_pace_goes_to_the_hosts_shard(frontier, clock):
 
 
 def test_a_task_is_found_wherever_it_is(frontier):
-    frontier.push([article("a", host(1)), article("b", host(3))])
+    frontier.enqueue([article("a", host(1)), article("b", host(3))])
     assert frontier.find("b")[0].host == host(3)
     assert frontier.find("c") is None
     assert set(frontier.histories(["a", "b", "c"])) == {"a", "b"}
@@ -234,7 +234,7 @@ def test_a_task_is_found_wherever_it_is(frontier):
 
 
 def test_dead_letters_come_from_all_shards(frontier, client):
-    frontier.push([article(f"{shard}", host(shard)) for shard in range(SHARDS)])
+    frontier.enqueue([article(f"{shard}", host(shard)) for shard in range(SHARDS)])
     for _ in range(SHARDS):
         frontier.done(one_of(frontier), status="dead", reason="http_404", dead_letter=True)
     assert frontier.deliver_dead_letters(limit=3) == 3
@@ -247,8 +247,8 @@ def test_dead_letters_come_from_all_shards(frontier, client):
 
 
 def test_a_redirect_to_another_shard_takes_the_task_there(frontier, clock):
-    frontier.push([article("a", host(0), category="news", payload={"title": "é"})])
-    frontier.push([article("b", host(0))])
+    frontier.enqueue([article("a", host(0), category="news", payload={"title": "é"})])
+    frontier.enqueue([article("b", host(0))])
     lease = one_of(frontier)
     assert frontier.give_back(lease, **hop(lease, host(1), payload={"redirect_chain": [lease.task.url]})) == "pending"
     there, stayed = sorted(all_of(frontier, clock), key=lambda each: each.id)
@@ -275,7 +275,7 @@ def test_a_redirect_to_another_shard_takes_the_task_there(frontier, clock):
     ],
 )
 def test_a_url_that_went_to_another_shard_is_not_queued_twice(frontier, client, clock, then, again, answer, comes_at):
-    frontier.push([article("a", host(0))])
+    frontier.enqueue([article("a", host(0))])
     lease = one_of(frontier)
     frontier.give_back(lease, **hop(lease, host(1)))
     if then == "leased":
@@ -284,7 +284,7 @@ def test_a_url_that_went_to_another_shard_is_not_queued_twice(frontier, client, 
         frontier.done(one_of(frontier), patch={"etag": '"1"'})
     if then == "forgotten":
         client.delete("fc:{1}:t:a")
-    assert frontier.push([article("a", host(0))], again=again) == [answer]
+    assert frontier.enqueue([article("a", host(0))], again=again) == [answer]
     if then == "leased":
         frontier.done(lease)
     leases = all_of(frontier, clock)
@@ -295,7 +295,7 @@ def test_a_url_that_went_to_another_shard_is_not_queued_twice(frontier, client, 
 
 
 def test_there_and_back_again(frontier):
-    frontier.push([article("a", host(0))])
+    frontier.enqueue([article("a", host(0))])
     for shard in (1, 0, 2, 0):
         lease = one_of(frontier)
         assert frontier.give_back(lease, **hop(lease, host(shard))) == "pending"
@@ -305,7 +305,7 @@ def test_there_and_back_again(frontier):
 
 
 def test_a_poll_that_ends_at_another_shards_host_goes_home_with_its_commit(frontier, client):
-    frontier.push([article("feed:f", host(0), kind="feed")])
+    frontier.enqueue([article("feed:f", host(0), kind="feed")])
     lease = one_of(frontier)
     frontier.give_back(lease, **hop(lease, host(1)))
     lease = one_of(frontier)
@@ -320,7 +320,7 @@ def test_a_poll_that_ends_at_another_shards_host_goes_home_with_its_commit(front
 
 
 def test_a_feed_that_moves_for_good_commits_with_its_end_and_is_due_when_it_was_told(frontier, client, clock):
-    frontier.push([article("feed:f", host(0), kind="feed")])
+    frontier.enqueue([article("feed:f", host(0), kind="feed")])
     moved = {"url": f"https://{host(3)}/feed:f", "host": host(3)}
     commit = [["SET", "fc:{0}:feed:f", "moved"]]
     lease = one_of(frontier)
@@ -334,12 +334,12 @@ def test_a_feed_that_moves_for_good_commits_with_its_end_and_is_due_when_it_was_
     commit = [["SET", "fc:{0}:polls:f", "polled"]]
     assert frontier.done(lease, status="pending", delay_sec=9, commit=commit) == "rescheduled"
     assert client.get("fc:{0}:polls:f") == "polled"
-    assert frontier.push([article("feed:f", host(3), kind="feed")]) == ["pending"]
+    assert frontier.enqueue([article("feed:f", host(3), kind="feed")]) == ["pending"]
 
 
 def test_who_lost_its_lease_commits_to_no_shard(make, client, clock):
     worker = make()
-    worker.push([article("feed:f", host(1), kind="feed")])
+    worker.enqueue([article("feed:f", host(1), kind="feed")])
     lease = one_of(worker)
     clock.forward(POLICY.lease_sec + 1)
     assert one_of(make())
@@ -348,9 +348,9 @@ def test_who_lost_its_lease_commits_to_no_shard(make, client, clock):
 
 
 def test_what_was_asked_for_again_meanwhile_comes_again(frontier, clock):
-    frontier.push([article("a", host(0))])
+    frontier.enqueue([article("a", host(0))])
     lease = one_of(frontier)
-    assert frontier.push([article("a", host(0))], again="operator") == ["again"]
+    assert frontier.enqueue([article("a", host(0))], again="operator") == ["again"]
     frontier.give_back(lease, **hop(lease, host(1)))
     for _ in range(3):  # once more from its beginning: the two become one where they meet
         for each in all_of(frontier, clock):
@@ -366,7 +366,7 @@ def test_what_was_asked_for_again_meanwhile_comes_again(frontier, clock):
 @pytest.mark.parametrize("step", range(1, 5))
 def test_a_kill_between_the_steps_of_a_hop_loses_nothing(make, clock, step):
     first = make()
-    first.push([article("a", host(0))])
+    first.enqueue([article("a", host(0))])
     lease = one_of(first)
     with pytest.MonkeyPatch.context() as patch, suppress(Killed):
         dying_at(step, patch)
@@ -386,7 +386,7 @@ def test_a_kill_between_the_steps_of_a_hop_loses_nothing(make, clock, step):
 @pytest.mark.parametrize("step", range(1, 5))
 def test_a_kill_between_the_steps_of_a_move_leaves_one_future(make, client, clock, step):
     first = make()
-    first.push([article("feed:f", host(0), kind="feed")])
+    first.enqueue([article("feed:f", host(0), kind="feed")])
     lease = one_of(first)
     moved = {"url": f"https://{host(3)}/feed:f", "host": host(3)}
     end = {"status": "pending", "patch": moved, "commit": [["SET", "fc:{0}:feed:f", "moved"]]}
@@ -414,7 +414,7 @@ def test_the_first_use_decides_how_many_shards_there_are(client):
 
 
 def test_a_server_that_was_used_without_shards_has_one(client):
-    Shard(client, POLICY).push([article()])
+    Shard(client, POLICY).enqueue([article()])
     with pytest.raises(ServerRefused, match="set FEEDCRAWL_SHARDS=1"):
         agree(client, 4)
     agree(client, 1)
