@@ -103,6 +103,8 @@ def decision(said: WhyRecord) -> Iterator[str]:
         yield f"Expected: {per_day:.1f} new entries per day, found {duration(late)} late in the mean"
     for mark in said["not_sent"]:
         yield f"Not sent to its server, which has been found out: {mark}"
+    if said["quiet_since"]:
+        yield f"Quiet against its own last weeks: found so at {said['quiet_since']}, and no news since"
     if said["possibly_missed"]:
         yield f"Entries may have come and gone between two polls, {said['possibly_missed']} times so far"
     yield last_poll(said, "entries")

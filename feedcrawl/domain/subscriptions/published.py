@@ -219,6 +219,7 @@ class WhyRecord(TypedDict):
     not_sent: Annotated[list[str], About("Validators that are not sent, with the reason")]
     last_item_count: Annotated[Count, About("Entries in the last document that was read")]
     possibly_missed: Annotated[Count, About("Polls between which entries may have come and gone")]
+    quiet_since: Annotated[Time | None, About("Poll that found the feed quiet against its own last weeks")]
     last_fetch_at: Annotated[Time | None, About("Last poll")]
     last_success_at: Annotated[Time | None, About("Last poll with a usable response")]
     last_result: Annotated[str | None, About("Result of the last poll")]

@@ -37,6 +37,7 @@ def explained(feed: Feed, push: Push | None, now: datetime) -> WhyRecord:
         "not_sent": list(trust_from(polls.trust).marks),
         "last_item_count": polls.shown,
         "possibly_missed": polls.possibly_missed,
+        "quiet_since": polls.quiet_since,
         "last_fetch_at": polls.last_fetch_at,
         "last_success_at": polls.last_success_at,
         "last_result": polls.last_result,
