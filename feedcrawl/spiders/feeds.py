@@ -62,7 +62,7 @@ class FeedsSpider(FrontierSpider):
         if self.feeds and not ids:
             self._stop("no feed of the arguments can be subscribed")
         await self._apply_arguments(ids)
-        if not self.feeds and not self.wired.registry.count():
+        if not self.feeds and not self.wired.sources and not self.wired.registry.count():
             self.logger.warning(
                 "no_feeds", extra={"detail": f"no feed is subscribed: `{program()} subscribe URL`, or -a feeds=URL"}
             )

@@ -49,7 +49,7 @@ class SitemapsSpider(FrontierSpider):
             raise CloseSpider("no_usable_argument")
         if self.now:
             await self._make_due(ids)
-        if not self.sitemaps and not self.wired.sitemaps.count():
+        if not self.sitemaps and not self.wired.sources and not self.wired.sitemaps.count():
             self.logger.warning("no_sitemaps", extra={"detail": "no sitemap is watched: -a sitemaps=URL, or a source"})
 
     async def _watch(self, wishes: Sequence[registering.Wish]) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 from documents import page, paragraphs
 from origin import html, redirect
 from scrapy_process import run_scrapy
-from world import World, world_in
+from world import World, events, world_in
 
 from feedcrawl.domain.urls import url_uid
 from feedcrawl.services.operations import imports
@@ -28,7 +28,9 @@ PATHS = ("/queue/", "/queue", "/links/", "/rest/", "/media/", "/target/")
 
 def own_page(name: str) -> Any:
     body = f'<div class="own">{"".join(f"<p>{text}</p>" for text in paragraphs(f"item {name}"))}</div>'
-    return html(page(f"About {name}", [f"Wrong words {name}. " * 40]).replace("<article", body + "<article"))
+    return html(
+        page(f"About {name}", [f"Wrong words {name}. " * 40]).replace("<article", body + "<article"), etag=f'"{name}"'
+    )
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +48,9 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
             wired.imports.queue_urls([site.url("/rest/")], imports.Wanted("asked"))
             wired.media.submit(site.url("/media/"), "me", wired.now())
         world.crawl("articles", spider="articles")
+        with world.client() as client:
+            client.rpush("crawler_queue", json.dumps({"url": site.url("/queue/"), "again": True}))
+        world.crawl("again", spider="articles")
         yield world
 
 
@@ -70,6 +75,15 @@ def test_tasks_have_the_source_and_its_priority(crawled: World) -> None:
     site = crawled.origin.site("m.shop.test")
     assert {tasks[site.url(path)].source for path in PATHS if path != "/target/"} == {"shop"}
     assert tasks[site.url("/queue/")].priority == 8
+
+
+def test_a_url_that_is_queued_again_sends_its_validators(crawled: World) -> None:
+    (asked,) = crawled.asked["again"]
+    assert (asked.target, asked.header("If-None-Match"), asked.status) == ("/queue/", '"/queue/"', 304)
+    url = crawled.origin.site("m.shop.test").url("/queue/")
+    with crawled.client() as client:
+        told = [each for each in events(client, "webpage_fetched") if each["url"] == url]
+    assert len({each["event"] for each in told}) == 2  # the cached page is announced once more
 
 
 def test_a_replay_changes_nothing(crawled: World) -> None:
