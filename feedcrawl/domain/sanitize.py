@@ -71,15 +71,19 @@ def clean_html(html: str, *, base_url: str, image_proxy: str | None = None) -> s
     ("/media/image?url=") to which the address of every image is appended, percent-encoded. The function is idempotent.
     """
     tree = _parse_fragment(html)
+    if tree is not None:
+        show_images(tree)
+        settle_formulas(tree)
     return clean_tree(tree, base_url=base_url, image_proxy=image_proxy) if tree is not None else ""
 
 
 def clean_tree(tree: HtmlElement, *, base_url: str, image_proxy: str | None = None) -> str:
-    """The harmless content of a parsed fragment, as `clean_html`, without the element itself; changes the tree."""
+    """The harmless content of a parsed fragment, as `clean_html`, without the element itself; changes the tree.
+
+    Its pictures and formulas must have been settled (`domain.figures`).
+    """
     _limit_depth(tree)
-    show_images(tree)
     show_embeds(tree)
-    settle_formulas(tree)
     for element in list(tree.iter(*_DROPPED_WITH_CONTENT)):
         drop(element)
     _keep_apart(tree)

@@ -11,7 +11,7 @@ from lxml.html import Element
 from feedcrawl.domain.extraction.bodies.leads import squeezed
 from feedcrawl.domain.extraction.bodies.weights import HEADINGS, INLINE, names
 from feedcrawl.domain.markup import drop
-from feedcrawl.domain.text import BLOCKS, canonical_text, words
+from feedcrawl.domain.text import BLOCKS, canonical_text, fold, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -86,10 +86,10 @@ def mark_figures(root: HtmlElement, weights: Weights) -> None:
 def drop_calls(root: HtmlElement) -> None:
     """Take out the lines that ask the reader to follow, to subscribe, or to read something else, and notices."""
     for line in list(lines(root)):
-        if line.getparent() is None or sum(map(len, line.itertext())) >= 2 * _NOTICE_LENGTH:
+        if line.getparent() is None:
             continue
-        text = canonical_text(line)
-        if len(text) >= _NOTICE_LENGTH:
+        text = "".join(map(str, line.itertext()))
+        if len(text) >= 2 * _NOTICE_LENGTH or len(text := fold(text)) >= _NOTICE_LENGTH:
             continue
         if _NOTICE.search(text) or (len(text) < _CALL_LENGTH and _is_set_off(line, text) and _CALL.search(text)):
             drop(line)

@@ -82,8 +82,8 @@ def trim(root: HtmlElement, weights: Weights, *, teasers: bool = True, dropped: 
         if (
             element.tag not in INLINE
             and element.tag not in _KEPT_WITH_PARENT
-            and introduced.isdisjoint(element.iter("ul", "ol", "dl", "table"))
             and _is_links(element, weight, usual, teasers=teasers)
+            and introduced.isdisjoint(element.iter("ul", "ol", "dl", "table"))
         ):
             note(dropped, f"{weight.density:.0%} links", element)
             drop(element)

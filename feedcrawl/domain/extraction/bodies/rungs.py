@@ -35,6 +35,8 @@ from feedcrawl.domain.extraction.kinds import THREADS, page_kind
 from feedcrawl.domain.extraction.page import text_of
 from feedcrawl.domain.extraction.rules import select_body
 from feedcrawl.domain.extraction.structured import body_of, text_at
+from feedcrawl.domain.figures.formulas import settle_formulas
+from feedcrawl.domain.figures.images import show_images
 from feedcrawl.domain.markup import parse_html
 from feedcrawl.domain.text import canonical_text
 
@@ -186,6 +188,8 @@ def by_markup(rung: str, html: str | None, *, titles: Iterable[str | None] = ())
     document = parse_html(f"<body><div>{html}</div>") if html else None
     if document is None:
         return None
+    show_images(document)
+    settle_formulas(document)
     drop_headline(document, titles)
     return _candidate(rung, document)
 
