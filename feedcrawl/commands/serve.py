@@ -22,7 +22,7 @@ class Command(StoreCommand):
 
     def short_desc(self) -> str:
         """For `scrapy`."""
-        return "Keep the embedded server, workers, API and relay of one machine running"
+        return "Keep the embedded server, workers, API and consumers of events of one machine running"
 
     def add_options(self, parser: ArgumentParser) -> None:
         """--workers, --no-api."""

@@ -50,6 +50,9 @@ def settings(**given: object) -> Config:
     [
         ({}, 1, True, ["worker 1", "API"]),
         ({"KAFKA_BOOTSTRAP": "broker:9092"}, 2, False, ["worker 1", "worker 2", "relay"]),
+        ({"SEARCH_URL": "http://search:9200"}, 1, False, ["worker 1", "index"]),
+        ({"SEARCH_URL": "http://search:9200", "SEARCH": "off"}, 1, False, ["worker 1"]),
+        ({"WEBHOOK_URLS": "https://a.test/"}, 1, True, ["worker 1", "API", "webhooks"]),
     ],
 )
 def test_the_parts_follow_the_settings(given: dict[str, str], workers: int, expected: list[str], *, api: bool) -> None:

@@ -48,6 +48,10 @@ def parts_of(config: Config, workers: int, *, api: bool) -> list[Part]:
         found.append(Part("API", ("api",)))
     if config.kafka_bootstrap:
         found.append(Part("relay", ("relay",)))
+    if config.search_url and config.search != "off":
+        found.append(Part("index", ("index",)))
+    if config.webhook_urls:
+        found.append(Part("webhooks", ("webhooks",)))
     return found
 
 
