@@ -28,11 +28,13 @@ PREFIX: Final = "gap:"
 
 
 def first_task(poll: FeedPoll) -> Task | None:
-    """The task that fills the gap before a poll, at most one a day for a feed; None if no site can be named."""
+    """The task that fills the gap before a poll, at most one a day for a feed; None if no site can be named, and for a
+    feed whose articles are not fetched.
+    """
     last = moment(poll.feed.polls.last_success_at)
     links = [entry.link for entry in poll.parsed.entries] if poll.parsed is not None else []
     below = folder_of(links)
-    if last is None or below is None:
+    if last is None or below is None or poll.feed.subscription.entries_only:
         return None
     site = next(link for link in links if link)
     url = f"{site.partition('//')[0]}//{below.partition('/')[0]}{ROBOTS}"

@@ -143,7 +143,7 @@ def save(poll: FeedPoll, store: Entries, pipe: Pipeline) -> None:
 
 
 def _with_article(poll: FeedPoll, sighting: Sighting) -> KnownEntry:
-    if sighting.verdict == "known" and sighting.lineage.article is not None:
+    if poll.feed.subscription.entries_only or (sighting.verdict == "known" and sighting.lineage.article is not None):
         return sighting.lineage
     values = entry_values(sighting.entry, poll.sources, poll.feed.subscription.source)
     return replace(sighting.lineage, article=values["article_uid"])
