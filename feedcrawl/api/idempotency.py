@@ -103,12 +103,12 @@ def _begin(answers: Answers, name: str, mark: str) -> Response | None:
     text = answers.begin(name, mark)
     if text is None:
         return None
-    said: _Cached = json.loads(text) if text.startswith("{") else {"mark": text}
-    if said["mark"] != mark:
+    cached: _Cached = json.loads(text) if text.startswith("{") else {"mark": text}
+    if cached["mark"] != mark:
         raise Refusal("idempotency_mismatch", "this Idempotency-Key was used with another body")
-    if "status" not in said:
+    if "status" not in cached:
         raise ComeAgain("idempotency_in_progress", "a request with this Idempotency-Key is under way", 1)
-    return Response(b64decode(said["body"]), said["status"], {**said["headers"], "Idempotency-Replayed": "true"})
+    return Response(b64decode(cached["body"]), cached["status"], {**cached["headers"], "Idempotency-Replayed": "true"})
 
 
 def _keep(answers: Answers, name: str, record: str | None) -> None:

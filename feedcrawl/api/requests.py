@@ -52,10 +52,10 @@ class Requests:
         try:
             await self._app(scope, receive, named)
         finally:
-            logger.info("request", extra=_said(scope, status, time.monotonic() - began))
+            logger.info("request", extra=_fields(scope, status, time.monotonic() - began))
 
 
-def _said(scope: Scope, status: int, took_sec: float) -> dict[str, object]:
+def _fields(scope: Scope, status: int, took_sec: float) -> dict[str, object]:
     route = getattr(scope.get("route"), "path", None)
     said = {"method": scope["method"], "route": route, "http_status": status, "seconds": round(took_sec, 4)}
     return said | {"actor": scope["state"].get("actor")}

@@ -57,7 +57,7 @@ def poll(
     wired: SimpleNamespace, result: str, body: bytes, *, was_a_feed: bool = False, **said: Any
 ) -> tuple[list[str], str]:
     """The ids that come of polling a subscribed address which answers with `body`, and the poll's result then."""
-    wish = Wish("http://a.test/list", ("mine",), said={"unfolds": True, **said})
+    wish = Wish("http://a.test/list", ("mine",), fields={"unfolds": True, **said})
     registering.subscribe(wired.registry, wired.frontier, wish, NOW)
     (feed,) = wired.registry.all()
     (lease,) = wired.leases.take(5, LANES).leases

@@ -18,7 +18,7 @@ from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.urls import resolve
 from feedcrawl.services.archive import capture, fixtures
 from feedcrawl.services.archive.fixtures import Page
-from feedcrawl.services.archive.replay import entries_of, said_by
+from feedcrawl.services.archive.replay import entries_of, entry_content
 from feedcrawl.store.disk.ndjson import NdjsonFile
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def archived(config: Config, wanted: str) -> Page | None:
             return None
         document = capture.document(store, ref, limit_bytes=config.max_article_bytes)
     entries = entries_of(NdjsonFile(config.data_dir / "entries"), ref.fetched_at.date(), {ref.uid}).get(ref.uid, [])
-    return fixtures.page_of(document, fixtures.feed_of(said_by(entries, None, ref.fetched_at)))
+    return fixtures.page_of(document, fixtures.feed_of(entry_content(entries, None, ref.fetched_at)))
 
 
 def save(page: Page, directory: Path) -> int:

@@ -47,8 +47,8 @@ def run(wired: Stores, args: list[str], opts: Namespace) -> int:
     if opts.diff:
         return _show(diff(wired, feed))
     journal = wired.registry.journal(feed.id)[: opts.lines]
-    said = explained(feed, wired.pushes.find(feed.id), wired.now())
-    return _show((*decision(said), *hub(said["hub"]), *map(fetch, journal)))
+    record = explained(feed, wired.pushes.find(feed.id), wired.now())
+    return _show((*decision(record), *hub(record["hub"]), *map(fetch, journal)))
 
 
 def _of_sitemap(wired: Stores, name: str, lines: int) -> int:
@@ -75,14 +75,16 @@ def search(found: SourceSearchedRecord) -> Iterator[str]:
     yield from (f"  {each['result']:<20} {each['url']}" for each in found["tried"])
 
 
-def sitemap_decision(said: SitemapWhyRecord) -> Iterator[str]:
+def sitemap_decision(record: SitemapWhyRecord) -> Iterator[str]:
     """The sitemap, its next poll, and each rule with the wait that it proposed."""
-    yield f"sitemap  {said['url']}  {said['id']}"
-    if said["last_fetch_at"] is None:
+    yield f"sitemap  {record['url']}  {record['id']}"
+    if record["last_fetch_at"] is None:
         yield "Never polled yet: due since it is watched."
         return
-    yield from next_poll(said)
-    yield last_poll(said, "URLs", f", {said['waiting']} of them left for the next poll" if said["waiting"] else "")
+    yield from next_poll(record)
+    yield last_poll(
+        record, "URLs", f", {record['waiting']} of them left for the next poll" if record["waiting"] else ""
+    )
 
 
 def _show(lines: Iterable[str]) -> int:
@@ -91,52 +93,54 @@ def _show(lines: Iterable[str]) -> int:
     return DONE
 
 
-def decision(said: WhyRecord) -> Iterator[str]:
+def decision(record: WhyRecord) -> Iterator[str]:
     """The feed, its next poll, and each rule with the wait that it proposed."""
-    yield f"{said['title'] or 'feed'}  {said['url']}  {said['id']}"
-    if said["last_fetch_at"] is None:
+    yield f"{record['title'] or 'feed'}  {record['url']}  {record['id']}"
+    if record["last_fetch_at"] is None:
         yield "Never polled yet: due since it was subscribed."
         return
-    yield from next_poll(said)
-    per_day, late = said["new_entries_per_day"], said["mean_delay_sec"]
+    yield from next_poll(record)
+    per_day, late = record["new_entries_per_day"], record["mean_delay_sec"]
     if late is not None:
         yield f"Expected: {per_day:.1f} new entries per day, found {duration(late)} late in the mean"
-    for mark in said["not_sent"]:
+    for mark in record["not_sent"]:
         yield f"Not sent to its server, which has been found out: {mark}"
-    if said["quiet_since"]:
-        yield f"Quiet against its own last weeks: found so at {said['quiet_since']}, and no news since"
-    if said["possibly_missed"]:
-        yield f"Entries may have come and gone between two polls, {said['possibly_missed']} times so far"
-    yield last_poll(said, "entries")
+    if record["quiet_since"]:
+        yield f"Quiet against its own last weeks: found so at {record['quiet_since']}, and no news since"
+    if record["possibly_missed"]:
+        yield f"Entries may have come and gone between two polls, {record['possibly_missed']} times so far"
+    yield last_poll(record, "entries")
 
 
-def next_poll(said: WhyRecord | SitemapWhyRecord) -> Iterator[str]:
+def next_poll(record: WhyRecord | SitemapWhyRecord) -> Iterator[str]:
     """The time of the next poll, and each rule with the wait that it proposed."""
-    waited = f", {duration(said['interval_sec'])} after the last poll" if said["interval_sec"] is not None else ""
-    yield f"Next poll at {said['next_at']}{waited}, because: {said['because']} ({said['reason']})"
-    for each in said["candidates"]:
+    waited = f", {duration(record['interval_sec'])} after the last poll" if record["interval_sec"] is not None else ""
+    yield f"Next poll at {record['next_at']}{waited}, because: {record['because']} ({record['reason']})"
+    for each in record["candidates"]:
         yield f"{'→' if each['won'] else ' '} {duration(each['wait_sec']):>12}  {each['because']} ({each['rule']})"
 
 
-def last_poll(said: WhyRecord | SitemapWhyRecord, items: str, more: str = "") -> str:
+def last_poll(record: WhyRecord | SitemapWhyRecord, items: str, more: str = "") -> str:
     """The result of the last poll, the number of `items` in the last document, and the failures in a row."""
-    errors, count = said["consecutive_failures"], said["last_item_count"]
-    failing = f"; failed {errors} times in a row, last good poll {said['last_success_at'] or 'never'}" if errors else ""
-    came = f"{said['last_result']} (HTTP {said['last_status'] or 'none'})"
+    errors, count = record["consecutive_failures"], record["last_item_count"]
+    failing = (
+        f"; failed {errors} times in a row, last good poll {record['last_success_at'] or 'never'}" if errors else ""
+    )
+    came = f"{record['last_result']} (HTTP {record['last_status'] or 'none'})"
     had = f"; its last document had {count} {items}{more}" if count else ""
-    return f"Last polled at {said['last_fetch_at']}: {came}{had}{failing}"
+    return f"Last polled at {record['last_fetch_at']}: {came}{had}{failing}"
 
 
-def hub(said: WhyHub | None) -> Iterator[str]:
+def hub(record: WhyHub | None) -> Iterator[str]:
     """The state of a feed's subscription at its hub, if one was requested."""
-    if said is None:
+    if record is None:
         return
-    because = f" ({said['reason']})" if said["reason"] else ""
-    lease = f", its lease ends at {said['lease_until']}" if said["lease_until"] else ""
-    yield f"Hub {said['url']}: {said['state']}{because}{lease}"
-    last = f", the last delivery at {said['last_push_at']}" if said["last_push_at"] else ""
-    relied = "relied on" if said["relied_on"] else "not relied on: the feed is polled as without a hub"
-    yield f"  {said['pushes']} pushes with news{last}; {said['misses']} misses; {relied}"
+    because = f" ({record['reason']})" if record["reason"] else ""
+    lease = f", its lease ends at {record['lease_until']}" if record["lease_until"] else ""
+    yield f"Hub {record['url']}: {record['state']}{because}{lease}"
+    last = f", the last delivery at {record['last_push_at']}" if record["last_push_at"] else ""
+    relied = "relied on" if record["relied_on"] else "not relied on: the feed is polled as without a hub"
+    yield f"  {record['pushes']} pushes with news{last}; {record['misses']} misses; {relied}"
 
 
 def fetch(line: JournalLineRecord) -> str:

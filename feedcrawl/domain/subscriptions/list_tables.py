@@ -95,7 +95,7 @@ def _record(feed: ListedFeed) -> dict[str, object]:
         "categories": list(feed.categories),
         "site_url": feed.site_url,
     }
-    return {name: value for name, value in (own | feed.overrides.said()).items() if value}
+    return {name: value for name, value in (own | feed.overrides.given()).items() if value}
 
 
 def _feed(values: Mapping[str, object]) -> Iterator[ListedFeed]:

@@ -47,7 +47,7 @@ class Overrides:
     keep_rules: str = ""
     drop_rules: str = ""
 
-    def said(self) -> dict[str, str | float | bool]:
+    def given(self) -> dict[str, str | float | bool]:
         """The values that are set, by name."""
         return {name: value for name, value in asdict(self).items() if value}
 
@@ -93,7 +93,7 @@ def overrides_of(values: Mapping[str, object]) -> Overrides:
     )
 
 
-def overrides_said(pairs: Iterable[str]) -> dict[str, object]:
+def overrides_from(pairs: Iterable[str]) -> dict[str, object]:
     """The overrides in `NAME=VALUE` words, by name; an empty value resets the override to its default.
 
     Raises Refusal for an unknown name (`unknown_override`) and for an invalid value (`bad_override`, `bad_rule`).
@@ -108,7 +108,7 @@ def overrides_said(pairs: Iterable[str]) -> dict[str, object]:
             raise Refusal("unknown_override", f"{pair!r} is not NAME=VALUE with one of {listed}")
         if field.name in ("keep_rules", "drop_rules"):
             read_rules(value)
-        overrides[field.name] = found = overrides_of({field.name: value}).said().get(field.name, field.default)
+        overrides[field.name] = found = overrides_of({field.name: value}).given().get(field.name, field.default)
         if value and found == field.default and value.strip().lower() not in _OFF:
             raise Refusal("bad_override", f"{value!r} cannot be {field.name}")
     return overrides

@@ -112,7 +112,7 @@ def _attributes(feed: ListedFeed) -> dict[str, str]:
         "xmlUrl": feed.url,
         "htmlUrl": feed.site_url,
         "category": ",".join(name for name in feed.categories if "," not in name),
-        **{f"{{{NAMESPACE}}}{_camel(name)}": _attribute(value) for name, value in feed.overrides.said().items()},
+        **{f"{{{NAMESPACE}}}{_camel(name)}": _attribute(value) for name, value in feed.overrides.given().items()},
     }
     return {name: _writable(value) for name, value in values.items() if value}
 

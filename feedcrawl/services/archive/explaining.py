@@ -11,7 +11,7 @@ from feedcrawl.domain.extraction.explanation import explain
 from feedcrawl.domain.extraction.page import decode
 from feedcrawl.domain.urls import url_uid
 from feedcrawl.services.archive import capture
-from feedcrawl.services.archive.replay import entries_of, said_by
+from feedcrawl.services.archive.replay import entries_of, entry_content
 from feedcrawl.services.articles.tasks import record_of
 from feedcrawl.services.sites.sources import selectors_of
 from feedcrawl.services.subscriptions.polling import feed_content
@@ -51,7 +51,7 @@ def explained(
         document = capture.document(store, ref, limit_bytes=config.max_article_bytes)
     stored = articles.record(articles.target_of(ref.uid) or ref.uid)
     lines = entries_of(entries, ref.fetched_at.date(), {ref.uid}).get(ref.uid, [])
-    said = said_by(lines, record_of(stored) if stored else None, ref.fetched_at)
+    said = entry_content(lines, record_of(stored) if stored else None, ref.fetched_at)
     source = sources.of(ref.url, None)
     html = decode(document.body, document.content_type)
     return Explained(ref, explain(html, url=ref.url, rules=selectors_of(source), feed=feed_content(said, source)))

@@ -85,7 +85,7 @@ class _Capture:
 
     ref: RawRef
     before: ArticleFields | None
-    said: Payload
+    entry: Payload
     task: Task | None
     waits: bool
     """True if its URL is about to be fetched again."""
@@ -166,7 +166,7 @@ class Replay:
             return _skipped(ref, "rendered")
         task, history = known or (None, History(status=""))
         return _Capture(
-            ref, before, said_by(entries, before, ref.fetched_at), task, history.status in ("pending", "fetching")
+            ref, before, entry_content(entries, before, ref.fetched_at), task, history.status in ("pending", "fetching")
         )
 
     # --- one capture ---
@@ -193,7 +193,7 @@ class Replay:
         ref, before, known = capture.ref, capture.before or {}, capture.task
         assert ref.uid is not None
         url = before.get("url") or (known.url if known else ref.url)
-        payload: Payload = {**capture.said, "categories": before.get("categories", [])}
+        payload: Payload = {**capture.entry, "categories": before.get("categories", [])}
         if feed_id := before.get("feed_id"):
             payload["feed_id"] = feed_id
         if entry_uid := before.get("entry_uid"):
@@ -302,7 +302,7 @@ def entries_of(entries: NdjsonFile[EntryRecord], day: date, uids: set[str]) -> d
     return found
 
 
-def said_by(entries: Sequence[EntryRecord], before: ArticleFields | None, fetched_at: datetime) -> Payload:
+def entry_content(entries: Sequence[EntryRecord], before: ArticleFields | None, fetched_at: datetime) -> Payload:
     """The evidence that a crawl had for an article, if several feeds name its URL: that of its own entry.
 
     `before`: the stored article, which names its feed and entry; None or without a feed: the last entry counts.

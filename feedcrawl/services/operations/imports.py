@@ -78,7 +78,7 @@ class Imports:
     def queue_urls(self, urls: Sequence[str], wanted: Wanted) -> list[dict[str, object]]:
         """Enqueue pages to be fetched as articles; the result of each, in order.
 
-        `answer` is the reply of `Frontier.push` (`queued` `again` `raised` `pending` `leased` `known`), or `refused`
+        `answer` is the reply of `Frontier.enqueue` (`queued` `again` `raised` `pending` `leased` `known`), or `refused`
         with `code` and `detail`. The stored result of a URL that is `known` is announced again. Raises Refusal
         (`no_urls` `too_many_urls`), StoreUnavailable.
         """

@@ -216,7 +216,7 @@ class Dashboard:
         looked_at = 0
         written = [json.dumps(each, ensure_ascii=False)[1:-1] for each in (text, category)]
         for _, ids in self.registry.pages(4000):
-            for record in self.registry.said(ids):
+            for record in self.registry.texts(ids):
                 plain = None if text or category else _PLAIN.match(record)
                 if plain is not None:
                     yield plain[2], plain[1]

@@ -101,7 +101,7 @@ class Snapshots:
     def _lines(self) -> Iterator[bytes]:
         for kind, store in (("feed", self.registry), ("sitemap", self.sitemaps)):
             for _, ids in store.pages(PAGE):
-                lines = (f'{{"{kind}":{said}}}\n' for said in store.said(ids))
+                lines = (f'{{"{kind}":{said}}}\n' for said in store.texts(ids))
                 yield "".join(lines).encode("utf-8", "surrogateescape")
         self.generation.check()
 

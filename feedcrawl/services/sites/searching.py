@@ -89,7 +89,7 @@ def subscribe(source: Source, feeds: Sequence[str], sitemaps: Sequence[str], sto
 
 def _wishes(source: Source, urls: Iterable[str], bounds: dict[str, float | None]) -> list[Wish]:
     fields = {"source": source.name, "priority": source.priority, **bounds}
-    return [Wish(url, source.categories, said=fields) for url in urls]
+    return [Wish(url, source.categories, fields=fields) for url in urls]
 
 
 def find(searches: SiteSearches, name: str) -> SourceSearchedRecord | None:

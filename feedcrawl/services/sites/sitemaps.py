@@ -224,7 +224,7 @@ def journal_line(poll: SitemapPoll) -> JournalLineRecord:
         edited = sum(found.edited for found in news.found)
         line |= {"kind": news.kind, "urls": news.urls, "new": len(news.found) - edited, "changed": edited}
         line |= {"old": news.old, "refused": news.refused, "waiting": news.waiting, "notes": list(news.notes[:10])}
-    return outcomes.said(line)
+    return outcomes.filled(line)
 
 
 def back_home(task: Task, sitemap: Sitemap) -> Patch:

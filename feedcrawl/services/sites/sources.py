@@ -55,9 +55,9 @@ class SourceBook:
     `known` are the sources as last read, without a call of the store; `current()` looks for changes first.
     """
 
-    def __init__(self, path: Path | None, said: StoredSources) -> None:
+    def __init__(self, path: Path | None, stored: StoredSources) -> None:
         self._file = load(path)
-        self._said = said
+        self._stored = stored
         self._synced = Sources()
         self._looked = float("-inf")
         self._version: str | None = None
@@ -71,7 +71,7 @@ class SourceBook:
         """The sources; changes that another process made over the API are included after `LOOK_SEC` at most."""
         if time.monotonic() - self._looked >= LOOK_SEC:
             self._looked = time.monotonic()
-            if self._said.version() != self._version:
+            if self._stored.version() != self._version:
                 self.known = self._read()
         return self.known
 
@@ -103,7 +103,7 @@ class SourceBook:
                 raise BadSources("bad_sources", f"{field} can only be set in the file that FEEDCRAWL_SOURCES names")
         source = read_source(entry)
         self._check_free(source.name)
-        is_new = self._said.put(source.name, source_record(source))
+        is_new = self._stored.put(source.name, source_record(source))
         self._looked = float("-inf")
         await self.sync(stores)
         return source, is_new
@@ -112,7 +112,7 @@ class SourceBook:
         """Delete a source; its feeds stay subscribed. Raises Refusal: `source_in_file`, `no_such_source`."""
         self._check_free(name)
         gone = self.current().get(name)
-        if not self._said.drop(name):
+        if not self._stored.drop(name):
             raise Refusal("no_such_source", f"there is no source {name[:100]!r}")
         self._looked = float("-inf")
         _pace([gone] if gone is not None else [], self.current(), stores.frontier)
@@ -124,8 +124,8 @@ class SourceBook:
             )
 
     def _read(self) -> Sources:
-        self._version, self._looked = self._said.version(), time.monotonic()
-        besides = (source for source in _readable(self._said.all()) if source.name not in self._file)
+        self._version, self._looked = self._stored.version(), time.monotonic()
+        besides = (source for source in _readable(self._stored.all()) if source.name not in self._file)
         return Sources((*besides, *self._file.values()))
 
 

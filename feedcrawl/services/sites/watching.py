@@ -36,7 +36,7 @@ def wished(wishes: Iterable[Wish], now: datetime) -> tuple[list[Sitemap], list[R
             refused.append(Refused(wish.url, error.code, error.detail))
         else:
             categories = tuple(dict.fromkeys(wish.categories))
-            found.append(Sitemap(str(uuid.uuid4()), url, categories, added_at=rfc3339(now), **wish.said))
+            found.append(Sitemap(str(uuid.uuid4()), url, categories, added_at=rfc3339(now), **wish.fields))
     return found, refused
 
 

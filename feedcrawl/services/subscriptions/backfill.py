@@ -105,4 +105,4 @@ def journal_line(feed: Feed, walk: Walk, reason: str, at: datetime, detail: str 
         "interval_after_sec": polls.interval_sec or 0,
         "next_at": polls.next_at or moment,
     }
-    return outcomes.said(line)
+    return outcomes.filled(line)

@@ -36,7 +36,7 @@ def journal_line(poll: FeedPoll) -> JournalLineRecord:
         "archives": archives(poll),
         "notes": list(poll.parsed.notes[:10]) if poll.parsed else [],
     }
-    return outcomes.said(line)
+    return outcomes.filled(line)
 
 
 def push_line(poll: FeedPoll, wait_sec: float) -> JournalLineRecord:
@@ -59,7 +59,7 @@ def push_line(poll: FeedPoll, wait_sec: float) -> JournalLineRecord:
         "trace_id": trace_id(poll.lease.task.payload),
         "notes": list(poll.parsed.notes[:10]) if poll.parsed else [],
     }
-    return outcomes.said(line)
+    return outcomes.filled(line)
 
 
 def moved_line(feed: Feed, url: str, now: datetime) -> JournalLineRecord:

@@ -96,7 +96,7 @@ def journal_fields(poll: Poll, interval_before_sec: float | None) -> dict[str, o
     }
 
 
-def said(line: Mapping[str, object]) -> JournalLineRecord:
+def filled(line: Mapping[str, object]) -> JournalLineRecord:
     """A journal line without the fields that are None, empty, 0 or False; `interval_after_sec` always stays."""
     empty: tuple[object, ...] = (None, "", 0, [])  # 0 also removes False
     kept = {name: value for name, value in line.items() if name == "interval_after_sec" or value not in empty}

@@ -231,10 +231,10 @@ def new_home(poll: FeedPoll) -> Subscription | None:
     return None if url is None or url in subscription.refused else moved_to(subscription, url)
 
 
-def moved_to(said: Subscription, url: str) -> Subscription:
+def moved_to(subscription: Subscription, url: str) -> Subscription:
     """The subscription at another address, with its former addresses."""
-    formerly = [each for each in dict.fromkeys((*said.formerly, said.url)) if each != url]
-    return replace(said, url=url, formerly=tuple(formerly))
+    formerly = [each for each in dict.fromkeys((*subscription.formerly, subscription.url)) if each != url]
+    return replace(subscription, url=url, formerly=tuple(formerly))
 
 
 def _learnt(poll: FeedPoll, record: PollRecord) -> PollRecord:

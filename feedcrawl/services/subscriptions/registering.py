@@ -13,7 +13,7 @@ from feedcrawl.domain.frontier.priority import priority
 from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.domain.push.leases import leaving
 from feedcrawl.domain.subscriptions.access import access_for, without_login
-from feedcrawl.domain.subscriptions.listed import FeedList, overrides_said
+from feedcrawl.domain.subscriptions.listed import FeedList, overrides_from
 from feedcrawl.domain.subscriptions.lists import read_list
 from feedcrawl.domain.subscriptions.records import Subscription
 from feedcrawl.domain.urls import hostname, resolve
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 class Wish:
     """A feed to subscribe: its URL as written, its categories, and further settings.
 
-    `named`: True if an operator named the URL; False for a URL from a list or a page. `said` are fields of a
+    `named`: True if an operator named the URL; False for a URL from a list or a page. `fields` are fields of a
     Subscription (a source's name, priority, intervals); they also apply to an existing feed. `request_id` names the
     request that subscribes a new feed. `guessed`: True if the scheme of a
     complete URL was not given. `login` are the request headers of a private feed.
@@ -43,7 +43,7 @@ class Wish:
     url: str
     categories: tuple[str, ...] = ()
     title: str | None = None
-    said: Mapping[str, Any] = field(default_factory=dict)
+    fields: Mapping[str, Any] = field(default_factory=dict)
     request_id: str | None = None
     named: bool = False
     guessed: bool = False
@@ -176,25 +176,25 @@ def wishes_of(found: FeedList, categories: tuple[str, ...] = (), *, overrides: b
     the operator's.
     """
     return [
-        Wish(each.url, (*categories, *each.categories), each.title, each.overrides.said() if overrides else {})
+        Wish(each.url, (*categories, *each.categories), each.title, each.overrides.given() if overrides else {})
         for each in found.feeds
     ]
 
 
 def with_archives(wishes: Iterable[Wish]) -> list[Wish]:
     """The same wishes with archives, set from the start since a worker may take a feed at once."""
-    return [replace(wish, said={**wish.said, "backfill": True}) for wish in wishes]
+    return [replace(wish, fields={**wish.fields, "backfill": True}) for wish in wishes]
 
 
 def with_overrides(wishes: Iterable[Wish], pairs: Iterable[str]) -> list[Wish]:
     """The same wishes with overrides, given as `NAME=VALUE`."""
-    said = overrides_said(pairs)
-    return [replace(wish, said={**wish.said, **said}) for wish in wishes]
+    said = overrides_from(pairs)
+    return [replace(wish, fields={**wish.fields, **said}) for wish in wishes]
 
 
 def override(registry: Registry, frontier: Frontier, feed: Feed, pairs: Iterable[str]) -> Subscription:
     """Give a feed overrides, written as `NAME=VALUE`, and poll it at once, so that they apply from now on."""
-    said = overrides_said(pairs)
+    said = overrides_from(pairs)
     return change(registry, frontier, feed, said | ({"priority": said["priority"] or 5} if "priority" in said else {}))
 
 
@@ -263,7 +263,7 @@ def _register(registry: Registry, frontier: Frontier, wish: Wish, now: datetime)
     categories = tuple(dict.fromkeys(wish.categories))
     access = access_for(url, wish.login)
     private = {"private": access.names} if access is not None else {}
-    decided = {**wish.said, **({"unfolds": True} if wish.named else {}), **private}
+    decided = {**wish.fields, **({"unfolds": True} if wish.named else {}), **private}
     fields = {"added_at": rfc3339(now), "request_id": wish.request_id, "scheme_guessed": guessed, **decided}
     new = Subscription(registry.new_id(url), url, categories, wish.title, **fields)
     feed_id = registry.add(new, url_key(url))
@@ -280,7 +280,7 @@ def _joined(registry: Registry, frontier: Frontier, feed_id: str, wish: Wish, ne
     found = before if new.scheme_guessed else with_scheme_of(feed, new.url, named=wish.named)
     lacking = tuple(category for category in new.categories if category not in found.categories)
     kept = {"unfolds": found.unfolds or new.unfolds, "private": new.private or found.private}
-    wanted = replace(found, categories=found.categories + lacking, **{**wish.said, **kept})
+    wanted = replace(found, categories=found.categories + lacking, **{**wish.fields, **kept})
     if wanted != before:
         registry.save(wanted)
     if wanted.url != before.url:

@@ -29,7 +29,7 @@ class Tempo:
         self._policy = policy
         self._polls_per_hour = polls_per_hour
         self._asked_at: datetime | None = None
-        self._said = 1.0
+        self._logged = 1.0
 
     def policy(self, now: datetime) -> CadencePolicy:
         """The current policy, with its tempo. May raise StoreUnavailable."""
@@ -43,8 +43,8 @@ class Tempo:
     def _current(self) -> float:
         demanded = self._registry.demand()
         found = tempo.tempo_for(demanded, self._polls_per_hour)
-        if not 1 / WORTH_SAYING < found / self._said < WORTH_SAYING:
-            self._said = found
+        if not 1 / WORTH_SAYING < found / self._logged < WORTH_SAYING:
+            self._logged = found
             details = {"polls_per_hour": self._polls_per_hour, "demand_per_hour": round(demanded * 3600, 1)}
             logger.info("tempo_changed", extra={**details, "tempo": round(found, 3)})
         return found

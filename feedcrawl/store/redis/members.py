@@ -66,7 +66,7 @@ class Members(ABC, Generic[M]):
         at, ids = self._client.sscan(self._lists()[shard], cursor, count=size)
         return int(at), list(ids)
 
-    def said(self, ids: Sequence[str]) -> list[str]:
+    def texts(self, ids: Sequence[str]) -> list[str]:
         """The members with these ids, as the stored JSON text; unknown ids are left out."""
         return [text for text in get_each(self._client, [self._key(self.kind, each) for each in ids]) if text]
 

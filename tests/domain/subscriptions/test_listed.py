@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from feedcrawl.domain.errors import Refusal
-from feedcrawl.domain.subscriptions.listed import Overrides, categories_of, letters, overrides_of, overrides_said
+from feedcrawl.domain.subscriptions.listed import Overrides, categories_of, letters, overrides_from, overrides_of
 
 
 @pytest.mark.parametrize(
@@ -22,12 +22,12 @@ from feedcrawl.domain.subscriptions.listed import Overrides, categories_of, lett
 )
 def test_overrides(values: dict[str, object], expected: Overrides) -> None:
     assert overrides_of(values) == expected
-    assert overrides_of(expected.said()) == expected
+    assert overrides_of(expected.given()) == expected
 
 
 def test_only_what_is_given_is_said() -> None:
-    assert Overrides().said() == {}
-    assert Overrides(3, backfill=True).said() == {"priority": 3, "backfill": True}
+    assert Overrides().given() == {}
+    assert Overrides(3, backfill=True).given() == {"priority": 3, "backfill": True}
 
 
 @pytest.mark.parametrize(
@@ -62,10 +62,10 @@ def test_categories(names: list[str], expected: tuple[str, ...]) -> None:
     ],
 )  # fmt: skip
 def test_overrides_said_in_words(pairs: list[str], said: dict[str, Any]) -> None:
-    assert overrides_said(pairs) == said
+    assert overrides_from(pairs) == said
 
 
 @pytest.mark.parametrize("pair", ["colour=blue", "priority", "priority=11", "push_only=perhaps", "max_interval_sec=-1"])
 def test_words_that_are_no_overrides(pair: str) -> None:
     with pytest.raises(Refusal):
-        overrides_said([pair])
+        overrides_from([pair])

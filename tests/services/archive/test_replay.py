@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from feedcrawl.services.archive.replay import said_by
+from feedcrawl.services.archive.replay import entry_content
 
 NOON = datetime(2026, 11, 28, 12, tzinfo=UTC)
 
@@ -48,4 +48,4 @@ OWN, OTHER, LATER = entry("own", "Own"), entry("other", "Other"), entry("own", "
     ],
 )
 def test_the_entry_of_an_article(entries: Any, before: Any, title: str | None) -> None:
-    assert said_by(entries, before, NOON).get("title") == title
+    assert entry_content(entries, before, NOON).get("title") == title

@@ -63,7 +63,7 @@ def wired(wire: Callable[..., Wiring]) -> Wiring:
     wired = wire()
     wishes = [
         Wish("http://a.test/feed", ("news",), "A", {"priority": 8, "min_interval_sec": 600.0}),
-        Wish("http://b.test/ü", said={"page": "http://b.test/", "formerly": ("http://old.test/",)}),
+        Wish("http://b.test/ü", fields={"page": "http://b.test/", "formerly": ("http://old.test/",)}),
     ]
     subscribe_all(wired.registry, wired.frontier, wishes, NOW)
     watch(

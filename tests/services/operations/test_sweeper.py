@@ -169,7 +169,7 @@ def test_a_repair_that_was_killed_may_be_repeated(
 ) -> None:
     for task in feeds:
         lose_everything(wired, task)
-    pushed = wired.frontier.push
+    pushed = wired.frontier.enqueue
 
     def dies(tasks: Any, **how: Any) -> Any:
         pushed(list(tasks)[:2], **how)

@@ -225,7 +225,7 @@ def test_a_feed_without_a_login_asks_for_none(stores) -> None:
 
 def test_a_resumed_feed_is_due_and_a_paused_one_is_left(stores) -> None:
     registry, frontier = stores
-    (feed_id,) = subscribe(stores, Wish("http://a.test/", said={"paused": True}))
+    (feed_id,) = subscribe(stores, Wish("http://a.test/", fields={"paused": True}))
     (lease,) = frontier.take(5).leases
     frontier.done(lease, status="pending", reason="paused", delay_sec=86_400)
     feed = registry.load([feed_id])[feed_id]

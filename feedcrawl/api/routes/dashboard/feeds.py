@@ -19,7 +19,7 @@ from feedcrawl.domain.cadence.reasons import duration, winner
 from feedcrawl.domain.cadence.values import DAY_SEC
 from feedcrawl.domain.errors import InvalidUrl, Refusal
 from feedcrawl.domain.models import MAX_CATEGORY
-from feedcrawl.domain.subscriptions.listed import Overrides, categories_of, overrides_said
+from feedcrawl.domain.subscriptions.listed import Overrides, categories_of, overrides_from
 from feedcrawl.domain.subscriptions.records import DEFAULT_PRIORITY, Feed
 from feedcrawl.domain.subscriptions.sorting import COLUMNS, Column
 from feedcrawl.services.operations import overview
@@ -227,7 +227,7 @@ def edit(request: Request, caller: Reader, wired: Wired, feed_id: FeedId, form: 
     values = {each.name: form.get(each.name, "").strip() for each in fields(Overrides)}
     pairs = [f"{name}={('1' if value else '0') if name in switches else value}" for name, value in values.items()]
     try:
-        changed = overrides_said(pairs) | {
+        changed = overrides_from(pairs) | {
             "title": form.get("title", "").strip()[:1000] or None,
             "categories": categories_of(form.get("categories", "").splitlines()),
         }

@@ -124,7 +124,7 @@ class Decided(BaseModel):
         description="of its polls (`Authorization`, `Cookie` …), for its own origin alone; replaces all that it has",
     )
 
-    def said(self) -> dict[str, Any]:
+    def given(self) -> dict[str, Any]:
         """Fields of a Subscription, those that were given."""
         said = self.model_dump(include=set(Decided.model_fields) - {"headers"}, exclude_unset=True)
         return {name: _DEFAULTS.get(name) if value is None else value for name, value in said.items()}
@@ -204,7 +204,7 @@ def subscribe(body: NewFeed, request: Request, wired: Wired) -> Response:
     each step stands in `/feeds/{id}/fetches`.
     """
     wired.imports.check_room()
-    said = {**body.said(), **({"backfill": True} if body.backfill else {})}
+    said = {**body.given(), **({"backfill": True} if body.backfill else {})}
     title = said.pop("title", None)
     wish = Wish(body.url, categories_of(body.categories), title, said, request.state.request_id, named=True)
     wish = registering.checked(wired.gate, registering.with_login(wish, body.login() or ()))
@@ -230,7 +230,7 @@ def get_feed(feed_id: FeedId, wired: Wired) -> Response:
 def change_feed(feed_id: FeedId, body: Changes, wired: Wired) -> Response:
     """Changes settings of a feed, and makes it due at once."""
     feed = listing.one(wired.registry, str(feed_id))
-    said, login = body.said(), body.login()
+    said, login = body.given(), body.login()
     if body.categories is not None:
         said["categories"] = categories_of(body.categories)
     if body.url is not None:
