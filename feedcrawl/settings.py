@@ -37,7 +37,7 @@ def from_environment(environment: Mapping[str, str]) -> dict[str, object]:
 
 
 def environment() -> Mapping[str, str]:
-    """The environment, for secrets that a file names by their variable."""
+    """The environment, for child processes and for secrets that a file names by their variable."""
     return os.environ
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import signal
 import sys
 import time
@@ -16,6 +15,7 @@ from scrapy.exceptions import UsageError
 from feedcrawl.console.output import DONE, UNUSABLE, say
 from feedcrawl.console.stores import on
 from feedcrawl.domain.operations.restarts import wait_sec
+from feedcrawl.settings import environment
 from feedcrawl.wiring import Wiring
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ async def _run(part: Part, stop: asyncio.Event, drain_sec: float) -> int:
         began = time.monotonic()
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "feedcrawl", *part.words),
-            env={**os.environ, **dict(part.settings)},
+            env={**environment(), **dict(part.settings)},
             start_new_session=True,  # Ctrl-C of a terminal reaches this process alone, which then ends its parts
         )
         ended = asyncio.create_task(process.wait())
