@@ -5,7 +5,7 @@ import redis
 
 from feedcrawl.domain.operations.events import Event
 from feedcrawl.store.operations.streams import TRIM_EVERY, Backlog, Events, StoredEvent
-from feedcrawl.store.redis.keys import EVENTS, EVENTS_REFUSED, RELAY
+from feedcrawl.store.redis.keys import EVENTS, EVENTS_REFUSED, leader
 
 TTL_SEC = 3600
 
@@ -140,16 +140,16 @@ def test_how_far_behind_each_group_is(events: Events, redis_client: redis.Redis)
 
 
 def test_one_worker_leads_until_it_leaves_or_its_time_is_over(events: Events, redis_client: redis.Redis) -> None:
-    assert events.lead("a", 60)
-    assert not events.lead("b", 60)
-    assert events.lead("a", 60)
-    events.leave("b")
-    assert not events.lead("b", 60)
-    events.leave("a")
-    assert events.lead("b", 60)
-    redis_client.delete(RELAY)  # as when the time is over
-    assert events.lead("a", 60)
-    assert not events.lead("b", 60)
+    assert events.lead("kafka", "a", 60)
+    assert not events.lead("kafka", "b", 60)
+    assert events.lead("kafka", "a", 60)
+    events.leave("kafka", "b")
+    assert not events.lead("kafka", "b", 60)
+    events.leave("kafka", "a")
+    assert events.lead("kafka", "b", 60)
+    redis_client.delete(leader("kafka"))  # as when the time is over
+    assert events.lead("kafka", "a", 60)
+    assert not events.lead("kafka", "b", 60)
 
 
 def test_what_can_never_be_sent_is_kept_with_its_reason(events: Events, redis_client: redis.Redis) -> None:
