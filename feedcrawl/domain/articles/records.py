@@ -58,7 +58,7 @@ class ArticleRecord(TypedDict):
     url: Annotated[WebUrl, About("The URL as published or queued")]
     category: Annotated[str | None, About("The first of categories")]
     categories: Categories
-    canonical_url: Annotated[WebUrl, About("The article's canonical URL")]
+    canonical_url: Annotated[WebUrl, About("The article's canonical URL; with a fragment if it is a part of its page")]
     final_url: Annotated[str | None, About("The final URL, after redirects")]
     fetched_ts: Annotated[float, About("Unix time of the fetch, to the millisecond")]
     fetched_at: Annotated[Time, About("fetched_ts as text")]
@@ -162,7 +162,7 @@ class ArticleHashRecord(TypedDict):
             "rss:articles_by_category has later ones too. JSON text"
         ),
     ]
-    canonical_url: Annotated[WebUrl, About("The article's canonical URL")]
+    canonical_url: Annotated[WebUrl, About("The article's canonical URL; with a fragment if it is a part of its page")]
     final_url: Annotated[str, About("The final URL, after redirects")]
     fetched_ts: Annotated[str, About("Unix time of the fetch, to the millisecond", pattern=r"^\d+(\.\d+)?$")]
     fetched_at: Annotated[str, About("fetched_ts as text", pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")]
