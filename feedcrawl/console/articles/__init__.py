@@ -1,1 +1,15 @@
 """Commands about articles: merges, and the extraction of one response."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.public_names import imported_later
+
+if TYPE_CHECKING:
+    from feedcrawl.console.articles.explanations import of_article
+
+__all__ = ["of_article"]
+
+if not TYPE_CHECKING:  # a type checker would take every name for one of the package
+    __getattr__ = imported_later(__name__, {"explanations": ("of_article",)})

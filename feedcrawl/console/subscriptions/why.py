@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from feedcrawl.console.articles.explanations import of_article
+from feedcrawl.console import articles
 from feedcrawl.console.output import DONE, UNUSABLE, say, write
 from feedcrawl.console.stores import on
 from feedcrawl.domain.cadence.reasons import duration
@@ -57,7 +57,7 @@ def _of_sitemap(wired: Stores, name: str, lines: int) -> int:
     if searched is not None:
         return _show(search(searched))
     if found is None:
-        if (status := of_article(wired, name)) is not None:
+        if (status := articles.of_article(wired, name)) is not None:
             return status
         say(
             "why",
