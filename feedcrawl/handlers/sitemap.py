@@ -21,7 +21,7 @@ from feedcrawl.domain.sites.site_search import page_key
 from feedcrawl.domain.urls import hostname
 from feedcrawl.handlers.base import PARSE_WALL_SEC, Answers, limits, note_body, note_headers, result_of
 from feedcrawl.parsing import Done
-from feedcrawl.services.sites import sitemaps, watching
+from feedcrawl.services.sites import searching, sitemaps, watching
 from feedcrawl.services.sites.sitemaps import Commits, SitemapPoll
 
 if TYPE_CHECKING:
@@ -167,6 +167,8 @@ class SitemapTasks(Answers):
         elif not (sitemap.guess and poll.status is not None and poll.status < 500 and poll.status != 429):
             return False
         watching.forget(self._store, self.wired.frontier, sitemap)
+        if sitemap.guess:
+            searching.tell_none_left(self.wired.source_stores, sitemap.url)
         self.leases.done(poll.lease, status="dead", reason="no_sitemap")
         return True
 

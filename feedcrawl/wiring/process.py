@@ -211,7 +211,8 @@ class Wiring(Stores):
     @cached_property
     def source_stores(self) -> SourceStores:
         """The stores that change when sources are applied."""
-        return SourceStores(self.registry, self.sitemaps, self.site_searches, self.frontier, self.now)
+        stores = self.registry, self.sitemaps, self.site_searches, self.frontier
+        return SourceStores(*stores, self.now, self.config.source_search_again_sec)
 
     @cached_property
     def fleet_stores(self) -> fleet.Stores:

@@ -14,6 +14,7 @@ SOURCES = """
 - {{name: header, base_url: '{header}'}}
 - {{name: mapped, base_url: '{mapped}'}}
 - {{name: bare, base_url: '{bare}'}}
+- {{name: unmapped, base_url: '{unmapped}', sitemap_url: '{unmapped}'}}
 - {{name: paged, base_url: '{paged}', sitemap_url: '{paged}'}}
 """
 
@@ -21,7 +22,10 @@ SOURCES = """
 @pytest.fixture(scope="module")
 def searched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     with world_in(tmp_path_factory.mktemp("search")) as world:
-        sites = {name: world.origin.site(f"{name}.test") for name in ("linked", "header", "mapped", "bare", "paged")}
+        sites = {
+            name: world.origin.site(f"{name}.test")
+            for name in ("linked", "header", "mapped", "bare", "paged", "unmapped")
+        }
         now = datetime.now(UTC)
         page = "<html><head><title>News</title>{}</head><body><p>words</p></body></html>"
         named = '<link rel="alternate" type="application/rss+xml" href="/comments/feed" title="Comments">'
@@ -37,7 +41,7 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         sites["mapped"].serve(
             "/map.xml", document(sitemap([sites["mapped"].serve("/two", good_page("two"))], modified=now))
         )
-        for name in ("mapped", "bare", "paged"):
+        for name in ("mapped", "bare", "paged", "unmapped"):
             sites[name].serve("/", html(page.format("")))
         sites["paged"].serve(
             "/sitemap.xml", document(sitemap([sites["paged"].serve("/three", good_page("three"))], modified=now))
@@ -63,7 +67,10 @@ def test_feeds_and_sitemaps_are_found_and_polled(searched: World) -> None:
 
 
 def test_what_was_tried_is_said_once(searched: World) -> None:
-    (said,) = searched.logged("first", "source_nothing_found")
+    logged = {each["source"]: each for each in searched.logged("first", "source_nothing_found")}
+    assert set(logged) == {"bare", "unmapped"}
+    said = logged["bare"]
+    assert "/news-sitemap.xml (no_sitemap)" in logged["unmapped"]["detail"]
     bare = searched.origin.site("bare.test")
     assert (said["source"], said["url"]) == ("bare", bare.url("/"))
     assert f"{bare.url('/feed')} (http_404)" in said["detail"]

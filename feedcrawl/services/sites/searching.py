@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.dates import rfc3339
@@ -11,7 +13,7 @@ from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.frontier.priority import priority
 from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.domain.operations.events import Event, event
-from feedcrawl.domain.sites.site_search import is_searched, page_key
+from feedcrawl.domain.sites.site_search import is_searched, page_key, tried_in_words
 from feedcrawl.domain.urls import hostname
 from feedcrawl.services.sites import watching
 from feedcrawl.services.subscriptions import registering
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from feedcrawl.store.sites.sitemaps import Sitemaps
     from feedcrawl.store.subscriptions.registry import Registry
 
+logger = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True, slots=True)
 class Stores:
@@ -39,6 +43,8 @@ class Stores:
     searches: SiteSearches
     frontier: Frontier
     now: Callable[[], datetime]
+    again_sec: float = 7 * 86_400.0
+    """Time after which a page behind which nothing was found is searched again."""
 
 
 def search_task(source: Source) -> Task:
@@ -104,12 +110,28 @@ def find(searches: SiteSearches, name: str) -> SourceSearchedRecord | None:
 
 def without_pages(sitemap_urls: Sequence[str], stores: Stores) -> list[str]:
     """The addresses of sitemaps of a source; a page that has given way to the sitemaps of its site is replaced by those
-    of them that are still watched, so that the page is requested once and not at every start.
+    of them that are still watched, so that the page is requested once and not at every start. A page behind which
+    nothing was found is requested again after `again_sec`.
     """
-    known = stores.searches.find([page_key(url) for url in sitemap_urls])
+    since = rfc3339(stores.now() - timedelta(seconds=stores.again_sec))
+    searched = stores.searches.find([page_key(url) for url in sitemap_urls])
+    known = {key: each for key, each in searched.items() if each["sitemaps"] or each["at"] > since}
     found = [known[key]["sitemaps"] if (key := page_key(url)) in known else [url] for url in sitemap_urls]
     named = set(sitemap_urls)
     return [url for urls in found for url in urls if url in named or stores.sitemaps.by_url(url_key(url)) is not None]
+
+
+def tell_none_left(stores: Stores, gone: str) -> None:
+    """Log a page that a source names for its sitemaps, if the last of the addresses tried in its place is `gone`."""
+    for found in stores.searches.all():
+        urls = found["sitemaps"]
+        if gone in urls and not any(stores.sitemaps.by_url(url_key(url)) for url in urls):
+            gone_as_well: list[Tried] = [{"url": url, "result": "no_sitemap"} for url in urls]
+            tried = [*found["tried"], *gone_as_well]
+            stores.searches.save(page_key(found["url"]), {**found, "sitemaps": [], "tried": tried})
+            detail = f"no sitemap was found; tried: {tried_in_words(tried)}"
+            details = {"source": found["source"], "url": found["url"], "detail": detail}
+            logger.warning("source_nothing_found", extra=details)
 
 
 def result(

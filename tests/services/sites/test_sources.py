@@ -48,6 +48,7 @@ def stores(redis_client: redis.Redis) -> Any:
         searches=SiteSearches(redis_client),
         frontier=frontier,
         now=now,
+        again_sec=7 * 86_400.0,
         client=redis_client,
     )
 
@@ -155,6 +156,21 @@ def test_a_page_that_gave_way_to_sitemaps_is_not_watched_again(stores: Any) -> N
     sync(stores, replace(source, sitemap_urls=("http://a.test/1.xml",)))
     sync(stores, source)
     assert {each.sitemap.url for each in stores.sitemaps.all()} == {"http://a.test/1.xml", "http://a.test/own.xml"}
+
+
+def test_a_page_without_sitemaps_is_told_once_and_searched_again_later(
+    stores: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    page, guess = "http://a.test/", "http://a.test/sitemap.xml"
+    source = Source("a", page, sitemap_urls=(page,))
+    stores.again_sec = 7 * 86_400.0
+    stores.searches.save(page_key(page), searching.result(source, stores.now(), [], [guess], []))
+    searching.tell_none_left(stores, guess)
+    searching.tell_none_left(stores, guess)
+    assert [record.message for record in caplog.records] == ["source_nothing_found"]
+    assert searching.without_pages([page], stores) == []
+    stores.again_sec = -1.0
+    assert searching.without_pages([page], stores) == [page]
 
 
 def test_what_holds_for_articles_of_a_source() -> None:
