@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Command(StoreCommand):
-    """Any number may run: one sends, the others wait to take its place."""
+    """Several may run: one sends, the others wait to take its place."""
 
     work_module = "feedcrawl.console.operations.relay"
     takes_names = False

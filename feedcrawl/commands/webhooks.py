@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Command(StoreCommand):
-    """Any number may run: for each URL one sends, the others wait to take its place."""
+    """Several may run: for each URL one sends, the others wait to take its place."""
 
     work_module = "feedcrawl.console.operations.webhooks"
 

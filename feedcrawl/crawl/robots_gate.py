@@ -7,7 +7,7 @@ import logging
 from collections import OrderedDict
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 from weakref import WeakKeyDictionary
 
 from scrapy import Request
@@ -268,7 +268,7 @@ class RobotsGate:
 
     def _tell_failure(self, site: str, reason: str, record: RobotsRecord) -> None:
         """Log a failure: the first in a row as a warning, with the time until which the host's pages wait."""
-        details: dict[str, Any] = {"host": hostname(site), "reason": reason}
+        details: dict[str, object] = {"host": hostname(site), "reason": reason}
         if not record.failing_since:  # no robots.txt can be had: it counts as none
             logger.info("robots_failed", extra=details)
             return

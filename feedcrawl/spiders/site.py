@@ -37,7 +37,7 @@ class SiteSpider(FrontierSpider):
         self.depth = int(depth) if depth else None
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+    def from_crawler(cls, crawler: Crawler, *args: object, **kwargs: object) -> Self:
         """The spider with its source; BadSources if the source does not exist."""
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.site = sources.the_source(spider.wired.sources, spider.source, spider.url)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from feedcrawl.domain.operations.tables import Column, Kind
 
-    Record = Mapping[str, Any]
+    Record = Mapping[str, object]
 
 BATCH: Final = 500
 """Records of one transaction."""
@@ -40,7 +40,7 @@ _UPSERTS: Final[Mapping[str, Any]] = {"sqlite": sqlite.insert, "postgresql": pos
 
 
 def write(
-    records: Iterable[Mapping[str, Any]], table: str, columns: Sequence[Column], key: Sequence[str], to: str
+    records: Iterable[Mapping[str, object]], table: str, columns: Sequence[Column], key: Sequence[str], to: str
 ) -> int:
     """Write records into a table, which is made if it is missing, and gets the columns that it lacks; their number.
 
@@ -85,7 +85,7 @@ def _table(engine: sql.Engine, name: str, columns: Sequence[Column], key: Sequen
 
 
 def _upsert(
-    engine: sql.Engine, table: sql.Table, columns: Sequence[Column], records: Iterable[Mapping[str, Any]]
+    engine: sql.Engine, table: sql.Table, columns: Sequence[Column], records: Iterable[Mapping[str, object]]
 ) -> int:
     insert = _UPSERTS[engine.dialect.name](table)
     key = [each.name for each in table.primary_key]
@@ -98,11 +98,11 @@ def _upsert(
     return count
 
 
-def _row(record: Record, columns: Sequence[Column]) -> dict[str, Any]:
+def _row(record: Record, columns: Sequence[Column]) -> dict[str, object]:
     return {each.name: _cell(typed(record.get(each.name), each.kind)) for each in columns}
 
 
-def _cell(value: Any) -> Any:
+def _cell(value: object) -> object:
     """The value without the character that PostgreSQL cannot store."""
     if isinstance(value, list):
         return [_cell(each) for each in value]
