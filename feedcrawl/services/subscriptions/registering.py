@@ -201,12 +201,18 @@ def override(registry: Registry, frontier: Frontier, feed: Feed, pairs: Iterable
 def change(registry: Registry, frontier: Frontier, feed: Feed, said: Mapping[str, Any]) -> Subscription:
     """Change fields of a feed's Subscription, and poll the feed at once, so that they apply from now on.
 
-    After other rules for its entries, its document is read again even if it is the same.
+    After other rules for its entries, its document is read again even if it is the same. A paused feed is not polled,
+    and counts for nothing in the fleet's demand.
     """
-    before, decided = feed.subscription, replace(feed.subscription, **said)
+    before, decided, polls = feed.subscription, replace(feed.subscription, **said), feed.polls
     registry.save(decided)
     if (decided.keep_rules, decided.drop_rules) != (before.keep_rules, before.drop_rules):
-        registry.forget_document(feed)
+        polls = replace(polls, etag=None, last_modified=None, body_hash=None, digest=None)
+    if decided.paused and polls.demand:  # it asks for no polls of the fleet's budget
+        registry.add_demand(feed.id, -polls.demand)
+        polls = replace(polls, demand=0.0)
+    if polls != feed.polls:
+        registry.save_polls(feed.id, polls)
     if before.paused and not decided.paused:
         frontier.enqueue([poll_task(decided)], again="operator")
     elif not decided.paused:

@@ -154,10 +154,9 @@ class Registry(Members[Feed]):
         texts = get_each(self._client, [self._key("access", each) for each in ids]) if ids else []
         return {each: load_access(text) for each, text in zip(ids, texts, strict=True) if text}
 
-    def forget_document(self, feed: Feed) -> None:
-        """Forgets the last document of a feed, so that its next poll reads the document even if it is the same."""
-        polls = replace(feed.polls, etag=None, last_modified=None, body_hash=None, digest=None)
-        self._client.set(self._key("polls", feed.id), dump(polls))
+    def save_polls(self, feed_id: str, polls: PollRecord) -> None:
+        """Stores the state from which a feed's next poll continues."""
+        self._client.set(self._key("polls", feed_id), dump(polls))
 
     def remove(self, feed_id: str, *url_keys: str) -> bool:
         """Removes a feed with its URLs, polls and journal; its entries and articles stay. False if it did not exist.

@@ -235,6 +235,19 @@ def test_a_resumed_feed_is_due_and_a_paused_one_is_left(stores) -> None:
     assert [lease.id for lease in frontier.take(5).leases] == [f"feed:{feed_id}"]
 
 
+def test_a_paused_feed_asks_for_no_polls(stores) -> None:
+    registry, frontier = stores
+    (feed_id,) = subscribe(stores, Wish("http://a.test/"))
+    (lease,) = frontier.take(5).leases
+    commands = registry.commit(feed_id, PollRecord(demand=0.25), {"poll_id": feed_id})
+    commands += registry.demand_changed(feed_id, 0.25)
+    frontier.done(lease, status="pending", delay_sec=3600, commit=commands)
+    assert registry.demand() == 0.25
+    for _ in range(2):
+        registering.change(registry, frontier, registry.load([feed_id])[feed_id], {"paused": True})
+        assert (registry.demand(), registry.load([feed_id])[feed_id].polls.demand) == (0, 0)
+
+
 def test_new_rules_read_the_same_document_again(stores) -> None:
     registry, frontier = stores
     (feed_id,) = subscribe(stores, Wish("http://a.test/"))
