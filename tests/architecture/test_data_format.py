@@ -18,6 +18,7 @@ from world import World, entry, feed, good_page, world_in
 from feedcrawl.domain.frontier.selection import Wanted
 from feedcrawl.domain.operations.events import Unfit
 from feedcrawl.domain.operations.kafka_messages import message_of
+from feedcrawl.domain.search.documents import Filters
 from feedcrawl.services.frontier import listing
 from feedcrawl.services.sites import watched
 from feedcrawl.store.subscriptions.registry import Registry
@@ -108,6 +109,12 @@ def sitemaps(world: World) -> list[Any]:
         return [watched.public(each, wired.config) for each in wired.sitemaps.all()]
 
 
+def search_documents(world: World) -> list[Any]:
+    """The documents of the search index."""
+    with world.wired() as wired:
+        return [hit.document for hit in wired.search.find("about", Filters(), limit=100).hits]
+
+
 def tasks(world: World) -> list[Any]:
     """The tasks of the frontier."""
     with world.wired() as wired:
@@ -138,6 +145,7 @@ def produced(world: World, client: redis.Redis, joins: list[dict[str, Any]]) -> 
         "file": world.lines("files"),
         "task": tasks(world),
         "sitemap": sitemaps(world),
+        "raw_content": search_documents(world),
         "journal_line": [json.loads(line) for lines in journals for line in lines],
     }
 
