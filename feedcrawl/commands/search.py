@@ -14,6 +14,7 @@ class Command(StoreCommand):
     """Reads the index; exit status 1 if nothing is found, as grep does."""
 
     work_module = "feedcrawl.console.search.matches"
+    takes_words = True
 
     def syntax(self) -> str:
         """How it is called."""

@@ -29,6 +29,8 @@ class WithWork(ScrapyCommand):
 
     work_module: ClassVar[str]
     extra: ClassVar[str | None] = None
+    takes_words: ClassVar[bool] = False
+    """True if arguments are words of a language, which may begin with a hyphen."""
 
     @property
     def name(self) -> str:
@@ -58,7 +60,8 @@ class WithWork(ScrapyCommand):
     def process_options(self, args: list[str], opts: Namespace) -> None:
         """Reads the command line; UsageError for an unknown option, which Scrapy would take for an argument."""
         for word in args:
-            if word.startswith("--") or re.fullmatch(r"-[A-Za-z].*", word):
+            is_option = re.fullmatch(r"--.+|-[A-Za-z].*", word) is not None
+            if is_option and not (self.takes_words and nearest(word, self._parser) is None):
                 raise UsageError(unknown_option(word, self._parser), print_help=False)
         super().process_options(args, opts)
 
@@ -94,10 +97,14 @@ class WithoutStores(WithWork):
 
 def unknown_option(word: str, parser: ArgumentParser) -> str:
     """A sentence about an option that does not exist, with the nearest of those that do."""
-    name = word.partition("=")[0]
+    near = nearest(word, parser)
+    return f"no such option: {word.partition('=')[0]}" + (f"; did you mean {near}?" if near else "")
+
+
+def nearest(word: str, parser: ArgumentParser) -> str | None:
+    """The option that a word resembles; None if it resembles none."""
     known = [option for action in parser._actions for option in action.option_strings]  # noqa: SLF001 - no public list
-    near = get_close_matches(name, known, n=1, cutoff=0.7)
-    return f"no such option: {name}" + (f"; did you mean {near[0]}?" if near else "")
+    return next(iter(get_close_matches(word.partition("=")[0], known, n=1, cutoff=0.7)), None)
 
 
 def without_stores(settings: BaseSettings) -> None:

@@ -198,12 +198,13 @@ def test_keys_live_as_long_as_promised(story: World, client: redis.Redis) -> Non
         f"rss:article_canonical:{uid}": 7 * DAY_SEC,
         "rss:articles_by_category:world": 7 * DAY_SEC,
         "rss:category_links:world": 2 * DAY_SEC,
+        "rss:canonical_attempted": 30 * DAY_SEC,
         f"robots:news.test:{story.origin.server.port}": DAY_SEC,
     }
     for key, life in promised.items():
         assert life - 120 < client.ttl(key) <= life, key
-    lasting = ("rss:article_canonical_index", "rss:canonical_attempted", "rss:canonical_failures", "page_fetcher_dlq")
-    assert [client.ttl(key) for key in lasting] == [-1] * 4
+    lasting = ("rss:article_canonical_index", "rss:canonical_failures", "page_fetcher_dlq")
+    assert [client.ttl(key) for key in lasting] == [-1] * 3
     others = [key for key in client.scan_iter() if not re.match(r"rss:|fc:\{0\}:|webpage:|robots:", key)]
     assert set(others) == {"page_fetcher_dlq", "feedcrawl:events"}
 

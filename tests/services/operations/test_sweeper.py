@@ -65,7 +65,7 @@ def swept(wired: Wiring, worker: str = "w") -> list[str]:
 
 def queued(wired: Wiring) -> list[str]:
     """The tasks that another worker is handed out."""
-    other = Wiring(wired._settings)
+    other = Wiring(wired.settings)
     with closing(other):
         return sorted(lease.id for _ in range(6) for lease in other.frontier.take(20).leases)
 
