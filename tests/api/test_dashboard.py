@@ -41,7 +41,7 @@ def wired(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> Itera
 
 @pytest.fixture
 def client(wired: Wiring) -> Iterator[httpx.Client]:
-    with serving(wired, free_port()) as url, httpx.Client(base_url=url) as client:
+    with serving(wired, free_port()) as url, httpx.Client(base_url=url, timeout=30) as client:
         yield client
 
 
@@ -337,7 +337,7 @@ def test_a_server_that_lost_its_data_is_spoken_of(wired: Wiring, client: httpx.C
 def guarded(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> Iterator[tuple[Wiring, httpx.Client]]:
     """An API that asks everybody for a token."""
     made = wiring(redis_server, tmp_path, FEEDCRAWL_API_HOST="0.0.0.0")
-    with serving(made, free_port()) as url, httpx.Client(base_url=url) as client:
+    with serving(made, free_port()) as url, httpx.Client(base_url=url, timeout=30) as client:
         yield made, client
     made.close()
 

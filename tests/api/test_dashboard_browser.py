@@ -247,7 +247,7 @@ def test_people_log_in_act_and_log_out(browser, tmp_path: Path) -> None:
             page.get_by_role("button", name="Subscribe", exact=True).click()
             assert page.get_by_role("status").inner_text().startswith("Subscribed.")
             page.get_by_role("link", name="Edit").click()
-            page.get_by_label("Title").fill("Village news")
+            page.get_by_label("Title (empty").fill("Village news")
             page.get_by_role("button", name="Save").click()
             assert page.get_by_role("heading", level=1).inner_text() == "Village news"
             page.get_by_role("link", name="Unsubscribe").click()

@@ -10,6 +10,7 @@ from documents import paragraphs
 from jsonschema import Draft202012Validator
 from stories import Reader, wired_to
 
+from feedcrawl.api import schemas
 from feedcrawl.api.routes.machine import media as route
 from feedcrawl.domain.articles.media import media_id
 from feedcrawl.domain.urls import url_uid
@@ -42,7 +43,7 @@ def submit(client: httpx.Client, url: str, **more: Any) -> dict[str, Any]:
 def get(client: httpx.Client, url: str) -> dict[str, Any]:
     answer = client.get(f"/media/{media_id(url_uid(url))}")
     assert answer.status_code == 200
-    schema = route._RECORD["content"]["application/json"]["schema"]
+    schema = route._RECORD["content"]["application/json"]["schema"] | {"components": {"schemas": schemas.components()}}
     assert not list(Draft202012Validator(schema).iter_errors(answer.json()))
     data: dict[str, Any] = answer.json()["data"]
     return data

@@ -75,7 +75,7 @@ def test_a_failure_of_ours_is_a_problem_without_details(local: Callers, monkeypa
     def broken() -> None:
         raise RuntimeError("secret of ours")
 
-    monkeypatch.setattr(local.wired.frontier, "figures", broken)
+    monkeypatch.setattr(local.wired.frontier, "statistics", broken)
     answer = local.client(X_Request_ID="one").get("/frontier")
     assert (answer.status_code, answer.json()["code"]) == (500, "internal_error")
     assert answer.headers["content-type"] == "application/problem+json"

@@ -19,6 +19,7 @@ from feedcrawl.domain.extraction.page import decode as decode_page
 from feedcrawl.domain.extraction.reading import read_article
 from feedcrawl.domain.http.refresh import find_refresh
 from feedcrawl.domain.models import FeedLink, News
+from feedcrawl.domain.sitemaps.gaps import Gap, read_document
 from feedcrawl.domain.sitemaps.news import Terms, read_news
 from feedcrawl.domain.sites.links import read_links
 from feedcrawl.domain.sites.sources import Source
@@ -45,6 +46,7 @@ CALLS = {
     "feeds": (find_feeds, f'<link rel="alternate" type="application/rss+xml" href="{URL}f">', {"url": URL}),
     "refresh": (find_refresh, '<meta http-equiv=refresh content="0;url=/x">', {"url": URL, "header": None}),
     "no refresh": (find_refresh, "<p>x", {"url": URL, "header": None}),
+    "gap": (read_document, SITEMAP, {"url": URL, "gap": Gap(FIRST_DAY - timedelta(days=9), FIRST_DAY, "")}),
     "like feeds": (feed_like_links, f'<a href="{URL}rss.xml">RSS</a>', {"url": URL}),
 }
 

@@ -246,4 +246,5 @@ def test_brokers_and_topic(world: World) -> None:
 def test_all_names_are_here() -> None:
     """That of the time a page may take to render is in tests/rendering/test_renderer.py, which has a browser."""
     here = {*IN_ONE_CRAWL, *CADENCE, "max_depth", "kafka_bootstrap_servers", "webpage_log_topic", "timeout_ms"}
+    here |= {"input_queue", "dlq_queue", "poll_timeout_seconds", "circuit_breaker_backoff_multiplier"}  # of the queues
     assert here == {name for setting in own_settings for name in setting.also}

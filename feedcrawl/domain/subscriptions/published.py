@@ -86,7 +86,9 @@ class FeedRecord(TypedDict):
     user_agent: Annotated[str | None, About("User-Agent of its polls; null for the crawler's own")]
     keep_rules: Annotated[str, About("Rules, one FIELD=PATTERN a line: entries that match none are left out")]
     drop_rules: Annotated[str, About("Rules, one FIELD=PATTERN a line: entries that match one are left out")]
-    private: Annotated[list[str], About("Names of the request headers stored for this feed; their values are secret")]
+    private: Annotated[
+        list[str], About("Names of the request headers stored for this feed; their values are never shown")
+    ]
     validators: Annotated[FeedValidators, About("The publisher's validators for the known version")]
     schedule: Annotated[FeedSchedule, About("The time of the next poll, and its reason")]
     publisher_hints: Annotated[FeedPublisherHints, About("The feed's own hints about the time of polls")]

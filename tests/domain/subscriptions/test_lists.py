@@ -1,5 +1,6 @@
 import time
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -222,7 +223,12 @@ several = st.lists(written, max_size=4, min_size=1, unique_by=lambda feed: feed.
 @pytest.mark.parametrize("form", ["opml", "csv", "json"])
 @given(found=several)
 def test_a_round_trip_keeps_folders_titles_and_overrides(form: str, found: list[ListedFeed]) -> None:
-    assert sorted(feeds(FORMS[form](found)), key=repr) == sorted(found, key=repr)
+    """A folder holds feeds, not their order: OPML keeps the categories of a feed, in any order."""
+
+    def plain(listed: list[ListedFeed]) -> list[str]:
+        return sorted(repr(replace(each, categories=tuple(sorted(each.categories)))) for each in listed)
+
+    assert plain(feeds(FORMS[form](found))) == plain(found)
 
 
 @given(several)

@@ -246,6 +246,7 @@ def test_the_record_of_a_fetch(store):
         "content_type": "text/xml",
         "content_length": 2000,
         "truncated": None,
+        "outgoing": None,
         "machine": store.machine,
     }
 

@@ -52,9 +52,12 @@ _ONE: Answers = {
 }
 FEED_DOCUMENT: schemas.Spec = {
     "description": "Atom 1.0 (RFC 4287) or JSON Feed 1.1, by the end of the path",
-    "content": {kind.partition(";")[0]: {"schema": {"type": "string"}} for kind in (ATOM_TYPE, JSON_TYPE)},
+    "content": {
+        ATOM_TYPE.partition(";")[0]: {"schema": {"type": "string", "description": "Atom 1.0"}},
+        JSON_TYPE.partition(";")[0]: {"schema": {"type": "object", "description": "JSON Feed 1.1"}},
+    },
 }
-_FEED: Answers = {200: FEED_DOCUMENT}
+_FEED: Answers = {200: FEED_DOCUMENT, **answers(404)}
 published = APIRouter(tags=["published feeds"], dependencies=[Depends(needs("read")), HEAVY])
 """Feeds of stored articles, for readers and for hubs."""
 

@@ -63,7 +63,7 @@ async def deliver(token: str, request: Request, wired: Wired) -> Response:
     return Response(status_code=202)
 
 
-@clouds.get("/{token}", operation_id="verify_rsscloud")
+@clouds.get("/{token}", operation_id="verify_rsscloud", response_class=PlainTextResponse, responses=_UNKNOWN)
 def verify_rsscloud(token: str, request: Request, wired: Wired) -> Response:
     """Echoes the challenge of an rssCloud server that verifies a registration."""
     said = request.query_params
@@ -72,7 +72,12 @@ def verify_rsscloud(token: str, request: Request, wired: Wired) -> Response:
     return PlainTextResponse(echo, headers=NO_SNIFFING)
 
 
-@clouds.post("/{token}", operation_id="notify_rsscloud")
+@clouds.post(
+    "/{token}",
+    operation_id="notify_rsscloud",
+    response_class=PlainTextResponse,
+    responses=problems.documented(404, 408, 413, 429, 503),
+)
 async def notify_rsscloud(token: str, request: Request, wired: Wired) -> Response:
     """Accepts the notice of an rssCloud server that a feed has changed (form field `url`), and has the feed polled."""
     bodies: Bodies = request.app.state.bodies
