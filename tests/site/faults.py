@@ -186,7 +186,7 @@ class Fault:
     def told(self) -> None:
         """The task has ended, and the worker has no other yet."""
 
-        def forgotten(_: Any, __: Leases, lease: Lease, **___: Any) -> None:
+        def forgotten(_: Any, __: Leases, lease: Lease, *___: Any) -> None:
             self.strike(here=self.is_task(lease.task))
 
         after(Leases, "_forget", forgotten)

@@ -27,6 +27,7 @@ ELSEWHERE = {
     "feedcrawl_possibly_missed_total": "needs a feed that outruns its polls",
     "feedcrawl_outgoing_requests_total": "needs addresses or proxies of the operator",
     "feedcrawl_outgoing_circuits_opened_total": "needs a proxy that fails",
+    "feedcrawl_feeds_quiet_total": "needs a feed that falls silent for weeks",
     "feedcrawl_urls_known_total": "needs a URL that is queued again",
 }
 """Counters that this crawl has no cause for; tests/telemetry holds each against its stat."""
