@@ -6,7 +6,7 @@ Only sitemaps of the feed's own host are read, and of their URLs those below the
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import datetime  # noqa: TC003 - what a child answers is decoded by this annotation
+from datetime import datetime, time
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
@@ -93,8 +93,16 @@ def read_document(body: bytes, *, url: str, gap: Gap) -> Covered:
 def _urls(parsed: ParsedSitemap, gap: Gap) -> Iterator[Found]:
     for each in parsed.urls:
         at = _date(each)
-        if at is not None and gap.since <= at <= gap.until and each.loc.partition("//")[2].startswith(gap.below):
+        if at is not None and _begin(gap, at) <= at <= gap.until and each.loc.partition("//")[2].startswith(gap.below):
             yield Found(each.loc, at, each.news.title if each.news else None)
+
+
+def _begin(gap: Gap, at: datetime) -> datetime:
+    """The beginning of a gap in the precision of a date: dates of sitemaps have whole seconds, or name a day alone,
+    which is read as its midnight.
+    """
+    begin = gap.since.replace(microsecond=0)
+    return begin.replace(hour=0, minute=0, second=0) if at.time() == time() else begin
 
 
 def _date(each: SitemapUrl) -> datetime | None:
@@ -106,7 +114,7 @@ def _sitemaps(parsed: ParsedSitemap, gap: Gap) -> Iterator[str]:
     host = gap.below.partition("/")[0].partition(":")[0]
     dated = sorted(parsed.sitemaps, key=lambda each: each.lastmod.timestamp() if each.lastmod else 0.0, reverse=True)
     for each in dated[: 10 * MAX_DOCUMENTS]:
-        if (each.lastmod is None or each.lastmod >= gap.since) and _host(each.loc) == host:
+        if (each.lastmod is None or each.lastmod >= _begin(gap, each.lastmod)) and _host(each.loc) == host:
             yield each.loc
 
 

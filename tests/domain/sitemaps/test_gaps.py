@@ -42,6 +42,22 @@ def test_urls_of_the_time_and_the_folder_the_newest_first():
     assert read_document(urls(1, folder="politics").encode(), url=f"{SITE}/s.xml", gap=GAP).urls == ()
 
 
+@pytest.mark.parametrize(
+    ("since_sec", "lastmod", "is_found"),
+    [
+        (0.5, "{:%Y-%m-%dT%H:%M:%SZ}", True),  # written without the fraction of its second
+        (1.5, "{:%Y-%m-%dT%H:%M:%SZ}", False),
+        (3600, "{:%Y-%m-%d}", True),  # a day alone is all of its day
+        (86_400, "{:%Y-%m-%d}", False),
+    ],
+)
+def test_dates_are_as_precise_as_sitemaps_write_them(since_sec: float, lastmod: str, *, is_found: bool):
+    gap = Gap(NOON + timedelta(seconds=since_sec), NOON + timedelta(days=2), "a.test/")
+    row = f"<url><loc>{SITE}/1</loc><lastmod>{lastmod.format(NOON)}</lastmod></url>"
+    body = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{row}</urlset>'
+    assert bool(read_document(body.encode(), url=f"{SITE}/s.xml", gap=gap).urls) is is_found
+
+
 def test_sitemaps_that_may_cover_it():
     named = [f"{SITE}/1.xml", f"{SITE}/2.xml", "https://elsewhere.test/3.xml"]
     found = read_document(sitemap_index(named).encode(), url=f"{SITE}/index.xml", gap=GAP)
