@@ -52,7 +52,7 @@ def test_urls_of_the_time_and_the_folder_the_newest_first():
     ],
 )
 def test_dates_are_as_precise_as_sitemaps_write_them(since_sec: float, lastmod: str, *, is_found: bool):
-    gap = Gap(NOON + timedelta(seconds=since_sec), NOON + timedelta(days=2), "a.test/")
+    gap = Gap(NOON + timedelta(seconds=since_sec), NOON + timedelta(days=2), "news.test/")
     row = f"<url><loc>{SITE}/1</loc><lastmod>{lastmod.format(NOON)}</lastmod></url>"
     body = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{row}</urlset>'
     assert bool(read_document(body.encode(), url=f"{SITE}/s.xml", gap=gap).urls) is is_found
