@@ -18,6 +18,8 @@ def tool(root: Path) -> ModuleType:
     return module
 
 
+LOWERED = {("sitemaps", "crawler-commons locations"): "an index whose <sitemap> has its address as text is read now"}
+"""Rows whose truth contradicts what is right, with the reason."""
 FLOORS = {"urls": {"idempotent": 0.9, "path kept": 0.5}}
 
 
@@ -50,5 +52,9 @@ def test_the_floors_rose_in_every_change(root: Path) -> None:
     now = json.loads((root / ".ci" / "floors.json").read_text(encoding="utf-8"))
     for commit in git("log", "-n", "20", "--format=%h", "--", ".ci/floors.json").split():
         for suite, rows in json.loads(git("show", f"{commit}:.ci/floors.json")).items():
-            lowered = [row for row, floor in rows.items() if now.get(suite, {}).get(row, 0.0) < floor]
+            lowered = [
+                row
+                for row, floor in rows.items()
+                if now.get(suite, {}).get(row, 0.0) < floor and (suite, row) not in LOWERED
+            ]
             assert not lowered, f".ci/floors.json: {suite}: {lowered} stood higher at {commit}; mend what sank instead"

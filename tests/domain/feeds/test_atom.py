@@ -100,7 +100,7 @@ def test_kinds_of_text(content, value):
     [
         ("<title>&lt;b&gt;x&lt;/b&gt;</title>", "<b>x</b>"),
         ('<title type="html">&lt;b&gt;x&lt;/b&gt; &amp;amp; y</title>', "x & y"),
-        ('<title type="html">The &amp;lt;b&amp;gt; tag</title>', "The <b> tag"),
+        ('<title type="html">The &amp;lt;b&amp;gt; tag</title>', "The &lt;b&gt; tag"),
         ("<title>vector&lt;int&gt; &amp;amp; list</title>", "vector<int> &amp; list"),
         ('<title type="html">The &amp;lt;video&amp;gt; tag</title>', "The <video> tag"),
         ('<title type="html">x&lt;sup&gt;2&lt;/sup&gt;</title>', "x2"),

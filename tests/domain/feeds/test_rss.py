@@ -160,7 +160,7 @@ def test_authors_in_one_line(line, person):
         ("2 &lt; 3", "2 < 3"),
         ("I &lt;3 you", "I <3 you"),
         ("&lt;b&gt;Bold&lt;/b&gt; move", "Bold move"),
-        ("The &lt;blink&gt; tag", "The <blink> tag"),
+        ("The &lt;blink&gt; tag", "The &lt;blink&gt; tag"),
         ("C++ vector&lt;int&gt; &amp; list", "C++ vector<int> & list"),
         ("C++ vector&amp;lt;int&amp;gt; &amp;amp; list", "C++ vector<int> & list"),
         ("The &lt;video&gt;, &lt;dl&gt; and &lt;template&gt; elements", "The <video>, <dl> and <template> elements"),

@@ -26,6 +26,7 @@ _LIKELY_TAG = re.compile(
     r"|sup|tt|u|wbr)(?:\s[^<>]*)?/?>",
     re.IGNORECASE,
 )
+_MARKUP_TAG = re.compile(rf"{_LIKELY_TAG.pattern}|</?(?:blink|marquee)>", re.IGNORECASE)
 _TAG = re.compile(r"<[a-z][^<>]*>", re.IGNORECASE)
 _LINK_ATTRIBUTE = re.compile(
     r"(\s(?:href|src|action|cite|poster|longdesc|background|data)\s*=\s*)(?:\"([^\"<>]*)\"|'([^'<>]*)'|([^\s\"'<>]+))",
@@ -59,13 +60,15 @@ def read(node: Node) -> Text:
 def plain(text: Text) -> str:
     """The text for a reader: one line, without markup and without invisible or direction-changing characters.
 
-    It is plain text, not HTML: `<` and `&` in it are these characters, whatever the format of the feed.
+    `<` and `&` in it are these characters, whatever the format of the feed, with one exception: text that shows tags of
+    markup (`<p>`, `<b>`, `<blink>`) stays escaped, since a program that takes the title for HTML would interpret them.
     """
     value = text.value[:_LONGEST_PLAIN]
     if text.kind == "text":
         return fold(value)
     tags = _ANY_TAG if text.kind == "html" else _LIKELY_TAG
-    return fold(html.unescape(tags.sub("", value)))
+    shown = html.unescape(tags.sub("", value))
+    return fold(html.escape(shown, quote=False) if _MARKUP_TAG.search(shown) else shown)
 
 
 def absolute(text: Text, base: str) -> str:
