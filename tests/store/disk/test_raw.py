@@ -371,11 +371,19 @@ def test_a_link_that_somebody_planted_is_refused(store, directory, tmp_path):
     assert store.find(str(uuid4())) is None
 
 
-def test_large_bodies_are_written_by_a_thread_small_ones_at_once(store):
+def test_large_bodies_are_written_by_a_thread_small_ones_at_once(store, monkeypatch):
+    writers, append = {}, store.append
+
+    def written(each):
+        writers[len(each.body)] = threading.current_thread()
+        return append(each)
+
+    monkeypatch.setattr(store, "append", written)
     small, large = store.append_async(exchange()), store.append_async(exchange(body=b"x" * 3_000_000))
     assert small.done()
-    assert not large.done()
     assert store.read(large.result(10)) == b"x" * 3_000_000
+    assert writers.pop(3_000_000) is not threading.current_thread()
+    assert set(writers.values()) == {threading.current_thread()}
     assert store.find(small.result().fetch_id) == small.result()
 
 
