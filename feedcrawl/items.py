@@ -75,7 +75,7 @@ class ComparedEntries:
     new: tuple[Entry, ...] = ()
     changed: tuple[Entry, ...] = ()
     edited: tuple[Entry, ...] = ()
-    """Entries that say what they said and yet, by their publisher, were changed: their articles may have been."""
+    """Entries with the same content and a newer date of change: their articles may have changed."""
     deleted: tuple[KnownEntry, ...] = ()
     """Entries that a complete feed (RFC 5005 section 2) has no longer."""
     known: int = 0

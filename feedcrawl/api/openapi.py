@@ -28,7 +28,7 @@ _KEY: Final = {
 
 
 def completed(document: schemas.Spec) -> schemas.Spec:
-    """The document of the routes with the named schemas, and with what is true of many routes."""
+    """The document of the routes with the named schemas, and with the statuses and headers that many routes share."""
     document["components"]["schemas"] |= schemas.components()
     for method, operation in _operations(document):
         if operation["tags"][0] in OPEN:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from feedcrawl.services.operations.consumer import Consumer
 
 LAST_SEC = 10.0
-"""The time limit, in seconds, of what is not indexed when a spider ends; the next process indexes the rest."""
+"""The time limit, in seconds, for the documents left when a spider ends; the next process indexes the rest."""
 
 
 class Index:

@@ -101,7 +101,7 @@ class ArticleTasks(Answers):
     def _validators(self, lease: Lease) -> Validators | None:
         """The stored validators, if the page comes again and all that its last fetch brought is still stored."""
         again, known = lease.history.again, lease.id in self._stored
-        if again == "queue_again":  # whoever queued it waits for the page, or for the event that names it
+        if again == "queue_again":  # its producer waits for the page, or for the event that names the page
             known = known and self.wired.articles.has_page(page_key(asked_url(lease.task)))
         if again != "edited" and not (again in CONDITIONAL and known):
             return None

@@ -119,7 +119,7 @@ class SearchTasks(Answers):
             logger.info("source_searched", extra=details | addresses | {"tried": tried_in_words(found["tried"])})
             self.leases.done(lease, status="fetched", reason="found")
             return
-        if before is None:  # said once: the next searches find nothing new to say
+        if before is None:  # logged once: later searches have the same result
             logger.warning("source_nothing_found", extra=details | {"detail": in_words(found)})
         self.leases.done(
             lease, status="pending", reason="nothing_found", delay_sec=wired.config.source_search_again_sec

@@ -107,7 +107,7 @@ class HubTasks(Answers):
         self._again(request, reason, wait)
 
     def _try_again(self, lease: Lease, reason: str) -> None:
-        """Try a request again that is sent once, a few times: leases end anyway, and further news are told later."""
+        """Repeat a request a few times: a lease that is not renewed ends, and later news have later requests."""
         tries = lease.task.payload.get("tries", 0) + 1
         if tries >= TRIES:
             event = "push_not_left" if lease.id.startswith(LEAVING) else "hub_not_told"

@@ -70,7 +70,7 @@ def _of_sitemap(wired: Stores, name: str, lines: int) -> int:
 
 
 def search(found: SourceSearchedRecord) -> Iterator[str]:
-    """The search of a source's site: what was found, and each address that was requested."""
+    """The search of a source's site: the result, and each address that was requested."""
     yield f"source {found['source']}  {found['url']}: {in_words(found).partition(';')[0]}, on {found['at']}"
     yield from (f"  {each['result']:<20} {each['url']}" for each in found["tried"])
 

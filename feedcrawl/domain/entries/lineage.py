@@ -105,7 +105,7 @@ class KnownEntry:
         )
 
     def returned(self, now: datetime) -> KnownEntry:
-        """The lineage of a deleted entry that is shown again with the same content: a revision, so that it is told."""
+        """The lineage of a deleted entry that comes back with the same content: a revision, which has an event."""
         return replace(self, revisions=self.revisions + 1, revised_at=now)
 
     def differs(self, *, content_hash: str, edited: datetime | None) -> bool:

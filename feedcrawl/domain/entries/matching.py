@@ -1,4 +1,4 @@
-"""Matches the entries of a document with the known entries of its feed: by id, by link, by what is left of them."""
+"""Matches the entries of a document with the known entries of its feed: by id, by link, or by content."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ FAILURES: dict[str, Outcome] = {
     "address_refused": FORBIDDEN,
     "invalid_url": FORBIDDEN,
     "robots_blocked": replace(FORBIDDEN, dead_letter=False),
-    # The proxy that the operator named refuses this target: the host has not been asked.
+    # The configured proxy refuses this target: no request reached the host.
     "proxy_refused": replace(BROKEN, failure="FAIL_HTTP"),
     # Postponed by us: neither host nor URL is at fault.
     "robots_unavailable": POSTPONED,

@@ -1,4 +1,4 @@
-"""Gaps of a feed, filled from the sitemaps of its site: what was published between two polls and is in no document.
+"""Gaps of a feed, filled from the sitemaps of its site: articles between two polls that no document of the feed lists.
 
 Only sitemaps of the feed's own host are read, and of their URLs those below the folder that the feed's entries share.
 """
@@ -28,7 +28,7 @@ ROBOTS: Final = "/robots.txt"
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """The time between two polls, the folder of the feed's entries (`host/path/`), and what is left to read.
+    """The time between two polls, the folder of the feed's entries (`host/path/`), and the sitemaps still to read.
 
     `places`: sitemaps to read, the next first; `documents` and `found`: sitemaps read, and URLs taken from them.
     """

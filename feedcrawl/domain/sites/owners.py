@@ -1,4 +1,4 @@
-"""The source of a URL: its settings hold for the URL, whoever named the URL first."""
+"""The source of a URL: its settings hold for the URL, whichever feed or caller named the URL first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The search for a site's feed and sitemaps, from a page of the site: what is tried, and what was found."""
+"""The search for a site's feed and sitemaps, from a page of the site: the addresses to request, and the result."""
 
 from __future__ import annotations
 

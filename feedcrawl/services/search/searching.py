@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from feedcrawl.store.search.interface import SearchIndex
 
 MAX_OFFSET: Final = 1000
-"""Matches that can be listed, a page at a time; whoever needs more narrows the search."""
+"""Matches that can be listed, a page at a time; a caller that needs more narrows the search."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Compares the entries of a poll with the known entries of the feed, and stores what is new."""
+"""Compares the entries of a poll with the known entries of the feed, and stores the new entries."""
 
 from __future__ import annotations
 

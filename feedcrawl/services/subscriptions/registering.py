@@ -315,7 +315,7 @@ def unsubscribe(registry: Registry, frontier: Frontier, feed_id: str) -> bool:
 
 
 def forget(registry: Registry, frontier: Frontier, feed: Feed) -> bool:
-    """Remove a feed with its tasks (poll, archives, hub) and all URLs that lead to it; its hub is told."""
+    """Remove a feed with its tasks (poll, archives, hub) and all URLs that lead to it, and unsubscribe at its hub."""
     subscription = feed.subscription
     left = leaving(registry.hub_of(feed.id))
     if left is not None:

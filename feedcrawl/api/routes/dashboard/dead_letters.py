@@ -73,7 +73,7 @@ def act_on_dead_letters(wired: Wired, form: Form) -> Response:
 
 @router.get(f"{HERE}/letter", dependencies=HEAVY_PAGE)
 def show_dead_letter(request: Request, caller: Reader, wired: Wired, name: Name) -> Response:
-    """A dead letter: what was given up, why, and the data of its task."""
+    """A dead letter: the URL, the reason, and the data of its task."""
     found = wired.dashboard.dead_letter_page(_meant({"name": name})).dead_letters
     if not found:
         raise Refusal("letter_unknown", "no dead letter has this name: it may have been replayed or dropped")
