@@ -46,6 +46,7 @@ _SOCKET_PATH_BYTES = 103 if sys.platform == "darwin" else 107  # length of sun_p
 _LOG_MAX_BYTES = 1 << 20
 _SILENCE_SEC = 5.0
 _LOADING_SEC = 600.0
+_LOADED_SOON_SEC = 0.5  # waited for a server that loads, since a small file is loaded by then
 _LEAVE_SEC = 30.0
 _REST_SEC = 2.0
 _POLL_SEC = 0.02
@@ -137,7 +138,8 @@ class EmbeddedServer:
             self._users = None
 
     def ensure(self) -> bool:
-        """Starts the server unless it runs. True if the server is ready, False while it loads its data.
+        """Starts the server unless it runs. True if the server is ready, False if it loads its data for longer
+        than half a second.
 
         Raises ServerRefused if the server does not start within 5 s, and at once for 2 s after that, so that a server
         that cannot start seldom blocks the event loop.
@@ -152,7 +154,7 @@ class EmbeddedServer:
                 raise
 
     def _start_and_wait(self) -> bool:
-        deadline = time.monotonic() + _SILENCE_SEC
+        deadline, loaded_by = time.monotonic() + _SILENCE_SEC, None
         while time.monotonic() < deadline:
             if self._starting and (status := self._starting.poll()) is not None:
                 self._starting = None
@@ -160,9 +162,13 @@ class EmbeddedServer:
             state = self._state()
             if state == "serving":
                 self._starting = None
-            if state != "silent":
-                return state == "serving"
-            self._starting = self._starting or self._start()
+                return True
+            if state == "loading":
+                loaded_by = loaded_by or time.monotonic() + _LOADED_SOON_SEC
+                if time.monotonic() > loaded_by:
+                    return False
+            if state == "silent":
+                self._starting = self._starting or self._start()
             time.sleep(_POLL_SEC)
         raise self._silent(_SILENCE_SEC)
 
