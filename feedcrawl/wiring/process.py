@@ -250,13 +250,15 @@ class Wiring(Stores):
         """A consumer that keeps the embedded search index; None if it is not in use."""
         if self.config.search == "off" or self.config.search_url:
             return None
-        stores = (self.embedded_index, self.events, self.article_lines, self._documents)
-        return embedded.indexer(embedded.Stores(*stores, self.now, self.config.events_ttl_sec))
+        stores = (self.embedded_index, self.events, self.article_lines, self._documents, self.now)
+        config = self.config
+        return embedded.indexer(embedded.Stores(*stores, config.events_ttl_sec, config.keep_articles_days))
 
     @cached_property
     def server_indexing(self) -> server.Stores:
         """The stores with which the index of a search server is kept."""
-        return server.Stores(self.server_index, self.events, self.article_lines, self._documents)
+        stores = (self.server_index, self.events, self.article_lines, self._documents, self.now)
+        return server.Stores(*stores, self.config.keep_articles_days)
 
     @property
     def _documents(self) -> Documents:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import operator
 import re
 import threading
 import unicodedata
@@ -65,19 +66,34 @@ class SearchServer:
                 return self._switch(json.loads(body)["actions"])
             case "POST", ["_bulk"]:
                 return self._bulk(query, body)
-            case (("POST" | "GET"), [name, "_search"]):
-                return self._found(name, lambda index: self._search(index, json.loads(body)))
-            case (("POST" | "GET"), [name, "_count"]):
-                return self._found(name, lambda index: {"count": len(index)})
-            case "POST", [name, "_refresh"]:
-                return self._found(name, lambda _: {"_shards": {}})
+            case (("POST" | "GET"), [name, operation]):
+                return self._operation(name, operation, query, body)
         return 404, error("index_not_found_exception", f"no such index [{path}]")
+
+    def _operation(self, name: str, operation: str, query: dict[str, list[str]], body: bytes) -> tuple[int, Any]:
+        asked = json.loads(body or b"{}")
+        operations = {
+            "_search": lambda index: self._search(index, asked),
+            "_count": lambda index: {"count": len(index)},
+            "_delete_by_query": lambda index: self._delete(index, asked["query"], int(query["max_docs"][0])),
+            "_refresh": lambda _: {"_shards": {}},
+        }
+        if operation not in operations:
+            return 405, error("illegal_argument_exception", f"no such operation [{operation}]")
+        return self._found(name, operations[operation])
 
     def _found(self, name: str, answer: Any) -> tuple[int, Any]:
         index = self.indexes.get(self.aliases.get(name, name))
         if index is None:
             return 404, error("index_not_found_exception", f"no such index [{name}]")
         return 200, answer(index)
+
+    @staticmethod
+    def _delete(index: dict[str, dict[str, Any]], condition: dict[str, Any], limit: int) -> dict[str, Any]:
+        found = [uid for uid, document in index.items() if fits(condition, document)][:limit]
+        for uid in found:
+            del index[uid]
+        return {"deleted": len(found), "version_conflicts": 0, "failures": []}
 
     def _switch(self, actions: list[dict[str, Any]]) -> tuple[int, Any]:
         aliases = dict(self.aliases)
@@ -162,12 +178,15 @@ def matches(clause: dict[str, Any], document: dict[str, Any]) -> float:
     return best
 
 
+_BOUNDS = {"gte": operator.ge, "lt": operator.lt}
+
+
 def fits(clause: dict[str, Any], document: dict[str, Any]) -> bool:
     if "term" in clause:
         ((name, value),) = clause["term"].items()
         return value in document[name]
     ((name, bounds),) = clause["range"].items()
-    return bool(document[name] >= bounds["gte"])
+    return all(_BOUNDS[bound](document[name], value) for bound, value in bounds.items())
 
 
 def tokens(text: str) -> list[str]:

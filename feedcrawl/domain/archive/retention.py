@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import heapq
-from datetime import timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from datetime import date, datetime
+    from datetime import date
 
 LAST_FETCHES: Final = 5
 """Number of exchanges of each feed that are kept at any age, so that a feed's last fault can be examined."""
@@ -26,6 +26,11 @@ class Capture(NamedTuple):
 def first_kept(today: date, keep_days: int) -> date:
     """The oldest day that is kept, so that every exchange is kept for at least `keep_days` whole days."""
     return today - timedelta(days=keep_days)
+
+
+def kept_since(now: datetime, keep_days: int) -> datetime:
+    """The beginning of the oldest day that is kept."""
+    return datetime.combine(first_kept(now.date(), keep_days), time(), UTC)
 
 
 def first_that_fits(day_bytes: Mapping[date, int], limit_bytes: int, today: date) -> date:

@@ -92,6 +92,11 @@ def search(query: Query, filters: Filters, *, limit: int, offset: int) -> Body:
     }
 
 
+def older(before: float) -> Body:
+    """The body of a request that removes documents fetched before a Unix time."""
+    return {"query": {"range": {"fetched_ts": {"lt": before}}}}
+
+
 def _match(term: Term) -> Body:
     words, is_prefix = phrase(term.text)
     kind = "phrase_prefix" if term.prefix or is_prefix else "phrase"

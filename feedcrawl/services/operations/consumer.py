@@ -70,7 +70,7 @@ class Source(Protocol):
     leads: bool
     """True if this process was the consumer at the last call of `take`."""
     is_busy: bool
-    """True if `take` returned nothing since it does other work, and has more of it."""
+    """True if `take` does other work too, and has more of it."""
 
     def take(self) -> list[StoredEvent]:
         """The next events; the same events again after a failure."""

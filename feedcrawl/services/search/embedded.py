@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Final
 
+from feedcrawl.domain.archive.retention import kept_since
 from feedcrawl.services.operations.consumer import BATCH, Consumer, Delivery, TargetAway
 from feedcrawl.store.search.interface import DAMAGED, Changes, IndexUnavailable
 
@@ -35,13 +36,17 @@ logger = logging.getLogger(__name__)
 GROUP: Final = "search"
 PART_BYTES: Final = 4 << 20
 """Bytes of `articles/` that are indexed in one transaction while an index is built."""
+FORGET: Final = 200
+"""Documents that retention removes in one transaction, between two batches of events."""
 SEEN_SEC: Final = 60.0
 """Seconds between two notes that the index has seen the end of the stream."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """The stores of the consumer. `kept_sec`: events younger than this are in the stream."""
+    """The stores of the consumer. `kept_sec`: events younger than this are in the stream; `keep_days`: whole days for
+    which articles are kept, None for ever.
+    """
 
     index: EmbeddedIndex
     events: Events
@@ -49,6 +54,7 @@ class Stores:
     documents: Documents
     now: Callable[[], datetime]
     kept_sec: float
+    keep_days: int | None
 
 
 class EmbeddedIndexer:
@@ -76,7 +82,22 @@ class EmbeddedIndexer:
                 self._build()
                 self.is_busy = True
                 return []
+            self.is_busy = self._forget(file)
             return self._after(file)
+
+    def _forget(self, file: IndexFile) -> bool:
+        """Remove a part of the documents that are older than articles are kept; True if more may be left of today's
+        pass.
+        """
+        if self._stores.keep_days is None:
+            return False
+        since = kept_since(self._stores.now(), self._stores.keep_days)
+        if file.note("kept_since") == f"{since.date()}":
+            return False
+        if file.forget(since.timestamp(), FORGET):
+            return True
+        file.apply(Changes(), {"kept_since": f"{since.date()}"})
+        return False
 
     def _after(self, file: IndexFile) -> list[StoredEvent]:
         events = self._stores.events.after(file.note("cursor") or "0", BATCH)

@@ -8,12 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from feedcrawl.domain.archive.retention import kept_since
 from feedcrawl.domain.operations.events import Unfit
 from feedcrawl.services.operations.consumer import BATCH, Consumer, Delivery, GroupSource, TargetAway
 from feedcrawl.store.search.interface import Changes, IndexUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from datetime import datetime
 
     from feedcrawl.domain.articles.fields import ArticleFields
     from feedcrawl.services.search.documents import Documents
@@ -26,16 +28,49 @@ logger = logging.getLogger(__name__)
 
 GROUP: Final = "search"
 PART_BYTES: Final = 4 << 20
+FORGET: Final = 1000
+"""Documents that retention removes with one request, between two batches of events: the server's default bulk size."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """The stores of the consumer."""
+    """The stores of the consumer. `keep_days`: whole days for which articles are kept, None for ever."""
 
     index: ServerIndex
     events: Events
     article_lines: NdjsonFile[ArticleFields]
     documents: Documents
+    now: Callable[[], datetime]
+    keep_days: int | None
+
+
+class ServerSource(GroupSource):
+    """The events of the group `search`; the leading process also removes documents that are too old, once a day."""
+
+    def __init__(self, stores: Stores, *, worker: str) -> None:
+        super().__init__(stores.events, GROUP, worker=worker)
+        self._stores = stores
+        self._kept_since: datetime | None = None
+
+    def take(self) -> list[StoredEvent]:
+        """The next events; removes a part of the old documents first."""
+        events = super().take()
+        self.is_busy = self.leads and self._forget()
+        return events
+
+    def _forget(self) -> bool:
+        """Remove documents that are older than articles are kept; True if more may be left of today's pass."""
+        if self._stores.keep_days is None:
+            return False
+        since = kept_since(self._stores.now(), self._stores.keep_days)
+        if since == self._kept_since:
+            return False
+        with _failures():
+            self._stores.index.prepare()
+            if self._stores.index.forget(since.timestamp(), FORGET):
+                return True
+        self._kept_since = since
+        return False
 
 
 class ServerTarget:
@@ -68,7 +103,7 @@ def _last(events: Sequence[StoredEvent], uid: str) -> StoredEvent:
 
 def indexer(stores: Stores, *, worker: str) -> Consumer:
     """The consumer of the index of a server, in the process that is named `worker`."""
-    return Consumer(GroupSource(stores.events, GROUP, worker=worker), ServerTarget(stores), name="index")
+    return Consumer(ServerSource(stores, worker=worker), ServerTarget(stores), name="index")
 
 
 def rebuild(stores: Stores) -> int:

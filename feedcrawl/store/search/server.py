@@ -142,6 +142,13 @@ class ServerIndex:
                 refused.append(Refused(str(result["_id"]), "document_refused", detail))
         return refused
 
+    def forget(self, before: float, limit: int) -> int:
+        """Removes at most `limit` documents fetched before a Unix time; the number removed."""
+        params = {"max_docs": limit, "conflicts": "proceed", "refresh": "true"}
+        with self._errors():
+            found = self._client.delete_by_query(index=self._name, body=server.older(before), params=params)
+        return int(found["deleted"])
+
     # --- building ---
 
     def begin(self) -> str:

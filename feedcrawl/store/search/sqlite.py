@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from feedcrawl.domain.search.documents import labels_of
 from feedcrawl.domain.search.query import expression
 from feedcrawl.domain.search.words import spaced
-from feedcrawl.store.search.interface import DAMAGED, LOCKED, MISSING, IndexUnavailable
+from feedcrawl.store.search.interface import DAMAGED, LOCKED, MISSING, Changes, IndexUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from feedcrawl.domain.search.documents import Filters, RawContentRecord
     from feedcrawl.domain.search.query import Query
-    from feedcrawl.store.search.interface import Changes
 
 VERSION: Final = "1"
 """Of the tables and of `_columns`: a file of another version is built again."""
@@ -117,6 +116,15 @@ class IndexFile:
                 writer.execute("ROLLBACK")
                 raise
             writer.execute("COMMIT")
+
+    def forget(self, before: float, limit: int) -> int:
+        """Removes at most `limit` documents fetched before a Unix time, in one transaction; the number removed."""
+        query = "SELECT uid FROM documents WHERE at_ms < ? ORDER BY id LIMIT ?"
+        with self._errors():
+            uids = [uid.hex() for (uid,) in self._opened().execute(query, (round(before * 1000), limit))]
+        if uids:
+            self.apply(Changes(removed=uids), {})
+        return len(uids)
 
     def note(self, name: str) -> str | None:
         """A note of the writer, as of its last transaction."""

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feedcrawl.domain.archive.retention import LAST_FETCHES, Capture, first_kept, first_that_fits, needed
+from feedcrawl.domain.archive.retention import LAST_FETCHES, Capture, first_kept, first_that_fits, kept_since, needed
 
 TODAY = date(2026, 11, 28)
 NOON = datetime(2026, 11, 28, 12, tzinfo=UTC)
@@ -17,6 +17,11 @@ def capture(days_ago: float, name: str, feed: str | None = None, of: str | None 
 @pytest.mark.parametrize(("days", "expected"), [(1, date(2026, 11, 27)), (30, date(2026, 10, 29))])
 def test_whole_days_are_kept(days: int, expected: date) -> None:
     assert first_kept(TODAY, days) == expected
+
+
+def test_the_oldest_kept_day_is_kept_whole() -> None:
+    now = datetime(2026, 11, 28, 23, 59, 59, tzinfo=UTC)
+    assert kept_since(now, 30) == datetime(2026, 10, 29, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import asyncio
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -217,3 +218,23 @@ def test_a_rebuild_that_was_interrupted_goes_on(
     indexed(reader.wired)
     assert len(found(reader.wired, "archive")) == 20
     assert len(list((tmp_path / "data/search").glob("index-*.sqlite"))) == 1
+
+
+def test_documents_of_articles_that_are_too_old_are_removed_once_a_day(
+    reader: Reader, redis_server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("feedcrawl.services.search.embedded.FORGET", 2)
+    today = reader.now
+    for days_ago in (40, 33, 32, 31, 30, 0):
+        reader.now = today - timedelta(days=days_ago)
+        article(reader, f"http://a.test/{days_ago}", f"Words {days_ago} of the day")
+    with wired_to(redis_server, tmp_path) as wired:
+        indexed(wired)
+        assert wired.search.count() == 6, "kept for ever"
+    with wired_to(redis_server, tmp_path, FEEDCRAWL_KEEP_ARTICLES_DAYS="30") as wired:
+        monkeypatch.setattr(wired, "now", lambda: today)
+        indexed(wired)
+        assert set(found(wired, "words")) == {"http://a.test/30", "http://a.test/0"}
+        monkeypatch.setattr(wired, "now", lambda: today + timedelta(days=1))
+        indexed(wired)
+        assert found(wired, "words") == ["http://a.test/0"]

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -202,3 +203,22 @@ def test_a_server_that_is_not_there(redis_server: str, redis_client: redis.Redis
     away = pytest.raises(IndexUnavailable, match="search_server_away")
     with wired_to(redis_server, tmp_path, FEEDCRAWL_SEARCH_URL="http://127.0.0.1:9") as wired, away:
         wired.search.find("words", Filters())
+
+
+def test_documents_of_articles_that_are_too_old_are_removed(
+    reader: Reader, there: SearchServer, redis_server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "FORGET", 2)
+    today = reader.now
+    for days_ago in (40, 33, 32, 31, 30, 0):
+        reader.now = today - timedelta(days=days_ago)
+        article(reader, f"http://a.test/{days_ago}", f"Words {days_ago} of the day")
+    indexed(reader.wired)
+    assert reader.wired.search.count() == 6, "kept for ever"
+    with wired_to(redis_server, tmp_path, FEEDCRAWL_SEARCH_URL=there.url, FEEDCRAWL_KEEP_ARTICLES_DAYS="30") as wired:
+        monkeypatch.setattr(wired, "now", lambda: today)
+        indexed(wired)
+        assert set(found(wired, "words")) == {"http://a.test/30", "http://a.test/0"}
+    assert sum(path.endswith("/_delete_by_query") for _, path in there.requests) == 3, (
+        "two at a time, until none is left"
+    )
