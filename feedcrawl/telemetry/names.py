@@ -229,10 +229,16 @@ EVENTS_PENDING: Final = Metric(
     "events_pending", "Events delivered to a consumer group and not acknowledged", ("group",)
 )
 EVENTS_BEHIND: Final = Metric("events_behind_seconds", "Age of the oldest event that a group still needs", ("group",))
+EVENTS_CONSUMED: Final = Metric(
+    "events_consumed_total",
+    "Events sent by a consumer group (search: documents changed) or refused for good, and failed attempts at a batch",
+    ("group", "result"),
+)
+DOCUMENTS: Final = Metric("search_documents", "Documents in the search index: of this data directory, or of the server")
 
 FLEET: Final = (
     STORE_UP, FEEDS, FEEDS_DUE, PENDING, ENDED, LEASED, PLACES, LATENESS, INPUT_QUEUE, DEAD_LETTERS, CIRCUITS, FAILURES,
-    BACKOFF, EVENTS, EVENTS_LAG, EVENTS_PENDING, EVENTS_BEHIND,
+    BACKOFF, EVENTS, EVENTS_LAG, EVENTS_PENDING, EVENTS_BEHIND, EVENTS_CONSUMED, DOCUMENTS,
 )  # fmt: skip
 """Metrics of the whole fleet, read from Redis: every process returns the same values."""
 

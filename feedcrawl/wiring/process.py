@@ -218,7 +218,8 @@ class Wiring(Stores):
     def fleet_stores(self) -> fleet.Stores:
         """The stores that a scrape of the fleet's metrics reads."""
         stores = (self.client, self.frontier, self.registry, self.dead_letters, self.events)
-        return fleet.Stores(*stores, self.now, self.config.queue_name, self.config.circuit_waits_sec)
+        config = self.config
+        return fleet.Stores(*stores, self.now, config.queue_name, config.circuit_waits_sec, self.search_index)
 
     @cached_property
     def replay(self) -> Replay:

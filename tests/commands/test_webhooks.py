@@ -7,6 +7,7 @@ import pytest
 import redis
 from ports import free_port
 
+from feedcrawl.services.operations.webhooks import group_of
 from feedcrawl.store.redis import keys
 
 Call = Callable[..., tuple[int, str, str]]
@@ -38,7 +39,7 @@ def test_with_a_receiver_that_is_away_one_round_fails_and_its_events_wait(
 ) -> None:
     given = AWAY | {"FEEDCRAWL_WEBHOOK_SECRET": SECRET}
     assert json.loads(call("webhooks", "--status", **given)[1]) == [
-        {"url": HOOK, "unacknowledged": None, "waiting": None}
+        {"url": HOOK, "group": group_of(AWAY["FEEDCRAWL_WEBHOOK_URLS"]), "unacknowledged": None, "waiting": None}
     ]
     redis_client.xadd(keys.EVENTS, {"type": "new_entry", "id": "new_entry:1", "data": "{}"})
     code, _, err = call("webhooks", "--once", **given)

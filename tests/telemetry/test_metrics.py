@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from feedcrawl import __version__
 from feedcrawl.domain.frontier.outcome import FAILURES, Failure
 from feedcrawl.telemetry.metrics import Endpoint, Histograms, StatsCounters, describe_process
-from feedcrawl.telemetry.names import COUNTERS, FETCH_SECONDS, HISTOGRAMS, METRICS
+from feedcrawl.telemetry.names import COUNTERS, ENDED, EVENTS_CONSUMED, FETCH_SECONDS, HISTOGRAMS, METRICS
 
 STATS = {
     "feedcrawl/fetches/article/fetched/none": 3,
@@ -94,7 +94,8 @@ def test_names_are_prometheus_names_and_told_once() -> None:
     names = [metric.full_name for metric in METRICS]
     assert len(set(names)) == len(names)
     assert all(
-        name.endswith("_total") == (name in {m.full_name for m in COUNTERS}) or "ended" in name for name in names
+        name.endswith("_total") == (name in {m.full_name for m in (*COUNTERS, ENDED, EVENTS_CONSUMED)})
+        for name in names
     )
     assert not {label for metric in METRICS for label in metric.labels} & {"url", "host", "feed", "feed_id", "uid"}
 

@@ -61,4 +61,4 @@ def _listed(text: str) -> list[str]:
 def _status(wired: Wiring, url: str) -> dict[str, str | int | None]:
     found = backlog(wired.events, group_of(url))
     counts = (found.unacknowledged, found.waiting) if found else (None, None)
-    return {"url": url.partition("?")[0], "unacknowledged": counts[0], "waiting": counts[1]}
+    return {"url": url.partition("?")[0], "group": group_of(url), "unacknowledged": counts[0], "waiting": counts[1]}

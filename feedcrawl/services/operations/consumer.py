@@ -42,6 +42,12 @@ WAITS_SEC: Final = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 """Waits, in seconds, while the target or the server is away."""
 
 
+RESULTS: Final = ("sent", "refused", "failed")
+"""Results that are counted for each consumer group: events that the target got, events that it can never get, and
+attempts at a batch that failed and are repeated.
+"""
+
+
 class TargetAway(FeedcrawlError):
     """The target does not accept events now; the same events may succeed later."""
 
@@ -75,11 +81,11 @@ class Source(Protocol):
     def take(self) -> list[StoredEvent]:
         """The next events; the same events again after a failure."""
 
-    def finish(self, stored: Sequence[StoredEvent], refused: Sequence[tuple[StoredEvent, Unfit]], /) -> None:
+    def finish(self, stored: Sequence[StoredEvent], done: Delivery) -> None:
         """Store that events were processed. A refused event stops no other event."""
 
     def retry(self) -> None:
-        """Have `take` return the events again that were taken and not finished."""
+        """Have `take` return the events again that were taken and not finished, since an attempt failed."""
 
     def leave(self) -> None:
         """Let another process consume at once."""
@@ -139,7 +145,8 @@ class Consumer:
         try:
             found = await self.step()
         except (TargetAway, StoreUnavailable, DiskUnavailable) as error:
-            self.source.retry()
+            with contextlib.suppress(StoreUnavailable):
+                await asyncio.to_thread(self.source.retry)
             wait = WAITS_SEC[min(self._failures, len(WAITS_SEC) - 1)]
             if not self._failures:
                 logger.warning(self._waits, extra={"reason": error.code, "detail": error.detail})
@@ -155,7 +162,7 @@ class Consumer:
         stored = await asyncio.to_thread(self.source.take)
         if stored:
             done = await self._target.deliver(stored)
-            await asyncio.to_thread(self.source.finish, stored, done.refused)
+            await asyncio.to_thread(self.source.finish, stored, done)
             for each, why in done.refused:
                 extra = {"id": each.fields.get("id"), "at": each.at, "reason": why.reason, "detail": why.detail}
                 logger.warning("event_refused", extra=extra)
@@ -214,15 +221,17 @@ class GroupSource:
             self._again = False
         return self._events.give(self._group, CONSUMER, BATCH, again=False)
 
-    def finish(self, stored: Sequence[StoredEvent], refused: Sequence[tuple[StoredEvent, Unfit]]) -> None:
+    def finish(self, stored: Sequence[StoredEvent], done: Delivery) -> None:
         """Store the refused events, then acknowledge all."""
-        for each, why in refused:
+        for each, why in done.refused:
             self._events.refuse(each, self._group, why.reason, why.detail)
         self._events.acknowledge(self._group, stored)
+        count(self._events, self._group, done)
 
     def retry(self) -> None:
         """Take the events again that are not acknowledged."""
         self._again = True
+        self._events.count(self._group, "failed")
 
     def leave(self) -> None:
         """Let another process lead at once."""
@@ -232,6 +241,13 @@ class GroupSource:
         """The number of events that the group was not given yet."""
         found = backlog(self._events, self._group)
         return None if found is None else found.waiting
+
+
+def count(events: Events, group: str, done: Delivery) -> None:
+    """Add a batch to the counts of a group, which metrics read."""
+    for result, number in (("sent", done.sent), ("refused", len(done.refused))):
+        if number:
+            events.count(group, result, number)
 
 
 def log_failure(running: asyncio.Future[bool]) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from dataclasses import dataclass
-from itertools import accumulate
-from typing import TYPE_CHECKING
+from itertools import accumulate, product
+from typing import TYPE_CHECKING, Final
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 
+from feedcrawl.services.operations.consumer import RESULTS
 from feedcrawl.store.redis import keys
 from feedcrawl.store.redis.errors import StoreUnavailable
+from feedcrawl.store.search.interface import IndexUnavailable
 from feedcrawl.telemetry import names
 
 if TYPE_CHECKING:
@@ -25,15 +28,20 @@ if TYPE_CHECKING:
     from feedcrawl.store.frontier.interface import Frontier
     from feedcrawl.store.operations.streams import Events
     from feedcrawl.store.redis.client import Client
+    from feedcrawl.store.search.interface import SearchIndex
     from feedcrawl.store.subscriptions.registry import Registry
     from feedcrawl.telemetry.names import Metric
 
     Values = Iterable[tuple[Sequence[str], float]]
 
 
+SEARCH: Final = "search"
+"""The consumer group of the search index; the embedded index has none, and is listed by this name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """The stores that a scrape reads."""
+    """The stores that a scrape reads. `index`: None if there is no search index."""
 
     client: Client
     frontier: Frontier
@@ -43,6 +51,7 @@ class Stores:
     now: Callable[[], datetime]
     queue: str
     waits_sec: Sequence[float]
+    index: SearchIndex | None
 
 
 class Fleet(Collector):
@@ -112,8 +121,16 @@ def _events(stores: Stores) -> Iterator[Family]:
     yield _gauge(names.EVENTS, [((), stores.client.xlen(keys.EVENTS))])
     yield _gauge(names.EVENTS_LAG, [((each.group,), each.waiting) for each in backlogs if each.waiting is not None])
     yield _gauge(names.EVENTS_PENDING, [((each.group,), each.unacknowledged) for each in backlogs])
-    behind = [((each.group,), max(0.0, now - each.oldest_at) if each.oldest_at else 0.0) for each in backlogs]
+    oldest = {each.group: each.oldest_at for each in backlogs}
+    with contextlib.suppress(IndexUnavailable):
+        if stores.index is not None:
+            yield _gauge(names.DOCUMENTS, [((), stores.index.count())])
+            if (cursor := stores.index.cursor()) is not None:
+                oldest[SEARCH] = stores.events.behind_since(cursor)
+    behind = [((group,), max(0.0, now - at) if at else 0.0) for group, at in oldest.items()]
     yield _gauge(names.EVENTS_BEHIND, behind)
+    consumed = dict.fromkeys(product(oldest, RESULTS), 0) | stores.events.counts()
+    yield _counter(names.EVENTS_CONSUMED, consumed.items())
 
 
 def _gauge(metric: Metric, values: Values) -> GaugeMetricFamily:

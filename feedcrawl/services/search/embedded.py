@@ -16,7 +16,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.archive.retention import kept_since
-from feedcrawl.services.operations.consumer import BATCH, Consumer, Delivery, TargetAway
+from feedcrawl.services.operations.consumer import BATCH, Consumer, Delivery, TargetAway, count
 from feedcrawl.store.search.interface import DAMAGED, Changes, IndexUnavailable
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from feedcrawl.domain.articles.fields import ArticleFields
-    from feedcrawl.domain.operations.events import Unfit
     from feedcrawl.services.search.documents import Documents
     from feedcrawl.store.disk.ndjson import NdjsonFile
     from feedcrawl.store.operations.streams import Events, StoredEvent
@@ -111,13 +110,15 @@ class EmbeddedIndexer:
         """True if the stream may have been trimmed beyond the last event of the index."""
         return float(file.note("seen_ts") or 0) < self._stores.now().timestamp() - self._stores.kept_sec
 
-    def finish(self, _: Sequence[StoredEvent], refused: Sequence[tuple[StoredEvent, Unfit]]) -> None:
-        """Store the events that cannot be read; the index has noted the last event."""
-        for each, why in refused:
+    def finish(self, stored: Sequence[StoredEvent], done: Delivery) -> None:  # noqa: ARG002 - the index has noted the last
+        """Store the events that cannot be read."""
+        for each, why in done.refused:
             self._stores.events.refuse(each, GROUP, why.reason, why.detail)
+        count(self._stores.events, GROUP, done)
 
     def retry(self) -> None:
-        """Nothing: the events after the last one of the index are taken."""
+        """Count the failure; the events after the last one of the index are taken again by themselves."""
+        self._stores.events.count(GROUP, "failed")
 
     def leave(self) -> None:
         """Let another process write."""

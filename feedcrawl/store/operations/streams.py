@@ -97,6 +97,17 @@ class Events:
         more = {"at": stored.at, "group": group, "reason": reason, "detail": detail}
         self._client.xadd(keys.EVENTS_REFUSED, {**stored.fields, **more}, maxlen=REFUSED_KEPT)
 
+    def count(self, group: str, result: str, number: int = 1) -> None:
+        """Adds to the number of events with this result for a consumer group."""
+        self._client.hincrby(keys.EVENTS_COUNTS, f"{result}:{group}", number)
+
+    def counts(self) -> dict[tuple[str, str], int]:
+        """The numbers that `count` has added up, by group and result."""
+        found = self._client.hgetall(keys.EVENTS_COUNTS)
+        return {
+            (group, result): int(number) for name, number in found.items() for result, group in [name.split(":", 1)]
+        }
+
     def lead(self, group: str, worker: str, sec: int) -> bool:
         """True if this worker is the consumer of the group for the next `sec` seconds."""
         key = keys.leader(group)
@@ -117,9 +128,15 @@ class Events:
 
     def _backlog(self, group: GroupInfo) -> Backlog:
         needed = self._client.xpending(keys.EVENTS, group["name"])["min"] or f"({group['last-delivered-id']}"
-        oldest = self._client.xrange(keys.EVENTS, min=needed, count=1)
-        oldest_at = _number(oldest[0][0])[0] / 1000 if oldest else None
-        return Backlog(group["name"], group["pending"], group.get("lag"), oldest_at)
+        return Backlog(group["name"], group["pending"], group.get("lag"), self._oldest_at(needed))
+
+    def behind_since(self, last: str) -> float | None:
+        """Unix time of the oldest event after the stream id `last`; None if there is none."""
+        return self._oldest_at(f"({last}")
+
+    def _oldest_at(self, start: str) -> float | None:
+        oldest = self._client.xrange(keys.EVENTS, min=start, count=1)
+        return _number(oldest[0][0])[0] / 1000 if oldest else None
 
     def _groups(self) -> list[tuple[int, int]]:
         """For each group, the id of the oldest event that it still needs."""

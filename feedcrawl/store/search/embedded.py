@@ -53,6 +53,10 @@ class EmbeddedIndex:
         """The number of documents."""
         return self._current().count()
 
+    def cursor(self) -> str:
+        """The stream id of the last event in the index; "0" before the first."""
+        return self._current().noted("cursor") or "0"
+
     def _current(self) -> IndexFile:
         path = self._path()
         with self._opening:

@@ -52,3 +52,6 @@ class SearchIndex(Protocol):
 
     def count(self) -> int:
         """The number of documents; raises IndexUnavailable."""
+
+    def cursor(self) -> str | None:
+        """The stream id of the last event in the index; None if a consumer group has it. Raises IndexUnavailable."""

@@ -29,6 +29,8 @@ AWAY: Final = "search_server_away"
 BUSY: Final = "search_server_busy"
 REFUSES: Final = "search_server_refuses"
 REQUEST_SEC: Final = 30
+COUNT_SEC: Final = 5
+"""Time limit of a count, in seconds, since a scrape of metrics waits for it."""
 MAX_WRITES: Final = 500
 """Writes of one request; fewer while the server is busy, `MIN_WRITES` at least."""
 MIN_WRITES: Final = 10
@@ -71,7 +73,10 @@ class ServerIndex:
     def count(self) -> int:
         """The number of documents that searches find."""
         with self._errors():
-            return int(self._client.count(index=self._name)["count"])
+            return int(self._client.count(index=self._name, params={"request_timeout": COUNT_SEC})["count"])
+
+    def cursor(self) -> None:
+        """None: the consumer group of the index knows its last event."""
 
     # --- the writer ---
 

@@ -204,6 +204,12 @@ class IndexFile:
         with self._errors(), self._reader() as reader:
             return int(reader.execute("SELECT count(*) FROM documents").fetchone()[0])
 
+    def noted(self, name: str) -> str | None:
+        """A note of the writer, for readers in any process."""
+        with self._errors(), self._reader() as reader:
+            found = reader.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        return None if found is None else str(found[0])
+
     def is_current(self) -> bool:
         """True if the file has this version's tables; False also for a file that is no database."""
         try:

@@ -11,13 +11,16 @@ from scrapy.settings import Settings
 
 from feedcrawl.domain.frontier.tasks import Lease, Task
 from feedcrawl.domain.operations.events import event
+from feedcrawl.domain.search.documents import document_of
 from feedcrawl.services.operations.fleet import Fleet
 from feedcrawl.services.subscriptions.registering import Wish, subscribe_all
 from feedcrawl.settings import from_environment
+from feedcrawl.store.search.interface import Changes
 from feedcrawl.telemetry.names import FLEET
 from feedcrawl.wiring import Wiring
 
 NOW = datetime(2026, 11, 28, tzinfo=UTC)
+ARTICLE: Any = {"uid": f"{1:016x}", "canonical_url": "http://a.test/1", "clean_text": "tea", "fetched_ts": 1.0}
 
 
 def wired_on(url: str, folder: Path, **more: Any) -> Wiring:
@@ -70,8 +73,19 @@ def test_every_figure_of_the_fleet_moves(wired: Wiring) -> None:
         pipe.execute()
     wired.events.open_group("them")
     wired.client.xreadgroup("them", "one", {"feedcrawl:events": ">"}, count=1)
+    wired.events.count("them", "sent", 2)
+    wired.events.count("webhook:0123", "failed")
+    assert wired.embedded_index.lock()
+    index = wired.embedded_index.building()
+    index.apply(Changes([document_of(ARTICLE, source=None)]), {"cursor": wired.events.after("0", 1)[0].at})
+    wired.embedded_index.complete(index)
     found = scraped(wired)
     assert {
+        "feedcrawl_search_documents": 1,
+        "feedcrawl_events_consumed_total them sent": 2,
+        "feedcrawl_events_consumed_total them refused": 0,
+        "feedcrawl_events_consumed_total search refused": 0,
+        "feedcrawl_events_consumed_total webhook:0123 failed": 1,
         "feedcrawl_feeds": 2,
         "feedcrawl_feeds_due": 1,
         "feedcrawl_frontier_pending feed manual": 2,
@@ -92,6 +106,7 @@ def test_every_figure_of_the_fleet_moves(wired: Wiring) -> None:
     }.items() <= found.items(), found
     assert found["feedcrawl_circuit_breaker_current_backoff_seconds"] == 30  # as chosen, however much has passed
     assert 0 <= found["feedcrawl_events_behind_seconds them"] < 60
+    assert 0 < found["feedcrawl_events_behind_seconds search"] < 60
     said = {name.partition(" ")[0] for name, value in found.items() if value}
     assert {metric.full_name for metric in FLEET} <= said | {
         "feedcrawl_lateness_seconds",
