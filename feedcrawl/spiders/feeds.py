@@ -113,7 +113,7 @@ class FeedsSpider(FrontierSpider):
         if not (self.now or self.backfill):
             return
         began = self._began or self.wired.now()
-        for feeds in finding.batches(self.wired.registry, ids, lists.BATCH):
+        for feeds in finding.batches(finding.each(self.wired.registry, ids or None), lists.BATCH):
             wanted = registering.want_archives(self.wired.registry, feeds) if self.backfill else []
             idle = [feed for feed in feeds if f"feed:{feed.id}" not in self.wired.leases.held]
             others = registering.resting(idle, began) if self.now else []

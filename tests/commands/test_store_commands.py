@@ -73,6 +73,18 @@ def test_subscribe_feeds_opml_unsubscribe(call: Call, tmp_path: Path) -> None:
     assert [feed["url"] for feed in json.loads(call("feeds", "--json")[1])] == ["https://b.test/feed"]
 
 
+def test_failing_feeds_are_listed_without_reading_the_others(call: Call, redis_client: redis.Redis) -> None:
+    registry = Registry(redis_client)
+    for number in range(3):
+        registry.save(Subscription(str(number), f"https://s{number}.test/feed"))
+    bad = PollRecord(last_result="http_500", cadence='{"errors":2}')
+    registry.save_polls("1", bad)
+    for command in registry.failing_changed("1", PollRecord(), bad):
+        redis_client.execute_command(*command)
+    redis_client.set("fc:{0}:polls:2", "{broken")
+    assert call("feeds", "--failing", "--columns", "url,errors")[1].split()[-2:] == ["https://s1.test/feed", "2"]
+
+
 def test_the_same_on_a_cluster(call: Call, tmp_path: Path, redis_cluster: Cluster) -> None:
     redis_cluster.flush()
     there = {"REDIS_URL": redis_cluster.url, "FEEDCRAWL_SHARDS": 3}

@@ -31,7 +31,7 @@ def test_what_a_crawl_came_to_is_counted_once_and_shown(tmp_path: Path) -> None:
             (feed_id,) = [each.id for each in wired.registry.all() if each.subscription.url == good]
             assert wired.series.most_news(now - 3600, now, 5) == [(feed_id, 3)]
             assert wired.series.most_failures(now - 3600, now, 5) == [("news.test", 3)]
-            assert wired.registry.failing(5)[0] == 1
+            assert wired.registry.failing_count() == 1
             with serving(wired, free_port()) as url:
                 page = httpx.get(f"{url}/dashboard/feeds/{feed_id}").text
                 assert all(f"About {name}" in page for name in ("one", "two", "gone"))

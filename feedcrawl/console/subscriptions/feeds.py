@@ -38,8 +38,8 @@ def run(wired: Stores, args: list[str], opts: Namespace) -> int:
     feeds = [feed for _, feed in named if feed is not None]
     maps = [(name, watched.find(wired.sitemaps, name)) for name, feed in named if feed is None]
     if not args:
-        batches = finding.batches(wired.registry, [], 500)
-        feeds = chosen((feed for batch in batches for feed in batch), opts)
+        ids = wired.registry.failing() if opts.failing else None
+        feeds = chosen(finding.each(wired.registry, ids), opts)
     bounds = {
         "min_interval_sec": wired.config.min_interval_sec,
         "max_interval_sec": wired.config.max_interval_sec,

@@ -172,7 +172,7 @@ class Dashboard:
             bars=found,
             whole=total(found),
             feeds=self.registry.count(),
-            failing=self.registry.failing(0)[0],
+            failing=self.registry.failing_count(),
             statistics=self.frontier.statistics(),
             dead_letters=self.dead_letters.count(),
             news=[(feeds[feed_id], number) for feed_id, number in counted if feed_id in feeds],
@@ -198,7 +198,8 @@ class Dashboard:
         subscribed, at_most = self.registry.count(), SORTED_AT_MOST
         start = (page - 1) * FEEDS_A_PAGE
         if wanted.failing:
-            meant, ids = self.registry.failing(start + FEEDS_A_PAGE if wanted.sort == "feed" else at_most)
+            ids = self.registry.failing(start + FEEDS_A_PAGE if wanted.sort == "feed" else at_most)
+            meant = self.registry.failing_count()
             whole = True
         else:
             urls = sorted(self._urls(wanted.text.lower(), wanted.category), reverse=wanted.down)

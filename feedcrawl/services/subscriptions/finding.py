@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.urls import canonicalize, without_feed_scheme
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from feedcrawl.domain.subscriptions.records import Feed
     from feedcrawl.store.subscriptions.registry import Registry
+
+_PAGE: Final = 500
 
 
 def find(registry: Registry, name: str) -> Feed | None:
@@ -25,14 +27,19 @@ def find(registry: Registry, name: str) -> Feed | None:
     return registry.load([feed_id]).get(feed_id)
 
 
-def batches(registry: Registry, ids: Sequence[str], size: int) -> Iterator[list[Feed]]:
-    """The feeds with these ids, or all feeds if no id is given, `size` at a time."""
-    if ids:
-        for first in range(0, len(ids), size):
-            yield list(registry.load(ids[first : first + size]).values())
+def each(registry: Registry, ids: Sequence[str] | None = None) -> Iterator[Feed]:
+    """The feeds with these ids in their order, or all feeds in no order; read in pages, unknown ids left out."""
+    if ids is None:
+        yield from registry.all()
         return
-    feeds = registry.all()
-    while batch := list(islice(feeds, size)):
+    for first in range(0, len(ids), _PAGE):
+        yield from registry.load(ids[first : first + _PAGE]).values()
+
+
+def batches(feeds: Iterable[Feed], size: int) -> Iterator[list[Feed]]:
+    """The feeds, `size` at a time."""
+    rest = iter(feeds)
+    while batch := list(islice(rest, size)):
         yield batch
 
 

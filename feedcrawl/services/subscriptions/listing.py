@@ -10,7 +10,6 @@ from feedcrawl.domain.subscriptions.listed import ListedFeed, overrides_of
 from feedcrawl.domain.subscriptions.lists import FORMS
 from feedcrawl.domain.subscriptions.records import DEFAULT_PRIORITY
 from feedcrawl.domain.urls import hostname
-from feedcrawl.services.subscriptions.finding import batches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -146,5 +145,4 @@ def listed(feed: Feed) -> ListedFeed:
 
 def exported(registry: Registry, form: str) -> bytes:
     """All subscriptions as a list, by URL; `form` is one of `lists.FORMS`."""
-    feeds = (feed for batch in batches(registry, [], 500) for feed in batch)
-    return FORMS[form](sorted(map(listed, feeds), key=lambda feed: feed.url))
+    return FORMS[form](sorted(map(listed, registry.all()), key=lambda feed: feed.url))

@@ -115,15 +115,19 @@ class Registry(Members[Feed]):
             return [["ZADD", listed, after.cadence_state.errors, feed_id]]
         return [] if before.is_good else [["ZREM", listed, feed_id]]
 
-    def failing(self, limit: int) -> tuple[int, list[str]]:
-        """The number of failing feeds, and the ids of those with the most failures in a row."""
+    def failing_count(self) -> int:
+        """The number of failing feeds: their last poll returned no usable response."""
+        return sum(int(self._client.zcard(f"{keys.shard(number)}failing")) for number in range(self._shards))
+
+    def failing(self, limit: int | None = None) -> list[str]:
+        """The ids of the failing feeds with the most failures in a row, or of all failing feeds."""
+        last = -1 if limit is None else limit - 1
         with self._client.pipeline(transaction=False) as pipe:
             for number in range(self._shards):
-                pipe.zcard(f"{keys.shard(number)}failing")
-                pipe.zrange(f"{keys.shard(number)}failing", 0, limit - 1, desc=True, withscores=True)
+                pipe.zrange(f"{keys.shard(number)}failing", 0, last, desc=True, withscores=True)
             answers = pipe.execute()
-        found = sorted((row for rows in answers[1::2] for row in rows), key=lambda row: (-row[1], row[0]))
-        return sum(answers[::2]), [feed_id for feed_id, _ in found[:limit]]
+        found = sorted((row for rows in answers for row in rows), key=lambda row: (-row[1], row[0]))
+        return [feed_id for feed_id, _ in found[:limit]]
 
     def some(self, limit: int) -> list[str]:
         """About `limit` random feed ids, equally many from each shard."""

@@ -264,8 +264,9 @@ def test_new_rules_read_the_same_document_again(stores) -> None:
 
 def test_polling_now_and_batches(stores) -> None:
     ids = subscribe(stores, *(Wish(f"http://s{n}.test/") for n in range(5)))
-    assert [len(batch) for batch in finding.batches(stores[0], [], 2)] == [2, 2, 1]
-    assert [feed.id for batch in finding.batches(stores[0], ids[:3], 2) for feed in batch] == ids[:3]
+    assert [len(batch) for batch in finding.batches(finding.each(stores[0]), 2)] == [2, 2, 1]
+    assert [feed.id for feed in finding.each(stores[0], [*ids[:3], "unknown"])] == ids[:3]
+    assert list(finding.each(stores[0], [])) == []
     polled = PollRecord(last_fetch_at="2026-11-27T10:00:00Z")
     for lease in stores[1].take(10).leases:
         feed_id = lease.id.removeprefix("feed:")
@@ -273,7 +274,7 @@ def test_polling_now_and_batches(stores) -> None:
         commands = stores[0].commit(feed_id, record, {"poll_id": feed_id})
         stores[1].done(lease, status="pending", delay_sec=3600, commit=commands)
     assert stores[1].take(10).leases == ()
-    for batch in finding.batches(stores[0], ids[:2], 10):
+    for batch in finding.batches(finding.each(stores[0], ids[:2]), 10):
         registering.poll_now(stores[1], batch)
     assert [lease.id for lease in stores[1].take(10).leases] == [f"feed:{ids[0]}"]
 

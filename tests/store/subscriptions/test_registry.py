@@ -124,9 +124,10 @@ def test_feeds_that_fail_are_listed_until_they_do_not_or_are_gone(redis_client: 
     for feed_id, times in (("a", 1), ("b", 3), ("c", 2)):
         registry.save(Subscription(feed_id, f"https://{feed_id}.example/"))
         record(redis_client, registry.failing_changed(feed_id, good, failed[times]))
-    assert registry.failing(2) == (3, ["b", "c"])
+    assert (registry.failing_count(), registry.failing(2)) == (3, ["b", "c"])
+    assert registry.failing() == ["b", "c", "a"]
     record(redis_client, registry.failing_changed("b", failed[3], good))
     registry.remove("c")
-    assert registry.failing(9) == (1, ["a"])
+    assert (registry.failing_count(), registry.failing(9)) == (1, ["a"])
     assert registry.failing_changed("a", PollRecord(), good) == []
     assert set(registry.some(9)) == {"a", "b"}
