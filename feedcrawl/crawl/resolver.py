@@ -19,10 +19,10 @@ from twisted.internet.address import IPv4Address, IPv6Address
 from twisted.internet.interfaces import IHostnameResolver, IHostResolution, IResolutionReceiver
 from zope.interface import implementer  # type: ignore[import-untyped]
 
-from feedcrawl.domain.addresses import is_literal, is_name_refused, is_opened, is_public, parse_networks
+from feedcrawl.domain.addresses import dial_refusal, is_literal, is_name_refused, parse_networks
 from feedcrawl.domain.http.hosts_file import host_key, parse_hosts
 from feedcrawl.exceptions import AddressRefused
-from feedcrawl.outgoing.addresses import may_bind
+from feedcrawl.outgoing.addresses import is_own
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -163,8 +163,7 @@ class PublicResolver:
     """Resolves names to public addresses and to those of the networks that the operator opened; others raise
     AddressRefused.
 
-    One forbidden address refuses the whole name: a server that returns one good and one bad address hopes that the
-    second is dialled. Names of the hosts file are never looked up in DNS; other names are, unless they can only be
+    Names of the hosts file are never looked up in DNS; other names are, unless they can only be
     internal. `timeout_sec` limits one lookup.
     """
 
@@ -182,7 +181,6 @@ class PublicResolver:
         self._hosts = hosts
         self._timeout_sec = timeout_sec
         self._cache = _Cache(reactor.seconds)
-        self._knows_own = not may_bind("192.0.2.1")
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, reactor: Any) -> Self:
@@ -254,19 +252,8 @@ class PublicResolver:
         self._lookup.resolveHostName(answers, host)
 
     def _refusal(self, host: str, addresses: Sequence[str]) -> AddressRefused | None:
-        refused = [ip for ip in addresses if not self._may_dial(ip)]
-        if not refused:
-            return None
-        where = host if refused == [host] else f"{host} is {', '.join(refused)}, which"
-        return AddressRefused(f"{where} is not public; FEEDCRAWL_ALLOW_NETWORKS opens ranges")
-
-    def _may_dial(self, ip: str) -> bool:
-        """True if the address may be dialled. A public address of this machine is refused: it reaches services
-        behind the machine's firewall.
-        """
-        if is_opened(ip, self._opened):
-            return True
-        return is_public(ip) and not (self._knows_own and may_bind(ip))
+        refusal = dial_refusal(host, addresses, self._opened, is_own)
+        return None if refusal is None else AddressRefused(refusal)
 
 
 def _address(ip: str, port: int) -> IPv4Address | IPv6Address:

@@ -16,7 +16,7 @@ from feedcrawl.domain import urls
 from feedcrawl.domain.errors import InvalidUrl
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
 Network = IPv4Network | IPv6Network
 
@@ -163,6 +163,22 @@ def is_opened(ip: str, opened: Iterable[Network]) -> bool:
 def is_allowed(ip: str, opened: Iterable[Network]) -> bool:
     """True if a connection to an address is allowed: the address is public, or the operator allows its network."""
     return is_public(ip) or is_opened(ip, opened)
+
+
+def dial_refusal(
+    host: str, addresses: Iterable[str], opened: Collection[Network], is_own: Callable[[str], bool]
+) -> str | None:
+    """Why a host is not dialled, as a sentence; None if it may be.
+
+    One forbidden address refuses the whole host: a server that returns one good and one bad address hopes that the
+    second is dialled. `is_own` is True for an address of this machine: a public one is refused too, because it reaches
+    services behind the machine's firewall.
+    """
+    refused = [ip for ip in addresses if not is_opened(ip, opened) and (not is_public(ip) or is_own(ip))]
+    if not refused:
+        return None
+    where = host if refused == [host] else f"{host} is {', '.join(refused)}, which"
+    return f"{where} is not public; FEEDCRAWL_ALLOW_NETWORKS opens ranges"
 
 
 def is_literal(host: str) -> bool:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from feedcrawl.exceptions import AddressRefused
 from feedcrawl.outgoing.reactor import running_reactor
 
 if TYPE_CHECKING:
     from twisted.internet.address import IPv4Address, IPv6Address
+
+NOBODYS: Final = "192.0.2.1"
+"""An address that no machine has (RFC 5737)."""
 
 
 class _Answer:
@@ -42,6 +45,11 @@ async def guarded_addresses(host: str) -> tuple[str, ...]:
     answer = _Answer()
     running_reactor().nameResolver.resolveHostName(answer, host)
     return await answer.addresses
+
+
+def is_own(address: str) -> bool:
+    """True if the address is known to belong to this machine; always False where any address can be bound."""
+    return may_bind(address) and not may_bind(NOBODYS)
 
 
 def may_bind(address: str) -> bool:

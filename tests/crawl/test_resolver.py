@@ -15,6 +15,7 @@ from feedcrawl.crawl import resolver
 from feedcrawl.crawl.resolver import HostsFile, PublicResolver
 from feedcrawl.domain.addresses import parse_networks
 from feedcrawl.exceptions import AddressRefused
+from feedcrawl.outgoing import addresses as outgoing
 
 
 class Dns:
@@ -184,7 +185,7 @@ def test_opened_networks(reactor: Reactor, dns: Dns) -> None:
 
 def test_an_address_of_this_machine_is_not_public(reactor: Reactor, dns: Dns, monkeypatch: pytest.MonkeyPatch) -> None:
     dns.zones["a.org"] = [["8.8.8.8"]]
-    monkeypatch.setattr(resolver, "may_bind", lambda ip: ip == "8.8.8.8")
+    monkeypatch.setattr(outgoing, "may_bind", lambda ip: ip == "8.8.8.8")
     assert is_refused(PublicResolver(reactor), "a.org")
     assert not is_refused(PublicResolver(reactor, opened=parse_networks("8.8.8.8")), "a.org")
 
@@ -193,7 +194,7 @@ def test_a_kernel_that_binds_anything_tells_nothing(
     reactor: Reactor, dns: Dns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dns.zones["a.org"] = [["8.8.8.8"]]
-    monkeypatch.setattr(resolver, "may_bind", lambda ip: True)
+    monkeypatch.setattr(outgoing, "may_bind", lambda ip: True)
     assert not is_refused(PublicResolver(reactor), "a.org")
 
 
@@ -201,7 +202,7 @@ def test_a_kernel_that_binds_anything_tells_nothing(
     ("ip", "own"), [("127.0.0.1", True), ("8.8.8.8", False), ("2606:4700::1111", False), ("x", False)]
 )
 def test_own_addresses_are_those_that_bind(ip: str, own: bool) -> None:
-    assert resolver.may_bind(ip) == own
+    assert outgoing.may_bind(ip) == own
 
 
 def test_rebinding_is_judged_each_time(reactor: Reactor, dns: Dns) -> None:

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from feedcrawl.domain import addresses
 from feedcrawl.domain.addresses import (
+    dial_refusal,
     is_allowed,
     is_literal,
     is_name_refused,
@@ -159,6 +160,23 @@ def test_a_bad_network_is_named(rule: str) -> None:
 )
 def test_opened_networks(ip: str, opened: str, allowed: bool) -> None:
     assert is_allowed(ip, parse_networks(opened)) == allowed
+
+
+@pytest.mark.parametrize(
+    ("host", "addresses", "opened", "refused"),
+    [
+        ("a.test", ["8.8.8.8", "2606:4700::1111"], "", ""),
+        ("a.test", [], "", ""),
+        ("a.test", ["8.8.8.8", "127.0.0.1"], "", "a.test is 127.0.0.1, which is not public"),
+        ("127.0.0.1", ["127.0.0.1"], "", "127.0.0.1 is not public"),
+        ("a.test", ["127.0.0.1"], "127.0.0.0/8", ""),
+        ("a.test", ["9.9.9.9"], "", "a.test is 9.9.9.9, which is not public"),
+        ("a.test", ["9.9.9.9"], "9.9.9.9/32", ""),
+    ],
+)
+def test_one_forbidden_address_refuses_a_host(host: str, addresses: list[str], opened: str, refused: str) -> None:
+    found = dial_refusal(host, addresses, parse_networks(opened), lambda ip: ip == "9.9.9.9")
+    assert (found or "").partition(";")[0] == refused
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "8.8.8.8", "::1", "fe80::1%eth0"])

@@ -14,6 +14,7 @@ from feedcrawl.console.stores import on
 from feedcrawl.domain.errors import ConfigError
 from feedcrawl.domain.operations.webhooks import secret_of
 from feedcrawl.extensions import logs
+from feedcrawl.outgoing.addresses import is_own
 from feedcrawl.services.operations.consumer import backlog
 from feedcrawl.services.operations.events import TYPES
 from feedcrawl.services.operations.webhooks import Guard, Receiver, group_of, webhook
@@ -50,7 +51,7 @@ def _consumer(wired: Wiring, url: str) -> Consumer:
         raise ConfigError("FEEDCRAWL_WEBHOOK_SECRET must be set: receivers verify the sender by it")
     secret = secret_of(config.webhook_secret)
     wired.gate.passed(url)
-    receiver = Receiver(url, Guard(wired.gate, config.hosts_file), secret=secret, types=types, now=wired.now)
+    receiver = Receiver(url, Guard(wired.gate, is_own, config.hosts_file), secret=secret, types=types, now=wired.now)
     return webhook(wired.events, receiver, url, worker=worker_name())
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from feedcrawl.domain.addresses import DENIED_PORTS, is_allowed, parse_networks, parse_ports, url_refusal
+from feedcrawl.domain.addresses import DENIED_PORTS, parse_networks, parse_ports, url_refusal
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.urls import resolve
 
@@ -20,12 +20,8 @@ class Gate:
     """The check of URLs by FEEDCRAWL_ALLOW_NETWORKS and FEEDCRAWL_DENY_PORTS; ValueError for an invalid rule."""
 
     def __init__(self, allow_networks: str, deny_ports: str) -> None:
-        self._opened = parse_networks(allow_networks)
+        self.opened = parse_networks(allow_networks)
         self._denied = DENIED_PORTS | parse_ports(deny_ports)
-
-    def may_dial(self, ip: str) -> bool:
-        """True for a public address, and for one that FEEDCRAWL_ALLOW_NETWORKS opens."""
-        return is_allowed(ip, self._opened)
 
     def passed(self, url: str) -> str:
         """The URL to fetch; InvalidUrl (`url_…` or `address_refused`) if the text of the URL forbids the request.
@@ -33,7 +29,7 @@ class Gate:
         Names pass: their addresses are checked at connection, where a refused task ends dead as `address_refused`.
         """
         resolved = resolve(url)
-        refusal = url_refusal(resolved, self._opened, self._denied)
+        refusal = url_refusal(resolved, self.opened, self._denied)
         if refusal is not None:
             raise InvalidUrl(
                 _CODES.get(refusal, refusal), _DETAILS.get(refusal, f"{resolved[:80]!r} cannot be fetched")

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 from urllib.parse import urlsplit
 
+from feedcrawl.domain.addresses import dial_refusal
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.http.hosts_file import host_key, parse_hosts
 from feedcrawl.domain.operations.events import Unfit
@@ -41,9 +42,14 @@ MAX_HEAD_BYTES: Final = 16 << 10
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Decides which addresses may be dialled. `hosts_file` has names that are resolved before DNS."""
+    """Decides which addresses may be dialled, as the crawler's resolver does. `hosts_file` has names that are resolved
+    before DNS; `is_own` is True for an address of this machine.
+
+    Unlike a publisher's URL, the operator's may have a name of one label: its addresses are judged all the same.
+    """
 
     gate: Gate
+    is_own: Callable[[str], bool]
     hosts_file: Path | None = None
 
     async def addresses(self, url: str) -> list[str]:
@@ -55,9 +61,8 @@ class Guard:
         if not found:
             resolved = await asyncio.get_running_loop().getaddrinfo(host, port, type=1)
             found = list(dict.fromkeys(str(place[4][0]) for place in resolved))
-        if refused := [ip for ip in found if not self.gate.may_dial(ip)]:
-            where = f"{host} is {', '.join(refused)}, which"
-            raise InvalidUrl("address_refused", f"{where} is not public; FEEDCRAWL_ALLOW_NETWORKS opens ranges")
+        if (refusal := dial_refusal(host, found, self.gate.opened, self.is_own)) is not None:
+            raise InvalidUrl("address_refused", refusal)
         return found
 
 

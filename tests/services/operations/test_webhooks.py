@@ -15,6 +15,7 @@ from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.http.url_gate import Gate
 from feedcrawl.domain.operations.events import Event
 from feedcrawl.domain.operations.webhooks import signature
+from feedcrawl.outgoing.addresses import is_own
 from feedcrawl.services.operations import consumer as consuming
 from feedcrawl.services.operations import webhooks as module
 from feedcrawl.services.operations.consumer import Consumer, backlog
@@ -23,7 +24,7 @@ from feedcrawl.store.operations.streams import Events
 from feedcrawl.store.redis import keys
 
 SECRET = b"s" * 24
-OPEN = Guard(Gate("127.0.0.1/32", ""))
+OPEN = Guard(Gate("127.0.0.1/32", ""), is_own)
 NOW = datetime(2026, 11, 28, 12, tzinfo=UTC)
 
 
@@ -181,7 +182,7 @@ def test_an_address_that_is_not_public_is_not_dialled(
     redis_client: redis.Redis, events: Events, server: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
     tell(redis_client, events, 1)
-    assert not once(made(events, server.url, Guard(Gate("", ""))))
+    assert not once(made(events, server.url, Guard(Gate("", ""), is_own)))
     assert server.got == []
     assert [record.reason for record in caplog.records if record.msg == "webhook_waits"] == ["address_refused"]  # type: ignore[attr-defined]
 
@@ -192,17 +193,23 @@ def test_an_address_that_is_not_public_is_not_dialled(
         ("10.0.0.7", "", True),
         ("10.0.0.7", "10.0.0.0/8", False),
         ("169.254.169.254", "", True),
+        ("::ffff:169.254.169.254", "", True),
         ("93.184.216.34", "", False),
+        ("93.184.216.35", "", True),  # this machine's own
+        ("93.184.216.35", "93.184.216.35/32", False),
     ],
 )
-def test_names_are_judged_by_their_addresses(tmp_path: Path, address: str, opens: str, refused: bool) -> None:
-    (tmp_path / "hosts").write_text(f"{address} hook.test\n")
-    guard = Guard(Gate(opens, ""), tmp_path / "hosts")
+@pytest.mark.parametrize("name", ["hook.test", "receiver"])
+def test_names_are_judged_by_their_addresses(
+    tmp_path: Path, name: str, address: str, opens: str, refused: bool
+) -> None:
+    (tmp_path / "hosts").write_text(f"{address} {name}\n")
+    guard = Guard(Gate(opens, ""), lambda ip: ip == "93.184.216.35", tmp_path / "hosts")
     if refused:
         with pytest.raises(InvalidUrl, match="address_refused"):
-            asyncio.run(guard.addresses("https://hook.test/x"))
+            asyncio.run(guard.addresses(f"https://{name}/x"))
     else:
-        assert asyncio.run(guard.addresses("https://hook.test/x")) == [address]
+        assert asyncio.run(guard.addresses(f"https://{name}/x")) == [address]
 
 
 def test_a_slow_receiver_keeps_its_turn_short(
