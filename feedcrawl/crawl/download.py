@@ -168,13 +168,13 @@ class LimitedDownloadHandler(LimitedHeaders, HTTP11DownloadHandler):
             raise DNSLookupError(f"{host} has no address")
         with ways.taken(source, host, addresses) as route:
             request.meta["outgoing"] = route.name
-            return await self._by(route, request, (host,) if addresses is None else addresses)
+            return await self._by(route, request, addresses)
 
-    async def _by(self, route: Route, request: Request, targets: tuple[str, ...]) -> Response:
+    async def _by(self, route: Route, request: Request, addresses: tuple[str, ...] | None) -> Response:
         if route.proxy is not None:
             download = ProxiedDownload(
                 route.proxy,
-                targets,
+                addresses,
                 contextFactory=self._contextFactory,
                 pool=self._pool,
                 maxsize=self._default_maxsize,

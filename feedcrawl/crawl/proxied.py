@@ -1,8 +1,9 @@
 """Scrapy's download of one request, through a proxy of the operator.
 
-Scrapy's own support of proxies resolves nothing and knows no SOCKS. Here tunnels (SOCKS for everything, CONNECT for
-https) go to an address that the guard has judged; an HTTP proxy gets an http request with its name, as the protocol
-requires (RFC 9112, 3.2.2), after the guard has judged the name.
+Scrapy's own support of proxies resolves nothing and knows no SOCKS. Here every request goes through a tunnel (SOCKS, or
+CONNECT for http too) to an address that the guard has judged. A request in absolute form could not be: a proxy takes
+the host from its target and ignores the Host header (RFC 9112, 3.2.2), so that the target must have the name. Such
+requests are made where the operator lets the proxy resolve names.
 """
 
 from __future__ import annotations
@@ -57,16 +58,21 @@ class _Endpoint:
 class _ProxyAgent(Agent):
     """Requests through one proxy; the pool keeps its connections apart from those of other routes."""
 
-    def __init__(self, reactor: Any, policy: Any, pool: Any, proxy: Proxy, targets: Sequence[str]) -> None:
+    def __init__(self, reactor: Any, policy: Any, pool: Any, proxy: Proxy, addresses: Sequence[str] | None) -> None:
         super().__init__(reactor, policy, pool=pool)  # type: ignore[no-untyped-call]
         self._policy = policy
         self._proxy = proxy
-        self._targets = targets
+        self._addresses = addresses
+
+    def _is_absolute(self, uri: URI) -> bool:
+        """True if the request is sent to the proxy in absolute form, with the name of the host."""
+        return self._addresses is None and uri.scheme == b"http" and self._proxy.scheme == "http"
 
     def _getEndpoint(self, uri: URI) -> Any:  # noqa: N802 - Twisted's interface
-        if uri.scheme == b"http" and self._proxy.scheme == "http":
+        if self._is_absolute(uri):
             return _Endpoint(lambda: connected(self._proxy))
-        endpoint: Any = _Endpoint(lambda: tunnel(self._proxy, self._targets, uri.port))
+        targets = (uri.host.decode("ascii"),) if self._addresses is None else self._addresses
+        endpoint: Any = _Endpoint(lambda: tunnel(self._proxy, targets, uri.port))
         return (
             wrapClientTLS(self._policy.creatorForNetloc(uri.host, uri.port), endpoint)
             if uri.scheme == b"https"
@@ -84,7 +90,7 @@ class _ProxyAgent(Agent):
         requestPath: bytes,  # noqa: N803
     ) -> Deferred[IResponse]:
         assert headers is not None
-        if parsedURI.scheme == b"http" and self._proxy.scheme == "http":
+        if self._is_absolute(parsedURI):
             key = ("http-proxy",)  # one connection serves all hosts
             requestPath = parsedURI.toBytes()  # type: ignore[no-untyped-call]  # noqa: N806
             if credentials := authorization(self._proxy):
@@ -96,14 +102,14 @@ class _ProxyAgent(Agent):
 class ProxiedDownload(_ScrapyAgent):
     """Scrapy's download of a request, with its limits, through a proxy."""
 
-    def __init__(self, proxy: Proxy, targets: Sequence[str], **how: Any) -> None:
-        """`targets`: the addresses of the host, or its name if the proxy resolves it; `how`: as Scrapy's class."""
+    def __init__(self, proxy: Proxy, addresses: Sequence[str] | None, **how: Any) -> None:
+        """`addresses`: those of the host, None if the proxy resolves its name; `how`: as Scrapy's class."""
         super().__init__(**how)
         self._proxy = proxy
-        self._targets = targets
+        self._addresses = addresses
 
     def _get_agent(self, request: Request, timeout: float) -> Agent:  # noqa: ARG002 - the whole request has a limit
-        return _ProxyAgent(running_reactor(), self._contextFactory, self._pool, self._proxy, self._targets)
+        return _ProxyAgent(running_reactor(), self._contextFactory, self._pool, self._proxy, self._addresses)
 
     async def response(self, request: Request) -> Response:
         """The response. Raises RouteFailed if the proxy is at fault, TunnelFailed if it did not reach the host."""

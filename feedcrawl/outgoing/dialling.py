@@ -23,6 +23,8 @@ DIAL_SEC: Final = 10.0
 MAX_REPLY_BYTES: Final = 16 << 10
 
 _CONNECT_FAILURES: Final = {502: "unreachable", 503: "unreachable", 504: "connect_timeout"}
+_FORBIDDEN: Final = frozenset({403, 405, 501})
+"""Replies of a proxy that tunnels to certain ports only, or to none."""
 _SOCKS_FAILURES: Final = {
     1: "unreachable",  # RFC 1928, 6: general failure, with which many proxies report any failure of the target
     3: "unreachable",
@@ -129,7 +131,8 @@ async def _connect(sock: socket.socket, proxy: Proxy, host: str, port: int) -> N
     if status == 407:
         refuse_credentials(proxy)
     if not 200 <= status < 300:
-        _failed(proxy, place, _CONNECT_FAILURES.get(status), f"HTTP {status}")
+        hint = f"; allow CONNECT to port {port} there, or set proxy_resolves" if status in _FORBIDDEN else ""
+        _failed(proxy, place, _CONNECT_FAILURES.get(status), f"HTTP {status}{hint}")
 
 
 async def _socks(sock: socket.socket, proxy: Proxy, host: str, port: int) -> None:

@@ -158,16 +158,18 @@ class Egress:
         if not all(is_allowed(ip, opened) for ip in addresses or ()):
             raise AddressRefused(f"{asked.host} is not public, and not of the page's own site")
         with self._routes.taken(page.source, asked.host, addresses) as route:
-            return await _open(route, asked, (asked.host,) if addresses is None else addresses)
+            return await _open(route, asked, addresses)
 
 
-async def _open(route: Route, asked: Asked, targets: Sequence[str]) -> tuple[Streams, bytes | None]:
+async def _open(route: Route, asked: Asked, addresses: Sequence[str] | None) -> tuple[Streams, bytes | None]:
+    """`addresses`: None if the proxy resolves the name."""
     if route.proxy is None:
-        return await _open_directly(route.address, asked, targets), asked.head
-    if asked.head is None or route.proxy.scheme != "http":
-        sock, head = await tunnel(route.proxy, targets, asked.port), asked.head
+        return await _open_directly(route.address, asked, addresses or ()), asked.head
+    if addresses is None and asked.head is not None and route.proxy.scheme == "http":
+        sock = await connected(route.proxy)
+        head: bytes | None = asked.proxied(authorization(route.proxy))
     else:
-        sock, head = await connected(route.proxy), asked.proxied(authorization(route.proxy))
+        sock, head = await tunnel(route.proxy, addresses or (asked.host,), asked.port), asked.head
     return await asyncio.open_connection(sock=sock, limit=MAX_HEAD_BYTES), head
 
 

@@ -110,6 +110,7 @@ def test_replies(proxy: Proxy, scheme: str, reply: int, error: type[Exception], 
     with pytest.raises(error) as failed:
         through(named(proxy, scheme))
     assert failed.value.reason == reason  # type: ignore[attr-defined]
+    assert ("allow CONNECT" in str(failed.value)) == (reply == 403)
 
 
 @pytest.mark.parametrize("scheme", ["http", "socks5", "socks4"])

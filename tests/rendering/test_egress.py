@@ -225,7 +225,7 @@ def test_an_endless_body_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     run(scene, web)
 
 
-@pytest.mark.parametrize("way", ["bind", "http", "socks5"])
+@pytest.mark.parametrize("way", ["bind", "http", "http resolves", "socks5"])
 def test_a_page_takes_the_routes_of_its_source(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PROXY_SECRET", "open-sesame")
     web, came_from = Web(), []
@@ -256,12 +256,17 @@ def test_a_page_takes_the_routes_of_its_source(way: str, monkeypatch: pytest.Mon
         else:
             upstream = stack.enter_context(Proxy("127.0.0.21", credentials="ada:open-sesame"))
             upstream.names = lambda: {"page.test": "127.1.0.1"}
-            own = Source("own", PAGE, proxies=(f"{way}://ada:${{PROXY_SECRET}}@127.0.0.1:{upstream.port}",))
+            scheme, _, resolves = way.partition(" ")
+            url = f"{scheme}://ada:${{PROXY_SECRET}}@127.0.0.1:{upstream.port}"
+            own = Source("own", PAGE, proxies=(url,), proxy_resolves=bool(resolves))
         asyncio.run(play(ways(own)))
         assert came_from == ["127.0.0.21", "127.0.0.21"]
         place = f"127.1.0.1:{web.port}"
         if way == "http":
-            assert upstream.asked == [("http", f"http://page.test:{web.port}/x"), ("connect", place)]
+            assert upstream.asked == [("connect", place)] * 2, "only addresses that were judged"
+        elif way == "http resolves":
+            by_name = f"page.test:{web.port}"
+            assert upstream.asked == [("http", f"http://{by_name}/x"), ("connect", by_name)]
         elif way == "socks5":
             assert upstream.asked == [("socks5", place)] * 2
         assert all(b"Proxy-Authorization" not in head for head in web.asked)

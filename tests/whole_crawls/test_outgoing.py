@@ -65,7 +65,6 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
         http = stack.enter_context(Proxy("127.0.0.21", credentials=f"crawler:{SECRET}"))
         socks = stack.enter_context(Proxy("127.0.0.22"))
         told = Story(world, http, socks)
-        http.names = told.names
         (world.folder / "sources.yaml").write_text(told.sources())
         other = told.serve("other")
         world.settings |= {
@@ -98,9 +97,10 @@ def test_hosts_of_a_source_are_asked_by_its_proxies_each_by_one(story: Story) ->
     found = by_host(story, "proxied")
     assert {len(addresses) for addresses in found.values()} == {1}
     assert set().union(*found.values()) == {story.http.address, story.socks.address}
-    assert {how for how, _ in story.http.asked} == {"http"}
-    judged = {story.names()[host] for host, (address,) in found.items() if address == story.socks.address}
-    assert {target.rpartition(":")[0] for _, target in story.socks.asked} == judged  # addresses, no names
+    assert {how for how, _ in story.http.asked} == {"connect"}
+    for proxy in (story.http, story.socks):
+        judged = {story.names()[host] for host, (address,) in found.items() if address == proxy.address}
+        assert {target.rpartition(":")[0] for _, target in proxy.asked} == judged  # addresses, no names
 
 
 def test_everybody_else_is_asked_from_the_addresses_for_all(story: Story) -> None:
@@ -149,14 +149,14 @@ def test_a_name_that_the_guard_refuses_is_not_sent_to_the_proxy(tmp_path: Path) 
         (tmp_path / "sources.yaml").write_text(
             f"- name: all\n  base_url: http://hidden.test/\n  feed_url: {url}\n  proxy: http://127.0.0.1:{proxy.port}\n"
         )
-        proxy.names = lambda: {"inner.test": site.address, "hidden.test": site.address}
         world.crawl("first", FEEDCRAWL_SOURCES=str(tmp_path / "sources.yaml"))
-        assert [target for _, target in proxy.asked] == [url]
+        assert set(proxy.asked) == {("connect", f"{site.address}:{site.port}")}
         (refused,) = world.logged("first", "article_refused")
         assert refused["reason"] == "address_refused"
 
 
-def test_a_proxy_that_resolves_gets_the_name(tmp_path: Path) -> None:
+@pytest.mark.parametrize("scheme", ["http", "socks5"])
+def test_a_proxy_that_resolves_gets_the_name(scheme: str, tmp_path: Path) -> None:
     with Proxy("127.0.0.21") as proxy, world_in(tmp_path) as world:
         site = world.origin.site("127.1.0.1")
         feed_url = f"http://only-the-proxy.test:{site.port}/feed"
@@ -164,10 +164,11 @@ def test_a_proxy_that_resolves_gets_the_name(tmp_path: Path) -> None:
         proxy.names = lambda: {"only-the-proxy.test": site.address}
         (tmp_path / "sources.yaml").write_text(
             f"- name: all\n  base_url: http://only-the-proxy.test/\n  feed_url: {feed_url}\n"
-            f"  proxy: socks5://127.0.0.1:{proxy.port}\n  proxy_resolves: true\n"
+            f"  proxy: {scheme}://127.0.0.1:{proxy.port}\n  proxy_resolves: true\n"
         )
         world.crawl("first", FEEDCRAWL_SOURCES=str(tmp_path / "sources.yaml"))
-        assert proxy.asked == [("socks5", f"only-the-proxy.test:{site.port}")]
+        target = feed_url if scheme == "http" else f"only-the-proxy.test:{site.port}"
+        assert proxy.asked == [(scheme, target)]
         assert world.logged("first", "crawl_finished")[0]["polls_by_result"] == {"fetched": 1}
 
 
@@ -219,7 +220,6 @@ def test_probes_and_media_files_go_the_sources_way(tmp_path: Path) -> None:
 def test_the_browser_goes_the_sources_way(way: str, tmp_path: Path) -> None:
     with Proxy("127.0.0.21") as proxy, world_in(tmp_path, FEEDCRAWL_RENDER="auto") as world:
         site = world.origin.site("scripts.test")
-        proxy.names = lambda: {"scripts.test": site.address}
         script = "fetch('/data').then(r => r.text()).then(t => document.body.innerHTML = t)"
         site.serve("/a", html(f"<html><title>A</title><body><div id=root></div><script>{script}</script>{' ' * 200}"))
         site.serve("/data", html("".join(f"<p>{text}</p>" for text in paragraphs("a", count=4))))
