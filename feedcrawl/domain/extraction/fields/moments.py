@@ -10,11 +10,18 @@ from typing import TYPE_CHECKING
 from feedcrawl.domain.dates import parse_date
 from feedcrawl.domain.extraction.bodies.leads import squeezed
 from feedcrawl.domain.extraction.bodies.weights import names
-from feedcrawl.domain.extraction.fields.seen_dates import SPELT, UPDATED, date_in, is_of_change
+from feedcrawl.domain.extraction.fields.carried_dates import (
+    LD_SCRIPTS,
+    SCRIPTS,
+    in_attributes,
+    in_path,
+    in_scripts,
+)
+from feedcrawl.domain.extraction.fields.seen_dates import LABELLED, SPELT, UPDATED, WRITTEN, date_in, is_of_change
 from feedcrawl.domain.extraction.fields.sites import is_news
 from feedcrawl.domain.extraction.kinds import THREADS, page_kind
 from feedcrawl.domain.extraction.page import text_of
-from feedcrawl.domain.extraction.structured import load_json, text_at
+from feedcrawl.domain.extraction.structured import text_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -41,28 +48,11 @@ _MARKED = re.compile(
     r"|timestamp|meta|byline|details|created)(?:[-_]*(?:date|time|on|info|meta|datum|header|outer))*(?![a-z])"
     r"|(?:Date|Time)(?![a-z])",
 )
-_LABELLED = re.compile(
-    r"\W*(?:date|datum|published|posted|publié|publicado|pubblicato|veröffentlicht|erschienen|fecha|data|stand)"
-    r"(?:\s+(?:on|am|le|el|il|vom))?\s*:?\s+\W*(?:[^\W\d_]+,?\s+)?\d",
-    re.IGNORECASE,
-)
 _TIMED = re.compile(r"(?:^|\s)\d{1,2}[./]\d{1,2}[./]\d{2,4}\W{1,5}\d{1,2}:\d\d")
-_IN_PATH = re.compile(r"/((?:19|20)\d\d)[/-]?(0[1-9]|1[0-2]|[1-9](?=[/-]))[/-]?(0[1-9]|[12]\d|3[01])(?=[/_.-]|$)")
-_DAY_IN_PATH = re.compile(r"[/~_-](0[1-9]|[12]\d|3[01])-(0[1-9]|1[0-2])-((?:19|20)\d\d)(?=[/_.-]|$)")
-_WRITTEN = re.compile(
-    r"\b(?:am|on|le|el|il|vom|den|op)\s.{6,45}\b(?:geschrieben|veröffentlicht|verfasst|erstellt|gepostet|published|posted"
-    r"|written|publié|publicado|pubblicato)\b"
-    r"|\b(?:geschrieben|veröffentlicht|verfasst|erstellt|published|posted|publié|publicado)\b.{0,20}\b(?:am|on|le|el|vom)\s",
-    re.IGNORECASE,
-)
-_STATED = re.compile(
-    r"\"(?:datePublished|publishedAt|published_at|firstPublished(?:At|Date)?|publishDate|publish(?:ed)?_date|pubDate"
-    r"|date_published|publicationDate|created_at|date)\\*\"\s*:\s*\\*\"(\d{4}-\d\d-\d\d[^\"\\]{0,20})"
-)
-_LD_SCRIPTS, _SCRIPTS = ".//script[@type='application/ld+json']", ".//script"
-_NAMED = re.compile(r"\d{4}-\d\d|[^\W\d_]{3,}")  # in 11.03.17 nobody knows which is the month
+_NAMED = re.compile(r"\d{4}-\d\d|[^\W\d_]{3,}|\d\.\d\d?\.\d{4}")  # in 11/03/17 nobody knows which is the month
 _AWHILE = timedelta(days=1.5)  # zones apart
 _DIGITS = re.compile(r"\d{4}|\d[./]\d")
+_PARTS = re.compile(r"\s*[|•·]\s*")
 _MARGIN, _MAX_DATED, _MAX_SENTENCE = 40, 70, 600
 _ELSEWHERE = frozenset({"nav", "aside", "footer", "figure", "figcaption", "form", "blockquote", "cite"})
 _ELSEWHERE_NAMES = re.compile(
@@ -91,20 +81,21 @@ def published_candidates(page: Page, feed: FeedContent | None) -> Iterator[tuple
 
 
 def _sources(page: Page) -> Iterator[tuple[str, Iterable[str | None]]]:
-    yield "broken structured data", _in_scripts(page, _LD_SCRIPTS)
+    yield "broken structured data", in_scripts(page, LD_SCRIPTS)
     yield "elements with a date for programs", _machine_readable(page)
     yield "other structured data", (text_at(thing, "datePublished", "uploadDate") for thing in page.things)
-    yield "elements named for a date", _visible(page)
     yield "lines near the headline", _near_headline(page)
-    yield "URL", _in_path(page.url)
+    yield "elements named for a date", _visible(page)
+    yield "URL", (day for url in (page.url, page.meta("og:url") or "") for day in in_path(url))
     yield "dated lines", _in_lines(page)
-    yield "JSON in scripts", _in_scripts(page, _SCRIPTS)
+    yield "JSON in scripts", in_scripts(page, SCRIPTS)
+    yield "JSON in attributes", in_attributes(page)
     yield "lines with the last change", _changed(page)
-    yield "URL of the picture", _in_path(page.meta("og:image") or "")
+    yield "URL of the picture", in_path(page.meta("og:image") or "")
 
 
 def _shown_before(stated: datetime | None, page: Page) -> datetime | None:
-    """The instant that is stated, or an earlier day that readers see under the headline.
+    """The instant that is stated, or another day that readers see under the headline.
 
     A publishing system dates an article from when it was moved there, and from its last revision. Under the headline of
     a thread stands the day on which its author came.
@@ -113,9 +104,16 @@ def _shown_before(stated: datetime | None, page: Page) -> datetime | None:
         return stated
     lines, at = page.lines, page.headline_at
     near = lines[at + 1 : at + 7] if at is not None else []
-    dates = (date_in(line, page) for line in near if len(line) <= 30)
+    dates = (
+        date_in(line, page)
+        for before, line in zip(["", *near], near, strict=False)
+        if len(line) <= 40 and not UPDATED.search(before[-_MARGIN:])
+    )
     shown = _first(date for date in dates if date and _NAMED.search(date))
-    return shown if shown is not None and stated - shown > _AWHILE else stated
+    if shown is None or abs(stated - shown) <= _AWHILE:
+        return stated
+    changed = _first((text_at(page.article, "dateModified"), *_metas(page, _MODIFIED_METAS)))
+    return stated if changed is not None and abs(changed - shown) <= _AWHILE else shown
 
 
 def find_modified(page: Page, feed: FeedContent | None) -> datetime | None:
@@ -156,11 +154,12 @@ def _visible(page: Page) -> Iterator[str | None]:
 
 
 def _near_headline(page: Page) -> Iterator[str | None]:
-    """Dates in the short lines under the page's headline, then in those above it."""
+    """Dates in the short lines, and in the parts of lines, under the page's headline, then in those above it."""
     lines, at = page.lines, page.headline_at
     if at is not None:
         near = (*lines[at : at + 9], *reversed(lines[max(0, at - 4) : at]))
-        yield from (date_in(line, page) for line in near if len(line) <= _MAX_TEXT / 2 and not UPDATED.search(line))
+        parts = (part for line in near if len(line) <= _MAX_TEXT for part in _PARTS.split(line))
+        yield from (date_in(part, page) for part in parts if len(part) <= _MAX_TEXT / 2 and not UPDATED.search(part))
 
 
 def _in_lines(page: Page) -> Iterator[str | None]:
@@ -168,8 +167,8 @@ def _in_lines(page: Page) -> Iterator[str | None]:
     dated = (line for line in page.lines if len(line) <= _MAX_SENTENCE and _DIGITS.search(line))
     lines = list(islice(dated, _MAX_PLACES))
     short = [line for line in lines if len(line) <= _MAX_TEXT]
-    yield from (date_in(line, page) for line in short if _LABELLED.match(line))
-    yield from (date_in(line, page) for line in lines if _WRITTEN.search(line))
+    yield from (date_in(line, page) for line in short if LABELLED.match(line))
+    yield from (date_in(line, page) for line in lines if WRITTEN.search(line))
     yield from (date_in(line, page) for line in short if _TIMED.search(line))
     for line in lines:
         match = SPELT.search(line)
@@ -195,14 +194,6 @@ def _machine_date(element: HtmlElement) -> str | None:
     return element.get("datetime") or text_of(element)
 
 
-def _in_scripts(page: Page, scripts: str) -> Iterator[str]:
-    """Days of publication in JSON that the page's scripts read, or in structured data that is no valid JSON."""
-    for script in page.tree.iterfind(scripts):
-        match = _STATED.search(script.text or "")
-        if match and (scripts == _SCRIPTS or load_json(script.text) is None):
-            yield match[1]
-
-
 def _is_marked(element: HtmlElement) -> bool:
     return element.tag == "time" or (bool(element.attrib) and _MARKED.search(names(element)) is not None)
 
@@ -219,11 +210,3 @@ def _is_elsewhere(element: HtmlElement, around: set[HtmlElement]) -> bool:
 def _spelt(element: HtmlElement, page: Page) -> str | None:
     text = text_of(element) if len(element) < 10 else ""
     return date_in(text, page) if len(text) <= _MAX_TEXT else None
-
-
-def _in_path(url: str) -> Iterator[str]:
-    """A day in the path of a URL, with the year first or last."""
-    if match := _IN_PATH.search(url):
-        yield "{}-{:0>2}-{:0>2}".format(*match.groups())
-    elif match := _DAY_IN_PATH.search(url):
-        yield "{2}-{1}-{0}".format(*match.groups())

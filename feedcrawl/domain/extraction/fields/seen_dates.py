@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from feedcrawl.domain.extraction.bodies.weights import names
 
@@ -14,20 +15,46 @@ if TYPE_CHECKING:
 
 SPELT = re.compile(
     r"\d{4}-\d\d?-\d\d?(?:[T ]\d\d:\d\d(?::\d\d)?(?:[+-]\d\d:?\d\d|Z)?)?"
+    r"|(?<!\d)\d{4}[./]\s?\d{1,2}[./]\s?\d{1,2}(?!\d)"
     r"|\d{1,2}[./]\d{1,2}[./](?:\d{4}|\d{2}(?!\d))(?:,?\s+\d{1,2}:\d\d)?"
+    r"|(?<!\d)\d{1,2}-\d{1,2}-\d{4}(?!\d)"
     r"|[^\W\d_]{3,}\.?\s+\d{1,2}(?:st|nd|rd|th)?,?\s+\d{4}"
-    r"|\d{1,2}(?:st|nd|rd|th)?\.?\s+(?:de\s+)?[^\W\d_]{3,}\.?,?\s+(?:de\s+)?\d{4}"
+    r"|\d{1,2}(?:st|nd|rd|th|er|º)?\.?\s+(?:de\s+|of\s+)?[^\W\d_]{3,}\.?,?\s+(?:del?\s+)?\d{4}"
+    r"|\d{4}\.\s+[^\W\d_]{3,}\s+\d{1,2}(?!\d)"
     r"|\d{1,2}\s\|\s\d{1,2}\s\|\s\d{4}"
     r"|\d{4}\s*[年년]\s*\d{1,2}\s*[月월]\s*\d{1,2}\s*[日일]"
 )
 _RIGHTS = re.compile(r"©|\(c\)|copyright|all rights reserved", re.IGNORECASE)
 UPDATED = re.compile(
-    r"updated|modified|reviewed|\brevised|aktualisier|geändert|\bstand:|mis à jour|actualizado|aggiornat|atualizad"
-    r"|bijgewerkt|oppdatert|uppdaterad|opdateret|обновлен",
+    r"updated|modified|reviewed|\brevised|last (?:change|edit)"
+    r"|aktualisier|geändert|\bstand:|überarbeitet|mis(?:e)? à jour|modifié|actualizad|modificad|aggiornat|modificat"
+    r"|ultima modifica|última atualização|atualizad|bijgewerkt|gewijzigd|oppdatert|endret|uppdaterad|ändrad"
+    r"|opdateret|ændret|päivitetty|muokattu|zaktualizowan|aktualizac|zmodyfikowan|aktualizován|upraven|frissít|módosít|actualizat|güncelle"
+    r"|обновлен|изменен|оновлен|змінен|ενημερώθηκε|τελευταία ενημέρωση|promijenjen|ažuriran|posodobljen|uuendatud"
+    r"|atnaujint|atjaunin|diperbarui|dikemas kini|cập nhật|更新|修改|수정|업데이트|แก้ไข|อัปเดต"
+    r"|تحديث|بروزرسانی|עודכן|עדכון",
+    re.IGNORECASE,
+)
+LABELLED = re.compile(
+    r"\W*(?:date|datum|published|posted|publi(?:é|cado|cat)|pubblicato|veröffentlicht|erschienen|fecha|data|stand"
+    r"|gepubliceerd|publicerad|publisert|udgivet|julkaistu|opublikowano|publikováno|megjelent"
+    r"|yay\u0131n(?:lanma)? tarihi|опубликовано|опубліковано|дата|δημοσίευση|objavljeno|diterbitkan|ngày đăng"
+    r"|公開日?|投稿日|掲載日|发布(?:时间|日期)?"
+    r"|發布|게시일?|입력|등록|نشر|تاريخ|פורסם)"
+    r"(?:\s+(?:on|am|le|el|il|vom|em|op|den|w dniu))?\s*[:\uff1a]?\s*\W*(?:[^\W\d_]+,?\s+)?\d",
+    re.IGNORECASE,
+)
+WRITTEN = re.compile(
+    r"\b(?:am|on|le|el|il|vom|den|op)\s.{6,45}\b(?:geschrieben|veröffentlicht|verfasst|erstellt|gepostet|published|posted"
+    r"|written|publié|publicado|pubblicato)\b"
+    r"|\b(?:geschrieben|veröffentlicht|verfasst|erstellt|published|posted|publié|publicado)\b.{0,20}\b(?:am|on|le|el|vom)\s",
     re.IGNORECASE,
 )
 _PUBLISHED = re.compile(r"publish|datePublished|pubdate", re.IGNORECASE)
 _SLASHED = re.compile(r"\b(\d\d?)/(\d\d?)/")
+_YEAR_FIRST = re.compile(r"(\d{4})[./]\s?(\d{1,2})[./]\s?(\d{1,2})")
+_LOCALE_IN_PATH = re.compile(r"/en[-_]([a-z]{2})(?:/|$)")
+_DAY_FIRST = frozenset({"uk", "au", "nz", "ie", "in", "za", "sg", "hk", "my", "pk", "ng", "ke", "eu"})
 _MARGIN = 40
 
 
@@ -47,8 +74,22 @@ def date_in(text: str, page: Page) -> str | None:
 
 
 def _unslashed(date: str, page: Page) -> str:
-    language = (page.tree.get("lang") or "en").lower().replace("_", "-")
-    return date if language in {"en", "en-us"} else _SLASHED.sub(r"\1.\2.", date)
+    if _YEAR_FIRST.match(date):
+        return _YEAR_FIRST.sub(r"\1-\2-\3", date)
+    return date if _has_month_first(page) else _SLASHED.sub(r"\1.\2.", date)
+
+
+def _has_month_first(page: Page) -> bool:
+    """Whether a page is in English as of America: by its declared language, the locale in its URL, its country."""
+    declared = page.tree.get("lang") or page.meta("og:locale", "content-language", "language") or "en"
+    language = declared.lower().replace("_", "-")
+    if language not in {"en", "en-us"}:
+        return False
+    parts = urlsplit(page.url)
+    locale = _LOCALE_IN_PATH.match(parts.path.lower())
+    if locale:
+        return locale[1] == "us"
+    return language == "en-us" or (parts.hostname or "").rpartition(".")[2] not in _DAY_FIRST
 
 
 def is_of_change(element: HtmlElement) -> bool:

@@ -49,9 +49,21 @@ LD = '<script type="application/ld+json">{{"@type":"NewsArticle","headline":"x",
         ("", '<script>{"a":1,"publishedAt":"2026-03-04T10:00:00Z"}</script>', day(3, 4, 10)),
         ('<script type="application/ld+json">{"datePublished":"2026-03-04", broken</script>', "", day(3, 4)),
         ("<meta property=og:image content=https://d.example/a/2026/03/04/x.jpg>", "", day(3, 4)),
-        # An earlier day under the headline; news, and dates that nobody can read for sure, are not overruled.
+        ("", "<h1>Story</h1><p>2026. 03. 04.</p>", day(3, 4)),
+        ("", "<h1>Story</h1><p>2026/3/4</p>", day(3, 4)),
+        ("", "<h1>Story</h1><p>04-03-2026</p>", day(3, 4)),
+        ("", "<h1>Story</h1><p>Ann Lee of the harbour office | Published: 4 March 2026 | None</p>", day(3, 4)),
+        ("", "<h1>Story</h1><p>Päivitetty 5.3.2026</p><p>4.3.2026</p>", day(3, 4)),
+        ("", "<div data-state='{&quot;id&quot;:1,&quot;created_at&quot;:&quot;2026-03-04T10:00:00:1Z&quot;}'>x</div>",
+         day(3, 4)),
+        ("<meta property=og:url content=https://d.example/story-20260304>", "", day(3, 4)),
+        # Another day under the headline; not that of a change, nor on news, nor a date that is read two ways.
         ("<meta name=date content=2026-03-20>", "<h1>Story</h1><p>4 March 2026</p>", day(3, 4)),
-        ("<meta name=date content=2026-03-04>", "<h1>Story</h1><p>20 March 2026</p>", day(3, 4)),
+        ("<meta name=date content=2026-03-04>", "<h1>Story</h1><p>20 March 2026</p>", day(3, 20)),
+        ("<meta name=date content=2026-03-04>", "<h1>Story</h1><p>Updated on</p><p>20 March 2026</p>", day(3, 4)),
+        ("<meta name=date content=2026-03-04><meta name=article:modified_time content=2026-03-20>",
+         "<h1>Story</h1><p>20 March 2026</p>", day(3, 4)),
+        ("<meta name=date content=2026-03-20>", "<h1>Story</h1><p>04.03.2026</p>", day(3, 4)),
         ("<meta name=date content=2026-03-20>", "<h1>Story</h1><p>03.04.26</p>", day(3, 20)),
         (LD.format('"datePublished":"2026-03-20"'), "<h1>Story</h1><p>4 March 2026</p>", day(3, 20)),
         ("", "<p>On 4 March 2026 something happened somewhere, as was told in a text of some length.</p>", None),
@@ -69,6 +81,8 @@ def test_find_published(head, body, published):
         ("https://d.example/2026-03-04-story", day(3, 4)),
         ("https://d.example/a/20260304/x", day(3, 4)),
         ("https://d.example/news/04-03-2026", day(3, 4)),
+        ("https://d.example/story-20260304.html", day(3, 4)),
+        ("https://d.example/story-20991304", None),
         ("https://d.example/2026/02/31/story", None),
         ("https://d.example/2026/03/story", None),
     ],
@@ -126,3 +140,19 @@ def test_a_day_of_change_is_not_that_of_publication(line, published, modified):
     seen = page(body=f"<h1>The story</h1>{line}")
     assert find_published(seen, None) == published
     assert find_modified(seen, None) == modified
+
+
+@pytest.mark.parametrize(
+    ("lang", "url", "published"),
+    [
+        ("", "https://d.example/story", day(3, 4)),
+        ("en-US", "https://d.example/story", day(3, 4)),
+        ("en-GB", "https://d.example/story", day(4, 3)),
+        ("fr", "https://d.example/story", day(4, 3)),
+        ("", "https://d.example/en-gb/story", day(4, 3)),
+        ("", "https://d.co.uk/story", day(4, 3)),
+    ],
+)
+def test_dates_with_slashes(lang, url, published):
+    html = f"<html lang='{lang}'><body><h1>Story</h1><p>03/04/2026</p><p>{'text ' * 60}</p></body></html>"
+    assert find_published(read_page(html, url), None) == published
