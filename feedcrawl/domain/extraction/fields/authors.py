@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from feedcrawl.domain.extraction.bodies.leads import squeezed
 from feedcrawl.domain.extraction.fields.bylines import (
-    MAX_AUTHORS,
+    account_byline,
     dated_byline,
     late_byline,
-    marked_byline,
     noted_byline,
     only_byline,
     plain_byline,
 )
+from feedcrawl.domain.extraction.fields.marked import MAX_AUTHORS, marked_byline, sidebar_byline
 from feedcrawl.domain.extraction.fields.persons import (
     is_organization,
     is_person,
@@ -23,6 +23,7 @@ from feedcrawl.domain.extraction.fields.persons import (
     is_user_name,
     split_names,
 )
+from feedcrawl.domain.extraction.fields.signing_words import is_label
 from feedcrawl.domain.extraction.fields.sites import is_news, site_names
 from feedcrawl.domain.extraction.structured import text_at, values
 
@@ -38,6 +39,8 @@ _METAS = (
     "dc.creator", "dcterms.creator", "byl", "parsely-author", "book:author", "cxenseparse:author",
     "citation_author", "citation_authors",
 )  # fmt: skip
+_CARD_LABELS = ("twitter:label1", "twitter:label2", "twitter:label3")  # "Written by", whose data is the author
+_CREDITS = re.compile(r"\b\w+: .*\b\w+: ")  # "design: Ann Lee, code: Bo Ek"
 _INVERTED = re.compile(r"^([^\W\d_][\w' -]+), ([^\W\d_][\w'. -]+)$")  # "Lee, Ann" in catalogues
 
 
@@ -73,10 +76,12 @@ def author_sources(page: Page, feed: FeedContent | None) -> Iterator[tuple[str, 
     yield "feed", feed.authors if feed else ()
     yield "signature under the headline", plain_byline(page)
     yield "element named byline", marked_byline(page)
+    yield "account's signature under the headline", account_byline(page)
     yield "signature elsewhere", late_byline(page)
     if not is_news(page):  # where a publisher that signs alone is the author
         yield "name beside a date or a role", dated_byline(page)
         yield "note on the author", noted_byline(page)
+        yield "element named byline beside the text", sidebar_byline(page)
         yield "only signature of the page", only_byline(page)
 
 
@@ -134,9 +139,19 @@ def _name(node: Json, page: Page) -> str | None:
 
 
 def _metas(page: Page) -> Iterator[str]:
+    """The authors in meta elements: in the first that names any, or in a later one that has more besides the same."""
+    found: list[str] = []
     for name in _METAS:
-        contents = [text for text in page.metas.get(name, ()) if any(split_names(text))]
-        if contents:
-            is_inverted = name.startswith(("citation", "dc"))
-            yield from (_INVERTED.sub(r"\2 \1", text) if is_inverted else text for text in contents)
-            return
+        contents = [text for text in page.metas.get(name, ()) if any(split_names(text)) and not _CREDITS.search(text)]
+        if name.startswith(("citation", "dc")):
+            contents = [_INVERTED.sub(r"\2 \1", text) for text in contents]
+        if not found or (len(contents) > len(found) and set(found) <= set(contents)):
+            found = contents
+    yield from found or _card(page)
+
+
+def _card(page: Page) -> Iterator[str]:
+    """What a card for those who share the page has beside "Written by"."""
+    for name in _CARD_LABELS:
+        if is_label(page.meta(name) or ""):
+            yield from page.metas.get(name.replace("label", "data"), ())

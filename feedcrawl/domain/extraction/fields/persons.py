@@ -49,12 +49,12 @@ _ORGANIZATION = re.compile(
     r"|(?:community|business) development|marketing|communications|news|times)\b|\.(?:com|org|net|de|at|ch|it|fr)$",
     re.IGNORECASE,
 )
-_AGENCY_AFTER = re.compile(
-    r"(?<=\w\w)\s*[,/]\s*(?:(?:the )?(?:associated press|press association|reuters|agence france[- ]presse|bloomberg"
-    r"|getty images)"
-    r"|(?-i:AP|AFP|dpa|DPA|APA|EFE|ANSA|Ansa|PA|ATS|Keystone-SDA|SID|sid|epd|KNA|kna|AAP|ANP|NTB|TT|PAP|Belga))\W*$",
-    re.IGNORECASE,
+_AGENCIES = (
+    r"(?:the )?(?:associated press|press association|reuters|agence france[- ]presse|bloomberg|getty images)"
+    r"|(?-i:AP|AFP|dpa|DPA|APA|EFE|ANSA|Ansa|PA|ATS|Keystone-SDA|SID|sid|epd|KNA|kna|AAP|ANP|NTB|TT|PAP|Belga)"
 )
+_AGENCY = re.compile(_AGENCIES, re.IGNORECASE)
+_AGENCY_AFTER = re.compile(rf"(?<=\w\w)\s*[,/]\s*(?:{_AGENCIES})\W*$", re.IGNORECASE)
 _DEGREES = re.compile(
     r"^(?:ph\.?\s?d|m\.?d|d\.?v\.?m|r\.?n|r\.?d\.?n?|m\.?s\.?c?|b\.?s\.?c?|m\.?a|b\.?a|m\.?p\.?h|m\.?b\.?a|d\.?o|esq|jr|sr"
     r"|cfa|cpa)\.?$|^(?:licensed|certified|registered) |^(?:m|b)\.(?:a|sc)\. ",
@@ -101,6 +101,11 @@ def is_role(text: str) -> bool:
 def is_organization(name: str) -> bool:
     """Whether a name is that of a team, a company or an office: "Editorial Team", "example.org"."""
     return _ORGANIZATION.search(name) is not None
+
+
+def is_agency(name: str) -> bool:
+    """Whether a name is that of a news agency, as it signs."""
+    return _AGENCY.fullmatch(name) is not None
 
 
 def is_user_name(name: str) -> bool:

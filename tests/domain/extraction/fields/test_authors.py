@@ -17,6 +17,7 @@ def page(author=None, head="", body=""):
     )
 
 
+CITED = "<meta name=citation_author content='Bo Ek'>"
 STAFF = {"@type": "Organization", "name": "The Daily"}
 
 
@@ -51,6 +52,14 @@ STAFF = {"@type": "Organization", "name": "The Daily"}
         ("mdelatorre", "", "<p>mdelatorre</p>", ("mdelatorre",)),
         (None, "<meta name=author content='Luke Day'>", "", ("Luke Day",)),
         (None, "<meta name=citation_author content='Lee, Ann'>", "", ("Ann Lee",)),
+        (None, "<meta name=byl content='Ann Lee'><meta name=citation_author content='Ann Lee'>" + CITED, "",
+         ("Ann Lee", "Bo Ek")),
+        (None, "<meta name=twitter:label1 content='Verfasst von'><meta name=twitter:data1 content='Ann Lee'>", "",
+         ("Ann Lee",)),
+        (None, "<meta name=twitter:label1 content='Est. reading time'><meta name=twitter:data1 content='Two Minutes'>",
+         "", ()),
+        (None, "<meta name=author content='content: Harbour, design: Ann Lee, code: Bo Ek, Docks'>", "", ()),
+        (None, "", "<h1>A story</h1><p>by annlee</p>", ("annlee",)),
         (None, "", "", ()),
     ],
 )  # fmt: skip

@@ -1,0 +1,82 @@
+"""The words that stand before the name of an author, by language: "By Ann Lee", "Verfasst von", "Автор:", "作者"."""
+
+# ruff: noqa: RUF001 -- Greek words look like Latin ones
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+# Prepositions that begin a line only before its author; not "de", "da" or "per", which begin others.
+_BEFORE: Final = ("by", "byline", "von", "vom", "por", "par", "di", "door", "av", "af", "oleh")
+_WROTE: Final = (
+    "(?:this (?:post|article|story) (?:was|is) )?(?:written|posted|reported|published|story|words|text|article) by",
+    "(?:authored|contributed|submitted|created|uploaded) by",
+    "(?:geschrieben|verfasst|veröffentlicht|erstellt|eingestellt|gepostet|ein (?:beitrag|artikel|text)) von",
+    "(?:gast)?(?:beitrag|artikel) von",
+    "(?:écrit|rédigé|publié|posté|article|texte|propos recueillis) par",
+    "(?:escrito|publicado|redactado|enviado|texto|elaborado) por",  # Spanish, Portuguese
+    "(?:escrit|publicat) per",  # Catalan
+    "(?:scritto|pubblicato|redatto|articolo|testo|postato) da|a cura di",
+    "(?:geschreven|gepubliceerd|geplaatst|tekst) door",
+    "(?:skriven|publicerad|postad|skrevet|publisert|postet|udgivet) (?:av|af)",  # Scandinavian languages
+    "(?:napisane?|opublikowane?|dodane?) przez",
+    "(?:написано|опубликовано|опубліковано)(?: автором)?",  # Russian, Ukrainian
+    "(?:scris|publicat|postat) de(?: către)?",  # Romanian
+    "(?:ditulis|diposting|dikirim) oleh",  # Indonesian, Malay
+    "(?:được )?(?:viết|đăng) bởi",
+    "(?:γράφει|του συντάκτη|από τον|από την)(?: \u03bf| η)?",
+    "kirjoittanut",
+    "napsal(?:a|\\(a\\))?|napísala?",  # Czech, Slovak
+    "yazan|haberi yapan",
+    "บทความโดย|เขียนโดย|โดย",
+    "بقلم|كتب|كتبت|كتبها",
+    "نویسنده|نوشته",
+    "מאת|נכתב על ידי",
+)
+_TITLES: Final = (
+    "authors?|writers?|reporters?|words|text",
+    "autor(?:in(?:nen)?|en)?|verfasser(?:in)?|autorin/autor|autor/in|autor\\*in",
+    "text(?:\\s*(?:&|und)\\s*fotos?)?",
+    "auteure?s?|rédact(?:eur|rice)|texte",
+    "autor(?:es|as?)?|redactora?|texto",
+    "autor[ei]|autrice|testo",
+    "schrijver|tekst",
+    "skribent|författare|forfatter|skrevet av",
+    "autor(?:ka|zy|stvo)?|tekst",
+    "автор(?:и|ы|ка)?|текст",
+    "συντάκτ(?:ης|ρια)|συγγραφέας|κείμενο",
+    "kirjoittaja|toimittaja|teksti",
+    "szerző|írta",
+    "yazar",
+    "penulis|reporter",
+    "tác giả",
+    "लेखक|द्वारा",
+    "الكاتب|المؤلف|الكاتبة",
+    "작성자|글쓴이|글|기자|취재",
+    "作者|撰文|記者|记者|文字|編譯|编译|整理",
+    "著者|執筆者?|ライター|筆者|投稿者|文|取材・文|記事",
+)
+_BY: Final = "|".join((*_BEFORE, *_WROTE))
+_TITLED: Final = "|".join(_TITLES)
+SIGNED: Final = re.compile(rf"^\W*(?:{_BY})\b[:\s]+", re.IGNORECASE)
+"""A line that begins with an author's name after one of the words."""
+SIGNED_AFTER_DATE: Final = re.compile(
+    r"^.{0,30}(?:\d{4}|\d{1,2}[./]\d{1,2}[./]\d{2})(?:,?\s+\d\d?:\d\d)?(?:\s+(?:uhr|h))?"
+    r"\W+(?:by|von|par|por|di|door|av|af)\s+",
+    re.IGNORECASE,
+)
+LABELLED: Final = re.compile(
+    rf"^\W*(?:{'|'.join(_WROTE)})\b[:\s]+|^\W*(?:{_TITLED})\s*[:\uff1a\uff1d=\uff0f/]\s*", re.IGNORECASE
+)
+"""A line that names its author anywhere on a page; a mere preposition does not."""
+REPORTER_AFTER: Final = re.compile(
+    r"^(?:\[[^\]]{2,20}\]\s*|\([^)]{2,20}\)\s*)?([\uac00-\ud7af]{2,4})\s*(?:[\uac00-\ud7af]{1,6}\s*)?기자(?:\W|$)"
+)
+"""A Korean signature, with the reporter's name before the word."""
+_LABEL: Final = re.compile(rf"^\W*(?:{_BY}|{_TITLED}|por|de|verfasst)\W*$", re.IGNORECASE)
+
+
+def is_label(text: str) -> bool:
+    """Whether a text is nothing but the words before an author's name."""
+    return _LABEL.match(text) is not None
