@@ -50,7 +50,7 @@ _NUMERIC = re.compile(r"\d{1,4}([-/. ])\d{1,3}\1\d{1,4}", re.ASCII)
 
 def rfc3339(at: datetime, precision: Literal["auto", "milliseconds", "seconds"] = "milliseconds") -> str:
     """A moment as RFC 3339 in UTC with `Z`; `auto` writes microseconds unless they are 0."""
-    return at.astimezone(UTC).isoformat(timespec=precision).replace("+00:00", "Z")
+    return f"{(at if at.tzinfo is UTC else at.astimezone(UTC)).isoformat(timespec=precision)[:-6]}Z"
 
 
 def rfc3339_or_none(at: datetime | None) -> str | None:

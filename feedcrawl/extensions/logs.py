@@ -99,7 +99,7 @@ def install(settings: BaseSettings) -> None:
         handler.addFilter(lambda record: record.levelno > logging.INFO or record.name not in _START_UP)
     if settings.getbool("LOG_SHORT_NAMES"):
         handler.addFilter(TopLevelFormatter(["scrapy"]))
-    logging.root.setLevel(logging.NOTSET)
+    logging.root.setLevel(handler.level)  # records that nobody prints are not even made
     logging.root.addHandler(handler)
 
 

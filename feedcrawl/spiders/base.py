@@ -161,10 +161,12 @@ class FrontierSpider(Spider):
 
     def stop_at_type(self, headers: Headers, request: Request) -> None:
         """Stop a download before its body if the Content-Type is none that we read."""
-        header = (headers.get("Content-Type") or b"").decode("latin-1")
-        declared, types = media_type(header), request.meta.get("file_types")
+        types, html_only = request.meta.get("file_types"), request.meta.get("html_only")
+        if types is None and not html_only:
+            return
+        declared = media_type((headers.get("Content-Type") or b"").decode("latin-1"))
         if types is not None and not may_be(declared, types):
             raise StopDownload(fail=False)
         is_page = not declared or declared in HTML_TYPES or declared.endswith("+xml")
-        if request.meta.get("html_only") and not is_page:
+        if html_only and not is_page:
             raise StopDownload(fail=False)

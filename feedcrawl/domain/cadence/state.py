@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
 from feedcrawl.domain.cadence.arrivals import SMALLEST_WINDOW, Arrivals
@@ -42,6 +43,7 @@ def to_json(state: PollState) -> str:
     return _JSON.encode({name: value for name, value in fields.items() if value is not None})
 
 
+@lru_cache(maxsize=256)  # one poll reads its feed's state three times: for the request, the decision and the record
 def from_json(text: str) -> PollState:
     """The state that this or another version of `to_json` wrote.
 

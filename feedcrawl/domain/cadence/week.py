@@ -126,10 +126,17 @@ def digit_of(factor: float) -> str:
 
 def mean_factor(shape: str, start: float, end: float) -> float:
     """Mean of the profile between two Unix times; whole weeks count as 1."""
-    whole, rest = divmod(max(end - start, 0.0), WEEK)
-    total, at, stop = whole * WEEK, start, start + rest
-    while at < stop:
-        until = min((at // HOUR + 1) * HOUR, stop)
-        total += (until - at) * FACTOR[shape[cell_of(at)]]
-        at = until
-    return total / (end - start) if end > start else 1.0
+    if end <= start or shape == FLAT:
+        return 1.0
+    whole, rest = divmod(end - start, WEEK)
+    stop = start + rest
+    first, last = int(start // HOUR), int(stop // HOUR)
+    if first == last:
+        part = rest * FACTOR[shape[first % CELLS]]
+    else:
+        between = (first + 1) % CELLS
+        hours = (shape + shape)[between : between + last - first - 1]
+        part = HOUR * sum(map(FACTOR.__getitem__, hours))
+        part += ((first + 1) * HOUR - start) * FACTOR[shape[first % CELLS]]
+        part += (stop - last * HOUR) * FACTOR[shape[last % CELLS]]
+    return (whole * WEEK + part) / (end - start)

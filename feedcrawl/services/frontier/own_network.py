@@ -98,7 +98,7 @@ class Way:
         self._lost += heard.lost
         while (oldest := next(iter(self._heard))) != host and self._heard[oldest].at < now - outage.WINDOW_SEC:
             self._forget(oldest)
-        lost = self._lost if self._is_varied() else 0
+        lost = self._lost if self._lost and self._is_varied() else 0
         counts = {"failed": self._failed, "asked": len(self._heard), "lost": lost}
         before, self.since = self.since, outage.step(self.since, now, **counts)
         if (before is None) == (self.since is None):

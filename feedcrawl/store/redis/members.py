@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 M = TypeVar("M")
 
+_JSON = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
+
 Command = list[str | int]
 """A Redis command, as the frontier runs it."""
 
@@ -77,7 +79,7 @@ class Members(ABC, Generic[M]):
     def note(self, member_id: str, line: JournalLineRecord) -> list[Command]:
         """The commands that add a line to a journal; the frontier runs them with `done`."""
         journal = self._key(self.journals, member_id)
-        text = json.dumps(record_without_secrets(line), separators=(",", ":"), ensure_ascii=False)
+        text = _JSON.encode(record_without_secrets(line))
         return [["LPUSH", journal, text], ["LTRIM", journal, 0, self._journal_length - 1]]
 
     def journal(self, member_id: str) -> list[JournalLineRecord]:

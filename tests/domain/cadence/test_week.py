@@ -104,3 +104,13 @@ def test_mean_factor():
     assert mean_factor(shape, 0.0, WEEK) == 1
     assert mean_factor(shape, 7.0, 7.0) == 1
     assert mean_factor(shape, 7.0, 6.0) == 1
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [(0.0, 10.0), (1800.0, 5400.0), (167.5 * HOUR, 168.5 * HOUR), (3 * HOUR, 2 * HOUR + WEEK)],
+)
+def test_mean_factor_is_the_mean_of_all_seconds(start: float, end: float):
+    shape = "".join(DIGITS[cell % 60] for cell in range(168))
+    seconds = [2 ** ((DIGITS.index(shape[cell_of(start + at)]) - 36) / 5) for at in range(int(end - start))]
+    assert mean_factor(shape, start, end) == pytest.approx(sum(seconds) / len(seconds))
