@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import DropItem, IgnoreRequest
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from feedcrawl.domain.frontier.payloads import CookieRecord
     from feedcrawl.domain.frontier.tasks import Lease
     from feedcrawl.domain.http.redirects import Hop
 
@@ -46,15 +49,17 @@ class RedirectRefused(IgnoreRequest):
 class HopElsewhere(IgnoreRequest):
     """A leased request was redirected to another host, where it has no turn: the task goes back with its new target.
 
-    `chain` are the URLs asked so far, the first one first, the one that redirected last.
+    `chain` are the URLs asked so far, the first one first, the one that redirected last; `cookies` those that the
+    redirects have set.
     """
 
     reason = "redirected"
 
-    def __init__(self, hop: Hop, chain: tuple[str, ...], note: str = "") -> None:
-        super().__init__(f"{self.reason}: to {hop.url}{note}")
+    def __init__(self, hop: Hop, chain: tuple[str, ...], cookies: Sequence[CookieRecord] = ()) -> None:
+        super().__init__(f"{self.reason}: to {hop.url}")
         self.hop = hop
         self.chain = chain
+        self.cookies = cookies
 
 
 class BodyRefused(IgnoreRequest):

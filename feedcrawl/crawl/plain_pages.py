@@ -64,7 +64,7 @@ class PlainPages:
         leases, config = self._wired.leases, self._wired.config
         outcome = self._verdicts.failed(request, error)
         hop = error if isinstance(error, HopElsewhere) else None
-        if hop and leases.redirect(lease, hop.hop.url, hop.chain, limit=config.max_redirects):
+        if hop and leases.redirect(lease, hop.hop.url, hop.chain, limit=config.max_redirects, cookies=hop.cookies):
             return
         status = error.response.status if isinstance(error, HttpError) else None
         if outcome.fate == "done":

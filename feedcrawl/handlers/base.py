@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from feedcrawl import wiring
+from feedcrawl.crawl.chain_cookies import cookies_of
 from feedcrawl.crawl.verdict import Verdicts
 from feedcrawl.domain.entries.reading import How, read_feed
 from feedcrawl.domain.extraction.reading import REFRESH
@@ -184,7 +185,8 @@ class Answers:
             return "redirect_loop"
         limit = self.wired.config.max_redirects
         task = at_target(lease.task, target, self.wired.sources)
-        followed = self.leases.redirect(lease, target, chain, limit=limit, reason=REFRESH, task=task)
+        cookies = cookies_of(request, response)
+        followed = self.leases.redirect(lease, target, chain, limit=limit, reason=REFRESH, task=task, cookies=cookies)
         return None if followed else "too_many_redirects"
 
     def _elsewhere(self, request: Request, error: HopElsewhere) -> tuple[Request, Outcome] | None:
@@ -195,7 +197,8 @@ class Answers:
         permanent = error.hop.permanent and lasts(request)
         limit = self.wired.config.max_redirects
         task = at_target(lease.task, error.hop.url, self.wired.sources)
-        if self.leases.redirect(lease, error.hop.url, error.chain, limit=limit, permanent=permanent, task=task):
+        url, chain = error.hop.url, error.chain
+        if self.leases.redirect(lease, url, chain, limit=limit, permanent=permanent, task=task, cookies=error.cookies):
             return None
         return request, judge("too_many_redirects", task_kind=lease.task.kind)
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from http.cookiejar import DefaultCookiePolicy
 from typing import TYPE_CHECKING
 
-from scrapy.http.cookies import CookieJar
-
-from feedcrawl.domain.http.redirects import REDIRECTS, Refused, next_hop
+from feedcrawl.crawl.chain_cookies import JAR, add_cookies, cookie_records, jar_of, jar_with
+from feedcrawl.domain.http.redirects import REDIRECTS, SAFE_HEADERS, Refused, next_hop
 from feedcrawl.exceptions import HopElsewhere, RedirectRefused
 
 if TYPE_CHECKING:
@@ -16,17 +14,11 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+    from scrapy.http.cookies import CookieJar
 
     from feedcrawl.domain.http.redirects import Hop
 
 __all__ = ["HopElsewhere", "RedirectMiddleware", "RedirectRefused"]
-
-# Headers that every request of ours has. Every other header may be a credential or a validator of one origin (Fetch
-# Standard 4.4 drops only Authorization; lists of headers to drop led to CVE-2024-3574 and similar faults).
-SAFE_HEADERS = ("User-Agent", "Accept", "Accept-Language", "Accept-Encoding")
-
-JAR, ADDED = "redirect_cookies", "redirect_cookies_sent"
-"""Keys of `meta`: the cookies of a chain of redirects, and whether the Cookie header was made from them."""
 
 
 class RedirectMiddleware:
@@ -36,7 +28,8 @@ class RedirectMiddleware:
     followed under the same lease if the target is on the same host; otherwise HopElsewhere is raised.
     `meta["redirect_urls"]` and `meta["redirect_statuses"]` list the hops so far. Bodies of redirects are neither
     decoded nor parsed. Cookies that the redirects of a chain set are sent to the hosts that they are for, within this
-    chain only: a page behind a redirect that tests for cookies is reached, and no session outlives it.
+    chain only, also where the task of the lease carries them to another host: a page behind a redirect that tests for
+    cookies is reached, and no session outlives it.
 
     Scrapy's ways to receive a redirect as a response work: `dont_redirect`, `handle_httpstatus_all`,
     `handle_httpstatus_list`.
@@ -50,12 +43,18 @@ class RedirectMiddleware:
         """Reads FEEDCRAWL_MAX_REDIRECTS."""
         return cls(crawler.settings.getint("FEEDCRAWL_MAX_REDIRECTS", 5))
 
+    def process_request(self, request: Request) -> None:
+        """Adds the cookies that the task carries from redirects of other hosts."""
+        carried = request.meta["lease"].task.payload.get("redirect_cookies") if "lease" in request.meta else None
+        if carried and JAR not in request.meta:
+            add_cookies(request, jar_with(carried))
+
     def process_response(self, request: Request, response: Response) -> Request | Response:
         """The response unless it redirects, else the next request; raises RedirectRefused or HopElsewhere."""
         if response.status not in REDIRECTS or request.method not in {"GET", "HEAD"} or _is_wanted(request, response):
             return response
         chain = (*request.meta.get("redirect_urls", ()), request.url)
-        jar = _jar_of(request, response)
+        jar = jar_of(request, response)
         before = _held(jar)
         if jar is not None:
             jar.extract_cookies(response, request)
@@ -64,37 +63,19 @@ class RedirectMiddleware:
         if isinstance(hop, Refused):
             raise RedirectRefused(hop.reason, f"{hop.detail or len(chain)} at {request.url}{_wants_cookies(jar)}")
         if "lease" in request.meta and not hop.same_host:
-            raise HopElsewhere(hop, chain, _wants_cookies(jar))
+            raise HopElsewhere(hop, chain, cookie_records(jar or ()))
         followed = _followed(request, response.status, hop)
-        return followed if jar is None else _with_cookies(followed, jar)
-
-
-def _jar_of(request: Request, response: Response) -> CookieJar | None:
-    """The cookies of this chain of redirects; None if it has set none."""
-    jar: CookieJar | None = request.meta.get(JAR)
-    if jar is not None or "Set-Cookie" not in response.headers:
-        return jar
-    # A cookie without a Domain is for its host alone (RFC 6265 section 5.3).
-    return CookieJar(DefaultCookiePolicy(strict_ns_domain=DefaultCookiePolicy.DomainStrictNonDomain))
+        if jar is not None:
+            add_cookies(followed, jar)
+        return followed
 
 
 def _held(jar: CookieJar | None) -> set[tuple[str, str, str, str | None]]:
     return {(each.domain, each.path, each.name, each.value) for each in jar or ()}
 
 
-def _with_cookies(request: Request, jar: CookieJar) -> Request:
-    """The next request with the cookies of the chain, unless it has a Cookie header of its own."""
-    if request.meta.pop(ADDED, False):
-        request.headers.pop("Cookie", None)
-    if "Cookie" not in request.headers:
-        jar.add_cookie_header(request)
-        request.meta[ADDED] = "Cookie" in request.headers
-    request.meta[JAR] = jar
-    return request
-
-
 def _wants_cookies(jar: CookieJar | None) -> str:
-    return "" if jar is None else "; it sets cookies, which are kept for one host and one chain of redirects only"
+    return "" if jar is None else "; it sets cookies, which are kept for one chain of redirects only"
 
 
 def _is_wanted(request: Request, response: Response) -> bool:

@@ -1,3 +1,4 @@
+import json
 from typing import Any
 
 import pytest
@@ -6,6 +7,8 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
+from feedcrawl.crawl.chain_cookies import cookies_of
+from feedcrawl.domain.frontier.tasks import History, Lease, Task
 from feedcrawl.middlewares.redirects import HopElsewhere, RedirectMiddleware, RedirectRefused
 
 SENT = {
@@ -192,5 +195,44 @@ def test_a_loop_that_wants_cookies_says_so() -> None:
     with pytest.raises(RedirectRefused) as caught:
         answered(plain, "/x")
     assert "cookies" not in caught.value.detail
-    with pytest.raises(HopElsewhere, match="it sets cookies"):
-        cooked(Request("http://a.org/x", meta={"lease": 1}), "http://b.org/", "a=1")
+
+
+def leased(url: str, **payload: Any) -> Request:
+    task = Task("page:1", "page", url, "", payload=payload)  # type: ignore[arg-type]
+    return Request(url, meta={"lease": Lease(task, History(), "t")})
+
+
+def test_a_lease_carries_the_cookies_of_a_chain_to_the_next_host_and_back() -> None:
+    middleware = RedirectMiddleware.from_crawler(get_crawler())
+    cookies: Any = ()
+    sent = []
+    for url, location, cookie in (
+        ("http://a.org/x", "http://b.org/", "a=1; Path=/"),
+        ("http://b.org/", "https://www.a.org/", "b=1; Domain=b.org"),
+        ("https://www.a.org/", "https://a.org/", "w=1; Domain=a.org; Secure; Path=/"),
+        ("https://a.org/", "https://c.org/", "a=2; Path=/; Max-Age=100"),
+        ("http://a.org/", "http://c.org/", "d=1; Path=/d"),
+        ("http://b.org/", "http://c.org/", "a=3"),
+    ):
+        request = leased(url, redirect_cookies=cookies)
+        middleware.process_request(request)
+        sent.append(cookie_of(request))
+        with pytest.raises(HopElsewhere) as caught:
+            cooked(request, location, cookie)
+        cookies = json.loads(json.dumps(caught.value.cookies))
+    assert sent == [None, None, None, "a=1; w=1", "a=2", "b=1"]
+
+
+def test_what_a_lease_carries_is_bounded() -> None:
+    few, long = [f"c{number}=1" for number in range(50)], ["a=1", f"b={'x' * 5000}"]
+    for cookies, count in ((few, 20), (long, 1)):
+        with pytest.raises(HopElsewhere) as caught:
+            cooked(leased("http://a.org/x"), "http://b.org/", *cookies)
+        assert len(caught.value.cookies) == count
+
+
+def test_a_page_that_goes_on_by_other_means_keeps_the_cookies() -> None:
+    first = cooked(leased("http://a.org/x"), "/y", "a=1")
+    response = Response(first.url, headers={"Set-Cookie": "b=2"})
+    assert [(each["name"], each["value"]) for each in cookies_of(first, response)] == [("a", "1"), ("b", "2")]
+    assert cookies_of(leased("http://a.org/x"), Response("http://a.org/x")) == []

@@ -4,13 +4,34 @@ from collections.abc import Iterator
 
 import pytest
 from documents import page, paragraphs, prose
-from origin import Answer, document, html
+from ledger import Request
+from origin import Answer, Site, document, html
 from world import World, article, entry, feed, good_page, world_in
 
 
 def sent_on(target: str) -> Answer:
     head = f'<meta http-equiv="refresh" content="0; url={target}">'
     return html(page("You are being sent on", ["Please wait."], head=head))
+
+
+def wants_cookies(site: Site, login: Site) -> None:
+    """A page that first sends its readers to another host and back, and looks for cookies on both."""
+
+    def sets(cookie: str, target: str) -> Answer:
+        return Answer(status=302, headers=(("Set-Cookie", f"{cookie}; Path=/"), ("Location", target)))
+
+    def gate(request: Request) -> Answer:
+        return (
+            good_page("gated") if "seen=1" in (request.header("Cookie") or "") else sets("first=1", login.url("/check"))
+        )
+
+    def check(request: Request) -> Answer:
+        known = request.header("Cookie") == "sso=1"
+        return sent_on(site.url("/token")) if known else sets("sso=1", "/check")
+
+    site.serve("/gated", gate)
+    site.serve("/token", sets("seen=1", "/gated"))
+    login.serve("/check", check)
 
 
 @pytest.fixture(scope="module")
@@ -21,6 +42,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         news.serve("/story", good_page("story"))
         news.serve("/far", html("<p>Go on.", headers=(("Refresh", f"0; url={other.url('/far')}"),)))
         other.serve("/far", good_page("far"))
+        wants_cookies(news, world.origin.site("login.test"))
         news.serve("/loop", sent_on("/loop2"))
         news.serve("/loop2", sent_on("/loop"))
         for number in range(8):
@@ -29,7 +51,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         news.serve("/cut", Answer(body=body, headers=(("Content-Length", str(len(body) + 9)),), cut_bytes=len(body)))
         bad = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n6\r\n<html>\r\nZZ\r\n"
         news.serve("/chunks", Answer(raw=bad))
-        entries = [entry(news, name) for name in ("near", "far", "loop", "long0", "cut", "chunks")]
+        entries = [entry(news, name) for name in ("near", "far", "gated", "loop", "long0", "cut", "chunks")]
         old = news.serve("/old", sent_on("/feed"))
         whole = feed(entries)
         news.serve("/feed", document(whole.body, content_type="application/rss+xml", chunked=True, cut_bytes=10**6))
@@ -60,6 +82,19 @@ def test_the_article_is_behind_the_refresh(world: World) -> None:
     assert world.paths("all", "other.test") == ["/robots.txt", "/far"]
 
 
+def test_cookies_of_a_chain_are_kept_from_host_to_host_and_sent_to_their_own_only(world: World) -> None:
+    with world.client() as client:
+        assert article(client, at(world, "news", "/gated"))["title"] == "About gated"
+    asked = [each for each in world.asked["all"] if each.host == "login.test" or each.path in ("/gated", "/token")]
+    assert [(each.host, each.path, each.header("Cookie")) for each in asked if each.path != "/robots.txt"] == [
+        ("news.test", "/gated", None),
+        ("login.test", "/check", None),
+        ("login.test", "/check", "sso=1"),
+        ("news.test", "/token", "first=1"),
+        ("news.test", "/gated", "first=1; seen=1"),
+    ]
+
+
 def test_refreshes_end(world: World) -> None:
     with world.client() as client:
         loop, long = (article(client, at(world, "news", path)) for path in ("/loop", "/long0"))
@@ -76,7 +111,7 @@ def test_complete_documents_are_read_though_their_transfer_ended_early(world: Wo
         feed_id = next(each.id for each in wired.registry.all() if "/old" in each.subscription.url)
         polls = wired.registry.journal(feed_id)
     first = polls[-1]
-    assert (first["result"], first["new"], first["notes"]) == ("fetched", 6, ["transfer_incomplete"])
+    assert (first["result"], first["new"], first["notes"]) == ("fetched", 7, ["transfer_incomplete"])
 
 
 def test_chunks_that_cannot_be_read_are_named(world: World) -> None:

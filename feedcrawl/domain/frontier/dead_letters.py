@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast, get_args
 
 from feedcrawl.domain.errors import InvalidUrl, Refusal
+from feedcrawl.domain.frontier.payloads import OF_REDIRECTS, without
 from feedcrawl.domain.frontier.tasks import Kind, Origin, Task
 from feedcrawl.domain.secrets import record_without_secrets, without_secrets
 from feedcrawl.domain.urls import hostname, resolve
@@ -127,8 +128,8 @@ def task_of(record: Mapping[str, object], priority: int) -> Task | None:
     if kind is None or not isinstance(uid, str):
         return None
     payload = payload_of(record)
-    chain = payload.pop("redirect_chain", None)
-    payload.pop("temporary", None)
+    chain = payload.get("redirect_chain")
+    payload = without(payload, OF_REDIRECTS)
     url = resolve(str(chain[0] if isinstance(chain, list) and chain else record.get("url")))
     origin: Origin = next((each for each in get_args(Origin) if record.get("origin") == each), "queue")
     depth = record.get("depth", 0)

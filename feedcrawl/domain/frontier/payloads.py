@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypedDict, cast
+from typing import TYPE_CHECKING, Final, Literal, TypedDict, cast
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -70,11 +70,29 @@ class GapRecord(TypedDict):
     found: int
 
 
+class CookieRecord(TypedDict):
+    """A cookie of a chain of redirects, as the task carries it to the next host; `expires` is a Unix time."""
+
+    name: str
+    value: str | None
+    domain: str
+    host_only: bool
+    path: str
+    secure: bool
+    expires: int | None
+
+
+OF_REDIRECTS: Final = ("redirect_chain", "temporary", "redirect_cookies")
+"""Payload fields that a chain of redirects leaves; they end with the chain."""
+
+
 class Payload(RequestRecord, Evidence, total=False):
     """The payload of a task. Each kind of task has some of the fields; empty fields are left out.
 
     `redirect_chain`: the URLs requested so far, the first one as published. `temporary`: True if a redirect among them
-    was temporary. `whole`: why the document is requested without validators. `topic` and `protocol`: of a hub's
+    was temporary. `redirect_cookies`: those that the redirects set.
+
+    `whole`: why the document is requested without validators. `topic` and `protocol`: of a hub's
     subscription. `leaves`: the callback of a subscription that is ended, `tries`: requests for that end that failed.
     `trace`: passed to the tasks that follow from this task (`domain.frontier.traces`).
 
@@ -85,6 +103,7 @@ class Payload(RequestRecord, Evidence, total=False):
 
     redirect_chain: list[str]
     temporary: bool
+    redirect_cookies: list[CookieRecord]
     whole: str
     search: SearchRecord
     topic: str

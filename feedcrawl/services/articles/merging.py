@@ -23,7 +23,7 @@ from feedcrawl.domain.articles.similarity import (
     matches,
 )
 from feedcrawl.domain.dates import rfc3339
-from feedcrawl.domain.frontier.payloads import without
+from feedcrawl.domain.frontier.payloads import OF_REDIRECTS, without
 from feedcrawl.domain.urls import hostname, registered_domain
 from feedcrawl.services.articles.tasks import keeps_slash, merged_event, part_of, uid_of, unmerged_event
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from feedcrawl.store.frontier.interface import Frontier
     from feedcrawl.store.redis.client import Client, Pipeline
 
-NOT_OF_THE_ENTRY: Final = ("edited", "redirect_chain", "temporary")
+NOT_OF_THE_ENTRY: Final = ("edited", *OF_REDIRECTS)
 """Payload fields that describe the task's own course and not the entry."""
 MAX_TRIED: Final = 3
 """The most candidates that are checked for a merge: an article that has expired is no target."""

@@ -20,7 +20,7 @@ from feedcrawl.telemetry.tracing import Untraced
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 
-    from feedcrawl.domain.frontier.payloads import Patch, Payload
+    from feedcrawl.domain.frontier.payloads import CookieRecord, Patch, Payload
     from feedcrawl.domain.frontier.tasks import Again, Kind, Origin, Task
     from feedcrawl.store.frontier.interface import (
         EndingFields,
@@ -180,12 +180,14 @@ class Leases:
         permanent: bool = False,
         reason: str = "redirected",
         task: Task | None = None,
+        cookies: Sequence[CookieRecord] = (),
     ) -> bool:
         """Return a task that was redirected to another host, with its new target, so that the rules of that host apply.
 
         `chain` are the URLs requested under this lease. `permanent` is True if all of their redirects were permanent;
-        otherwise the payload records that one was `temporary`. `task` has the settings that hold at the target. False,
-        and nothing is changed, after more than `limit` redirects.
+        otherwise the payload records that one was `temporary`. `task` has the settings that hold at the target.
+        `cookies` are those that all redirects so far have set. False, and nothing is changed, after more than `limit`
+        redirects.
         """
         task = task or lease.task
         whole = [*lease.task.payload.get("redirect_chain", ()), *chain]
@@ -194,6 +196,8 @@ class Leases:
         payload: Payload = {**task.payload, "redirect_chain": whole}
         if not permanent:
             payload["temporary"] = True
+        if cookies:
+            payload["redirect_cookies"] = list(cookies)
         patch: Patch = {"url": url, "host": hostname(url), "payload": payload}
         if task.source != lease.task.source:
             patch["source"], patch["category"] = task.source, task.category

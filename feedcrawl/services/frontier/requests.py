@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from feedcrawl.domain.frontier.payloads import filled
 from feedcrawl.domain.frontier.priority import DEFAULT, priority
 from feedcrawl.domain.frontier.tasks import Task
+from feedcrawl.domain.http.redirects import SAFE_HEADERS
 from feedcrawl.domain.urls import hostname
 
 if TYPE_CHECKING:
@@ -57,12 +58,18 @@ def request_to_task(request: Mapping[str, Any], spider: str = "") -> Task:
 
 
 def task_to_request_dict(task: Task) -> dict[str, Any]:
-    """The dict from which `scrapy.utils.request.request_from_dict` rebuilds the request."""
+    """The dict from which `scrapy.utils.request.request_from_dict` rebuilds the request.
+
+    After a redirect to another host, the request has no cookies of its own and none but the safe headers.
+    """
     payload = {name: value for name, value in task.payload.items() if name in (*_KEPT, "meta", "priority")}
     headers = {
         name.encode("latin-1"): [v.encode("latin-1") for v in values]
         for name, values in task.payload.get("headers", {}).items()
     }
+    if "redirect_chain" in task.payload:
+        headers = {name: values for name, values in headers.items() if name.decode("latin-1").title() in SAFE_HEADERS}
+        payload.pop("cookies", None)
     return {**payload, "url": task.url, "headers": headers, "body": b64decode(task.payload.get("body", ""))}
 
 

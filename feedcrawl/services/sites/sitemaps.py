@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from feedcrawl.domain import cadence
 from feedcrawl.domain.dates import moment, rfc3339, rfc3339_or_none
 from feedcrawl.domain.errors import InvalidUrl
-from feedcrawl.domain.frontier.payloads import filled, without
+from feedcrawl.domain.frontier.payloads import OF_REDIRECTS, filled, without
 from feedcrawl.domain.frontier.traces import TRACE, carried
 from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.sitemaps import MAX_SITEMAPS
@@ -231,7 +231,7 @@ def back_home(task: Task, sitemap: Sitemap) -> Patch:
     """The patch that moves a poll's task back to its own URL after a redirect."""
     if "redirect_chain" not in task.payload:
         return {}
-    payload = without(task.payload, ("redirect_chain", TRACE))
+    payload = without(task.payload, (*OF_REDIRECTS, TRACE))
     return {"url": sitemap.url, "host": hostname(sitemap.url), "payload": payload or None}
 
 

@@ -15,7 +15,7 @@ from feedcrawl.domain.dates import moment, rfc3339, rfc3339_or_none
 from feedcrawl.domain.entries.parts import names_a_place
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.frontier.outage import OF_THE_WAY
-from feedcrawl.domain.frontier.payloads import filled, without
+from feedcrawl.domain.frontier.payloads import OF_REDIRECTS, filled, without
 from feedcrawl.domain.frontier.priority import LOWEST
 from feedcrawl.domain.frontier.traces import TRACE, carried
 from feedcrawl.domain.http import validators
@@ -49,7 +49,7 @@ CONTENT_CHARS = 20_000
 """The most characters of an entry's own content in its article's task, as evidence and as the last rung."""
 
 
-ON_THE_WAY = ("redirect_chain", "temporary", "whole", "search", TRACE)
+ON_THE_WAY = (*OF_REDIRECTS, "whole", "search", TRACE)
 """Payload fields that a poll's task carries between its requests, removed at the end of the poll."""
 
 

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -109,6 +110,16 @@ def test_a_url_without_a_host_is_refused(url: str) -> None:
 
 def test_cookies_travel() -> None:
     assert again(Request(URL, cookies={"a": "b"})).cookies == {"a": "b"}
+
+
+def test_after_a_redirect_to_another_host_nothing_private_is_sent() -> None:
+    own = {"Authorization": "Bearer x", "Cookie": "a=b", "X-Api-Key": "x", "Accept-Language": "en"}
+    task = task_of(Request(URL, headers=own, cookies={"a": "b"}))
+    moved = replace(task, url="http://b.test/", payload={**task.payload, "redirect_chain": [URL]})
+    for each, names in ((task, set(own)), (moved, {"Accept-Language"})):
+        request = request_from_dict(task_to_request_dict(each), spider=SPIDER)
+        assert {name.decode() for name in request.headers} == names
+        assert bool(request.cookies) == (each is task)
 
 
 def test_a_task_without_details_is_a_get() -> None:

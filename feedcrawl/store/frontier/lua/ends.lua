@@ -28,11 +28,15 @@ local function finish(task, status, reason, now)
   count(status, label(task), 1)
 end
 
--- The payload for a dead letter. An article's long payload loses content and summary, since its entry has them too.
+-- The payload for a dead letter, without the cookies of redirects. An article's long payload loses content and summary,
+-- since its entry has them too.
 local function carried(task)
-  if task.kind ~= 'article' or #(task.payload or '') < 2048 then return task.payload end
-  local payload = cjson.decode(task.payload)
-  payload.content, payload.summary = nil, nil
+  local text = task.payload or ''
+  local has_cookies = string.find(text, '"redirect_cookies"', 1, true)
+  if not has_cookies and (task.kind ~= 'article' or #text < 2048) then return task.payload end
+  local payload = cjson.decode(text)
+  payload.redirect_cookies = nil
+  if task.kind == 'article' and #text >= 2048 then payload.content, payload.summary = nil, nil end
   return cjson.encode(payload)
 end
 
