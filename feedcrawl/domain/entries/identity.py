@@ -70,6 +70,7 @@ class _Names:
     anchored: str
     title_key: str
     content_hash: str
+    rest: str
     digests: tuple[str, ...]
     keys: tuple[str, ...]
 
@@ -100,7 +101,8 @@ def _name(entry: ParsedEntry, feed_id: str) -> _Names:
     _, mark, fragment = (entry.link or "").strip().partition("#")
     anchored = f"{canonical}{mark}{fragment}" if canonical and fragment else canonical
     content = content_hash(entry)
-    digests = _digests(entry, canonical, feed_id, (content, anchored, native_id))
+    rest = "" if native_id or anchored else _digest_of_rest(entry)
+    digests = _digests(entry, canonical, feed_id, (content, anchored, native_id, rest))
     links = [_key("link", _bare(link)) for link in (anchored, canonical) if link]
     return _Names(
         entry=entry,
@@ -109,6 +111,7 @@ def _name(entry: ParsedEntry, feed_id: str) -> _Names:
         anchored=anchored,
         title_key=_title_key(entry),
         content_hash=content,
+        rest=rest,
         digests=digests,
         keys=tuple(dict.fromkeys([*_id_keys(native_id), *links, *_hostless_keys(entry)])),
     )
@@ -121,6 +124,13 @@ def _digests(entry: ParsedEntry, canonical: str, feed_id: str, rest: tuple[str, 
     for text in rest:
         digests.append(_digest(digests[-1], text))
     return tuple(digests)
+
+
+def _digest_of_rest(entry: ParsedEntry) -> str:
+    """A digest of all that the publisher writes of an entry, without white space: dates, media files, extensions."""
+    media = [each.url for each in entry.enclosures]
+    raw = "".join((entry.raw or b"").decode("utf-8", "replace").split())
+    return _digest(entry.published_raw or "", f"{entry.published} {entry.updated}", *media, raw)
 
 
 def _title_key(entry: ParsedEntry) -> str:
@@ -148,11 +158,15 @@ def _hostless_keys(entry: ParsedEntry) -> Iterator[str]:
 
 
 def _without_repeats(named: Iterable[_Names]) -> Sequence[_Names]:
-    """The entries that have an id, a link or a title, and do not repeat the names of an earlier entry."""
-    found: dict[tuple[str, str], _Names] = {}
+    """The entries that have an id, a link, a media file or a text, and do not repeat the names of an earlier entry.
+
+    Entries without id and link are repeated only if they are written alike, extensions included.
+    """
+    found: dict[tuple[str, str, str], _Names] = {}
     for names in named:
-        if names.native_id or names.canonical or names.title_key:
-            found.setdefault((names.native_id or names.title_key, names.anchored or names.content_hash), names)
+        if names.native_id or names.title_key or names.keys:
+            key = (names.native_id or names.title_key, names.anchored or names.content_hash, names.rest)
+            found.setdefault(key, names)
     return list(found.values())
 
 

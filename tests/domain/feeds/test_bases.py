@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from feedcrawl.domain.entries.identity import identify
 from feedcrawl.domain.feeds import parse
 
 URL = "https://feeds.example/news/rss.xml"
@@ -104,3 +105,30 @@ def test_items_that_differ_in_an_extension_alone_have_names_of_their_own() -> No
     items = "".join(f'<item><title>Milk</title><sx:sync id="ep2.{number}" updates="1"/></item>' for number in range(3))
     found = parse(rss(items).encode(), url=URL).entries
     assert [entry.native_id for entry in found] == ["ep2.0", "ep2.1", "ep2.2"]
+
+
+@pytest.mark.parametrize(
+    ("items", "count"),
+    [
+        ('<item><title>Milk</title><x:aisle xmlns:x="urn:x">{}</x:aisle></item>', 3),
+        ('<item><title>Milk</title><g:price xmlns:g="http://base.google.com/ns/1.0">{} EUR</g:price></item>', 3),
+        (
+            '<item><title>Quake</title><geo:lat xmlns:geo="http://www.w3.org/2003/01/geo/wgs84_pos#">{}</geo:lat></item>',
+            3,
+        ),
+        ("<item><title>Backup done</title><pubDate>Mon, 0{} Jun 2026 06:00:00 GMT</pubDate></item>", 3),
+        ('<item><title>Episode</title><enclosure url="http://a.test/{}.mp3"/></item>', 3),
+        ('<item><enclosure url="http://a.test/{}.mp3"/></item>', 3),
+        ("<item><description>Same</description><category>c{}</category></item>", 3),
+        ("<item><title>Milk</title></item><!-- {} -->", 1),
+        ("<item><title>Same</title><guid>7</guid><x>{}</x></item>", 1),
+        ("<item><title>Same</title><link>http://a.test/</link><x>{}</x></item>", 1),
+    ],
+)
+def test_items_without_id_and_link_are_lost_only_if_they_are_alike(items: str, count: int) -> None:
+    document = rss("".join(items.format(number) for number in range(1, 4))).encode()
+    found = identify(parse(document, url=URL).entries, feed_id="f")
+    assert len(found) == count
+    assert len({each.uids[0] for each in found}) == len({each.keys[0] for each in found}) == count
+    again = identify(parse(document.replace(b"><", b">\n  <"), url=URL).entries, feed_id="f")
+    assert [each.uids for each in again] == [each.uids for each in found]
