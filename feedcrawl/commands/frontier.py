@@ -45,9 +45,9 @@ class Command(StoreCommand):
         parser.add_argument("--min-retries", metavar="N", type=int, help="urls: with at least so many failed tries")
         parser.add_argument("--url-hash", metavar="SHA256", help="urls: whose canonical URL has this hash")
         parser.add_argument("--content-hash", metavar="SHA256", help="urls: whose article's text has this hash")
-        for what in ("discovered", "fetched"):
-            parser.add_argument(f"--{what}-after", metavar="TIME", help=f"urls: {what} then (RFC 3339) or later")
-            parser.add_argument(f"--{what}-before", metavar="TIME", help=f"urls: {what} then or earlier")
+        for what, text in (("discovered", "discovered"), ("fetched", "fetched"), ("next-fetch", "to be fetched next")):
+            parser.add_argument(f"--{what}-after", metavar="TIME", help=f"urls: {text} then (RFC 3339) or later")
+            parser.add_argument(f"--{what}-before", metavar="TIME", help=f"urls: {text} then or earlier")
         parser.add_argument(
             "--limit", metavar="N", type=int, default=50, help="urls, hosts: about so many (%(default)s)"
         )

@@ -27,6 +27,7 @@ def local(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> Itera
         ("/events?type=new_entry", "did you mean 'types'?"),
         ("/frontier?host=a.example", "(it takes none)"),
         ("/frontier/urls?hosts=a.example", "did you mean 'host'?"),
+        ("/frontier/urls?next_fetch=2026-11-28T12:00:00Z", "did you mean 'next_fetch_after'?"),
         ("/frontier/hosts/a.example?x", "(it takes none)"),
         ("/dlq?older=1h", "did you mean 'older_than'?"),
         ("/opml?form=csv", "did you mean 'format'?"),

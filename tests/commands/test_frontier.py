@@ -51,6 +51,8 @@ def test_figures(call: Call, frontier: Frontier) -> None:
         (["--status", "dead"], ["a0"]),
         (["--kind", "feed"], ["feed:b"]),
         (["--host", "nobody.test"], []),
+        (["--next-fetch-after", "2000-01-01"], ["a1", "a2", "a3", "a4", "feed:b"]),
+        (["--next-fetch-before", "2000-01-01T00:00:00Z"], []),
     ],
 )
 def test_urls(call: Call, frontier: Frontier, conditions: list[str], expected: list[str]) -> None:
@@ -60,6 +62,12 @@ def test_urls(call: Call, frontier: Frontier, conditions: list[str], expected: l
     text = call("frontier", "urls", *conditions)[1]
     assert "\x1b" not in text
     assert text.count("http://") == len(expected)
+
+
+@pytest.mark.usefixtures("frontier")
+def test_a_time_that_cannot_be_read_is_an_error(call: Call) -> None:
+    with pytest.raises(UsageError, match="--next-fetch-before 'soon' is no time"):
+        call("frontier", "urls", "--next-fetch-before", "soon")
 
 
 def test_urls_go_on_where_they_ended(call: Call, frontier: Frontier) -> None:

@@ -31,7 +31,9 @@ SHOWN: Final = (
     *("fetch_count", "retry_count", "last_error", "url"),
 )
 """The fields of a task that the table shows; `--json` has all."""
-TIMES: Final = ("discovered_after", "discovered_before", "fetched_after", "fetched_before")
+TIMES: Final = tuple(
+    f"{what}_{when}" for what in ("discovered", "fetched", "next_fetch") for when in ("after", "before")
+)
 PART = 1000
 """Keys that are read together when conditions may exclude most of them."""
 

@@ -39,9 +39,13 @@ class Wanted:
     discovered_before: datetime | None = None
     fetched_after: datetime | None = None
     fetched_before: datetime | None = None
+    next_fetch_after: datetime | None = None
+    next_fetch_before: datetime | None = None
 
     def means(self, task: Task, history: History) -> bool:
-        """True if a task matches the filter; `content_hash`, which the article has, is left to the caller."""
+        """True if a task matches the filter. The caller checks `content_hash`, which the article has, and the time of
+        the next fetch (`is_due_then`), which the queues have.
+        """
         pairs = (
             (self.host, task.host),
             (self.source, task.source),
@@ -62,6 +66,17 @@ class Wanted:
             and _within(history.last_fetched_at, self.fetched_after, self.fetched_before)
             and self.url_hash in (None, hash_of(task))
         )
+
+    @property
+    def has_due_times(self) -> bool:
+        """True if the filter has a condition on the time of the next fetch."""
+        return self.next_fetch_after is not None or self.next_fetch_before is not None
+
+    def is_due_then(self, due_ms: int | None) -> bool:
+        """True if a time of the next fetch (Unix milliseconds) matches the filter; None, if there is none, never
+        does.
+        """
+        return _within(due_ms, self.next_fetch_after, self.next_fetch_before)
 
 
 def status_of(history: History) -> str:

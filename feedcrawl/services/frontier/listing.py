@@ -59,6 +59,9 @@ def urls(
     for _ in range(parts) if parts else count():
         cursor, some = frontier.urls(cursor, count=part)
         some = [each for each in some if wanted.means(*each)]
+        if wanted.has_due_times:
+            due = _due(frontier, some)
+            some = [each for each in some if wanted.is_due_then(due.get(each[0].id))]
         if wanted.content_hash:
             hashes = content_hashes(articles, some)
             some = [each for each in some if hashes.get(each[0].id) == wanted.content_hash]
@@ -82,9 +85,13 @@ def busiest(frontier: Frontier, limit: int, *, parts: int | None = None) -> list
 
 def task_records(frontier: Frontier, articles: Articles, found: Sequence[tuple[Task, History]]) -> list[TaskRecord]:
     """Tasks as programs read them, with the time of their next fetch and the hash of their stored article."""
-    due = frontier.due([task for task, history in found if history.status == "pending"])
+    due = _due(frontier, found)
     hashes = content_hashes(articles, found)
     return [task_record(task, history, due.get(task.id), hashes.get(task.id)) for task, history in found]
+
+
+def _due(frontier: Frontier, found: Sequence[tuple[Task, History]]) -> dict[str, int]:
+    return frontier.due([task for task, history in found if history.status == "pending"])
 
 
 def content_hashes(articles: Articles, found: Sequence[tuple[Task, History]]) -> dict[str, str]:

@@ -59,6 +59,25 @@ def test_conditions(condition: dict[str, Any], met: bool) -> None:
     assert Wanted(**condition).means(TASK, HISTORY) is met
 
 
+@pytest.mark.parametrize(
+    ("condition", "due", "met"),
+    [
+        ({}, None, True),
+        ({"next_fetch_after": AT}, None, False),
+        ({"next_fetch_before": AT}, None, False),
+        ({"next_fetch_after": AT}, AT, True),
+        ({"next_fetch_before": AT}, AT, True),
+        ({"next_fetch_before": AT}, LATER, False),
+        ({"next_fetch_after": LATER}, AT, False),
+        ({"next_fetch_after": AT, "next_fetch_before": LATER}, LATER, True),
+    ],
+)
+def test_times_of_the_next_fetch(condition: dict[str, Any], due: datetime | None, met: bool) -> None:
+    wanted = Wanted(**condition)
+    assert wanted.has_due_times == bool(condition)
+    assert wanted.is_due_then(None if due is None else round(due.timestamp() * 1000)) is met
+
+
 def test_a_task_that_was_never_fetched_meets_no_time_of_a_fetch() -> None:
     assert not Wanted(fetched_before=LATER).means(TASK, History())
     assert not Wanted(fetched_after=AT).means(TASK, History())

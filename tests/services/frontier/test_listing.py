@@ -1,5 +1,5 @@
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 import redis
@@ -60,6 +60,9 @@ def test_a_record_has_the_next_fetch_and_the_hash_of_the_text(redis_client: redi
     (only,) = listing.urls(frontier, articles, Wanted(content_hash="c" * 64), limit=9)[1]
     assert only[0].id == "a2"
     assert listing.urls(frontier, articles, Wanted(content_hash="d" * 64), limit=9)[1] == []
+    soon = now + timedelta(seconds=60)
+    for wanted, ids in ((Wanted(next_fetch_after=soon), ["a0"]), (Wanted(next_fetch_before=soon), ["a1"])):
+        assert [task.id for task, _ in listing.urls(frontier, articles, wanted, limit=9)[1]] == ids
 
 
 def _taken(frontier: Frontier) -> list[Lease]:

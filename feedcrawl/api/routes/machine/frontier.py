@@ -112,6 +112,8 @@ def conditions(
     discovered_before: Annotated[Moment | None, Query()] = None,
     fetched_after: Annotated[Moment | None, Query()] = None,
     fetched_before: Annotated[Moment | None, Query()] = None,
+    next_fetch_after: Annotated[Moment | None, Query()] = None,
+    next_fetch_before: Annotated[Moment | None, Query()] = None,
 ) -> Wanted:
     """The conditions that a query sets."""
     return Wanted(
@@ -133,6 +135,8 @@ def conditions(
         discovered_before=discovered_before,
         fetched_after=fetched_after,
         fetched_before=fetched_before,
+        next_fetch_after=next_fetch_after,
+        next_fetch_before=next_fetch_before,
     )
 
 
