@@ -22,7 +22,7 @@ import sys
 import time
 from bisect import bisect_right
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,7 +32,7 @@ from feedcrawl.domain.cadence import CadencePolicy
 from feedcrawl.domain.cadence.tempo import demand, forecast
 from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.models import ParsedEntry, ParsedFeed, PublisherHints
-from feedcrawl.items import FeedPoll
+from feedcrawl.items import ComparedEntries, Decided, FeedFound, FeedPoll, FeedReceived, FeedRequested
 from feedcrawl.services.subscriptions import catch_up, journal, polling, registering
 from feedcrawl.services.subscriptions.tempo import Tempo
 from feedcrawl.store.frontier.interface import Ending
@@ -131,34 +131,42 @@ class World:
     def poll(self, lease: Lease, feed: Feed) -> Ending:
         """One poll, from the answer to the commit."""
         poll = self.answered(lease, feed)
-        policy = self.tempo.policy(poll.at)
-        poll.decision = polling.decide(poll, policy, self.chance.uniform(-1, 1))
-        poll.demand = demand(policy.tempo, poll.decision.interval_sec)
+        policy = self.tempo.policy(poll.received.at)
+        decision = polling.decide(poll, None, policy, self.chance.uniform(-1, 1))
+        decided = Decided(decision, demand(policy.tempo, decision.interval_sec), feed.subscription)
         self.note(poll)
-        commit = self.registry.commit(feed.id, polling.poll_record(poll), journal.journal_line(poll))
-        commit += self.registry.demand_changed(feed.id, poll.demand - feed.polls.demand)
-        return Ending(lease, "pending", poll.result, poll.decision.interval_sec, commit=commit, signal="ok")
+        line = journal.journal_line(poll, decided)
+        commit = self.registry.commit(feed.id, polling.poll_record(poll, decided), line)
+        commit += self.registry.demand_changed(feed.id, decided.demand - feed.polls.demand)
+        return Ending(lease, "pending", poll.received.result, decision.interval_sec, commit=commit, signal="ok")
 
     def answered(self, lease: Lease, feed: Feed) -> FeedPoll:
         """What the publisher says now: 503, 304, or its newest entries."""
         source, last = self.publishers[feed.id], bisect_right(self.publishers[feed.id].times, self.now)
-        poll = FeedPoll(lease, f"{feed.id}@{self.now}", self.moment(), 200, "fetched", feed)
-        asked = polling.question(feed, poll.at)
-        poll.asked = asked.kind
+        at = self.moment()
+        question = polling.question(feed, at)
+        requested = FeedRequested(lease=lease, poll_id=f"{feed.id}@{self.now}", feed=feed, kind=question.kind)
         if self.chance.random() < FAILING:
-            return replace(poll, status=503, result="http_503")
-        poll.validators = Validators(f'"{last}"', None)
-        if asked.validators.etag == poll.validators.etag:
-            return replace(poll, status=304, result="not_modified")
+            return FeedPoll(requested, FeedReceived(at=at, status=503, result="http_503"))
+        validators = Validators(f'"{last}"', None)
+        if question.validators.etag == validators.etag:
+            return FeedPoll(requested, FeedReceived(at=at, status=304, result="not_modified", validators=validators))
         first = max(last - WINDOW, 0)
         shown = tuple(ParsedEntry(published=datetime.fromtimestamp(at, UTC)) for at in source.times[first:last][::-1])
         new = last - max(source.seen, first) if feed.polls.last_success_at else len(shown)
         self.find(source, first, last, counts=feed.polls.last_success_at is not None)
-        poll.parsed = ParsedFeed("rss2.0", entries=shown)
-        poll.hints = PublisherHints(ttl_minutes=60 if source.hourly_ttl else None)
-        poll.new, poll.known = [None] * new, len(shown) - new  # type: ignore[list-item]
-        poll.digest = poll.body_hash = str(last)
-        return poll
+        entries = ComparedEntries(new=(None,) * new, known=len(shown) - new)  # type: ignore[arg-type]
+        received = FeedReceived(
+            at=at,
+            status=200,
+            result="fetched",
+            validators=validators,
+            parsed=ParsedFeed("rss2.0", entries=shown),
+            hints=PublisherHints(ttl_minutes=60 if source.hourly_ttl else None),
+            digest=str(last),
+            body_hash=str(last),
+        )
+        return FeedPoll(requested, received, FeedFound(entries=entries))
 
     def find(self, source: Publisher, first: int, last: int, *, counts: bool) -> None:
         """What a poll finds, and what it comes too late for."""
@@ -171,8 +179,8 @@ class World:
         """Counts a poll."""
         due = dates.moment(poll.feed.polls.next_at)
         if due is not None:
-            self.seen.late.append(max((poll.at - due).total_seconds(), 0.0))
-        self.seen.results[poll.result] += 1
+            self.seen.late.append(max((poll.received.at - due).total_seconds(), 0.0))
+        self.seen.results[poll.received.result] += 1
         self.seen.hours[int(self.now // HOUR)] += 1
 
     def foretold_sec(self) -> float:

@@ -23,7 +23,7 @@ from feedcrawl.domain.cadence import CadencePolicy
 from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.subscriptions.records import PollRecord, Subscription, dump
 from feedcrawl.domain.urls import hostname
-from feedcrawl.items import FeedPoll
+from feedcrawl.items import Decided, FeedPoll, FeedReceived, FeedRequested
 from feedcrawl.services.subscriptions import journal, polling
 from feedcrawl.services.subscriptions.registering import poll_task
 from feedcrawl.store.frontier.interface import Ending
@@ -48,18 +48,17 @@ def poll_of(lease: Lease, feed: Feed) -> FeedPoll:
     """A 304."""
     held = Validators(feed.polls.etag, feed.polls.last_modified)
     poll_id, fetch_id = f"{feed.id}@{dates.rfc3339(NOW)}", str(uuid.uuid4())
-    return FeedPoll(
-        lease,
-        poll_id,
-        NOW,
-        304,
-        "not_modified",
-        feed,
+    requested = FeedRequested(lease=lease, poll_id=poll_id, feed=feed)
+    received = FeedReceived(
+        at=NOW,
+        status=304,
+        result="not_modified",
         validators=held,
         fetch_id=fetch_id,
         duration_sec=0.2,
         signal="ok",
     )
+    return FeedPoll(requested, received)
 
 
 class Feeds:
@@ -116,12 +115,12 @@ class Feeds:
             yield len(leases) - len(leases) // 2
 
     def _ending(self, poll: FeedPoll) -> Ending:
-        poll.decision = polling.decide(poll, self._policy, 0.0)
-        record, line = polling.poll_record(poll), journal.journal_line(poll)
+        decided = Decided(polling.decide(poll, None, self._policy, 0.0), 0.0, poll.feed.subscription)
+        record, line = polling.poll_record(poll, decided), journal.journal_line(poll, decided)
         commands = self._registry.commit(poll.feed.id, record, line)
         self.line = len(str(commands[1][2]).encode())
-        delay = poll.decision.interval_sec
-        return Ending(poll.lease, "pending", poll.result, delay, {}, commands, poll.signal)
+        received, delay_sec = poll.received, decided.decision.interval_sec
+        return Ending(poll.lease, "pending", received.result, delay_sec, {}, commands, received.signal)
 
 
 def report(size: int, options: argparse.Namespace) -> None:

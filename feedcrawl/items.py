@@ -6,7 +6,7 @@ of its task, and the last pipeline ends the task together with all that the item
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from feedcrawl.domain.articles.fields import ArticleFields
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.push.leases import Push
     from feedcrawl.domain.push.protocol import Topic
     from feedcrawl.domain.subscriptions.archives import Step, Walk
-    from feedcrawl.domain.subscriptions.records import Feed
+    from feedcrawl.domain.subscriptions.records import Feed, Subscription
     from feedcrawl.store.disk.raw_index import RawRef
     from feedcrawl.store.frontier.interface import Signal
     from feedcrawl.store.redis.client import Pipeline
@@ -88,32 +88,65 @@ class ComparedEntries:
     possibly_missed: bool = False
     """Whether entries may have come and gone since the last poll."""
 
+    @property
+    def written(self) -> tuple[Entry, ...]:
+        """The entries of which a line is written: the new and the changed."""
+        return (*self.new, *self.changed)
 
-@dataclass(repr=False)
-class Poll:
-    """What a poll of a feed and a poll of a sitemap have in common, from the response to the commit."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requested:
+    """The request of a poll of a feed or of a sitemap: its task, and the conditions under which the task was taken."""
 
     lease: Lease
     poll_id: str
+    sources: Sources = field(default_factory=Sources)
+    """The sources whose settings hold for the URLs of the document."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedRequested(Requested):
+    """The request of a feed's document, of a document of its archives, or the task of its hub's delivery."""
+
+    feed: Feed
+    kind: Kind = "plain"
+    """The purpose for which validators were sent, if they were."""
+    push: Push | None = None
+    """The stored state of the feed's subscription at its hub."""
+    deliveries: int = 0
+    """Deliveries of the hub that waited when this document was taken from them; 0 for a document that was requested."""
+
+    @property
+    def is_delivery(self) -> bool:
+        """Whether the document came from the hub, and need not be whole."""
+        return self.deliveries > 0
+
+    @property
+    def is_archive(self) -> bool:
+        """Whether the document is one of the feed's archives and not the feed itself."""
+        return self.lease.task.kind == "archive"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Received:
+    """The response to a poll of a feed or of a sitemap, or the reason why there is none."""
+
     at: datetime
     status: int | None
     result: str
     """`fetched`, `not_modified`, `unchanged`, or the reason code of the failure."""
-    validators: Validators | None = field(default=None, kw_only=True)
-    body_hash: str | None = field(default=None, kw_only=True)
-    body_bytes: int = field(default=0, kw_only=True)
-    retry_after_sec: float | None = field(default=None, kw_only=True)
-    max_age_sec: float | None = field(default=None, kw_only=True)
-    duration_sec: float | None = field(default=None, kw_only=True)
-    wire_bytes: int = field(default=0, kw_only=True)
+    detail: str = ""
+    validators: Validators | None = None
+    body_hash: str | None = None
+    body_bytes: int = 0
+    wire_bytes: int = 0
     """Bytes of the body as received, in its content codings."""
-    outgoing: str | None = field(default=None, kw_only=True)
+    retry_after_sec: float | None = None
+    max_age_sec: float | None = None
+    duration_sec: float | None = None
+    outgoing: str | None = None
     """The local address or proxy by which the request left, if one is configured."""
-    detail: str = field(default="", kw_only=True)
-    signal: Signal | None = field(default=None, kw_only=True)
-    sources: Sources = field(default_factory=Sources, kw_only=True)
-    """The sources whose settings hold for the URLs of the document."""
-    decision: Decision | None = field(default=None, kw_only=True)
+    signal: Signal | None = None
 
     @property
     def failed(self) -> bool:
@@ -121,50 +154,81 @@ class Poll:
         return self.result not in ("fetched", "not_modified", "unchanged")
 
 
-@dataclass(repr=False)
-class FeedPoll(Poll):
-    """One poll of one feed, from the response to the commit."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedReceived(Received):
+    """The response to a poll of a feed, and the document that was read from it."""
 
-    feed: Feed
-    asked: Kind = "plain"
-    """To what end validators were sent, or none."""
-    digest: str | None = None
-    parsed: ParsedFeed | None = None
-    hints: PublisherHints | None = None
     fetch_id: str | None = None
     raw_ref: RawRef | None = None
     final_url: str | None = None
     moved_to: str | None = None
-    """Where permanent redirects, and no others, led."""
+    """The target of permanent redirects; None if there were none, or also temporary ones."""
+    digest: str | None = None
+    parsed: ParsedFeed | None = None
+    hints: PublisherHints | None = None
     identified: tuple[Identified, ...] = ()
+    topic: Topic | None = None
+    """The hub that the response names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Onward:
+    """The walk through a feed's archives, begun by a poll or continued by an archive document, and its next step."""
+
+    walk: Walk
+    step: Step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedFound:
+    """The findings about a feed by comparison with its stored state."""
+
     entries: ComparedEntries = field(default_factory=ComparedEntries)
     searched: bool = False
+    """Whether the feed was searched for at other addresses."""
     found_at: str | None = None
-    """Where a feed that was lost has been found again, by its entries."""
-    moved_from: str | None = None
-    demand: float = 0.0
-    """What it adds to the demand of the fleet until its next poll, in polls per second at tempo 1."""
-    push: Push | None = None
-    """What is known of the feed's hub, and what the answer names as such."""
-    topic: Topic | None = None
-    pushed: bool = False
-    """Whether the document came from the hub, and need not be whole."""
-    waiting: int = 0
-    """Deliveries of the hub that were there when this one was taken."""
-    walk: Walk | None = None
-    step: Step | None = None
-    """The walk through the feed's archives, and its next step: begun by a poll, gone on with by archive documents."""
-    writes: Pipeline | None = None
-    """Redis commands that the store step queues and the publish step sends, in one round trip."""
+    """The address at which a lost feed was recognised by its entries."""
+    onward: Onward | None = None
+    """The next step through the archives; None if the poll wants none."""
+
+
+@dataclass(frozen=True, repr=False)
+class FeedPoll:
+    """One poll of one feed, from the response to the commit. Each step returns a new value."""
+
+    requested: FeedRequested
+    received: FeedReceived
+    found: FeedFound = field(default_factory=FeedFound)
     type: Literal["poll"] = "poll"
 
     def __repr__(self) -> str:
-        return f"<poll {self.feed.subscription.url} {self.result} new={len(self.entries.new)}>"
+        return f"<poll {self.feed.subscription.url} {self.received.result} new={len(self.found.entries.new)}>"
 
     @property
-    def is_archive(self) -> bool:
-        """Whether the document is one of the feed's archives and not the feed itself."""
-        return self.lease.task.kind == "archive"
+    def lease(self) -> Lease:
+        """The lease of the poll's task."""
+        return self.requested.lease
+
+    @property
+    def feed(self) -> Feed:
+        """The feed as it was stored before the poll."""
+        return self.requested.feed
+
+    def judged(self, detail: str, result: str | None = None) -> FeedPoll:
+        """The poll with another detail, and another result if one is given."""
+        result = self.received.result if result is None else result
+        return replace(self, received=replace(self.received, result=result, detail=detail))
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """The consequences of a poll: the time of the next poll, and the feed's address."""
+
+    decision: Decision
+    demand: float
+    """The feed's part in the demand of the fleet until its next poll, in polls per second at tempo 1."""
+    subscription: Subscription
+    """At its new address if the feed has moved for good, otherwise as before the poll."""
 
 
 @dataclass(repr=False)

@@ -43,7 +43,7 @@ _CONTROL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def records(item: object) -> Iterator[JsonObject]:
     """The records that an item is exported as, with plain values only."""
     if isinstance(item, FeedPoll):
-        for entry in (*item.entries.new, *item.entries.changed):
+        for entry in item.found.entries.written:
             yield _with_type("entry", ItemAdapter(entry).asdict())
     elif isinstance(item, Article):
         if item.status == "success" and item.merged_into is None:

@@ -91,9 +91,9 @@ class Metrics:
 
     def item_scraped(self, item: object) -> None:
         """Observes how closely a poll kept its chosen interval."""
-        if not isinstance(item, FeedPoll) or item.is_archive or item.pushed:
+        if not isinstance(item, FeedPoll) or item.requested.is_archive or item.requested.is_delivery:
             return
-        ratio = interval_ratio(item)
+        ratio = interval_ratio(item.feed, item.received.at)
         if ratio is not None:
             self._histograms.observe(names.INTERVAL_RATIO, ratio)
 

@@ -5,15 +5,14 @@ on to the next document.
 from __future__ import annotations
 
 import logging
-import time
 from typing import TYPE_CHECKING, cast
 
 from scrapy import Request
 
 from feedcrawl.crawl.failures import sentence
 from feedcrawl.domain.subscriptions.archives import walk_from
-from feedcrawl.handlers.base import Answers, limits
-from feedcrawl.items import FeedPoll
+from feedcrawl.handlers.base import Answers, archived, limits, transfer_of
+from feedcrawl.items import FeedPoll, FeedReceived, FeedRequested
 from feedcrawl.parsing import Done
 from feedcrawl.services.subscriptions import backfill
 
@@ -63,14 +62,22 @@ class ArchiveTasks(Answers):
         if outcome.kind != "fetched":
             self._fail(request, outcome, http_status=response.status)
             return
-        poll = self._poll(request, response)
-        read = await self.read_document(poll, response, self.how(poll.feed))
+        feed: Feed = request.meta["feed"]
+        requested = FeedRequested(
+            lease=request.meta["lease"], poll_id=f"{feed.id}@{request.url}", sources=self.wired.sources, feed=feed
+        )
+        read = await self.read_document(requested, response, self.how(feed))
         if not isinstance(read, Done):
             self._end(request, read.code, detail=read.detail, http_status=response.status, dead_letter=True)
             return
-        poll.parsed, poll.identified = read.value.parsed, read.value.identified
-        backfill.look_on(poll, limit=self.wired.config.max_archive_pages)
-        yield poll
+        received = FeedReceived(
+            **transfer_of(request, "fetched", self.wired.now(), response),
+            **archived(request),
+            final_url=response.url,
+            parsed=read.value.parsed,
+            identified=read.value.identified,
+        )
+        yield FeedPoll(requested, received)
 
     async def failed(self, failure: Failure) -> None:
         """Handle a document that got no response."""
@@ -99,22 +106,3 @@ class ArchiveTasks(Answers):
             http_status=http_status,
         )
         logger.warning("archives_failed", extra={"feed_id": feed.id, "url": request.url, "reason": reason})
-
-    def _poll(self, request: Request, response: Response) -> FeedPoll:
-        meta = request.meta
-        feed: Feed = meta["feed"]
-        return FeedPoll(
-            lease=meta["lease"],
-            feed=feed,
-            poll_id=f"{feed.id}@{request.url}",
-            at=self.wired.now(),
-            status=response.status,
-            result="fetched",
-            fetch_id=meta.get("fetch_id"),
-            raw_ref=meta.get("raw_ref"),
-            final_url=response.url,
-            body_bytes=len(response.body),
-            duration_sec=round(time.monotonic() - meta["started"], 3),
-            sources=self.wired.sources,
-            outgoing=meta.get("outgoing"),
-        )

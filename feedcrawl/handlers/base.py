@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, Required, TypedDict, TypeVar, cast
 
 from feedcrawl import wiring
 from feedcrawl.crawl.chain_cookies import cookies_of
@@ -21,6 +21,7 @@ from feedcrawl.store.disk.files import DiskUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
 
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -32,9 +33,10 @@ if TYPE_CHECKING:
     from feedcrawl.domain.frontier.tasks import Lease
     from feedcrawl.domain.subscriptions.access import Access
     from feedcrawl.domain.subscriptions.records import Feed
-    from feedcrawl.items import FeedPoll, Poll
+    from feedcrawl.items import FeedRequested
     from feedcrawl.parsing import Done
-    from feedcrawl.store.frontier.interface import Returned
+    from feedcrawl.store.disk.raw_index import RawRef
+    from feedcrawl.store.frontier.interface import Returned, Signal
 
 T = TypeVar("T")
 
@@ -75,15 +77,15 @@ class Answers:
             self.wired.tracer.note(None, child_sec=round(read.seconds, 6), failed=failed)
         return read
 
-    async def read_document(self, poll: FeedPoll, response: Response, how: How) -> Done[FeedReading] | Failed:
+    async def read_document(self, requested: FeedRequested, response: Response, how: How) -> Done[FeedReading] | Failed:
         """A feed or an archive document, as a child process reads it."""
         return await self.read(
-            poll.lease,
+            requested.lease,
             read_feed,
             response.body,
             url=response.url,
             content_type=content_type(response),
-            feed_id=poll.feed.id,
+            feed_id=requested.feed.id,
             how=how,
             wall_sec=PARSE_WALL_SEC,
         )
@@ -229,17 +231,60 @@ def limits(timeout_sec: float, max_bytes: int) -> dict[str, object]:
     }
 
 
-def note_body(poll: Poll, body: bytes) -> None:
-    """Set the size and the SHA-256 of the body."""
-    poll.body_bytes, poll.body_hash = len(body), hashlib.sha256(body).hexdigest()
+class Transfer(TypedDict, total=False):
+    """Fields of `Received`."""
+
+    at: Required[datetime]
+    status: Required[int | None]
+    result: Required[str]
+    validators: Validators
+    body_hash: str
+    body_bytes: int
+    wire_bytes: int
+    retry_after_sec: float | None
+    max_age_sec: float | None
+    duration_sec: float
+    outgoing: str | None
+    signal: Signal | None
 
 
-def note_headers(poll: Poll, response: Response) -> None:
-    """Copy the headers that govern later polls: how long the response is fresh, its validators, and Retry-After."""
-    said = ((name.decode("latin-1"), values) for name, values in response.headers.items())
-    poll.max_age_sec = max_age_sec({name: values[-1].decode("latin-1") for name, values in said if values})
-    poll.retry_after_sec = cast("Request", response.request).meta.get("retry_after_sec")
-    poll.validators = Validators.received(response.headers.get("ETag"), response.headers.get("Last-Modified"))
+class Archived(TypedDict):
+    """Fields of `FeedReceived` that name the response in the archive of raw bodies."""
+
+    fetch_id: str | None
+    raw_ref: RawRef | None
+
+
+def archived(request: Request) -> Archived:
+    """The response of a request in the archive of raw bodies, if it was captured."""
+    return {"fetch_id": request.meta.get("fetch_id"), "raw_ref": request.meta.get("raw_ref")}
+
+
+def transfer_of(request: Request, result: str, at: datetime, response: Response | None = None) -> Transfer:
+    """The part of a poll's response that does not depend on its document; the body counts only if it is used.
+
+    The headers are those that govern later polls: how long the response is fresh, its validators, and Retry-After.
+    """
+    meta = request.meta
+    transfer: Transfer = {
+        "at": at,
+        "status": meta.get("http_status") if response is None else response.status,
+        "result": result,
+        "duration_sec": round(time.monotonic() - meta["started"], 3),
+        "outgoing": meta.get("outgoing"),
+        "wire_bytes": meta.get("wire_bytes", 0),
+        "signal": meta.get("signal"),
+    }
+    if response is None:
+        return transfer
+    headers = ((name.decode("latin-1"), values) for name, values in response.headers.items())
+    transfer["max_age_sec"] = max_age_sec({name: values[-1].decode("latin-1") for name, values in headers if values})
+    transfer["retry_after_sec"] = meta.get("retry_after_sec")
+    transfer["validators"] = Validators.received(response.headers.get("ETag"), response.headers.get("Last-Modified"))
+    if result == "fetched":
+        transfer["body_bytes"] = len(response.body)
+        transfer["body_hash"] = hashlib.sha256(response.body).hexdigest()
+    return transfer
 
 
 def tolerated(response: Response) -> tuple[str, ...]:

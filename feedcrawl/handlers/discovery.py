@@ -7,6 +7,7 @@ links that look like feeds. Pages and guessed addresses are requested only if ro
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from feedcrawl import wiring
@@ -37,44 +38,43 @@ head.
 """
 
 
-async def unfold(crawler: Crawler, poll: FeedPoll, response: Response | None) -> bool:
-    """True if a subscription that has never been a feed moved to an address where its feed may be; the poll is
-    then over.
+async def unfold(crawler: Crawler, poll: FeedPoll, response: Response | None) -> FeedPoll | None:
+    """The poll as it ends; None if its subscription, which has never been a feed, moved to an address where its feed
+    may be.
     """
     wired = wiring.of(crawler)
     moves = Moves(wired.registry, wired.frontier, wired.leases)
     at = stage(poll.feed)
-    if at == "guess" and is_elsewhere(poll):
+    if at == "guess" and is_elsewhere(poll.received):
         if poll.feed.subscription.untried:
             moves.move(poll, poll.feed.subscription.untried)
-            return True
-        moves.back(poll)
-        poll.detail = f"no feed was found at or through {poll.feed.subscription.url}"
-    elif at == "page" and poll.result in PAGES and response is not None:
+            return None
+        home = moves.back(poll)
+        requested = replace(poll.requested, feed=replace(poll.feed, subscription=home))
+        return replace(poll, requested=requested).judged(f"no feed was found at or through {home.url}")
+    if at == "page" and poll.received.result in PAGES and response is not None:
         return await _leave_page(crawler, moves, poll, response)
-    return False
+    return poll
 
 
-async def _leave_page(crawler: Crawler, moves: Moves, poll: FeedPoll, response: Response) -> bool:
+async def _leave_page(crawler: Crawler, moves: Moves, poll: FeedPoll, response: Response) -> FeedPoll | None:
     try:
         await robots_gate.of(crawler).check(response.url, "visit")
     except (RobotsBlocked, RobotsUnavailable):
-        poll.detail = "a page, not a feed; its robots.txt forbids the search for its feeds"
-        return False
+        return poll.judged("a page, not a feed; its robots.txt forbids the search for its feeds")
     parsers = wiring.of(crawler).parsers
     named = choice.places(await links(parsers, find_feeds, response), response.url)
     places = named
     if not named and poll.feed.polls.last_fetch_at is None:  # guess once, not at each poll of a page
         places = await _guesses(parsers, response)
     if not places:
-        poll.detail = "a page, not a feed: it announces no feed, and none was found through it"
-        return False
+        return poll.judged("a page, not a feed: it announces no feed, and none was found through it")
     page = poll.feed.subscription.url
     feed_id = moves.move(poll, places, offered=named)
     details = {"url": page, "feed_id": feed_id, "feed": places[0], "announced": bool(named)}
     others = {"choice": " ".join(named[1:])} if named[1:] else {}
     logger.info("page_left_for_feed", extra=details | others)
-    return True
+    return None
 
 
 async def _guesses(parsers: ParserPool, response: Response) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from scrapy import Request
 
@@ -18,19 +18,19 @@ from feedcrawl.handlers import discovery
 from feedcrawl.handlers.base import (
     UNAUTHORIZED,
     Answers,
+    archived,
     auth_scheme,
     lasts,
     limits,
-    note_body,
-    note_headers,
     result_of,
     tolerated,
+    transfer_of,
     was_redirected,
 )
 from feedcrawl.hints import program
-from feedcrawl.items import FeedPoll
+from feedcrawl.items import FeedFound, FeedPoll, FeedReceived, FeedRequested
 from feedcrawl.parsing import Done
-from feedcrawl.services.subscriptions import backfill, journal, polling, whereabouts
+from feedcrawl.services.subscriptions import journal, polling, whereabouts
 from feedcrawl.store.redis.errors import StoreUnavailable
 
 if TYPE_CHECKING:
@@ -41,22 +41,25 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from feedcrawl.domain.frontier.tasks import Lease
+    from feedcrawl.domain.push.protocol import Topic
     from feedcrawl.domain.subscriptions.access import Access
     from feedcrawl.domain.subscriptions.records import Feed
     from feedcrawl.domain.subscriptions.search import Search
     from feedcrawl.store.push.websub import Pushed
 
+    Unfold = Callable[[FeedPoll, Response | None], Awaitable[FeedPoll | None]]
+
 
 class FeedTasks(Answers):
-    """Polls feeds. `unfold` is called for a document that is not a feed, and returns True if nothing is left to
-    do.
+    """Polls feeds. `unfold` is called for a document that is not a feed; it returns the poll as it ends, or None if
+    nothing is left to do.
     """
 
     _feeds: dict[str, Feed]
     _accesses: dict[str, Access]
     _pushes: dict[str, Pushed]
 
-    def __init__(self, crawler: Crawler, unfold: Callable[[FeedPoll, Response | None], Awaitable[bool]]) -> None:
+    def __init__(self, crawler: Crawler, unfold: Unfold) -> None:
         super().__init__(crawler)
         self._unfold = unfold
         self._skips: dict[str, str] = {}
@@ -120,87 +123,84 @@ class FeedTasks(Answers):
     async def pushed(self, response: Response) -> AsyncIterator[FeedPoll]:
         """A hub's delivery as an item, in the form that a poll would have given."""
         request = cast("Request", response.request)
-        poll = self._poll(request, None, "fetched")
-        poll.pushed, poll.waiting, poll.body_bytes = True, request.meta["delivery"].waiting, len(response.body)
-        await self._read(poll, response)
-        yield poll
+        requested = self._requested(request)
+        received = FeedReceived(**transfer_of(request, "fetched", self.wired.now()))
+        yield FeedPoll(
+            requested, await self._read(requested, replace(received, body_bytes=len(response.body)), response)
+        )
 
     async def parse(self, response: Response) -> AsyncIterator[FeedPoll]:
         """The response as an item, parsed in a child process if the document is new."""
         request = cast("Request", response.request)
-        poll = self._poll(request, response.status, result_of(request.meta["outcome"]))
-        note_headers(poll, response)
-        poll.final_url = response.url
-        if response.status == UNAUTHORIZED:
-            poll.detail = login_wanted(
-                scheme=auth_scheme(response), sent=bool(request.meta.get("private")), program=program()
-            )
-        poll.moved_to = response.url if was_redirected(request) and lasts(request) else None
-        if poll.result == "not_modified" and self._asks_whole(request, poll):
-            return
-        if poll.result == "fetched":
-            note_body(poll, response.body)
-            if poll.body_hash == poll.feed.polls.body_hash and not _reads_all(poll):
-                poll.result, poll.digest = "unchanged", poll.feed.polls.digest
+        requested, received = self._requested(request), self._received(response)
+        feed = requested.feed
+        if received.result == "not_modified" and (why := _unusable(request, requested)) is not None:
+            if "whole" not in requested.lease.task.payload:
+                self._request_whole(requested.lease, why)
+                return
+            detail = "304 twice, though no validator was sent"
+            received = replace(received, result="unasked_304", detail=detail)
+        elif received.result == "fetched":
+            if received.body_hash == feed.polls.body_hash and not _reads_all(requested):
+                received = replace(received, result="unchanged", digest=feed.polls.digest)
             else:
-                await self._read(poll, response)
-        if not await self._goes_on(poll, response):
-            self._look_for_hub(poll, response)
-            yield poll
+                received = await self._read(requested, received, response)
+        poll = await self._goes_on(FeedPoll(requested, received), response)
+        if poll is not None:
+            topic = self._hub_of(poll.received, response)
+            yield poll if topic is None else replace(poll, received=replace(poll.received, topic=topic))
 
-    def _look_for_hub(self, poll: FeedPoll, response: Response) -> None:
-        """Note the hub that the feed names in its Link headers or in its document."""
-        if not self.wired.websub.on or poll.failed:
-            return
+    def _hub_of(self, received: FeedReceived, response: Response) -> Topic | None:
+        """The hub that the feed names in its Link headers or in its document."""
+        if not self.wired.websub.on or received.failed:
+            return None
         links = [value.decode("latin-1") for value in response.headers.getlist("Link")]
-        named, own = (poll.parsed.hubs, poll.parsed.self_url) if poll.parsed is not None else ((), None)
-        poll.topic = protocol.topic_of(links, named, own, url=response.url)
-        if poll.topic is None and poll.parsed is not None:
-            poll.topic = rsscloud.topic_of(poll.parsed.cloud, url=response.url)
+        parsed = received.parsed
+        if parsed is None:
+            return protocol.topic_of(links, (), None, url=response.url)
+        named = protocol.topic_of(links, parsed.hubs, parsed.self_url, url=response.url)
+        return named or rsscloud.topic_of(parsed.cloud, url=response.url)
 
     async def failed(self, failure: Failure) -> AsyncIterator[FeedPoll]:
         """Handle a poll that got no response."""
         settled = self.settled(failure)
         if settled is not None:
             request, outcome = settled
-            poll = self._poll(request, request.meta.get("http_status"), outcome.reason)
-            poll.detail = sentence(failure.value)
-            if not await self._goes_on(poll, None):
+            transfer = transfer_of(request, outcome.reason, self.wired.now())
+            received = FeedReceived(**transfer, **archived(request), detail=sentence(failure.value))
+            poll = await self._goes_on(FeedPoll(self._requested(request), received), None)
+            if poll is not None:
                 yield poll
 
-    async def _goes_on(self, poll: FeedPoll, response: Response | None) -> bool:
-        """True if the task moved on to another address, where the feed may be."""
-        if poll.result in discovery.PAGES and response is not None:
+    async def _goes_on(self, poll: FeedPoll, response: Response | None) -> FeedPoll | None:
+        """The poll as it ends; None if its task moved on to another address, where the feed may be."""
+        is_page = poll.received.result in discovery.PAGES
+        if is_page and response is not None:
             onward = await discovery.refresh(self.wired.parsers, response)
             if onward is not None and self.sent_on(response, onward) is None:
-                return True
+                return None
         search = whereabouts.search_of(poll)
         if search is not None:
             return await self._searched(poll, response, search)
-        if not poll.failed:
-            return False
+        if not poll.received.failed:
+            return poll
         begun = whereabouts.begin(poll)
         if begun is None:
             return await self._unfold(poll, response)
-        poll.searched = True
-        if begun.at_page and poll.result in discovery.PAGES and response is not None:
+        if begun.at_page and is_page and response is not None:
             named = await discovery.announced(self.wired.parsers, response)
             begun = replace(begun, at_page=False, places=named) if named else begun
-        return self._moves_on(poll, begun)
+        return None if self._moves_on(poll, begun) else replace(poll, found=FeedFound(searched=True))
 
-    async def _searched(self, poll: FeedPoll, response: Response | None, search: Search) -> bool:
-        poll.searched = True
+    async def _searched(self, poll: FeedPoll, response: Response | None, search: Search) -> FeedPoll | None:
         if search.at_page:
             named = await discovery.announced(self.wired.parsers, response) if response is not None else ()
-            if self._moves_on(poll, replace(search, at_page=False, places=named)):
-                return True
-        elif poll.parsed is not None and whereabouts.recognises(poll, poll.identified, self.wired.entries):
-            poll.found_at = poll.lease.task.url
-            return False
-        elif self._moves_on(poll, search):
-            return True
-        whereabouts.ended(poll, search)
-        return False
+            search = replace(search, at_page=False, places=named)
+        elif poll.received.parsed is not None and whereabouts.recognises(
+            poll, poll.received.identified, self.wired.entries
+        ):
+            return replace(poll, found=FeedFound(searched=True, found_at=poll.lease.task.url))
+        return None if self._moves_on(poll, search) else whereabouts.ended(poll, search)
 
     def _moves_on(self, poll: FeedPoll, search: Search) -> bool:
         onward = whereabouts.patch(poll, search)
@@ -208,69 +208,67 @@ class FeedTasks(Answers):
             self.leases.give_back(poll.lease, reason="searched", patch=onward)
         return onward is not None
 
-    def _asks_whole(self, request: Request, poll: FeedPoll) -> bool:
-        """True if a 304 is unusable: no validator was sent, or only that of a replaced version. The feed is
-        requested again, once.
-        """
-        sent = "If-None-Match" in request.headers or "If-Modified-Since" in request.headers
-        why = "unasked" if not sent else "deaf" if poll.asked == "test" else None
-        if why is None:
-            return False
-        payload = poll.lease.task.payload
-        if "whole" in payload:
-            poll.result, poll.detail = "unasked_304", "304 twice, though no validator was sent"
-            return False
+    def _request_whole(self, lease: Lease, why: str) -> None:
+        """Have the feed requested again, once and without validators."""
         assert self.crawler.stats is not None
         self.crawler.stats.inc_value(f"feedcrawl/validators/{why}")
-        self.leases.give_back(poll.lease, reason=f"{why}_304", patch={"payload": {**payload, "whole": why}})
-        return True
+        self.leases.give_back(lease, reason=f"{why}_304", patch={"payload": {**lease.task.payload, "whole": why}})
 
-    async def _read(self, poll: FeedPoll, response: Response) -> None:
-        known = None if poll.pushed or _reads_all(poll) else poll.feed.polls.digest
-        read = await self.read_document(poll, response, self.how(poll.feed, known))
-        if (
-            isinstance(read, Done)
-            and not poll.pushed
-            and read.value.digest == poll.feed.polls.digest
-            and not read.value.identified
-        ):
-            poll.result, poll.digest, poll.hints = "unchanged", read.value.digest, read.value.parsed.hints
-        elif isinstance(read, Done):
-            parsed = read.value.parsed
-            poll.parsed = replace(parsed, notes=(*parsed.notes, *tolerated(response)))
-            poll.hints = parsed.hints
-            poll.identified, poll.digest = read.value.identified, read.value.digest
-            if poll.feed.wants_archives and not poll.pushed:
-                backfill.look_on(poll, limit=self.wired.config.max_archive_pages)
-        else:
-            poll.result, poll.detail = read.code, read.detail
+    async def _read(self, requested: FeedRequested, received: FeedReceived, response: Response) -> FeedReceived:
+        """The response with its document, as a child process reads it."""
+        feed = requested.feed
+        known = None if requested.is_delivery or _reads_all(requested) else feed.polls.digest
+        read = await self.read_document(requested, response, self.how(feed, known))
+        if not isinstance(read, Done):
+            return replace(received, result=read.code, detail=read.detail)
+        reading, parsed = read.value, read.value.parsed
+        if not requested.is_delivery and reading.digest == feed.polls.digest and not reading.identified:
+            return replace(received, result="unchanged", digest=reading.digest, hints=parsed.hints)
+        parsed = replace(parsed, notes=(*parsed.notes, *tolerated(response)))
+        return replace(
+            received, parsed=parsed, hints=parsed.hints, identified=reading.identified, digest=reading.digest
+        )
 
-    def _poll(self, request: Request, status: int | None, result: str) -> FeedPoll:
+    def _requested(self, request: Request) -> FeedRequested:
         meta = request.meta
         feed: Feed = meta["feed"]
+        pushed: Pushed | None = meta.get("delivery")
         self._skips.pop(feed.id, None)
-        scheduled = feed.polls.next_at or feed.subscription.added_at
-        return FeedPoll(
+        return FeedRequested(
             lease=meta["lease"],
             feed=feed,
-            poll_id=f"{feed.id}@{scheduled}",
-            at=self.wired.now(),
-            status=status,
-            result=result,
-            fetch_id=meta.get("fetch_id"),
-            raw_ref=meta.get("raw_ref"),
-            duration_sec=round(time.monotonic() - meta["started"], 3),
-            outgoing=meta.get("outgoing"),
-            wire_bytes=meta.get("wire_bytes", 0),
-            signal=meta.get("signal"),
-            asked=meta["asked"],
-            push=meta["push"],
+            poll_id=f"{feed.id}@{feed.polls.next_at or feed.subscription.added_at}",
             sources=self.wired.sources,
+            kind=meta["asked"],
+            push=meta["push"],
+            deliveries=max(pushed.waiting, 1) if pushed is not None else 0,
+        )
+
+    def _received(self, response: Response) -> FeedReceived:
+        request = cast("Request", response.request)
+        detail = ""
+        if response.status == UNAUTHORIZED:
+            scheme, sent = auth_scheme(response), bool(request.meta.get("private"))
+            detail = login_wanted(scheme=scheme, sent=sent, program=program())
+        return FeedReceived(
+            **transfer_of(request, result_of(request.meta["outcome"]), self.wired.now(), response),
+            **archived(request),
+            detail=detail,
+            final_url=response.url,
+            moved_to=response.url if was_redirected(request) and lasts(request) else None,
         )
 
 
-def _reads_all(poll: FeedPoll) -> bool:
+def _unusable(request: Request, requested: FeedRequested) -> Literal["unasked", "deaf"] | None:
+    """The reason why a 304 is unusable: no validator was sent, or only that of a replaced version. None if it is
+    usable.
+    """
+    sent = "If-None-Match" in request.headers or "If-Modified-Since" in request.headers
+    return "unasked" if not sent else "deaf" if requested.kind == "test" else None
+
+
+def _reads_all(requested: FeedRequested) -> bool:
     """True if a document is parsed even if its digest is known: to find its archives, or to check that it is the
     lost feed.
     """
-    return poll.feed.wants_archives or "search" in poll.lease.task.payload
+    return requested.feed.wants_archives or "search" in requested.lease.task.payload

@@ -58,26 +58,25 @@ class Lists:
     now: Callable[[], datetime]
     max_feeds: int
 
-    async def unfold(self, poll: FeedPoll, response: Response) -> list[str]:
+    async def unfold(self, poll: FeedPoll, response: Response) -> list[str] | FeedPoll:
         """The ids of the feeds that replace an address serving a list; the poll then needs no commit.
 
-        Empty if the document is no list. Empty also for an address that has been a feed, or that no operator named: the
-        poll has failed, and its `result` is the reason (`became_a_list`, `list_not_named`).
+        Otherwise the poll: as it was if the document is no list; for an address that has been a feed, or that no
+        operator named, with the reason as its result (`became_a_list`, `list_not_named`).
         """
-        found = await self._listed(poll, response)
+        found = await self._listed(poll.received.result, response)
         if found is None:
-            return []
+            return poll
         subscription = poll.feed.subscription
         kept = _kept(poll.feed)
         if kept is not None:
-            poll.result, poll.detail = kept, f"the address serves a list of {len(found.feeds)} feeds; {_DETAILS[kept]}"
-            return []
+            return poll.judged(f"the address serves a list of {len(found.feeds)} feeds; {_DETAILS[kept]}", kept)
         wishes, refused = await self._passed(registering.wishes_of(found, subscription.categories))
         tell(refused)
         wanted = await self.subscribe(registering.with_archives(wishes) if subscription.backfill else wishes)
         ids = [each for each in wanted if each != subscription.id]  # a list may name itself
         if not ids:
-            return []
+            return poll
         registering.unsubscribe(self.registry, self.frontier, poll.feed.id)
         self.leases.done(poll.lease, status="dead", reason="list")  # the task is gone: only forgets the lease
         details = {"url": subscription.url, "host": poll.lease.task.host, "feeds": len(ids)}
@@ -108,16 +107,16 @@ class Lists:
             await asyncio.sleep(0)
         return good, refused
 
-    async def _listed(self, poll: FeedPoll, response: Response) -> FeedList | None:
-        """The list in a document; None if the document is no list."""
-        if poll.result not in registering.LISTS:
+    async def _listed(self, result: str, response: Response) -> FeedList | None:
+        """The list in a document, given the poll's result; None if the document is no list."""
+        if result not in registering.LISTS:
             return None
         limit = self.max_feeds
         read = await self.parsers.run(read_list, response.body, limit=limit, wall_sec=PARSE_WALL_SEC)
         if not isinstance(read, Done):
             return None
         # Plain text and JSON of any program may mention addresses: a list contains nothing else.
-        if poll.result != "opml" and not all("://" in feed.url for feed in read.value.feeds):
+        if result != "opml" and not all("://" in feed.url for feed in read.value.feeds):
             return None
         found: FeedList = read.value
         return found

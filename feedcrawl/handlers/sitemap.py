@@ -7,7 +7,7 @@ from __future__ import annotations
 import logging
 import random
 import re
-import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from scrapy import Request
@@ -19,10 +19,11 @@ from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.sitemaps.news import News, read_news
 from feedcrawl.domain.sites.site_search import page_key
 from feedcrawl.domain.urls import hostname
-from feedcrawl.handlers.base import PARSE_WALL_SEC, Answers, limits, note_body, note_headers, result_of
+from feedcrawl.handlers.base import PARSE_WALL_SEC, Answers, limits, result_of, transfer_of
+from feedcrawl.items import Received
 from feedcrawl.parsing import Done
 from feedcrawl.services.sites import searching, sitemaps, watching
-from feedcrawl.services.sites.sitemaps import Commits, SitemapPoll
+from feedcrawl.services.sites.sitemaps import Commits, SitemapPoll, SitemapRequested
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
+    from feedcrawl.domain.cadence import Decision
     from feedcrawl.domain.frontier.tasks import Lease
     from feedcrawl.domain.sitemaps.state import Sitemap, Watched
     from feedcrawl.domain.sites.site_search import SourceSearchedRecord
@@ -91,16 +93,15 @@ class SitemapTasks(Answers):
     async def parse(self, response: Response) -> None:
         """Read the response and commit its result."""
         request = cast("Request", response.request)
-        poll = self._poll(request, response.status, result_of(request.meta["outcome"]))
-        note_headers(poll, response)
-        if poll.result == "fetched":
-            note_body(poll, response.body)
+        received = Received(**transfer_of(request, result_of(request.meta["outcome"]), self.wired.now(), response))
+        poll = SitemapPoll(self._requested(request), received)
+        if received.result == "fetched":
             record = poll.watched.record
-            if poll.body_hash == record.body_hash and not record.waiting:
-                poll.result = "unchanged"
+            if received.body_hash == record.body_hash and not record.waiting:
+                poll = replace(poll, received=replace(received, result="unchanged"))
             else:
-                await self._read(poll, response)
-        if poll.failed and await self._gives_way(poll):
+                poll = await self._read(poll, response)
+        if poll.received.failed and await self._gives_way(poll):
             return
         await self._commit(poll)
         await self._ask_foreign(poll)
@@ -110,29 +111,31 @@ class SitemapTasks(Answers):
         settled = self.settled(failure)
         if settled is not None:
             request, outcome = settled
-            poll = self._poll(request, request.meta.get("http_status"), outcome.reason)
-            poll.detail = sentence(failure.value)
-            await self._commit(poll)
+            transfer = transfer_of(request, outcome.reason, self.wired.now())
+            received = Received(**transfer, detail=sentence(failure.value))
+            await self._commit(SitemapPoll(self._requested(request), received))
 
-    async def _read(self, poll: SitemapPoll, response: Response) -> None:
-        known = self._store.known(poll.sitemap, sitemaps.site_of(poll.sitemap), sitemaps.day_of(poll.at))
+    async def _read(self, poll: SitemapPoll, response: Response) -> SitemapPoll:
+        """The poll with the document, which is read again while more becomes known about the hosts that it names."""
+        site, day = sitemaps.site_of(poll.sitemap), sitemaps.day_of(poll.received.at)
+        known = self._store.known(poll.sitemap, site, day)
         hosts: dict[str, bool] = {}
         for _ in range(LOOKS):
-            await self._look(poll, response, known, hosts)
-            asked = self._named_by(poll)
-            if not asked:
-                return
-            hosts |= asked
+            poll = await self._look(poll, response, known, hosts)
+            named = self._named_by(poll)
+            if not named:
+                break
+            hosts |= named
+        return poll
 
-    async def _look(self, poll: SitemapPoll, response: Response, known: Known, hosts: dict[str, bool]) -> None:
-        terms = sitemaps.terms_for(poll.watched, known, self.wired.config, poll.at, hosts)
+    async def _look(self, poll: SitemapPoll, response: Response, known: Known, hosts: dict[str, bool]) -> SitemapPoll:
+        terms = sitemaps.terms_for(poll.watched, known, self.wired.config, poll.received.at, hosts)
         read = await self.read(
             poll.lease, read_news, response.body, url=response.url, terms=terms, wall_sec=PARSE_WALL_SEC
         )
         if isinstance(read, Done):
-            poll.news = read.value
-        else:
-            poll.news, poll.result, poll.detail = None, read.code, read.detail
+            return replace(poll, news=read.value)
+        return replace(poll, news=None, received=replace(poll.received, result=read.code, detail=read.detail))
 
     def _named_by(self, poll: SitemapPoll) -> dict[str, bool]:
         """For each of the given hosts whose robots.txt is known: True if that robots.txt names the sitemap."""
@@ -154,17 +157,17 @@ class SitemapTasks(Answers):
         """True if an address that never was a sitemap was replaced: a page of a site by the site's sitemaps, a
         wrong guess by nothing.
         """
-        sitemap = poll.sitemap
+        sitemap, status = poll.sitemap, poll.received.status
         if poll.watched.record.last_success_at is not None or sitemap.depth:
             return False
-        if not sitemap.guess and poll.result == "html" and not FILE.search(sitemap.url):
+        if not sitemap.guess and poll.received.result == "html" and not FILE.search(sitemap.url):
             gate = robots_gate.of(self.crawler)
             await gate.ask(sitemap.url)
-            found = watching.of_site(sitemap, gate.sitemaps(sitemap.url) or (), poll.at)
+            found = watching.of_site(sitemap, gate.sitemaps(sitemap.url) or (), poll.received.at)
             watching.watch(self._store, self.wired.frontier, found)
             logger.info("sitemaps_of_site", extra={"url": sitemap.url, "tried": [each.url for each in found]})
             self._remember_page(sitemap, [each.url for each in found])
-        elif not (sitemap.guess and poll.status is not None and poll.status < 500 and poll.status != 429):
+        elif not (sitemap.guess and status is not None and status < 500 and status != 429):
             return False
         watching.forget(self._store, self.wired.frontier, sitemap)
         if sitemap.guess:
@@ -189,59 +192,50 @@ class SitemapTasks(Answers):
     async def _commit(self, poll: SitemapPoll) -> None:
         tracer = self.wired.tracer
         with tracer.span("commit", poll.lease):
-            tracer.note(poll.lease, poll_id=poll.poll_id, result=poll.result, new=len(poll.found))
+            received, new = poll.received, len(poll.found)
+            tracer.note(poll.lease, poll_id=poll.requested.poll_id, result=received.result, new=new)
             await self._end(poll)
 
     async def _end(self, poll: SitemapPoll) -> None:
         wired = self.wired
-        policy = sitemaps.policy_for(poll.watched, wired.cadence, wired.config, poll.at)
-        poll.decision = sitemaps.decide(poll, policy, random.uniform(-1, 1))  # noqa: S311 - jitter
-        await self._commits.commit(poll)
+        policy = sitemaps.policy_for(poll.watched, wired.cadence, wired.config, poll.received.at)
+        decision = sitemaps.decide(poll, policy, random.uniform(-1, 1))  # noqa: S311 - jitter
+        await self._commits.commit(poll, decision)
         assert self.crawler.stats is not None
-        self.crawler.stats.inc_value(f"feedcrawl/sitemaps/{'failed' if poll.failed else poll.result}")
+        self.crawler.stats.inc_value(f"feedcrawl/sitemaps/{'failed' if poll.received.failed else poll.received.result}")
         if poll.news is not None and poll.news.kind != "index":
             self.crawler.stats.inc_value("feedcrawl/sitemaps/urls_new", len(poll.found))
-        self._log(poll)
+        self._log(poll, decision)
 
-    def _log(self, poll: SitemapPoll) -> None:
-        decision, news = poll.decision, poll.news or News("")
-        assert decision is not None
+    def _log(self, poll: SitemapPoll, decision: Decision) -> None:
+        received, news = poll.received, poll.news or News("")
         details: dict[str, object] = {
             "sitemap_id": poll.watched.id,
             "url": poll.sitemap.url,
             "host": poll.lease.task.host,
-            "poll_id": poll.poll_id,
-            "http_status": poll.status,
+            "poll_id": poll.requested.poll_id,
+            "http_status": received.status,
             "reason": decision.reason,
-            "result": poll.result,
+            "result": received.result,
             "new": len(news.found),
             "interval_after": round(decision.interval_sec, 1),
         }
-        if not poll.failed:
+        if not received.failed:
             counts = {"urls": news.urls, "old": news.old, "refused": news.refused, "waiting": news.waiting}
-            lists_nothing = poll.result == "fetched" and not news.urls
+            lists_nothing = received.result == "fetched" and not news.urls
             level = logging.WARNING if lists_nothing else logging.INFO
             details |= {"detail": "the document lists no web URL"} if lists_nothing else {}
             logger.log(level, "sitemap_polled", extra=details | counts)
         elif decision.state.errors >= ERRORS_WORTH_AN_ALARM:
             logger.error("sitemap_keeps_failing", extra=details | {"errors": decision.state.errors})
         else:
-            logger.warning("sitemap_failed", extra=details | {"detail": poll.detail[:200]})
+            logger.warning("sitemap_failed", extra=details | {"detail": received.detail[:200]})
 
-    def _poll(self, request: Request, status: int | None, result: str) -> SitemapPoll:
-        meta = request.meta
-        watched: Watched = meta["watched"]
-        scheduled = watched.record.next_at or watched.sitemap.added_at
-        return SitemapPoll(
-            lease=meta["lease"],
-            watched=watched,
-            poll_id=f"{watched.id}@{scheduled}",
-            at=self.wired.now(),
-            status=status,
-            result=result,
-            duration_sec=round(time.monotonic() - meta["started"], 3),
-            outgoing=meta.get("outgoing"),
-            wire_bytes=meta.get("wire_bytes", 0),
-            signal=meta.get("signal"),
+    def _requested(self, request: Request) -> SitemapRequested:
+        watched: Watched = request.meta["watched"]
+        return SitemapRequested(
+            lease=request.meta["lease"],
+            poll_id=f"{watched.id}@{watched.record.next_at or watched.sitemap.added_at}",
             sources=self.wired.sources,
+            watched=watched,
         )

@@ -41,11 +41,10 @@ class DedupePipeline:
     @traced("dedupe")
     async def process_item(self, item: object) -> object:
         """The item, its new and changed entries separated from the known ones."""
-        if isinstance(item, FeedPoll) and item.parsed is not None:
+        if isinstance(item, FeedPoll) and item.received.parsed is not None:
             async with self._turn:
                 await asyncio.sleep(0)
-        if isinstance(item, FeedPoll) and item.parsed is not None:
-            item.entries = lineage.compare(item, self._entries)
-        elif isinstance(item, Article):
+            return lineage.compare(item, self._entries)
+        if isinstance(item, Article):
             self._merging.settle(item)
         return item

@@ -12,11 +12,13 @@ from feedcrawl.telemetry.tracing import traced
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import datetime
 
     from scrapy.crawler import Crawler
 
     from feedcrawl.domain.articles.fields import ArticleFields
     from feedcrawl.domain.entries.records import EntryRecord
+    from feedcrawl.domain.frontier.tasks import Lease
     from feedcrawl.services.articles.files import FileService
     from feedcrawl.services.frontier.leases import Leases
     from feedcrawl.store.disk.ndjson import NdjsonFile
@@ -65,15 +67,20 @@ class DiskPipeline:
         """The item, written to disk. Raises DiskUnavailable and LeaseLost."""
         if isinstance(item, (FeedPoll, Article)):
             self._files.attach(item)
-        if isinstance(item, FeedPoll) and (item.entries.new or item.entries.changed):
-            self._append(self._entries, item, [vars(entry) for entry in (*item.entries.new, *item.entries.changed)])
+        if isinstance(item, FeedPoll):
+            if item.found.entries.written:
+                self._append(
+                    self._entries, item.lease, item.received.at, [vars(each) for each in item.found.entries.written]
+                )
         elif isinstance(item, Article):
             item.record = publication.record(item)
             if item.status == "success" and item.merged_into is None:
-                self._append(self._articles, item, [{"type": "article", **item.record}])
+                self._append(self._articles, item.lease, item.at, [{"type": "article", **item.record}])
         return item
 
-    def _append(self, lines: NdjsonFile[R], item: FeedPoll | Article, records: Sequence[Mapping[str, object]]) -> None:
-        if not self._leases.confirms(item.lease):
-            raise LeaseLost(item.lease)
-        lines.append(item.at.date(), *records)
+    def _append(
+        self, lines: NdjsonFile[R], lease: Lease, at: datetime, records: Sequence[Mapping[str, object]]
+    ) -> None:
+        if not self._leases.confirms(lease):
+            raise LeaseLost(lease)
+        lines.append(at.date(), *records)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
+    from feedcrawl.domain.frontier.tasks import Lease
     from feedcrawl.domain.operations.events import Event
     from feedcrawl.services.articles.files import FileService
     from feedcrawl.services.articles.media import MediaService
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from feedcrawl.services.push.publishing import Publisher
     from feedcrawl.store.articles.records import Articles
     from feedcrawl.store.operations.streams import Events
-    from feedcrawl.store.redis.client import Pipeline
+    from feedcrawl.store.redis.client import Client, Pipeline
     from feedcrawl.store.subscriptions.entries import Entries
     from feedcrawl.telemetry.tracing import Tracer
 
@@ -53,6 +54,7 @@ class PublishPipeline:
         self,
         stores: PublishedStores,
         leases: Leases,
+        client: Client,
         *,
         caches_pages: bool,
         now: Callable[[], datetime],
@@ -60,6 +62,7 @@ class PublishPipeline:
     ) -> None:
         self._stores = stores
         self._leases = leases
+        self._client = client
         self._caches_pages = caches_pages
         self._now = now
         self._tracer = tracer
@@ -72,47 +75,51 @@ class PublishPipeline:
             wired.events, wired.entries, wired.articles, wired.merging, wired.media, wired.files, wired.publisher
         )
         cached = bool(wired.config.page_cache_ttl_sec)
-        return cls(stores, wired.leases, caches_pages=cached, now=wired.now, tracer=wired.tracer)
+        return cls(stores, wired.leases, wired.client, caches_pages=cached, now=wired.now, tracer=wired.tracer)
 
     @traced("events")
     def process_item(self, item: object) -> object:
         """The item, published. Raises LeaseLost."""
-        if not isinstance(item, (FeedPoll, Article)) or item.writes is None:
-            return item
-        writes = item.writes
-        if not (isinstance(item, Article) and item.ended) and not self._leases.confirms(item.lease):
-            raise LeaseLost(item.lease)
-        if isinstance(item, FeedPoll):
-            events = self._entries(writes, item)
-        else:
-            events = self._article(writes, item, cached=self._cache(item))
+        if isinstance(item, FeedPoll) and item.received.parsed is not None:
+            self._poll(item)
+        elif isinstance(item, Article) and item.writes is not None:
+            self._article(item, item.writes)
+        return item
+
+    def _poll(self, poll: FeedPoll) -> None:
+        if not self._leases.confirms(poll.lease):
+            raise LeaseLost(poll.lease)
+        stores, writes = self._stores, self._client.pipeline(transaction=False)
+        withdrawn = withdrawals.of_entries(writes, stores.articles, poll.feed.id, poll.found.entries.deleted)
+        self._announce(writes, poll.lease, lineage.entry_events(poll) + withdrawn)
+        lineage.save(poll, stores.entries, writes)
+        self._send(writes)
+
+    def _article(self, article: Article, writes: Pipeline) -> None:
+        if not article.ended and not self._leases.confirms(article.lease):
+            raise LeaseLost(article.lease)
+        stores, cached = self._stores, self._cache(article)
+        page = [tasks.webpage_event(article, cached=cached)] if article.html else []
+        withdrawn = withdrawals.of_page(writes, stores.articles, article)
+        self._announce(writes, article.lease, [*page, *publication.events(article, stores.merging), *withdrawn])
+        stores.media.finish(writes, article)
+        self._send(writes)
+        stores.files.ask(article)
+        if article.status == "success" and article.merged_into is None:
+            stores.publisher.stored(article)
+        article.writes = None
+
+    def _announce(self, writes: Pipeline, lease: Lease, events: list[Event]) -> None:
         in_order(writes)
-        self._stores.events.add(writes, events, traceparent(item.lease.task.payload))
+        self._stores.events.add(writes, events, traceparent(lease.task.payload))
         in_order(writes)
-        if isinstance(item, FeedPoll):
-            lineage.save(item, self._stores.entries, writes)
-        if isinstance(item, Article):
-            self._stores.media.finish(writes, item)
+
+    def _send(self, writes: Pipeline) -> None:
         writes.execute()
         self._stores.events.trim(self._now().timestamp())
-        if isinstance(item, Article):
-            self._stores.files.ask(item)
-            if item.status == "success" and item.merged_into is None:
-                self._stores.publisher.stored(item)
-        item.writes = None
-        return item
 
     def _cache(self, article: Article) -> bool:
         if not article.html or not self._caches_pages:
             return False
         self._stores.articles.cache_page(tasks.page_key(article.url), article.html, self._now().timestamp())
         return True
-
-    def _entries(self, writes: Pipeline, item: FeedPoll) -> list[Event]:
-        found = lineage.entry_events(item)
-        return found + withdrawals.of_entries(writes, self._stores.articles, item.feed.id, item.entries.deleted)
-
-    def _article(self, writes: Pipeline, item: Article, *, cached: bool) -> list[Event]:
-        page = [tasks.webpage_event(item, cached=cached)] if item.html else []
-        withdrawn = withdrawals.of_page(writes, self._stores.articles, item)
-        return [*page, *publication.events(item, self._stores.merging), *withdrawn]

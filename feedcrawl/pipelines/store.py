@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 from feedcrawl import wiring
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from feedcrawl.services.articles.merging import Merging
     from feedcrawl.services.frontier.leases import Leases
     from feedcrawl.store.articles.records import Articles
-    from feedcrawl.store.redis.client import Client, Pipeline
+    from feedcrawl.store.redis.client import Client
     from feedcrawl.telemetry.tracing import Tracer
 
 
@@ -61,10 +62,9 @@ class StorePipeline:
     @traced("store")
     def process_item(self, item: object) -> object:
         """The item. A poll's tasks are enqueued before its lineages are saved: known entries are not enqueued."""
-        if isinstance(item, FeedPoll) and item.parsed is not None:
-            item.writes = self._client.pipeline(transaction=False)
-            self._entries(item, item.writes)
-        elif isinstance(item, Article):
+        if isinstance(item, FeedPoll):
+            return self._poll(item) if item.received.parsed is not None else item
+        if isinstance(item, Article):
             item.writes = self._client.pipeline(transaction=False)
             publication.queue(item.writes, item, self._articles, self._merging)
             if item.merged_into == item.uid:
@@ -72,13 +72,27 @@ class StorePipeline:
                     self._leases.enqueue([task], again="edited")
         return item
 
-    def _entries(self, poll: FeedPoll, pipe: Pipeline) -> None:
+    def _poll(self, poll: FeedPoll) -> FeedPoll:
+        self._entries(poll)
+        onward = backfill.look_on(poll, limit=self._max_archive_pages)
+        poll = replace(poll, found=replace(poll.found, onward=onward))
+        walk = backfill.first_task(poll)
+        if walk is not None:
+            self._leases.enqueue([walk], again="retry" if onward and onward.walk.gap else "")
+        elif poll.found.entries.possibly_missed and (filling := gaps.first_task(poll)) is not None:
+            self._leases.enqueue([filling])
+        return poll
+
+    def _entries(self, poll: FeedPoll) -> None:
+        pipe = self._client.pipeline(transaction=False)
         tasks = list(polling.entry_tasks(poll))
         categories = poll.feed.subscription.categories
         store = self._articles
         for task, _ in tasks:
             store.want(pipe, task.id, categories)
-        linked = (entry.canonical_link for entry in poll.entries.new if entry.canonical_link and entry.article_uid)
+        linked = (
+            entry.canonical_link for entry in poll.found.entries.new if entry.canonical_link and entry.article_uid
+        )
         links = list({link for link in linked if "#" not in link})  # those who take links know whole pages only
         for category in categories:
             store.category_links(pipe, category, links)
@@ -89,10 +103,3 @@ class StorePipeline:
             if known and categories:
                 store.categorize_known(known, categories)
         self._files.ask(poll)
-        if poll.entries.possibly_missed and poll.walk is None:
-            backfill.look_on(poll, limit=self._max_archive_pages, gap=True)
-        walk = backfill.first_task(poll)
-        if walk is not None:
-            self._leases.enqueue([walk], again="retry" if poll.walk and poll.walk.gap else "")
-        elif poll.entries.possibly_missed and (filling := gaps.first_task(poll)) is not None:
-            self._leases.enqueue([filling])

@@ -135,9 +135,9 @@ class FrontierSpider(Spider):
         """The leases of this worker."""
         return self.wired.leases
 
-    async def unfold(self, poll: FeedPoll, response: Response | None) -> bool:  # noqa: ARG002 - for subclasses
-        """True if a document that is not a feed was replaced by the feeds that it lists."""
-        return False
+    async def unfold(self, poll: FeedPoll, response: Response | None) -> FeedPoll | None:  # noqa: ARG002 - for subclasses
+        """The poll as it ends; None if a document that is not a feed was replaced by the feeds that it lists."""
+        return poll
 
     def prepare(self, leases: Sequence[Lease]) -> None:
         """Load the records that the requests of a batch need."""

@@ -82,27 +82,37 @@ class FeedsSpider(FrontierSpider):
         limit = wired.config.max_feeds_per_list
         return lists.Lists(*stores, wired.gate, wired.parsers, wired.now, limit)
 
-    async def unfold(self, poll: FeedPoll, response: Response | None) -> bool:
-        """True if the document was a list of feeds, or a page that was replaced by its feed."""
-        if not poll.feed.subscription.no_discovery and await discovery.unfold(self.crawler, poll, response):
-            return True
-        ids = await self.lists.unfold(poll, response) if response is not None else []
-        if ids:
-            await self._apply_arguments(ids)
-        return bool(ids) or self._refuses(poll)
+    async def unfold(self, poll: FeedPoll, response: Response | None) -> FeedPoll | None:
+        """The poll as it ends; None if the document was a list of feeds, or a page that was replaced by its feed."""
+        if not poll.feed.subscription.no_discovery:
+            sought = await discovery.unfold(self.crawler, poll, response)
+            if sought is None:
+                return None
+            poll = sought
+        if response is not None:
+            unfolded = await self.lists.unfold(poll, response)
+            if isinstance(unfolded, list):
+                await self._apply_arguments(unfolded)
+                return None
+            poll = unfolded
+        return None if self._refuses(poll) else poll
 
     def _refuses(self, poll: FeedPoll) -> bool:
         """True if an address that this run named, and no poll knew, does not exist: its subscription ends."""
         subscription = poll.feed.subscription
         if poll.feed.polls.last_fetch_at is not None or finding.url_key(subscription.url) not in self.named:
             return False
-        if not is_nowhere(poll.status):
+        if not is_nowhere(poll.received.status):
             return False
         assert self.crawler.stats is not None
         self.crawler.stats.set_value(NAMED_FEED_REFUSED, value=True)
         registering.unsubscribe(self.wired.registry, self.wired.frontier, poll.feed.id)
         self.wired.leases.done(poll.lease, status="dead", reason="unsubscribed")
-        said = {"url": subscription.url, "reason": poll.result, "detail": "nothing is there; it is not subscribed"}
+        said = {
+            "url": subscription.url,
+            "reason": poll.received.result,
+            "detail": "nothing is there; it is not subscribed",
+        }
         self.logger.error("feed_refused", extra=said)
         return True
 

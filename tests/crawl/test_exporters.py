@@ -26,7 +26,7 @@ def entry(uid: str, **values: Any) -> Entry:
 
 def poll(new: list[Entry], changed: list[Entry] = ()) -> FeedPoll:
     lease = feed = SimpleNamespace()
-    return feed_poll(lease, "f@x", AT, 200, "fetched", feed, new=list(new), changed=list(changed), writes=object())
+    return feed_poll(lease, "f@x", AT, 200, "fetched", feed, new=list(new), changed=list(changed))
 
 
 def article(**values: Any) -> Article:

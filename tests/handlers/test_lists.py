@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 import redis
+from polls import feed_poll
 
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.tasks import LANES
 from feedcrawl.domain.http.url_gate import Gate
 from feedcrawl.handlers import lists
+from feedcrawl.items import FeedPoll
 from feedcrawl.parsing import Done, Failed
 from feedcrawl.services.frontier.leases import Leases
 from feedcrawl.services.subscriptions import registering
@@ -63,8 +65,9 @@ def poll(
     (lease,) = wired.leases.take(5, LANES).leases
     polls = SimpleNamespace(last_success_at="2026-03-01T00:00:00Z" if was_a_feed else None)
     polled = SimpleNamespace(id=feed.id, subscription=feed.subscription, polls=polls)
-    item = SimpleNamespace(result=result, detail="", feed=polled, lease=lease)
-    return asyncio.run(unfolding(wired).unfold(item, SimpleNamespace(body=body))), item.result
+    item = feed_poll(lease, "x", NOW, 200, result, polled)
+    unfolded = asyncio.run(unfolding(wired).unfold(item, SimpleNamespace(body=body)))
+    return ([], unfolded.received.result) if isinstance(unfolded, FeedPoll) else (unfolded, result)
 
 
 @pytest.mark.parametrize(("result", "body"), [("opml", OPML), ("text", b"# mine\nhttp://b.test/ F\n")])

@@ -184,7 +184,7 @@ def _present(link: FileState, known: KnownState | None) -> FileState:
 
 def _records(item: FeedPoll | Article) -> list[Entry] | list[Article]:
     if isinstance(item, FeedPoll):
-        return [*item.entries.new, *item.entries.changed]
+        return list(item.found.entries.written)
     return [item] if item.status == "success" and item.merged_into is None else []
 
 

@@ -229,38 +229,41 @@ class WebSub:
         push = self._pushes.update(feed_id, lambda old: old and replace(old, poll_due_at=leases.ping_due(old, now=now)))
         return max(push.poll_due_at - now, 0.0) if push is not None else 0.0
 
-    def seen(self, poll: FeedPoll) -> None:
+    def seen(self, poll: FeedPoll) -> Push | None:
         """Apply a poll's evidence about the feed's hub: a new hub is requested soon, and a hub that withheld
-        entries is noted.
+        entries is noted. The state of the feed's subscription, for the time of the next poll.
         """
-        if not self.on or poll.failed:
-            return
-        push, topic, feed_id = poll.push, poll.topic, poll.feed.id
+        push = poll.requested.push
+        if not self.on or poll.received.failed:
+            return push
+        topic, feed_id = poll.received.topic, poll.feed.id
         if topic is not None and (push is None or (push.hub, push.topic) != (topic.hub, topic.topic)):
             if push is not None:  # its task requests the hub first
                 self._frontier.remove(f"websub:{feed_id}")
             left = leases.leaving(push)
             self._frontier.enqueue([lease_task(feed_id, topic), *([left] if left is not None else [])], again="push")
-        elif push is not None and poll.entries.new and self._missed(poll, push):
-            poll.push = self._pushes.update(feed_id, lambda old: old and replace(old, misses=old.misses + 1))
-            logger.warning("push_missed", extra={"feed_id": feed_id, "url": push.hub, "new": len(poll.entries.new)})
+        elif push is not None and poll.found.entries.new and self._missed(poll, push):
+            new = len(poll.found.entries.new)
+            logger.warning("push_missed", extra={"feed_id": feed_id, "url": push.hub, "new": new})
+            return self._pushes.update(feed_id, lambda old: old and replace(old, misses=old.misses + 1))
+        return push
 
     @staticmethod
     def _missed(poll: FeedPoll, push: Push) -> bool:
         last = moment(poll.feed.polls.last_success_at)
-        dates = [moment(entry.published) for entry in poll.entries.new]
-        return leases.missed(push, dates, last_poll=last.timestamp() if last else 0.0, now=poll.at.timestamp())
+        dates = [moment(entry.published) for entry in poll.found.entries.new]
+        return leases.missed(push, dates, last_poll=last.timestamp() if last else 0.0, now=poll.received.at.timestamp())
 
     def read(self, poll: FeedPoll) -> EndingFields:
         """The end of a read delivery's task: the next poll comes as scheduled, or soon if the delivery could not
         be read.
         """
-        feed, now = poll.feed, poll.at.timestamp()
-        self._pushes.update(feed.id, lambda old: old and leases.brought(old, len(poll.entries.new)))
+        feed, now = poll.feed, poll.received.at.timestamp()
+        self._pushes.update(feed.id, lambda old: old and leases.brought(old, len(poll.found.entries.new)))
         next_at = moment(feed.polls.next_at)
-        at_once = next_at is None or poll.waiting > 1 or poll.lease.history.again not in (None, "delivery")
+        at_once = next_at is None or poll.requested.deliveries > 1 or poll.lease.history.again not in (None, "delivery")
         wait = 0.0 if at_once or next_at is None else max(next_at.timestamp() - now, 0.0)
-        wait = self._ping(feed.id, now) if poll.failed else wait
+        wait = self._ping(feed.id, now) if poll.received.failed else wait
         line = push_line(poll, wait)
         commit = [*self._pushes.read(feed.id), *self._registry.note(feed.id, line)]
         return {"status": "pending", "reason": "push", "delay_sec": wait, "commit": commit}

@@ -32,16 +32,16 @@ def first_task(poll: FeedPoll) -> Task | None:
     feed whose articles are not fetched.
     """
     last = moment(poll.feed.polls.last_success_at)
-    links = [entry.link for entry in poll.parsed.entries] if poll.parsed is not None else []
+    links = [entry.link for entry in poll.received.parsed.entries] if poll.received.parsed is not None else []
     below = folder_of(links)
     if last is None or below is None or poll.feed.subscription.entries_only:
         return None
     site = next(link for link in links if link)
     url = f"{site.partition('//')[0]}//{below.partition('/')[0]}{ROBOTS}"
-    gap = Gap(last, poll.at, below)
+    gap = Gap(last, poll.received.at, below)
     subscription = poll.feed.subscription
     return Task(
-        f"{PREFIX}{poll.feed.id}:{poll.at:%Y-%m-%d}",
+        f"{PREFIX}{poll.feed.id}:{poll.received.at:%Y-%m-%d}",
         "gap",
         url,
         hostname(url),

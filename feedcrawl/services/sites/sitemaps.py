@@ -18,7 +18,7 @@ from feedcrawl.domain.sitemaps import MAX_SITEMAPS
 from feedcrawl.domain.sitemaps.news import Terms
 from feedcrawl.domain.sitemaps.state import MAX_DEPTH, Sitemap, SitemapRecord, Watched
 from feedcrawl.domain.urls import canonicalize, hostname, registered_domain, resolve
-from feedcrawl.items import Poll
+from feedcrawl.items import Received, Requested
 from feedcrawl.services.articles.submissions import BATCH, batches
 from feedcrawl.services.articles.tasks import ArticleWish, article_task, explicit
 from feedcrawl.services.sites.watching import sitemap_task
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from feedcrawl.config import Config
     from feedcrawl.domain.cadence import CadencePolicy, Decision
     from feedcrawl.domain.frontier.payloads import Patch, Payload
-    from feedcrawl.domain.frontier.tasks import Again, Task
+    from feedcrawl.domain.frontier.tasks import Again, Lease, Task
     from feedcrawl.domain.models import PublisherHints
     from feedcrawl.domain.sitemaps.news import Found, News
     from feedcrawl.domain.subscriptions.published import JournalLineRecord
@@ -45,12 +45,30 @@ OLDEST: Final = timedelta(days=30)
 """The greatest age of a date that was missed because the sitemap was not polled."""
 
 
-@dataclass(repr=False)
-class SitemapPoll(Poll):
-    """One poll of one sitemap, from the response to the commit."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SitemapRequested(Requested):
+    """The request of a sitemap."""
 
     watched: Watched
+
+
+@dataclass(frozen=True, slots=True)
+class SitemapPoll:
+    """One poll of one sitemap, from the response to the commit. Each step returns a new value."""
+
+    requested: SitemapRequested
+    received: Received
     news: News | None = None
+
+    @property
+    def lease(self) -> Lease:
+        """The lease of the poll's task."""
+        return self.requested.lease
+
+    @property
+    def watched(self) -> Watched:
+        """The sitemap and its state as stored before the poll."""
+        return self.requested.watched
 
     @property
     def sitemap(self) -> Sitemap:
@@ -122,7 +140,7 @@ def article_tasks(poll: SitemapPoll) -> Iterator[tuple[Task, Again]]:
                 parent=sitemap.url,
                 payload={**provenance(sitemap, found), **carried(poll.lease.task.payload)},
             )
-            task = article_task(found.url, poll.sources, wish)
+            task = article_task(found.url, poll.requested.sources, wish)
         except InvalidUrl:
             continue
         yield task, "edited" if found.edited else ""
@@ -160,7 +178,7 @@ def parts(poll: SitemapPoll) -> Iterator[tuple[Sitemap, Again]]:
             root_url=root[1],
             depth=sitemap.depth + 1,
             guess=False,
-            added_at=rfc3339(poll.at),
+            added_at=rfc3339(poll.received.at),
         )
         yield part, "edited" if found.edited else ""
 
@@ -169,7 +187,9 @@ def observation(poll: SitemapPoll, hints: PublisherHints) -> cadence.Observation
     """The result of a poll in the form that the cadence reads."""
     new = sum(not found.edited for found in poll.found)
     known = (poll.news.urls if poll.news else 0) - new
-    return outcomes.observation(poll, [found.date for found in poll.found], (new, known, min(new, BATCH)), hints)
+    return outcomes.observation(
+        poll.received, [found.date for found in poll.found], (new, known, min(new, BATCH)), hints
+    )
 
 
 def policy_for(watched: Watched, policy: CadencePolicy, config: Config, at: datetime) -> CadencePolicy:
@@ -192,34 +212,37 @@ def policy_for(watched: Watched, policy: CadencePolicy, config: Config, at: date
 def decide(poll: SitemapPoll, policy: CadencePolicy, jitter: float) -> Decision:
     """The time of the next poll of this sitemap, and the reason."""
     state = poll.watched.record.cadence_state
-    return cadence.next_poll(state, observation(poll, state.hints), now=poll.at, policy=policy, jitter=jitter)
+    return cadence.next_poll(state, observation(poll, state.hints), now=poll.received.at, policy=policy, jitter=jitter)
 
 
-def poll_record(poll: SitemapPoll) -> SitemapRecord:
+def poll_record(poll: SitemapPoll, decision: Decision) -> SitemapRecord:
     """The record that the next poll begins with. Validators change only with a body that was read, or with a 304."""
     before = poll.watched.record
-    record = replace(before, **outcomes.scheduled(poll))
-    if poll.failed:
+    record = replace(before, **outcomes.scheduled(poll.received, decision))
+    if poll.received.failed:
         return record
-    validators = outcomes.newest(poll, Validators(before.etag, before.last_modified))
+    validators = outcomes.newest(poll.received, Validators(before.etag, before.last_modified))
     record = replace(
-        record, etag=validators.etag, last_modified=validators.last_modified, last_success_at=rfc3339(poll.at)
+        record, etag=validators.etag, last_modified=validators.last_modified, last_success_at=rfc3339(poll.received.at)
     )
     if poll.news is None:
         return record
     return replace(
         record,
-        body_hash=poll.body_hash,
+        body_hash=poll.received.body_hash,
         kind=poll.news.kind,
         urls=poll.news.urls,
         waiting=poll.news.waiting,
-        news_at=rfc3339(poll.at) if poll.found or poll.body_hash != before.body_hash else before.news_at,
+        news_at=rfc3339(poll.received.at)
+        if poll.found or poll.received.body_hash != before.body_hash
+        else before.news_at,
     )
 
 
-def journal_line(poll: SitemapPoll) -> JournalLineRecord:
+def journal_line(poll: SitemapPoll, decision: Decision) -> JournalLineRecord:
     """One line of a sitemap's journal."""
-    news, line = poll.news, outcomes.journal_fields(poll, poll.watched.record.interval_sec)
+    news, before = poll.news, poll.watched.record
+    line = outcomes.journal_fields(poll.requested, poll.received, decision, before.interval_sec)
     if news is not None:
         edited = sum(found.edited for found in news.found)
         line |= {"kind": news.kind, "urls": news.urls, "new": len(news.found) - edited, "changed": edited}
@@ -247,9 +270,8 @@ class Commits:
         self._submissions = submissions
         self._leases = leases
 
-    async def commit(self, poll: SitemapPoll) -> None:
-        """Run all steps, in turns with the event loop. The poll has its decision."""
-        assert poll.decision is not None
+    async def commit(self, poll: SitemapPoll, decision: Decision) -> None:
+        """Run all steps, in turns with the event loop."""
         if poll.news is not None:
             if poll.news.kind == "index" or poll.news.parts:
                 await self._parts(poll)
@@ -259,11 +281,11 @@ class Commits:
         await self._leases.done_soon(
             poll.lease,
             status="pending",
-            reason=poll.result,
-            delay_sec=poll.decision.interval_sec,
-            recovered_sec=cadence.once_answered(poll.decision, poll.status),
-            commit=self._store.commit(poll.watched.id, poll_record(poll), journal_line(poll)),
-            signal=poll.signal,
+            reason=poll.received.result,
+            delay_sec=decision.interval_sec,
+            recovered_sec=cadence.once_answered(decision, poll.received.status),
+            commit=self._store.commit(poll.watched.id, poll_record(poll, decision), journal_line(poll, decision)),
+            signal=poll.received.signal,
             patch=back_home(poll.lease.task, poll.sitemap),
         )
 
@@ -281,5 +303,5 @@ class Commits:
         with self._client.pipeline(transaction=False) as pipe:
             self._store.save_seen(pipe, poll.watched.id, news.seen)
             if news.kind != "index" and news.found:
-                self._store.count_new(pipe, site_of(poll.sitemap), day_of(poll.at), len(news.found))
+                self._store.count_new(pipe, site_of(poll.sitemap), day_of(poll.received.at), len(news.found))
             pipe.execute()

@@ -13,6 +13,7 @@ from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.domain.frontier.traces import carried
 from feedcrawl.domain.subscriptions.archives import Step, Walk, next_document, walk_from
 from feedcrawl.domain.urls import hostname
+from feedcrawl.items import Onward
 from feedcrawl.services.subscriptions import outcomes
 
 if TYPE_CHECKING:
@@ -39,25 +40,35 @@ def feed_id_of(lease: Lease) -> str:
     return lease.id.removeprefix("archive:")
 
 
-def look_on(poll: FeedPoll, *, limit: int, gap: bool = False) -> None:
-    """Set the next step of the walk from the document of a poll, or from an archive document.
+def look_on(poll: FeedPoll, *, limit: int) -> Onward | None:
+    """The next step of the walk from the document of a poll, or from an archive document; None if the poll wants no
+    archives.
 
-    `limit` is the most archive documents of one walk. A walk that fills a `gap` between two polls ends at the first
-    known entry, and does not mark the feed's archives as read.
+    `limit` is the most archive documents of one walk. A walk that fills the gap after a poll that may have missed
+    entries ends at the first known entry, and does not mark the feed's archives as read.
     """
-    assert poll.parsed is not None
-    assert poll.final_url is not None
-    begun = walk_from(poll.lease.task.payload) if poll.is_archive else Walk(gap=gap)
-    poll.walk = begun.at(poll.lease.task.url, poll.final_url)
-    visited = poll.walk.visited
-    poll.step = next_document(poll.parsed.paging, url=poll.final_url, visited=visited, limit=limit + 1)
+    requested, received = poll.requested, poll.received
+    if requested.is_archive:
+        begun = walk_from(poll.lease.task.payload)
+    elif poll.feed.wants_archives and not requested.is_delivery:
+        begun = Walk()
+    elif poll.found.entries.possibly_missed:
+        begun = Walk(gap=True)
+    else:
+        return None
+    assert received.parsed is not None
+    assert received.final_url is not None
+    walk = begun.at(poll.lease.task.url, received.final_url)
+    step = next_document(received.parsed.paging, url=received.final_url, visited=walk.visited, limit=limit + 1)
+    return Onward(walk, step)
 
 
 def first_task(poll: FeedPoll) -> Task | None:
     """The task that reads a feed's archives if its poll wants them; None if there are none."""
-    if poll.is_archive or poll.walk is None or poll.step is None or poll.step.url is None:
+    onward = poll.found.onward
+    if poll.requested.is_archive or onward is None or onward.step.url is None:
         return None
-    subscription, url = poll.feed.subscription, poll.step.url
+    subscription, url = poll.feed.subscription, onward.step.url
     return Task(
         id=task_id(subscription.id),
         kind="archive",
@@ -67,7 +78,7 @@ def first_task(poll: FeedPoll) -> Task | None:
         origin="feed",
         parent=subscription.url,
         source=subscription.source,
-        payload={**poll.walk.to_record(), **carried(poll.lease.task.payload)},
+        payload={**onward.walk.to_record(), **carried(poll.lease.task.payload)},
     )
 
 
@@ -77,17 +88,17 @@ def next_step(poll: FeedPoll) -> tuple[EndingFields, Walk, Step | None]:
 
     A document with more new entries than the limit of one reading is read again: the entries left over are then new.
     """
-    assert poll.walk is not None
-    assert poll.step is not None
-    walk = poll.walk.read(len(poll.entries.new), whole=not poll.entries.over_limit)
-    if walk.gap and poll.entries.known:
+    onward, entries = poll.found.onward, poll.found.entries
+    assert onward is not None
+    walk = onward.walk.read(len(entries.new), whole=not entries.over_limit)
+    if walk.gap and entries.known:
         return {"status": "fetched", "reason": "overlap"}, walk, Step(None, "overlap")
-    url = poll.lease.task.url if walk.readings else poll.step.url
+    url = poll.lease.task.url if walk.readings else onward.step.url
     if url is None:
-        return {"status": "fetched", "reason": poll.step.reason}, walk, poll.step
+        return {"status": "fetched", "reason": onward.step.reason}, walk, onward.step
     payload: Payload = {**walk.to_record(), **carried(poll.lease.task.payload)}
     patch: Patch = {"url": url, "host": hostname(url), "payload": payload}
-    return {"status": "pending", "reason": poll.result, "patch": patch}, walk, None
+    return {"status": "pending", "reason": poll.received.result, "patch": patch}, walk, None
 
 
 def journal_line(feed: Feed, walk: Walk, reason: str, at: datetime, detail: str = "") -> JournalLineRecord:

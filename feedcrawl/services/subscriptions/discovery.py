@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from feedcrawl.domain.subscriptions.published import JournalLineRecord
     from feedcrawl.domain.subscriptions.records import Feed, Subscription
-    from feedcrawl.items import FeedPoll
+    from feedcrawl.items import FeedPoll, Received
     from feedcrawl.services.frontier.leases import Leases
     from feedcrawl.store.frontier.interface import Frontier
     from feedcrawl.store.redis.members import Command
@@ -67,21 +67,21 @@ class Moves:
             poll.lease,
             status="pending",
             reason="moved",
-            signal=poll.signal,
+            signal=poll.received.signal,
             patch={"url": url, "host": hostname(url), "payload": None},
             commit=[*commands, *self.registry.note(subscription.id, _line(poll, f"next: {url}", offered))],
         )
         self.registry.drop_url(_left(poll.feed, url), subscription.id)
         return subscription.id
 
-    def back(self, poll: FeedPoll) -> None:
+    def back(self, poll: FeedPoll) -> Subscription:
         """Return the subscription to its page, since no address is left to try; its poll has failed there."""
         subscription = poll.feed.subscription
         assert subscription.page is not None
         home = replace(subscription, url=subscription.page, untried=())
         self.registry.save(home)
         self.registry.drop_url(_left(poll.feed, subscription.page), subscription.id)
-        poll.feed = replace(poll.feed, subscription=home)
+        return home
 
     def _join(self, poll: FeedPoll, holder: str, page: str) -> None:
         subscription = poll.feed.subscription
@@ -103,11 +103,12 @@ def stage(feed: Feed) -> Stage:
     return "page" if subscription.page in (None, subscription.url) else "guess"
 
 
-def is_elsewhere(poll: FeedPoll) -> bool:
+def is_elsewhere(received: Received) -> bool:
     """True if a response shows that the feed is not here; a failing host, or one that asks to wait, shows
     nothing.
     """
-    result = poll.status if poll.result == f"http_{poll.status}" and poll.status is not None else poll.result
+    status, reason = received.status, received.result
+    result = status if status is not None and reason == f"http_{status}" else reason
     return judge(result, task_kind="page").kind not in _MAY_DO_BETTER
 
 
@@ -137,39 +138,35 @@ def _left(feed: Feed, to: str) -> str | None:
 
 
 def _line(poll: FeedPoll, detail: str, offered: Sequence[str]) -> JournalLineRecord:
-    moment = rfc3339(poll.at)
+    moment = rfc3339(poll.received.at)
     line: JournalLineRecord = {
         "poll_id": f"{poll.feed.id}@{poll.feed.subscription.url}",
         "at": moment,
-        "result": poll.result,
+        "result": poll.received.result,
         "detail": detail,
         "reason": "initial",
         "interval_after_sec": 0,
         "next_at": moment,
     }
-    if poll.status is not None:
-        line["http_status"] = poll.status
+    if poll.received.status is not None:
+        line["http_status"] = poll.received.status
     if offered:
         line["offered"] = list(offered[:10])
     return line
 
 
-def move(registry: Registry, poll: FeedPoll) -> list[Command]:
-    """The commands that move a feed to the address to which it has moved for good, if any; old addresses still lead to
-    it.
+def move(registry: Registry, poll: FeedPoll) -> tuple[Subscription, list[Command]]:
+    """The subscription at the address to which its feed has moved for good, and the commands that move it; old
+    addresses still lead to it. The subscription as it was, and no commands, if the feed stays.
 
     If another feed is subscribed at the new address, both stay unchanged.
     """
-    home = new_home(poll)
-    if home is None:
-        return []
-    if registry.claim(url_key(home.url), home.id) != home.id:
-        return []
-    poll.moved_from = poll.feed.subscription.url
-    found = "entries" if poll.found_at else "redirect"
-    logger.info("feed_moved", extra={"feed_id": home.id, "url": poll.moved_from, "to": home.url, "by": found})
-    poll.feed = replace(poll.feed, subscription=home)
-    return registry.moved(dump(home), home.id)
+    home, before = new_home(poll), poll.feed.subscription
+    if home is None or registry.claim(url_key(home.url), home.id) != home.id:
+        return before, []
+    found = "entries" if poll.found.found_at else "redirect"
+    logger.info("feed_moved", extra={"feed_id": home.id, "url": before.url, "to": home.url, "by": found})
+    return home, registry.moved(dump(home), home.id)
 
 
 def move_to(registry: Registry, frontier: Frontier, feed: Feed, url: str, now: datetime) -> Subscription:

@@ -16,48 +16,52 @@ if TYPE_CHECKING:
 
     from feedcrawl.domain.subscriptions.published import JournalLineRecord
     from feedcrawl.domain.subscriptions.records import Feed
-    from feedcrawl.items import FeedPoll
+    from feedcrawl.items import Decided, FeedPoll
 
 
-def journal_line(poll: FeedPoll) -> JournalLineRecord:
+def journal_line(poll: FeedPoll, decided: Decided) -> JournalLineRecord:
     """The journal line of a poll."""
-    line = outcomes.journal_fields(poll, poll.feed.polls.interval_sec) | {
-        "new": len(poll.entries.new),
-        "changed": len(poll.entries.changed),
-        "deleted": len(poll.entries.deleted),
-        "known": poll.entries.known,
-        "over_limit": poll.entries.over_limit,
-        "possibly_missed": poll.entries.possibly_missed,
-        "migrated": poll.entries.migrated,
-        "asked": poll.asked if poll.asked in ("probe", "test") else None,
-        "moved_from": poll.moved_from,
-        "moved_to": poll.feed.subscription.url if poll.moved_from else None,
-        "fetch_id": poll.fetch_id,
+    requested, received, entries = poll.requested, poll.received, poll.found.entries
+    fields = outcomes.journal_fields(requested, received, decided.decision, poll.feed.polls.interval_sec)
+    before, after = poll.feed.subscription.url, decided.subscription.url
+    line = fields | {
+        "new": len(entries.new),
+        "changed": len(entries.changed),
+        "deleted": len(entries.deleted),
+        "known": entries.known,
+        "over_limit": entries.over_limit,
+        "possibly_missed": entries.possibly_missed,
+        "migrated": entries.migrated,
+        "asked": requested.kind if requested.kind in ("probe", "test") else None,
+        "moved_from": before if after != before else None,
+        "moved_to": after if after != before else None,
+        "fetch_id": received.fetch_id,
         "archives": archives(poll),
-        "notes": list(poll.parsed.notes[:10]) if poll.parsed else [],
+        "notes": list(received.parsed.notes[:10]) if received.parsed else [],
     }
     return outcomes.filled(line)
 
 
 def push_line(poll: FeedPoll, wait_sec: float) -> JournalLineRecord:
     """The journal line of a delivery by the feed's hub, with the time until the next poll."""
-    at = rfc3339(poll.at)
+    received, entries = poll.received, poll.found.entries
+    at = rfc3339(received.at)
     line = {
         "poll_id": f"{poll.feed.id}@push:{at}",
         "at": at,
-        "result": "push" if not poll.failed else poll.result,
-        "detail": poll.detail[:200],
-        "new": len(poll.entries.new),
-        "changed": len(poll.entries.changed),
-        "known": poll.entries.known,
-        "over_limit": poll.entries.over_limit,
-        "bytes": poll.body_bytes,
-        "duration_sec": poll.duration_sec,
+        "result": "push" if not received.failed else received.result,
+        "detail": received.detail[:200],
+        "new": len(entries.new),
+        "changed": len(entries.changed),
+        "known": entries.known,
+        "over_limit": entries.over_limit,
+        "bytes": received.body_bytes,
+        "duration_sec": received.duration_sec,
         "reason": "push",
         "interval_after_sec": round(wait_sec, 3),
-        "next_at": rfc3339(poll.at + timedelta(seconds=wait_sec)),
+        "next_at": rfc3339(received.at + timedelta(seconds=wait_sec)),
         "trace_id": trace_id(poll.lease.task.payload),
-        "notes": list(poll.parsed.notes[:10]) if poll.parsed else [],
+        "notes": list(received.parsed.notes[:10]) if received.parsed else [],
     }
     return outcomes.filled(line)
 
@@ -104,9 +108,9 @@ def archives(poll: FeedPoll) -> str | None:
     """The start of the walk through a feed's archives, or the note that the feed declares itself complete (RFC
     5005 section 2).
     """
-    if poll.parsed is not None and poll.parsed.paging.complete:
+    if poll.received.parsed is not None and poll.received.parsed.paging.complete:
         return "complete"
-    return poll.step.reason if poll.step is not None else None
+    return poll.found.onward.step.reason if poll.found.onward is not None else None
 
 
 STALE_RATIO = 2.0
@@ -115,22 +119,27 @@ STALE_RATIO = 2.0
 
 def increments(poll: FeedPoll) -> Increments:
     """The counters of a poll, or of a delivery of its feed's hub, which is neither early nor late."""
-    if poll.pushed:
-        result = poll.result if poll.failed else "read"
-        said = {f"push:{result}": 1, "new": len(poll.entries.new)}
+    if poll.requested.is_delivery:
+        result = poll.received.result if poll.received.failed else "read"
+        said = {f"push:{result}": 1, "new": len(poll.found.entries.new)}
     else:
-        saved = poll.feed.polls.body_bytes if poll.result == "not_modified" else 0
-        stale = (interval_ratio(poll) or 0.0) > STALE_RATIO
-        said = {f"poll:{poll.result}": 1, "new": len(poll.entries.new), "saved": saved, "stale": int(stale)}
+        saved = poll.feed.polls.body_bytes if poll.received.result == "not_modified" else 0
+        stale = (interval_ratio(poll.feed, poll.received.at) or 0.0) > STALE_RATIO
+        said = {
+            f"poll:{poll.received.result}": 1,
+            "new": len(poll.found.entries.new),
+            "saved": saved,
+            "stale": int(stale),
+        }
         said["late"] = round(_late_sec(poll))
     return Increments(
         {name: number for name, number in said.items() if number},
-        poll.feed.id if poll.entries.new else None,
-        poll.lease.task.host if poll.failed else None,
+        poll.feed.id if poll.found.entries.new else None,
+        poll.lease.task.host if poll.received.failed else None,
     )
 
 
 def _late_sec(poll: FeedPoll) -> float:
     """Seconds from the scheduled time of a poll to its request; 0 for an early poll and for a feed's first."""
     due = moment(poll.feed.polls.next_at)
-    return max(0.0, (poll.at - due).total_seconds() - (poll.duration_sec or 0.0)) if due else 0.0
+    return max(0.0, (poll.received.at - due).total_seconds() - (poll.received.duration_sec or 0.0)) if due else 0.0

@@ -39,18 +39,18 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-def compare(poll: FeedPoll, store: Entries) -> ComparedEntries:
-    """The entries of a poll, sorted into new, changed, edited and known. Two or three round trips; nothing is
+def compare(poll: FeedPoll, store: Entries) -> FeedPoll:
+    """The poll with its entries sorted into new, changed, edited and known. Two or three round trips; nothing is
     written.
     """
-    found = poll.identified
+    found = poll.received.identified
     keys = list(dict.fromkeys(key for entry in found for key in entry.every_key))
     aliases, known = store.load(poll.feed.id, keys)
-    recognition = recognise(found, known, aliases, quality=_quality(poll.feed.polls.ids), now=poll.at)
+    recognition = recognise(found, known, aliases, quality=_quality(poll.feed.polls.ids), now=poll.received.at)
     sightings = recognition.sightings
-    if poll.is_archive:  # an archive may hold an older version of a known entry (RFC 5005 section 4)
+    if poll.requested.is_archive:  # an archive may hold an older version of a known entry (RFC 5005 section 4)
         sightings = tuple(sighting for sighting in sightings if sighting.verdict == "new")
-    elif poll.pushed:  # hubs repeat and reorder
+    elif poll.requested.is_delivery:  # hubs repeat and reorder
         sightings = tuple(_still_true(sightings, known))
     by_verdict: dict[str, list[Sighting]] = {"new": [], "changed": [], "edited": [], "known": []}
     for sighting in sightings:
@@ -69,28 +69,39 @@ def compare(poll: FeedPoll, store: Entries) -> ComparedEntries:
         waits=any(_waits(sighting, by_entry[id(sighting.entry)]) for sighting in sightings),
     )
     if _is_strange(poll, compared):
-        _dismiss(poll)
-        return ComparedEntries()
+        return _dismissed(poll)
     deleted: tuple[KnownEntry, ...] = ()
     if _has_all_entries(poll, compared):
         present = {sighting.uid for sighting in recognition.sightings}
-        deleted = withdrawn(store.lineages(poll.feed.id), present, poll.at)
-    return replace(compared, deleted=deleted, possibly_missed=possibly_missed(poll, compared))
+        deleted = withdrawn(store.lineages(poll.feed.id), present, poll.received.at)
+    entries = replace(compared, deleted=deleted, possibly_missed=possibly_missed(poll, compared))
+    return replace(poll, found=replace(poll.found, entries=entries))
 
 
 def possibly_missed(poll: FeedPoll, found: ComparedEntries) -> bool:
     """True if entries may have come and gone since the last poll: none of the entries shown then is left."""
     overlap = found.known or found.changed or found.migrated
-    return bool(found.new and not overlap and not (poll.is_archive or poll.pushed) and poll.feed.polls.shown)
+    return bool(
+        found.new
+        and not overlap
+        and not (poll.requested.is_archive or poll.requested.is_delivery)
+        and poll.feed.polls.shown
+    )
 
 
 def _has_all_entries(poll: FeedPoll, compared: ComparedEntries) -> bool:
     """True if an entry that is not in the document is no longer in the feed. An empty document deletes nothing: most
     empty documents are faults.
     """
-    if poll.parsed is None or not poll.parsed.paging.complete or poll.is_archive or poll.pushed or compared.over_limit:
+    if (
+        poll.received.parsed is None
+        or not poll.received.parsed.paging.complete
+        or poll.requested.is_archive
+        or poll.requested.is_delivery
+        or compared.over_limit
+    ):
         return False
-    return 0 < len(poll.parsed.entries) < MAX_ENTRIES
+    return 0 < len(poll.received.parsed.entries) < MAX_ENTRIES
 
 
 def _is_strange(poll: FeedPoll, compared: ComparedEntries) -> bool:
@@ -99,18 +110,18 @@ def _is_strange(poll: FeedPoll, compared: ComparedEntries) -> bool:
         return False
     before, url = move_from(poll.feed.polls.moving), poll.feed.subscription.url
     shared = compared.known + len(compared.changed)
-    return is_strange(before, poll.moved_to, url=url, shared=shared, entries=len(poll.identified))
+    return is_strange(before, poll.received.moved_to, url=url, shared=shared, entries=len(poll.received.identified))
 
 
-def _dismiss(poll: FeedPoll) -> None:
-    """Turn a poll that found a stranger's feed into a failed one: nothing of the document is stored or announced."""
-    poll.result = "strange_feed"
-    poll.detail = (
-        f"{poll.moved_to} shows {len(poll.identified)} entries, none of which the feed had before; "
+def _dismissed(poll: FeedPoll) -> FeedPoll:
+    """The poll that found a stranger's feed, as failed: nothing of the document is stored or announced."""
+    received = poll.received
+    detail = (
+        f"{received.moved_to} shows {len(received.identified)} entries, none of which the feed had before; "
         f"`{program()} feeds move` makes it the feed's address"
     )
-    poll.parsed, poll.digest, poll.identified = None, None, ()
-    poll.hints, poll.topic, poll.walk = None, None, None
+    none = replace(received, parsed=None, digest=None, identified=(), hints=None, topic=None)
+    return replace(poll, received=none).judged(detail, "strange_feed")
 
 
 def _still_true(sightings: Iterable[Sighting], known: Mapping[str, KnownEntry]) -> Iterator[Sighting]:
@@ -131,13 +142,13 @@ def save(poll: FeedPoll, store: Entries, pipe: Pipeline) -> None:
     """Queue the lineages. Must come after the tasks and events of new entries: known entries are not enqueued
     again.
     """
-    lineages = {sighting.uid: sighting.lineage for sighting in poll.entries.sightings}
-    if poll.parsed is not None and poll.parsed.paging.complete:
-        lineages = {each.uid: _with_article(poll, each) for each in poll.entries.sightings}
-        lineages |= {each.uid: each for each in poll.entries.deleted}
-    aliases = {key: sighting.uid for sighting in poll.entries.sightings for key in sighting.aliases}
+    lineages = {sighting.uid: sighting.lineage for sighting in poll.found.entries.sightings}
+    if poll.received.parsed is not None and poll.received.parsed.paging.complete:
+        lineages = {each.uid: _with_article(poll, each) for each in poll.found.entries.sightings}
+        lineages |= {each.uid: each for each in poll.found.entries.deleted}
+    aliases = {key: sighting.uid for sighting in poll.found.entries.sightings for key in sighting.aliases}
     store.save(pipe, poll.feed.id, lineages, aliases)
-    moved = {each.formerly: each.aliases for each in poll.entries.sightings if each.formerly is not None}
+    moved = {each.formerly: each.aliases for each in poll.found.entries.sightings if each.formerly is not None}
     if moved:
         store.keep_migration(pipe, poll.feed.id, moved)
 
@@ -145,19 +156,19 @@ def save(poll: FeedPoll, store: Entries, pipe: Pipeline) -> None:
 def _with_article(poll: FeedPoll, sighting: Sighting) -> KnownEntry:
     if poll.feed.subscription.entries_only or (sighting.verdict == "known" and sighting.lineage.article is not None):
         return sighting.lineage
-    values = entry_values(sighting.entry, poll.sources, poll.feed.subscription.source)
+    values = entry_values(sighting.entry, poll.requested.sources, poll.feed.subscription.source)
     return replace(sighting.lineage, article=values["article_uid"])
 
 
 def entry_events(poll: FeedPoll) -> list[Event]:
     """The events new_entry, entry_updated and entry_deleted; the id of an update names the version."""
-    at = rfc3339(poll.at)
-    events = [event("new_entry", f"{e.feed_id}:{e.entry_uid}", entry_data(e, at)) for e in poll.entries.new]
+    at = rfc3339(poll.received.at)
+    events = [event("new_entry", f"{e.feed_id}:{e.entry_uid}", entry_data(e, at)) for e in poll.found.entries.new]
     events += [
         event("entry_updated", f"{e.feed_id}:{e.entry_uid}:{e.content_hash[:16]}", entry_data(e, at))
-        for e in poll.entries.changed
+        for e in poll.found.entries.changed
     ]
-    return events + [_deletion(poll.feed.id, each, at) for each in poll.entries.deleted]
+    return events + [_deletion(poll.feed.id, each, at) for each in poll.found.entries.deleted]
 
 
 def _deletion(feed_id: str, entry: KnownEntry, at: str) -> Event:
@@ -202,10 +213,10 @@ def undo_migration(registry: Registry, store: Entries, frontier: Frontier, feed:
 
 def _entry(poll: FeedPoll, sighting: Sighting, parts: Mapping[str, str]) -> Entry:
     known = sighting.lineage
-    values = entry_values(sighting.entry, poll.sources, poll.feed.subscription.source)
+    values = entry_values(sighting.entry, poll.requested.sources, poll.feed.subscription.source)
     part = parts.get(sighting.entry.link or "", "")
     if part and sighting.entry.link is not None and values["canonical_link"] is not None:
-        keep = poll.sources.keeps_trailing_slash(sighting.entry.link, poll.feed.subscription.source)
+        keep = poll.requested.sources.keeps_trailing_slash(sighting.entry.link, poll.feed.subscription.source)
         values["canonical_link"] = with_part(values["canonical_link"], part)
         values["article_uid"] = url_uid(sighting.entry.link, keep_trailing_slash=keep, part=part)
     if poll.feed.subscription.entries_only:
@@ -219,7 +230,9 @@ def _entry(poll: FeedPoll, sighting: Sighting, parts: Mapping[str, str]) -> Entr
         seen_count=known.seen_count,
         content_hash=known.content_hash,
         revision=known.revisions + 1,
-        raw_refs=[{"fetch_id": poll.fetch_id, "offset": None, "length": None, "note": None}] if poll.fetch_id else [],
+        raw_refs=[{"fetch_id": poll.received.fetch_id, "offset": None, "length": None, "note": None}]
+        if poll.received.fetch_id
+        else [],
         **values,
     )
 

@@ -14,27 +14,28 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
 
+    from feedcrawl.domain.cadence import Decision
     from feedcrawl.domain.models import PublisherHints
     from feedcrawl.domain.subscriptions.published import JournalLineRecord
-    from feedcrawl.items import Poll
+    from feedcrawl.items import Received, Requested
 
 
 def observation(
-    poll: Poll, published: Iterable[datetime | None], counts: tuple[int, int, int], hints: PublisherHints
+    received: Received, published: Iterable[datetime | None], counts: tuple[int, int, int], hints: PublisherHints
 ) -> cadence.Observation:
     """The result of a poll in the form that the cadence reads; `counts` are the numbers of new, known and first
     seen entries.
     """
-    new, known, first_seen = counts
+    (new, known, first_seen), status = counts, received.status
     moments = sorted((each for each in published if each), reverse=True)
     return cadence.Observation(
-        status=None if poll.failed and poll.status is not None and 200 <= poll.status < 300 else poll.status,
+        status=None if received.failed and status is not None and 200 <= status < 300 else status,
         new_entries=new,
         known_entries=known,
-        published=tuple(each for each in moments if believable(each, poll.at)),
-        first_seen=(poll.at,) * first_seen,
-        retry_after_sec=poll.retry_after_sec,
-        max_age_sec=poll.max_age_sec,
+        published=tuple(each for each in moments if believable(each, received.at)),
+        first_seen=(received.at,) * first_seen,
+        retry_after_sec=received.retry_after_sec,
+        max_age_sec=received.max_age_sec,
         hints=hints,
     )
 
@@ -52,47 +53,45 @@ class Scheduled(TypedDict):
     last_result: str
 
 
-def scheduled(poll: Poll) -> Scheduled:
-    """Fields of the record that the next poll begins with: its time and reason, and the result of this poll."""
-    decision = poll.decision
-    assert decision is not None
+def scheduled(received: Received, decision: Decision) -> Scheduled:
+    """Fields of the record that the next poll begins with: its time and reason, and the result of this received."""
     return {
         "cadence": to_json(decision.state),
         "interval_sec": round(decision.interval_sec, 3),
         "next_at": rfc3339(decision.next_at),
         "reason": decision.reason,
         "candidates": tuple((one.rule, round(one.wait_sec, 1)) for one in decision.candidates),
-        "last_fetch_at": rfc3339(poll.at),
-        "last_status": poll.status,
-        "last_result": poll.result,
+        "last_fetch_at": rfc3339(received.at),
+        "last_status": received.status,
+        "last_result": received.result,
     }
 
 
-def newest(poll: Poll, held: Validators) -> Validators:
+def newest(received: Received, stored: Validators) -> Validators:
     """The validators for the next request: those received; after a 304, completed from the stored ones."""
-    received = poll.validators or Validators()
-    return held.updated(received) if poll.result == "not_modified" else received
+    validators = received.validators or Validators()
+    return stored.updated(validators) if received.result == "not_modified" else validators
 
 
-def journal_fields(poll: Poll, interval_before_sec: float | None) -> dict[str, object]:
+def journal_fields(
+    requested: Requested, received: Received, decision: Decision, interval_before_sec: float | None
+) -> dict[str, object]:
     """Fields of a journal line."""
-    decision = poll.decision
-    assert decision is not None
     return {
-        "poll_id": poll.poll_id,
-        "at": rfc3339(poll.at),
-        "http_status": poll.status,
-        "result": poll.result,
-        "detail": poll.detail[:200],
-        "bytes": poll.body_bytes,
-        "wire_bytes": poll.wire_bytes,
-        "duration_sec": poll.duration_sec,
-        "outgoing": poll.outgoing,
+        "poll_id": requested.poll_id,
+        "at": rfc3339(received.at),
+        "http_status": received.status,
+        "result": received.result,
+        "detail": received.detail[:200],
+        "bytes": received.body_bytes,
+        "wire_bytes": received.wire_bytes,
+        "duration_sec": received.duration_sec,
+        "outgoing": received.outgoing,
         "reason": decision.reason,
         "interval_before_sec": interval_before_sec,
         "interval_after_sec": round(decision.interval_sec, 3),
         "next_at": rfc3339(decision.next_at),
-        "trace_id": trace_id(poll.lease.task.payload),
+        "trace_id": trace_id(requested.lease.task.payload),
     }
 
 

@@ -37,11 +37,12 @@ if TYPE_CHECKING:
     from feedcrawl.domain.frontier.payloads import Patch, Payload
     from feedcrawl.domain.frontier.tasks import Again, Task
     from feedcrawl.domain.models import ParsedEntry
+    from feedcrawl.domain.push.leases import Push
     from feedcrawl.domain.sites.owners import Sources
     from feedcrawl.domain.sites.sources import Source
     from feedcrawl.domain.subscriptions.moves import Move
     from feedcrawl.domain.subscriptions.records import Feed, PollRecord, Subscription
-    from feedcrawl.items import Entry, FeedPoll
+    from feedcrawl.items import Decided, Entry, FeedPoll
 
 GONE_PROBE_SEC = 7 * 86_400.0
 """Seconds between two polls of a retired feed."""
@@ -53,9 +54,8 @@ ON_THE_WAY = (*OF_REDIRECTS, "whole", "search", TRACE)
 """Payload fields that a poll's task carries between its requests, removed at the end of the poll."""
 
 
-def back_home(task: Task, feed: Feed) -> Patch:
+def back_home(task: Task, url: str) -> Patch:
     """The patch that moves a poll's task back to its feed's URL, after a redirect or a page led it elsewhere."""
-    url = feed.subscription.url
     if task.url == url and not any(name in task.payload for name in ON_THE_WAY):
         return {}
     return {"url": url, "host": hostname(url), "payload": without(task.payload, ON_THE_WAY) or None}
@@ -63,9 +63,13 @@ def back_home(task: Task, feed: Feed) -> Patch:
 
 def observation(poll: FeedPoll) -> cadence.Observation:
     """The result of a poll in the form that the cadence reads."""
-    dates = [entry.published for entry in poll.parsed.entries] if poll.parsed else []
-    counts = (len(poll.entries.new), poll.entries.known + len(poll.entries.changed), len(poll.entries.new))
-    return outcomes.observation(poll, dates, counts, poll.hints or PublisherHints())
+    dates = [entry.published for entry in poll.received.parsed.entries] if poll.received.parsed else []
+    counts = (
+        len(poll.found.entries.new),
+        poll.found.entries.known + len(poll.found.entries.changed),
+        len(poll.found.entries.new),
+    )
+    return outcomes.observation(poll.received, dates, counts, poll.received.hints or PublisherHints())
 
 
 def policy_for(feed: Feed, policy: CadencePolicy) -> CadencePolicy:
@@ -82,22 +86,24 @@ def _bounded(policy: CadencePolicy, shortest_sec: float, longest_sec: float, fir
     return replace(policy, min_interval_sec=shortest_sec, max_interval_sec=longest_sec, initial_interval_sec=first_sec)
 
 
-def decide(poll: FeedPoll, policy: CadencePolicy, jitter: float) -> Decision:
-    """The time of the next poll of this feed, and the reason."""
+def decide(poll: FeedPoll, push: Push | None, policy: CadencePolicy, jitter: float) -> Decision:
+    """The time of the next poll of this feed, and the reason. `push`: the feed's subscription at its hub."""
     subscription, before, own = poll.feed.subscription, poll.feed.polls, policy_for(poll.feed, policy)
-    decision = cadence.next_poll(before.cadence_state, observation(poll), now=poll.at, policy=own, jitter=jitter)
-    if not poll.failed and (subscription.fixed_interval_sec or subscription.push_only):
+    decision = cadence.next_poll(
+        before.cadence_state, observation(poll), now=poll.received.at, policy=own, jitter=jitter
+    )
+    if not poll.received.failed and (subscription.fixed_interval_sec or subscription.push_only):
         wait = (
             ("fixed", subscription.fixed_interval_sec)
             if subscription.fixed_interval_sec
             else ("push-only", own.max_interval_sec)
         )
-        return cadence.fixed(decision, cadence.Candidate(*wait), poll.at)
-    if not poll.failed and poll.push is not None and leases.relied_on(poll.push, now=poll.at.timestamp()):
-        wait_sec = max(leases.backup_sec(poll.push, now=poll.at.timestamp()), own.min_interval_sec)
-        return cadence.fixed(decision, cadence.Candidate("push-backup", wait_sec), poll.at)
-    for asked in patience(poll, decision):
-        decision = cadence.at_least(decision, asked, poll.at)
+        return cadence.fixed(decision, cadence.Candidate(*wait), poll.received.at)
+    if not poll.received.failed and push is not None and leases.relied_on(push, now=poll.received.at.timestamp()):
+        wait_sec = max(leases.backup_sec(push, now=poll.received.at.timestamp()), own.min_interval_sec)
+        return cadence.fixed(decision, cadence.Candidate("push-backup", wait_sec), poll.received.at)
+    for wait in patience(poll, decision):
+        decision = cadence.at_least(decision, wait, poll.received.at)
     return decision
 
 
@@ -108,54 +114,56 @@ def patience(poll: FeedPoll, decision: Decision) -> Iterator[cadence.Candidate]:
     before = poll.feed.polls
     yield from health.asks(
         health_after(poll),
-        failed=poll.failed,
-        status=poll.status,
+        failed=poll.received.failed,
+        status=poll.received.status,
         errors=decision.state.errors,
         probe_sec=GONE_PROBE_SEC,
     )
     backing_off = decision.reason.startswith("error-backoff") and (before.reason or "").startswith("error-backoff")
-    if poll.failed and backing_off and before.interval_sec:
+    if poll.received.failed and backing_off and before.interval_sec:
         yield cadence.Candidate("error-backoff", min(before.interval_sec, DAY_SEC))
 
 
 def health_after(poll: FeedPoll) -> health.Health:
     """The feed's health after this poll."""
     before = health.health_from(poll.feed.polls.health)
-    return health.after(before, failed=poll.failed, status=poll.status, now=poll.at.timestamp())
+    return health.after(
+        before, failed=poll.received.failed, status=poll.received.status, now=poll.received.at.timestamp()
+    )
 
 
-def interval_ratio(poll: FeedPoll) -> float | None:
+def interval_ratio(feed: Feed, at: datetime) -> float | None:
     """The time since the previous poll divided by the chosen interval; None for a feed's first poll."""
-    before = poll.feed.polls
+    before = feed.polls
     last = moment(before.last_fetch_at)
-    return (poll.at - last).total_seconds() / before.interval_sec if last and before.interval_sec else None
+    return (at - last).total_seconds() / before.interval_sec if last and before.interval_sec else None
 
 
-def poll_record(poll: FeedPoll) -> PollRecord:
+def poll_record(poll: FeedPoll, decided: Decided) -> PollRecord:
     """The record that the next poll begins with. Validators change only with a body that was read, or with a 304."""
-    at = rfc3339(poll.at)
+    at = rfc3339(poll.received.at)
     record = replace(
         poll.feed.polls,
-        **outcomes.scheduled(poll),
+        **outcomes.scheduled(poll.received, decided.decision),
         last_decision_at=at,
-        demand=poll.demand,
-        retry_after_sec=poll.retry_after_sec,
-        new_entries_last_fetch=len(poll.entries.new),
+        demand=decided.demand,
+        retry_after_sec=poll.received.retry_after_sec,
+        new_entries_last_fetch=len(poll.found.entries.new),
         health=health_after(poll).to_record(),
-        searched_at=at if poll.searched else poll.feed.polls.searched_at,
-        possibly_missed=poll.feed.polls.possibly_missed + poll.entries.possibly_missed,
+        searched_at=at if poll.found.searched else poll.feed.polls.searched_at,
+        possibly_missed=poll.feed.polls.possibly_missed + poll.found.entries.possibly_missed,
     )
-    if poll.failed:
+    if poll.received.failed:
         return record
-    return replace(_learnt(poll, record), last_success_at=at, quiet_since=_quiet_since(poll))
+    learnt = _learnt(poll, decided.subscription.url, record)
+    return replace(learnt, last_success_at=at, quiet_since=_quiet_since(poll, decided.decision))
 
 
-def _quiet_since(poll: FeedPoll) -> str | None:
+def _quiet_since(poll: FeedPoll, decision: Decision) -> str | None:
     """The time at which the feed was first found quiet; None if it is not."""
-    assert poll.decision is not None
-    if not is_quiet(poll.decision.state, poll.at.timestamp()):
+    if not is_quiet(decision.state, poll.received.at.timestamp()):
         return None
-    return poll.feed.polls.quiet_since or rfc3339(poll.at)
+    return poll.feed.polls.quiet_since or rfc3339(poll.received.at)
 
 
 def without_last_failure(polls: PollRecord) -> PollRecord:
@@ -180,18 +188,18 @@ def question(feed: Feed, now: datetime) -> validators.Question:
 
 def trust_after(poll: FeedPoll) -> validators.Trust:
     """The trust in the feed's validators after a response."""
-    before, now = poll.feed.polls, poll.at.timestamp()
+    before, now = poll.feed.polls, poll.received.at.timestamp()
     trust, held = validators.trust_from(before.trust), Validators(before.etag, before.last_modified)
     if poll.lease.task.payload.get("whole") == "deaf":
         trust = validators.after(trust, validators.Reply("test", held, Validators(), unmodified=True), now)
     reply = validators.Reply(
-        poll.asked,
+        poll.requested.kind,
         held,
-        poll.validators or Validators(),
-        unmodified=poll.result == "not_modified",
+        poll.received.validators or Validators(),
+        unmodified=poll.received.result == "not_modified",
         first=before.digest is None,
-        changed=poll.digest is not None and poll.digest != before.digest,
-        news=bool(poll.entries.new),
+        changed=poll.received.digest is not None and poll.received.digest != before.digest,
+        news=bool(poll.found.entries.new),
     )
     return validators.after(trust, reply, now)
 
@@ -216,18 +224,18 @@ def move_of(poll: FeedPoll) -> Move | None:
     failed polls do not count.
     """
     before = move_from(poll.feed.polls.moving)
-    if poll.failed or "search" in poll.lease.task.payload:
+    if poll.received.failed or "search" in poll.lease.task.payload:
         return before
     first = poll.feed.polls.last_success_at is None
-    shares = first or poll.parsed is None or bool(poll.entries.known or poll.entries.changed)
-    return heard(before, poll.moved_to if shares else None, now=poll.at)
+    shares = first or poll.received.parsed is None or bool(poll.found.entries.known or poll.found.entries.changed)
+    return heard(before, poll.received.moved_to if shares else None, now=poll.received.at)
 
 
 def new_home(poll: FeedPoll) -> Subscription | None:
     """The subscription at the address to which its feed has moved for good; None if the feed stays."""
     subscription, move = poll.feed.subscription, move_of(poll)
-    settled = not poll.failed and move is not None and is_settled(move, subscription.url, now=poll.at)
-    url = poll.found_at or (move.url if settled and move is not None else None)
+    settled = not poll.received.failed and move is not None and is_settled(move, subscription.url, now=poll.received.at)
+    url = poll.found.found_at or (move.url if settled and move is not None else None)
     return None if url is None or url in subscription.refused else moved_to(subscription, url)
 
 
@@ -237,36 +245,42 @@ def moved_to(subscription: Subscription, url: str) -> Subscription:
     return replace(subscription, url=url, formerly=tuple(formerly))
 
 
-def _learnt(poll: FeedPoll, record: PollRecord) -> PollRecord:
-    """The record with the facts learnt from a response."""
-    before = poll.feed.polls
-    newest = outcomes.newest(poll, Validators(before.etag, before.last_modified))
+def _learnt(poll: FeedPoll, url: str, record: PollRecord) -> PollRecord:
+    """The record with the facts learnt from a response. `url`: the feed's address after the poll."""
+    before, received, entries = poll.feed.polls, poll.received, poll.found.entries
+    newest = outcomes.newest(received, Validators(before.etag, before.last_modified))
     move = move_of(poll)
     record = replace(
         record,
         etag=newest.etag,
         last_modified=newest.last_modified,
         trust=trust_after(poll).to_record(),
-        moving=move.to_record() if move is not None and move.url != poll.feed.subscription.url else None,
+        moving=move.to_record() if move is not None and move.url != url else None,
     )
-    if poll.body_hash is not None:
-        raw = poll.raw_ref.source if poll.raw_ref is not None else None
-        record = replace(record, body_hash=poll.body_hash, body_bytes=poll.body_bytes, digest=poll.digest, raw=raw)
-    if poll.parsed is None:
+    if received.body_hash is not None:
+        raw = received.raw_ref.source if received.raw_ref is not None else None
+        record = replace(
+            record,
+            body_hash=received.body_hash,
+            body_bytes=received.body_bytes,
+            digest=received.digest,
+            raw=raw,
+        )
+    if received.parsed is None:
         return record
-    if poll.entries.over_limit:  # fetch the document again, for the entries left over
+    if entries.over_limit:  # fetch the document again, for the entries left over
         record = replace(record, etag=None, last_modified=None, body_hash=None, digest=None)
-    elif poll.entries.waits:
+    elif entries.waits:
         record = replace(record, body_hash=None, digest=None)
-    walks = poll.step is not None and poll.walk is not None and not poll.walk.gap
+    onward = poll.found.onward
     return replace(
         record,
-        archives=poll.step.reason if walks and poll.step is not None else before.archives,
-        shown=len(poll.parsed.entries),
-        type=feed_type(poll.parsed.format),
-        title=poll.parsed.title,
-        site_url=poll.parsed.link,
-        ids=poll.entries.identity,
+        archives=onward.step.reason if onward is not None and not onward.walk.gap else before.archives,
+        shown=len(received.parsed.entries),
+        type=feed_type(received.parsed.format),
+        title=received.parsed.title,
+        site_url=received.parsed.link,
+        ids=entries.identity,
     )
 
 
@@ -277,9 +291,9 @@ def entry_tasks(poll: FeedPoll) -> Iterator[tuple[Task, Again]]:
     subscription = poll.feed.subscription
     if subscription.entries_only:
         return
-    new = {id(entry) for entry in poll.entries.new}
-    newest_first = sorted(poll.entries.new, key=lambda entry: entry.published or "", reverse=True)
-    for entry in (*newest_first, *poll.entries.changed, *poll.entries.edited):
+    new = {id(entry) for entry in poll.found.entries.new}
+    newest_first = sorted(poll.found.entries.new, key=lambda entry: entry.published or "", reverse=True)
+    for entry in (*newest_first, *poll.found.entries.changed, *poll.found.entries.edited):
         if entry.link is None or entry.article_uid is None:
             continue
         payload = provenance(poll, entry)
@@ -294,12 +308,12 @@ def entry_tasks(poll: FeedPoll) -> Iterator[tuple[Task, Again]]:
                 parent=subscription.url,
                 payload=payload,
             )
-            task = article_task(entry.link, poll.sources, wish)
+            task = article_task(entry.link, poll.requested.sources, wish)
         except InvalidUrl:
             continue
         # The page of an entry that names a place on it may be known from an earlier entry, and have changed since.
         edited: Again = "edited" if payload.get("edited") or names_a_place(entry.link) else ""
-        yield replace(task, priority=LOWEST) if poll.is_archive else task, edited
+        yield replace(task, priority=LOWEST) if poll.requested.is_archive else task, edited
 
 
 def provenance(poll: FeedPoll, entry: Entry) -> Payload:
@@ -309,7 +323,7 @@ def provenance(poll: FeedPoll, entry: Entry) -> Payload:
     fields = {
         **evidence(cast("EntryRecord", vars(entry))),
         "part": (entry.canonical_link or "").partition("#")[2],
-        "feed_title": poll.parsed.title if poll.parsed else None,
+        "feed_title": poll.received.parsed.title if poll.received.parsed else None,
         **carried(poll.lease.task.payload),
     }
     return filled(fields)

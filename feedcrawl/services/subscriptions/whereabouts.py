@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from feedcrawl.domain.dates import moment
 from feedcrawl.domain.subscriptions.search import Failing, Search, is_found, search_from, where_to_look, with_scheme
 from feedcrawl.domain.urls import hostname
+from feedcrawl.items import FeedFound
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,12 +37,12 @@ def begin(poll: FeedPoll) -> Search | None:
     errors = polls.cadence_state.errors + 1
     known = polls.last_success_at is not None
     failing = Failing(
-        poll.result, errors, subscription.url, known, moment(polls.searched_at), subscription.scheme_guessed
+        poll.received.result, errors, subscription.url, known, moment(polls.searched_at), subscription.scheme_guessed
     )
-    where = where_to_look(failing, poll.at)
+    where = where_to_look(failing, poll.received.at)
     if where is None:
         return None
-    begun = Search(poll.result, poll.status)
+    begun = Search(poll.received.result, poll.received.status)
     if where in ("https", "http"):
         return replace(begun, places=(with_scheme(subscription.url, where),))
     return replace(begun, at_page=True, places=(polls.site_url,) if polls.site_url else ())
@@ -64,8 +65,16 @@ def recognises(poll: FeedPoll, entries: Sequence[Identified], store: Entries) ->
     return is_found(shared, len(entries), known=poll.feed.polls.last_success_at is not None)
 
 
-def ended(poll: FeedPoll, search: Search) -> None:
-    """Restore the poll's result at the feed's own URL: the feed was not found elsewhere."""
-    poll.result, poll.status = search.because, search.status
-    poll.parsed, poll.digest, poll.identified, poll.validators = None, None, (), None
-    poll.detail = poll.detail or "the feed was searched for elsewhere and not found"
+def ended(poll: FeedPoll, search: Search) -> FeedPoll:
+    """The poll with its result at the feed's own URL: the feed was not found elsewhere."""
+    received = replace(
+        poll.received,
+        result=search.because,
+        status=search.status,
+        detail=poll.received.detail or "the feed was searched for elsewhere and not found",
+        validators=None,
+        parsed=None,
+        digest=None,
+        identified=(),
+    )
+    return replace(poll, received=received, found=FeedFound(searched=True))

@@ -6,19 +6,18 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qsl
 
 import pytest
 import redis
+from polls import feed_poll
 from scrapy.settings import Settings
 
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.push.leases import relied_on
 from feedcrawl.domain.push.protocol import Intent, Topic
-from feedcrawl.items import ComparedEntries
 from feedcrawl.services.push.websub import WebSub
 from feedcrawl.services.subscriptions.registering import Wish, subscribe
 from feedcrawl.settings import from_environment
@@ -68,9 +67,8 @@ class Hubs:
 
     def poll(self, **how: Any) -> Any:
         feed = self.wired.registry.load([self.feed_id])[self.feed_id]
-        said = {"failed": False, "push": self.push, "topic": None, "feed": feed, "at": self.now}
-        entries = ComparedEntries(new=tuple(how.pop("new", ())))
-        return SimpleNamespace(**said | how, entries=entries)
+        result = "http_503" if how.pop("failed", False) else "fetched"
+        return feed_poll(None, "x", self.now, None, result, feed, **{"push": self.push} | how)
 
 
 @pytest.fixture

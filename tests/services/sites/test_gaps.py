@@ -3,6 +3,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from polls import feed_poll
 
 from feedcrawl.domain.frontier.tasks import History, Lease, Task
 from feedcrawl.domain.models import ParsedEntry, ParsedFeed
@@ -18,15 +19,9 @@ POLLS = PollRecord(last_success_at="2026-11-27T06:00:00.000Z", next_at="2026-11-
 
 
 def poll(*links: str, polls: PollRecord = POLLS, **said: Any) -> FeedPoll:
-    return FeedPoll(
-        lease=Lease(Task("feed:f", "feed", SAID.url, "feeds.test"), History(), "1-x"),
-        feed=Feed(replace(SAID, **said), polls),
-        poll_id="x",
-        at=NOON,
-        status=200,
-        result="fetched",
-        parsed=ParsedFeed(format="rss2.0", entries=tuple(ParsedEntry(link=link) for link in links)),
-    )
+    lease = Lease(Task("feed:f", "feed", SAID.url, "feeds.test"), History(), "1-x")
+    parsed = ParsedFeed(format="rss2.0", entries=tuple(ParsedEntry(link=link) for link in links))
+    return feed_poll(lease, "x", NOON, 200, "fetched", Feed(replace(SAID, **said), polls), parsed=parsed)
 
 
 def test_the_gap_begins_at_the_sites_robots_txt_and_is_filled_once_a_day() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import redis
 
+from feedcrawl.domain.cadence import Decision
 from feedcrawl.domain.cadence.values import CadencePolicy
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.frontier.tasks import History, Lease, Task
@@ -15,10 +16,11 @@ from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.sitemaps.news import Found, News
 from feedcrawl.domain.sitemaps.state import Sitemap, SitemapRecord, Watched
 from feedcrawl.domain.urls import url_uid
+from feedcrawl.items import Received
 from feedcrawl.services.articles.submissions import Submissions
 from feedcrawl.services.frontier.leases import Leases
 from feedcrawl.services.sites import sitemaps, watching
-from feedcrawl.services.sites.sitemaps import Commits, SitemapPoll
+from feedcrawl.services.sites.sitemaps import Commits, SitemapPoll, SitemapRequested
 from feedcrawl.store.articles.records import Articles, Lives
 from feedcrawl.store.frontier.queue import Shard
 from feedcrawl.store.frontier.scripts import FrontierPolicy
@@ -65,9 +67,13 @@ def stores(redis_client: redis.Redis) -> Iterator[Stores]:
 
 def poll(lease: Any, result: str = "fetched", status: int | None = 200, **fields: Any) -> SitemapPoll:
     watched = fields.pop("watched", Watched(SITEMAP, SitemapRecord()))
-    made = SitemapPoll(lease, "s@then", NOW, status, result, watched, **fields)
-    made.decision = sitemaps.decide(made, sitemaps.policy_for(watched, POLICY, CONFIG, NOW), 0)
-    return made
+    news = fields.pop("news", None)
+    received = Received(at=NOW, status=status, result=result, **fields)
+    return SitemapPoll(SitemapRequested(lease=lease, poll_id="s@then", watched=watched), received, news)
+
+
+def decision(made: SitemapPoll) -> Decision:
+    return sitemaps.decide(made, sitemaps.policy_for(made.watched, POLICY, CONFIG, NOW), 0)
 
 
 def news(*names: str, kind: str = "urlset", **fields: Any) -> News:
@@ -132,7 +138,7 @@ def test_a_poll_leaves_tasks_memory_and_state(stores: Stores) -> None:
     found = Found("http://a.test/x?utm_source=map", NOW, "Title", NOW, "en")
     brought = replace(news("y", waiting=2), found=(found, Found("http://a.test/y")))
     made = poll(stores.lease(), news=brought, body_hash="h", validators=Validators('"1"', None))
-    asyncio.run(stores.commits.commit(made))
+    asyncio.run(stores.commits.commit(made, decision(made)))
     by_url = {each.task.url: each.task for each in stores.leases.take(5, ("page",)).leases}
     task = by_url["http://a.test/x?utm_source=map"]
     assert (task.id, task.kind, task.origin, task.priority) == (url_uid("http://a.test/x"), "article", "sitemap", 7)
@@ -155,7 +161,7 @@ def test_a_poll_leaves_tasks_memory_and_state(stores: Stores) -> None:
 
 def test_parts_are_watched_and_an_index_in_itself_is_not_asked_again(stores: Stores) -> None:
     made = poll(stores.lease(), news=news("p.xml", "sitemap.xml", kind="index"))
-    asyncio.run(stores.commits.commit(made))
+    asyncio.run(stores.commits.commit(made, decision(made)))
     (lease,) = stores.leases.take(5, ("poll",)).leases
     part = stores.sitemaps.load([lease.id.removeprefix("sitemap:")]).popitem()[1].sitemap
     assert (part.url, part.depth, part.root, part.root_url) == ("http://a.test/p.xml", 1, "s", SITEMAP.url)
@@ -168,7 +174,8 @@ def test_a_part_that_has_changed_is_looked_at_before_its_time(stores: Stores) ->
     stores.sitemaps.add([(part, "a.test/p.xml")])
     stores.frontier.enqueue([watching.sitemap_task(part)], delay_sec=9999)
     changed = replace(news(kind="index"), found=(Found(part.url, NOW, edited=True),))
-    asyncio.run(stores.commits.commit(poll(stores.lease(), news=changed)))
+    made = poll(stores.lease(), news=changed)
+    asyncio.run(stores.commits.commit(made, decision(made)))
     assert [lease.id for lease in stores.leases.take(5, ("poll",)).leases] == ["sitemap:p"]
 
 
@@ -182,11 +189,11 @@ def test_a_kill_between_two_steps_loses_nothing(stores: Stores, monkeypatch: pyt
     with monkeypatch.context() as patch:
         patch.setattr(stores.sitemaps, broken, killed)
         with pytest.raises(KeyboardInterrupt):
-            asyncio.run(stores.commits.commit(made))
+            asyncio.run(stores.commits.commit(made, decision(made)))
     assert stores.frontier.find(url_uid("http://a.test/x"))  # the task was there before anything spoke of it
     assert (stores.sitemaps.known(SITEMAP, "a.test", "20261128").seen != b"") == (broken == "commit")
     assert stores.leases.holds(made.lease)
-    asyncio.run(stores.commits.commit(made))
+    asyncio.run(stores.commits.commit(made, decision(made)))
     assert not stores.leases.holds(made.lease)
     assert stores.frontier.counts()["pending:article"] == 1
 
@@ -204,21 +211,20 @@ def test_a_kill_between_two_steps_loses_nothing(stores: Stores, monkeypatch: pyt
 )
 def test_validators_move_on_with_success_only(result: str, status: int | None, etag: str, succeeded: bool) -> None:
     before = Watched(SITEMAP, record(etag='"1"', last_success_at="then", news_at=rfc3339(NOW), interval_sec=22_000.0))
-    made = poll(None, result, status, watched=before, validators=Validators('"2"', None))
-    if result == "fetched":
-        made.news = news()
-    left = sitemaps.poll_record(made)
+    read = {"news": news()} if result == "fetched" else {}
+    made = poll(None, result, status, watched=before, validators=Validators('"2"', None), **read)
+    left = sitemaps.poll_record(made, decision(made))
     assert (left.etag, left.last_result, left.last_status) == (etag, result, status)
     assert (left.last_success_at == rfc3339(NOW)) is succeeded
-    assert made.failed is not succeeded
+    assert made.received.failed is not succeeded
 
 
 def test_news_are_what_was_found_or_a_body_that_changed() -> None:
     before = Watched(SITEMAP, record(news_at="then", body_hash="h"))
     for body_hash, names, at in (("h", (), "then"), ("h", ("x",), rfc3339(NOW)), ("other", (), rfc3339(NOW))):
-        made = poll(None, watched=replace(before, record=replace(before.record, news_at=None)), news=news(*names))
-        made.watched, made.body_hash = before, body_hash
-        assert sitemaps.poll_record(made).news_at == at
+        made = poll(None, watched=before, news=news(*names), body_hash=body_hash)
+        of_new = poll(None, watched=replace(before, record=replace(before.record, news_at=None)), news=news(*names))
+        assert sitemaps.poll_record(made, decision(of_new)).news_at == at
 
 
 def test_a_redirected_poll_starts_at_home_again() -> None:

@@ -4,9 +4,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from polls import feed_poll
+from polls import decided, feed_poll
 
-from feedcrawl.domain.cadence.values import CadencePolicy
 from feedcrawl.domain.frontier.tasks import History, Lease, Task
 from feedcrawl.domain.models import Paging, ParsedFeed
 from feedcrawl.domain.subscriptions.archives import MAX_READINGS, Step, Walk, visit_key
@@ -21,11 +20,13 @@ POLL = Task("feed:f", "feed", URL, "a.test")
 ARCHIVE = Task("archive:f", "archive", f"{URL}?page=2", "a.test", payload=Walk((visit_key(URL),), 0, 0).to_record())
 
 
-def read(task: Task, paging: Paging, *, at: str = "", limit: int = 100, **fields: Any) -> FeedPoll:
-    poll = feed_poll(Lease(task, History(), "1"), "f@then", NOW, 200, "fetched", Feed(SAID, PollRecord()), **fields)
-    poll.parsed, poll.final_url = ParsedFeed("rss2.0", paging=paging), at or task.url
-    backfill.look_on(poll, limit=limit)
-    return poll
+def read(
+    task: Task, paging: Paging, *, at: str = "", limit: int = 100, subscription: Subscription = SAID, **fields: Any
+) -> FeedPoll:
+    document = {"parsed": ParsedFeed("rss2.0", paging=paging), "final_url": at or task.url}
+    lease, feed = Lease(task, History(), "1"), Feed(subscription, PollRecord())
+    poll = feed_poll(lease, "f@then", NOW, 200, "fetched", feed, **document, **fields)
+    return replace(poll, found=replace(poll.found, onward=backfill.look_on(poll, limit=limit)))
 
 
 def test_a_poll_begins_the_walk() -> None:
@@ -47,8 +48,7 @@ def test_there_is_not_always_one(paging: Paging) -> None:
 
 
 def test_a_poll_that_asks_for_no_archives_begins_none() -> None:
-    poll = read(POLL, Paging(next="?page=2"))
-    poll.walk = poll.step = None
+    poll = read(POLL, Paging(next="?page=2"), subscription=replace(SAID, backfill=False))
     assert backfill.first_task(poll) is None
 
 
@@ -109,22 +109,18 @@ def test_a_feed_wants_its_archives_once() -> None:
     assert feed.wants_archives
     assert not replace(feed, subscription=replace(SAID, backfill=False)).wants_archives
     poll = read(POLL, Paging(next="?page=2"))
-    poll.decision = polling.decide(poll, CadencePolicy(), 0)
-    record = polling.poll_record(poll)
+    record = polling.poll_record(poll, decided(poll))
     assert record.archives == "next"
     assert not replace(feed, polls=record).wants_archives
-    assert journal.journal_line(poll)["archives"] == "next"
+    assert journal.journal_line(poll, decided(poll))["archives"] == "next"
 
 
 def test_a_feed_that_is_complete_says_so_in_the_journal() -> None:
-    poll = read(POLL, Paging(complete=True))
-    poll.walk = poll.step = None
-    poll.decision = polling.decide(poll, CadencePolicy(), 0)
-    assert journal.journal_line(poll)["archives"] == "complete"
+    poll = read(POLL, Paging(complete=True), subscription=replace(SAID, backfill=False))
+    assert journal.journal_line(poll, decided(poll))["archives"] == "complete"
 
 
 def test_the_rest_of_an_overlong_document_is_met_again() -> None:
     poll = read(POLL, Paging(), over_limit=7, body_hash="x")
-    poll.decision = polling.decide(poll, CadencePolicy(), 0)
-    record = polling.poll_record(poll)
+    record = polling.poll_record(poll, decided(poll))
     assert (record.body_hash, record.etag, record.last_modified) == (None, None, None)

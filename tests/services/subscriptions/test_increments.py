@@ -41,8 +41,8 @@ def poll(result: str, *, due_sec: float | None = None, last_sec: float = 900, ne
         (poll("not_modified", due_sec=-5), Increments({"poll:not_modified": 1, "saved": 700})),
         (poll("unchanged", due_sec=901, last_sec=1801), Increments({"poll:unchanged": 1, "late": 901, "stale": 1})),
         (poll("http_503", due_sec=0), Increments({"poll:http_503": 1}, None, "a.example")),
-        (poll("fetched", due_sec=-500, new=2, pushed=True), Increments({"push:read": 1, "new": 2}, "f")),
-        (poll("not_a_feed", due_sec=-500, pushed=True), Increments({"push:not_a_feed": 1}, None, "a.example")),
+        (poll("fetched", due_sec=-500, new=2, deliveries=1), Increments({"push:read": 1, "new": 2}, "f")),
+        (poll("not_a_feed", due_sec=-500, deliveries=1), Increments({"push:not_a_feed": 1}, None, "a.example")),
     ],
 )  # fmt: skip
 def test_what_a_poll_adds(item: FeedPoll, expected: Increments) -> None:

@@ -2,15 +2,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 import redis
-from polls import feed_poll
+from polls import decided, feed_poll
 
-from feedcrawl.domain.cadence import CadencePolicy
 from feedcrawl.domain.entries.reading import read_feed
 from feedcrawl.domain.frontier.tasks import History, Lease, Task
 from feedcrawl.domain.subscriptions.records import Feed, PollRecord, Subscription
-from feedcrawl.items import FeedPoll
+from feedcrawl.items import ComparedEntries
 from feedcrawl.services.subscriptions import lineage
-from feedcrawl.services.subscriptions.polling import decide, poll_record
+from feedcrawl.services.subscriptions.polling import poll_record
 from feedcrawl.store.subscriptions.entries import Entries
 
 START = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
@@ -37,9 +36,9 @@ class Polls:
         self._client = client
         self.entries = Entries(client)
         self.now = START
-        self.record = PollRecord()
+        self.record = self.left = PollRecord()
 
-    def __call__(self, body: bytes, *, save: bool = True, pushed: bool = False) -> FeedPoll:
+    def __call__(self, body: bytes, *, save: bool = True, pushed: bool = False) -> ComparedEntries:
         read = read_feed(body, url=SAID.url, content_type="application/rss+xml", feed_id="f")
         poll = feed_poll(
             lease=Lease(Task("feed:f", "feed", SAID.url, "a.test"), History(), "1-x"),
@@ -51,16 +50,19 @@ class Polls:
             parsed=read.parsed,
             identified=read.identified,
             fetch_id="fetch-1",
-            pushed=pushed,
+            body_hash="hash",
+            digest=read.digest,
+            deliveries=int(pushed),
         )
-        poll.entries = lineage.compare(poll, self.entries)
+        poll = lineage.compare(poll, self.entries)
         if save:
             with self._client.pipeline() as pipe:
                 lineage.save(poll, self.entries, pipe)
                 pipe.execute()
-            self.record = PollRecord(ids=poll.entries.identity)
+            self.left = poll_record(poll, decided(poll))
+            self.record = PollRecord(ids=poll.found.entries.identity)
         self.now += timedelta(hours=1)
-        return poll
+        return poll.found.entries
 
 
 @pytest.fixture
@@ -69,31 +71,30 @@ def polls(redis_client: redis.Redis) -> Polls:
 
 
 def test_what_is_seen_for_the_first_time_is_new(polls: Polls) -> None:
-    poll = polls(rss(*items(1, 2)))
-    assert [entry.title for entry in poll.entries.new] == ["Title 1", "Title 2"]
-    first = poll.entries.new[0]
+    found = polls(rss(*items(1, 2)))
+    assert [entry.title for entry in found.new] == ["Title 1", "Title 2"]
+    first = found.new[0]
     assert (first.entry_uid, first.feed_id, first.seen_count, first.revision) == ("id-1", "f", 1, 1)
     assert first.first_seen == first.last_seen == "2026-11-27T12:00:00.000Z"
     assert first.raw_refs[0]["fetch_id"] == "fetch-1"
-    assert (poll.entries.changed, poll.entries.known, poll.entries.over_limit) == ((), 0, 0)
+    assert (found.changed, found.known, found.over_limit) == ((), 0, 0)
 
 
 def test_what_was_saved_is_known(polls: Polls) -> None:
     polls(rss(*items(1, 2)))
-    poll = polls(rss(*items(3, 1, 2)))
-    assert ([entry.entry_uid for entry in poll.entries.new], poll.entries.known) == (["id-3"], 2)
+    found = polls(rss(*items(3, 1, 2)))
+    assert ([entry.entry_uid for entry in found.new], found.known) == (["id-3"], 2)
     assert polls.entries.count("f") == 3
 
 
 def test_what_was_not_saved_is_new_again(polls: Polls) -> None:
     polls(rss(*items(1)), save=False)
-    assert len(polls(rss(*items(1))).entries.new) == 1
+    assert len(polls(rss(*items(1))).new) == 1
 
 
 def test_an_edit_is_a_change_under_the_same_name(polls: Polls) -> None:
     polls(rss(*items(1, 2)))
-    poll = polls(rss(*items(1), *items(2, title="Corrected")))
-    found = poll.entries
+    found = polls(rss(*items(1), *items(2, title="Corrected")))
     assert ([entry.entry_uid for entry in found.changed], found.known, found.new) == (["id-2"], 1, ())
     assert (found.changed[0].revision, found.changed[0].seen_count) == (2, 2)
 
@@ -101,15 +102,20 @@ def test_an_edit_is_a_change_under_the_same_name(polls: Polls) -> None:
 def test_an_edit_that_an_entry_does_not_show_is_no_new_version_of_it(polls: Polls) -> None:
     polls(rss(*items(1, 2)))
     edit = b"</title><updated>2026-11-27T12:30:00Z</updated></item></channel>"
-    poll = polls(rss(*items(1, 2)).replace(b"</title></item></channel>", edit))
-    assert [entry.entry_uid for entry in poll.entries.edited] == ["id-2"]
-    assert (poll.entries.changed, poll.entries.new, poll.entries.known, poll.entries.waits) == ((), (), 2, False)
+    found = polls(rss(*items(1, 2)).replace(b"</title></item></channel>", edit))
+    assert [entry.entry_uid for entry in found.edited] == ["id-2"]
+    assert (found.changed, found.new, found.known, found.waits) == (
+        (),
+        (),
+        2,
+        False,
+    )
     again = rss(*items(1, 2)).replace(b"</title></item></channel>", edit.replace(b"12:30", b"12:40"))
     polls.now -= timedelta(minutes=30)
     waiting = polls(again)
-    assert (waiting.entries.edited, waiting.entries.waits) == ((), True)
+    assert (waiting.edited, waiting.waits) == ((), True)
     reported = polls(again)
-    assert (len(reported.entries.edited), reported.entries.waits) == (1, False)
+    assert (len(reported.edited), reported.waits) == (1, False)
 
 
 @pytest.mark.parametrize(("pushed", "title"), [(True, "Corrected"), (False, "Title")])
@@ -121,18 +127,18 @@ def test_an_older_push_sets_nothing_back_and_a_poll_is_believed(polls: Polls, *,
         return rss(*items(1, title=title)).replace(b"</title></item>", dates.encode())
 
     polls(version("Title", "2026-11-27T08:00:00Z"))
-    assert len(polls(version("Corrected", "2026-11-27T11:00:00Z"), pushed=True).entries.changed) == 1
+    assert len(polls(version("Corrected", "2026-11-27T11:00:00Z"), pushed=True).changed) == 1
     polls.now += timedelta(days=1)  # the next change is due
-    late = polls(version("Title", "2026-11-27T08:00:00Z"), pushed=pushed).entries
+    late = polls(version("Title", "2026-11-27T08:00:00Z"), pushed=pushed)
     assert (len(late.changed), late.known, late.waits) == ((0, 1, False) if pushed else (1, 0, False))
-    assert polls(version(title, "2026-11-27T11:00:00Z")).entries.changed == ()
+    assert polls(version(title, "2026-11-27T11:00:00Z")).changed == ()
 
 
 def test_a_feed_with_new_ids_is_the_same_feed(polls: Polls) -> None:
     polls(rss(*items(*range(6))))
-    poll = polls(rss(*items(*range(6), guid="https://new.test/?p=")))
-    assert (poll.entries.new, poll.entries.migrated) == ((), True)
-    assert polls(rss(*items(*range(6), guid="https://new.test/?p="))).entries.known == 6
+    found = polls(rss(*items(*range(6), guid="https://new.test/?p=")))
+    assert (found.new, found.migrated) == ((), True)
+    assert polls(rss(*items(*range(6), guid="https://new.test/?p="))).known == 6
 
 
 def test_two_feeds_may_both_have_an_entry_one(polls: Polls, redis_client: redis.Redis) -> None:
@@ -142,12 +148,10 @@ def test_two_feeds_may_both_have_an_entry_one(polls: Polls, redis_client: redis.
 
 def test_a_change_that_is_reported_later_keeps_its_document_unread(polls: Polls) -> None:
     polls(rss(*items(1, 2)))
-    assert not polls(rss(*items(1, 2, title="Edited"))).entries.waits  # the first edit counts at once
+    assert not polls(rss(*items(1, 2, title="Edited"))).waits  # the first edit counts at once
     polls.now -= timedelta(minutes=30)
     waiting = polls(rss(*items(1, 2, title="Again")))
-    assert (len(waiting.entries.changed), waiting.entries.waits) == (0, True)
-    waiting.body_hash = waiting.digest = "again"
-    waiting.decision = decide(waiting, CadencePolicy(), 0)
-    assert (poll_record(waiting).body_hash, poll_record(waiting).digest) == (None, None)
+    assert (len(waiting.changed), waiting.waits) == (0, True)
+    assert (polls.left.body_hash, polls.left.digest) == (None, None)
     reported = polls(rss(*items(1, 2, title="Again")))
-    assert (len(reported.entries.changed), reported.entries.waits) == (2, False)
+    assert (len(reported.changed), reported.waits) == (2, False)

@@ -5,9 +5,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from polls import feed_poll
+from polls import decided, feed_poll
 
 from feedcrawl.domain import dates
+from feedcrawl.domain.cadence import Decision
 from feedcrawl.domain.cadence.values import CadencePolicy, PollState
 from feedcrawl.domain.frontier.tasks import History, Lease, Task
 from feedcrawl.domain.http.conditional import Validators
@@ -53,17 +54,16 @@ def entry(uid: str, link: str | None = None, **fields: Any) -> Entry:
 
 
 def poll(result: str = "fetched", status: int | None = 200, **fields: Any) -> FeedPoll:
-    made = feed_poll(
-        lease=Lease(TASK, History(), "1-x"),
-        feed=fields.pop("feed", Feed(SAID, BEFORE)),
-        poll_id="f@then",
-        at=NOW,
-        status=status,
-        result=result,
-        **fields,
-    )
-    made.decision = polling.decide(made, POLICY, 0)
-    return made
+    lease, feed = Lease(fields.pop("task", TASK), History(), "1-x"), fields.pop("feed", Feed(SAID, BEFORE))
+    return feed_poll(lease, "f@then", NOW, status, result, feed, **fields)
+
+
+def record_of(made: FeedPoll, subscription: Subscription | None = None) -> PollRecord:
+    return polling.poll_record(made, decided(made, subscription, POLICY))
+
+
+def line_of(made: FeedPoll, subscription: Subscription | None = None) -> Any:
+    return journal_line(made, decided(made, subscription, POLICY))
 
 
 PARSED = ParsedFeed(format="rss2.0", title="A feed", link="http://a.test/")
@@ -74,9 +74,8 @@ PARSED = ParsedFeed(format="rss2.0", title="A feed", link="http://a.test/")
     [(None, 900.0, None), ("2026-11-27T10:00:00Z", None, None), ("2026-11-27T10:00:00Z", 900.0, 2.0)],
 )
 def test_how_punctual_a_poll_is(last: str | None, interval: float | None, ratio: float | None) -> None:
-    made = poll(feed=Feed(SAID, replace(BEFORE, last_fetch_at=last, interval_sec=interval)))
-    made.at = datetime(2026, 11, 27, 10, 30, tzinfo=UTC)
-    assert polling.interval_ratio(made) == ratio
+    feed = Feed(SAID, replace(BEFORE, last_fetch_at=last, interval_sec=interval))
+    assert polling.interval_ratio(feed, datetime(2026, 11, 27, 10, 30, tzinfo=UTC)) == ratio
 
 
 # --- what the cadence is shown ---
@@ -133,7 +132,7 @@ def test_bounds_of_a_feed_come_before_the_policys(own: dict[str, float], bounds:
 def test_a_document_that_was_read_moves_all_on() -> None:
     raw = SimpleNamespace(source={"fetch_id": "x"})
     identity = {"rule": "link"}
-    record = polling.poll_record(
+    record = record_of(
         poll(parsed=PARSED, validators=Validators('"2"', None), body_hash="new", raw_ref=raw, identity=identity)
     )
     assert (record.etag, record.last_modified, record.body_hash) == ('"2"', None, "new")
@@ -145,13 +144,13 @@ def test_a_document_that_was_read_moves_all_on() -> None:
 
 
 def test_a_304_keeps_what_it_does_not_bring() -> None:
-    record = polling.poll_record(poll("not_modified", 304, validators=Validators(None, "now")))
+    record = record_of(poll("not_modified", 304, validators=Validators(None, "now")))
     assert (record.etag, record.last_modified, record.body_hash) == ('"1"', "now", "old")
     assert record.last_success_at == "2026-11-27T12:00:00.000Z"
 
 
 def test_an_unchanged_body_brings_its_validators() -> None:
-    record = polling.poll_record(poll("unchanged", 200, validators=Validators('"2"', None)))
+    record = record_of(poll("unchanged", 200, validators=Validators('"2"', None)))
     assert (record.etag, record.last_modified, record.body_hash) == ('"2"', None, "old")
 
 
@@ -159,14 +158,14 @@ def test_an_unchanged_body_brings_its_validators() -> None:
     ("result", "status"), [("html", 200), ("parse_timeout", 200), ("http_503", 503), ("dns", None), ("too_large", 200)]
 )
 def test_a_failure_moves_no_validator(result: str, status: int | None) -> None:
-    record = polling.poll_record(poll(result, status, validators=Validators('"2"', "now"), body_hash="new"))
+    record = record_of(poll(result, status, validators=Validators('"2"', "now"), body_hash="new"))
     assert (record.etag, record.last_modified, record.body_hash) == ('"1"', "then", "old")
     assert (record.last_success_at, record.last_result, record.last_status) == ("before", result, status)
     assert record.last_fetch_at == "2026-11-27T12:00:00.000Z"
 
 
 def test_a_line_of_the_journal_says_why_and_nothing_empty() -> None:
-    line = journal_line(poll("dns", None, detail="x" * 300))
+    line = line_of(poll("dns", None, detail="x" * 300))
     assert line["poll_id"] == "f@then"
     assert line["reason"]
     assert line["interval_before_sec"] == 900.0
@@ -176,9 +175,8 @@ def test_a_line_of_the_journal_says_why_and_nothing_empty() -> None:
 
 
 def test_a_move_has_a_line_with_both_addresses() -> None:
-    moved = poll(parsed=PARSED, known=3, moved_from="http://old.test/")
-    assert journal_line(moved)["moved_from"] == "http://old.test/"
-    assert journal_line(moved)["moved_to"] == SAID.url
+    moved = line_of(poll(parsed=PARSED, known=3), replace(SAID, url="http://new.test/"))
+    assert (moved["moved_from"], moved["moved_to"]) == (SAID.url, "http://new.test/")
     line = moved_line(Feed(SAID, BEFORE), "http://b.test/", NOW)
     assert (line["moved_from"], line["moved_to"], line["result"]) == (SAID.url, "http://b.test/", "moved")
 
@@ -199,18 +197,16 @@ def test_a_move_has_a_line_with_both_addresses() -> None:
 )
 def test_what_may_have_been_missed(shown: int, seen: dict[str, Any], *, missed: bool) -> None:
     found = poll(parsed=PARSED, feed=Feed(SAID, replace(BEFORE, shown=shown)), **seen)
-    assert lineage.possibly_missed(found, found.entries) is missed
-    found.entries = replace(found.entries, possibly_missed=missed)
-    assert polling.poll_record(found).possibly_missed == int(missed)
+    assert lineage.possibly_missed(found, found.found.entries) is missed
+    again = poll(parsed=PARSED, feed=found.feed, possibly_missed=missed, **seen)
+    assert record_of(again).possibly_missed == int(missed)
 
 
 # --- overrides, and patience with what fails ---
 
 
-def decided(result: str, status: int | None, said: Subscription = SAID, **before: Any) -> Any:
-    made = poll(result, status, feed=Feed(said, replace(BEFORE, **before)))
-    made.decision = polling.decide(made, POLICY, 0)
-    return made
+def decision_of(result: str, status: int | None, said: Subscription = SAID, **before: Any) -> Decision:
+    return polling.decide(poll(result, status, feed=Feed(said, replace(BEFORE, **before))), None, POLICY, 0)
 
 
 @pytest.mark.parametrize(
@@ -225,7 +221,7 @@ def decided(result: str, status: int | None, said: Subscription = SAID, **before
 def test_an_override_decides(
     override: dict[str, Any], result: str, status: int, reason: str, wait: float
 ) -> None:  # fmt: skip
-    decision = decided(result, status, replace(SAID, **override)).decision
+    decision = decision_of(result, status, replace(SAID, **override))
     assert (decision.reason, decision.interval_sec) == (reason, wait)
     assert decision.candidates[-1].rule == reason
 
@@ -240,18 +236,18 @@ def test_an_override_decides(
     ],
 )
 def test_back_off_never_gets_shorter(before: dict[str, Any], wait: float) -> None:
-    assert decided("http_503", 503, **before).decision.interval_sec == wait
+    assert decision_of("http_503", 503, **before).interval_sec == wait
 
 
 def test_a_retired_feed_is_looked_for_once_a_week() -> None:
     gone = {"day": [], "gone_since": NOW.timestamp() - 90_000}
-    found = decided("http_410", 410, health=gone)
-    assert (found.decision.reason, found.decision.interval_sec) == ("error-backoff+gone", polling.GONE_PROBE_SEC)
-    record = polling.poll_record(found)
+    found = decision_of("http_410", 410, health=gone)
+    assert (found.reason, found.interval_sec) == ("error-backoff+gone", polling.GONE_PROBE_SEC)
+    record = record_of(poll("http_410", 410, feed=Feed(SAID, replace(BEFORE, health=gone))))
     assert record.health is not None
     assert record.health["retired"] is True
     back = poll(parsed=PARSED, feed=Feed(SAID, record))
-    assert (polling.poll_record(back).health or {}).keys() == {"day"}
+    assert (record_of(back).health or {}).keys() == {"day"}
 
 
 # --- validators ---
@@ -260,17 +256,17 @@ def test_a_retired_feed_is_looked_for_once_a_week() -> None:
 def test_a_poll_leaves_what_it_taught_of_the_validators() -> None:
     deaf = replace(TASK, payload={"whole": "deaf"})
     before = replace(BEFORE, trust={"old": ['"0"', None], "test": True, "unmodified": 3}, digest="old")
-    made = poll(parsed=PARSED, feed=Feed(SAID, before), digest="new", validators=Validators('"2"', "now"))
-    made.lease = Lease(deaf, History(), "1-x")
-    record = polling.poll_record(made)
+    validators = Validators('"2"', "now")
+    made = poll(task=deaf, parsed=PARSED, feed=Feed(SAID, before), digest="new", validators=validators)
+    record = record_of(made)
     assert record.trust == {"etag": "deaf", "whole_at": NOW.timestamp(), "probed_at": NOW.timestamp(), "proofs": 1}
     assert polling.question(Feed(SAID, record), NOW).validators == Validators(None, "now")
-    assert polling.back_home(deaf, made.feed) == {"url": SAID.url, "host": "a.test", "payload": None}
+    assert polling.back_home(deaf, SAID.url) == {"url": SAID.url, "host": "a.test", "payload": None}
 
 
 def test_a_body_that_says_the_same_brings_its_hash_and_no_news() -> None:
     made = poll("unchanged", 200, body_hash="stamped", digest="same", feed=Feed(SAID, replace(BEFORE, digest="same")))
-    record = polling.poll_record(made)
+    record = record_of(made)
     assert (record.body_hash, record.digest) == ("stamped", "same")
     assert record.trust == {"whole_at": NOW.timestamp(), "proofs": 1}
 
@@ -301,18 +297,17 @@ def test_a_feed_goes_where_its_entries_were_found_and_not_where_it_was_moved_bac
     home = polling.new_home(found)
     assert home is not None
     assert (home.url, home.formerly) == ("http://b.test/", (SAID.url,))
-    found.feed = Feed(replace(SAID, refused=("http://b.test/",)), BEFORE)
-    assert polling.new_home(found) is None
+    refusing = Feed(replace(SAID, refused=("http://b.test/",)), BEFORE)
+    assert polling.new_home(poll(parsed=PARSED, known=3, found_at="http://b.test/", feed=refusing)) is None
     assert polling.moved_to(home, SAID.url).formerly == ("http://b.test/",)
 
 
 def test_a_redirected_poll_begins_at_home_next_time() -> None:
-    feed = Feed(SAID, BEFORE)
-    assert polling.back_home(TASK, feed) == {}
+    assert polling.back_home(TASK, SAID.url) == {}
     away = replace(TASK, url="http://b.test/", host="b.test", payload={"redirect_chain": [SAID.url]})
-    assert polling.back_home(away, feed) == {"url": SAID.url, "host": "a.test", "payload": None}
+    assert polling.back_home(away, SAID.url) == {"url": SAID.url, "host": "a.test", "payload": None}
     kept = replace(away, payload={"redirect_chain": [SAID.url], "x": 1})
-    assert polling.back_home(kept, feed)["payload"] == {"x": 1}
+    assert polling.back_home(kept, SAID.url)["payload"] == {"x": 1}
 
 
 # --- entries ---
@@ -423,6 +418,5 @@ def test_a_feed_moves_once_that_has_held(
     assert (found.url if found is not None else None) == home
     if found is not None:
         assert found.formerly == (SAID.url,)
-        moved.feed = replace(moved.feed, subscription=found)
         left = None
-    assert polling.poll_record(moved).moving == (left.to_record() if left is not None else None)
+    assert record_of(moved, found).moving == (left.to_record() if left is not None else None)

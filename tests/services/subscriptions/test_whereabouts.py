@@ -52,6 +52,7 @@ def test_the_task_goes_from_place_to_place() -> None:
 
 
 def test_what_was_not_found_has_failed_at_home() -> None:
-    there = poll("fetched", 200, digest="other")
-    whereabouts.ended(there, Search("http_410", 410))
+    ended = whereabouts.ended(poll("fetched", 200, digest="other"), Search("http_410", 410))
+    there = ended.received
     assert (there.result, there.status, there.failed, there.digest, there.parsed) == ("http_410", 410, True, None, None)
+    assert ended.found.searched
