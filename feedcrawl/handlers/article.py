@@ -23,6 +23,7 @@ from feedcrawl.handlers.rendered import Renders
 from feedcrawl.items import Article
 from feedcrawl.parsing import Done, Failed
 from feedcrawl.services.articles import publication
+from feedcrawl.services.articles.evidence import feed_content
 from feedcrawl.services.articles.tasks import (
     asked_url,
     keeps_slash,
@@ -31,7 +32,6 @@ from feedcrawl.services.articles.tasks import (
     uid_of,
 )
 from feedcrawl.services.sites.sources import selectors_of
-from feedcrawl.services.subscriptions.polling import feed_content
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Sequence

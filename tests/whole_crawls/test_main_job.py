@@ -206,7 +206,7 @@ def test_keys_live_as_long_as_promised(story: World, client: redis.Redis) -> Non
     lasting = ("rss:article_canonical_index", "rss:canonical_failures", "page_fetcher_dlq")
     assert [client.ttl(key) for key in lasting] == [-1] * 3
     others = [key for key in client.scan_iter() if not re.match(r"rss:|fc:\{0\}:|webpage:|robots:", key)]
-    assert set(others) == {"page_fetcher_dlq", "feedcrawl:events"}
+    assert set(others) == {"page_fetcher_dlq", "feedcrawl:events", "feedcrawl:events:counts"}
 
 
 def test_a_page_of_two_feeds_is_in_both_categories(story: World, client: redis.Redis) -> None:

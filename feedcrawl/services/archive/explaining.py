@@ -12,9 +12,9 @@ from feedcrawl.domain.extraction.page import decode
 from feedcrawl.domain.urls import url_uid
 from feedcrawl.services.archive import capture
 from feedcrawl.services.archive.replay import entries_of, entry_content
+from feedcrawl.services.articles.evidence import feed_content
 from feedcrawl.services.articles.tasks import record_of
 from feedcrawl.services.sites.sources import selectors_of
-from feedcrawl.services.subscriptions.polling import feed_content
 
 if TYPE_CHECKING:
     from feedcrawl.config import Config

@@ -22,9 +22,9 @@ from feedcrawl.items import Article
 from feedcrawl.parsing import Done
 from feedcrawl.services.archive import capture as archive
 from feedcrawl.services.articles import publication
+from feedcrawl.services.articles.evidence import evidence, feed_content
 from feedcrawl.services.articles.tasks import article_events, part_of, record_of
 from feedcrawl.services.sites.sources import selectors_of
-from feedcrawl.services.subscriptions.polling import evidence, feed_content
 from feedcrawl.store.disk.files import DiskUnavailable
 from feedcrawl.store.disk.raw import RawElsewhere
 from feedcrawl.store.redis.connection import in_order

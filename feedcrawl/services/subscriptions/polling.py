@@ -20,11 +20,12 @@ from feedcrawl.domain.frontier.priority import LOWEST
 from feedcrawl.domain.frontier.traces import TRACE, carried
 from feedcrawl.domain.http import validators
 from feedcrawl.domain.http.conditional import Validators
-from feedcrawl.domain.models import FeedContent, PublisherHints
+from feedcrawl.domain.models import PublisherHints
 from feedcrawl.domain.push import leases
 from feedcrawl.domain.subscriptions import health
 from feedcrawl.domain.subscriptions.moves import heard, is_settled, move_from
 from feedcrawl.domain.urls import canonicalize, hostname, url_uid
+from feedcrawl.services.articles.evidence import evidence
 from feedcrawl.services.articles.tasks import ArticleWish, article_task, explicit
 from feedcrawl.services.subscriptions import outcomes
 
@@ -39,17 +40,12 @@ if TYPE_CHECKING:
     from feedcrawl.domain.models import ParsedEntry
     from feedcrawl.domain.push.leases import Push
     from feedcrawl.domain.sites.owners import Sources
-    from feedcrawl.domain.sites.sources import Source
     from feedcrawl.domain.subscriptions.moves import Move
     from feedcrawl.domain.subscriptions.records import Feed, PollRecord, Subscription
     from feedcrawl.items import Decided, Entry, FeedPoll
 
 GONE_PROBE_SEC = 7 * 86_400.0
 """Seconds between two polls of a retired feed."""
-CONTENT_CHARS = 20_000
-"""The most characters of an entry's own content in its article's task, as evidence and as the last rung."""
-
-
 ON_THE_WAY = (*OF_REDIRECTS, "whole", "search", TRACE)
 """Payload fields that a poll's task carries between its requests, removed at the end of the poll."""
 
@@ -327,45 +323,6 @@ def provenance(poll: FeedPoll, entry: Entry) -> Payload:
         **carried(poll.lease.task.payload),
     }
     return filled(fields)
-
-
-def evidence(entry: EntryRecord) -> Payload:
-    """The evidence about an article from its entry, given as the entry's values or its stored line."""
-    fields = {
-        "feed_id": entry["feed_id"],
-        "entry_uid": entry["entry_uid"],
-        "title": entry["title"],
-        "summary": (entry["summary"] or "")[:CONTENT_CHARS],
-        "content": (entry["content"] or "")[:CONTENT_CHARS],
-        "authors": [author["name"] for author in entry["authors"] if author.get("name")],
-        "published": entry["published"],
-        "updated": entry["updated"],
-        "language": entry["language"],
-        "image": entry["image"],
-        "tags": entry["categories"],
-    }
-    return filled(fields)
-
-
-def feed_content(payload: Payload, source: Source | None = None) -> FeedContent | None:
-    """The content of a feed entry or news sitemap for an article, from its task's payload; None if there is none.
-
-    `source`: the source of the page, which may trust the feed for full text.
-    """
-    if "feed_id" not in payload and "sitemap_id" not in payload:
-        return None
-    return FeedContent(
-        title=payload.get("title"),
-        summary=payload.get("summary"),
-        content=payload.get("content"),
-        authors=tuple(payload.get("authors", ())),
-        published=moment(payload.get("published")),
-        updated=moment(payload.get("updated")),
-        language=payload.get("language"),
-        categories=tuple(payload.get("tags", ())),
-        image=payload.get("image"),
-        full_text=source is not None and source.full_text,
-    )
 
 
 def entry_values(parsed: ParsedEntry, sources: Sources, named: str | None = None) -> EntryValues:

@@ -339,22 +339,6 @@ def test_the_newest_of_the_new_entries_comes_first_and_those_without_a_date_last
     assert urls == [f"http://a.test/{number}?utm_source=rss" for number in "3412"]
 
 
-def test_what_the_feed_said_travels_with_the_task() -> None:
-    made = poll(parsed=PARSED)
-    payload = polling.provenance(made, entry("1", content="c" * 30_000))
-    assert "updated" not in payload
-    content = polling.feed_content(payload)
-    assert content is not None
-    assert (content.title, content.summary, content.authors) == ("Title", "Summary", ("Ada",))
-    assert len(content.content or "") == polling.CONTENT_CHARS
-    assert content.published == datetime(2026, 11, 27, 11, 0, tzinfo=UTC)
-    assert content.categories == ("tag",)
-
-
-def test_a_task_that_no_feed_made_has_nothing_said() -> None:
-    assert polling.feed_content({"categories": ["x"]}) is None
-
-
 def test_events_of_entries() -> None:
     new, updated = lineage.entry_events(poll(new=[entry("1")], changed=[entry("2")]))
     assert (new.type, new.id) == ("new_entry", "new_entry:f:1")
