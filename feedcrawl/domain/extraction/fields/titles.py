@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
 
 from feedcrawl.domain.extraction.fields.sites import SEPARATOR, is_front, is_news, key, site_keys, without_site
 from feedcrawl.domain.extraction.structured import text_at
@@ -21,6 +22,7 @@ _MIN_NAME_LENGTH = 4
 _MIN_WORDS = 4
 _HEADLINE = 3.5  # outweighs all other statements together
 _ABOUT = 0.3
+_LOOSE_END = re.compile(r"(?<=\S)\s+[-|\u2013\u2014\u00b7]$")  # a separator that nothing follows
 _CARDS = ("twitter:title", "parsely-title", "dc.title", "dc:title", "dcterms.title", "title")
 
 
@@ -44,22 +46,29 @@ def find_title(page: Page, feed: FeedContent | None) -> str | None:
     stated = [statement for statement in statements(page, feed, sites) if statement.text]
     sites |= _signatures([text for text, _ in stated], sites)
     said = [Statement(without_site(text, sites), weight) for text, weight in stated]
-    title = elect(said)
+    title = _LOOSE_END.sub("", elect(said) or "") or None
     if title is None or any(key(title) == key(text) for text in _headings(page, sites)):
         return title
     if len(said) == 1 and title_element(page).startswith(stated[0].text):
-        return unsigned(title)
+        return unsigned(unsigned(title, _BAR))
     # What follows a bar in the title of a front page is the site's slogan, not its name.
     return title if is_front(page.url) else unsigned(title, _BAR)
 
 
 def unsigned(title: str, separator: re.Pattern[str] = SEPARATOR) -> str:
-    """A title without the few words after its last separator: a site's name that nothing else vouches for."""
-    cuts = list(separator.finditer(title))
-    if not cuts:
-        return title
-    start, rest = title[: cuts[-1].start()], title[cuts[-1].end() :]
-    return start if len(start.split()) >= _MIN_WORDS and len(rest.split()) < _MIN_WORDS else title
+    """A title without the few words after its last separator: a site's name that nothing else vouches for.
+
+    Behind a bar more words may stand, but fewer than before it.
+    """
+    for cut in reversed(list(separator.finditer(title))):
+        start, rest = title[: cut.start()], title[cut.end() :]
+        most = len(start.split()) if separator is _BAR else _MIN_WORDS
+        if len(start.split()) < _MIN_WORDS or len(rest.split()) >= most:
+            break
+        title = start
+        if separator is not _BAR:
+            break
+    return title
 
 
 def elect(said: list[Statement]) -> str | None:
@@ -131,12 +140,17 @@ def _unlike(structured: str, graph: str, whole: str, sites: set[str]) -> str | N
 
 
 def _own_heading(page: Page, stated: str, sites: set[str]) -> str:
-    """The h1 that the page's statements speak of: sites put their own name, or another article, into h1 too."""
-    headings = _headings(page, sites)
-    about = set(words(stated))
-    if about:
-        headings = [text for text in headings if _shared(text, about) >= _ABOUT]
-    return max(headings, key=lambda text: key(text) in key(stated), default="")
+    """The h1 that the page's statements, or its URL, speak of: sites put their own name, or another article, there too.
+
+    Of several that a statement repeats the longest: the others are sections.
+    """
+    about, said, path = set(words(stated)), key(stated), key(urlsplit(page.url).path)
+    headings = [
+        text
+        for text in _headings(page, sites)
+        if not about or _shared(text, about) >= _ABOUT or (len(key(text)) >= _MIN_CORE_LENGTH and key(text) in path)
+    ]
+    return max(headings, key=lambda text: len(text) if key(text) in said else 0, default="")
 
 
 def _headings(page: Page, sites: set[str]) -> list[str]:
@@ -146,18 +160,38 @@ def _headings(page: Page, sites: set[str]) -> list[str]:
 def _is_headline(page: Page, heading: str, stated: list[str], sites: set[str]) -> bool:
     """Whether the page's own heading is the headline that its readers see, whatever was written for search engines.
 
-    It is the only h1, and no kicker with a headline ("Trade: A headline"). News sites, which write headlines for their
-    structured data, are believed there.
+    It is the only h1, or a part of a statement, and no kicker with a headline ("Trade: A headline"). News sites, which
+    write headlines for their structured data, are believed there.
     """
     said = key(heading)
     others = {key(without_site(text, sites)) for text in stated if text} - {said, ""}
-    if is_front(page.url) or is_news(page) or len(said) < _MIN_CORE_LENGTH or _differ(stated[:2], sites):
+    if (
+        is_front(page.url)
+        or is_news(page)
+        or len(said) < _MIN_CORE_LENGTH
+        or said in key(page.meta("og:site_name") or "")
+    ):
         return False
-    if {key(text) for text in _headings(page, sites)} != {said} or said in key(page.meta("og:site_name") or ""):
+    if _differ(stated[:2], sites) and not _begins_one(said, [key(text) for text in stated[:3]]):
+        return False
+    if {key(text) for text in _headings(page, sites)} != {said} and not any(_is_part(said, text) for text in stated):
         return False
     if any(key(text[bar.end() :]) == said for text in stated for bar in _BAR.finditer(text)):
         return False  # "Name | A headline" is meant so: sites put names that they only add behind it
     return not any(said.endswith(other) for other in others)
+
+
+def _begins_one(said: str, stated: list[str]) -> bool:
+    """Whether a key begins one of two headlines, and the title element does not go on from the other."""
+    *headlines, whole = stated
+    others = [text for text in headlines if not text.startswith(said)]
+    return len(others) < len(headlines) and not any(whole.startswith(text) and whole != text for text in others)
+
+
+def _is_part(said: str, text: str) -> bool:
+    """Whether a key is that of a text up to one of its separators, or from one on."""
+    cuts = list(SEPARATOR.finditer(text))
+    return any(said in (key(text[: cut.start()]), key(text[cut.end() :])) for cut in cuts)
 
 
 def _differ(stated: list[str], sites: set[str]) -> bool:

@@ -11,6 +11,10 @@ def page(head, body=""):
     return read_page(f"<html><head>{head}</head><body>{body}<p>{'text ' * 60}</p></body></html>", URL)
 
 
+TWO_HEADLINES = """{}<meta property=og:title content='The best ports'>
+<script type="application/ld+json">{{"@type": "Article", "headline": "Ports of all the seas"}}</script>"""
+
+
 @pytest.mark.parametrize(
     ("head", "body", "title"),
     [
@@ -56,6 +60,30 @@ def page(head, body=""):
             "",
             "Ports of the sea",
         ),
+        # Of several h1 the part of a statement; of two such parts the longer one.
+        (
+            "<title>Port office - News - Ports of the sea</title>",
+            "<h1>News</h1><h1>Ports of the sea</h1>",
+            "Ports of the sea",
+        ),
+        (
+            "<title>Ports of the sea : 04.03.2026, 10.19 Uhr</title>",
+            "<h1>Ports of the sea</h1><h1>Most read</h1>",
+            "Ports of the sea",
+        ),
+        # An h1 that is the structured headline, where OpenGraph has another text.
+        (
+            TWO_HEADLINES.format("<title>Ports of all the seas | The Daily</title>"),
+            "<h1>Ports of all the seas</h1>",
+            "Ports of all the seas",
+        ),
+        (
+            TWO_HEADLINES.format("<title>The best ports - Sea 2026</title>"),
+            "<h1>Ports of all the seas</h1>",
+            "The best ports",
+        ),
+        ("<title>A story of ports -</title>", "", "A story of ports"),
+        ("<title>A story of the ports | Weblog on ships | Sea | 6th year</title>", "", "A story of the ports"),
         ("<title>A story of ports – My website</title>", "", "A story of ports"),
         ("<title>A story - about ports</title>", "", "A story - about ports"),
         # The banner of a site is no headline, nor what an unescaped quotation mark has left of one.
@@ -128,3 +156,9 @@ def test_unsigned(title, expected):
 )
 def test_elect(said, title):
     assert elect([Statement(*statement) for statement in said]) == title
+
+
+def test_a_heading_that_the_url_spells_is_the_title_though_the_title_element_has_other_words():
+    html = f"<title>Trips to the river and the coast</title><h1>Harbour towns</h1><p>{'text ' * 60}</p>"
+    assert find_title(read_page(html, "https://d.example/trips/harbour-towns.htm"), None) == "Harbour towns"
+    assert find_title(read_page(html, "https://d.example/trips/4"), None) == "Trips to the river and the coast"
