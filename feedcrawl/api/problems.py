@@ -71,7 +71,7 @@ STATUSES = {
         ),
         HTTPStatus.NOT_FOUND,
     ),
-    **dict.fromkeys(("subscribed_already", "too_many_feeds", "source_in_file"), HTTPStatus.CONFLICT),
+    **dict.fromkeys(("subscribed_already", "too_many_feeds", "source_in_file", "never_migrated"), HTTPStatus.CONFLICT),
     **dict.fromkeys(
         ("bad_sources", "too_many_urls", "unknown_parameter", "repeated_parameter"), HTTPStatus.UNPROCESSABLE_ENTITY
     ),

@@ -68,6 +68,7 @@ def test_a_token_is_revoked_at_once(public: Callers) -> None:
 READS = ["/feeds", f"/feeds/{FEED}", "/entries", "/articles", "/collections", "/events", "/frontier", "/frontier/urls"]
 READS += ["/dlq", "/sources", "/opml", "/metrics", f"/raw/{FEED}"]
 WRITES = [("POST", "/feeds"), ("PATCH", f"/feeds/{FEED}"), ("DELETE", f"/feeds/{FEED}"), ("POST", "/opml")]
+WRITES += [("POST", f"/feeds/{FEED}/undo-migration")]
 WRITES += [("POST", f"/feeds/{FEED}/refetch"), ("POST", "/frontier/urls"), ("POST", "/frontier/urls/file")]
 WRITES += [("POST", "/dlq/replay"), ("POST", "/dlq/drop"), ("POST", "/media/from_url"), ("POST", "/collections")]
 ADMINS = [("PUT", "/sources/news"), ("DELETE", "/sources/news")]

@@ -14,7 +14,7 @@ import httpx
 import pytest
 import redis
 from api import free_port, serving
-from fleet import HOSTILE, seeded
+from fleet import HOSTILE, faulty_sites, migrated, seeded
 from redis_process import running_redis
 from scrapy.settings import Settings
 
@@ -126,6 +126,35 @@ def test_poll_now_makes_a_feed_due(wired: Wiring, client: httpx.Client) -> None:
     assert answer.status_code == 303
     assert "The feed is due now" in client.get(answer.headers["location"]).text
     assert wired.frontier.statistics().due == before + 1
+
+
+def test_a_migration_is_undone_once_it_is_confirmed(wired: Wiring, client: httpx.Client) -> None:
+    seeded(wired)
+    path = f"/dashboard/feeds/{ids(wired)['https://site9.example/feed']}"
+    assert "Migration" not in client.get(path).text
+    migrated(wired, path.rpartition("/")[2])
+    assert f'href="{path}/undo-migration"' in client.get(path).text
+    assert "Undo the migration of this feed?" in client.get(f"{path}/undo-migration").text
+    answer = post(client, f"{path}/undo-migration")
+    assert answer.status_code == 303
+    page = client.get(answer.headers["location"]).text
+    assert "The entries are separated." in page
+    assert f"{path}/undo-migration" not in page
+    assert post(client, f"{path}/undo-migration").status_code == 409
+
+
+def test_sites_with_faults_are_shown(wired: Wiring, client: httpx.Client) -> None:
+    seeded(wired)
+    assert "Sources without a feed" not in client.get("/dashboard/feeds").text
+    assert "robots.txt" not in client.get("/dashboard/hosts/down.example").text
+    faulty_sites(wired)
+    page = client.get("/dashboard/feeds").text
+    for said in ("Sources without a feed", "silent", "https://6.example/feed", "http 404", "not yet", "&lt;script&gt;"):
+        assert said in page
+    assert "Sources without a feed" not in client.get("/dashboard/feeds?q=site").text
+    page = client.get("/dashboard/hosts/down.example").text
+    for said in ("Failing robots.txt", "https://down.example", "http_503", "all pages are allowed"):
+        assert said in page
 
 
 def test_a_feed_is_subscribed_edited_and_unsubscribed(wired: Wiring, client: httpx.Client) -> None:

@@ -8,6 +8,7 @@ import httpx
 import pytest
 import redis
 from callers import Callers, callers
+from fleet import migrated
 from jsonschema import Draft202012Validator
 
 from feedcrawl.api import schemas
@@ -177,10 +178,29 @@ def test_a_feed_is_due_when_it_is_asked_for(local: Callers, client: httpx.Client
     assert found[1].again == "operator"
 
 
+def test_a_migration_is_undone(local: Callers, client: httpx.Client) -> None:
+    feed = client.post("/feeds", json={"url": URL}).json()
+    path = f"/feeds/{feed['id']}/undo-migration"
+    assert reason(client.post(path)) == (409, "never_migrated")
+    migrated(local.wired, feed["id"])
+    answer = client.post(path)
+    assert (answer.status_code, answer.json()["id"]) == (202, feed["id"])
+    assert local.wired.entries.load(feed["id"], ["id:new"]) == ({}, {})
+    assert client.get(f"/feeds/{feed['id']}/fetches").json()["fetches"][0]["result"] == "migration_undone"
+    assert reason(client.post(path)) == (409, "never_migrated")
+
+
 def test_a_feed_is_forgotten(local: Callers, client: httpx.Client) -> None:
     feed = client.post("/feeds", json={"url": URL}).json()
     assert client.delete(f"/feeds/{feed['id']}").status_code == 204
-    for method, path in (("GET", ""), ("DELETE", ""), ("PATCH", ""), ("POST", "/refetch"), ("GET", "/why")):
+    for method, path in (
+        ("GET", ""),
+        ("DELETE", ""),
+        ("PATCH", ""),
+        ("POST", "/refetch"),
+        ("POST", "/undo-migration"),
+        ("GET", "/why"),
+    ):
         answer = client.request(method, f"/feeds/{feed['id']}{path}", json={} if method == "PATCH" else None)
         assert reason(answer) == (404, "not_subscribed")
     for path in ("/entries", "/fetches"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from datetime import timedelta
 from typing import Any
@@ -9,13 +10,16 @@ from typing import Any
 from feedcrawl.domain.cadence.state import to_json
 from feedcrawl.domain.cadence.values import PollState
 from feedcrawl.domain.dates import rfc3339
+from feedcrawl.domain.entries.lineage import KnownEntry
 from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.domain.operations.counters import Increments
+from feedcrawl.domain.sites.site_search import SourceSearchedRecord, Tried, page_key
 from feedcrawl.domain.subscriptions.records import Feed, PollRecord, Subscription, dump
 from feedcrawl.domain.urls import url_uid
 from feedcrawl.services.articles.tasks import hash_fields
 from feedcrawl.services.subscriptions.finding import url_key
 from feedcrawl.services.subscriptions.registering import poll_task
+from feedcrawl.store.frontier.hosts import RobotsRecord
 from feedcrawl.store.redis import keys
 from feedcrawl.wiring import Wiring
 
@@ -53,6 +57,35 @@ def seeded(wired: Wiring, *, feeds: int = 12, articles: int = 8) -> list[str]:
     _dead_letters(wired)
     _open_a_circuit(wired)
     return [_article(wired, said[number % feeds], number) for number in range(articles)]
+
+
+def faulty_sites(wired: Wiring) -> None:
+    """Stores a robots.txt that fails, a source behind whose site nothing was found, and one that was not searched."""
+    now = wired.now()
+    wired.hosts.save_robots("https://down.example", RobotsRecord("", 503, now.timestamp(), now.timestamp()), "http_503")
+    for name in ("silent", HOSTILE[0]):
+        asyncio.run(
+            wired.source_book.put(wired.source_stores, {"name": name, "base_url": f"https://{len(name)}.example/"})
+        )
+    tried: list[Tried] = [{"url": "https://6.example/feed", "result": "http_404"}]
+    found: SourceSearchedRecord = {
+        "source": "silent",
+        "url": "https://6.example/",
+        "at": rfc3339(now),
+        "feeds": [],
+        "sitemaps": [],
+        "tried": tried,
+    }
+    wired.site_searches.save(page_key(found["url"]), found)
+
+
+def migrated(wired: Wiring, feed_id: str) -> None:
+    """Stores a migration of a feed: an entry that was known as `old` has the key `id:new` too."""
+    entry = KnownEntry("old", "id", "0" * 64, "", None, None, wired.now(), wired.now())
+    with wired.client.pipeline() as pipe:
+        wired.entries.save(pipe, feed_id, {entry.uid: entry}, {"id:old": entry.uid, "id:new": entry.uid})
+        wired.entries.keep_migration(pipe, feed_id, {entry: ["id:new"]})
+        pipe.execute()
 
 
 def _feed(wired: Wiring, number: int) -> Feed:

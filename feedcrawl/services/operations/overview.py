@@ -131,6 +131,8 @@ class FeedPage:
     lines: Sequence[EntryRecord]
     """Its latest entries, if they are among this machine's latest lines."""
     per_day: float
+    has_migration: bool
+    """True if a migration of its entries can be undone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +251,7 @@ class Dashboard:
             articles,
             lines[:TOP],
             rate(feed),
+            self.entries.has_migration(feed.id),
         )
 
     def queued(self) -> int:

@@ -47,6 +47,18 @@ class Stores:
     """Time after which a page behind which nothing was found is searched again."""
 
 
+def without_feeds(
+    sources: Iterable[Source], searches: SiteSearches
+) -> list[tuple[Source, SourceSearchedRecord | None]]:
+    """The sources of whose site neither a feed nor a sitemap is known, each with its search; None before the first
+    search.
+    """
+    searched = [each for each in sources if is_searched(each)]
+    known = searches.find([page_key(each.base_url) for each in searched])
+    results = ((each, known.get(page_key(each.base_url))) for each in searched)
+    return [(each, found) for each, found in results if found is None or not (found["feeds"] or found["sitemaps"])]
+
+
 def search_task(source: Source) -> Task:
     """The one task that searches a source's site."""
     digest = hashlib.sha1(page_key(source.base_url).encode(), usedforsecurity=False).hexdigest()

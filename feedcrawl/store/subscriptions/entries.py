@@ -53,6 +53,10 @@ class Entries:
         rows = [[before.uid, before.to_json(), *names] for before, names in moved.items()]
         pipe.set(self._migration(feed_id), json.dumps(rows, separators=(",", ":")), ex=MIGRATION_SEC)
 
+    def has_migration(self, feed_id: str) -> bool:
+        """True if a migration of the feed is stored that can be undone."""
+        return bool(self._client.exists(self._migration(feed_id)))
+
     def undo_migration(self, feed_id: str) -> bool:
         """Gives the entries of the last migration their former lineages and keys; False if none is stored."""
         text = self._client.get(self._migration(feed_id))

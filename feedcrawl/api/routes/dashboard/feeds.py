@@ -23,7 +23,8 @@ from feedcrawl.domain.subscriptions.listed import Overrides, categories_of, over
 from feedcrawl.domain.subscriptions.records import DEFAULT_PRIORITY, Feed
 from feedcrawl.domain.subscriptions.sorting import COLUMNS, Column
 from feedcrawl.services.operations import overview
-from feedcrawl.services.subscriptions import finding, registering
+from feedcrawl.services.sites import searching
+from feedcrawl.services.subscriptions import finding, lineage, registering
 from feedcrawl.services.subscriptions.registering import Wish
 from feedcrawl.wiring import Wiring
 
@@ -36,11 +37,12 @@ Reader = Annotated[Caller, Depends(needs("read"))]
 Page = Annotated[int, Query(ge=1, le=10_000)]
 Text = Annotated[str, Query(max_length=500)]
 FeedId = Annotated[str, Path(max_length=64)]
-Done = Literal["refetch", "subscribed", "known", "changed", ""]
+Done = Literal["refetch", "subscribed", "known", "changed", "undone", ""]
 MESSAGES: Final[dict[str, str]] = {
     "refetch": "The feed is due now: the next free worker polls it.",
     "subscribed": "Subscribed. The next free worker polls the feed; a page gives way to the best feed that it offers.",
     "known": "This feed is subscribed already, under this or another spelling of its URL.",
+    "undone": "The entries are separated. The feed is due now, and the next poll brings them as new.",
     "changed": "Saved. The feed is due now, so that the settings apply at once.",
 }
 LABELS: Final[dict[str, str]] = {
@@ -80,7 +82,10 @@ def show_feeds(
     same = {"q": q, "category": category, "failing": int(failing), "sort": sort if sort != "feed" else ""}
     same["down"] = int(down)
     more = page * overview.FEEDS_A_PAGE < found.meant
+    is_whole_list = page == 1 and not (q or category or failing)
+    sources = wired.current_sources().values() if is_whole_list else ()
     values = {
+        "without_feeds": searching.without_feeds(sources, wired.site_searches),
         "found": found,
         "q": q,
         "category": category,
@@ -244,6 +249,33 @@ def refetch(wired: Wired, feed_id: FeedId) -> Response:
     feed = _found(wired, feed_id)
     registering.poll_now(wired.frontier, [feed])
     return RedirectResponse(f"{HERE}/{templates.segment(feed.id)}?done=refetch", 303)
+
+
+@router.get(f"{HERE}/{{feed_id}}/undo-migration", dependencies=WRITES)
+def ask_to_undo_migration(request: Request, caller: Reader, wired: Wired, feed_id: FeedId) -> Response:
+    """Asks whether the last migration of a feed is to be undone."""
+    feed = _found(wired, feed_id)
+    values = {
+        "question": "Undo the migration of this feed?",
+        "subject": feed.subscription.title or feed.polls.title or feed.subscription.url,
+        "consequence": (
+            "The entries that were found again under new ids and links come as new at the next poll, and their pages "
+            "are fetched. No later migration of this feed is believed."
+        ),
+        "action": f"{HERE}/{templates.segment(feed.id)}/undo-migration",
+        "button": "Undo the migration",
+        "back": f"{HERE}/{templates.segment(feed.id)}",
+        "given": {},
+    }
+    return templates.render("confirm.html", context(request, wired.now(), caller, HERE) | values)
+
+
+@router.post(f"{HERE}/{{feed_id}}/undo-migration", dependencies=WRITES)
+def undo_migration(wired: Wired, feed_id: FeedId) -> Response:
+    """Separates the entries of a migration from their new names."""
+    feed = _found(wired, feed_id)
+    lineage.undo_migration(wired.registry, wired.entries, wired.frontier, feed, wired.now())
+    return RedirectResponse(f"{HERE}/{templates.segment(feed.id)}?done=undone", 303)
 
 
 @router.get(f"{HERE}/{{feed_id}}/unsubscribe", dependencies=WRITES)

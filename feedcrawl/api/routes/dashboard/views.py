@@ -259,9 +259,13 @@ def show_urls(
 def show_host(
     request: Request, caller: Reader, wired: Wired, name: Annotated[str, Path(min_length=1, max_length=253)]
 ) -> Response:
-    """A host's pace and circuit, those of its domain, and the reason why it waits."""
+    """A host's pace and circuit, those of its domain, its failing robots.txt, and the reason why it waits."""
     host = wired.frontier.host(name.lower())
-    values = {"host": host, "why": f"{WHY[host.waits_for][:1].upper()}{WHY[host.waits_for][1:]}."}
+    config = wired.config
+    robots = listing.robots_waits(
+        wired.hosts, host.name, grace_sec=config.robots_grace_sec, on_error=config.robots_on_error
+    )
+    values = {"host": host, "robots": robots, "why": f"{WHY[host.waits_for][:1].upper()}{WHY[host.waits_for][1:]}."}
     return templates.render("host.html", context(request, wired.now(), caller, "/dashboard/frontier") | values)
 
 

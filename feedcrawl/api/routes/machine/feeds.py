@@ -26,7 +26,7 @@ from feedcrawl.domain.subscriptions.published import FeedRecord, JournalLineReco
 from feedcrawl.domain.subscriptions.records import DEFAULT_PRIORITY
 from feedcrawl.domain.subscriptions.statistics import statistics_of
 from feedcrawl.domain.urls import MAX_URL_LENGTH
-from feedcrawl.services.subscriptions import discovery, listing, registering, stored_entries
+from feedcrawl.services.subscriptions import discovery, lineage, listing, registering, stored_entries
 from feedcrawl.services.subscriptions.explanations import explained
 from feedcrawl.services.subscriptions.finding import with_scheme
 from feedcrawl.services.subscriptions.registering import Wish
@@ -264,6 +264,22 @@ def refetch(feed_id: FeedId, wired: Wired) -> Response:
     """Makes a feed due now, regardless of its schedule; its host's pace still holds."""
     feed = listing.one(wired.registry, str(feed_id))
     registering.poll_now(wired.frontier, [feed])
+    return JSONResponse({"id": feed.id, "next_at": feed.polls.next_at}, 202)
+
+
+@router.post(
+    "/{feed_id}/undo-migration",
+    status_code=202,
+    operation_id="undo_migration",
+    dependencies=WRITES,
+    responses={202: schemas.answer("It is due", TAKEN), **problems.answers(404, 409)},
+)
+def undo_migration(feed_id: FeedId, wired: Wired) -> Response:
+    """Separates the entries that a migration of the last 30 days found again under new ids and links: the next poll
+    brings them as new, and no later migration of this feed is believed.
+    """
+    feed = listing.one(wired.registry, str(feed_id))
+    lineage.undo_migration(wired.registry, wired.entries, wired.frontier, feed, wired.now())
     return JSONResponse({"id": feed.id, "next_at": feed.polls.next_at}, 202)
 
 
