@@ -26,7 +26,9 @@ _OF_HEAD = frozenset(
 _UNSHOWN = frozenset({"link", "meta", "noscript", "script", "style", "template"})
 _CONTROL = bytes({*range(0x20), 0x7F} - set(b"\t\n\r"))
 _EARLY_END = re.compile(rb"</(?:body|html)\s*>", re.IGNORECASE)
-_HUGE_TAG = re.compile(rb"<[a-zA-Z][^<>]{4096,}")
+_NO_CHARACTERS = ("\ufffe", "\uffff")
+_HUGE = 4096
+_HUGE_TAG = re.compile(rb"<[a-zA-Z][^<>]{%d,}" % _HUGE)
 _ATTRIBUTE = r"""[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^\s>"'][^\s>]*+)?)?"""
 _TOKEN = re.compile(
     r"<!--(?:-?>|.*?--!?>|.*\Z)"
@@ -51,10 +53,11 @@ def parse_html(html: str) -> HtmlElement | None:
     libxml2 knows neither. Removed are control characters that HTML forbids, comments, processing instructions, and the
     attributes of tags that have thousands of them (libxml2 compares each attribute with each other).
     """
-    text = html.encode(errors="ignore").translate(None, _CONTROL)
-    for no_character in (b"\xef\xbf\xbe", b"\xef\xbf\xbf"):
-        text = text.replace(no_character, b"")
-    text = _HUGE_TAG.sub(_tame, _EARLY_END.sub(b"", text))
+    for no_character in _NO_CHARACTERS:
+        html = html.replace(no_character, "")
+    text = _EARLY_END.sub(b"", html.encode(errors="ignore").translate(None, _CONTROL))
+    if any(len(part) > _HUGE and part.find(b">", 0, _HUGE) < 0 for part in text.split(b"<")):
+        text = _HUGE_TAG.sub(_tame, text)
     if not text.strip():
         return None
     parser = lxml_html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)

@@ -57,9 +57,7 @@ _DROPPED_WITH_CONTENT = {
 _DRAWN_BLOCKS = BLOCKS - _TAGS  # they end a line, and would run together with the next where only their text stays
 _LINK_ATTRIBUTES = {"rel": "noopener noreferrer", "target": "_blank", "referrerpolicy": "no-referrer"}
 _URL_ATTRIBUTES = ("href", "src", "cite")
-_OVERRIDES = dict.fromkeys(
-    (0x202D, 0x202E)
-)  # these make text look like another text; no language needs them (UAX 9, 2.2)
+_OVERRIDES = ("\u202d", "\u202e")  # these make text look like another text; no language needs them (UAX 9, 2.2)
 _URL_NOISE = re.compile(r"[\x00-\x20\x7f-\xa0\u200b-\u200f\u2028\u2029\ufeff]+")
 
 
@@ -91,7 +89,10 @@ def clean_tree(tree: HtmlElement, *, base_url: str, image_proxy: str | None = No
     _resolve(tree, base_url, image_proxy)
     _drop_sourceless(tree)
     drop_repeated_images(tree)
-    return _allow(_inner_html(tree), image_proxy).translate(_OVERRIDES).strip()
+    safe = _allow(_inner_html(tree), image_proxy)
+    for override in _OVERRIDES:
+        safe = safe.replace(override, "")
+    return safe.strip()
 
 
 def safe_url(url: str, base_url: str) -> str | None:

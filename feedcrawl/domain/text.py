@@ -52,9 +52,8 @@ _MARKS = re.compile("([\u0300-\u036f]{4})[\u0300-\u036f]+")
 def fold(text: str) -> str:
     """The text as one line: white space collapsed to single spaces, invisible characters removed, NFC."""
     line = " ".join(text.split())
-    if line.isascii() and line.isprintable():
-        return line
-    if not _INVISIBLE.search(line) and not _MARKS.search(line) and unicodedata.is_normalized("NFC", line):
+    is_visible = line.isprintable() or not _INVISIBLE.search(line)  # no invisible character is printable
+    if is_visible and (line.isascii() or not (_MARKS.search(line) or not unicodedata.is_normalized("NFC", line))):
         return line
     return " ".join(unicodedata.normalize("NFC", _INVISIBLE.sub("", _MARKS.sub(r"\1", text))).split())
 

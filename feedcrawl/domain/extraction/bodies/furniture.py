@@ -10,8 +10,10 @@ import re
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from lxml import etree
+
 from feedcrawl.domain.extraction.bodies.marks import certain, is_hidden, marks_of
-from feedcrawl.domain.extraction.bodies.weights import INLINE, Weights, forget, names, weigh
+from feedcrawl.domain.extraction.bodies.weights import INLINE, Weights, forget, names, remembered, weigh
 from feedcrawl.domain.figures.embeds import EMBEDS, embed_of
 from feedcrawl.domain.markup import drop
 from feedcrawl.domain.text import BLOCKS, fold
@@ -23,14 +25,18 @@ Marked = dict["HtmlElement", list[str]]
 Dropped = list[tuple[str, str]]
 """What was dropped as furniture: the rule, and the text."""
 
+_UNSHOWN = ("script", "style", "noscript", "template", "link", "meta")
 _NEVER_TEXT = (
-    "script", "style", "noscript", "template", "svg", "object", "embed", "applet", "canvas", "track", "map", "area",
-    "input", "label", "textarea", "select", "option", "button", "datalist", "link", "meta",
+    "svg", "object", "embed", "applet", "canvas", "track", "map", "area", "input", "label", "textarea", "select",
+    "option", "button", "datalist",
 )  # fmt: skip
 _CONSENT = re.compile(
     r"onetrust|cookie[-_]?(?:consent|banner|notice|law|bar|dialog|modal|popup)|cybotcookie|didomi|qc-cmp|usercentrics|truste[-_]"
     r"|(?<![a-z])cmp-?(?:container|box|banner)|consent-?(?:manager|banner|dialog|modal|popup)|osano|iubenda",
     re.IGNORECASE,
+)
+_is_consent = remembered(
+    _CONSENT, ("cookie", "consent", "cmp", "onetrust", "didomi", "usercentrics", "truste", "osano", "iubenda")
 )
 _OF_PLAYERS = frozenset({"video", "videos", "widget", "overlay", "poll", "embedded-content", "social"})
 _OF_GALLERIES = frozenset({"gallery", "slideshow", "carousel"})
@@ -43,6 +49,8 @@ BODY = re.compile(
     re.IGNORECASE,
 )
 
+_NO_MARKS: set[str] = set()
+is_body = remembered(BODY)
 CERTAIN_SHARE = 0.8
 LIKELY_SHARE = 0.4
 _BODY_SHARE = 0.15
@@ -62,6 +70,7 @@ def clear_away(
     for kind in list(tree.iter(*EMBEDS)):
         if embed_of(kind) is None:
             drop(kind)
+    etree.strip_elements(tree, *_UNSHOWN, with_tail=False)
     for element in list(tree.iter(*_NEVER_TEXT)):
         drop(element)
     body = tree.find("body")
@@ -80,7 +89,7 @@ def clear_away(
 def _drop_consent(body: HtmlElement, dropped: Dropped | None) -> None:
     """Take out the dialogs of consent software, however long: no site is called so."""
     for element in list(body.iterdescendants("div", "section", "aside", "form")):
-        if element.attrib and _CONSENT.search(names(element)):
+        if (named := names(element)) and _is_consent(named):
             note(dropped, "consent software", element)
             drop(element)
 
@@ -165,8 +174,10 @@ def _suspects(marked: Marked, weights: Weights, most: float) -> Marked:
 def _taken(suspects: Marked, weights: Weights) -> dict[str, int]:
     """How much prose each mark would take away: that of the outermost elements that bear it."""
     taken: dict[str, int] = {}
-    for element, marks in suspects.items():
-        above = {mark for parent in element.iterancestors() for mark in suspects.get(parent, ())}
+    borne: dict[HtmlElement, set[str]] = {}
+    for element, marks in suspects.items():  # in document order: those above come before
+        above = next((borne[parent] for parent in element.iterancestors() if parent in borne), _NO_MARKS)
+        borne[element] = above.union(marks)
         for mark in marks:
             taken[mark] = taken.get(mark, 0) + (0 if mark in above else weights[element].prose)
     return taken
@@ -187,4 +198,4 @@ def _protected(weights: Weights, total: int) -> set[HtmlElement]:
 def _is_named_body(element: HtmlElement, share: float) -> bool:
     if element.tag == "article":
         return share >= _ARTICLE_SHARE
-    return element.tag == "main" or element.get("itemprop") == "articleBody" or bool(BODY.search(names(element)))
+    return element.tag == "main" or element.get("itemprop") == "articleBody" or is_body(names(element))

@@ -24,6 +24,7 @@ _NAMES = re.compile(
     re.IGNORECASE,
 )
 _NO_WORD = re.compile(r"\W+")
+_SQUEEZED = {code: chr(code).lower() if chr(code).isalnum() or chr(code) == "_" else None for code in range(128)}
 _KEY_LENGTH = 30
 _MIN_START, _START = 3, 8
 _MIN_KEY_LENGTH = 20
@@ -82,7 +83,8 @@ def plain_lead(root: HtmlElement, weights: Weights) -> str | None:
 
 def squeezed(text: str, most: int | None = None) -> str:
     """The letters and digits of a text alone, in lower case, for comparing texts that differ in typography."""
-    letters = _NO_WORD.sub("", text[: 3 * most] if most else text).lower()
+    text = text[: 3 * most] if most else text
+    letters = text.translate(_SQUEEZED) if text.isascii() else _NO_WORD.sub("", text).lower()
     return letters[:most] if most else letters
 
 

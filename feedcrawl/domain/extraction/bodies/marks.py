@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.extraction.bodies.leads import squeezed
-from feedcrawl.domain.extraction.bodies.weights import HEADINGS, names
+from feedcrawl.domain.extraction.bodies.weights import HEADINGS, MAX_REMEMBERED, names
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -45,10 +44,13 @@ _PHRASES = re.compile(
     r"|also[-_]?(?:read|like)|see[-_]?also|sign[-_]?up|log[-_]?in|up[-_]?next|latest[-_]?news|follow[-_]?us"
     r"|infinite[-_]?scroll|embedded[-_]content|instagram[-_]media|tiktok[-_]embed"
 )
-_SEGMENT = re.compile(r"(?<![A-Za-z0-9])([A-Za-z]+)\d{0,3}(?![A-Za-z0-9])")
+_APART = "".join(char if char.isalnum() else " " for char in map(chr, range(128)))
+_NUMBERED = re.compile(r"([A-Za-z]+)\d{0,3}")
 _CAMEL = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
+_MAX_RUN = 60
 _ANCHOR_DASHES = 2
+_ONLY_CLASS = ["class"]
 _LINES = HEADINGS | {"p", "li", "ul", "ol", "blockquote"}
 
 
@@ -61,18 +63,19 @@ def marks_of(element: HtmlElement) -> list[str]:
     """What speaks for an element being furniture."""
     tag = element.tag
     found = [_ELEMENTS[tag]] if tag in _ELEMENTS else []
-    attributes = element.attrib
+    attributes = element.keys()
     if not attributes:
         return found
-    said = _words(names(element))
+    said = words_of(names(element))
     # Members' paragraphs bear the word too, and may be hidden from others; the offer to subscribe is a block.
     for_members = tag in _LINES and "paywall" in said
-    if is_hidden(element) and not for_members:
-        found.append("hidden attribute")
-    if attributes.get("role") in _ROLES:
-        found.append(f"role {attributes['role']}")
+    if attributes != _ONLY_CLASS:
+        if not for_members and is_hidden(element):
+            found.append("hidden attribute")
+        if "role" in attributes and (role := element.get("role")) in _ROLES:
+            found.append(f"role {role}")
     if said and tag not in {"article", "main"}:
-        said = _words(attributes.get("class", "")) if _is_anchor(element) else said
+        said = words_of(element.get("class", "")) if _is_anchor(element) else said
         found.extend(word for word in said if not (word == "paywall" and for_members))
     return found
 
@@ -80,7 +83,7 @@ def marks_of(element: HtmlElement) -> list[str]:
 def _is_anchor(element: HtmlElement) -> bool:
     """Whether an element's id is made of the words of its heading: it tells of the text, not of the page's parts."""
     anchor = element.get("id", "")
-    if element.tag in HEADINGS or not _words(anchor):
+    if element.tag in HEADINGS or not words_of(anchor):
         return element.tag in HEADINGS
     heading = next(element.iter(*HEADINGS), None) if anchor.count("-") >= _ANCHOR_DASHES else None
     return heading is not None and squeezed("".join(map(str, heading.itertext()))).startswith(squeezed(anchor))
@@ -88,30 +91,40 @@ def _is_anchor(element: HtmlElement) -> bool:
 
 def is_hidden(element: HtmlElement) -> bool:
     """Whether an element says that it is not shown."""
-    attributes = element.attrib
+    attributes = element.keys()
     return (
         "hidden" in attributes
-        or attributes.get("aria-hidden") == "true"
-        or ("style" in attributes and _HIDDEN.search(attributes["style"]) is not None)
+        or ("aria-hidden" in attributes and element.get("aria-hidden") == "true")
+        or ("style" in attributes and _HIDDEN.search(element.get("style")) is not None)
     )
 
 
-def _words(name: str) -> tuple[str, ...]:
+def words_of(named: str) -> tuple[str, ...]:
     """The words of furniture in a class and id."""
-    if " " not in name:
-        return _token_words(name) if name else ()
-    return tuple(dict.fromkeys(chain.from_iterable(map(_token_words, name.split()))))
+    if not named:
+        return ()
+    return _known_words(named) if len(named) <= MAX_REMEMBERED else _words(named)
+
+
+def _words(named: str) -> tuple[str, ...]:
+    """Phrases first. The names of utility classes ("md:hidden") say how, not what: they have no words."""
+    found = _PHRASES.findall(named.lower())
+    if ":" in named or "[" in named:
+        named = " ".join(token for token in named.split() if ":" not in token and "[" not in token)
+    for run in named.translate(_APART).split():
+        if len(run) <= _MAX_RUN and (words := _run_words(run)):
+            found.extend(words)
+    return tuple(dict.fromkeys(found)) if found else ()
 
 
 @lru_cache(maxsize=16_384)
-def _token_words(token: str) -> tuple[str, ...]:
-    """The words of furniture in one name. Those of utility classes ("md:hidden") say how, not what."""
-    found = _PHRASES.findall(token.lower())
-    if ":" not in token and "[" not in token:
-        for segment in _SEGMENT.findall(token.replace("_", "-")):
-            folded = segment.lower()
-            if folded.startswith(_STEMS):
-                found.extend(stem for stem in _STEMS if folded.startswith(stem))
-            parts = map(str.lower, _CAMEL.findall(segment))
-            found.extend(word for word in parts if word in _CERTAIN or word in _LIKELY)
-    return tuple(dict.fromkeys(found))
+def _run_words(run: str) -> tuple[str, ...]:
+    """The words of furniture in letters that stand together, with a number of up to three digits behind."""
+    match = _NUMBERED.fullmatch(run)
+    folded = match[1].lower() if match else ""
+    stems = [stem for stem in _STEMS if folded.startswith(stem)]
+    words = map(str.lower, _CAMEL.findall(match[1])) if match else ()
+    return (*stems, *(word for word in words if word in _CERTAIN or word in _LIKELY))
+
+
+_known_words = lru_cache(maxsize=16_384)(_words)

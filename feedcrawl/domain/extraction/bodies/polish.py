@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lxml.html import Element
 
 from feedcrawl.domain.extraction.bodies.leads import squeezed
-from feedcrawl.domain.extraction.bodies.weights import HEADINGS, INLINE, names
+from feedcrawl.domain.extraction.bodies.weights import HEADINGS, INLINE, names, remembered
 from feedcrawl.domain.markup import drop
 from feedcrawl.domain.text import BLOCKS, canonical_text, fold, words
 
@@ -28,6 +28,7 @@ _PICTURE_NAMES = re.compile(
     r"im(?:g|age)|photo|foto|pic(?:ture)?(?![a-z])|picbox|bild|media(?!wiki)|figure|galler|slideshow|carousel|illustration|visuel|thumb|caption",
     re.IGNORECASE,
 )
+_is_picture = remembered(_PICTURE_NAMES)
 _CALLS = (
     r"\b(?:follow|join|like|add|find) (?:us|.{2,40}) (?:on|at|as) (?:our )?(?:a preferred|twitter|x\b|facebook|google)",
     r"\b(?:follow|join|like|find) (?:us|.{2,40}) (?:on|at) (?:our )?(?:instagram|whatsapp|telegram|linkedin|youtube)",
@@ -57,7 +58,13 @@ _NOTICES = (
     r"^.{0,300}\S\s© ?\S.{1,60}[^.!?]$",
 )
 _NOTICE = re.compile("|".join(_NOTICES), re.IGNORECASE)
+# Each notice has one of these: a text without them need not be searched.
+_NOTICE_WORDS = (
+    "extern", "affiliate", "commission", "this ", "il vous reste", "\u00a9", "copyright", "report", "dieser ",
+    "dies ist eine",
+)  # fmt: skip
 _QUOTE_NAMES = re.compile(r"quot(?:e|ation)|zitat|citation|citazione|cita(?![a-z])|citat(?![a-z])", re.IGNORECASE)
+_is_quoting = remembered(_QUOTE_NAMES)
 _PULLED, _REPEATED = 100, 0.6
 _DOUBLED = frozenset({"p", "div", "section", "h2", "h3", "h4"})
 _DOUBLE_LENGTH, _DOUBLED_SHARE, _FEWEST_DOUBLES = 60, 0.3, 4
@@ -77,7 +84,7 @@ def mark_figures(root: HtmlElement, weights: Weights) -> None:
                 break
             if outermost is not None and outermost.tag == "figure" and weight.prose > weights[outermost].prose:
                 break
-            if box.tag == "figure" or _PICTURE_NAMES.search(names(box)):
+            if box.tag == "figure" or _is_picture(names(box)):
                 outermost = box
         if outermost is not None:
             outermost.tag = "figure"
@@ -91,8 +98,13 @@ def drop_calls(root: HtmlElement) -> None:
         text = "".join(map(str, line.itertext()))
         if len(text) >= 2 * _NOTICE_LENGTH or len(text := fold(text)) >= _NOTICE_LENGTH:
             continue
-        if _NOTICE.search(text) or (len(text) < _CALL_LENGTH and _is_set_off(line, text) and _CALL.search(text)):
+        if _is_notice(text) or (len(text) < _CALL_LENGTH and _is_set_off(line, text) and _CALL.search(text)):
             drop(line)
+
+
+def _is_notice(text: str) -> bool:
+    said = text.lower()
+    return any(word in said for word in _NOTICE_WORDS) and _NOTICE.search(text) is not None
 
 
 def drop_doubles(root: HtmlElement) -> None:
@@ -128,7 +140,7 @@ def drop_repeats(root: HtmlElement) -> None:
 
 
 def _is_quotation(box: HtmlElement) -> bool:
-    return box.tag == "blockquote" or (box.tag in BLOCKS and _QUOTE_NAMES.search(names(box)) is not None)
+    return box.tag == "blockquote" or (box.tag in BLOCKS and _is_quoting(names(box)))
 
 
 def _is_set_off(line: HtmlElement, text: str) -> bool:
@@ -205,8 +217,13 @@ def agreement(left: Grams, right: Grams) -> float:
 
 def lines(root: HtmlElement) -> Iterator[HtmlElement]:
     """Blocks without blocks in them."""
-    for element in root.iter():
-        if element is root or element.tag in INLINE or not isinstance(element.tag, str):
-            continue
-        if element.tag in HEADINGS or not any(inner.tag in BLOCKS for inner in element.iterdescendants()):
+    holders: set[HtmlElement] = set()
+    for block in root.iterdescendants(*BLOCKS):
+        for kin in block.iterancestors():
+            if kin in holders:
+                break
+            holders.add(kin)
+    for element in root.iterdescendants():
+        tag = element.tag
+        if tag not in INLINE and isinstance(tag, str) and (element not in holders or tag in HEADINGS):
             yield element

@@ -11,7 +11,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain.extraction.bodies.furniture import BODY, note
+from feedcrawl.domain.extraction.bodies.furniture import BODY, is_body, note
 from feedcrawl.domain.extraction.bodies.introductions import is_introduced
 from feedcrawl.domain.extraction.bodies.weights import HEADINGS, INLINE, Weight, Weights, names
 from feedcrawl.domain.markup import drop
@@ -164,7 +164,8 @@ def _body_name(element: HtmlElement) -> str | None:
     role = element.get("role")
     if role in {"article", "main"}:
         return str(role)
-    match = BODY.search(names(element))
+    named = names(element)
+    match = BODY.search(named) if named and is_body(named) else None
     return str(match[0]).lower() if match else None
 
 

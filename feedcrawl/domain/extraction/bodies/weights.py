@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lxml.html import HtmlElement
 
 INLINE = frozenset({
@@ -17,6 +20,9 @@ INLINE = frozenset({
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 MIN_PARAGRAPH = 60
 _DENSE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_REMEMBERED = 4096
+MAX_REMEMBERED = 300
+"""Characters of names whose judgment is remembered: longer ones are rare, and a hostile page has megabytes of them."""
 _DENSE_WORTH = 3  # a Chinese, Japanese or Korean character says what three letters say
 
 
@@ -51,10 +57,19 @@ def weigh(root: HtmlElement) -> Weights:
     weights: Weights = {element: Weight() for element in root.iter()}
     for element in reversed(weights):
         weight = weights[element]
-        _finish(element, weight)
+        tag = element.tag
+        if own := element.text:
+            size = length(own)
+            weight.text += size
+            weight.total += size
+        if tag == "a":
+            weight.link, weight.text = weight.link + weight.text, 0
+            weight.prose, weight.linked = 0, weight.total
+        elif weight.text > MIN_PARAGRAPH:
+            weight.prose += _line_prose(tag, weight)
         parent = weights.get(element.getparent()) if element is not root else None
         if parent is not None:
-            _add(parent, element, weight)
+            _add(parent, weight, element.tail, is_inline=tag in INLINE)
     return weights
 
 
@@ -81,22 +96,26 @@ def forget(element: HtmlElement, weights: Weights) -> None:
 
 def names(element: HtmlElement) -> str:
     """The class and id of an element, for looking for words in them."""
-    attributes = element.attrib
-    if "class" in attributes:
-        return attributes["class"] + " " + attributes["id"] if "id" in attributes else str(attributes["class"])
-    return str(attributes["id"]) if "id" in attributes else ""
+    named, anchor = element.get("class"), element.get("id")
+    if anchor is None:
+        return named or ""
+    return anchor if named is None else f"{named} {anchor}"
 
 
-def _finish(element: HtmlElement, weight: Weight) -> None:
-    own = length(element.text)
-    weight.text += own
-    weight.total += own
-    tag = element.tag
-    if tag == "a":
-        weight.link, weight.text = weight.link + weight.text, 0
-        weight.prose, weight.linked = 0, weight.total
-    else:
-        weight.prose += _line_prose(tag, weight)
+def remembered(pattern: re.Pattern[str], hints: tuple[str, ...] = ()) -> Callable[[str], bool]:
+    """A function that tells whether a class and id have a word of the pattern, and remembers its answers.
+
+    An element shares its names with two others of its page on average. `hints` are in lower case: the pattern can only
+    match where one of them stands.
+    """
+
+    def occurs(named: str) -> bool:
+        if hints and not any(map(named.lower().__contains__, hints)):
+            return False
+        return pattern.search(named) is not None
+
+    known = lru_cache(maxsize=_REMEMBERED)(occurs)
+    return lambda named: known(named) if len(named) <= MAX_REMEMBERED else occurs(named)
 
 
 def _line_prose(tag: str, weight: Weight) -> int:
@@ -106,15 +125,17 @@ def _line_prose(tag: str, weight: Weight) -> int:
     return weight.text
 
 
-def _add(parent: Weight, element: HtmlElement, weight: Weight) -> None:
-    if element.tag in INLINE:
-        parent.text += weight.text
-        parent.link += weight.link
-    tail = length(element.tail)
-    parent.text += tail
-    parent.total += weight.total + tail
-    parent.prose += weight.prose
-    parent.linked += weight.linked
+def _add(parent: Weight, weight: Weight, tail: str | None, *, is_inline: bool) -> None:
+    if weight.total:
+        if is_inline:
+            parent.text += weight.text
+            parent.link += weight.link
+        parent.total += weight.total
+        parent.prose += weight.prose
+        parent.linked += weight.linked
+    if tail and (size := length(tail)):
+        parent.text += size
+        parent.total += size
 
 
 def length(text: str | None) -> int:

@@ -76,7 +76,8 @@ def without_site(text: str, sites: set[str]) -> str:
 
 def key(text: str) -> str:
     """A text as a host name would spell it."""
-    return _NO_WORD.sub("", text).lower().translate(_TRANSCRIBED)
+    letters = _NO_WORD.sub("", text).lower()
+    return letters if letters.isascii() else letters.translate(_TRANSCRIBED)
 
 
 def _publisher(page: Page) -> str | None:

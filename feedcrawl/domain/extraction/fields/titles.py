@@ -207,7 +207,7 @@ def _shared(text: str, about: set[str]) -> float:
 
 def title_element(page: Page) -> str:
     """The text of the title element (that of the head: drawings have titles too)."""
-    title = page.tree.find(".//head/title")
+    title = page.tree.find("head/title")
     if title is None:
         title = page.tree.find(".//title")
     return fold(title.text or "") if title is not None else ""

@@ -87,11 +87,11 @@ def is_paid(page: Page) -> bool:
 
 
 def _says_nothing(text: str) -> bool:
-    return len(words(text)) < MIN_WORDS and len(text) < MIN_UNSPACED_LENGTH
+    return len(text) < MIN_UNSPACED_LENGTH and len(words(text)) < MIN_WORDS
 
 
 def _is_frame(text: str) -> bool:
-    return " " in text and len(words(text)) < FEW_WORDS and len(text) < FEW_CHARS
+    return len(text) < FEW_CHARS and " " in text and len(words(text)) < FEW_WORDS
 
 
 def _runs(script: HtmlElement) -> bool:
