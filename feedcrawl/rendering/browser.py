@@ -10,6 +10,7 @@ import os
 import shutil
 import signal
 import tempfile
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -221,9 +222,7 @@ async def _reap(*ending: int) -> None:
 
 def playwright_api() -> ModuleType:
     """`playwright.async_api`, imported when a page is rendered: 0.3 s that most crawls need not spend."""
-    from playwright import async_api  # noqa: PLC0415
-
-    return async_api
+    return import_module("playwright.async_api")
 
 
 async def within(seconds: float, ending: Awaitable[None]) -> None:

@@ -1,15 +1,12 @@
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import httpx
 import pytest
-import redis
-from api import free_port, serving
 from documents import paragraphs
 from jsonschema import Draft202012Validator
-from stories import Reader, wired_to
+from stories import Reader
 
 from feedcrawl.api import schemas
 from feedcrawl.api.routes.machine import articles as route
@@ -23,17 +20,8 @@ def text(name: str) -> str:
 
 
 @pytest.fixture
-def reader(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> Iterator[Reader]:
-    with wired_to(redis_server, tmp_path) as wired:
-        made = Reader(wired)
-        made.now = wired.now()
-        yield made
-
-
-@pytest.fixture
-def client(reader: Reader) -> Iterator[httpx.Client]:
-    with serving(reader.wired, free_port()) as url, httpx.Client(base_url=url, timeout=10) as made:
-        yield made
+def client(client_of_reader: httpx.Client) -> httpx.Client:
+    return client_of_reader
 
 
 def read(reader: Reader, name: str, **details: Any) -> str:

@@ -1,14 +1,10 @@
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-import redis
-from api import free_port, serving
 from documents import paragraphs
 from jsonschema import Draft202012Validator
-from stories import Reader, wired_to
+from stories import Reader
 
 from feedcrawl.api import schemas
 from feedcrawl.api.routes.machine import media as route
@@ -20,17 +16,8 @@ A, B = "http://a.paper.test/1", "http://b.paper.test/1"
 
 
 @pytest.fixture
-def reader(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> Iterator[Reader]:
-    with wired_to(redis_server, tmp_path) as wired:
-        made = Reader(wired)
-        made.now = wired.now()
-        yield made
-
-
-@pytest.fixture
-def client(reader: Reader) -> Iterator[httpx.Client]:
-    with serving(reader.wired, free_port()) as url, httpx.Client(base_url=url, timeout=10) as made:
-        yield made
+def client(client_of_reader: httpx.Client) -> httpx.Client:
+    return client_of_reader
 
 
 def submit(client: httpx.Client, url: str, **more: Any) -> dict[str, Any]:

@@ -10,17 +10,16 @@ from __future__ import annotations
 import asyncio
 import base64
 import ipaddress
-import threading
-from collections.abc import Callable, Coroutine, Mapping
-from typing import Any, Self
+from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
 
+from loops import LoopThread
 from tls import relay
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
-class Proxy:
+class Proxy(LoopThread):
     """Hands on from `address`. `asked` has the protocol (`http`, `connect`, `socks4`, `socks5`) and the target of each
     request as the client wrote it. A `broken` proxy closes whatever connects; `refusing` is its status of HTTP or its
     SOCKS reply to everything.
@@ -29,42 +28,20 @@ class Proxy:
     def __init__(
         self, address: str, *, names: Callable[[], Mapping[str, str]] = dict, credentials: str = "", port: int = 0
     ) -> None:
+        super().__init__(f"proxy {address}")
         self.address = address
         self.names = names
         self.credentials = credentials
-        self.port = port
+        self.wanted_port = port
         self.asked: list[tuple[str, str]] = []
         self.broken = False
         self.refusing: int | None = None
-        self.loop = asyncio.new_event_loop()
-        self.thread = threading.Thread(target=self.loop.run_forever, name=f"proxy {address}", daemon=True)
-        self.tasks: set[asyncio.Task[Any]] = set()
 
-    def __enter__(self) -> Self:
-        self.thread.start()
-        self.listener = self._run(asyncio.start_server(self._accepted, "127.0.0.1", self.port))
-        self.port = self.listener.sockets[0].getsockname()[1]
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._run(self._end())
-        self.loop.call_soon_threadsafe(self.loop.stop)
-        self.thread.join(timeout=10)
-        self.loop.close()
-
-    def _run(self, work: Coroutine[Any, Any, Any]) -> Any:
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(timeout=10)
-
-    async def _end(self) -> None:
-        self.listener.close()
-        for task in self.tasks:
-            task.cancel()
-        await asyncio.gather(*self.tasks, return_exceptions=True)
+    async def listen(self) -> asyncio.Server:
+        return await asyncio.start_server(self._accepted, "127.0.0.1", self.wanted_port)
 
     async def _accepted(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self.tasks.add(task)
+        task = self._current()
         try:
             if not self.broken:
                 first = await reader.readexactly(1)

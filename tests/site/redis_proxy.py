@@ -13,10 +13,9 @@ import contextlib
 import random
 import socket
 import struct
-import threading
-from collections.abc import Coroutine
 from dataclasses import dataclass
-from typing import Any, Self
+
+from loops import LoopThread
 
 READ_BYTES = 65_536
 LINGER = struct.pack("ii", 1, 0)
@@ -41,61 +40,42 @@ class Faults:
     refusing: bool = False
 
 
-class RedisProxy:
+class RedisProxy(LoopThread):
     """Listens on a port of 127.0.0.1 and hands on to the server's unix socket. `faults` may change at any time."""
 
     def __init__(self, server: str, seed: int = 4) -> None:
+        super().__init__("redis-proxy")
         self.server = server.removeprefix("unix://")
         self.faults = Faults()
         self.connected = 0
         self.chance = random.Random(seed)
-        self.loop = asyncio.new_event_loop()
-        self.thread = threading.Thread(target=self.loop.run_forever, name="redis-proxy", daemon=True)
-        self.clients: dict[asyncio.StreamWriter, asyncio.Task[Any]] = {}
+        self.writers: set[asyncio.StreamWriter] = set()
 
-    def __enter__(self) -> Self:
-        self.thread.start()
-        self.listener = self._run(asyncio.start_server(self._connected, "127.0.0.1", 0))
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._run(self._end())
-        self.loop.call_soon_threadsafe(self.loop.stop)
-        self.thread.join(timeout=10)
-        self.loop.close()
+    async def listen(self) -> asyncio.Server:
+        return await asyncio.start_server(self._connected, "127.0.0.1", 0)
 
     @property
     def url(self) -> str:
-        return f"redis://127.0.0.1:{self.listener.sockets[0].getsockname()[1]}/0"
+        return f"redis://127.0.0.1:{self.port}/0"
 
     def reset(self) -> None:
         """Resets all connections, whatever is under way on them."""
         self.loop.call_soon_threadsafe(self._reset)
 
-    def _run(self, work: Coroutine[Any, Any, Any]) -> Any:
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(timeout=10)
-
     def _reset(self) -> None:
-        for writer in list(self.clients):
+        for writer in list(self.writers):
             _abort(writer)
-
-    async def _end(self) -> None:
-        self.listener.close()
-        tasks = list(self.clients.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connected += 1
-        task = asyncio.current_task()
-        assert task is not None
-        self.clients[writer] = task
+        task = self._current()
+        self.writers.add(writer)
         try:
             with contextlib.suppress(OSError, asyncio.CancelledError):
                 await self._serve(reader, writer)
         finally:
-            del self.clients[writer]
+            self.tasks.discard(task)
+            self.writers.discard(writer)
             writer.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -105,3 +105,12 @@ class Reader:
         self.passed(item)
         self.wired.leases.done(lease, status="dead", reason=reason)
         return item
+
+
+@contextmanager
+def reading(url: str, folder: Path) -> Iterator[Reader]:
+    """A reader of the present, with the stores of a server and a data directory."""
+    with wired_to(url, folder) as wired:
+        reader = Reader(wired)
+        reader.now = wired.now()
+        yield reader

@@ -9,16 +9,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ssl
-import threading
-from collections.abc import Coroutine
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Self
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+from loops import LoopThread
 
 
 def certificate(folder: Path, name: str) -> tuple[Path, Path]:
@@ -41,44 +39,22 @@ def certificate(folder: Path, name: str) -> tuple[Path, Path]:
     return cert_path, key_path
 
 
-class TlsFront:
+class TlsFront(LoopThread):
     """Ends TLS on a site's address and hands on to the origin there. `came_from` has the clients' addresses."""
 
     def __init__(self, folder: Path, name: str, address: str, origin_port: int) -> None:
+        super().__init__("tls")
         self.address, self.origin_port = address, origin_port
         self.authority, key = certificate(folder, name)
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.context.load_cert_chain(self.authority, key)
         self.came_from: list[str] = []
-        self.loop = asyncio.new_event_loop()
-        self.thread = threading.Thread(target=self.loop.run_forever, name="tls", daemon=True)
-        self.tasks: set[asyncio.Task[Any]] = set()
 
-    def __enter__(self) -> Self:
-        self.thread.start()
-        self.listener = self._run(asyncio.start_server(self._accepted, self.address, 0, ssl=self.context))
-        self.port = self.listener.sockets[0].getsockname()[1]
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._run(self._end())
-        self.loop.call_soon_threadsafe(self.loop.stop)
-        self.thread.join(timeout=10)
-        self.loop.close()
-
-    def _run(self, work: Coroutine[Any, Any, Any]) -> Any:
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(timeout=10)
-
-    async def _end(self) -> None:
-        self.listener.close()
-        for task in self.tasks:
-            task.cancel()
-        await asyncio.gather(*self.tasks, return_exceptions=True)
+    async def listen(self) -> asyncio.Server:
+        return await asyncio.start_server(self._accepted, self.address, 0, ssl=self.context)
 
     async def _accepted(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self.tasks.add(task)
+        task = self._current()
         self.came_from.append(writer.get_extra_info("peername")[0])
         origin = await asyncio.open_connection(self.address, self.origin_port)
         try:

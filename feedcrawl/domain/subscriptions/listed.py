@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.feeds.selection import read_rules
 from feedcrawl.domain.models import MAX_CATEGORY
+from feedcrawl.domain.subscriptions.records import Overrides
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -25,34 +26,6 @@ _OFF = frozenset({"0", "false", "no", "off"})
 
 
 @dataclass(frozen=True, slots=True)
-class Overrides:
-    """An operator's settings for one feed: priority 1 … 10, intervals in seconds, switches, texts.
-
-    `fixed_interval_sec` replaces the cadence. A `push_only` feed is polled at its longest interval only. A feed with
-    `no_discovery` is never searched for at another address. `backfill`: read the feed's archives once. A `paused` feed
-    is not polled; `entries_only`: no article is fetched. `keep_rules` and `drop_rules`: as in `domain.feeds.selection`.
-    """
-
-    priority: int | None = None
-    min_interval_sec: float | None = None
-    max_interval_sec: float | None = None
-    initial_interval_sec: float | None = None
-    backfill: bool = False
-    fixed_interval_sec: float | None = None
-    push_only: bool = False
-    no_discovery: bool = False
-    paused: bool = False
-    entries_only: bool = False
-    user_agent: str | None = None
-    keep_rules: str = ""
-    drop_rules: str = ""
-
-    def given(self) -> dict[str, str | float | bool]:
-        """The values that are set, by name."""
-        return {name: value for name, value in asdict(self).items() if value}
-
-
-@dataclass(frozen=True, slots=True)
 class ListedFeed:
     """A feed of a list: its URL as written, its categories in the list, its title, its site, its overrides."""
 
@@ -60,7 +33,7 @@ class ListedFeed:
     categories: tuple[str, ...] = ()
     title: str | None = None
     site_url: str | None = None
-    overrides: Overrides = Overrides()
+    overrides: Overrides = field(default_factory=Overrides)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Final, cast
 
 from feedcrawl.domain.cadence.state import from_json
@@ -23,43 +23,22 @@ DEFAULT_PRIORITY: Final = 5
 _JSON = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Subscription:
-    """A subscription. `id` is a UUID that stays when the URL changes; intervals that are set override the policy's.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overrides:
+    """An operator's settings for one feed: priority 1 … 10, intervals in seconds, switches, texts.
 
-    `backfill`: the feed's archives are read, once. `page`: the page that was named instead of the feed. `untried`:
-    addresses where the page's feed may be if it is not at `url`. `formerly`: addresses that the feed moved from, the
-    last one last. `refused`: addresses that an operator moved the feed back from; the feed does not move there again by
-    itself.
-
-    `scheme_guessed`: True if an operator named the address without http or https.
-
-    `unfolds`: True if an operator named this address; a list of feeds that is served there before any feed was replaces
-    the subscription by the feeds that it lists (`handlers.lists`).
-
-    `fixed_interval_sec` replaces the cadence. A `push_only` feed is polled at its longest interval, as a safety net. A
-    feed with `no_discovery` is never searched for at another address. A `paused` feed is not polled. Of a feed with
+    Intervals that are set override the policy's; `fixed_interval_sec` replaces the cadence. A `push_only` feed is
+    polled at its longest interval, as a safety net. A feed with `no_discovery` is never searched for at another
+    address. `backfill`: the feed's archives are read, once. A `paused` feed is not polled; of a feed with
     `entries_only` no article is fetched. `user_agent` replaces the crawler's in its polls. `keep_rules` and
-    `drop_rules` select its entries (`domain.feeds.selection`). `private`: the names of the request headers that only
-    its own origin gets; their values are stored apart (`domain.subscriptions.access`). `request_id`: the API request
-    that subscribed the feed.
+    `drop_rules` select its entries (`domain.feeds.selection`).
     """
 
-    id: str
-    url: str
-    categories: tuple[str, ...] = ()
-    title: str | None = None
-    added_at: str | None = None
-    source: str | None = None
-    priority: int = DEFAULT_PRIORITY
+    priority: int | None = None
     min_interval_sec: float | None = None
     max_interval_sec: float | None = None
     initial_interval_sec: float | None = None
     backfill: bool = False
-    page: str | None = None
-    untried: tuple[str, ...] = ()
-    formerly: tuple[str, ...] = ()
-    refused: tuple[str, ...] = ()
     fixed_interval_sec: float | None = None
     push_only: bool = False
     no_discovery: bool = False
@@ -68,6 +47,40 @@ class Subscription:
     user_agent: str | None = None
     keep_rules: str = ""
     drop_rules: str = ""
+
+    def given(self) -> dict[str, str | float | bool]:
+        """The values that are set, by name."""
+        return {name: value for name, value in asdict(self).items() if value}
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription(Overrides):
+    """A subscription, with the operator's settings. `id` is a UUID that stays when the URL changes.
+
+    `page`: the page that was named instead of the feed. `untried`: addresses where the page's feed may be if it is not
+    at `url`. `formerly`: addresses that the feed moved from, the last one last. `refused`: addresses that an operator
+    moved the feed back from; the feed does not move there again by itself.
+
+    `scheme_guessed`: True if an operator named the address without http or https.
+
+    `unfolds`: True if an operator named this address; a list of feeds that is served there before any feed was replaces
+    the subscription by the feeds that it lists (`handlers.lists`).
+
+    `private`: the names of the request headers that only the feed's own origin gets; their values are stored apart
+    (`domain.subscriptions.access`). `request_id`: the API request that subscribed the feed.
+    """
+
+    id: str
+    url: str
+    categories: tuple[str, ...] = ()
+    title: str | None = None
+    added_at: str | None = None
+    source: str | None = None
+    priority: int = field(default=DEFAULT_PRIORITY, kw_only=True)
+    page: str | None = None
+    untried: tuple[str, ...] = ()
+    formerly: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
     private: tuple[str, ...] = ()
     unfolds: bool = False
     scheme_guessed: bool = False

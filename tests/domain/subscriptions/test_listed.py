@@ -3,16 +3,20 @@ from typing import Any
 import pytest
 
 from feedcrawl.domain.errors import Refusal
-from feedcrawl.domain.subscriptions.listed import Overrides, categories_of, letters, overrides_from, overrides_of
+from feedcrawl.domain.subscriptions.listed import categories_of, letters, overrides_from, overrides_of
+from feedcrawl.domain.subscriptions.records import Overrides
 
 
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
         ({}, Overrides()),
-        ({"priority": "7", "backfill": "yes"}, Overrides(7, backfill=True)),
-        ({"priority": 7.0, "backfill": True}, Overrides(7, backfill=True)),
-        ({"{urn:x}minIntervalSec": "600", "x:max-interval-sec": 7200}, Overrides(None, 600.0, 7200.0)),
+        ({"priority": "7", "backfill": "yes"}, Overrides(priority=7, backfill=True)),
+        ({"priority": 7.0, "backfill": True}, Overrides(priority=7, backfill=True)),
+        (
+            {"{urn:x}minIntervalSec": "600", "x:max-interval-sec": 7200},
+            Overrides(min_interval_sec=600.0, max_interval_sec=7200.0),
+        ),
         ({"initial_interval_sec": 60}, Overrides(initial_interval_sec=60.0)),
         ({"priority": 0, "min_interval_sec": -1, "max_interval_sec": "inf", "backfill": "no"}, Overrides()),
         ({"priority": 11, "min_interval_sec": "nan", "max_interval_sec": [], "backfill": None}, Overrides()),
@@ -27,7 +31,7 @@ def test_overrides(values: dict[str, object], expected: Overrides) -> None:
 
 def test_only_what_is_given_is_said() -> None:
     assert Overrides().given() == {}
-    assert Overrides(3, backfill=True).given() == {"priority": 3, "backfill": True}
+    assert Overrides(priority=3, backfill=True).given() == {"priority": 3, "backfill": True}
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from feedcrawl.domain.errors import Refusal
-from feedcrawl.domain.subscriptions.listed import ListedFeed, Overrides
+from feedcrawl.domain.subscriptions.listed import ListedFeed
 from feedcrawl.domain.subscriptions.lists import FORMS, read_list, write_opml
+from feedcrawl.domain.subscriptions.records import Overrides
 
 FOLDERS = """<?xml version="1.0" encoding="ISO-8859-1"?>
 <opml version="1.1"><head><title>mine</title></head><body>
@@ -151,7 +152,8 @@ def test_opml_keeps_categories_titles_and_sites() -> None:
     ]
 
 
-A = ListedFeed("http://a.test/", ("news", "x"), "A", "http://a.test/site", Overrides(7, 600.0, backfill=True))
+SET = Overrides(priority=7, min_interval_sec=600.0, backfill=True)
+A = ListedFeed("http://a.test/", ("news", "x"), "A", "http://a.test/site", SET)
 
 
 @pytest.mark.parametrize(
@@ -205,11 +207,10 @@ written = st.builds(
     st.just("http://a.test/"),
     st.builds(
         Overrides,
-        st.none() | st.integers(1, 10),
-        st.none() | st.integers(1, 10**6).map(float),
-        st.none() | st.floats(0.5, 1e6),
-        st.none(),
-        st.booleans(),
+        priority=st.none() | st.integers(1, 10),
+        min_interval_sec=st.none() | st.integers(1, 10**6).map(float),
+        max_interval_sec=st.none() | st.floats(0.5, 1e6),
+        backfill=st.booleans(),
         paused=st.booleans(),
         entries_only=st.booleans(),
         user_agent=st.none() | st.just("Reader/1.0 (x, y)"),

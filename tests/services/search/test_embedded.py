@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import redis
 from searching import EVERY, article, found
-from stories import Reader, wired_to
+from stories import Reader, reading, wired_to
 
 from feedcrawl.domain.operations.events import event
 from feedcrawl.domain.search.documents import Filters
@@ -22,9 +22,7 @@ from feedcrawl.wiring import Wiring
 
 @pytest.fixture
 def reader(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> Iterator[Reader]:
-    with wired_to(redis_server, tmp_path) as wired:
-        made = Reader(wired)
-        made.now = wired.now()
+    with reading(redis_server, tmp_path) as made:
         yield made
 
 

@@ -12,16 +12,6 @@ def collections(redis_client: redis.Redis) -> Collections:
     return Collections(redis_client)
 
 
-@pytest.fixture
-def queue(redis_client: redis.Redis) -> Callable[..., list[Any]]:
-    def call(method: Callable[..., None], *arguments: Any) -> list[Any]:
-        with redis_client.pipeline() as pipe:
-            method(pipe, *arguments)
-            return list(pipe.execute())
-
-    return call
-
-
 def test_a_collection_holds_what_was_attached_the_last_first(
     collections: Collections, queue: Callable[..., Any]
 ) -> None:

@@ -18,16 +18,6 @@ def records(redis_client: redis.Redis) -> MediaRecords:
     return MediaRecords(redis_client, life_sec=700)
 
 
-@pytest.fixture
-def queue(redis_client: redis.Redis) -> Callable[..., list[Any]]:
-    def call(method: Callable[..., None], *arguments: Any) -> list[Any]:
-        with redis_client.pipeline() as pipe:
-            method(pipe, *arguments)
-            return list(pipe.execute())
-
-    return call
-
-
 def test_a_record_is_written_whole_and_lives(
     records: MediaRecords, queue: Callable[..., Any], redis_client: redis.Redis
 ) -> None:

@@ -2,15 +2,14 @@ import errno
 import fcntl
 import json
 import os
-import resource
 import subprocess
 import sys
 import threading
-from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
+from disks import disk_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,17 +28,6 @@ def file(tmp_path):
 @pytest.fixture
 def entries(tmp_path):
     return NdjsonFile(tmp_path / "entries")
-
-
-@contextmanager
-def disk_of(size):
-    """No file grows beyond `size` bytes: a write is cut there, the next fails, as on a full disk."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def test_one_line_a_record_one_file_a_day(entries, file):

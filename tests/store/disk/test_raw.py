@@ -3,17 +3,17 @@ import gzip
 import hashlib
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
 import threading
 from concurrent.futures import wait
-from contextlib import closing, contextmanager
+from contextlib import closing
 from datetime import UTC, date, datetime, timedelta
 from uuid import uuid4
 
 import pytest
+from disks import disk_of
 from warcio.archiveiterator import ArchiveIterator
 
 from feedcrawl.domain.dates import rfc3339
@@ -65,17 +65,6 @@ def kinds(path):
             record.content_stream().read()
             found.append(record.rec_type)
         return found
-
-
-@contextmanager
-def disk_of(size):
-    """No file grows beyond `size` bytes: a write is cut there, the next fails, as on a full disk."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def test_bytes_come_back_exactly(store):

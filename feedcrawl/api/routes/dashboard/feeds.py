@@ -19,8 +19,8 @@ from feedcrawl.domain.cadence.reasons import duration, winner
 from feedcrawl.domain.cadence.values import DAY_SEC
 from feedcrawl.domain.errors import InvalidUrl, Refusal
 from feedcrawl.domain.models import MAX_CATEGORY
-from feedcrawl.domain.subscriptions.listed import Overrides, categories_of, overrides_from
-from feedcrawl.domain.subscriptions.records import DEFAULT_PRIORITY, Feed
+from feedcrawl.domain.subscriptions.listed import categories_of, overrides_from
+from feedcrawl.domain.subscriptions.records import DEFAULT_PRIORITY, Feed, Overrides
 from feedcrawl.domain.subscriptions.sorting import COLUMNS, Column
 from feedcrawl.services.operations import overview
 from feedcrawl.services.sites import searching

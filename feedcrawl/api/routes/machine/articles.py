@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlencode
 
@@ -25,7 +26,6 @@ from feedcrawl.domain.search.query import MAX_CHARS
 from feedcrawl.services.search.searching import highlights_of
 
 if TYPE_CHECKING:
-    from feedcrawl.services.articles.catalogue import Page
     from feedcrawl.services.search.searching import Hit
 
 Answers = dict[int | str, schemas.Spec]
@@ -114,27 +114,41 @@ def get_article(uid: Uid, request: Request, wired: Wired) -> Response:
     return JSONResponse(found.article)
 
 
+def _publisher(
+    form: Form, request: Request, wired: Wired, *, cursor: Cursor = None, limit: Limit = 50
+) -> Callable[[Wanted, tuple[str, str]], Response]:
+    """Renders a page of the wanted articles as a feed with this name and query, without the articles that their
+    publishers have withdrawn.
+    """
+
+    def publish(wanted: Wanted, feed: tuple[str, str]) -> Response:
+        page = wired.catalogue.page(wanted, wired.now(), before=place_of(cursor), limit=limit, html=True)
+        kept = [article for article in page.articles if "deleted_at" not in article]
+        return outfeed(request, wired.config, feed, kept, page.next, form=form)
+
+    return publish
+
+
+Publish = Annotated[Callable[[Wanted, tuple[str, str]], Response], Depends(_publisher)]
+
+
 @published.get(
     "/articles.{form:outfeed}", operation_id="articles_as_feed", response_class=Response, responses={**_FEED}
 )
 def articles_as_feed(
-    form: Form,
-    request: Request,
     wired: Wired,
+    publish: Publish,
     *,
     feeds: Annotated[str | None, Query(max_length=4000, description="ids of feeds, separated by commas")] = None,
     category: Annotated[str | None, Query(min_length=1, max_length=MAX_CATEGORY)] = None,
     source: Annotated[str | None, Query(min_length=1, max_length=253)] = None,
-    cursor: Cursor = None,
-    limit: Limit = 50,
 ) -> Response:
     """The articles of a set of feeds, of a category or of a source as a feed, with their HTML, the newest first."""
     ids = frozenset(filter(None, feeds.split(","))) if feeds is not None else None
     wanted = Wanted(category=category, feeds=ids, source=source, sources=wired.current_sources())
-    found = wired.catalogue.page(wanted, wired.now(), before=place_of(cursor), limit=limit, html=True)
     whose = {"feeds": feeds, "category": category, "source": source}
     query = urlencode({name: value for name, value in whose.items() if value})
-    return _published(request, wired, (query or "articles", f"?{query}" if query else ""), found, form)
+    return publish(wanted, (query or "articles", f"?{query}" if query else ""))
 
 
 @published.get(
@@ -143,18 +157,9 @@ def articles_as_feed(
     response_class=Response,
     responses={**_FEED},
 )
-def category_as_feed(
-    name: Annotated[str, Path(min_length=1, max_length=MAX_CATEGORY)],
-    form: Form,
-    request: Request,
-    wired: Wired,
-    *,
-    cursor: Cursor = None,
-    limit: Limit = 50,
-) -> Response:
+def category_as_feed(name: Annotated[str, Path(min_length=1, max_length=MAX_CATEGORY)], publish: Publish) -> Response:
     """The articles of a category as a feed, with their HTML, the most recently fetched first."""
-    found = wired.catalogue.page(Wanted(category=name), wired.now(), before=place_of(cursor), limit=limit, html=True)
-    return _published(request, wired, (name, ""), found, form)
+    return publish(Wanted(category=name), (name, ""))
 
 
 @published.get(
@@ -164,24 +169,10 @@ def category_as_feed(
     responses={**_FEED, **answers(404)},
 )
 def source_as_feed(
-    name: Annotated[str, Path(min_length=1, max_length=253)],
-    form: Form,
-    request: Request,
-    wired: Wired,
-    *,
-    cursor: Cursor = None,
-    limit: Limit = 50,
+    name: Annotated[str, Path(min_length=1, max_length=253)], wired: Wired, publish: Publish
 ) -> Response:
     """The articles of a source as a feed, with their HTML, the most recently fetched first."""
     sources = wired.current_sources()
     if name not in sources:
         raise Refusal("no_such_source", f"there is no source {name[:80]!r}")
-    wanted = Wanted(source=name, sources=sources)
-    found = wired.catalogue.page(wanted, wired.now(), before=place_of(cursor), limit=limit, html=True)
-    return _published(request, wired, (name, ""), found, form)
-
-
-def _published(request: Request, wired: Wired, feed: tuple[str, str], page: Page, form: Form) -> Response:
-    """A page without the articles that their publishers have withdrawn."""
-    kept = [article for article in page.articles if "deleted_at" not in article]
-    return outfeed(request, wired.config, feed, kept, page.next, form=form)
+    return publish(Wanted(source=name, sources=sources), (name, ""))
