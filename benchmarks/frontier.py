@@ -33,6 +33,7 @@ import redis
 
 from feedcrawl.domain.frontier.tasks import Task, lane_of
 from feedcrawl.store.frontier.interface import Ending
+from feedcrawl.store.frontier.packed import packed
 from feedcrawl.store.frontier.queue import Shard
 from feedcrawl.store.frontier.scripts import FrontierPolicy
 from feedcrawl.store.frontier.shards import Shards
@@ -137,7 +138,7 @@ class Bench:
         stop, shard, at = self._size - self._hosts, keys.shard(), int(time.time() * 1000)
         for host in range(self._hosts):
             each = [_task(number, f"www.site-{host}.example") for number in range(host, stop, self._hosts)]
-            texts = {f"{shard}t:{task.id}": f'{task.to_json()[:-1]},"discovered_at":{at}}}' for task in each}
+            texts = {f"{shard}t:{task.id}": str(at).join(packed(task)) for task in each}
             counts = Counter(f"pending:{task.kind}:{task.origin}:{task.source}" for task in each)
             with self._client.pipeline(transaction=False) as pipe:
                 pipe.mset(texts)

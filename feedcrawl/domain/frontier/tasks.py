@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from feedcrawl.domain.frontier.payloads import Payload
 from feedcrawl.domain.json_values import known_fields
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# The stored form has kinds and origins by their place in these lists (`store.frontier.packed`): new ones go to the end.
 Kind = Literal[
     "feed", "sitemap", "article", "archive", "page", "websub", "file", "site_search", "site", "listing", "gap"
 ]
@@ -50,8 +54,8 @@ class Task:
     category: str | None = None
     payload: Payload = field(default_factory=Payload)
 
-    def to_json(self) -> str:
-        """The record as the frontier stores it: without the empty fields, and with the payload as JSON text.
+    def to_record(self) -> dict[str, Any]:
+        """The record of the task: without the empty fields, and with the payload as JSON text.
 
         The payload is text inside the record because Lua's JSON cannot distinguish an empty list from an empty object.
         """
@@ -62,7 +66,7 @@ class Task:
             record["payload"] = compact(self.payload)
         if (lane := lane_of(self)) not in LANES:
             record["lane"] = lane
-        return compact(record)
+        return record
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +135,8 @@ def compact(value: object) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
-def task_from_json(text: str) -> tuple[Task, History]:
-    """The task and the history of a stored record; fields unknown to this version are ignored."""
-    record = json.loads(text)
+def task_from_record(record: Mapping[str, Any]) -> tuple[Task, History]:
+    """The task and the history of a record; fields unknown to this version are ignored."""
     payload = record.get("payload")
-    record["payload"] = json.loads(payload) if isinstance(payload, str) else {}
+    record = {**record, "payload": json.loads(payload) if isinstance(payload, str) else {}}
     return Task(**known_fields(Task, record)), History(**known_fields(History, record))

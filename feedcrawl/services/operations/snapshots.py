@@ -13,9 +13,8 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from feedcrawl.domain.frontier.tasks import compact
 from feedcrawl.domain.sitemaps.state import load_sitemap
 from feedcrawl.domain.subscriptions.records import load_subscription
 from feedcrawl.domain.urls import hostname
@@ -157,13 +156,14 @@ class Snapshots:
         return len(latest.keys() - there)
 
 
-def _fetched(task_id: str, record: ArticleFields) -> str:
+def _fetched(task_id: str, record: ArticleFields) -> dict[str, Any]:
     """The record of a task that has ended successfully."""
     at, url = round(record["fetched_ts"] * 1000), record["url"]
     times = dict.fromkeys(("discovered_at", "updated_at", "last_fetched_at"), at)
     task = {"id": task_id, "kind": "article", "url": url, "host": hostname(url), "priority": 5, "origin": "manual"}
-    ended = {"status": "fetched", "reason": "restored", "fetch_count": 1, "content_hash": record.get("content_hash")}
-    return compact({**task, **ended, **times})
+    ended = {"status": "fetched", "reason": "restored", "fetch_count": 1}
+    content = {"content_hash": found} if (found := record.get("content_hash")) else {}
+    return {**task, **ended, **content, **times}
 
 
 def _records(path: Path, kind: str) -> Iterator[str]:

@@ -7,13 +7,12 @@ changes nothing.
 
 from __future__ import annotations
 
-import json
 import secrets
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from feedcrawl.domain.frontier.dead_letters import shown
-from feedcrawl.domain.frontier.tasks import LANES, Again, History, Lease, Task, lane_of, task_from_json
+from feedcrawl.domain.frontier.tasks import LANES, Again, History, Lease, Task, compact, lane_of, task_from_record
 from feedcrawl.domain.urls import site_of
 from feedcrawl.store.frontier.dead_letters import keep
 from feedcrawl.store.frontier.interface import (
@@ -28,13 +27,14 @@ from feedcrawl.store.frontier.interface import (
     ms,
     patch_text,
 )
+from feedcrawl.store.frontier.packed import packed, unpacked
 from feedcrawl.store.frontier.reads import ShardReads
 from feedcrawl.store.frontier.scripts import register
 from feedcrawl.store.redis import keys
 from feedcrawl.store.redis.connection import is_cluster
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from feedcrawl.store.frontier.interface import DomainPace, Return
     from feedcrawl.store.frontier.scripts import FrontierPolicy
@@ -153,17 +153,17 @@ class Shard(ShardReads):
     def _clock_ms(self) -> int:
         return int(self._run("now"))
 
-    def record(self, task_id: str) -> str | None:
+    def record(self, task_id: str) -> dict[str, Any] | None:
         """As `Frontier.record`."""
         text = self._client.get(f"{self._prefix}t:{task_id}")
-        return None if text is None else str(text)
+        return None if text is None else unpacked(task_id, str(text))
 
     def adopt(
-        self, record: str, *, delay_sec: float = 0, polled: bool = False
+        self, record: Mapping[str, Any], *, delay_sec: float = 0, polled: bool = False
     ) -> Literal["queued", "pending", "known"]:
         """As `Frontier.adopt`."""
-        site = len(site_of(json.loads(record)["host"]) or "")
-        answer: Literal["queued", "pending", "known"] = self._run("adopt", record, ms(delay_sec), int(polled), site)
+        site, text = len(site_of(record["host"]) or ""), compact(dict(record))
+        answer: Literal["queued", "pending", "known"] = self._run("adopt", text, ms(delay_sec), int(polled), site)
         return answer
 
     def sweep(self, task_ids: Sequence[str], *, shard: int = 0) -> dict[str, str]:  # noqa: ARG002 - of Shards
@@ -217,9 +217,9 @@ def _ms_or_empty(seconds: float | None) -> int | str:
 def _arguments_of(task: Task, delay: float, again: Again) -> tuple[str | int, ...]:
     label = f"{task.kind}:{task.origin}:{task.source or ''}"
     site = len(site_of(task.host) or "")
-    return task.to_json(), task.id, lane_of(task), task.host, task.priority, ms(delay), again, label, site
+    return task.id, *packed(task), lane_of(task), task.host, task.priority, ms(delay), again, label, site
 
 
-def _lease(shard: int, text: str, token: str, probe: int) -> Lease:
-    task, history = task_from_json(text)
+def _lease(shard: int, task_id: str, text: str, token: str, probe: int) -> Lease:
+    task, history = task_from_record(unpacked(task_id, text))
     return Lease(task, history, token, bool(probe), shard)

@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from feedcrawl.domain.frontier.statistics import FrontierStatistics, HostStatistics, host_statistics, statistics_from
-from feedcrawl.domain.frontier.tasks import LANES, History, Task, lane_of, task_from_json
+from feedcrawl.domain.frontier.tasks import LANES, History, Task, lane_of, task_from_record
 from feedcrawl.domain.urls import site_of
 from feedcrawl.store.frontier.interface import Frontier
+from feedcrawl.store.frontier.packed import unpacked
 from feedcrawl.store.redis.connection import is_cluster
 
 if TYPE_CHECKING:
@@ -42,13 +43,14 @@ class ShardReads(Frontier):
             text, leased = pipe.execute()
         if text is None:
             return None
-        task, history = task_from_json(text)
+        task, history = task_from_record(unpacked(task_id, text))
         return task, replace(history, status="fetching") if leased else history
 
     def histories(self, task_ids: Sequence[str]) -> dict[str, History]:
         """As `Frontier.histories`."""
         texts = self._client.mget([f"{self._prefix}t:{each}" for each in task_ids]) if task_ids else []
-        return {each: task_from_json(str(text))[1] for each, text in zip(task_ids, texts, strict=True) if text}
+        found = {each: unpacked(each, str(text)) for each, text in zip(task_ids, texts, strict=True) if text}
+        return {each: task_from_record(record)[1] for each, record in found.items()}
 
     def due(self, tasks: Sequence[Task]) -> dict[str, int]:
         """As `Frontier.due`: the time in the task's queue (`queues.lua`), or its host's next turn if later."""
@@ -129,11 +131,13 @@ class ShardReads(Frontier):
         cursor, names = self._scan(cursor, prefix, count)
         if not names:
             return cursor, []
+        ids = [name.removeprefix(prefix) for name in names]
         with self._client.pipeline(transaction=False) as pipe:
             pipe.mget(names)
-            pipe.hmget(f"{self._prefix}holders", [name.removeprefix(prefix) for name in names])
+            pipe.hmget(f"{self._prefix}holders", ids)
             texts, holders = pipe.execute()
-        found = [(*task_from_json(text), held) for text, held in zip(texts, holders, strict=True) if text]
+        rows = zip(ids, texts, holders, strict=True)
+        found = [(*task_from_record(unpacked(each, text)), held) for each, text, held in rows if text]
         return cursor, [(task, replace(old, status="fetching") if held else old) for task, old, held in found]
 
     def _scan(self, cursor: int, prefix: str, count: int) -> tuple[int, list[str]]:

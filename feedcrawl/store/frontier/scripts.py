@@ -1,6 +1,7 @@
 """Assembles the frontier's scripts, and the numbers of their policy.
 
-A script is `policy`, `common.lua`, the parts that it needs, its own `main`, and `run.lua`, in this order.
+A script is `policy`, the letters of `packed.codes` if it reads records, `common.lua`, the parts that it needs, its own
+`main`, and `run.lua`, in this order.
 """
 
 from __future__ import annotations
@@ -8,26 +9,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from feedcrawl.store.frontier.packed import codes
 from feedcrawl.store.redis.scripts import lua_text
 
 if TYPE_CHECKING:
     from feedcrawl.store.redis.client import Client, Script
 
 SCRIPTS = {
-    "enqueue": "hosts queues",
-    "take": "hosts queues slots ends",
-    "done": "hosts queues slots signals ends",
-    "give_back": "hosts queues slots ends",
-    "strays": "hosts queues slots ends",
+    "enqueue": "records hosts queues",
+    "take": "records hosts queues slots ends",
+    "done": "records hosts queues slots signals ends",
+    "give_back": "records hosts queues slots ends",
+    "strays": "records hosts queues slots ends",
     "release": "hosts queues slots signals",
     "turn": "hosts slots",
     "visit": "hosts queues slots",
     "heartbeat": "hosts",
     "pace": "hosts",
     "forgive": "hosts slots",
-    "remove": "hosts queues slots",
-    "adopt": "hosts queues",
-    "sweep": "hosts queues",
+    "remove": "records hosts queues slots",
+    "adopt": "records hosts queues",
+    "sweep": "records hosts queues",
     "audit": "hosts",
     "now": "hosts",
 }
@@ -94,7 +96,8 @@ def register(client: Client, policy: FrontierPolicy) -> dict[str, Script]:
 
     def text(name: str, needed: str) -> str:
         parts = ("common", *needed.split(), name, "run")
-        return policy.lua() + "".join(lua_text(__package__, part) for part in parts)
+        letters = codes() if "records" in parts else ""
+        return policy.lua() + letters + "".join(lua_text(__package__, part) for part in parts)
 
     return {name: client.register_script(text(name, needed)) for name, needed in SCRIPTS.items()}
 

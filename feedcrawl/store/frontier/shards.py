@@ -6,15 +6,14 @@ is a sequence of steps, each safe to repeat: a kill in between repeats work and 
 
 from __future__ import annotations
 
-import json
 import time
 from collections import Counter, defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from feedcrawl.domain.frontier.shards import shard_of_host
 from feedcrawl.domain.frontier.statistics import FrontierStatistics
-from feedcrawl.domain.frontier.tasks import LANES, compact, task_from_json
+from feedcrawl.domain.frontier.tasks import LANES, task_from_record
 from feedcrawl.hints import program
 from feedcrawl.store.frontier.interface import Ending, Finished, Frontier, GivenUp, Taken, patched
 from feedcrawl.store.frontier.queue import Shard
@@ -22,7 +21,7 @@ from feedcrawl.store.redis import keys
 from feedcrawl.store.redis.errors import ServerRefused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from feedcrawl.domain.frontier.payloads import Patch
     from feedcrawl.domain.frontier.statistics import HostStatistics
@@ -106,14 +105,14 @@ class Shards(Frontier):
         """Enqueues a task again that has moved to another shard: there if it is pending, else in its home shard."""
         home, found = self._home(task.host), self._where(task.id)
         if found is not None and found[0] != home:
-            number, text = found
-            old, history = task_from_json(text)
+            number, record = found
+            old, history = task_from_record(record)
             if history.status == "pending":
                 self._expect(number, delay_sec)
                 there = replace(task, url=old.url, host=old.host)
                 return self._frontiers[number].enqueue([there], delay_sec=delay_sec, again=again)[0]
             self._frontiers[home].remove(task.id)
-            self._frontiers[home].adopt(text)
+            self._frontiers[home].adopt(record)
             self._frontiers[number].remove(task.id)
         elif found is None:
             self._frontiers[home].remove(task.id)
@@ -171,7 +170,7 @@ class Shards(Frontier):
         if record is None:
             return "lost"
         record = patched(record, patch, without=_RETURNED) | {"last_error": fields["reason"]}
-        self._frontiers[number].adopt(compact(record), delay_sec=fields.get("delay_sec", 0))
+        self._frontiers[number].adopt(record, delay_sec=fields.get("delay_sec", 0))
         self._leave(Ending(lease), number)
         return "pending"
 
@@ -216,16 +215,16 @@ class Shards(Frontier):
         removed = [frontier.remove(task_id) for frontier in self._frontiers]
         return any(removed)
 
-    def record(self, task_id: str) -> str | None:
+    def record(self, task_id: str) -> dict[str, Any] | None:
         """As `Frontier.record`."""
         found = self._where(task_id)
         return None if found is None else found[1]
 
     def adopt(
-        self, record: str, *, delay_sec: float = 0, polled: bool = False
+        self, record: Mapping[str, Any], *, delay_sec: float = 0, polled: bool = False
     ) -> Literal["queued", "pending", "known"]:
         """As `Frontier.adopt`, in the shard of the task's host."""
-        number = self._home(json.loads(record)["host"])
+        number = self._home(record["host"])
         self._expect(number, delay_sec)
         return self._frontiers[number].adopt(record, delay_sec=delay_sec, polled=polled)
 
@@ -340,7 +339,7 @@ class Shards(Frontier):
         number = self._goes_to(lease, ending.patch)
         assert number is not None
         record = patched(record, ending.patch, without=_ENDED) | {"reason": ending.reason}
-        self._frontiers[number].adopt(compact(record), delay_sec=ending.delay_sec, polled=True)
+        self._frontiers[number].adopt(record, delay_sec=ending.delay_sec, polled=True)
         self._leave(ending, number)
         return "rescheduled"
 
@@ -350,11 +349,10 @@ class Shards(Frontier):
         self._expect(ending.lease.shard, 0)
         self._expect(number, 0)
 
-    def _held(self, lease: Lease) -> dict[str, object] | None:
+    def _held(self, lease: Lease) -> dict[str, Any] | None:
         """The record of a task that this worker still holds, its lease extended for the next steps; None if lost."""
         frontier = self._frontiers[lease.shard]
-        text = None if frontier.heartbeat([lease]) else frontier.record(lease.id)
-        return None if text is None else dict(json.loads(text))
+        return None if frontier.heartbeat([lease]) else frontier.record(lease.id)
 
     def _commit(self, ending: Ending) -> None:
         with self._client.pipeline(transaction=True) as pipe:
@@ -371,12 +369,12 @@ class Shards(Frontier):
         number = self._home(host) if host else lease.shard
         return None if number == lease.shard else number
 
-    def _where(self, task_id: str) -> tuple[int, str] | None:
+    def _where(self, task_id: str) -> tuple[int, dict[str, Any]] | None:
         """The shard that has a task, and the task's record; a record `moved` does not count."""
         for number, frontier in enumerate(self._frontiers):
-            text = frontier.record(task_id)
-            if text is not None and json.loads(text).get("status") != "moved":
-                return number, text
+            record = frontier.record(task_id)
+            if record is not None and record.get("status") != "moved":
+                return number, record
         return None
 
     # --- when a shard may have a due task ---

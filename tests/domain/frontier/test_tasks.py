@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feedcrawl.domain.frontier.tasks import LANES, History, Lease, Task, compact, lane_of, task_from_json
+from feedcrawl.domain.frontier.tasks import LANES, History, Lease, Task, compact, lane_of, task_from_record
 
 TASK = Task("a1", "article", "https://one.example/a", "one.example")
 WHOLE = (
     '{"id":"f","kind":"feed","url":"u","host":"h","priority":7,"origin":"feed","parent":"p","depth":2,"source":"s",'
     r'"category":"c","payload":"{\"list\":[],\"map\":{},\"é\":null}"}'
 )
-# The names of all fields of a record, Task's and History's together, since both lie in one JSON object.
+# The names of all fields of a record, Task's and History's together, since both lie in one record.
 NAMES = [one.name for kind in (Task, History) for one in fields(kind)]
 
 
@@ -31,12 +31,12 @@ NAMES = [one.name for kind in (Task, History) for one in fields(kind)]
     ids=["what was not said is left out", "the payload is text"],
 )
 def test_a_record(task, expected):
-    assert task.to_json() == expected
+    assert compact(task.to_record()) == expected
 
 
 @pytest.mark.parametrize("field", ["id", "kind", "url", "host", "priority", "origin"])
 def test_what_the_scripts_read_is_always_written(field):
-    assert field in json.loads(replace(TASK, **{field: 0 if field == "priority" else ""}).to_json())
+    assert field in replace(TASK, **{field: 0 if field == "priority" else ""}).to_record()
 
 
 @pytest.mark.parametrize(
@@ -50,13 +50,12 @@ def test_what_the_scripts_read_is_always_written(field):
     ids=["new", "dead", "pending", "names of the scripts' own and of later versions"],
 )
 def test_what_the_frontier_adds_is_the_history(record, history):
-    text = json.dumps(json.loads(TASK.to_json()) | record)
-    assert task_from_json(text) == (TASK, history)
+    assert task_from_record(TASK.to_record() | record) == (TASK, history)
 
 
 @pytest.mark.parametrize("payload", [None, [], {}, 7], ids=str)
 def test_a_payload_that_is_no_text_is_none(payload):
-    assert task_from_json(json.dumps(json.loads(TASK.to_json()) | {"payload": payload}))[0] == TASK
+    assert task_from_record(TASK.to_record() | {"payload": payload})[0] == TASK
 
 
 def test_the_two_halves_share_no_name():
@@ -96,13 +95,13 @@ tasks = st.builds(
 
 @given(tasks)
 def test_a_record_and_back(task):
-    assert task_from_json(task.to_json()) == (task, History())
+    assert task_from_record(json.loads(compact(task.to_record()))) == (task, History())
 
 
 @given(st.text(st.characters(), max_size=30))
 def test_a_record_is_valid_utf8_whatever_came(text):
-    record = Task("a", "page", text, "h", payload={"v": [text]}).to_json()
-    task, _ = task_from_json(record.encode("utf-8").decode("utf-8"))
+    record = Task("a", "page", text, "h", payload={"v": [text]}).to_record()
+    task, _ = task_from_record(json.loads(compact(record).encode("utf-8")))
     assert len(task.url) == len(task.payload["v"][0]) == len(text)
 
 

@@ -1,4 +1,3 @@
-import json
 from dataclasses import replace
 
 import pytest
@@ -8,7 +7,7 @@ from scrapy import Request, Spider
 from scrapy.utils.request import request_from_dict
 
 from feedcrawl.domain.errors import InvalidUrl
-from feedcrawl.domain.frontier.tasks import Task, task_from_json
+from feedcrawl.domain.frontier.tasks import Task, task_from_record
 from feedcrawl.services.frontier.requests import request_to_task, task_to_request_dict
 
 
@@ -32,7 +31,7 @@ def task_of(request: Request) -> Task:
 
 def again(request: Request) -> Request:
     """The request after its way through the frontier."""
-    task, _ = task_from_json(task_of(request).to_json())
+    task, _ = task_from_record(task_of(request).to_record())
     return request_from_dict(task_to_request_dict(task), spider=SPIDER)
 
 
@@ -66,7 +65,7 @@ def test_a_request_comes_back_as_it_went(request: Request) -> None:
 @given(request=REQUESTS)
 def test_a_task_is_json_and_its_id_is_of_method_url_and_body(request: Request) -> None:
     task = task_of(request)
-    assert json.loads(task.to_json())["id"] == task.id
+    assert task.to_record()["id"] == task.id
     other = Request(request.url, method=request.method, body=request.body, priority=3, meta={"x": 1})
     assert task_of(other).id == task.id
     assert task_of(request.replace(body=request.body + b"x")).id != task.id
@@ -99,7 +98,7 @@ def test_what_a_fetch_left_in_meta_stays_behind() -> None:
 @pytest.mark.parametrize("value", [object(), {1, 2}, b"bytes", Request(URL)])
 def test_what_is_no_json_is_refused(where: str, value: object) -> None:
     with pytest.raises(TypeError):
-        task_of(Request(URL, **{where: {"x": value}})).to_json()
+        task_of(Request(URL, **{where: {"x": value}})).to_record()
 
 
 @pytest.mark.parametrize("url", ["data:,x", "ftp://", "http:///"])

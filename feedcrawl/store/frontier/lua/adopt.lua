@@ -6,7 +6,7 @@ local function main(now)
   local old = load_task(task.id)
   if old and pending(old) then return 'pending' end
   if not pending(task) then
-    redis.call('SET', task_key(task.id), ARGV[2], 'PX', POLICY.remember)
+    remember_task(task)
     return 'known'
   end
   if polled then task.fetch_count, task.last_fetched_at = (task.fetch_count or 0) + 1, now end

@@ -29,30 +29,48 @@ local function task_key(id) return P .. 't:' .. id end
 local function queue_key(lane, host) return P .. 'q:' .. lane .. ':' .. host end
 local function host_key(host) return P .. 'h:' .. host end
 
-local function load_task(id)
-  local text = redis.call('GET', task_key(id))
-  return text and cjson.decode(text) or nil
-end
-
-local function save_task(task) redis.call('SET', task_key(task.id), cjson.encode(task)) end
-
 -- The field under which a task is counted: kind, origin and source.
 local function label(task) return string.format('%s:%s:%s', task.kind, task.origin or '', task.source or '') end
 
-local function count(status, what, by) redis.call('HINCRBY', P .. 'counts', status .. ':' .. what, by) end
+local tally = {} -- changes of the counters, written once at the end of the script
+local function count(status, what, by)
+  local name = status .. ':' .. what
+  tally[name] = (tally[name] or 0) + by
+end
+
+local function save_counts()
+  local names, fields = {}, {}
+  for name, by in pairs(tally) do
+    if by ~= 0 then names[#names + 1] = name end
+  end
+  if #names == 0 then return end
+  for i, old in ipairs(redis.call('HMGET', P .. 'counts', unpack(names))) do
+    fields[2 * i - 1], fields[2 * i] = names[i], (old or 0) + tally[names[i]]
+  end
+  redis.call('HSET', P .. 'counts', unpack(fields))
+end
 
 -- True for a pending task: its record has no status, which saves memory a million times.
 local function pending(task) return task.status == nil end
 
-local function holder_of(id)
-  local value = redis.call('HGET', P .. 'holders', id)
+local function holder_from(value)
   if not value then return nil end
   local token, slot, host = string.match(value, '^(%S+) (%d) (.*)$')
   return {token = token, slot = slot == '1', host = host}
 end
 
+local function holder_of(id) return holder_from(redis.call('HGET', P .. 'holders', id)) end
+
 local function held(id, token)
   local holder = holder_of(id)
   if holder and holder.token == token then return holder end
   return nil
+end
+
+local dropped = {} -- ids whose leases end, removed together: at the end of the script, or before `take` makes new leases
+local function remove_dropped()
+  if #dropped == 0 then return end
+  redis.call('HDEL', P .. 'holders', unpack(dropped))
+  redis.call('ZREM', P .. 'leases', unpack(dropped))
+  dropped = {}
 end

@@ -4,10 +4,9 @@ local PARTS = 11
 
 -- Runs an ending's commands and signal. This is done for all endings before any lease is dropped, so that a command that
 -- fails ends no task.
-local function commit(ending, now)
-  local holder = held(ending.id, ending.token)
-  if not holder then return nil end
-  local task = load_task(ending.id)
+local function commit(ending, holder, text, now)
+  if not holder or holder.token ~= ending.token then return nil end
+  local task = text and unpacked(text, ending.id)
   if task then
     for _, command in ipairs(cjson.decode(ending.commit)) do redis.call(unpack(command)) end
     if ending.signal ~= '' then signal_host(holder.host, ending.signal, nil, now) end
@@ -45,13 +44,16 @@ local function conclude(ending, holder, task, now)
 end
 
 local function main(now)
-  local endings, answers = {}, {}
+  local endings, answers, ids, names = {}, {}, {}, {}
+  for i = 2, #ARGV, PARTS do ids[#ids + 1], names[#names + 1] = ARGV[i], task_key(ARGV[i]) end
+  local holders, texts = redis.call('HMGET', P .. 'holders', unpack(ids)), redis.call('MGET', unpack(names))
   for i = 2, #ARGV, PARTS do
     local ending = {id = ARGV[i], token = ARGV[i + 1], status = ARGV[i + 2], reason = ARGV[i + 3],
       delay = tonumber(ARGV[i + 4]), patch = ARGV[i + 5], commit = ARGV[i + 6], signal = ARGV[i + 7],
       letter = ARGV[i + 8] == '1', http = tonumber(ARGV[i + 9]), recovered = tonumber(ARGV[i + 10])}
-    local holder, task = commit(ending, now)
-    endings[#endings + 1] = {ending, holder, task}
+    local number = #endings + 1
+    local holder, task = commit(ending, holder_from(holders[number]), texts[number], now)
+    endings[number] = {ending, holder, task}
   end
   for i = 1, #endings do answers[i] = conclude(endings[i][1], endings[i][2], endings[i][3], now) end
   return answers

@@ -23,7 +23,7 @@ end
 local function finish(task, status, reason, now)
   task.status, task.reason, task.updated_at, task.deaths = status, reason, now, nil
   task.payload, task.site_failures, task.site_failed_at, task.quarantined, task.again = nil, nil, nil, nil, nil
-  redis.call('SET', task_key(task.id), cjson.encode(task), 'PX', POLICY.remember)
+  remember_task(task)
   count_task(task, -1)
   count(status, label(task), 1)
 end

@@ -1,6 +1,7 @@
--- push: ARGV = clock, then for each task: JSON, id, lane, host, priority, delay ms, again, label, site -> [result…]
+-- push: ARGV = clock, then for each task: id, parts of its record before and after the time of discovery, lane, host,
+--   priority, delay ms, again, label, site -> [result…]
 --   `label` is the field of the counters, `site` the length of the registered domain at the end of the host, or 0.
-local PARTS = 9
+local PARTS = 10
 
 local function welcome(new)
   count('pending', new.label, 1)
@@ -9,17 +10,18 @@ local function welcome(new)
   place_in_domain(new.host, new.site)
 end
 
--- Adds an unknown task: its record is the given JSON with the time of discovery.
-local function add(new, text, now)
-  redis.call('SET', task_key(new.id), string.format('%s,"discovered_at":%.0f}', string.sub(text, 1, -2), now))
+local function record_of(new) return unpacked(new.front .. new.rest, new.id) end
+
+local function add(new, now)
+  redis.call('SET', task_key(new.id), string.format('%s%.0f%s', new.front, now, new.rest))
   welcome(new)
   enqueue(new, now, new.delay)
   return 'queued'
 end
 
 -- Enqueues an ended task again, with its stored validators and times.
-local function revive(old, new, text, now)
-  local task = cjson.decode(text)
+local function revive(old, new, now)
+  local task = record_of(new)
   for _, name in ipairs({'etag', 'last_modified', 'content_hash', 'fetch_count', 'last_fetched_at', 'discovered_at'}) do
     task[name] = old[name]
   end
@@ -31,18 +33,18 @@ local function revive(old, new, text, now)
 end
 
 -- Updates a task that a worker holds: it is in no queue now.
-local function note(old, new, text)
+local function note(old, new)
   if new.again == '' and new.priority <= old.priority then return 'leased' end
   old.priority = math.max(old.priority, new.priority)
-  if new.again ~= '' then old.again_queued, old.payload = new.again, cjson.decode(text).payload or old.payload end
+  if new.again ~= '' then old.again_queued, old.payload = new.again, record_of(new).payload or old.payload end
   save_task(old)
   return new.again ~= '' and 'again' or 'leased'
 end
 
-local function hasten(old, new, text, now)
+local function hasten(old, new, now)
   dequeue(old)
   old.again, old.priority = new.again, math.max(old.priority, new.priority)
-  old.payload = cjson.decode(text).payload or old.payload
+  old.payload = record_of(new).payload or old.payload
   save_task(old)
   enqueue(old, now, new.delay)
   return 'again'
@@ -60,15 +62,15 @@ local function raise(old, new, now)
   return 'raised'
 end
 
-local function push(new, text, now)
+local function push(new, now)
   local old = load_task(new.id)
-  if not old then return add(new, text, now) end
+  if not old then return add(new, now) end
   if not pending(old) then
     if new.again ~= '' and old.status == 'moved' then return 'moved' end
-    return new.again == '' and 'known' or revive(old, new, text, now)
+    return new.again == '' and 'known' or revive(old, new, now)
   end
-  if redis.call('HEXISTS', P .. 'holders', new.id) == 1 then return note(old, new, text) end
-  if new.again ~= '' then return hasten(old, new, text, now) end
+  if redis.call('HEXISTS', P .. 'holders', new.id) == 1 then return note(old, new) end
+  if new.again ~= '' then return hasten(old, new, now) end
   return raise(old, new, now)
 end
 
@@ -80,9 +82,10 @@ local function main(now)
   local at = tonumber(redis.call('GET', P .. 'pushed_at') or 0)
   for i = 2, #ARGV, PARTS do
     at = math.max(now, at + STEP)
-    local new = {id = ARGV[i + 1], lane = ARGV[i + 2], host = ARGV[i + 3], priority = tonumber(ARGV[i + 4]),
-      delay = tonumber(ARGV[i + 5]), again = ARGV[i + 6], label = ARGV[i + 7], site = tonumber(ARGV[i + 8])}
-    results[#results + 1] = push(new, ARGV[i], new.delay > 0 and now or at)
+    local new = {id = ARGV[i], front = ARGV[i + 1], rest = ARGV[i + 2], lane = ARGV[i + 3], host = ARGV[i + 4],
+      priority = tonumber(ARGV[i + 5]), delay = tonumber(ARGV[i + 6]), again = ARGV[i + 7], label = ARGV[i + 8],
+      site = tonumber(ARGV[i + 9])}
+    results[#results + 1] = push(new, new.delay > 0 and now or at)
   end
   redis.call('SET', P .. 'pushed_at', string.format('%.4f', at))
   return results

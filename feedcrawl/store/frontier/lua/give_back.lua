@@ -5,7 +5,7 @@ local counted, site_wide, status = ARGV[6] == '1', ARGV[7] == '1', tonumber(ARGV
 
 -- True if the task has failed so often while its host answered other requests that the URL itself is dead.
 local function failed_alone(task, host, now)
-  if host.ok_at > (task.site_failed_at or task.discovered_at or 0) then
+  if host.ok_at > tonumber(task.site_failed_at or task.discovered_at or 0) then
     task.site_failures = (task.site_failures or 0) + 1
   end
   task.site_failed_at = now

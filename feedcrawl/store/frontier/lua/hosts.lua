@@ -5,12 +5,16 @@ local DEFAULTS = {__index = {next_at = 0, busy = 0, delay = POLICY.delay, concur
   state = 'closed', failures = 0, opened = 0, doublings = 0, good = 0, refusals = 0, ok_at = 0, poll = '', page = '',
   tasks = 0, site = 0, blamed = 0, away = 0}}
 local hosts, stored, touched = {}, {}, {}
+
+-- The fields that most hosts have: a table that is made with them need not grow for each.
+local function usual() return {next_at = 0, busy = 0, poll = '', page = '', tasks = 0, site = 0, ok_at = 0, exists = nil} end
 local COMMON = {poll = true, page = true}
 
 local function host_of(name)
   if hosts[name] then return hosts[name] end
-  local host, before = setmetatable({}, DEFAULTS), setmetatable({}, DEFAULTS)
+  local host, before = setmetatable(usual(), DEFAULTS), setmetatable(usual(), DEFAULTS)
   local fields = redis.call('HGETALL', host_key(name))
+  before.exists = fields[1] and true
   for i = 1, #fields, 2 do
     local value = tonumber(fields[i + 1]) or fields[i + 1]
     host[fields[i]], before[fields[i]] = value, value
@@ -99,12 +103,36 @@ end
 
 local risen = {} -- lanes to which a ready host was added since their heads were read
 
+-- Changes of the places' sets: key -> name -> score, or false for a name that leaves. They are written together, at the end
+-- of the script or before the set is read.
+local moves = {}
+
+local function note_move(key, name, score)
+  moves[key] = moves[key] or {}
+  moves[key][name] = score
+end
+
+local function write_place(key)
+  local added, gone = {}, {}
+  for name, score in pairs(moves[key] or {}) do
+    if score then added[#added + 1], added[#added + 2] = score, name
+    else gone[#gone + 1] = name end
+  end
+  moves[key] = nil
+  if #gone > 0 then redis.call('ZREM', key, unpack(gone)) end
+  if #added > 0 then redis.call('ZADD', key, unpack(added)) end
+end
+
+local function write_places()
+  for key in pairs(moves) do write_place(key) end
+end
+
 -- Moves a host or a domain to another place of a lane; `places` stores the place per lane.
 local function move(places, name, lane, place, score, domain)
   local old = places[lane] or ''
   local from, to = place_key(old, lane, domain), place_key(place, lane, domain)
-  if from and from ~= to then redis.call('ZREM', from, name) end
-  if to and not (from == to and place == 'blocked') then redis.call('ZADD', to, score, name) end
+  if from and from ~= to then note_move(from, name, false) end
+  if to and not (from == to and place == 'blocked') then note_move(to, name, score) end
   if place == 'ready' then risen[lane] = true end
   if old ~= place then places[lane] = place end
 end
@@ -143,7 +171,9 @@ local function settle_domain(name, now)
   local domain, lanes = domains[name], stirred[name]
   for _, lane in ipairs(lanes_of(domain.at, lanes, domain.own)) do
     if (domain.at[lane] or '') ~= '' or lanes[lane] then
-      local best = redis.call('ZRANGE', place_key('parked', lane, name), 0, 0)[1]
+      local parked = place_key('parked', lane, name)
+      write_place(parked)
+      local best = redis.call('ZRANGE', parked, 0, 0)[1]
       local place, score = '', nil
       if best then
         if domain.busy >= allowed(domain) then place, score = 'blocked', now
@@ -226,5 +256,5 @@ local function save_host(name, now)
     else redis.call('ZADD', P .. 'circuits', now, name) end
   end
   if idle(host) then redis.call('PEXPIRE', host_key(name), POLICY.host_ttl)
-  elseif idle(before) and next(before) then redis.call('PERSIST', host_key(name)) end
+  elseif before.exists and idle(before) then redis.call('PERSIST', host_key(name)) end
 end

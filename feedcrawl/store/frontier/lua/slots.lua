@@ -51,6 +51,5 @@ end
 
 local function drop_lease(id, holder, now)
   free_slot(holder, now)
-  redis.call('HDEL', P .. 'holders', id)
-  redis.call('ZREM', P .. 'leases', id)
+  dropped[#dropped + 1] = id
 end

@@ -54,6 +54,7 @@ local function head_of(lane)
     at[lane] = at[lane] + 2 -- this host was used for another lane
   end
   if not head or not head[at[lane]] and #head == 2 * HEADS then
+    write_place(P .. 'ready:' .. lane)
     head = redis.call('ZRANGE', P .. 'ready:' .. lane, 0, HEADS - 1, 'WITHSCORES')
     heads[lane], at[lane] = head, 1
   end
@@ -78,8 +79,7 @@ end
 -- time.
 local suspect
 local function may_hold(id, text)
-  local deaths = string.find(text, '"deaths":', 1, true)
-  if not deaths or string.sub(text, deaths + 9, deaths + 10) == '1,' then return true end
+  if not string.find(text, '"deaths":', 1, true) or (unpacked(text, id).deaths or 0) < 2 then return true end
   if suspect == nil then
     local other = redis.call('GET', P .. 'suspect:' .. nonce)
     local holder = other and holder_of(other)
@@ -94,7 +94,7 @@ end
 -- Counts how late a task is taken: tasks within 1, 2, 4 … 65 536 seconds of their due time, by lane, and the sum in ms.
 local late = {}
 local function note_lateness(lane, text, score, now)
-  local priority = tonumber(string.match(text, '"priority":(%d+)') or 0)
+  local priority = tonumber(string.match(text, '^..(%d+)') or string.match(text, '"priority":(%d+)') or 0)
   local ms, bound = math.max(0, now - score - priority * HOUR), 1
   while bound < 65536 and ms > 1000 * bound do bound = 2 * bound end
   local name = string.match(lane, '^%a+') .. ':'
@@ -110,7 +110,7 @@ local function pop(lane, name, now)
   local host, domain, its = touch(name, lane), domain_of(name)
   local probe = host.state ~= 'closed' or (domain ~= nil and domain.state ~= 'closed')
   if text and not may_hold(id, text) then
-    enqueue(cjson.decode(text), now, 1000)
+    enqueue(unpacked(text, id), now, 1000)
     text = nil
   end
   if text then
@@ -135,7 +135,7 @@ local function parks(lane, name, now)
 end
 
 local function take(now)
-  local leases, ids = {}, {}
+  local leases, names = {}, {}
   for _ = 1, 4 * wanted + 16 do
     local lane, host = best_host()
     if not host or (#leases >= wanted and wanted > 0) then break end -- wanted == 0: only to learn when tasks are due
@@ -143,8 +143,8 @@ local function take(now)
       if wanted == 0 then break end
       local id, text, probe = pop(lane, host, now)
       if id then
-        ids[#ids + 1] = {id, host}
-        leases[#leases + 1] = {text, '', probe and 1 or 0}
+        names[#names + 1] = host
+        leases[#leases + 1] = {id, text, '', probe and 1 or 0}
       end
     end
   end
@@ -152,9 +152,9 @@ local function take(now)
   for bucket, number in pairs(late) do redis.call('HINCRBY', P .. 'late', bucket, string.format('%.0f', number)) end
   local number, holders, expiries = redis.call('INCRBY', P .. 'token', #leases), {}, {}
   for i, lease in ipairs(leases) do
-    lease[2] = string.format('%.0f-%s', number - i, nonce)
-    holders[2 * i - 1], holders[2 * i] = ids[i][1], lease[2] .. ' 1 ' .. ids[i][2]
-    expiries[2 * i - 1], expiries[2 * i] = now + POLICY.lease, ids[i][1]
+    lease[3] = string.format('%.0f-%s', number - i, nonce)
+    holders[2 * i - 1], holders[2 * i] = lease[1], lease[3] .. ' 1 ' .. names[i]
+    expiries[2 * i - 1], expiries[2 * i] = now + POLICY.lease, lease[1]
   end
   redis.call('HSET', P .. 'holders', unpack(holders))
   redis.call('ZADD', P .. 'leases', unpack(expiries))
@@ -177,10 +177,12 @@ end
 
 local function main(now)
   local given_up = reclaim(now)
+  remove_dropped()
   for _, lane in ipairs(lanes) do promote(lane, now) end
   settle_all(now)
   local leases = take(now)
   settle_all(now)
+  write_places()
   local wait, blocked = outlook(now)
   return {leases, wait, blocked, given_up}
 end
