@@ -15,7 +15,7 @@ from feedcrawl.domain.extraction.fields.bylines import (
     only_byline,
     plain_byline,
 )
-from feedcrawl.domain.extraction.fields.marked import MAX_AUTHORS, marked_byline, sidebar_byline
+from feedcrawl.domain.extraction.fields.marked import MAX_AUTHORS, marked_byline, marked_elements, sidebar_byline
 from feedcrawl.domain.extraction.fields.persons import (
     is_organization,
     is_person,
@@ -75,13 +75,14 @@ def author_sources(page: Page, feed: FeedContent | None) -> Iterator[tuple[str, 
     yield "meta elements", _metas(page)
     yield "feed", feed.authors if feed else ()
     yield "signature under the headline", plain_byline(page)
-    yield "element named byline", marked_byline(page)
+    marked = marked_elements(page)
+    yield "element named byline", marked_byline(page, marked)
     yield "account's signature under the headline", account_byline(page)
     yield "signature elsewhere", late_byline(page)
     if not is_news(page):  # where a publisher that signs alone is the author
         yield "name beside a date or a role", dated_byline(page)
         yield "note on the author", noted_byline(page)
-        yield "element named byline beside the text", sidebar_byline(page)
+        yield "element named byline beside the text", sidebar_byline(page, marked)
         yield "only signature of the page", only_byline(page)
 
 
@@ -93,7 +94,7 @@ def _signing_publisher(page: Page, publisher: set[str]) -> tuple[str, ...]:
         for name in _split(_structured(page), publisher)
         if is_person(name) or _is_shown(name, page) or (is_news(page) and is_publisher(name, publisher))
     ]
-    return tuple(structured or persons or _split(marked_byline(page), publisher))[:MAX_AUTHORS]
+    return tuple(structured or persons or _split(marked_byline(page, marked_elements(page)), publisher))[:MAX_AUTHORS]
 
 
 def _is_shown(name: str, page: Page) -> bool:

@@ -64,7 +64,7 @@ def plain_byline(page: Page) -> list[str]:
 def account_byline(page: Page) -> list[str]:
     """The name in the first signed line under the headline that is an account's or a team's: "by annlee", "By Ann"."""
     for line in _lines_under_headline(page):
-        signed = next((match for pattern in _SIGNATURES if (match := pattern.match(line))), None)
+        signed = next((match for pattern in _SIGNATURES if (match := pattern.match(line.lower()))), None)
         text = _SIGNATURE_ENDS.split(line[signed.end() :])[0].strip() if signed and len(line) <= _MAX_BESIDE else ""
         if text and _may_sign(text):
             return list(split_names(text))
@@ -89,7 +89,7 @@ def dated_byline(page: Page) -> list[str]:
     """The name that stands alone in a line under the headline, beside a date or a role."""
     at = page.headline_at
     lines = page.lines[at + 1 : at + 1 + _MAX_BELOW] if at is not None else []
-    parts = [part for line in lines for part in _PARTS.split(line.removeprefix("- "))]
+    parts = [part for line in lines for part in _PARTS.split(line.removeprefix("- ")) if part]
     for before, name, after in zip(["", *parts], parts, [*parts[1:], ""], strict=False):
         if any(map(_is_beside_name, (before, after))) and _is_name_alone(name, page):
             return [name]
@@ -153,7 +153,7 @@ def _joined(lines: list[str]) -> list[str]:
 
 
 def _signatories(line: str, *signatures: re.Pattern[str]) -> list[str]:
-    signed = next((match for pattern in signatures or _SIGNATURES if (match := pattern.match(line))), None)
+    signed = next((match for pattern in signatures or _SIGNATURES if (match := pattern.match(line.lower()))), None)
     if signed is None:
         reporter = REPORTER_AFTER.match(line)
         return [reporter[1]] if reporter else []

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from itertools import islice, takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
+
+from lxml import etree
 
 from feedcrawl.domain.extraction.bodies.leads import squeezed
 from feedcrawl.domain.extraction.bodies.marks import is_hidden
-from feedcrawl.domain.extraction.bodies.weights import names
+from feedcrawl.domain.extraction.bodies.weights import names, remembered
 from feedcrawl.domain.extraction.fields.persons import MAX_NAME_WORDS, is_person, split_names
 from feedcrawl.domain.extraction.fields.signing_words import SIGNED
 from feedcrawl.domain.extraction.fields.sites import is_front
@@ -16,8 +18,6 @@ from feedcrawl.domain.extraction.fields.titles import title_element
 from feedcrawl.domain.extraction.page import text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lxml.html import HtmlElement
 
     from feedcrawl.domain.extraction.page import Page
@@ -27,20 +27,25 @@ MAX_BYLINE_LENGTH = 160
 MAX_ELEMENTS = 300
 _NO_MARK = frozenset({"script", "style", "meta", "link", "body", "h1"})
 _NEAR = 9  # lines under the headline
+_NAMED = etree.XPath("descendant-or-self::*[@class or @id or @rel or @itemprop]")
 _CARD = 30  # elements of a box with a headline, a picture and a byline
-_BYLINE = re.compile(
-    r"(?<![A-Za-z])(?:by-?lines?|authors?|autor(?:en|in|es)?|auteurs?|autore|author-?name|writer|journalist|contributors?"
-    r"|attribution|firma)(?![A-Za-z])"
-    r"|[a-z]Author(?:Name|List)?(?![a-z])|author(?:Name|_name)|[a-z]Byline",
+_is_byline_named = remembered(
+    re.compile(
+        r"(?<![A-Za-z])(?:by-?lines?|authors?|autor(?:en|in|es)?|auteurs?|autore|author-?name|writer|journalist|contributors?"
+        r"|attribution|firma)(?![A-Za-z])"
+        r"|[a-z]Author(?:Name|List)?(?![a-z])|author(?:Name|_name)|[a-z]Byline",
+    )
 )
 _ELSEWHERE = frozenset({"nav", "aside", "footer", "figure", "figcaption", "blockquote", "form"})
-_ELSEWHERE_NAMES = re.compile(
-    r"comment|related|recommend|teaser|sidebar|quote|promo(?!ted)|nav(?![a-z])|popular", re.IGNORECASE
+_is_elsewhere_named = remembered(
+    re.compile(r"comment|related|recommend|teaser|sidebar|quote|promo(?!ted)|nav(?![a-z])|popular", re.IGNORECASE)
 )
 _HANDLE = re.compile(r"[A-Z][a-z]+[A-Z][A-Za-z]+$|[A-Z]\w+ [A-Z]\w+ [-–|] ")  # "HackerYou", "Ann Lee - Marketing"
 _NAME = re.compile(r"(?:^|[-_\s])(?:name|fn)(?:\s|$)")
 _CARD_NAMES = re.compile(r"(?:^|\s)(?:vcard|h-card|p-author)(?:\s|$)")  # https://microformats.org/wiki/h-card
-_ANOTHERS = re.compile(r"comment|related|recommend|teaser|quote|popular|\bpopup|reply", re.IGNORECASE)
+_is_anothers_named = remembered(
+    re.compile(r"comment|related|recommend|teaser|quote|popular|\bpopup|reply", re.IGNORECASE)
+)
 _TOPIC_PAGE = re.compile(
     r"/(?:categor(?:y|ies)|kategorien?|categoria|categorie|tags?|topics?|themen?|rubrik)/", re.IGNORECASE
 )
@@ -51,28 +56,30 @@ AUTHOR_PAGE = re.compile(
 )
 
 
-def marked_byline(page: Page) -> list[str]:
+def marked_elements(page: Page) -> list[HtmlElement]:
+    """The elements that are marked as bylines by a standard, by their class or id, and are small enough to be one."""
+    around = page.around_headline
+    named = cast("list[HtmlElement]", _NAMED(page.tree))
+    return [e for e in named if _is_marked(e) and e not in around and _is_box(e)]
+
+
+def marked_byline(page: Page, marked: list[HtmlElement]) -> list[str]:
     """The names in the first place that is marked as a byline, and in those beside it."""
     around = page.around_headline
-    own = (e for e in _marked(page) if not _is_elsewhere(e, around) and not _is_in_teaser(e, page))
+    own = (e for e in marked if not _is_elsewhere(e, around) and not _is_in_teaser(e, page))
     return _first_named(list(own), page)
 
 
-def sidebar_byline(page: Page) -> list[str]:
+def sidebar_byline(page: Page, marked: list[HtmlElement]) -> list[str]:
     """The person in elements beside the text that are marked as bylines, if they name only one."""
     found = {
         name
-        for element in _marked(page)
+        for element in marked
         if not is_hidden(element) and not _is_anothers(element) and not _is_in_teaser(element, page)
         for name in _names_in(element, page)
         if is_person(name)
     }
     return list(found) if len(found) == 1 else []
-
-
-def _marked(page: Page) -> Iterator[HtmlElement]:
-    around = page.around_headline
-    return (e for e in page.tree.iter() if e not in around and _is_marked(e) and _is_box(e))
 
 
 def _first_named(marked: list[HtmlElement], page: Page) -> list[str]:
@@ -93,14 +100,11 @@ def _beside(element: HtmlElement, marked: list[HtmlElement]) -> list[HtmlElement
 
 
 def _is_marked(element: HtmlElement) -> bool:
-    attributes = element.attrib
-    if not attributes or not isinstance(element.tag, str) or element.tag in _NO_MARK:
-        return False
-    return (
-        "author" in attributes.get("rel", "").split()
-        or "author" in attributes.get("itemprop", "").split()
-        or _BYLINE.search(names(element)) is not None
-    )
+    if not _is_byline_named(names(element)):
+        stated = element.get("rel"), element.get("itemprop")
+        if stated == (None, None) or not any(value and "author" in value.split() for value in stated):
+            return False
+    return element.tag not in _NO_MARK
 
 
 def _is_box(element: HtmlElement, most: int = MAX_ELEMENTS) -> bool:
@@ -113,7 +117,7 @@ def _is_elsewhere(element: HtmlElement, around: set[HtmlElement]) -> bool:
     return is_hidden(element) or any(
         is_hidden(kin)
         or (kin.tag in _ELSEWHERE and not _is_footer_of_article(kin))
-        or (kin not in around and kin.tag != "body" and _ELSEWHERE_NAMES.search(names(kin)))
+        or (kin not in around and kin.tag != "body" and _is_elsewhere_named(names(kin)))
         for kin in element.iterancestors()
     )
 
@@ -126,7 +130,7 @@ def _is_footer_of_article(element: HtmlElement) -> bool:
 def _is_anothers(element: HtmlElement) -> bool:
     """Whether an element is in a comment, a quotation, or a list of other articles."""
     return any(
-        kin.tag in {"nav", "blockquote", "form"} or (kin.tag != "body" and _ANOTHERS.search(names(kin)))
+        kin.tag in {"nav", "blockquote", "form"} or (kin.tag != "body" and _is_anothers_named(names(kin)))
         for kin in (element, *element.iterancestors())
     )
 
@@ -160,7 +164,7 @@ def _is_stated(element: HtmlElement, page: Page) -> bool:
     """Whether an element is an author's by a standard or by its words, so that an account's name in it is one too."""
     return (
         "author" in f"{element.get('rel')} {element.get('itemprop')}"
-        or SIGNED.match(text := text_of(element)) is not None
+        or SIGNED.match((text := text_of(element)).lower()) is not None
         or (_CARD_NAMES.search(element.get("class") or "") is not None and _is_under_headline(text, page))
     )
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from feedcrawl.domain.dates import parse_date
 from feedcrawl.domain.extraction.bodies.leads import squeezed
-from feedcrawl.domain.extraction.bodies.weights import names
+from feedcrawl.domain.extraction.bodies.weights import names, remembered
 from feedcrawl.domain.extraction.fields.carried_dates import (
     LD_SCRIPTS,
     SCRIPTS,
@@ -43,10 +43,12 @@ _MODIFIED_METAS = (
     "articlemodifiedtime", "ogupdatedtime", "ogarticlemodifiedtime", "datemodified", "dctermsmodified",
     "dcdatemodified", "articleupdated", "revised", "lastmodified", "modified",
 )  # fmt: skip
-_MARKED = re.compile(
-    r"(?<![A-Za-z])(?:pub|publi(?:sh(?:ed)?|cation|c|e)|post(?:ed)?|entry|article|time|date|datum|fecha|data|tarih|datetime"
-    r"|timestamp|meta|byline|details|created)(?:[-_]*(?:date|time|on|info|meta|datum|header|outer))*(?![a-z])"
-    r"|(?:Date|Time)(?![a-z])",
+_is_date_named = remembered(
+    re.compile(
+        r"(?<![A-Za-z])(?:pub|publi(?:sh(?:ed)?|cation|c|e)|post(?:ed)?|entry|article|time|date|datum|fecha|data|tarih|datetime"
+        r"|timestamp|meta|byline|details|created)(?:[-_]*(?:date|time|on|info|meta|datum|header|outer))*(?![a-z])"
+        r"|(?:Date|Time)(?![a-z])",
+    )
 )
 _TIMED = re.compile(r"(?:^|\s)\d{1,2}[./]\d{1,2}[./]\d{2,4}\W{1,5}\d{1,2}:\d\d")
 _NAMED = re.compile(r"\d{4}-\d\d|[^\W\d_]{3,}|\d\.\d\d?\.\d{4}")  # in 11/03/17 nobody knows which is the month
@@ -55,8 +57,11 @@ _DIGITS = re.compile(r"\d{4}|\d[./]\d")
 _PARTS = re.compile(r"\s*[|•·]\s*")
 _MARGIN, _MAX_DATED, _MAX_SENTENCE = 40, 70, 600
 _ELSEWHERE = frozenset({"nav", "aside", "footer", "figure", "figcaption", "form", "blockquote", "cite"})
-_ELSEWHERE_NAMES = re.compile(
-    r"comment|related|recommend|teaser|sidebar|footer|promo(?!ted)|popular|archive|reference|copyright", re.IGNORECASE
+_is_elsewhere_named = remembered(
+    re.compile(
+        r"comment|related|recommend|teaser|sidebar|footer|promo(?!ted)|popular|archive|reference|copyright",
+        re.IGNORECASE,
+    )
 )
 _MAX_PLACES = 200
 _MAX_TEXT = 120
@@ -107,7 +112,7 @@ def _shown_before(stated: datetime | None, page: Page) -> datetime | None:
     dates = (
         date_in(line, page)
         for before, line in zip(["", *near], near, strict=False)
-        if len(line) <= 40 and not UPDATED.search(before[-_MARGIN:])
+        if len(line) <= 40 and not UPDATED.search(before[-_MARGIN:].lower())
     )
     shown = _first(date for date in dates if date and _NAMED.search(date))
     if shown is None or abs(stated - shown) <= _AWHILE:
@@ -159,7 +164,9 @@ def _near_headline(page: Page) -> Iterator[str | None]:
     if at is not None:
         near = (*lines[at : at + 9], *reversed(lines[max(0, at - 4) : at]))
         parts = (part for line in near if len(line) <= _MAX_TEXT for part in _PARTS.split(line))
-        yield from (date_in(part, page) for part in parts if len(part) <= _MAX_TEXT / 2 and not UPDATED.search(part))
+        yield from (
+            date_in(part, page) for part in parts if len(part) <= _MAX_TEXT / 2 and not UPDATED.search(part.lower())
+        )
 
 
 def _in_lines(page: Page) -> Iterator[str | None]:
@@ -178,8 +185,8 @@ def _in_lines(page: Page) -> Iterator[str | None]:
 
 def _changed(page: Page) -> Iterator[str | None]:
     """The days of the last change that readers see: where no other is stated, the article is as old at least."""
-    lines = (line for line in page.lines if len(line) <= _MAX_TEXT and UPDATED.search(line))
-    yield from (date_in(UPDATED.sub("", line), page) for line in lines)
+    lines = (line for line in page.lines if len(line) <= _MAX_TEXT and UPDATED.search(line.lower()))
+    yield from (date_in(UPDATED.sub("", line.lower()), page) for line in lines)
     yield from (_machine_date(element) for element in page.tree.iter("time") if is_of_change(element))
 
 
@@ -187,7 +194,7 @@ def _shown_changed(page: Page) -> Iterator[str | None]:
     """The days of change that readers see in the lines around the headline."""
     lines, at = page.lines, page.headline_at
     near = lines[max(0, at - 2) : at + 7] if at is not None else []
-    yield from (date_in(line[label.end() :], page) for line in near if (label := UPDATED.search(line)))
+    yield from (date_in(line[label.end() :], page) for line in near if (label := UPDATED.search(line.lower())))
 
 
 def _machine_date(element: HtmlElement) -> str | None:
@@ -195,14 +202,13 @@ def _machine_date(element: HtmlElement) -> str | None:
 
 
 def _is_marked(element: HtmlElement) -> bool:
-    return element.tag == "time" or (bool(element.attrib) and _MARKED.search(names(element)) is not None)
+    return element.tag == "time" or (bool(element.attrib) and _is_date_named(names(element)))
 
 
 def _is_elsewhere(element: HtmlElement, around: set[HtmlElement]) -> bool:
     """Whether an element is in a part of the page that is not the article's; what is `around` an h1 is."""
     return any(
-        kin not in around
-        and (kin.tag in _ELSEWHERE or (kin.tag != "body" and _ELSEWHERE_NAMES.search(names(kin)) is not None))
+        kin not in around and (kin.tag in _ELSEWHERE or (kin.tag != "body" and _is_elsewhere_named(names(kin))))
         for kin in (element, *element.iterancestors())
     )
 

@@ -59,24 +59,21 @@ _TITLES: Final = (
 )
 _BY: Final = "|".join((*_BEFORE, *_WROTE))
 _TITLED: Final = "|".join(_TITLES)
-SIGNED: Final = re.compile(rf"^\W*(?:{_BY})\b[:\s]+", re.IGNORECASE)
-"""A line that begins with an author's name after one of the words."""
+SIGNED: Final = re.compile(rf"^\W*(?:{_BY})\b[:\s]+")
+"""In lower case, as all patterns here: a line that begins with an author's name after one of the words."""
 SIGNED_AFTER_DATE: Final = re.compile(
     r"^.{0,30}(?:\d{4}|\d{1,2}[./]\d{1,2}[./]\d{2})(?:,?\s+\d\d?:\d\d)?(?:\s+(?:uhr|h))?"
-    r"\W+(?:by|von|par|por|di|door|av|af)\s+",
-    re.IGNORECASE,
+    r"\W+(?:by|von|par|por|di|door|av|af)\s+"
 )
-LABELLED: Final = re.compile(
-    rf"^\W*(?:{'|'.join(_WROTE)})\b[:\s]+|^\W*(?:{_TITLED})\s*[:\uff1a\uff1d=\uff0f/]\s*", re.IGNORECASE
-)
+LABELLED: Final = re.compile(rf"^\W*(?:{'|'.join(_WROTE)})\b[:\s]+|^\W*(?:{_TITLED})\s*[:\uff1a\uff1d=\uff0f/]\s*")
 """A line that names its author anywhere on a page; a mere preposition does not."""
 REPORTER_AFTER: Final = re.compile(
     r"^(?:\[[^\]]{2,20}\]\s*|\([^)]{2,20}\)\s*)?([\uac00-\ud7af]{2,4})\s*(?:[\uac00-\ud7af]{1,6}\s*)?기자(?:\W|$)"
 )
 """A Korean signature, with the reporter's name before the word."""
-_LABEL: Final = re.compile(rf"^\W*(?:{_BY}|{_TITLED}|por|de|verfasst)\W*$", re.IGNORECASE)
+_LABEL: Final = re.compile(rf"^\W*(?:{_BY}|{_TITLED}|por|de|verfasst)\W*$")
 
 
 def is_label(text: str) -> bool:
     """Whether a text is nothing but the words before an author's name."""
-    return _LABEL.match(text) is not None
+    return _LABEL.match(text.lower()) is not None

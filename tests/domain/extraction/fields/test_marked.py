@@ -1,7 +1,12 @@
 import pytest
 
-from feedcrawl.domain.extraction.fields.marked import marked_byline, sidebar_byline
+from feedcrawl.domain.extraction.fields.marked import marked_byline, marked_elements, sidebar_byline
 from feedcrawl.domain.extraction.page import read_page
+
+
+def found(byline, body):
+    read = page(body)
+    return byline(read, marked_elements(read))
 
 
 def page(body):
@@ -40,12 +45,12 @@ def page(body):
     ],
 )  # fmt: skip
 def test_marked_byline(body, names):
-    assert marked_byline(page(body)) == names
+    assert found(marked_byline, body) == names
 
 
 def test_large_boxes_are_no_bylines():
     nested = "<div class=author>" * 100 + f"{'<i>12</i>' * 20_000}<i>Ann Lee</i>"
-    assert marked_byline(page(nested)) == []
+    assert found(marked_byline, nested) == []
 
 
 @pytest.mark.parametrize(
@@ -60,4 +65,4 @@ def test_large_boxes_are_no_bylines():
     ],
 )
 def test_sidebar_byline(body, names):
-    assert sidebar_byline(page(body)) == names
+    assert found(sidebar_byline, body) == names
