@@ -9,12 +9,11 @@ length of a body, Twisted believes one of them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.core.downloader.handlers.http11 import (
     HTTP11DownloadHandler,
     _LenientHTTP11ClientFactory,
-    _LenientHTTP11ClientProtocol,
     _LenientHTTPClientParser,
 )
 from twisted.internet.error import ConnectBindError, DNSLookupError
@@ -22,6 +21,7 @@ from twisted.python.failure import Failure
 from twisted.web._newclient import HEADER, STATUS, HTTPClientParser, ParseError
 from twisted.web.http import _ChunkedTransferDecoder, _MalformedChunkedDataError, maxChunkSizeLineLength
 
+from feedcrawl.crawl.kept import KeptConnections, KeptProtocol
 from feedcrawl.crawl.proxied import ProxiedDownload
 from feedcrawl.domain.http.framing import ambiguous
 from feedcrawl.domain.urls import hostname
@@ -96,7 +96,7 @@ class StrictParser(_LenientHTTPClientParser):
         super()._finished(rest)  # type: ignore[no-untyped-call]
 
 
-class LimitedProtocol(_LenientHTTP11ClientProtocol):
+class LimitedProtocol(KeptProtocol):
     """Aborts the connection when status line and headers, informational responses included, exceed MAX_HEADER_BYTES.
 
     Responses are read by `StrictParser`.
@@ -114,7 +114,7 @@ class LimitedProtocol(_LenientHTTP11ClientProtocol):
 
     def dataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's interface
         """Count the bytes before the body; the chunk in which the body begins is at most one read."""
-        super().dataReceived(data)  # type: ignore[no-untyped-call]
+        super().dataReceived(data)
         if self._parser is None or self._parser.state not in {STATUS, HEADER}:
             return
         self._header_bytes += len(data)
@@ -146,6 +146,16 @@ class LimitedDownloadHandler(LimitedHeaders, HTTP11DownloadHandler):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._of = crawler
+        self._how: dict[str, Any] = {
+            "contextFactory": self._contextFactory,
+            "pool": self._pool,
+            "maxsize": self._default_maxsize,
+            "warnsize": self._default_warnsize,
+            "fail_on_dataloss": self._fail_on_dataloss,
+            "crawler": crawler,
+            "tls_verbose_logging": self._tls_verbose_logging,
+        }
+        self._kept = KeptConnections(**self._how)
 
     async def download_request(self, request: Request) -> Response:
         """The response, or the page after its scripts have run."""
@@ -156,7 +166,8 @@ class LimitedDownloadHandler(LimitedHeaders, HTTP11DownloadHandler):
     async def _routed(self, request: Request) -> Response:
         ways = routes.of(self._of)
         if not ways.configured:
-            return await super().download_request(request)
+            kept = await self._kept.response(request)
+            return await super().download_request(request) if kept is None else kept
         if request.meta.pop("outgoing", None) is not None:  # of the hop before: hops have a copy of its meta
             request.meta.pop("bindaddress", None)
         source = ways.source_of(routes.named(request), request.url)
@@ -172,17 +183,7 @@ class LimitedDownloadHandler(LimitedHeaders, HTTP11DownloadHandler):
 
     async def _by(self, route: Route, request: Request, addresses: tuple[str, ...] | None) -> Response:
         if route.proxy is not None:
-            download = ProxiedDownload(
-                route.proxy,
-                addresses,
-                contextFactory=self._contextFactory,
-                pool=self._pool,
-                maxsize=self._default_maxsize,
-                warnsize=self._default_warnsize,
-                fail_on_dataloss=self._fail_on_dataloss,
-                crawler=self._of,
-                tls_verbose_logging=self._tls_verbose_logging,
-            )
+            download = ProxiedDownload(route.proxy, addresses, **self._how)
             return await download.response(request)
         request.meta["bindaddress"] = route.address
         try:
