@@ -168,10 +168,9 @@ def _resolve(tree: HtmlElement, base_url: str, image_proxy: str | None) -> None:
     for image in tree.iter("img"):
         _set_or_drop(image, "src", image_source(image))
     for element in tree.iter():
-        for name in _URL_ATTRIBUTES:
-            value = element.get(name)
-            if value is not None and not _is_proxied(element.tag, name, value, image_proxy):
-                _set_or_drop(element, name, safe_url(value, base_url))
+        for name in element.attrib:
+            if name in _URL_ATTRIBUTES and not _is_proxied(element.tag, name, element.get(name), image_proxy):
+                _set_or_drop(element, name, safe_url(element.get(name), base_url))
     for link in tree.iter("a"):
         # nh3 sets these too, but in an order that differs from process to process.
         for name in _LINK_ATTRIBUTES:

@@ -137,14 +137,16 @@ def _image_in(element: HtmlElement | None) -> HtmlElement | None:
 
 
 def _addresses(image: HtmlElement) -> Iterator[str]:
-    yield from filter(_is_address, (image.get(name, "") for name in _LATE))
-    yield from (_largest(image.get(name, "")) for name in _LATE_SETS)
+    attributes = image.keys()
+    yield from (text for name in _LATE if name in attributes and _is_address(text := image.get(name, "")))
+    yield from (_largest(image.get(name, "")) for name in _LATE_SETS if name in attributes)
     source = image.get("src", "")
     is_usable = not (source.lstrip().lower().startswith("data:") or UNWRITABLE.search(source))
     if is_usable and not _PLACEHOLDER.search(source):
         yield source
-    yield from filter(_is_address, (image.get(name, "") for name in _LARGER))
-    yield _largest(image.get("srcset", ""))
+    yield from (text for name in _LARGER if name in attributes and _is_address(text := image.get(name, "")))
+    if "srcset" in attributes:
+        yield _largest(image.get("srcset", ""))
     picture = image.getparent()
     if picture is not None and picture.tag == "picture":
         yield from _of_picture(picture)
@@ -152,7 +154,9 @@ def _addresses(image: HtmlElement) -> Iterator[str]:
 
 
 def _of_picture(picture: HtmlElement) -> Iterator[str]:
-    return (_largest(source.get(name, "")) for source in picture.iter("source") for name in _SETS)
+    return (
+        _largest(source.get(name, "")) for source in picture.iter("source") for name in _SETS if name in source.attrib
+    )
 
 
 def _is_address(text: str) -> bool:

@@ -110,9 +110,11 @@ def _fuller(best: Choice | None, carried: Candidate | None, *, trusted: bool) ->
 def _is_sound(candidate: Candidate, page: Page, feed: FeedContent | None) -> bool:
     if len(candidate.text) < ENOUGH or candidate.density > _MOST_LINKS:
         return False
-    text = squeezed(candidate.text)
-    if len(text) > 4 * ENOUGH or agreement(candidate.grams, grams(body_of(page.article))) >= AGREED:
+    if len(squeezed(candidate.text, 4 * ENOUGH + 1)) > 4 * ENOUGH:
         return True
+    if agreement(candidate.grams, grams(body_of(page.article))) >= AGREED:
+        return True
+    text = squeezed(candidate.text)
     metas = (page.meta("og:description"), page.meta("description"), text_at(page.article, "description"))
     said = [squeezed(words, 30) for words in (*metas, feed and feed.summary) if words and len(words) > 40]
     return any(beginning in text for beginning in said)

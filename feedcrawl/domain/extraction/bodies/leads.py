@@ -24,6 +24,7 @@ _NAMES = re.compile(
     re.IGNORECASE,
 )
 _NO_WORD = re.compile(r"\W+")
+_LETTER = re.compile(r"\w")
 _SQUEEZED = {code: chr(code).lower() if chr(code).isalnum() or chr(code) == "_" else None for code in range(128)}
 _KEY_LENGTH = 30
 _MIN_START, _START = 3, 8
@@ -40,10 +41,14 @@ _ELSEWHERE = frozenset({"figure", "figcaption", "a", "li"})
 def described_lead(page: Page) -> str | None:
     """The paragraph that begins as the page's description does; it may still be cut short there."""
     keys = set(_description_keys(page))
+    initials = {key[0] for key in keys}
     starts = {key[:size] for key in keys for size in range(_MIN_START, _START + 1)}
     for element in page.tree.iter(*_PLACES) if keys else ():
         for text in (element.text, element.tail if element.tag in INLINE else None):
             if not text or len(text) < _MIN_START:
+                continue
+            first = _LETTER.search(text)
+            if first is None or first[0].lower()[0] not in initials:
                 continue
             start = squeezed(text, _KEY_LENGTH)
             if start[:_START] in starts and any(key.startswith(start) or start.startswith(key) for key in keys):

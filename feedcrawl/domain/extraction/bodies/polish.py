@@ -34,15 +34,24 @@ _CALLS = (
     r"\b(?:follow|join|like|find) (?:us|.{2,40}) (?:on|at) (?:our )?(?:instagram|whatsapp|telegram|linkedin|youtube)",
     r"\bsign up (?:for|to)\b|\bsubscribe (?:to|now|here|for)\b|\bnewsletter\b|\bclick here\b",
     r"\bdownload (?:our|the) .{0,30}\bapp\b",
-    r"^\W*(?:read|see|watch|listen)(?: (?:more|also|next|now|on))?:",
-    r"^\W*(?:read (?:more|also|next)|also read|related)\b",
-    r"^\W*(?:lesen sie (?:auch|hier|mehr)|mehr zum thema|lesetipp|auch interessant)\b",
-    r"^\W*(?:lire aussi|à lire|lee también|leia também|leggi anche|lees ook|les også|läs mer)\b",
-    r"\bgot a (?:story|tip|news tip)\?|\bget in touch (?:with|by)\b|^our standards\b",
-    r"^for more (?:stories|news|articles|on)\b",
+    r"\bgot a (?:story|tip|news tip)\?|\bget in touch (?:with|by)\b",
     r"unterstützen sie uns|jetzt abonnieren|whatsapp-kanal",
 )
 _CALL = re.compile("|".join(_CALLS), re.IGNORECASE)
+_CALL_HINTS = (
+    "sign up", "subscribe", "newsletter", "click here", "download", "got a ", "get in touch", "unterstützen sie",
+    "abonnieren", "preferred", "twitter", " x", "facebook", "google", "instagram", "whatsapp", "telegram", "linkedin",
+    "youtube",
+)  # fmt: skip
+"""One of these stands where the expression matches: a text without them need not be searched."""
+_CALL_STARTS = (
+    r"\W*(?:read|see|watch|listen)(?: (?:more|also|next|now|on))?:",
+    r"\W*(?:read (?:more|also|next)|also read|related)\b",
+    r"\W*(?:lesen sie (?:auch|hier|mehr)|mehr zum thema|lesetipp|auch interessant)\b",
+    r"\W*(?:lire aussi|à lire|lee también|leia também|leggi anche|lees ook|les også|läs mer)\b",
+    r"our standards\b|for more (?:stories|news|articles|on)\b",
+)
+_CALL_START = re.compile("|".join(_CALL_STARTS), re.IGNORECASE)
 # What publishers say of an article within it: placeholders of embedded media, commissions, rights, the part not shown.
 _NOTICES = (
     r"^(?=.*\bextern\w* (?:inhalt|content|inhoud|contenu|contenido))(?=.*(?:angezeigt|anzeigen|laden|redakt|cookie))",
@@ -58,8 +67,7 @@ _NOTICES = (
     r"^.{0,300}\S\s© ?\S.{1,60}[^.!?]$",
 )
 _NOTICE = re.compile("|".join(_NOTICES), re.IGNORECASE)
-# Each notice has one of these: a text without them need not be searched.
-_NOTICE_WORDS = (
+_NOTICE_HINTS = (
     "extern", "affiliate", "commission", "this ", "il vous reste", "\u00a9", "copyright", "report", "dieser ",
     "dies ist eine",
 )  # fmt: skip
@@ -98,13 +106,17 @@ def drop_calls(root: HtmlElement) -> None:
         text = "".join(map(str, line.itertext()))
         if len(text) >= 2 * _NOTICE_LENGTH or len(text := fold(text)) >= _NOTICE_LENGTH:
             continue
-        if _is_notice(text) or (len(text) < _CALL_LENGTH and _is_set_off(line, text) and _CALL.search(text)):
+        if _is_notice(text) or (len(text) < _CALL_LENGTH and _is_set_off(line, text) and _is_call(text)):
             drop(line)
 
 
 def _is_notice(text: str) -> bool:
-    said = text.lower()
-    return any(word in said for word in _NOTICE_WORDS) and _NOTICE.search(text) is not None
+    return any(map(text.lower().__contains__, _NOTICE_HINTS)) and _NOTICE.search(text) is not None
+
+
+def _is_call(text: str) -> bool:
+    hinted = any(map(text.lower().__contains__, _CALL_HINTS))
+    return _CALL_START.match(text) is not None or (hinted and _CALL.search(text) is not None)
 
 
 def drop_doubles(root: HtmlElement) -> None:
