@@ -32,6 +32,7 @@ from feedcrawl.domain.cadence import CadencePolicy
 from feedcrawl.domain.cadence.tempo import demand, forecast
 from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.models import ParsedEntry, ParsedFeed, PublisherHints
+from feedcrawl.domain.subscriptions.wishes import Wish
 from feedcrawl.items import ComparedEntries, Decided, FeedFound, FeedPoll, FeedReceived, FeedRequested
 from feedcrawl.services.subscriptions import catch_up, journal, polling, registering
 from feedcrawl.services.subscriptions.tempo import Tempo
@@ -107,7 +108,7 @@ class World:
         weights = [1 / rank for rank in range(1, options.hosts + 1)]
         hosts = self.chance.choices(range(options.hosts), weights, k=options.feeds)
         for number, host in enumerate(hosts):
-            wish = registering.Wish(f"http://site-{host}.test/feed-{number}")
+            wish = Wish(f"http://site-{host}.test/feed-{number}")
             feed_id, _ = registering.subscribe(self.registry, self.frontier, wish, self.moment())
             self.publishers[feed_id] = publisher(self.chance, self.end)
 

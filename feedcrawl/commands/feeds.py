@@ -8,13 +8,22 @@ from feedcrawl.console.command import StoreCommand
 from feedcrawl.domain.subscriptions.sorting import COLUMNS, SHOWN
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser
+    from argparse import ArgumentParser, Namespace
+
+
+ACTIONS = ("move", "undo-move", "undo-migration", "set", "pause", "resume", "login")
 
 
 class Command(StoreCommand):
     """A table for people, JSON for programs. Exit status 2 if a feed that was named is not subscribed."""
 
     work_module = "feedcrawl.console.subscriptions.feeds"
+
+    def run(self, args: list[str], opts: Namespace) -> None:
+        """Runs the listing, or the action that the first word names; only an action imports what changes feeds."""
+        if opts.budget or (args and args[0] in ACTIONS):
+            self.work_module = "feedcrawl.console.subscriptions.feed_actions"
+        super().run(args, opts)
 
     def syntax(self) -> str:
         """How it is called."""

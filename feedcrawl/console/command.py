@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class WithWork(ScrapyCommand):
     """A command with its work in another module: `work_module`, which may need the packages of an `extra`."""
 
-    work_module: ClassVar[str]
+    work_module: str
     extra: ClassVar[str | None] = None
     takes_words: ClassVar[bool] = False
     """True if arguments are words of a language, which may begin with a hyphen."""

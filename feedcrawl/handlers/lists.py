@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from feedcrawl.domain.http.url_gate import Gate
     from feedcrawl.domain.subscriptions.listed import FeedList
     from feedcrawl.domain.subscriptions.records import Feed
+    from feedcrawl.domain.subscriptions.wishes import Refused, Wish
     from feedcrawl.items import FeedPoll
     from feedcrawl.parsing import ParserPool
     from feedcrawl.services.frontier.leases import Leases
-    from feedcrawl.services.subscriptions.registering import Refused, Wish
     from feedcrawl.store.frontier.interface import Frontier
     from feedcrawl.store.subscriptions.registry import Registry
 

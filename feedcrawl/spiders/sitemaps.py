@@ -19,6 +19,8 @@ from feedcrawl.telemetry.names import NO_USABLE_ARGUMENT
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from feedcrawl.domain.subscriptions.wishes import Wish
+
 
 class SitemapsSpider(FrontierSpider):
     """Arguments: `sitemaps` (comma separated: URLs of sitemaps or of pages of a site, files with one URL per
@@ -52,7 +54,7 @@ class SitemapsSpider(FrontierSpider):
         if not self.sitemaps and not self.wired.sources and not self.wired.sitemaps.count():
             self.logger.warning("no_sitemaps", extra={"detail": "no sitemap is watched: -a sitemaps=URL, or a source"})
 
-    async def _watch(self, wishes: Sequence[registering.Wish]) -> list[str]:
+    async def _watch(self, wishes: Sequence[Wish]) -> list[str]:
         ids: dict[str, None] = {}
         for first in range(0, len(wishes), lists.BATCH):
             wanted, refused = watching.wished(wishes[first : first + lists.BATCH], self.wired.now())

@@ -17,8 +17,9 @@ from hub import signature
 from scrapy.settings import Settings
 
 from feedcrawl.domain.push.protocol import Topic, token_of
+from feedcrawl.domain.subscriptions.wishes import Wish
 from feedcrawl.services.push.websub import MAX_BYTES
-from feedcrawl.services.subscriptions.registering import Wish, subscribe, unsubscribe
+from feedcrawl.services.subscriptions.registering import subscribe, unsubscribe
 from feedcrawl.settings import from_environment
 from feedcrawl.store.push.websub import Delivery
 from feedcrawl.wiring import Wiring

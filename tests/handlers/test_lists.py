@@ -11,12 +11,12 @@ from polls import feed_poll
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.tasks import LANES
 from feedcrawl.domain.http.url_gate import Gate
+from feedcrawl.domain.subscriptions.wishes import Wish
 from feedcrawl.handlers import lists
 from feedcrawl.items import FeedPoll
 from feedcrawl.parsing import Done, Failed
 from feedcrawl.services.frontier.leases import Leases
 from feedcrawl.services.subscriptions import registering
-from feedcrawl.services.subscriptions.registering import Wish
 from feedcrawl.store.frontier.queue import Shard
 from feedcrawl.store.frontier.scripts import FrontierPolicy
 from feedcrawl.store.subscriptions.registry import Registry

@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import UsageError
 
 from feedcrawl.console.output import DONE, UNUSABLE, say, write
+from feedcrawl.console.stores import on
 from feedcrawl.console.subscriptions.login import headers_of
 from feedcrawl.domain.cadence.reasons import duration
 from feedcrawl.domain.cadence.tempo import forecast, tempo_for
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.hints import program
 from feedcrawl.services.subscriptions import discovery, finding, lineage, registering
+from feedcrawl.wiring.stores import Stores
 
 if TYPE_CHECKING:
+    from argparse import Namespace
     from collections.abc import Callable, Sequence
 
     from feedcrawl.domain.subscriptions.records import Feed, Subscription
-    from feedcrawl.wiring.stores import Stores
 
 HELP = """
   feeds move FEED URL          the same feed, from now on at this address
@@ -30,6 +32,12 @@ HELP = """
   feeds login FEED USER:PASSWORD|'NAME: VALUE'|@FILE…
                                headers for its own origin alone, in place of those it has; none removes them
 """
+
+
+@on(Stores)
+def run(wired: Stores, args: list[str], opts: Namespace) -> int:
+    """The budget, or the action that the first word names."""
+    return budget(wired) if opts.budget else act(wired, args[0], args[1:])
 
 
 def act(wired: Stores, action: str, args: Sequence[str]) -> int:

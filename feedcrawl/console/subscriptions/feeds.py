@@ -1,4 +1,4 @@
-"""The work of `scrapy feeds`: lists feeds and sitemaps, or runs one of its actions."""
+"""The work of `scrapy feeds`: lists feeds and sitemaps."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from feedcrawl.console.output import DONE, UNUSABLE, json_array, say
 from feedcrawl.console.stores import on
-from feedcrawl.console.subscriptions import feed_actions
 from feedcrawl.console.subscriptions.listing import chosen, write_feeds, write_sitemaps
 from feedcrawl.domain.sites.site_search import in_words
 from feedcrawl.hints import program
@@ -27,11 +26,7 @@ if TYPE_CHECKING:
 
 @on(Stores)
 def run(wired: Stores, args: list[str], opts: Namespace) -> int:
-    """The named feeds, or all by URL; or the action that the first word names."""
-    if opts.budget:
-        return feed_actions.budget(wired)
-    if args and args[0] in feed_actions.ACTIONS:
-        return feed_actions.act(wired, args[0], args[1:])
+    """The named feeds, or all by URL."""
     if opts.sitemaps and not args:
         return _show_sitemaps(wired, wired.sitemaps.all(), as_json=opts.json)
     named = [(name, finding.find(wired.registry, name)) for name in args]

@@ -16,10 +16,10 @@ from feedcrawl.console.subscriptions.login import headers_of
 from feedcrawl.domain.discovery.choice import choose
 from feedcrawl.domain.errors import InvalidUrl, Refusal
 from feedcrawl.domain.subscriptions.access import access_for
+from feedcrawl.domain.subscriptions.wishes import Refused
 from feedcrawl.domain.urls import resolve
 from feedcrawl.services.subscriptions import finding, registering
 from feedcrawl.services.subscriptions.discovery import may_become_a_feed
-from feedcrawl.services.subscriptions.registering import Refused
 from feedcrawl.spiders.discover import DiscoverSpider, Looked
 from feedcrawl.wiring import Wiring
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.discovery.choice import Candidate
     from feedcrawl.domain.subscriptions.access import Access
     from feedcrawl.domain.subscriptions.records import Feed
-    from feedcrawl.services.subscriptions.registering import Wish
+    from feedcrawl.domain.subscriptions.wishes import Wish
 
 BATCH = 100
 """Feeds that are written, and reported, at a time."""

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from feedcrawl.domain.frontier.tasks import Task
     from feedcrawl.domain.http.url_gate import Gate
     from feedcrawl.domain.sites.owners import Sources
+    from feedcrawl.domain.subscriptions.wishes import Refused, Wish
     from feedcrawl.services.articles.repeats import Repeats
-    from feedcrawl.services.subscriptions.registering import Refused, Wish
     from feedcrawl.store.articles.records import Articles
     from feedcrawl.store.frontier.interface import Frontier
     from feedcrawl.store.operations.import_jobs import ImportJobs

@@ -14,11 +14,11 @@ from feedcrawl.domain.frontier.priority import priority
 from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.domain.operations.events import Event, event
 from feedcrawl.domain.sites.site_search import is_searched, page_key, tried_in_words
+from feedcrawl.domain.subscriptions.wishes import Refused, Wish
 from feedcrawl.domain.urls import hostname
 from feedcrawl.services.sites import watching
 from feedcrawl.services.subscriptions import registering
 from feedcrawl.services.subscriptions.finding import url_key, with_scheme
-from feedcrawl.services.subscriptions.registering import Refused, Wish
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -12,9 +12,9 @@ from feedcrawl.domain.frontier.priority import priority
 from feedcrawl.domain.frontier.tasks import Again, Task
 from feedcrawl.domain.sitemaps.state import Sitemap
 from feedcrawl.domain.sites.site_search import MAX_NAMED, SITEMAP_PATHS
+from feedcrawl.domain.subscriptions.wishes import Refused, Wish
 from feedcrawl.domain.urls import hostname, resolve
 from feedcrawl.services.subscriptions.finding import url_key, with_scheme
-from feedcrawl.services.subscriptions.registering import Refused, Wish
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

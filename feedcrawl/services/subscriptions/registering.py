@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from feedcrawl.domain.subscriptions.access import access_for, without_login
 from feedcrawl.domain.subscriptions.listed import FeedList, overrides_from
 from feedcrawl.domain.subscriptions.lists import read_list
 from feedcrawl.domain.subscriptions.records import Subscription
+from feedcrawl.domain.subscriptions.wishes import Refused, Wish
 from feedcrawl.domain.urls import hostname, resolve
 from feedcrawl.services.subscriptions.finding import has_scheme, url_key, with_scheme
 
@@ -28,35 +29,6 @@ if TYPE_CHECKING:
     from feedcrawl.domain.subscriptions.records import Feed
     from feedcrawl.store.frontier.interface import Frontier
     from feedcrawl.store.subscriptions.registry import Registry
-
-
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """A feed to subscribe: its URL as written, its categories, and further settings.
-
-    `named`: True if an operator named the URL; False for a URL from a list or a page. `fields` are fields of a
-    Subscription (a source's name, priority, intervals); they also apply to an existing feed. `request_id` names the
-    request that subscribes a new feed. `guessed`: True if the scheme of a
-    complete URL was not given. `login` are the request headers of a private feed.
-    """
-
-    url: str
-    categories: tuple[str, ...] = ()
-    title: str | None = None
-    fields: Mapping[str, Any] = field(default_factory=dict)
-    request_id: str | None = None
-    named: bool = False
-    guessed: bool = False
-    login: tuple[Header, ...] = field(default=(), repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """A feed that cannot be subscribed, with the reason in a sentence."""
-
-    url: str
-    code: str
-    detail: str
 
 
 MAX_LIST_BYTES = 256 << 20

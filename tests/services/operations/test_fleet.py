@@ -12,8 +12,9 @@ from scrapy.settings import Settings
 from feedcrawl.domain.frontier.tasks import Lease, Task
 from feedcrawl.domain.operations.events import event
 from feedcrawl.domain.search.documents import document_of
+from feedcrawl.domain.subscriptions.wishes import Wish
 from feedcrawl.services.operations.fleet import Fleet
-from feedcrawl.services.subscriptions.registering import Wish, subscribe_all
+from feedcrawl.services.subscriptions.registering import subscribe_all
 from feedcrawl.settings import from_environment
 from feedcrawl.store.search.interface import Changes
 from feedcrawl.telemetry.names import FLEET

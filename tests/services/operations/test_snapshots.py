@@ -15,10 +15,11 @@ from scrapy.settings import Settings
 
 from feedcrawl.domain.sitemaps.state import Sitemap
 from feedcrawl.domain.sites.owners import Sources
+from feedcrawl.domain.subscriptions.wishes import Wish
 from feedcrawl.services.articles.tasks import article_task
 from feedcrawl.services.operations import snapshots
 from feedcrawl.services.sites.watching import watch
-from feedcrawl.services.subscriptions.registering import Wish, subscribe_all
+from feedcrawl.services.subscriptions.registering import subscribe_all
 from feedcrawl.settings import from_environment
 from feedcrawl.store.redis.errors import ServerRefused
 from feedcrawl.wiring import Wiring

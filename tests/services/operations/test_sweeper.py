@@ -13,10 +13,11 @@ from scrapy.settings import Settings
 from feedcrawl.domain.push.leases import Push
 from feedcrawl.domain.push.protocol import Topic
 from feedcrawl.domain.sitemaps.state import Sitemap
+from feedcrawl.domain.subscriptions.wishes import Wish
 from feedcrawl.services.operations import sweeper as module
 from feedcrawl.services.push.websub import lease_task
 from feedcrawl.services.sites.watching import watch
-from feedcrawl.services.subscriptions.registering import Wish, subscribe_all
+from feedcrawl.services.subscriptions.registering import subscribe_all
 from feedcrawl.settings import from_environment
 from feedcrawl.wiring import Wiring
 

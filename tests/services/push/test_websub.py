@@ -18,8 +18,9 @@ from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.push.leases import relied_on
 from feedcrawl.domain.push.protocol import Intent, Topic
+from feedcrawl.domain.subscriptions.wishes import Wish
 from feedcrawl.services.push.websub import WebSub
-from feedcrawl.services.subscriptions.registering import Wish, subscribe
+from feedcrawl.services.subscriptions.registering import subscribe
 from feedcrawl.settings import from_environment
 from feedcrawl.wiring import Wiring
 

@@ -8,8 +8,8 @@ import redis
 
 from feedcrawl.domain.robots import parse
 from feedcrawl.domain.sitemaps.state import Sitemap
+from feedcrawl.domain.subscriptions.wishes import Wish
 from feedcrawl.services.sites import watching
-from feedcrawl.services.subscriptions.registering import Wish
 from feedcrawl.store.frontier.queue import Shard
 from feedcrawl.store.frontier.scripts import FrontierPolicy
 from feedcrawl.store.sites.sitemaps import Sitemaps

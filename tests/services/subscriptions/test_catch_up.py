@@ -6,6 +6,7 @@ import redis
 
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.subscriptions.records import PollRecord, dump
+from feedcrawl.domain.subscriptions.wishes import Wish
 from feedcrawl.services.subscriptions import catch_up, registering
 from feedcrawl.store.frontier.queue import Shard
 from feedcrawl.store.frontier.scripts import FrontierPolicy
@@ -19,7 +20,7 @@ def test_many_overdue_feeds_are_spread_once(redis_client: redis.Redis, overdue: 
     registry = Registry(redis_client)
     frontier = Shard(redis_client, FrontierPolicy(), clock=lambda: round(NOW.timestamp() * 1000))
     for number in range(40):
-        wish = registering.Wish(f"http://site-{number}.test/feed")
+        wish = Wish(f"http://site-{number}.test/feed")
         feed_id, _ = registering.subscribe(registry, frontier, wish, NOW)
         due = NOW - timedelta(hours=5) if number < overdue else NOW + timedelta(hours=1)
         record = PollRecord(next_at=rfc3339(due), interval_sec=7200.0, last_fetch_at=rfc3339(NOW))

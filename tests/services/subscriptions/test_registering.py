@@ -11,8 +11,9 @@ from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.http.url_gate import Gate
 from feedcrawl.domain.subscriptions.lists import ListedFeed
 from feedcrawl.domain.subscriptions.records import Feed, PollRecord, Subscription
+from feedcrawl.domain.subscriptions.wishes import Wish
 from feedcrawl.services.subscriptions import finding, listing, registering
-from feedcrawl.services.subscriptions.registering import Wish, read_wishes, split_names, subscribe_all
+from feedcrawl.services.subscriptions.registering import read_wishes, split_names, subscribe_all
 from feedcrawl.store.frontier.interface import Frontier
 from feedcrawl.store.frontier.queue import Shard
 from feedcrawl.store.frontier.scripts import FrontierPolicy

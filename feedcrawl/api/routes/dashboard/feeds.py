@@ -22,10 +22,10 @@ from feedcrawl.domain.models import MAX_CATEGORY
 from feedcrawl.domain.subscriptions.listed import categories_of, overrides_from
 from feedcrawl.domain.subscriptions.records import DEFAULT_PRIORITY, Feed, Overrides
 from feedcrawl.domain.subscriptions.sorting import COLUMNS, Column
+from feedcrawl.domain.subscriptions.wishes import Wish
 from feedcrawl.services.operations import overview
 from feedcrawl.services.sites import searching
 from feedcrawl.services.subscriptions import finding, lineage, registering
-from feedcrawl.services.subscriptions.registering import Wish
 from feedcrawl.wiring import Wiring
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)

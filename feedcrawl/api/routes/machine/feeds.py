@@ -25,11 +25,11 @@ from feedcrawl.domain.subscriptions.listed import MAX_AGENT, MAX_CATEGORIES, cat
 from feedcrawl.domain.subscriptions.published import FeedRecord, JournalLineRecord, WhyRecord
 from feedcrawl.domain.subscriptions.records import DEFAULT_PRIORITY
 from feedcrawl.domain.subscriptions.statistics import statistics_of
+from feedcrawl.domain.subscriptions.wishes import Wish
 from feedcrawl.domain.urls import MAX_URL_LENGTH
 from feedcrawl.services.subscriptions import discovery, lineage, listing, registering, stored_entries
 from feedcrawl.services.subscriptions.explanations import explained
 from feedcrawl.services.subscriptions.finding import with_scheme
-from feedcrawl.services.subscriptions.registering import Wish
 
 if TYPE_CHECKING:
     from feedcrawl.domain.subscriptions.access import Header

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from feedcrawl.domain.operations.import_jobs import ImportJob
-    from feedcrawl.services.subscriptions.registering import Refused
+    from feedcrawl.domain.subscriptions.wishes import Refused
     from feedcrawl.wiring import Wiring
 
 router = APIRouter(prefix="/opml", tags=["opml"], dependencies=[Depends(needs("read"))])

@@ -18,11 +18,11 @@ from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.models import MAX_CATEGORY
 from feedcrawl.domain.subscriptions.listed import categories_of
 from feedcrawl.domain.subscriptions.sitemap_records import SitemapPublicRecord, SitemapWhyRecord
+from feedcrawl.domain.subscriptions.wishes import Wish
 from feedcrawl.domain.urls import MAX_URL_LENGTH
 from feedcrawl.services.sites import watched, watching
 from feedcrawl.services.subscriptions import listing
 from feedcrawl.services.subscriptions.finding import with_scheme
-from feedcrawl.services.subscriptions.registering import Wish
 
 router = APIRouter(prefix="/sitemaps", tags=["sitemaps"], dependencies=[Depends(needs("read"))])
 
