@@ -61,7 +61,7 @@ ACCEPT = "application/atom+xml, application/rss+xml, application/feed+json, appl
 ALIKE: dict[str, Any] = {
     "CONCURRENT_REQUESTS": 64,
     "CONCURRENT_REQUESTS_PER_DOMAIN": 64,
-    "CONCURRENT_ITEMS": 4,
+    "CONCURRENT_ITEMS": 1,
     "TWISTED_DNS_RESOLVER": "feedcrawl.crawl.resolver.PublicResolver",
     "DNSCACHE_ENABLED": False,
     "LOG_LEVEL": "INFO",

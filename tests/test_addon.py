@@ -91,7 +91,7 @@ def test_a_project_keeps_what_it_sets_and_has_the_rest() -> None:
     settings.setdict(OWN, priority="project")
     Addon.update_pre_crawler_settings(settings)
     Addon().update_settings(settings)
-    assert (settings["BOT_NAME"], settings["CONCURRENT_REQUESTS"], settings["CONCURRENT_ITEMS"]) == ("news", 3, 4)
+    assert (settings["BOT_NAME"], settings["CONCURRENT_REQUESTS"], settings["CONCURRENT_ITEMS"]) == ("news", 3, 1)
     assert settings["SPIDER_MODULES"] == ["news.spiders", "feedcrawl.spiders"]
     assert settings["EXTENSIONS"]["feedcrawl.extensions.progress.Progress"] is None
     assert settings["EXTENSIONS"]["feedcrawl.extensions.settle.Settle"] == 0

@@ -137,22 +137,21 @@ def interval_ratio(feed: Feed, at: datetime) -> float | None:
 
 def poll_record(poll: FeedPoll, decided: Decided) -> PollRecord:
     """The record that the next poll begins with. Validators change only with a body that was read, or with a 304."""
-    at = rfc3339(poll.received.at)
+    at, before, succeeded = rfc3339(poll.received.at), poll.feed.polls, not poll.received.failed
     record = replace(
-        poll.feed.polls,
+        before,
         **outcomes.scheduled(poll.received, decided.decision),
         last_decision_at=at,
         demand=decided.demand,
         retry_after_sec=poll.received.retry_after_sec,
         new_entries_last_fetch=len(poll.found.entries.new),
         health=health_after(poll).to_record(),
-        searched_at=at if poll.found.searched else poll.feed.polls.searched_at,
-        possibly_missed=poll.feed.polls.possibly_missed + poll.found.entries.possibly_missed,
+        searched_at=at if poll.found.searched else before.searched_at,
+        possibly_missed=before.possibly_missed + poll.found.entries.possibly_missed,
+        last_success_at=at if succeeded else before.last_success_at,
+        quiet_since=_quiet_since(poll, decided.decision) if succeeded else before.quiet_since,
     )
-    if poll.received.failed:
-        return record
-    learnt = _learnt(poll, decided.subscription.url, record)
-    return replace(learnt, last_success_at=at, quiet_since=_quiet_since(poll, decided.decision))
+    return _learnt(poll, decided.subscription.url, record) if succeeded else record
 
 
 def _quiet_since(poll: FeedPoll, decision: Decision) -> str | None:

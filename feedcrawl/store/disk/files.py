@@ -210,7 +210,7 @@ def json_line(record: Mapping[str, object]) -> bytes:
 
     Datetimes are RFC 3339 in UTC; lone surrogates become U+FFFD. TypeError and ValueError (NaN) are bugs of the caller.
     """
-    text = json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_plain)
+    text = _JSON.encode(record)
     text = _LINE_ENDS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
     try:
         return text.encode() + b"\n"
@@ -222,3 +222,6 @@ def _plain(value: object) -> str:
     if isinstance(value, datetime):
         return rfc3339(value, "auto")
     raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
+_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_plain)

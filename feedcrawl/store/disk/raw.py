@@ -24,7 +24,6 @@ from datetime import UTC, date, datetime
 from threading import Lock
 from typing import TYPE_CHECKING, Literal, TypedDict
 from urllib.parse import urlsplit
-from uuid import UUID
 
 from feedcrawl.domain.archive.warc import Captured, Exchange, Packed, pack, unpack, warcinfo
 from feedcrawl.domain.dates import rfc3339
@@ -46,6 +45,7 @@ __all__ = ["Captured", "Exchange", "RawElsewhere", "RawRef", "RawStore"]
 
 Part = Literal["body", "request", "response"]
 
+_UUID = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _MAX_FILE_BYTES = 2**30
 # Up to this size compression takes no longer than passing the work to a thread and back.
 _INLINE_BYTES = 32 * 1024
@@ -111,7 +111,7 @@ class RawStore:
 
     def append(self, exchange: Exchange) -> RawRef:
         """Writes a request and its response; returns their reference. ValueError for a `fetch_id` that is no UUID."""
-        if str(UUID(exchange.fetch_id)) != exchange.fetch_id:
+        if not _UUID.fullmatch(exchange.fetch_id):
             raise ValueError(f"{exchange.fetch_id} is not a UUID in its canonical form")
         packed = pack(exchange)
         with self._lock:
