@@ -33,11 +33,14 @@ if TYPE_CHECKING:
     from feedcrawl.domain.models import FeedContent
 
 # Names of meta elements, without their punctuation: sites write article:published_time with every kind of it.
-_PUBLISHED_METAS = (
+_PUBLICATION_METAS = (
     "articlepublishedtime", "ogarticlepublishedtime", "ogpublishedtime", "datepublished", "parselypubdate",
     "sailthrudate", "publishdate", "publisheddate", "pubdate", "publicationdate", "published", "articlepublished",
-    "dcdateissued", "dctermsissued", "dctermscreated", "dcdatecreated", "dcdate", "dctermsdate", "articledate",
-    "cxenseparserecspublishtime", "citationpublicationdate", "citationdate", "datecreated", "date", "created",
+    "dcdateissued", "dctermsissued", "cxenseparserecspublishtime", "citationpublicationdate",
+)  # fmt: skip
+_DATE_METAS = (
+    "dctermscreated", "dcdatecreated", "dcdate", "dctermsdate", "articledate", "citationdate", "datecreated", "date",
+    "created",
 )  # fmt: skip
 _MODIFIED_METAS = (
     "articlemodifiedtime", "ogupdatedtime", "ogarticlemodifiedtime", "datemodified", "dctermsmodified",
@@ -75,9 +78,12 @@ def find_published(page: Page, feed: FeedContent | None) -> datetime | None:
 def published_candidates(page: Page, feed: FeedContent | None) -> Iterator[tuple[str, datetime]]:
     """The instants that may be that of publication, the most trusted first, each with the name of its source."""
     structured = text_at(page.article, "datePublished", "dateCreated", "uploadDate")
-    stated = _shown_before(_first((structured, *_metas(page, _PUBLISHED_METAS))), page)
-    if stated:
-        yield "structured data, meta elements", stated
+    publication = _first((structured, *_metas(page, _PUBLICATION_METAS)))
+    if publication:
+        shown = _shown(publication, page)
+        yield "structured data, meta elements", min(publication, shown) if shown else publication
+    elif dated := _first(_metas(page, _DATE_METAS)):
+        yield "meta elements", _shown(dated, page) or dated
     if feed and feed.published:
         yield "feed", feed.published
     for source, texts in _sources(page):
@@ -99,26 +105,26 @@ def _sources(page: Page) -> Iterator[tuple[str, Iterable[str | None]]]:
     yield "URL of the picture", in_path(page.meta("og:image") or "")
 
 
-def _shown_before(stated: datetime | None, page: Page) -> datetime | None:
-    """The instant that is stated, or another day that readers see under the headline.
+def _shown(stated: datetime, page: Page) -> datetime | None:
+    """Another day than the stated one that readers see under the headline, unless it is that of a change.
 
     A publishing system dates an article from when it was moved there, and from its last revision. Under the headline of
     a thread stands the day on which its author came.
     """
-    if stated is None or is_news(page) or page_kind(page) in THREADS:
-        return stated
+    if is_news(page) or page_kind(page) in THREADS:
+        return None
     lines, at = page.lines, page.headline_at
     near = lines[at + 1 : at + 7] if at is not None else []
     dates = (
         date_in(line, page)
         for before, line in zip(["", *near], near, strict=False)
-        if len(line) <= 40 and not UPDATED.search(before[-_MARGIN:].lower())
+        if len(line) <= _MARGIN and not UPDATED.search(before[-_MARGIN:].lower())
     )
     shown = _first(date for date in dates if date and _NAMED.search(date))
     if shown is None or abs(stated - shown) <= _AWHILE:
-        return stated
+        return None
     changed = _first((text_at(page.article, "dateModified"), *_metas(page, _MODIFIED_METAS)))
-    return stated if changed is not None and abs(changed - shown) <= _AWHILE else shown
+    return None if changed is not None and abs(changed - shown) <= _AWHILE else shown
 
 
 def find_modified(page: Page, feed: FeedContent | None) -> datetime | None:

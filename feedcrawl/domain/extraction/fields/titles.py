@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     from feedcrawl.domain.models import FeedContent
 
 MAX_LENGTH = 500
+MAX_PARTS = 8
 _MIN_CORE_LENGTH = 8  # letters; it is chance if another text goes on from a shorter one
 _MIN_NAME_LENGTH = 4
 _MIN_WORDS = 4
 _HEADLINE = 3.5  # outweighs all other statements together
 _ABOUT = 0.3
-_LOOSE_END = re.compile(r"(?<=\S)\s+[-|\u2013\u2014\u00b7]$")  # a separator that nothing follows
+_LOOSE_END = re.compile(r"(?<=\S)(?:\s+[-|\u2013\u2014\u00b7]|\u00b6)$")  # a separator that nothing follows, an anchor
 _CARDS = ("twitter:title", "parsely-title", "dc.title", "dc:title", "dcterms.title", "title")
 
 
@@ -50,24 +51,24 @@ def find_title(page: Page, feed: FeedContent | None) -> str | None:
     if title is None or any(key(title) == key(text) for text in _headings(page, sites)):
         return title
     if len(said) == 1 and title_element(page).startswith(stated[0].text):
-        return unsigned(unsigned(title, _BAR))
+        is_signed = any(key(part) in sites for part in SEPARATOR.split(stated[0].text))
+        cut = unsigned(title, _BAR, most_parts=MAX_PARTS if is_signed else 1)
+        return cut if cut != title and not is_signed else unsigned(cut)
     # What follows a bar in the title of a front page is the site's slogan, not its name.
     return title if is_front(page.url) else unsigned(title, _BAR)
 
 
-def unsigned(title: str, separator: re.Pattern[str] = SEPARATOR) -> str:
-    """A title without the few words after its last separator: a site's name that nothing else vouches for.
+def unsigned(title: str, separator: re.Pattern[str] = SEPARATOR, *, most_parts: int = 1) -> str:
+    """A title without the few words after its last separators: sections, and a site's name that stands nowhere else.
 
     Behind a bar more words may stand, but fewer than before it.
     """
-    for cut in reversed(list(separator.finditer(title))):
+    for cut in list(separator.finditer(title))[: -most_parts - 1 : -1]:
         start, rest = title[: cut.start()], title[cut.end() :]
         most = len(start.split()) if separator is _BAR else _MIN_WORDS
         if len(start.split()) < _MIN_WORDS or len(rest.split()) >= most:
             break
         title = start
-        if separator is not _BAR:
-            break
     return title
 
 
@@ -174,7 +175,7 @@ def _is_headline(page: Page, heading: str, stated: list[str], sites: set[str]) -
         return False
     if _differ(stated[:2], sites) and not _begins_one(said, [key(text) for text in stated[:3]]):
         return False
-    if {key(text) for text in _headings(page, sites)} != {said} and not any(_is_part(said, text) for text in stated):
+    if {key(text) for text in _headings(page, sites)} != {said} and not any(_is_part(heading, text) for text in stated):
         return False
     if any(key(text[bar.end() :]) == said for text in stated for bar in _BAR.finditer(text)):
         return False  # "Name | A headline" is meant so: sites put names that they only add behind it
@@ -188,10 +189,9 @@ def _begins_one(said: str, stated: list[str]) -> bool:
     return len(others) < len(headlines) and not any(whole.startswith(text) and whole != text for text in others)
 
 
-def _is_part(said: str, text: str) -> bool:
-    """Whether a key is that of a text up to one of its separators, or from one on."""
-    cuts = list(SEPARATOR.finditer(text))
-    return any(said in (key(text[: cut.start()]), key(text[cut.end() :])) for cut in cuts)
+def _is_part(heading: str, text: str) -> bool:
+    """Whether a text, up to one of its separators or from one on, is the heading."""
+    return any(heading in (text[: cut.start()], text[cut.end() :]) for cut in SEPARATOR.finditer(text))
 
 
 def _differ(stated: list[str], sites: set[str]) -> bool:

@@ -60,6 +60,8 @@ LD = '<script type="application/ld+json">{{"@type":"NewsArticle","headline":"x",
         # Another day under the headline; not that of a change, nor on news, nor a date that is read two ways.
         ("<meta name=date content=2026-03-20>", "<h1>Story</h1><p>4 March 2026</p>", day(3, 4)),
         ("<meta name=date content=2026-03-04>", "<h1>Story</h1><p>20 March 2026</p>", day(3, 20)),
+        ("<meta name=article:published_time content=2026-03-04>", "<h1>Story</h1><p>20 March 2026</p>", day(3, 4)),
+        ("<meta name=article:published_time content=2026-03-20>", "<h1>Story</h1><p>4 March 2026</p>", day(3, 4)),
         ("<meta name=date content=2026-03-04>", "<h1>Story</h1><p>Updated on</p><p>20 March 2026</p>", day(3, 4)),
         ("<meta name=date content=2026-03-04><meta name=article:modified_time content=2026-03-20>",
          "<h1>Story</h1><p>20 March 2026</p>", day(3, 4)),

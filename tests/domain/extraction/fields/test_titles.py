@@ -83,7 +83,13 @@ TWO_HEADLINES = """{}<meta property=og:title content='The best ports'>
             "The best ports",
         ),
         ("<title>A story of ports -</title>", "", "A story of ports"),
-        ("<title>A story of the ports | Weblog on ships | Sea | 6th year</title>", "", "A story of the ports"),
+        (
+            "<title>A story of the ports | Weblog on ships | Sea | 6th year</title>",
+            "",
+            "A story of the ports | Weblog on ships | Sea",
+        ),
+        ("<title>A story of the ports | Weblog on ships | Daily | 6th year</title>", "", "A story of the ports"),
+        ("<title>Docs of ports</title>", "<h1>A story of ports\u00b6</h1>", "A story of ports"),
         ("<title>A story of ports – My website</title>", "", "A story of ports"),
         ("<title>A story - about ports</title>", "", "A story - about ports"),
         # The banner of a site is no headline, nor what an unescaped quotation mark has left of one.
