@@ -68,6 +68,11 @@ def canonical_text(tree: _Element, *, captions: bool = True) -> str:
     return "\n".join(_Writer(captions=captions).write(tree))
 
 
+def text_of(element: _Element) -> str:
+    """The text of an element as one line."""
+    return canonical_text(element).replace("\n", " ")
+
+
 def plain_text(html: str) -> str:
     """The canonical text of an HTML fragment; for plain text, its lines with white space collapsed."""
     if "<" not in html and "&" not in html:

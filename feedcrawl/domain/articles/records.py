@@ -38,14 +38,17 @@ DeletedWhy = Annotated[
 ExtractorName = Annotated[
     str,
     About(
-        "Extractor of the text: rules, prose, readability, structured, trafilatura, embedded (in the page's"
-        " scripts) or feed",
+        "Extractor of the text: rules, prose, thread, readability, structured, trafilatura, area (all of a page but"
+        " menus, filters and footers), embedded (in the page's scripts) or feed",
         pattern="^[a-z-]+$",
     ),
 ]
 PageKind = Annotated[
-    Literal["article", "documentation", "forum", "listing", "product", "question"],
-    About("Kind of the page: a thread has all its posts as text, other kinds are read like articles"),
+    Literal["article", "documentation", "forum", "listing", "product", "question", "service"],
+    About(
+        "Kind of the page, which decides what its text is: all posts of a `forum` thread or `question`, the items of a"
+        " `listing`, all sections of `documentation` and of a `service`; the body of an `article` or a `product`"
+    ),
 ]
 
 

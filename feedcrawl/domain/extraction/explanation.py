@@ -11,15 +11,15 @@ from feedcrawl.domain.extraction.fields.authors import author_sources, find_auth
 from feedcrawl.domain.extraction.fields.moments import find_published, published_candidates
 from feedcrawl.domain.extraction.fields.sites import site_keys
 from feedcrawl.domain.extraction.fields.titles import find_title, statements
-from feedcrawl.domain.extraction.kinds import page_kind
+from feedcrawl.domain.extraction.ladder import refuse_choice
 from feedcrawl.domain.extraction.page import read_page
-from feedcrawl.domain.extraction.walls.recognition import refuse_walls
 from feedcrawl.domain.models import SourceRules
 from feedcrawl.domain.text import fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from feedcrawl.domain.extraction.bodies.choice import Choice
     from feedcrawl.domain.extraction.bodies.furniture import Dropped
     from feedcrawl.domain.extraction.page import Page
     from feedcrawl.domain.models import FeedContent
@@ -48,9 +48,10 @@ def explain(
     what is no page; a page without an article is explained.
     """
     page = read_page(html, url)
+    choice = choose(page, rules or _NO_RULES, feed)
     return (
-        Row("page", "kind", "", page_kind(page)),
-        *_bodies(page, rules or _NO_RULES, feed),
+        Row("page", "kind", "", (choice and choice.kind) or page.kind),
+        *_bodies(page, rules or _NO_RULES, feed, choice),
         *_furniture(page),
         *_titles(page, feed),
         *_days(page, feed),
@@ -68,16 +69,21 @@ def table(rows: tuple[Row, ...]) -> str:
     )
 
 
-def _bodies(page: Page, rules: SourceRules, feed: FeedContent | None) -> Iterator[Row]:
-    choice = choose(page, rules, feed)
+def _bodies(page: Page, rules: SourceRules, feed: FeedContent | None, choice: Choice | None) -> Iterator[Row]:
     own = rungs.by_rules(page, rules), rungs.by_prose(page), rungs.by_readability(page), rungs.by_structured_data(page)
-    for candidate in (*own, rungs.by_trafilatura(page), rungs.by_embedded(page), rungs.by_feed(feed)):
+    for candidate in (
+        *own,
+        rungs.by_trafilatura(page),
+        rungs.by_area(page),
+        rungs.by_embedded(page),
+        rungs.by_feed(feed),
+    ):
         if candidate:
             weight = f"{len(candidate.text)} characters, {candidate.density:.0%} links"
             yield Row("body", candidate.rung, weight, _cut(candidate.text))
     yield Row("body", "chosen", "", f"{choice.winner.rung}: {choice.reason}" if choice else "none: no rung found any")
     try:
-        refuse_walls(page, choice.winner.text if choice else "", choice.winner.density if choice else 0.0)
+        refuse_choice(page, choice)
     except NoArticle as refused:
         yield Row("body", "refused", "", _cut(str(refused)))
 

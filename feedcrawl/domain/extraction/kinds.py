@@ -11,7 +11,7 @@ from feedcrawl.domain.extraction.structured import values
 if TYPE_CHECKING:
     from feedcrawl.domain.extraction.page import Page
 
-PageKind = Literal["article", "documentation", "forum", "listing", "product", "question"]
+PageKind = Literal["article", "documentation", "forum", "listing", "product", "question", "service"]
 THREADS = frozenset({"forum", "question"})
 """Kinds that have several authors' posts one after another."""
 
@@ -33,15 +33,48 @@ _FORUM_PATH = re.compile(
     r"|/topics?/[\w-]*\d|/topic[-_]|/t/[\w-]+/\d|/post/\d+/?\?*$"
 )
 _FORUM_HOST = re.compile(r"^(?:forums?|boards?|community|discuss|discourse)\.")
+_PRODUCT_PATH = re.compile(r"/(?:products?|p|dp|pdp|itm|item|app|sku)/[^/]")
+_LISTING_PATH = re.compile(
+    r"/(?:categor(?:y|ies)|product-(?:category|tag)|tags?|topics?|genres?|collections?|brands?|departments?|catalog(?:ue)?s?"
+    r"|shop|store|buy|browse|search|lists?|charts?|trending|archives?|issues|all|b|c|cat|l)(?:/|$)"
+    r"|/(?:news|blog|articles|products|recipes)/?$",
+    re.IGNORECASE,
+)
+_SHOP_PATH = re.compile(
+    r"/(?:categories|(?:product-)?category|collections|browse|catalog(?:ue)?|shop|departments?|c)/[^/]"
+)
+_STORY_PATH = re.compile(
+    r"/(?:blogs?|news|articles?|posts?|stor(?:y|ies)|insights?|magazine|press|releases?|archives?|\d{4})(?:/|-|$)"
+)
+_SUFFIX = re.compile(r"\.\w+$")
+_NUMBER = re.compile(r"\d{4}|[0-9a-f]{16}")
+_SLUG_WORD = re.compile(r"[^-_]+")
+_LONGEST_SLUG = 3  # words in the last segment of a path; a headline has more
+
+_ITEMS_OUTWEIGH = 1.0  # where the URL or structured data name a listing
+_ITEMS_OUTWEIGH_UNNAMED = 2.5
+_ITEMS_OUTWEIGH_STATEMENT = 5.0  # that the page is an article
+_ITEMS_OUTWEIGH_PRODUCT = 25.0
+_LINKS_OUTWEIGH, _LINKS_DENSITY = 10.0, 0.6  # of indexes in manuals and encyclopedias
+_ITEM_DENSITY = 0.3
+_LONGEST_ITEM, _LONGEST_NAMED_ITEM = 500, 900  # letters, on the mean; longer ones are sections of a text
 
 
 def page_kind(page: Page) -> PageKind:
     """The kind of a page: `question` with its answers, `forum` for another thread of posts, `product`, `listing` of
-    links or things, `documentation`, and `article` for all others.
+    links or things, `documentation`, and `article` for all others. A page of a service is told by its text
+    (`may_be_service`).
 
-    Told by structured data, the software that made a page, or its URL. What names comments elsewhere names the posts of
-    forums, and comments beside the answers to a question.
+    Told by structured data, the software that made a page, or its URL; a listing also by its items, which outweigh the
+    prose beside them. What names comments elsewhere names the posts of forums, and comments beside the answers to a
+    question.
     """
+    stated = stated_kind(page)
+    return "listing" if stated not in THREADS and lists_items(page, stated) else stated
+
+
+def stated_kind(page: Page) -> PageKind:
+    """The kind of a page without a look at what it shows."""
     kinds = {str(kind) for thing in page.things for kind in values(thing.get("@type"))}
     if "QAPage" in kinds or (page.tree.get("itemtype") or "").endswith("/QAPage"):
         return "question"
@@ -55,13 +88,79 @@ def page_kind(page: Page) -> PageKind:
     return _undeclared_kind(page, kinds)
 
 
+def may_be_service(page: Page) -> bool:
+    """True for a page that may present a service, a company or a place: it is no article by its own statement, and its
+    URL is that of no story.
+    """
+    return not page.is_stated_article and not is_story(page) and not is_product_url(page.url)
+
+
+def is_story(page: Page) -> bool:
+    """True for a URL with the words of a headline, or with a date or a word for stories in its path; and for a URL
+    without a path, unless the page says that it is that of a website.
+    """
+    path = urlsplit(page.url).path
+    if _is_front(page):
+        return (page.meta("og:type") or "").lower() != "website"
+    return bool(_STORY_PATH.search(path)) or _slug_words(path) > _LONGEST_SLUG
+
+
+def is_shelf_url(url: str) -> bool:
+    """True for a URL of a category of a shop or a catalogue."""
+    return bool(_SHOP_PATH.search(urlsplit(url).path))
+
+
+def is_product_url(url: str) -> bool:
+    """True for a URL of one thing in a shop."""
+    return bool(_PRODUCT_PATH.search(url)) and not _LISTING_PATH.search(urlsplit(url).path)
+
+
+def lists_items(page: Page, stated: PageKind) -> bool:
+    """True for a page whose items outweigh its prose, the more the less it says that it is a listing."""
+    is_named = stated == "listing" or bool(_LISTING_PATH.search(urlsplit(page.url).path))
+    least = _least_weight(page, stated, is_named=is_named)
+    if least is None:
+        return False
+    items, density = page.area.items, page.area.density
+    if items.outweigh <= least or items.mean_length >= (_LONGEST_NAMED_ITEM if is_named else _LONGEST_ITEM):
+        return False
+    return is_named or density > (_LINKS_DENSITY if stated == "documentation" else _ITEM_DENSITY)
+
+
+def _least_weight(page: Page, stated: PageKind, *, is_named: bool) -> float | None:
+    """How many times the items must outweigh the prose of a listing; None for a page that needs no look."""
+    if stated == "documentation":
+        return _LINKS_OUTWEIGH
+    if page.is_stated_article:
+        return _ITEMS_OUTWEIGH_STATEMENT if is_named else None
+    if not is_named and (stated == "product" or is_product_url(page.url)):
+        return _ITEMS_OUTWEIGH_PRODUCT
+    if is_named or not is_story(page):
+        return _ITEMS_OUTWEIGH if is_named else _ITEMS_OUTWEIGH_UNNAMED
+    return _ITEMS_OUTWEIGH_STATEMENT if _is_front(page) else None
+
+
+def _is_front(page: Page) -> bool:
+    return urlsplit(page.url).path in {"", "/"}
+
+
+def _slug_words(path: str) -> int:
+    """The words in the last segment of a path; numbers and hashes count as headlines do."""
+    last = _SUFFIX.sub("", path.rstrip("/").rpartition("/")[2])
+    words = _SLUG_WORD.findall(last)
+    return len(words) if not _NUMBER.search(last) else _LONGEST_SLUG + 1
+
+
 def _undeclared_kind(page: Page, kinds: set[str]) -> PageKind:
     """The kind of a page that is neither a thread nor an article by its own statement."""
     parts = urlsplit(page.url)
-    if "Product" in kinds or (page.meta("og:type") or "").lower() in {"product", "product.item", "og:product"}:
+    og_type = (page.meta("og:type") or "").lower()
+    if "Product" in kinds or og_type in {"product", "product.item", "og:product"}:
         return "listing" if not kinds.isdisjoint(_LISTING_TYPES) else "product"
     if not kinds.isdisjoint(_DOCUMENTATION_TYPES) or _DOCUMENTATION_SOFTWARE.search(page.meta("generator") or ""):
         return "documentation"
-    if _DOCUMENTATION_HOST.match(parts.hostname or "") or _DOCUMENTATION_PATH.search(parts.path):
+    on_host = _DOCUMENTATION_HOST.match(parts.hostname or "") and not _STORY_PATH.search(parts.path)
+    if on_host or _DOCUMENTATION_PATH.search(parts.path):
         return "documentation"
-    return "listing" if not kinds.isdisjoint(_LISTING_TYPES) and not page.is_declared else "article"
+    is_listing = not kinds.isdisjoint(_LISTING_TYPES) or og_type in {"product.group", "product:group"}
+    return "listing" if is_listing and not page.is_declared else "article"

@@ -22,10 +22,9 @@ from feedcrawl.domain.extraction.fields.metadata import (
 from feedcrawl.domain.extraction.fields.moments import find_modified, find_published
 from feedcrawl.domain.extraction.fields.persons import split_names
 from feedcrawl.domain.extraction.fields.titles import find_title
-from feedcrawl.domain.extraction.kinds import page_kind
 from feedcrawl.domain.extraction.page import Page, read_page
 from feedcrawl.domain.extraction.rules import select_text
-from feedcrawl.domain.extraction.walls.recognition import is_paid, refuse_walls
+from feedcrawl.domain.extraction.walls.recognition import is_paid, refuse_headline, refuse_walls
 from feedcrawl.domain.models import Extraction, SourceRules
 from feedcrawl.domain.sanitize import clean_tree
 
@@ -57,11 +56,22 @@ def extract(
     page = read_page(html, url)
     choice = choose(page, rules, feed)
     if choice is None:
-        refuse_walls(page, "")
+        refuse_choice(page, None)
         raise NoArticle("FAIL_EMPTY", "no_text: no extractor found any")
     if choice.winner.rung not in {"rules", "feed"}:
-        refuse_walls(page, choice.winner.text, choice.winner.density)
+        refuse_choice(page, choice)
     return _ruled(_extraction(page, choice, feed, image_proxy), page, rules)
+
+
+def refuse_choice(page: Page, choice: Choice | None) -> None:
+    """Raise NoArticle for a wall: by the text of the article, for the main area of a page by its headline."""
+    judged = (choice.witness or choice.winner) if choice else None
+    if judged is None:
+        refuse_walls(page, "")
+    elif judged.rung == "area":
+        refuse_headline(page, judged.text, judged.density)
+    else:
+        refuse_walls(page, judged.text, judged.density)
 
 
 def _extraction(page: Page, choice: Choice, feed: FeedContent | None, image_proxy: str | None) -> Extraction:
@@ -82,7 +92,7 @@ def _extraction(page: Page, choice: Choice, feed: FeedContent | None, image_prox
         site_name=find_site_name(page),
         canonical_url=find_canonical(page),
         extractor=winner.rung,
-        page_kind=page_kind(page),
+        page_kind=choice.kind or page.kind,
         raw_len=page.raw_len,
         text_len=len(winner.text),
         tags=find_tags(page, feed),

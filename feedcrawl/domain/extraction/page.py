@@ -9,19 +9,24 @@ from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from feedcrawl.domain.errors import NoArticle
+from feedcrawl.domain.extraction.bodies.areas import main_area
 from feedcrawl.domain.extraction.bodies.weights import weigh
-from feedcrawl.domain.extraction.structured import Thing, article_of, read_things
+from feedcrawl.domain.extraction.kinds import page_kind
+from feedcrawl.domain.extraction.structured import Thing, article_of, is_article, read_things
 from feedcrawl.domain.figures.formulas import settle_formulas
 from feedcrawl.domain.figures.images import show_images
 from feedcrawl.domain.http.encodings import decode_page
 from feedcrawl.domain.http.sniffing import is_no_text, kind_of
 from feedcrawl.domain.markup import parse_html
-from feedcrawl.domain.text import canonical_text, fold
+from feedcrawl.domain.text import canonical_text, fold, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lxml.html import HtmlElement
+
+    from feedcrawl.domain.extraction.bodies.areas import Area
+    from feedcrawl.domain.extraction.kinds import PageKind
 
 MIN_HTML_LENGTH = 200
 MIN_STORY = 500  # letters of prose; what is shorter tells how to switch scripts on
@@ -78,6 +83,22 @@ class Page:
     def common_words(self) -> frozenset[str]:
         """The words that the page has in small letters."""
         return frozenset(word for line in self.lines for word in _WORD.findall(line) if word.islower())
+
+    @cached_property
+    def area(self) -> Area:
+        """All that the page shows, without menus, filters and footers."""
+        return main_area(self.tree)
+
+    @cached_property
+    def kind(self) -> PageKind:
+        """The kind of the page, by its statements, its URL and its items."""
+        return page_kind(self)
+
+    @cached_property
+    def is_stated_article(self) -> bool:
+        """True if structured data or OpenGraph name the headline or the day of an article, not only its type."""
+        stated = is_article(self.article) and (self.article.get("headline") or self.article.get("datePublished"))
+        return bool(stated or self.meta("article:published_time"))
 
     @property
     def is_declared(self) -> bool:
@@ -152,8 +173,3 @@ def _base_url(tree: HtmlElement, url: str) -> str:
     except ValueError:
         return url
     return joined if re.match(r"https?://", joined) else url
-
-
-def text_of(element: HtmlElement) -> str:
-    """The text of an element as one line."""
-    return canonical_text(element).replace("\n", " ")

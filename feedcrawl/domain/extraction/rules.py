@@ -10,8 +10,7 @@ from lxml import etree
 from lxml.cssselect import CSSSelector
 from lxml.html import Element, HtmlElement
 
-from feedcrawl.domain.extraction.page import text_of
-from feedcrawl.domain.text import fold
+from feedcrawl.domain.text import fold, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -43,6 +43,11 @@ def article_of(things: tuple[Thing, ...], url: str) -> Thing:
     return max(articles or [t for t in things if _is(t, _PAGE_TYPE)], key=lambda thing: _rank(thing, url), default={})
 
 
+def is_article(thing: Thing) -> bool:
+    """True for a node with the type of an article, a post, a report or a review."""
+    return _is(thing, _ARTICLE_TYPE)
+
+
 def body_of(article: Thing) -> str:
     """The plain text of `articleBody`, or nothing."""
     body = article.get("articleBody") or article.get("text")

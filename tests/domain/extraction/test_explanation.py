@@ -12,7 +12,13 @@ def test_each_candidate_and_each_choice_has_a_row():
     rows = explain(PAGE, url="https://d.example/story")
     said = {(row.field, row.source): row.value for row in rows}
     assert said["page", "kind"] == "article"
-    assert {source for field, source in said if field == "body"} == {"prose", "readability", "trafilatura", "chosen"}
+    assert {source for field, source in said if field == "body"} == {
+        "prose",
+        "readability",
+        "trafilatura",
+        "area",
+        "chosen",
+    }
     assert said["body", "chosen"].startswith("prose: ")
     assert said["title", "heading"] == "Ten best ports"
     assert said["title", "title element or editors"] == "Best ports"

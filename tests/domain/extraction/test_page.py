@@ -1,6 +1,7 @@
 import pytest
 
-from feedcrawl.domain.extraction.page import decode, read_page, text_of
+from feedcrawl.domain.extraction.page import decode, read_page
+from feedcrawl.domain.text import text_of
 
 FILLER = "<p>" + "text " * 60
 

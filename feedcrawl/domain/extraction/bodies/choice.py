@@ -9,6 +9,7 @@ from feedcrawl.domain.extraction.bodies.leads import squeezed
 from feedcrawl.domain.extraction.bodies.polish import agreement, grams
 from feedcrawl.domain.extraction.bodies.rungs import (
     Candidate,
+    by_area,
     by_embedded,
     by_feed,
     by_prose,
@@ -18,12 +19,23 @@ from feedcrawl.domain.extraction.bodies.rungs import (
     by_trafilatura,
     with_figures_of,
 )
+from feedcrawl.domain.extraction.fields.moments import find_published
+from feedcrawl.domain.extraction.kinds import (
+    THREADS,
+    is_product_url,
+    is_shelf_url,
+    lists_items,
+    may_be_service,
+    stated_kind,
+)
 from feedcrawl.domain.extraction.structured import body_of, text_at
+from feedcrawl.domain.text import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from feedcrawl.domain.extraction.bodies.polish import Grams
+    from feedcrawl.domain.extraction.kinds import PageKind
     from feedcrawl.domain.extraction.page import Page
     from feedcrawl.domain.models import FeedContent, SourceRules
 
@@ -34,6 +46,9 @@ FULL_LENGTH = 700
 """Characters from which a feed's content is the article of a page without text: RFC 4287, 4.1.3 and the RSS content
 module have whole articles there, and publishers a line or two.
 """
+MOST_MANUAL_LINKS = 0.3
+LEAST_SERVICE, LEAST_PRODUCT, LEAST_THREAD = 0.8, 0.5, 0.4
+FEW_WORDS = 40
 _MOST_LINKS = 0.5
 _DROP_FIGURES = frozenset({"readability", "trafilatura", "structured"})
 _PART_SHARED, _PART_LONGER = 0.92, 0.95
@@ -41,10 +56,14 @@ _PART_SHARED, _PART_LONGER = 0.92, 0.95
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The winner and the reason it won."""
+    """The winner and the reason it won; the kind of the page if only its text shows it; the candidate by which walls
+    are recognized, if that is not the winner.
+    """
 
     winner: Candidate
     reason: str
+    kind: PageKind | None = None
+    witness: Candidate | None = None
 
 
 def choose(page: Page, rules: SourceRules, feed: FeedContent | None) -> Choice | None:
@@ -58,10 +77,51 @@ def choose(page: Page, rules: SourceRules, feed: FeedContent | None) -> Choice |
     ruled = by_rules(page, rules)
     if ruled:
         return Choice(ruled, "the source's selectors")
-    best = _climb(page, feed)
+    best = _by_kind(page) or _fitted(page, _climb(page, feed))
     if best is None or len(best.winner.text) < SHOWN:
         best = _shown_later(best, by_embedded(page))
     return _fuller(best, by_feed(feed), trusted=feed is not None and feed.full_text)
+
+
+def _by_kind(page: Page) -> Choice | None:
+    """The main area of a page whose kind says that it is the text: a listing of items, a manual without lists."""
+    if page.kind == "listing" and lists_items(page, stated_kind(page)):
+        reason = "a listing, whose items are in the main area"
+    elif page.kind == "documentation" and page.area.density < MOST_MANUAL_LINKS:
+        reason = "a manual, whose main area is not made of links"
+    else:
+        return None
+    area = by_area(page)
+    return Choice(area, reason, "listing" if page.kind == "listing" else None) if area else None
+
+
+def _fitted(page: Page, best: Choice | None) -> Choice | None:
+    """The main area where an article's body is a small part of a page that is no article.
+
+    A service has no day; a page with one is taken for an article.
+    """
+    found = len(words(best.winner.text)) if best else 0
+    if page.kind == "product" or is_product_url(page.url):
+        return best if found >= FEW_WORDS else _larger(page, best, found / LEAST_PRODUCT)
+    if page.kind in THREADS:
+        return _larger(page, best, found / LEAST_THREAD) if page.area.density < MOST_MANUAL_LINKS else best
+    if page.kind == "documentation" or not may_be_service(page):
+        return best
+    if is_shelf_url(page.url):
+        return _larger(page, best, 1, "listing")
+    if best is None or page.kind != "article":
+        return best
+    larger = _larger(page, best, found / LEAST_SERVICE, "service")
+    return larger if larger is best or find_published(page, None) is None else best
+
+
+def _larger(page: Page, best: Choice | None, least: float, kind: PageKind | None = None) -> Choice | None:
+    """The main area if that has more than `least` words, else the best choice so far."""
+    area = by_area(page)
+    if area is None or len(words(area.text)) <= least:
+        return best
+    reason = f"{best.winner.rung if best else 'no rung'} has a small part of the page"
+    return Choice(area, reason, kind, best.winner if best and kind == "service" else None)
 
 
 def _climb(page: Page, feed: FeedContent | None) -> Choice | None:
@@ -116,8 +176,8 @@ def _is_sound(candidate: Candidate, page: Page, feed: FeedContent | None) -> boo
         return True
     text = squeezed(candidate.text)
     metas = (page.meta("og:description"), page.meta("description"), text_at(page.article, "description"))
-    said = [squeezed(words, 30) for words in (*metas, feed and feed.summary) if words and len(words) > 40]
-    return any(beginning in text for beginning in said)
+    beginnings = [squeezed(said, 30) for said in (*metas, feed and feed.summary) if said and len(said) > 40]
+    return any(beginning in text for beginning in beginnings)
 
 
 def _is_part_of(part: Candidate, whole: Candidate) -> bool:

@@ -67,6 +67,18 @@ def clear_away(
     First go elements that hold no text, then what certainly is furniture, then what likely is: consent dialogs longer
     than the article would make every other share look small.
     """
+    body = shown_body(tree, dropped)
+    marked = {e: left for e, marks in _marked(body).items() if (left := [m for m in marks if m not in spared])}
+    weights = weigh(body)
+    _convict(
+        body, {e: found for e, marks in marked.items() if (found := certain(marks))}, CERTAIN_SHARE, weights, dropped
+    )
+    _convict(body, marked, LIKELY_SHARE, weights, dropped)
+    return body, weights
+
+
+def shown_body(tree: HtmlElement, dropped: Dropped | None = None) -> HtmlElement:
+    """The body of a page without elements that hold no text and without consent dialogs; the tree is changed."""
     for kind in list(tree.iter(*EMBEDS)):
         if embed_of(kind) is None:
             drop(kind)
@@ -77,13 +89,7 @@ def clear_away(
     if body is None:
         body = tree
     _drop_consent(body, dropped)
-    marked = {e: left for e, marks in _marked(body).items() if (left := [m for m in marks if m not in spared])}
-    weights = weigh(body)
-    _convict(
-        body, {e: found for e, marks in marked.items() if (found := certain(marks))}, CERTAIN_SHARE, weights, dropped
-    )
-    _convict(body, marked, LIKELY_SHARE, weights, dropped)
-    return body, weights
+    return body
 
 
 def _drop_consent(body: HtmlElement, dropped: Dropped | None) -> None:

@@ -7,8 +7,8 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.extraction.bodies.weights import INLINE, names
-from feedcrawl.domain.extraction.page import text_of
 from feedcrawl.domain.extraction.structured import text_at
+from feedcrawl.domain.text import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

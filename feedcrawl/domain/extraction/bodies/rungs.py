@@ -31,14 +31,13 @@ from feedcrawl.domain.extraction.bodies.prose import find_root, find_thread, tri
 from feedcrawl.domain.extraction.bodies.restoration import restore
 from feedcrawl.domain.extraction.embedded import embedded_html
 from feedcrawl.domain.extraction.fields.titles import title_element
-from feedcrawl.domain.extraction.kinds import THREADS, page_kind
-from feedcrawl.domain.extraction.page import text_of
+from feedcrawl.domain.extraction.kinds import THREADS
 from feedcrawl.domain.extraction.rules import select_body
 from feedcrawl.domain.extraction.structured import body_of, text_at
 from feedcrawl.domain.figures.formulas import settle_formulas
 from feedcrawl.domain.figures.images import show_images
 from feedcrawl.domain.markup import parse_html
-from feedcrawl.domain.text import canonical_text
+from feedcrawl.domain.text import canonical_text, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -92,7 +91,7 @@ def by_prose(page: Page, dropped: Dropped | None = None) -> Candidate | None:
     lead = described_lead(page)
     tree = deepcopy(page.tree)
     wholes = whole_articles(tree)
-    kind = page_kind(page)
+    kind = page.kind
     body, weights = clear_away(tree, POSTS if kind == "forum" else frozenset(), dropped)
     thread = find_thread(body, weights) if kind in THREADS else None
     if thread is not None:
@@ -115,6 +114,11 @@ def by_prose(page: Page, dropped: Dropped | None = None) -> Candidate | None:
         corroborate(root, witness)
     # A page that declares itself an article has captions that its publisher keeps apart from the text.
     return _candidate("prose", root, captions=not page.is_declared)
+
+
+def by_area(page: Page) -> Candidate | None:
+    """The main area of the page."""
+    return _candidate("area", page.area.root)
 
 
 def by_structured_data(page: Page) -> Candidate | None:

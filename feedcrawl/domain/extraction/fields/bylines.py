@@ -15,7 +15,7 @@ from feedcrawl.domain.extraction.fields.signing_words import (
     is_label,
 )
 from feedcrawl.domain.extraction.fields.sites import key, site_keys
-from feedcrawl.domain.extraction.page import text_of
+from feedcrawl.domain.text import text_of
 
 if TYPE_CHECKING:
     from feedcrawl.domain.extraction.page import Page

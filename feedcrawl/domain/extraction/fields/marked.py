@@ -15,7 +15,7 @@ from feedcrawl.domain.extraction.fields.persons import MAX_NAME_WORDS, is_person
 from feedcrawl.domain.extraction.fields.signing_words import SIGNED
 from feedcrawl.domain.extraction.fields.sites import is_front
 from feedcrawl.domain.extraction.fields.titles import title_element
-from feedcrawl.domain.extraction.page import text_of
+from feedcrawl.domain.text import text_of
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement

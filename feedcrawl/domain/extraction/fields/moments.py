@@ -19,9 +19,9 @@ from feedcrawl.domain.extraction.fields.carried_dates import (
 )
 from feedcrawl.domain.extraction.fields.seen_dates import LABELLED, SPELT, UPDATED, WRITTEN, date_in, is_of_change
 from feedcrawl.domain.extraction.fields.sites import is_news
-from feedcrawl.domain.extraction.kinds import THREADS, page_kind
-from feedcrawl.domain.extraction.page import text_of
+from feedcrawl.domain.extraction.kinds import THREADS
 from feedcrawl.domain.extraction.structured import text_at
+from feedcrawl.domain.text import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -111,7 +111,7 @@ def _shown(stated: datetime, page: Page) -> datetime | None:
     A publishing system dates an article from when it was moved there, and from its last revision. Under the headline of
     a thread stands the day on which its author came.
     """
-    if is_news(page) or page_kind(page) in THREADS:
+    if is_news(page) or page.kind in THREADS:
         return None
     lines, at = page.lines, page.headline_at
     near = lines[at + 1 : at + 7] if at is not None else []

@@ -10,10 +10,9 @@ from urllib.parse import urlsplit
 
 from feedcrawl.domain.errors import NoArticle
 from feedcrawl.domain.extraction.fields.titles import title_element
-from feedcrawl.domain.extraction.page import text_of
 from feedcrawl.domain.extraction.structured import values
 from feedcrawl.domain.extraction.walls.words import WALL_WORDS
-from feedcrawl.domain.text import words
+from feedcrawl.domain.text import text_of, words
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -32,6 +31,7 @@ _INDEX_LENGTH = 1500
 
 _DECLARED_LENGTH = 200
 _CONSENT_LENGTH, _CONSENT_PHRASES, _CONSENT_DENSITY = 4000, 3, 1 / 500
+_IN_HEADLINES = ("challenge", "unavailable", "not_found", "parked")
 _OF_ARTICLES = frozenset({"javascript", "consent", "paywall"})  # walls that stand before an article of that page
 
 
@@ -48,6 +48,20 @@ def refuse_walls(page: Page, text: str, density: float = 0.0) -> None:
     if _is_frame(text) and any(map(_runs, page.tree.iter("script"))):
         raise NoArticle("FAIL_EMPTY", f"scripts: nothing but {text!r} without them")
     if not page.is_declared and _is_index(page, text, density):
+        raise NoArticle("FAIL_EMPTY", f"index: links to other pages around {len(text)} characters of text")
+
+
+def refuse_headline(page: Page, text: str, density: float) -> None:
+    """Raise NoArticle if the headline of a listing, a manual or a product is that of a wall, if the page has no text,
+    or if it is a front page that consists of links.
+
+    `text` and `density` are those of the main area, which may speak of anything in its items.
+    """
+    said = "\n".join((title_element(page) or "", *(heading for _, heading in page.headings)))
+    kind = next((kind for kind in _IN_HEADLINES if WALL_WORDS[kind].search(said)), None)
+    if kind or _says_nothing(text):
+        raise NoArticle("FAIL_EMPTY", f"{kind or 'no_text'}: {said[:120]!r}")
+    if _is_front(page) and _is_index(page, text, density):
         raise NoArticle("FAIL_EMPTY", f"index: links to other pages around {len(text)} characters of text")
 
 
@@ -113,6 +127,9 @@ def _is_index(page: Page, text: str, density: float) -> bool:
     if own_length > _INDEX_LENGTH:
         return False
     links = [said for link in page.tree.iter("a") if len(words(said := text_of(link))) >= _INDEX_WORDS]
+    return len(links) >= _INDEX_LINKS and sum(map(len, links)) > (2 if _is_front(page) else 10) * own_length
+
+
+def _is_front(page: Page) -> bool:
     parts = urlsplit(page.url)
-    is_front = parts.path in {"", "/"} and not parts.query
-    return len(links) >= _INDEX_LINKS and sum(map(len, links)) > (2 if is_front else 10) * own_length
+    return parts.path in {"", "/"} and not parts.query

@@ -51,3 +51,36 @@ def test_one_that_is_neither_long_nor_foretold_does():
     said = FeedContent(summary=SENTENCES[0])
     assert "agrees" in choose(short, SourceRules(), None).reason
     assert "as the page says" in choose(short, SourceRules(), said).reason
+
+
+# No extractor of articles takes such a section.
+SECTION = "<section class='promo community'><h2>Pier</h2><div>Open at nine</div><div>No cranes</div></section>"
+ITEMS = "".join(f"<li><a href=/{n}>Ship number {n} of the fleet</a> {n} tons</li>" for n in range(60))
+
+
+def chosen(body, url, head=""):
+    tags = f"<html><head><title>Harbour</title>{head}</head><body><h1>Harbour</h1>{body}</body></html>"
+    found = choose(read_page(tags, url), SourceRules(), None)
+    return found and (found.winner.rung == "area", found.kind)
+
+
+SERVICE = f"<div>{paragraphs(0, 9)}</div>{SECTION * 30}"
+
+
+@pytest.mark.parametrize(
+    ("body", "url", "head", "found"),
+    [
+        (SERVICE, "https://d.example/towing", "", (True, "service")),
+        (SERVICE, "https://d.example/blog/towing", "", (False, None)),
+        (f"<p>March 1, 2026</p>{SERVICE}", "https://d.example/towing", "", (False, None)),
+        (paragraphs(0, 60), "https://d.example/towing", "", (False, None)),
+        (f"<ul>{ITEMS}</ul>", "https://d.example/ships", "", (True, "listing")),
+        (f"{SERVICE}", "https://d.example/collections/tugs", "", (True, "listing")),
+        (f"{paragraphs(0, 9)}{SECTION}", "https://docs.d.example/tow", "", (True, None)),
+        (f"{paragraphs(0, 9)}<ul>{ITEMS}</ul>", "https://docs.d.example/tow", "", (False, None)),
+        (SECTION * 30, "https://d.example/p/tug", "<meta property=og:type content=product>", (True, None)),
+        (SERVICE + paragraphs(0, 9), "https://d.example/p/tug", "", (False, None)),
+    ],
+)  # fmt: skip
+def test_pages_that_are_no_articles_have_their_main_area_as_text(body, url, head, found):
+    assert chosen(body, url, head) == found

@@ -205,3 +205,16 @@ def test_an_essay_on_consent_is_none():
     )
     text = f"{essay}\nAccept all cookies, they say. We value your privacy, they say. Reject all is hard to find."
     assert essay in extract(page("Cookie banners", text), url=URL).text
+
+
+def shop(title):
+    items = "".join(
+        f"<li><a href=/{n}>Ship number {n} of the fleet</a> access denied, page not found" for n in range(60)
+    )
+    return f"<html><head><title>{title}</title></head><body><h1>{title}</h1><ul>{items}</ul></body></html>"
+
+
+def test_a_listing_is_a_wall_only_by_its_headline():
+    assert extract(shop("Ships"), url="https://d.example/category/ships").page_kind == "listing"
+    with pytest.raises(NoArticle, match="not_found: 'Page not found"):
+        extract(shop("Page not found"), url="https://d.example/category/ships")

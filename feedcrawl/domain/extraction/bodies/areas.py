@@ -1,0 +1,166 @@
+"""The main area of a page: all that the page shows, without menus, filters, dialogs and footers.
+
+The text of pages that are no single article: listings with their items, services with their sections, manuals.
+"""
+
+from __future__ import annotations
+
+import re
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.extraction.bodies.furniture import shown_body
+from feedcrawl.domain.extraction.bodies.items import Items, count_items
+from feedcrawl.domain.extraction.bodies.weights import Weights, forget, names, weigh
+from feedcrawl.domain.markup import drop
+from feedcrawl.domain.text import canonical_text, fold
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+_TAGS = frozenset({"nav", "footer", "aside", "form", "dialog", "menu"})
+_ROLES = frozenset({
+    "navigation", "search", "dialog", "banner", "contentinfo", "complementary", "alert", "menu", "menubar",
+})  # fmt: skip
+_WORDS = re.compile(
+    r"(?<![a-z])(?:nav|navbar|navigation|megamenu|(?:sub)?menu|breadcrumbs?|footer|filters?|facets?|refine(?:ments?)?"
+    r"|pagination|pager|paging|newsletters?|subscribe|cookies?|modal|drawer|flyout|off-?canvas|mini-?cart|wishlist"
+    r"|log-?in|sign-?in|sign-?up|share|sharing|social|toolbar|sort(?:ing|by)?|skip|popup|dropdown|lightbox|toast"
+    r"|tooltip|announcement|visually-?hidden|sr-only|screen-reader\w*|recently|swatch\w*|disclaimer|copyright"
+    r"|masthead|site-header|ads?|advert\w*|sidebar)(?![a-z])"
+)
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_IN_CONTENT = frozenset({"article", "main", "section", "li"})
+_MOST_SHARE = 0.3  # of the page's text; a part that has more is no furniture, whatever its name
+_HEADED_SHARE = 0.1  # the same for a part that has the page's headline
+_LINE_LENGTH = 100  # letters; shorter parts are those of menus
+_MAIN_SHARE = 0.3
+_MENU_LINKS, _MENU_DENSITY, _MENU_LENGTH = 4, 0.95, 30
+_CALL_LENGTH, _FEWEST_CALLS = 25, 3
+
+
+@dataclass(frozen=True)
+class Area:
+    """A main area: its root in a tree of its own, the lengths of its text and of its links, what its items are."""
+
+    root: HtmlElement
+    total: int
+    linked: int
+    items: Items
+
+    @property
+    def density(self) -> float:
+        """The share of the text that is links."""
+        return self.linked / self.total if self.total else 0.0
+
+    @cached_property
+    def text(self) -> str:
+        """The text of the area."""
+        return canonical_text(self.root)
+
+
+def main_area(tree: HtmlElement) -> Area:
+    """The main area of a page, in a copy of its tree: `main` if that holds a good part of the text, else the body.
+
+    Text that the page hides belongs to the area: answers and details that open under their headings.
+    """
+    body = shown_body(deepcopy(tree))
+    weights = weigh(body)
+    _clear(body, weights)
+    root = _main(body, weights)
+    items = count_items(root, weights)
+    total, linked = weights[root].total, weights[root].linked
+    _drop_menus(root, weights)
+    _drop_calls(root)
+    _part_words(root)
+    return Area(root, total, linked, items)
+
+
+def _clear(body: HtmlElement, weights: Weights) -> None:
+    """Take out furniture, except what holds a good part of the page, alone or with all that bears the same class."""
+    most = _MOST_SHARE * weights[body].total
+    most_headed = _HEADED_SHARE * weights[body].total
+    headed = {kin for heading in body.iter("main", "h1") for kin in heading.iterancestors()}
+    found = [element for element in weights if element is not body and _is_furniture(element, headed)]
+    alike: dict[tuple[str, str | None], int] = {}
+    for element in found:
+        looks = element.tag, element.get("class")
+        alike[looks] = alike.get(looks, 0) + weights[element].total
+    for element in found:
+        weight = weights.get(element)
+        if weight is None or weight.total >= most:
+            continue
+        looks = element.tag, element.get("class")
+        if looks[1] and alike[looks] >= most and weight.total > _LINE_LENGTH:
+            continue
+        if element in headed and weight.total > most_headed and element.tag not in {"nav", "aside", "footer"}:
+            continue
+        forget(element, weights)
+        drop(element)
+
+
+def _is_furniture(element: HtmlElement, headed: set[HtmlElement]) -> bool:
+    tag, attributes = element.tag, element.attrib
+    if tag in _TAGS:
+        return True
+    if tag == "header":
+        return element not in headed and _IN_CONTENT.isdisjoint(kin.tag for kin in element.iterancestors())
+    if not attributes or tag in {"main", "article"}:
+        return False
+    if attributes.get("role") in _ROLES:
+        return True
+    named = names(element)
+    return bool(named) and _WORDS.search(_CAMEL.sub("-", named).replace("_", "-").lower()) is not None
+
+
+def _main(body: HtmlElement, weights: Weights) -> HtmlElement:
+    least = _MAIN_SHARE * weights[body].total
+    mains = (e for e in weights if (e.tag == "main" or e.get("role") == "main") and weights[e].total > least)
+    return next(mains, body)
+
+
+def _drop_menus(root: HtmlElement, weights: Weights) -> None:
+    """Take out the lists of short links above the headline."""
+    if next(root.iter("h1"), None) is None:
+        return
+    above: list[HtmlElement] = []
+    for element in root.iter("h1", "ul", "ol"):
+        if element.tag == "h1":
+            break
+        above.append(element)
+    for element in above:
+        weight = weights.get(element)
+        links = sum(1 for _ in element.iter("a"))
+        if (
+            weight is not None
+            and links >= _MENU_LINKS
+            and weight.linked > _MENU_DENSITY * weight.total
+            and weight.total < _MENU_LENGTH * links
+        ):
+            forget(element, weights)
+            drop(element)
+
+
+def _drop_calls(root: HtmlElement) -> None:
+    """Take out the links that say the same and lead to different pages ("Add to cart"): controls of the items."""
+    same: dict[str, list[HtmlElement]] = {}
+    for link in root.iter("a"):
+        text = fold("".join(map(str, link.itertext()))).casefold()
+        if 0 < len(text) < _CALL_LENGTH:
+            same.setdefault(text, []).append(link)
+    for links in same.values():
+        targets = {link.get("href") for link in links}
+        nowhere = all((target or "#").startswith(("#", "javascript:")) for target in targets)
+        if len(links) >= _FEWEST_CALLS and (len(targets) >= _FEWEST_CALLS or None in targets or nowhere):
+            for link in links:
+                if link.getparent() is not None:
+                    drop(link)
+
+
+def _part_words(root: HtmlElement) -> None:
+    """Put spaces between elements that only a style sheet keeps apart: prices, years, ratings of an item."""
+    for element in root.iterdescendants("span", "a", "b", "strong"):
+        if not element.tail and element.getnext() is not None:
+            element.tail = " "
