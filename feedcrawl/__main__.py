@@ -36,12 +36,12 @@ def main() -> None:
 
 def _list_commands(settings: Settings) -> None:
     """Scrapy's list of commands, or its answer to an unknown one, which name `scrapy`: that works only in a project."""
-    told = StringIO()
+    output = StringIO()
     try:
-        with redirect_stdout(told):
+        with redirect_stdout(output):
             execute(["feedcrawl", *sys.argv[1:]], settings)
     finally:
-        text = told.getvalue().replace("scrapy <command>", "feedcrawl <command>").replace('"scrapy"', '"feedcrawl"')
+        text = output.getvalue().replace("scrapy <command>", "feedcrawl <command>").replace('"scrapy"', '"feedcrawl"')
         sys.stdout.write(text)
 
 

@@ -108,7 +108,7 @@ def problem(
     code: str, detail: str, status: int, headers: Mapping[str, str] | None = None, **more: object
 ) -> JSONResponse:
     """A problem: `type` and `code` give the reason code, `title` names the status, `detail` says what to do."""
-    said = {
+    body = {
         "type": f"urn:feedcrawl:{code}",
         "title": HTTPStatus(status).phrase,
         "status": status,
@@ -119,7 +119,7 @@ def problem(
     given = {"Retry-After": str(RETRY_SEC)} if status == HTTPStatus.SERVICE_UNAVAILABLE else {}
     if status == HTTPStatus.UNAUTHORIZED:
         given["WWW-Authenticate"] = "Bearer"
-    return JSONResponse(said, status, {**given, **(headers or {})}, MEDIA_TYPE)
+    return JSONResponse(body, status, {**given, **(headers or {})}, MEDIA_TYPE)
 
 
 def refused(error: Refusal) -> JSONResponse:

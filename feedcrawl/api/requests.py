@@ -57,8 +57,8 @@ class Requests:
 
 def _fields(scope: Scope, status: int, took_sec: float) -> dict[str, object]:
     route = getattr(scope.get("route"), "path", None)
-    said = {"method": scope["method"], "route": route, "http_status": status, "seconds": round(took_sec, 4)}
-    return said | {"actor": scope["state"].get("actor")}
+    fields = {"method": scope["method"], "route": route, "http_status": status, "seconds": round(took_sec, 4)}
+    return fields | {"actor": scope["state"].get("actor")}
 
 
 class Heads:

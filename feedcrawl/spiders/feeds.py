@@ -108,12 +108,12 @@ class FeedsSpider(FrontierSpider):
         self.crawler.stats.set_value(NAMED_FEED_REFUSED, value=True)
         registering.unsubscribe(self.wired.registry, self.wired.frontier, poll.feed.id)
         self.wired.leases.done(poll.lease, status="dead", reason="unsubscribed")
-        said = {
+        details = {
             "url": subscription.url,
             "reason": poll.received.result,
             "detail": "nothing is there; it is not subscribed",
         }
-        self.logger.error("feed_refused", extra=said)
+        self.logger.error("feed_refused", extra=details)
         return True
 
     async def _apply_arguments(self, ids: Sequence[str]) -> None:

@@ -75,8 +75,8 @@ def ago(value: str | float | datetime | None, now: datetime) -> str:
     seconds = (at - now).total_seconds()
     if abs(seconds) < 1:
         return "now"
-    said = duration(abs(seconds)) if abs(seconds) < 86_400 else f"{abs(seconds) / 86_400:.0f} d"
-    return f"in {said}" if seconds > 0 else f"{said} ago"
+    words = duration(abs(seconds)) if abs(seconds) < 86_400 else f"{abs(seconds) / 86_400:.0f} d"
+    return f"in {words}" if seconds > 0 else f"{words} ago"
 
 
 def number(value: float | None) -> str:
@@ -130,14 +130,14 @@ def without_pictures(html: str) -> Markup:
 
 
 def _in_words(picture: re.Match[str]) -> str:
-    said = _ALT.search(picture[0])
-    return f"<em>[{said[1] if said and said[1].strip() else 'picture'}]</em>"
+    alt = _ALT.search(picture[0])
+    return f"<em>[{alt[1] if alt and alt[1].strip() else 'picture'}]</em>"
 
 
 def query(**values: object) -> str:
     """A query string of the values that are not empty."""
-    said = urlencode({name: str(value) for name, value in values.items() if value})
-    return f"?{said}" if said else ""
+    text = urlencode({name: str(value) for name, value in values.items() if value})
+    return f"?{text}" if text else ""
 
 
 def segment(value: object) -> str:

@@ -97,5 +97,5 @@ def _line(dead_letter: DeadLetter) -> str:
 
 def _pretty(dead_letter: DeadLetter) -> str:
     """All fields of a dead letter, one per line; its payload as JSON."""
-    said = dict(dead_letter.fields) or {"text": dead_letter.text}
-    return json.dumps(said | ({"payload": payload_of(said)} if "payload" in said else {}), indent=2) + "\n"
+    fields = dict(dead_letter.fields) or {"text": dead_letter.text}
+    return json.dumps(fields | ({"payload": payload_of(fields)} if "payload" in fields else {}), indent=2) + "\n"

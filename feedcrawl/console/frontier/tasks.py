@@ -62,12 +62,12 @@ def run(wired: Stores, args: list[str], opts: Namespace) -> int:
 
 def _wanted(opts: Namespace) -> Wanted:
     """The conditions of the command line; raises UsageError for a time that cannot be read."""
-    said = {each.name: getattr(opts, each.name) for each in fields(Wanted)}
+    values = {each.name: getattr(opts, each.name) for each in fields(Wanted)}
     for name in TIMES:
-        if said[name] is not None and (at := parse_date(said[name])) is None:
-            raise UsageError(f"--{name.replace('_', '-')} {said[name]!r} is no time: write 2026-11-28T12:00:00Z")
-        said[name] = at if said[name] is not None else None
-    return Wanted(**said)
+        if values[name] is not None and (at := parse_date(values[name])) is None:
+            raise UsageError(f"--{name.replace('_', '-')} {values[name]!r} is no time: write 2026-11-28T12:00:00Z")
+        values[name] = at if values[name] is not None else None
+    return Wanted(**values)
 
 
 def _show_statistics(statistics: FrontierStatistics, *, as_json: bool) -> None:

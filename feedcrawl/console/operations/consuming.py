@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from feedcrawl.services.operations.consumer import Consumer
 
 
-def consume(command: str, *consumers: Consumer, once: bool, told: str) -> int:
+def consume(command: str, *consumers: Consumer, once: bool, sentence: str) -> int:
     """Consume until SIGTERM or Ctrl-C, with `once` until all events are processed; returns the exit status.
 
-    `told` is the sentence at the end, with places for the numbers `sent` and `refused`.
+    `sentence` is printed at the end, with places for the numbers `sent` and `refused`.
     """
     ended_well = asyncio.run(_run(consumers, once=once))
     sent, refused = sum(each.sent for each in consumers), sum(each.refused for each in consumers)
-    say(command, told.format(sent=sent, refused=refused))
+    say(command, sentence.format(sent=sent, refused=refused))
     return DONE if ended_well else FAILED
 
 

@@ -24,10 +24,10 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:  # noqa: ARG001
     """Relays until SIGTERM or Ctrl-C."""
     if opts.status:
         return _show_status(wired)
-    told = "{sent} events sent, {refused} refused"
+    sentence = "{sent} events sent, {refused} refused"
     consumer = _consumer(wired)
     logs.install(wired.settings)
-    return consume("relay", consumer, once=opts.once, told=told)
+    return consume("relay", consumer, once=opts.once, sentence=sentence)
 
 
 def _consumer(wired: Wiring) -> Consumer:

@@ -42,8 +42,8 @@ def _create(wired: Stores, actor: str, scope: str, *, as_json: bool) -> int:
         say("token", f"{refused.detail} ({refused.code})")
         return UNUSABLE
     if as_json:
-        said = {"token": text, "id": token.id, "actor": token.actor, "scope": token.scope}
-        write_json(said)
+        record = {"token": text, "id": token.id, "actor": token.actor, "scope": token.scope}
+        write_json(record)
     else:
         sys.stdout.write(f"{text}\n")
         say(
@@ -54,16 +54,16 @@ def _create(wired: Stores, actor: str, scope: str, *, as_json: bool) -> int:
 
 
 def _list(wired: Stores, *, as_json: bool) -> int:
-    said = [(token.id, token.actor, token.scope, token.created_at) for token in wired.tokens.all()]
+    rows = [(token.id, token.actor, token.scope, token.created_at) for token in wired.tokens.all()]
     names = ("id", "actor", "scope", "created_at")
     sys.stdout.writelines(
-        json.dumps(dict(zip(names, each, strict=True))) + "\n" if as_json else _row(each) for each in said
+        json.dumps(dict(zip(names, each, strict=True))) + "\n" if as_json else _row(each) for each in rows
     )
     return DONE
 
 
-def _row(said: Sequence[str]) -> str:
-    return "  ".join((said[0], f"{said[1]:<20}", f"{said[2]:<5}", said[3])) + "\n"
+def _row(row: Sequence[str]) -> str:
+    return "  ".join((row[0], f"{row[1]:<20}", f"{row[2]:<5}", row[3])) + "\n"
 
 
 def _revoke(wired: Stores, token_id: str) -> int:

@@ -39,7 +39,7 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
         return DONE
     consumers = [_consumer(wired, url) for url in urls]
     logs.install(wired.settings)
-    return consume("webhooks", *consumers, once=opts.once, told="{sent} events sent, {refused} refused")
+    return consume("webhooks", *consumers, once=opts.once, sentence="{sent} events sent, {refused} refused")
 
 
 def _consumer(wired: Wiring, url: str) -> Consumer:

@@ -31,5 +31,5 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:  # noqa: ARG001
             say("index", f"{server.rebuild(wired.server_indexing)} lines of articles/ indexed anew")
     elif opts.rebuild:
         wired.embedded_index.ask_rebuild()
-    told = "{sent} documents changed, {refused} events refused"
-    return consume("index", consumer, once=opts.once, told=told)
+    sentence = "{sent} documents changed, {refused} events refused"
+    return consume("index", consumer, once=opts.once, sentence=sentence)

@@ -49,11 +49,11 @@ def act(wired: Stores, action: str, args: Sequence[str]) -> int:
         say("feeds", f"{args[0]} is not subscribed; `{program()} feeds` lists what is")
         return UNUSABLE
     try:
-        said = ACTIONS[action](wired, feed, args[1:])
+        subscription = ACTIONS[action](wired, feed, args[1:])
     except Refusal as refused:
         say("feeds", f"{args[0]}: {refused.detail} ({refused.code})")
         return UNUSABLE
-    write(f"{said.id}  {said.url}")
+    write(f"{subscription.id}  {subscription.url}")
     return DONE
 
 

@@ -52,12 +52,12 @@ def floors(state: PollState) -> tuple[Candidate, ...]:
     where publishers write less than ten minutes by mistake.
     """
     ttl, period = state.hints.ttl_minutes, state.hints.update_period_sec
-    said = (
+    published = (
         ("ttl", ttl and 60.0 * ttl),
         ("update-period", period and max(period, MIN_UPDATE_PERIOD_SEC)),
         ("max-age", state.max_age_sec),
     )
-    return tuple(Candidate(rule, float(wait)) for rule, wait in said if wait)
+    return tuple(Candidate(rule, float(wait)) for rule, wait in published if wait)
 
 
 def retry_after(seen: Observation) -> Candidate | None:

@@ -51,10 +51,10 @@ def explained(
         document = capture.document(store, ref, limit_bytes=config.max_article_bytes)
     stored = articles.record(articles.target_of(ref.uid) or ref.uid)
     lines = entries_of(entries, ref.fetched_at.date(), {ref.uid}).get(ref.uid, [])
-    said = entry_content(lines, record_of(stored) if stored else None, ref.fetched_at)
+    content = entry_content(lines, record_of(stored) if stored else None, ref.fetched_at)
     source = sources.of(ref.url, None)
     html = decode(document.body, document.content_type)
-    return Explained(ref, explain(html, url=ref.url, rules=selectors_of(source), feed=feed_content(said, source)))
+    return Explained(ref, explain(html, url=ref.url, rules=selectors_of(source), feed=feed_content(content, source)))
 
 
 def uid_of(name: str) -> str | None:

@@ -244,14 +244,14 @@ class Replay:
             article.uid, article.canonical_url = before["uid"], before["canonical_url"]
         after = outline(publication.record(article)) if article.extraction is not None else (article.code or "")
         found = outcome(before, after)
-        said = _replayed(capture.ref, article.uid, found, reason=_why(before, article, found))
+        replayed = _replayed(capture.ref, article.uid, found, reason=_why(before, article, found))
         if found == "changed" and not isinstance(after, str):
-            said = replace(said, changes=differences(before or {}, after))
+            replayed = replace(replayed, changes=differences(before or {}, after))
         if not write or found not in ("changed", "gained", "fails_otherwise"):
-            return said
+            return replayed
         if capture.waits:
-            return replace(said, reason="fetched_soon")
-        return replace(said, written=self._write(article, after, before if found == "changed" else None))
+            return replace(replayed, reason="fetched_soon")
+        return replace(replayed, written=self._write(article, after, before if found == "changed" else None))
 
     def _write(self, article: Article, after: ArticleFields | str, known: ArticleFields | None) -> bool:
         """Store an article and add its events, in the order of the pipelines. False if a `known` article now

@@ -102,7 +102,7 @@ class Imports:
             self.articles.categorize_known(known, [wanted.category])
         urls_of = {task.id: task.url for task in tasks}
         self.repeats.announce([Repeated(uid, urls_of[uid], wanted.category) for uid in known])
-        return [said if task is None else {**said, "answer": answers[task.id]} for said, task in judged]
+        return [outcome if task is None else {**outcome, "answer": answers[task.id]} for outcome, task in judged]
 
     def _judged(self, url: str, sources: Sources, wish: ArticleWish) -> tuple[dict[str, object], Task | None]:
         try:

@@ -100,7 +100,7 @@ class Snapshots:
     def _lines(self) -> Iterator[bytes]:
         for kind, store in (("feed", self.registry), ("sitemap", self.sitemaps)):
             for _, ids in store.pages(PAGE):
-                lines = (f'{{"{kind}":{said}}}\n' for said in store.texts(ids))
+                lines = (f'{{"{kind}":{text}}}\n' for text in store.texts(ids))
                 yield "".join(lines).encode("utf-8", "surrogateescape")
         self.generation.check()
 
@@ -111,23 +111,23 @@ class Snapshots:
         """
         feeds = sitemaps = 0
         for batch in batches(_records(self.path, "feed")):
-            said = [self._subscribed(load_subscription(text)) for text in batch]
-            self.frontier.enqueue(map(poll_task, said))
-            feeds += len(said)
+            subscriptions = [self._subscribed(load_subscription(text)) for text in batch]
+            self.frontier.enqueue(map(poll_task, subscriptions))
+            feeds += len(subscriptions)
         for batch in batches(_records(self.path, "sitemap")):
             sitemaps += len(watch(self.sitemaps, self.frontier, list(map(load_sitemap, batch))))
         articles = sum(self._remember(batch) for batch in batches(self._articles(now)))
         self.generation.accept()
         return Restored(feeds, sitemaps, articles)
 
-    def _subscribed(self, said: Subscription) -> Subscription:
+    def _subscribed(self, subscription: Subscription) -> Subscription:
         """The subscription as now stored in the registry, with each of its addresses leading to it."""
-        holder = self.registry.add(said, url_key(said.url))
-        if holder != said.id:
+        holder = self.registry.add(subscription, url_key(subscription.url))
+        if holder != subscription.id:
             return self.registry.load([holder])[holder].subscription
-        for url in filter(None, (said.page, *said.formerly)):
-            self.registry.claim(url_key(url), said.id)
-        return said
+        for url in filter(None, (subscription.page, *subscription.formerly)):
+            self.registry.claim(url_key(url), subscription.id)
+        return subscription
 
     def _articles(self, now: datetime) -> Iterator[ArticleFields]:
         """The lines of articles that were fetched within the last `remember_sec` seconds."""

@@ -129,8 +129,8 @@ class SourceBook:
         return Sources((*besides, *self._file.values()))
 
 
-def _readable(said: Mapping[str, Mapping[str, object]]) -> Iterable[Source]:
-    for name, entry in said.items():
+def _readable(entries: Mapping[str, Mapping[str, object]]) -> Iterable[Source]:
+    for name, entry in entries.items():
         try:
             yield read_source(entry)
         except BadSources as error:  # stored by another version, which had other fields

@@ -56,8 +56,8 @@ def settle_settings(store: Sitemaps, wanted: Sequence[Sitemap], ids: Sequence[st
     for new, own in zip(wanted, ids, strict=True):
         old = known[own].sitemap
         categories = tuple(dict.fromkeys((*old.categories, *new.categories)))
-        said = replace(new, id=old.id, added_at=old.added_at, root=old.root, root_url=old.root_url, depth=old.depth)
-        settled = replace(said if new.source else old, categories=categories, guess=False)
+        renewed = replace(new, id=old.id, added_at=old.added_at, root=old.root, root_url=old.root_url, depth=old.depth)
+        settled = replace(renewed if new.source else old, categories=categories, guess=False)
         if settled != old:
             store.save(settled)
 

@@ -121,19 +121,19 @@ def increments(poll: FeedPoll) -> Increments:
     """The counters of a poll, or of a delivery of its feed's hub, which is neither early nor late."""
     if poll.requested.is_delivery:
         result = poll.received.result if poll.received.failed else "read"
-        said = {f"push:{result}": 1, "new": len(poll.found.entries.new)}
+        counts = {f"push:{result}": 1, "new": len(poll.found.entries.new)}
     else:
         saved = poll.feed.polls.body_bytes if poll.received.result == "not_modified" else 0
         stale = (interval_ratio(poll.feed, poll.received.at) or 0.0) > STALE_RATIO
-        said = {
+        counts = {
             f"poll:{poll.received.result}": 1,
             "new": len(poll.found.entries.new),
             "saved": saved,
             "stale": int(stale),
         }
-        said["late"] = round(_late_sec(poll))
+        counts["late"] = round(_late_sec(poll))
     return Increments(
-        {name: number for name, number in said.items() if number},
+        {name: number for name, number in counts.items() if number},
         poll.feed.id if poll.found.entries.new else None,
         poll.lease.task.host if poll.received.failed else None,
     )

@@ -131,10 +131,10 @@ def _still_true(sightings: Iterable[Sighting], known: Mapping[str, KnownEntry]) 
             yield each
 
 
-def _waits(sighting: Sighting, said: Identified) -> bool:
+def _waits(sighting: Sighting, identified: Identified) -> bool:
     """True if an entry differs from its last reported version, and will be reported when that is due."""
     known = sighting.lineage
-    differs = known.differs(content_hash=said.content_hash, edited=said.edited)
+    differs = known.differs(content_hash=identified.content_hash, edited=identified.edited)
     return sighting.verdict == "known" and differs and known.revisions < MAX_TEXT_REVISIONS
 
 

@@ -15,7 +15,7 @@ from feedcrawl.domain.push.leases import leaving
 from feedcrawl.domain.subscriptions.access import access_for, without_login
 from feedcrawl.domain.subscriptions.listed import FeedList, overrides_from
 from feedcrawl.domain.subscriptions.lists import read_list
-from feedcrawl.domain.subscriptions.records import Subscription
+from feedcrawl.domain.subscriptions.records import DEFAULT_PRIORITY, Subscription
 from feedcrawl.domain.subscriptions.wishes import Refused, Wish
 from feedcrawl.domain.urls import hostname, resolve
 from feedcrawl.services.subscriptions.finding import has_scheme, url_key, with_scheme
@@ -160,23 +160,25 @@ def with_archives(wishes: Iterable[Wish]) -> list[Wish]:
 
 def with_overrides(wishes: Iterable[Wish], pairs: Iterable[str]) -> list[Wish]:
     """The same wishes with overrides, given as `NAME=VALUE`."""
-    said = overrides_from(pairs)
-    return [replace(wish, fields={**wish.fields, **said}) for wish in wishes]
+    overrides = overrides_from(pairs)
+    return [replace(wish, fields={**wish.fields, **overrides}) for wish in wishes]
 
 
 def override(registry: Registry, frontier: Frontier, feed: Feed, pairs: Iterable[str]) -> Subscription:
     """Give a feed overrides, written as `NAME=VALUE`, and poll it at once, so that they apply from now on."""
-    said = overrides_from(pairs)
-    return change(registry, frontier, feed, said | ({"priority": said["priority"] or 5} if "priority" in said else {}))
+    overrides = overrides_from(pairs)
+    if "priority" in overrides:
+        overrides["priority"] = overrides["priority"] or DEFAULT_PRIORITY
+    return change(registry, frontier, feed, overrides)
 
 
-def change(registry: Registry, frontier: Frontier, feed: Feed, said: Mapping[str, Any]) -> Subscription:
+def change(registry: Registry, frontier: Frontier, feed: Feed, changes: Mapping[str, Any]) -> Subscription:
     """Change fields of a feed's Subscription, and poll the feed at once, so that they apply from now on.
 
     After other rules for its entries, its document is read again even if it is the same. A paused feed is not polled,
     and counts for nothing in the fleet's demand.
     """
-    before, decided, polls = feed.subscription, replace(feed.subscription, **said), feed.polls
+    before, decided, polls = feed.subscription, replace(feed.subscription, **changes), feed.polls
     registry.save(decided)
     if (decided.keep_rules, decided.drop_rules) != (before.keep_rules, before.drop_rules):
         polls = replace(polls, etag=None, last_modified=None, body_hash=None, digest=None)
@@ -206,9 +208,9 @@ def subscribe(registry: Registry, frontier: Frontier, wish: Wish, now: datetime)
 
     A new feed is due at once. An existing feed gets the categories that it lacks.
     """
-    said, new = _register(registry, frontier, wish, now)
-    frontier.enqueue([poll_task(said)])
-    return said.id, new
+    subscription, new = _register(registry, frontier, wish, now)
+    frontier.enqueue([poll_task(subscription)])
+    return subscription.id, new
 
 
 def subscribe_all(
@@ -222,11 +224,11 @@ def subscribe_all(
     refused = []
     for wish in wishes:
         try:
-            said, _ = _register(registry, frontier, wish, now)
+            subscription, _ = _register(registry, frontier, wish, now)
         except Refusal as error:
             refused.append(Refused(wish.url, error.code, error.detail))
         else:
-            found[said.id] = said
+            found[subscription.id] = subscription
     frontier.enqueue(map(poll_task, found.values()))
     return list(found), refused
 
@@ -323,14 +325,14 @@ def want_archives(registry: Registry, feeds: Sequence[Feed]) -> list[Feed]:
     return waiting
 
 
-def poll_task(said: Subscription) -> Task:
+def poll_task(subscription: Subscription) -> Task:
     """The one task that polls a feed."""
     return Task(
-        id=f"feed:{said.id}",
+        id=f"feed:{subscription.id}",
         kind="feed",
-        url=said.url,
-        host=hostname(said.url),
-        priority=priority(said.priority, origin="feed", depth=0),
-        source=said.source,
-        category=said.categories[0] if said.categories else None,
+        url=subscription.url,
+        host=hostname(subscription.url),
+        priority=priority(subscription.priority, origin="feed", depth=0),
+        source=subscription.source,
+        category=subscription.categories[0] if subscription.categories else None,
     )

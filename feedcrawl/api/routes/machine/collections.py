@@ -129,5 +129,5 @@ def get_collection(
 
 
 def _held(held: Held) -> dict[str, object]:
-    said = {name: getattr(held.media, name) for name in _SHOWN_OF_MEDIA}
-    return {**said, "held_since": rfc3339(datetime.fromtimestamp(held.since, UTC)), "article": held.article}
+    record = {name: getattr(held.media, name) for name in _SHOWN_OF_MEDIA}
+    return {**record, "held_since": rfc3339(datetime.fromtimestamp(held.since, UTC)), "article": held.article}

@@ -126,8 +126,8 @@ class Decided(BaseModel):
 
     def given(self) -> dict[str, Any]:
         """Fields of a Subscription, those that were given."""
-        said = self.model_dump(include=set(Decided.model_fields) - {"headers"}, exclude_unset=True)
-        return {name: _DEFAULTS.get(name) if value is None else value for name, value in said.items()}
+        values = self.model_dump(include=set(Decided.model_fields) - {"headers"}, exclude_unset=True)
+        return {name: _DEFAULTS.get(name) if value is None else value for name, value in values.items()}
 
     def login(self) -> tuple[Header, ...] | None:
         """The request headers of a private feed; None if the field was left out. Raises Refusal (`bad_header`)."""
@@ -204,9 +204,9 @@ def subscribe(body: NewFeed, request: Request, wired: Wired) -> Response:
     each step stands in `/feeds/{id}/fetches`.
     """
     wired.imports.check_room()
-    said = {**body.given(), **({"backfill": True} if body.backfill else {})}
-    title = said.pop("title", None)
-    wish = Wish(body.url, categories_of(body.categories), title, said, request.state.request_id, named=True)
+    settings = {**body.given(), **({"backfill": True} if body.backfill else {})}
+    title = settings.pop("title", None)
+    wish = Wish(body.url, categories_of(body.categories), title, settings, request.state.request_id, named=True)
     wish = registering.checked(wired.gate, registering.with_login(wish, body.login() or ()))
     feed_id, is_new = registering.subscribe(wired.registry, wired.frontier, wish, wired.now())
     feed = listing.one(wired.registry, feed_id)
@@ -230,15 +230,15 @@ def get_feed(feed_id: FeedId, wired: Wired) -> Response:
 def change_feed(feed_id: FeedId, body: Changes, wired: Wired) -> Response:
     """Changes settings of a feed, and makes it due at once."""
     feed = listing.one(wired.registry, str(feed_id))
-    said, login = body.given(), body.login()
+    settings, login = body.given(), body.login()
     if body.categories is not None:
-        said["categories"] = categories_of(body.categories)
+        settings["categories"] = categories_of(body.categories)
     if body.url is not None:
         url = wired.gate.passed(with_scheme(body.url))
         home = discovery.move_to(wired.registry, wired.frontier, feed, url, wired.now())
         feed = replace(feed, subscription=home)
-    if said:
-        feed = replace(feed, subscription=registering.change(wired.registry, wired.frontier, feed, said))
+    if settings:
+        feed = replace(feed, subscription=registering.change(wired.registry, wired.frontier, feed, settings))
     if login is not None:
         registering.log_in(wired.registry, wired.frontier, feed, login)
     return JSONResponse(_public(wired.config, listing.one(wired.registry, feed.id)))

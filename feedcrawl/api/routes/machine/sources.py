@@ -65,12 +65,12 @@ def get_source(name: Name, wired: Wired) -> Response:
 )
 async def put_source(name: Name, entry: Entry, wired: Wired) -> Response:
     """Sets a source. Its feeds are subscribed and its hosts paced at once; running crawls follow within a minute."""
-    said = {**entry, "name": entry.get("name", name)}
-    if said["name"] != name:
+    definition = {**entry, "name": entry.get("name", name)}
+    if definition["name"] != name:
         raise Refusal("bad_sources", "the name in the body is not the one in the path")
-    for url in _urls(said):
+    for url in _urls(definition):
         wired.gate.passed(url)
-    source, is_new = await wired.source_book.put(wired.source_stores, said)
+    source, is_new = await wired.source_book.put(wired.source_stores, definition)
     return JSONResponse(_public(source, wired.source_book), 201 if is_new else 200)
 
 
@@ -90,8 +90,8 @@ def _public(source: Source, book: SourceBook) -> dict[str, object]:
     return source_record(source) | {"in_file": book.in_file(source.name)}
 
 
-def _urls(said: dict[str, object]) -> list[str]:
+def _urls(definition: dict[str, object]) -> list[str]:
     """The URLs that a source names; values that are not text are left to `read_source` to refuse."""
-    named = (said.get(field) for field in ("base_url", "feed_url", "feed_urls", "sitemap_url", "sitemap_urls"))
+    named = (definition.get(field) for field in ("base_url", "feed_url", "feed_urls", "sitemap_url", "sitemap_urls"))
     listed = (each if isinstance(each, list) else [each] for each in named)
     return [url for urls in listed for url in urls if isinstance(url, str)]

@@ -30,9 +30,9 @@ NO_SNIFFING = {"X-Content-Type-Options": "nosniff"}
 @router.get("/{token}", operation_id="verify_push", response_class=PlainTextResponse, responses=_UNKNOWN)
 def verify(token: str, request: Request, wired: Wired) -> Response:
     """Echoes the challenge of a requested subscription; 404 for any other intent of a hub."""
-    said = request.query_params
+    parameters = request.query_params
     names = ("mode", "topic", "challenge", "lease_seconds", "reason")
-    intent = Intent(*(said.get(f"hub.{name}") for name in names))
+    intent = Intent(*(parameters.get(f"hub.{name}") for name in names))
     with _counting_strangers(request):
         return PlainTextResponse(wired.websub.intent(token, intent), headers=NO_SNIFFING)
 
@@ -66,9 +66,9 @@ async def deliver(token: str, request: Request, wired: Wired) -> Response:
 @clouds.get("/{token}", operation_id="verify_rsscloud", response_class=PlainTextResponse, responses=_UNKNOWN)
 def verify_rsscloud(token: str, request: Request, wired: Wired) -> Response:
     """Echoes the challenge of an rssCloud server that verifies a registration."""
-    said = request.query_params
+    parameters = request.query_params
     with _counting_strangers(request):
-        echo = wired.websub.challenged(token, said.get("url"), said.get("challenge"))
+        echo = wired.websub.challenged(token, parameters.get("url"), parameters.get("challenge"))
     return PlainTextResponse(echo, headers=NO_SNIFFING)
 
 
@@ -85,8 +85,8 @@ async def notify_rsscloud(token: str, request: Request, wired: Wired) -> Respons
         with _counting_strangers(request):
             await run_in_threadpool(wired.websub.check, token)
         async with bodies.read(request, MAX_NOTICE_BYTES) as body:
-            said = dict(parse_qsl(body.decode("latin-1")))
-            await run_in_threadpool(wired.websub.notified, token, said.get("url"))
+            form = dict(parse_qsl(body.decode("latin-1")))
+            await run_in_threadpool(wired.websub.notified, token, form.get("url"))
     except Refusal as error:
         return turned_away(request, refused(error))
     return PlainTextResponse("Thanks for the update.", headers=NO_SNIFFING)
