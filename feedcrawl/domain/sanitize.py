@@ -109,9 +109,13 @@ def safe_url(url: str, base_url: str) -> str | None:
         host = hostname(absolute) if scheme != "mailto" else ""
     except ValueError:  # includes InvalidUrl: no host, another scheme
         return None
-    if is_literal(host) and not is_public(host) and host != _host_of(base_url):
-        return None
-    return absolute
+    return absolute if not _is_inside(host) or host == _host_of(base_url) else None
+
+
+@lru_cache(maxsize=1024)
+def _is_inside(host: str) -> bool:
+    """True for an address that is not public; remembered, since a page has few hosts and many links."""
+    return is_literal(host) and not is_public(host)
 
 
 @lru_cache(maxsize=64)

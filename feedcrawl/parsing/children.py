@@ -7,6 +7,7 @@ thread is there to be inherited. They end when their parent does, however it die
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 import multiprocessing
 import os
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 MEMORY_IS_LIMITED: Final = sys.platform != "darwin"
 OPEN_FILES: Final = 64
 """Files that a child may have open: its pipes, and one module or table at a time that a parser loads late."""
+COLLECT_AFTER: Final = (50_000, 20, 20)
+"""Thresholds of `gc.set_threshold`: trees are freed by reference counting, and a page has some 10,000 objects."""
 _DETAIL_CHARS = 500
 _TALKATIVE = ("readability", "trafilatura")
 """Loggers of libraries that print tracebacks for hostile pages; what they fail at comes back as an outcome."""
@@ -62,7 +65,12 @@ def _cpu_limit(cpu_sec: float) -> Iterator[None]:
 
 
 def limit(memory_bytes: int) -> None:
-    """Runs once in each child: limits memory, open files, and what it may write to a file (nothing)."""
+    """Runs once in each child: limits memory, open files, and what it may write to a file (nothing).
+
+    Collections of garbage pass over what the child was forked with: they would copy the memory that it shares.
+    """
+    gc.freeze()
+    gc.set_threshold(*COLLECT_AFTER)
     limits = {resource.RLIMIT_CORE: 0, resource.RLIMIT_FSIZE: 0, resource.RLIMIT_NOFILE: OPEN_FILES}
     if MEMORY_IS_LIMITED:
         limits[resource.RLIMIT_AS] = memory_bytes
