@@ -126,6 +126,8 @@ def test_a_feed_is_picked(subscribed, world: World) -> None:
     assert (picked.code, picked.out.split()[1]) == (0, f"{found['several']}b")
     both = scrapy(world, "subscribe", found["several"], "--pick", "all")
     assert (both.code, len(both.out.splitlines())) == (0, 2)
+    known = [line.split()[2] for line in both.err.splitlines() if line.endswith("is subscribed already")]
+    assert known == [f"{found['several']}b"]
 
 
 def feeds_of(world: World) -> dict[str, dict]:

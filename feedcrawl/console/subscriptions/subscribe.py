@@ -60,7 +60,9 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
     pages = [] if opts.as_is else [wish for wish in wishes if wish.named]
     named, known = len(wishes) + len(refused), _known(wired, pages)
     choosing = Choosing(opts.pick, known)
+    given = {wish.url for wish in wishes}
     wishes = choosing.settle(wishes, _look(wired, pages, known))
+    _report_known(wired, [wish for wish in wishes if not wish.named and wish.url not in given])
     if opts.override:
         wishes = registering.with_overrides(wishes, opts.override)
     if opts.backfill:
@@ -92,6 +94,11 @@ def _known(wired: Wiring, wishes: Sequence[Wish]) -> dict[str, Feed]:
     """The feeds that are subscribed already, by the URL of the wish."""
     found = ((wish.url, finding.find(wired.registry, wish.url)) for wish in wishes)
     return {url: feed for url, feed in found if feed is not None}
+
+
+def _report_known(wired: Wiring, of_pages: Sequence[Wish]) -> None:
+    for url in _known(wired, of_pages):
+        say("subscribe", f"{url} is subscribed already")
 
 
 def _look(wired: Wiring, wishes: Sequence[Wish], subscribed: Mapping[str, Feed]) -> dict[str, Looked]:
