@@ -101,6 +101,7 @@ class Bench:
         """Bytes that the servers' data takes."""
         total = 0
         for node in self._nodes:
+            node.slowlog_reset()  # its entries have the arguments of each script
             info: dict[str, Any] = node.info("memory")
             total += int(info["used_memory"]) - int(info.get("mem_clients_normal", 0))
             total -= int(info.get("mem_aof_buffer", 0))

@@ -12,6 +12,8 @@ from campaign import SETTINGS, Account, Campaign
 from redis_process import Server, redis_of_its_own, running_redis
 from world import world_in
 
+from feedcrawl.store.frontier.packed import unpacked
+
 PATIENCE = {name: value for name, value in SETTINGS.items() if name != "FEEDCRAWL_MAX_ATTEMPTS"}
 NAMES = {b"new_entry": "article_uid", b"article_ready": "uid"}
 """The field of an event that names its article."""
@@ -44,7 +46,7 @@ def told(step: list[Command]) -> Iterator[tuple[str, str]]:
             if event[b"type"] in NAMES:
                 yield event[b"type"].decode(), data[NAMES[event[b"type"]]]
         elif command[0] == b"SET" and b":t:" in command[1]:
-            task = json.loads(command[2])
+            task = unpacked(command[1].decode().partition(":t:")[2], command[2].decode())
             if task["kind"] == "article" and task.get("status") == "fetched":
                 yield "ended", task["id"]
 
