@@ -25,6 +25,7 @@ MAX_THINGS = 2000
 _ARTICLE_TYPE = re.compile(r"(?:Article|Posting|Report|Review|CreativeWork)$")
 _PAGE_TYPE = re.compile(r"WebPage$|^VideoObject$|^PodcastEpisode$")
 _WRAPPING = re.compile(r"^\s*(?:<!--|(?://\s*)?<!\[CDATA\[)|(?:-->|(?://\s*)?\]\]>)\s*$")
+_ESCAPED_TWICE = re.compile(r"&#\d{2,6};")
 _TRAILING_COMMA = re.compile(r",(?=\s*[\]}])")
 
 
@@ -58,9 +59,13 @@ def text_at(thing: Thing, *names: str) -> str | None:
     """The first of the properties that holds text, folded."""
     for name in names:
         for value in values(thing.get(name)):
-            if isinstance(value, str) and (text := fold(unescape(value))):
+            if isinstance(value, str) and (text := fold(_ESCAPED_TWICE.sub(_unescaped, unescape(value)))):
                 return text
     return None
+
+
+def _unescaped(reference: re.Match[str]) -> str:
+    return unescape(reference[0])
 
 
 def values(value: Json) -> list[Json]:

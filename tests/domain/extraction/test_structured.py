@@ -23,6 +23,8 @@ def article(*scripts):
         ('//<![CDATA[\n{"@type":"Article","headline":"x"}\n//]]>', "x"),
         ('{"@type":"Article","headline":"a\nb",}', "a b"),
         ('{"@type":"Article","headline":"a &amp; b"};', "a & b"),
+        ('{"@type":"Article","headline":"a&amp;#8230; b"}', "a\u2026 b"),
+        ('{"@type":"Article","headline":"a &amp;lt; b"}', "a &lt; b"),
         ('{"@type":"Article","headline":["x","y"]}', "x"),
         ('{"@type":"Article","headline":{}}', None),
         ('{"@type":7,"headline":"x"}', None),

@@ -171,9 +171,8 @@ def _is_headline(page: Page, heading: str, stated: list[str], sites: set[str]) -
         or is_news(page)
         or len(said) < _MIN_CORE_LENGTH
         or said in key(page.meta("og:site_name") or "")
+        or _differ(stated[:2], sites)
     ):
-        return False
-    if _differ(stated[:2], sites) and not _begins_one(said, [key(text) for text in stated[:3]]):
         return False
     if {key(text) for text in _headings(page, sites)} != {said} and not any(_is_part(heading, text) for text in stated):
         return False
@@ -182,16 +181,10 @@ def _is_headline(page: Page, heading: str, stated: list[str], sites: set[str]) -
     return not any(said.endswith(other) for other in others)
 
 
-def _begins_one(said: str, stated: list[str]) -> bool:
-    """Whether a key begins one of two headlines, and the title element does not go on from the other."""
-    *headlines, whole = stated
-    others = [text for text in headlines if not text.startswith(said)]
-    return len(others) < len(headlines) and not any(whole.startswith(text) and whole != text for text in others)
-
-
 def _is_part(heading: str, text: str) -> bool:
     """Whether a text, up to one of its separators or from one on, is the heading."""
-    return any(heading in (text[: cut.start()], text[cut.end() :]) for cut in SEPARATOR.finditer(text))
+    cuts = SEPARATOR.finditer(text)
+    return text.endswith(f": {heading}") or any(heading in (text[: cut.start()], text[cut.end() :]) for cut in cuts)
 
 
 def _differ(stated: list[str], sites: set[str]) -> bool:
