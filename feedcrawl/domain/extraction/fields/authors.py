@@ -52,8 +52,10 @@ def find_authors(page: Page, feed: FeedContent | None) -> tuple[str, ...]:
     person named anywhere is the better answer.
     """
     publisher = {squeezed(name) for name in site_names(page)}
-    for _, source in author_sources(page, feed):
-        stated = [name for name in _split(source, publisher) if not is_user_name(name) or _is_shown(name, page)]
+    found: dict[str, list[str]] = {}
+    for source, names in author_sources(page, feed):
+        found[source] = list(names)
+        stated = [name for name in _split(found[source], publisher) if not is_user_name(name) or _is_shown(name, page)]
         others = [name for name in stated if not is_publisher(name, publisher)]
         if not is_news(page):
             others = [name for name in others if not is_organization(name)]
@@ -61,7 +63,7 @@ def find_authors(page: Page, feed: FeedContent | None) -> tuple[str, ...]:
             others = plain_byline(page) or others
         if others:
             return tuple((_beside_person(others, publisher) if any(map(is_person, others)) else stated)[:MAX_AUTHORS])
-    return _signing_publisher(page, publisher)
+    return _signing_publisher(page, publisher, found)
 
 
 def _beside_person(names: list[str], publisher: set[str]) -> list[str]:
@@ -86,15 +88,15 @@ def author_sources(page: Page, feed: FeedContent | None) -> Iterator[tuple[str, 
         yield "only signature of the page", only_byline(page)
 
 
-def _signing_publisher(page: Page, publisher: set[str]) -> tuple[str, ...]:
+def _signing_publisher(page: Page, publisher: set[str], found: dict[str, list[str]]) -> tuple[str, ...]:
     """Whoever is called like the site: a person with a site of his own, an organization on a news page or a byline."""
-    persons = [name for name in _split(_metas(page), publisher) if is_person(name)]
+    persons = [name for name in _split(found["meta elements"], publisher) if is_person(name)]
     structured = [
         name
-        for name in _split(_structured(page), publisher)
+        for name in _split(found["structured data"], publisher)
         if is_person(name) or _is_shown(name, page) or (is_news(page) and is_publisher(name, publisher))
     ]
-    return tuple(structured or persons or _split(marked_byline(page, marked_elements(page)), publisher))[:MAX_AUTHORS]
+    return tuple(structured or persons or _split(found["element named byline"], publisher))[:MAX_AUTHORS]
 
 
 def _is_shown(name: str, page: Page) -> bool:

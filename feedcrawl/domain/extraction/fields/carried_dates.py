@@ -34,8 +34,9 @@ def in_scripts(page: Page, scripts: str) -> Iterator[str]:
 
 def in_attributes(page: Page) -> Iterator[str]:
     """Days of publication in JSON that attributes carry for scripts."""
-    for element in page.tree.iterfind(".//body//*"):
-        for value in element.attrib.values():
+    body = page.tree.find("body")
+    for element in body.iterdescendants() if body is not None else ():
+        for value in element.values():
             if len(value) > _MIN_STATE and (match := _STATED.search(value)):
                 yield from (match[1], match[1][:_DAY])
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import islice, takewhile
-from typing import TYPE_CHECKING, cast
-
-from lxml import etree
+from typing import TYPE_CHECKING
 
 from feedcrawl.domain.extraction.bodies.leads import squeezed
 from feedcrawl.domain.extraction.bodies.marks import is_hidden
@@ -27,7 +25,6 @@ MAX_BYLINE_LENGTH = 160
 MAX_ELEMENTS = 300
 _NO_MARK = frozenset({"script", "style", "meta", "link", "body", "h1"})
 _NEAR = 9  # lines under the headline
-_NAMED = etree.XPath("descendant-or-self::*[@class or @id or @rel or @itemprop]")
 _CARD = 30  # elements of a box with a headline, a picture and a byline
 _is_byline_named = remembered(
     re.compile(
@@ -59,8 +56,7 @@ AUTHOR_PAGE = re.compile(
 def marked_elements(page: Page) -> list[HtmlElement]:
     """The elements that are marked as bylines by a standard, by their class or id, and are small enough to be one."""
     around = page.around_headline
-    named = cast("list[HtmlElement]", _NAMED(page.tree))
-    return [e for e in named if _is_marked(e) and e not in around and _is_box(e)]
+    return [e for e in page.tree.iter() if _is_marked(e) and e not in around and _is_box(e)]
 
 
 def marked_byline(page: Page, marked: list[HtmlElement]) -> list[str]:
@@ -100,11 +96,11 @@ def _beside(element: HtmlElement, marked: list[HtmlElement]) -> list[HtmlElement
 
 
 def _is_marked(element: HtmlElement) -> bool:
-    if not _is_byline_named(names(element)):
-        stated = element.get("rel"), element.get("itemprop")
-        if stated == (None, None) or not any(value and "author" in value.split() for value in stated):
-            return False
-    return element.tag not in _NO_MARK
+    attributes = element.keys()
+    if not attributes or element.tag in _NO_MARK:
+        return False
+    stated = (element.get(name, "") for name in ("rel", "itemprop") if name in attributes)
+    return _is_byline_named(names(element)) or any("author" in value.split() for value in stated)
 
 
 def _is_box(element: HtmlElement, most: int = MAX_ELEMENTS) -> bool:
