@@ -1,6 +1,7 @@
 """`scrapy api` as a process of its own: it serves, ends when told to, and leaves no server behind."""
 
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -20,6 +21,23 @@ def ready(url: str, process: "subprocess.Popen[bytes]") -> httpx.Response:
             assert process.poll() is None
             assert time.monotonic() < end
             time.sleep(0.05)
+
+
+def test_a_port_that_is_taken_is_one_sentence(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        own = {"FEEDCRAWL_DATA_DIR": str(tmp_path / "data"), "FEEDCRAWL_API_PORT": str(port)}
+        ran = subprocess.run(
+            [sys.executable, "-m", "scrapy", "api"],
+            cwd=REPOSITORY,
+            env=clean_environment() | own,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    said = f"scrapy api: nothing can be served at 127.0.0.1 port {port}: Address already in use (FEEDCRAWL_API_PORT)\n"
+    assert (ran.returncode, ran.stdout, ran.stderr) == (1, "", said)
 
 
 def test_it_serves_until_it_is_told_to_stop(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import socket
 from typing import TYPE_CHECKING, Final
@@ -39,7 +40,8 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:  # noqa: ARG001
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listening = socket.create_server((host, port), family=family, backlog=BACKLOG)
     except OSError as error:
-        say("api", f"nothing can be served at {host} port {port}: {error.strerror or error} (FEEDCRAWL_API_PORT)")
+        why = os.strerror(error.errno) if error.errno else error  # `strerror` repeats the address as Python shows it
+        say("api", f"nothing can be served at {host} port {port}: {why} (FEEDCRAWL_API_PORT)")
         return FAILED
     drain_sec = round(wired.config.drain_sec)
     with listening:
