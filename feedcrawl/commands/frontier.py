@@ -43,6 +43,7 @@ class Command(StoreCommand):
         parser.add_argument("--priority", metavar="N", type=int, help="urls: of this priority, 1 to 10")
         parser.add_argument("--error", metavar="CODE", help="urls: whose last failure or end has this reason code")
         parser.add_argument("--min-retries", metavar="N", type=int, help="urls: with at least so many failed tries")
+        parser.add_argument("--min-fetches", metavar="N", type=int, help="urls: fetched at least so often")
         parser.add_argument("--url-hash", metavar="SHA256", help="urls: whose canonical URL has this hash")
         parser.add_argument("--content-hash", metavar="SHA256", help="urls: whose article's text has this hash")
         for what, text in (("discovered", "discovered"), ("fetched", "fetched"), ("next-fetch", "to be fetched next")):

@@ -33,6 +33,7 @@ class Wanted:
     error: str | None = None
     """The reason code of the last failure, or of the end."""
     min_retries: int | None = None
+    min_fetches: int | None = None
     url_hash: str | None = None
     content_hash: str | None = None
     discovered_after: datetime | None = None
@@ -62,6 +63,7 @@ class Wanted:
             and (self.text or "") in task.url
             and self.error in (None, history.last_error, history.reason)
             and history.attempts >= (self.min_retries or 0)
+            and history.fetch_count >= (self.min_fetches or 0)
             and _within(history.discovered_at, self.discovered_after, self.discovered_before)
             and _within(history.last_fetched_at, self.fetched_after, self.fetched_before)
             and self.url_hash in (None, hash_of(task))

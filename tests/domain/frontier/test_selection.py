@@ -47,6 +47,8 @@ LATER = datetime.fromtimestamp(2.5, UTC)
         ({"error": "http_500"}, False),
         ({"min_retries": 3}, True),
         ({"min_retries": 4}, False),
+        ({"min_fetches": 4}, True),
+        ({"min_fetches": 5}, False),
         ({"url_hash": url_hash(URL)}, True),
         ({"url_hash": "0" * 64}, False),
         ({"discovered_after": AT, "discovered_before": AT}, True),
