@@ -54,7 +54,6 @@ _LONGEST_SLUG = 3  # words in the last segment of a path; a headline has more
 _ITEMS_OUTWEIGH = 1.0  # where the URL or structured data name a listing
 _ITEMS_OUTWEIGH_UNNAMED = 2.5
 _ITEMS_OUTWEIGH_STATEMENT = 5.0  # that the page is an article
-_ITEMS_OUTWEIGH_PRODUCT = 25.0
 _LINKS_OUTWEIGH, _LINKS_DENSITY = 10.0, 0.6  # of indexes in manuals and encyclopedias
 _ITEM_DENSITY = 0.3
 _LONGEST_ITEM, _LONGEST_NAMED_ITEM = 500, 900  # letters, on the mean; longer ones are sections of a text
@@ -134,7 +133,7 @@ def _least_weight(page: Page, stated: PageKind, *, is_named: bool) -> float | No
     if page.is_stated_article:
         return _ITEMS_OUTWEIGH_STATEMENT if is_named else None
     if not is_named and (stated == "product" or is_product_url(page.url)):
-        return _ITEMS_OUTWEIGH_PRODUCT
+        return None
     if is_named or not is_story(page):
         return _ITEMS_OUTWEIGH if is_named else _ITEMS_OUTWEIGH_UNNAMED
     return _ITEMS_OUTWEIGH_STATEMENT if _is_front(page) else None

@@ -48,7 +48,7 @@ module have whole articles there, and publishers a line or two.
 """
 MOST_MANUAL_LINKS = 0.3
 LEAST_SERVICE, LEAST_PRODUCT, LEAST_THREAD = 0.8, 0.5, 0.4
-FEW_WORDS = 40
+FEW_WORDS, SHORT_THREAD = 40, 500
 _MOST_LINKS = 0.5
 _DROP_FIGURES = frozenset({"readability", "trafilatura", "structured"})
 _PART_SHARED, _PART_LONGER = 0.92, 0.95
@@ -104,24 +104,28 @@ def _fitted(page: Page, best: Choice | None) -> Choice | None:
     if page.kind == "product" or is_product_url(page.url):
         return best if found >= FEW_WORDS else _larger(page, best, found / LEAST_PRODUCT)
     if page.kind in THREADS:
-        return _larger(page, best, found / LEAST_THREAD) if page.area.density < MOST_MANUAL_LINKS else best
+        is_part = found < SHORT_THREAD and page.area.density < MOST_MANUAL_LINKS
+        return _larger(page, best, found / LEAST_THREAD) if is_part else best
     if page.kind == "documentation" or not may_be_service(page):
         return best
     if is_shelf_url(page.url):
         return _larger(page, best, 1, "listing")
     if best is None or page.kind != "article":
         return best
-    larger = _larger(page, best, found / LEAST_SERVICE, "service")
+    kind: PageKind = "listing" if page.area.density > _MOST_LINKS else "service"
+    larger = _larger(page, best, found / LEAST_SERVICE, kind, best.winner)
     return larger if larger is best or find_published(page, None) is None else best
 
 
-def _larger(page: Page, best: Choice | None, least: float, kind: PageKind | None = None) -> Choice | None:
+def _larger(
+    page: Page, best: Choice | None, least: float, kind: PageKind | None = None, witness: Candidate | None = None
+) -> Choice | None:
     """The main area if that has more than `least` words, else the best choice so far."""
     area = by_area(page)
     if area is None or len(words(area.text)) <= least:
         return best
     reason = f"{best.winner.rung if best else 'no rung'} has a small part of the page"
-    return Choice(area, reason, kind, best.winner if best and kind == "service" else None)
+    return Choice(area, reason, kind, witness)
 
 
 def _climb(page: Page, feed: FeedContent | None) -> Choice | None:

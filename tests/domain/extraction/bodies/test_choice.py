@@ -75,6 +75,7 @@ SERVICE = f"<div>{paragraphs(0, 9)}</div>{SECTION * 30}"
         (f"<p>March 1, 2026</p>{SERVICE}", "https://d.example/towing", "", (False, None)),
         (paragraphs(0, 60), "https://d.example/towing", "", (False, None)),
         (f"<ul>{ITEMS}</ul>", "https://d.example/ships", "", (True, "listing")),
+        (f"{paragraphs(0, 9)}<ul>{ITEMS}</ul>", "https://d.example/ships", "", (True, "listing")),
         (f"{SERVICE}", "https://d.example/collections/tugs", "", (True, "listing")),
         (f"{paragraphs(0, 9)}{SECTION}", "https://docs.d.example/tow", "", (True, None)),
         (f"{paragraphs(0, 9)}<ul>{ITEMS}</ul>", "https://docs.d.example/tow", "", (False, None)),
