@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.entries.identity import Identified
     from feedcrawl.domain.entries.lineage import IdRecord, KnownEntry
     from feedcrawl.domain.entries.recognition import Sighting
-    from feedcrawl.domain.entries.records import EntryAuthors, EntryEnclosures, EntryRawRefs
+    from feedcrawl.domain.entries.records import EntryRecord
     from feedcrawl.domain.frontier.tasks import Lease
     from feedcrawl.domain.http.conditional import Validators
     from feedcrawl.domain.http.validators import Kind
@@ -36,45 +36,13 @@ if TYPE_CHECKING:
     from feedcrawl.store.redis.client import Pipeline
 
 
-@dataclass
-class Entry:
-    """One entry of a feed, in the shape of docs/data-format.md; times are RFC 3339."""
-
-    entry_uid: str
-    feed_id: str
-    feed_url: str
-    canonical_link: str | None
-    title: str | None
-    summary: str | None
-    content: str | None
-    authors: list[EntryAuthors]
-    categories: list[str]
-    enclosures: list[EntryEnclosures]
-    published: str | None
-    updated: str | None
-    first_seen: str
-    last_seen: str
-    seen_count: int
-    content_hash: str
-    article_uid: str | None = None
-    link: str | None = None
-    published_raw: str | None = None
-    language: str | None = None
-    image: str | None = None
-    raw_refs: list[EntryRawRefs] = field(default_factory=list)
-    raw: str | None = None
-    revision: int = 1
-    files: list[FileState] = field(default_factory=list)
-    type: Literal["entry"] = "entry"
-
-
 @dataclass(frozen=True, slots=True)
 class ComparedEntries:
     """The entries of a document, compared with the known entries of its feed."""
 
-    new: tuple[Entry, ...] = ()
-    changed: tuple[Entry, ...] = ()
-    edited: tuple[Entry, ...] = ()
+    new: tuple[EntryRecord, ...] = ()
+    changed: tuple[EntryRecord, ...] = ()
+    edited: tuple[EntryRecord, ...] = ()
     """Entries with the same content and a newer date of change: their articles may have changed."""
     deleted: tuple[KnownEntry, ...] = ()
     """Entries that a complete feed (RFC 5005 section 2) has no longer."""
@@ -89,7 +57,7 @@ class ComparedEntries:
     """Whether entries may have come and gone since the last poll."""
 
     @property
-    def written(self) -> tuple[Entry, ...]:
+    def written(self) -> tuple[EntryRecord, ...]:
         """The entries of which a line is written: the new and the changed."""
         return (*self.new, *self.changed)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import re
-from dataclasses import fields
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,7 +17,7 @@ from scrapy import exporters
 
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.operations.tables import csv_cell
-from feedcrawl.items import Article, Entry, FeedPoll
+from feedcrawl.items import Article, FeedPoll
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,6 +36,11 @@ _ARTICLE: Final = (
     "abstract", "image", "authors", "published", "modified", "language", "site_name", "content_html", "content_hash",
     "extractor", "page_kind", "rendered", "files",
 )  # fmt: skip
+_ENTRY: Final = (
+    "entry_uid", "feed_id", "feed_url", "canonical_link", "title", "summary", "content", "authors", "categories",
+    "enclosures", "published", "updated", "first_seen", "last_seen", "seen_count", "content_hash", "article_uid",
+    "link", "published_raw", "language", "image", "raw_refs", "raw", "revision", "files", "type",
+)  # fmt: skip
 _CONTROL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -44,7 +48,7 @@ def records(item: object) -> Iterator[JsonObject]:
     """The records that an item is exported as, with plain values only."""
     if isinstance(item, FeedPoll):
         for entry in item.found.entries.written:
-            yield _with_type("entry", ItemAdapter(entry).asdict())
+            yield _with_type("entry", entry)
     elif isinstance(item, Article):
         if item.status == "success" and item.merged_into is None:
             yield _with_type("article", item.record)
@@ -136,7 +140,7 @@ class CsvExporter(exporters.CsvItemExporter):
 
 def columns() -> list[str]:
     """Every field of entries and articles, each once."""
-    return list(dict.fromkeys((*_COLUMNS, *_ARTICLE, *(field.name for field in fields(Entry)))))
+    return list(dict.fromkeys((*_COLUMNS, *_ARTICLE, *_ENTRY)))
 
 
 def _for_xml(value: Json) -> Json:

@@ -69,9 +69,7 @@ class DiskPipeline:
             self._files.attach(item)
         if isinstance(item, FeedPoll):
             if item.found.entries.written:
-                self._append(
-                    self._entries, item.lease, item.received.at, [vars(each) for each in item.found.entries.written]
-                )
+                self._append(self._entries, item.lease, item.received.at, item.found.entries.written)
         elif isinstance(item, Article):
             item.record = publication.record(item)
             if item.status == "success" and item.merged_into is None:

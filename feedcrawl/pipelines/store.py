@@ -90,10 +90,10 @@ class StorePipeline:
         store = self._articles
         for task, _ in tasks:
             store.want(pipe, task.id, categories)
-        linked = (
-            entry.canonical_link for entry in poll.found.entries.new if entry.canonical_link and entry.article_uid
-        )
-        links = list({link for link in linked if "#" not in link})  # those who take links know whole pages only
+        linked = (entry["canonical_link"] for entry in poll.found.entries.new if entry["article_uid"])
+        links = list(
+            {link for link in linked if link and "#" not in link}
+        )  # those who take links know whole pages only
         for category in categories:
             store.category_links(pipe, category, links)
         pipe.execute()

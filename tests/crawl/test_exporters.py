@@ -12,19 +12,22 @@ from hypothesis import strategies as st
 from polls import feed_poll
 
 from feedcrawl.crawl import exporters
-from feedcrawl.items import Article, Entry, FeedPoll
+from feedcrawl.items import Article, FeedPoll
 
 AT = datetime(2026, 3, 2, 8, tzinfo=UTC)
 
 
-def entry(uid: str, **values: Any) -> Entry:
+def entry(uid: str, **values: Any) -> Any:
     empty = dict.fromkeys(("canonical_link", "title", "summary", "content", "published", "updated"))
     lists: dict[str, Any] = {"authors": [{"name": "Ada", "email": None, "uri": None}], "categories": ["a,b", "c"]}
     known = {"first_seen": "x", "last_seen": "x", "seen_count": 1, "content_hash": "h", "enclosures": []}
-    return Entry(entry_uid=uid, feed_id="f", feed_url="http://a.test/", **(empty | lists | known | values))
+    rest = dict.fromkeys(("article_uid", "link", "published_raw", "language", "image", "raw"))
+    own = {"entry_uid": uid, "feed_id": "f", "feed_url": "http://a.test/", "type": "entry"}
+    made = {"raw_refs": [], "revision": 1, "files": []}
+    return rest | own | made | empty | lists | known | values
 
 
-def poll(new: list[Entry], changed: list[Entry] = ()) -> FeedPoll:
+def poll(new: list[Any], changed: list[Any] = ()) -> FeedPoll:
     lease = feed = SimpleNamespace()
     return feed_poll(lease, "f@x", AT, 200, "fetched", feed, new=list(new), changed=list(changed))
 

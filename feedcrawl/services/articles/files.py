@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeVar, cast
 from feedcrawl.domain.articles import files
 from feedcrawl.domain.articles.files import Wish
 from feedcrawl.domain.dates import rfc3339
-from feedcrawl.items import Article, Entry, FeedPoll
+from feedcrawl.items import Article, FeedPoll
 from feedcrawl.services.articles.tasks import asked_url
 from feedcrawl.store.disk.files import DiskUnavailable
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from feedcrawl.config import Config
     from feedcrawl.domain.articles.files import KnownState
     from feedcrawl.domain.articles.page_records import FileRecord, FileState
+    from feedcrawl.domain.entries.records import EntryRecord
     from feedcrawl.domain.frontier.tasks import Task
     from feedcrawl.services.frontier.leases import Leases
     from feedcrawl.store.articles.files import FileContents, Files
@@ -58,7 +59,11 @@ class FileService:
         wished = [(record, _wishes(record)) for record in _records(item)]
         known = self._known(wish.id for _, wishes in wished for wish in wishes)
         for record, wishes in wished:
-            record.files = [files.link(wish, known.get(wish.id)) for wish in wishes]
+            states = [files.link(wish, known.get(wish.id)) for wish in wishes]
+            if isinstance(record, Article):
+                record.files = states
+            else:
+                record["files"] = states
 
     def ask(self, item: FeedPoll | Article) -> None:
         """Enqueue the pending files of an item, after the item itself is stored. May raise StoreUnavailable.
@@ -66,7 +71,7 @@ class FileService:
         A file that has ended meanwhile is updated at once; a file whose record is gone, though its task has ended, is
         fetched again.
         """
-        pending = [each for record in _records(item) for each in record.files if each["status"] == "pending"]
+        pending = [each for record in _records(item) for each in _files_of(record) if each["status"] == "pending"]
         if not pending:
             return
         wishes = {wish.id: wish for each in pending for wish in files.wishes([each["url"]], each["role"])}
@@ -182,14 +187,18 @@ def _present(link: FileState, known: KnownState | None) -> FileState:
     return {**link, **known} if known is not None and link["status"] == "pending" else link
 
 
-def _records(item: FeedPoll | Article) -> list[Entry] | list[Article]:
+def _records(item: FeedPoll | Article) -> list[EntryRecord] | list[Article]:
     if isinstance(item, FeedPoll):
         return list(item.found.entries.written)
     return [item] if item.status == "success" and item.merged_into is None else []
 
 
-def _wishes(record: Entry | Article) -> list[Wish]:
-    if isinstance(record, Entry):
-        return files.wishes((each["url"] for each in record.enclosures), "enclosure")
+def _files_of(record: EntryRecord | Article) -> list[FileState]:
+    return record.files if isinstance(record, Article) else record["files"]
+
+
+def _wishes(record: EntryRecord | Article) -> list[Wish]:
+    if not isinstance(record, Article):
+        return files.wishes((each["url"] for each in record["enclosures"]), "enclosure")
     image = record.extraction.image if record.extraction is not None else None
     return files.wishes([image] if image else [], "image")

@@ -251,7 +251,7 @@ class WebSub:
     @staticmethod
     def _missed(poll: FeedPoll, push: Push) -> bool:
         last = moment(poll.feed.polls.last_success_at)
-        dates = [moment(entry.published) for entry in poll.found.entries.new]
+        dates = [moment(entry["published"]) for entry in poll.found.entries.new]
         return leases.missed(push, dates, last_poll=last.timestamp() if last else 0.0, now=poll.received.at.timestamp())
 
     def read(self, poll: FeedPoll) -> EndingFields:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.entries.lineage import MAX_TEXT_REVISIONS, IdQuality, withdrawn
@@ -17,7 +17,7 @@ from feedcrawl.domain.operations.events import Event, event
 from feedcrawl.domain.subscriptions.moves import is_strange, move_from
 from feedcrawl.domain.urls import url_uid, with_part
 from feedcrawl.hints import program
-from feedcrawl.items import ComparedEntries, Entry
+from feedcrawl.items import ComparedEntries
 from feedcrawl.services.subscriptions.journal import migration_undone_line
 from feedcrawl.services.subscriptions.polling import entry_values
 from feedcrawl.services.subscriptions.registering import poll_now
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from feedcrawl.domain.entries.identity import Identified
     from feedcrawl.domain.entries.lineage import KnownEntry
-    from feedcrawl.domain.entries.records import EntryEvent
+    from feedcrawl.domain.entries.records import EntryEvent, EntryRawRefs, EntryRecord
     from feedcrawl.domain.subscriptions.records import Feed
     from feedcrawl.items import FeedPoll
     from feedcrawl.store.frontier.interface import Frontier
@@ -163,9 +163,9 @@ def _with_article(poll: FeedPoll, sighting: Sighting) -> KnownEntry:
 def entry_events(poll: FeedPoll) -> list[Event]:
     """The events new_entry, entry_updated and entry_deleted; the id of an update names the version."""
     at = rfc3339(poll.received.at)
-    events = [event("new_entry", f"{e.feed_id}:{e.entry_uid}", entry_data(e, at)) for e in poll.found.entries.new]
+    events = [event("new_entry", f"{e['feed_id']}:{e['entry_uid']}", entry_data(e, at)) for e in poll.found.entries.new]
     events += [
-        event("entry_updated", f"{e.feed_id}:{e.entry_uid}:{e.content_hash[:16]}", entry_data(e, at))
+        event("entry_updated", f"{e['feed_id']}:{e['entry_uid']}:{e['content_hash'][:16]}", entry_data(e, at))
         for e in poll.found.entries.changed
     ]
     return events + [_deletion(poll.feed.id, each, at) for each in poll.found.entries.deleted]
@@ -183,17 +183,17 @@ def _deletion(feed_id: str, entry: KnownEntry, at: str) -> Event:
     return event("entry_deleted", f"{feed_id}:{entry.uid}:{entry.seen_count}", data)
 
 
-def entry_data(entry: Entry, at: str) -> EntryEvent:
+def entry_data(entry: EntryRecord, at: str) -> EntryEvent:
     """The data of an entry's event."""
     return {
-        "entry_uid": entry.entry_uid,
-        "feed_id": entry.feed_id,
-        "published": entry.published,
-        "canonical_link": entry.canonical_link,
-        "title": entry.title,
-        "article_uid": entry.article_uid,
-        "content_hash": entry.content_hash,
-        "raw_refs": [{"fetch_id": ref["fetch_id"]} for ref in entry.raw_refs],
+        "entry_uid": entry["entry_uid"],
+        "feed_id": entry["feed_id"],
+        "published": entry["published"],
+        "canonical_link": entry["canonical_link"],
+        "title": entry["title"],
+        "article_uid": entry["article_uid"],
+        "content_hash": entry["content_hash"],
+        "raw_refs": [{"fetch_id": ref["fetch_id"]} for ref in entry["raw_refs"]],
         "ingested_at": at,
     }
 
@@ -211,7 +211,7 @@ def undo_migration(registry: Registry, store: Entries, frontier: Frontier, feed:
     logger.info("migration_undone", extra={"feed_id": feed.id, "url": feed.subscription.url})
 
 
-def _entry(poll: FeedPoll, sighting: Sighting, parts: Mapping[str, str]) -> Entry:
+def _entry(poll: FeedPoll, sighting: Sighting, parts: Mapping[str, str]) -> EntryRecord:
     known = sighting.lineage
     values = entry_values(sighting.entry, poll.requested.sources, poll.feed.subscription.source)
     part = parts.get(sighting.entry.link or "", "")
@@ -221,20 +221,22 @@ def _entry(poll: FeedPoll, sighting: Sighting, parts: Mapping[str, str]) -> Entr
         values["article_uid"] = url_uid(sighting.entry.link, keep_trailing_slash=keep, part=part)
     if poll.feed.subscription.entries_only:
         values["article_uid"] = None
-    return Entry(
-        entry_uid=known.uid,
-        feed_id=poll.feed.id,
-        feed_url=poll.feed.subscription.url,
-        first_seen=rfc3339(known.first_seen),
-        last_seen=rfc3339(known.last_seen),
-        seen_count=known.seen_count,
-        content_hash=known.content_hash,
-        revision=known.revisions + 1,
-        raw_refs=[{"fetch_id": poll.received.fetch_id, "offset": None, "length": None, "note": None}]
-        if poll.received.fetch_id
-        else [],
+    raw_ref: EntryRawRefs = {"fetch_id": poll.received.fetch_id or "", "offset": None, "length": None, "note": None}
+    record = {
+        "entry_uid": known.uid,
+        "feed_id": poll.feed.id,
+        "feed_url": poll.feed.subscription.url,
         **values,
-    )
+        "first_seen": rfc3339(known.first_seen),
+        "last_seen": rfc3339(known.last_seen),
+        "seen_count": known.seen_count,
+        "content_hash": known.content_hash,
+        "raw_refs": [raw_ref] if poll.received.fetch_id else [],
+        "revision": known.revisions + 1,
+        "files": [],
+        "type": "entry",
+    }
+    return cast("EntryRecord", record)
 
 
 def _quality(stored: Mapping[str, object] | None) -> IdQuality:

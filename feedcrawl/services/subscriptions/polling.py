@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from feedcrawl.domain import cadence
 from feedcrawl.domain.cadence import arrivals
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.sites.owners import Sources
     from feedcrawl.domain.subscriptions.moves import Move
     from feedcrawl.domain.subscriptions.records import Feed, PollRecord, Subscription
-    from feedcrawl.items import Decided, Entry, FeedPoll
+    from feedcrawl.items import Decided, FeedPoll
 
 GONE_PROBE_SEC = 7 * 86_400.0
 """Seconds between two polls of a retired feed."""
@@ -287,9 +287,9 @@ def entry_tasks(poll: FeedPoll) -> Iterator[tuple[Task, Again]]:
     if subscription.entries_only:
         return
     new = {id(entry) for entry in poll.found.entries.new}
-    newest_first = sorted(poll.found.entries.new, key=lambda entry: entry.published or "", reverse=True)
+    newest_first = sorted(poll.found.entries.new, key=lambda entry: entry["published"] or "", reverse=True)
     for entry in (*newest_first, *poll.found.entries.changed, *poll.found.entries.edited):
-        if entry.link is None or entry.article_uid is None:
+        if entry["link"] is None or entry["article_uid"] is None:
             continue
         payload = provenance(poll, entry)
         if id(entry) not in new:
@@ -303,21 +303,21 @@ def entry_tasks(poll: FeedPoll) -> Iterator[tuple[Task, Again]]:
                 parent=subscription.url,
                 payload=payload,
             )
-            task = article_task(entry.link, poll.requested.sources, wish)
+            task = article_task(entry["link"], poll.requested.sources, wish)
         except InvalidUrl:
             continue
         # The page of an entry that names a place on it may be known from an earlier entry, and have changed since.
-        edited: Again = "edited" if payload.get("edited") or names_a_place(entry.link) else ""
+        edited: Again = "edited" if payload.get("edited") or names_a_place(entry["link"]) else ""
         yield replace(task, priority=LOWEST) if poll.requested.is_archive else task, edited
 
 
-def provenance(poll: FeedPoll, entry: Entry) -> Payload:
+def provenance(poll: FeedPoll, entry: EntryRecord) -> Payload:
     """The part of an article task's payload that names its source: where the URL was found, and the entry's
     content.
     """
     fields = {
-        **evidence(cast("EntryRecord", vars(entry))),
-        "part": (entry.canonical_link or "").partition("#")[2],
+        **evidence(entry),
+        "part": (entry["canonical_link"] or "").partition("#")[2],
         "feed_title": poll.received.parsed.title if poll.received.parsed else None,
         **carried(poll.lease.task.payload),
     }

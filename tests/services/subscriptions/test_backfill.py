@@ -99,7 +99,7 @@ def test_a_walk_ends(paging: Paging, limit: int, reason: str) -> None:
 def test_articles_of_archives_come_after_the_news() -> None:
     said = dict.fromkeys(("summary", "content", "published", "updated", "language", "image"))
     names = {"feed_id": "f", "entry_uid": "1", "article_uid": "u", "title": "T", "canonical_link": "http://a.test/1"}
-    entry = SimpleNamespace(link="http://a.test/1", authors=[], categories=[], **names, **said)
+    entry = {"link": "http://a.test/1", "authors": [], "categories": [], **names, **said}
     of_poll, of_archive = (read(task, Paging(), new=[entry]) for task in (POLL, ARCHIVE))
     assert [next(polling.entry_tasks(poll))[0].priority for poll in (of_poll, of_archive)] == [10, 1]
 

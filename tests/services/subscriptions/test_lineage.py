@@ -72,18 +72,18 @@ def polls(redis_client: redis.Redis) -> Polls:
 
 def test_what_is_seen_for_the_first_time_is_new(polls: Polls) -> None:
     found = polls(rss(*items(1, 2)))
-    assert [entry.title for entry in found.new] == ["Title 1", "Title 2"]
+    assert [entry["title"] for entry in found.new] == ["Title 1", "Title 2"]
     first = found.new[0]
-    assert (first.entry_uid, first.feed_id, first.seen_count, first.revision) == ("id-1", "f", 1, 1)
-    assert first.first_seen == first.last_seen == "2026-11-27T12:00:00.000Z"
-    assert first.raw_refs[0]["fetch_id"] == "fetch-1"
+    assert (first["entry_uid"], first["feed_id"], first["seen_count"], first["revision"]) == ("id-1", "f", 1, 1)
+    assert first["first_seen"] == first["last_seen"] == "2026-11-27T12:00:00.000Z"
+    assert first["raw_refs"][0]["fetch_id"] == "fetch-1"
     assert (found.changed, found.known, found.over_limit) == ((), 0, 0)
 
 
 def test_what_was_saved_is_known(polls: Polls) -> None:
     polls(rss(*items(1, 2)))
     found = polls(rss(*items(3, 1, 2)))
-    assert ([entry.entry_uid for entry in found.new], found.known) == (["id-3"], 2)
+    assert ([entry["entry_uid"] for entry in found.new], found.known) == (["id-3"], 2)
     assert polls.entries.count("f") == 3
 
 
@@ -95,15 +95,15 @@ def test_what_was_not_saved_is_new_again(polls: Polls) -> None:
 def test_an_edit_is_a_change_under_the_same_name(polls: Polls) -> None:
     polls(rss(*items(1, 2)))
     found = polls(rss(*items(1), *items(2, title="Corrected")))
-    assert ([entry.entry_uid for entry in found.changed], found.known, found.new) == (["id-2"], 1, ())
-    assert (found.changed[0].revision, found.changed[0].seen_count) == (2, 2)
+    assert ([entry["entry_uid"] for entry in found.changed], found.known, found.new) == (["id-2"], 1, ())
+    assert (found.changed[0]["revision"], found.changed[0]["seen_count"]) == (2, 2)
 
 
 def test_an_edit_that_an_entry_does_not_show_is_no_new_version_of_it(polls: Polls) -> None:
     polls(rss(*items(1, 2)))
     edit = b"</title><updated>2026-11-27T12:30:00Z</updated></item></channel>"
     found = polls(rss(*items(1, 2)).replace(b"</title></item></channel>", edit))
-    assert [entry.entry_uid for entry in found.edited] == ["id-2"]
+    assert [entry["entry_uid"] for entry in found.edited] == ["id-2"]
     assert (found.changed, found.new, found.known, found.waits) == (
         (),
         (),
