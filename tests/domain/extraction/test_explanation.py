@@ -27,6 +27,15 @@ def test_each_candidate_and_each_choice_has_a_row():
     assert said["authors", "chosen"] == "Bo Ek"
 
 
+def test_the_stated_day_is_shown_where_the_one_under_the_headline_wins():
+    page = PAGE.replace("<p>By Bo Ek</p>", "<p>1 March 2026</p>")
+    days = [row[1::2] for row in explain(page, url="https://d.example/story") if row.field == "published"]
+    assert days[:2] == [
+        ("day under the headline, not as stated", "2026-03-01T00:00:00+00:00"),
+        ("structured data, meta elements", "2026-03-04T00:00:00+00:00"),
+    ]
+
+
 def test_furniture_is_told_with_its_rule_the_longest_first():
     note = "Something else that is not of the story at all. "
     parts = {

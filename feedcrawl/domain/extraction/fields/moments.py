@@ -79,11 +79,12 @@ def published_candidates(page: Page, feed: FeedContent | None) -> Iterator[tuple
     """The instants that may be that of publication, the most trusted first, each with the name of its source."""
     structured = text_at(page.article, "datePublished", "dateCreated", "uploadDate")
     publication = _first((structured, *_metas(page, _PUBLICATION_METAS)))
-    if publication:
-        shown = _shown(publication, page)
-        yield "structured data, meta elements", min(publication, shown) if shown else publication
-    elif dated := _first(_metas(page, _DATE_METAS)):
-        yield "meta elements", _shown(dated, page) or dated
+    dated = publication or _first(_metas(page, _DATE_METAS))
+    shown = _shown(dated, page) if dated else None
+    if shown and (publication is None or shown < publication):
+        yield "day under the headline, not as stated", shown
+    if dated:
+        yield "structured data, meta elements", dated
     if feed and feed.published:
         yield "feed", feed.published
     for source, texts in _sources(page):
