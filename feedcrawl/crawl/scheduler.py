@@ -44,7 +44,7 @@ FRESH_SEC = 0.25
 """Seconds for which a reply of the frontier counts as current when the engine asks whether work is pending."""
 ANOTHERS_SEC = 60.0
 """Seconds beyond the linger time for which a task of another spider is left to that spider."""
-COLLECT_AFTER = (5_000, 20, 20)
+COLLECT_AFTER = (10_000, 10, 20)
 """Thresholds of `gc.set_threshold`: new objects, then collections until the next older generation is collected."""
 FILES = 4
 """The number of media files in progress at which no more are taken: the body of each is in memory."""
