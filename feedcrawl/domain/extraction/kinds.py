@@ -44,8 +44,10 @@ _SHOP_PATH = re.compile(
     r"/(?:categories|(?:product-)?category|collections|browse|catalog(?:ue)?|shop|departments?|c)/[^/]"
 )
 _STORY_PATH = re.compile(
-    r"/(?:blogs?|news|articles?|posts?|stor(?:y|ies)|insights?|magazine|press|releases?|archives?|\d{4})(?:/|-|$)"
+    r"/(?:blogs?|news|articles?|posts?|stor(?:y|ies)|insights?|magazine|press|releases?|archives?|\d{4})(?:/|-|$)",
+    re.IGNORECASE,
 )
+_NUMBERED_QUERY = re.compile(r"=\d{3,}(?:&|$)")
 _SUFFIX = re.compile(r"\.\w+$")
 _NUMBER = re.compile(r"\d{4}|[0-9a-f]{16}")
 _SLUG_WORD = re.compile(r"[^-_]+")
@@ -95,13 +97,15 @@ def may_be_service(page: Page) -> bool:
 
 
 def is_story(page: Page) -> bool:
-    """True for a URL with the words of a headline, or with a date or a word for stories in its path; and for a URL
-    without a path, unless the page says that it is that of a website.
+    """True for a URL with the words of a headline, a number in its query, or a date or a word for stories in its path;
+    and for a URL without a path, unless the page says that it is that of a website.
     """
-    path = urlsplit(page.url).path
+    parts = urlsplit(page.url.strip())
+    path = parts.path
     if _is_front(page):
         return (page.meta("og:type") or "").lower() != "website"
-    return bool(_STORY_PATH.search(path)) or _slug_words(path) > _LONGEST_SLUG
+    is_named = _STORY_PATH.search(path) or _NUMBERED_QUERY.search(parts.query)
+    return bool(is_named) or _slug_words(path) > _LONGEST_SLUG
 
 
 def is_shelf_url(url: str) -> bool:

@@ -84,6 +84,8 @@ def test_listings_are_told_by_their_items(items, prose, url, head, kind):
         ("https://d.example/blog/towing", "", False),
         ("https://d.example/how-we-tow-ships-home", "", False),
         ("https://d.example/20260301", "", False),
+        ("https://d.example/towing?id=58354", "", False),
+        ("https://d.example/News/Towing", "", False),
         ("https://d.example/products/tow", "", False),
         ("https://d.example/services/towing", "<meta property=article:published_time content=2026-03-01>", False),
     ],

@@ -19,6 +19,7 @@ from feedcrawl.domain.extraction.bodies.rungs import (
     by_trafilatura,
     with_figures_of,
 )
+from feedcrawl.domain.extraction.fields.authors import find_authors
 from feedcrawl.domain.extraction.fields.moments import find_published
 from feedcrawl.domain.extraction.kinds import (
     THREADS,
@@ -98,7 +99,7 @@ def _by_kind(page: Page) -> Choice | None:
 def _fitted(page: Page, best: Choice | None) -> Choice | None:
     """The main area where an article's body is a small part of a page that is no article.
 
-    A service has no day; a page with one is taken for an article.
+    A service has no day and no author; a page with either is taken for an article.
     """
     found = len(words(best.winner.text)) if best else 0
     if page.kind == "product" or is_product_url(page.url):
@@ -114,7 +115,8 @@ def _fitted(page: Page, best: Choice | None) -> Choice | None:
         return best
     kind: PageKind = "listing" if page.area.density > _MOST_LINKS else "service"
     larger = _larger(page, best, found / LEAST_SERVICE, kind, best.winner)
-    return larger if larger is best or find_published(page, None) is None else best
+    is_signed = larger is not best and (find_published(page, None) is not None or find_authors(page, None))
+    return best if is_signed else larger
 
 
 def _larger(

@@ -73,6 +73,7 @@ SERVICE = f"<div>{paragraphs(0, 9)}</div>{SECTION * 30}"
         (SERVICE, "https://d.example/towing", "", (True, "service")),
         (SERVICE, "https://d.example/blog/towing", "", (False, None)),
         (f"<p>March 1, 2026</p>{SERVICE}", "https://d.example/towing", "", (False, None)),
+        (f"<p>By Ann Lee</p>{SERVICE}", "https://d.example/towing", "", (False, None)),
         (paragraphs(0, 60), "https://d.example/towing", "", (False, None)),
         (f"<ul>{ITEMS}</ul>", "https://d.example/ships", "", (True, "listing")),
         (f"{paragraphs(0, 9)}<ul>{ITEMS}</ul>", "https://d.example/ships", "", (True, "listing")),
