@@ -3,13 +3,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import twisted.internet
 from scrapy import Request
 from scrapy.exceptions import DownloadTimeoutError, StopDownload
 from scrapy.http import Response
 from scrapy.signalmanager import SignalManager
 from scrapy.signals import headers_received
 from twisted.internet.error import ConnectionLost
-from twisted.internet.testing import MemoryReactorClock, StringTransport
+from twisted.internet.task import Clock
+from twisted.internet.testing import StringTransport
 from twisted.python.failure import Failure
 from twisted.web._newclient import Request as TwistedRequest
 from twisted.web.client import URI
@@ -20,6 +22,12 @@ from feedcrawl.crawl.kept import KeptConnections, is_plain, message_of, target_o
 
 URL = "http://a.test:8080/feed?x=1"
 CONDITIONAL = {"If-None-Match": '"1"', "Accept": "a/b", "User-Agent": "us"}
+
+
+@pytest.fixture(autouse=True)
+def own_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scrapy's agent sets its time limit on a clock of this test, whatever reactor another test has installed."""
+    monkeypatch.setattr(twisted.internet, "reactor", Clock(), raising=False)
 
 
 @pytest.mark.parametrize(
@@ -119,11 +127,11 @@ class Peer:
         self.connection.makeConnection(self.wire)
         target = target_of(URL)
         assert target is not None
-        timer = MemoryReactorClock().callLater(240, print)
+        timer = Clock().callLater(240, print)
         self.pool: Any = SimpleNamespace(
             _connections={target.key: [self.connection]}, _timeouts={self.connection: timer}, persistent=True
         )
-        self.signals = SignalManager()
+        self.signals = SignalManager(self)  # receivers of other tests may be alive still
         crawler: Any = SimpleNamespace(signals=self.signals, spider=None)
         self.kept = KeptConnections(
             self.pool, crawler, contextFactory=None, maxsize=0, warnsize=0, fail_on_dataloss=False
