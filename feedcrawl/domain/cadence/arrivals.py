@@ -9,22 +9,27 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain.cadence.timetable import find_period
-from feedcrawl.domain.cadence.week import DAY, HOUR, Week, counted, drawn, mean_factor
+from feedcrawl.domain.cadence.timetable import ENOUGH, find_period
+from feedcrawl.domain.cadence.week import DAY, FACTOR, HOUR, PART, PART_0, WEEK, Week, after, hour_factor, mean_factor
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import datetime
 
     from feedcrawl.domain.cadence.values import Observation
 
 SCALES = (60 * DAY, 10 * DAY, 1.5 * DAY, 3 * HOUR)
-STRENGTHS = (0.5, 2.0, 3.0, 3.0)
+STRENGTHS = (0.5, 1.0, 1.5, 1.0)
 """Weight of each scale's prior, in arrivals; the longest scale's prior is PRIOR_RATE."""
 PRIOR_RATE = 0.25 / DAY
 BATCH_GAP = 600.0
 RECENT = 16
+FADING = tuple(math.exp(-HOUR / scale) for scale in SCALES[1:])
+LULL = 0.8
+"""Share of the shortest recent gap in which no arrival is expected."""
 LONGEST_DOCUMENT = 500
 SMALLEST_WINDOW = 10
 NOTHING = (0.0,) * len(SCALES)
@@ -85,7 +90,7 @@ def learn(before: Arrivals | None, seen: Observation, now: datetime) -> Arrivals
         recent,
         find_period(recent) if starts else known.period,
         window_of(seen) or known.window,
-        week_after(known.week, starts, at),
+        after(known.week, starts, at) if starts else known.week,
     )
 
 
@@ -113,25 +118,18 @@ def window_of(seen: Observation) -> int:
 
 def faded(counts: tuple[float, ...], keeps: list[float], starts: list[float], at: float) -> tuple[float, ...]:
     """Arrival counts of each scale after fading by the factors `keeps`, plus the new arrivals."""
-    kept = tuple(count * keep for count, keep in zip(counts, keeps, strict=True))
+    kept = tuple([count * keep for count, keep in zip(counts, keeps, strict=True)])
     if not starts:
         return kept
-    new = (sum(math.exp((start - at) / scale) for start in starts) for scale in SCALES)
-    return tuple(count + more for count, more in zip(kept, new, strict=True))
+    new = [sum([math.exp((start - at) / scale) for start in starts]) for scale in SCALES]
+    return tuple([count + more for count, more in zip(kept, new, strict=True)])
 
 
 def exposed(known: Arrivals, keeps: list[float], at: float) -> tuple[float, ...]:
     """Observed seconds on each scale; an hour of the week counts as much as the profile expects of that hour."""
     mean = mean_factor(known.week.shape, known.at, at)
     rows = zip(known.exposure, SCALES, keeps, strict=True)
-    return tuple(time * keep + mean * scale * (1 - keep) for time, scale, keep in rows)
-
-
-def week_after(week: Week, starts: list[float], at: float) -> Week:
-    """The week after new arrivals; its profile is recomputed at most once a day."""
-    for start in starts:
-        week = counted(week, start)
-    return drawn(week, at) if starts and at - week.drawn > DAY else week
+    return tuple([time * keep + mean * scale * (1 - keep) for time, scale, keep in rows])
 
 
 def rates(known: Arrivals) -> list[float]:
@@ -146,6 +144,54 @@ def rates(known: Arrivals) -> list[float]:
 def expected(known: Arrivals, since: float, until: float) -> float:
     """Expected number of arrivals between two Unix times, by the long-term rate and the profile of the week."""
     return rates(known)[0] * mean_factor(known.week.shape, since, until) * max(until - since, 0.0)
+
+
+def hourly(known: Arrivals, due: list[float]) -> Iterator[tuple[float, float]]:
+    """Seconds and expected arrivals per second of each clock hour of the next week, the first hour from `known.at` on.
+
+    `due` are the `rates`; the excess rate of a shorter scale fades with that scale's time constant.
+    """
+    time, length = known.at, HOUR - known.at % HOUR
+    first, second, third = due[1] - due[0], due[2] - due[1], due[3] - due[2]
+    fade_1, fade_2, fade_3 = FADING
+    while time < known.at + WEEK:
+        yield length, (due[0] + first + second + third) * hour_factor(known.week.shape, time)
+        time += length
+        length = HOUR
+        first, second, third = first * fade_1, second * fade_2, third * fade_3
+
+
+def expected_by(known: Arrivals, due: list[float], step: float, count: int) -> list[float]:
+    """Arrivals expected from `known.at` until 0, 1, … `count` steps of `step` seconds later; within a week."""
+    factors = [FACTOR[digit] for digit in known.week.shape[PART_0:]]
+    shares = [0.0, *accumulate(factors)]
+    factors.append(0.0)
+    even = HOUR / shares[-1]
+    hours = hourly(known, due)
+    length, flow = next(hours)
+    begin = length - HOUR  # of the hour, in seconds after `known.at`
+    part = int(-begin / PART)
+    before = -flow * even * (shares[part] - (begin / PART + part) * factors[part])
+    found = []
+    for moment in [step * k for k in range(count + 1)]:
+        while moment > begin + HOUR:
+            before += flow * HOUR
+            begin += HOUR
+            _, flow = next(hours)
+        place = (moment - begin) / PART
+        part = int(place)
+        found.append(before + flow * even * (shares[part] + (place - part) * factors[part]))
+    return found
+
+
+def lull(known: Arrivals) -> float:
+    """Seconds after an arrival in which no other is expected: most of the shortest gap between the last arrivals.
+
+    0 if there are too few arrivals to know a shortest gap.
+    """
+    if len(known.recent) < ENOUGH:
+        return 0.0
+    return LULL * min([later - earlier for earlier, later in pairwise(known.recent)])
 
 
 def batch_size(known: Arrivals) -> float:

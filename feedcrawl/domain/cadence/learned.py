@@ -1,8 +1,10 @@
 """The learned policy: polls are spent where they find the most entries, at one price for all feeds.
 
-For arrivals at rate r, a poll density proportional to √r gives the least total delay for a given number of polls. The
-next poll is therefore due when the integral of √r(t) × price reaches 1. `tempo` is the price: at 1 a feed with one
-entry a day is polled once an hour. `fairness` f weighs a feed's entries by their rate to the power of −f.
+For arrivals at rate r, a poll density proportional to √r gives the least total delay for a given number of polls:
+evenly, the next poll is due when the integral of √r(t) × density reaches 1. This is the usual wait. The next poll is
+the first one of the plan for twice the usual wait that costs least, at the rates of the hours and of their parts.
+`tempo` is the price of a poll: at 1 a feed with one entry a day is polled about once an hour. `fairness` f weighs a
+feed's entries by their rate to the power of −f.
 """
 
 from __future__ import annotations
@@ -12,20 +14,29 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from feedcrawl.domain.cadence.arrivals import SCALES, Arrivals, batch_size, learn, rates
+from feedcrawl.domain.cadence.arrivals import Arrivals, batch_size, expected_by, hourly, learn, lull, rates
 from feedcrawl.domain.cadence.baseline import step
+from feedcrawl.domain.cadence.plan import first_poll
 from feedcrawl.domain.cadence.timetable import Timetable, fitted, next_slot
 from feedcrawl.domain.cadence.values import Candidate, Proposal
-from feedcrawl.domain.cadence.week import DAY, FACTOR, HOUR, ROOT, WEEK, cell_of
+from feedcrawl.domain.cadence.week import DAY, HOUR, WEEK
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from feedcrawl.domain.cadence.values import CadencePolicy, Observation, PollState
 
-WINDOW_SHARE = 0.5
-FADING = tuple(math.exp(-HOUR / scale) for scale in SCALES[1:])
+WINDOW_SHARE = 0.4
+POINTS = 12
+SPAN = 2.0
+"""A plan has POINTS moments over SPAN usual waits; more points find entries no sooner."""
+LONGEST_SEC = 3 * DAY
+"""Longest usual wait for which a plan is made: its moments lie within the week of `hourly`."""
+BUSY = 0.5
+"""Largest share of the time that lulls are believed to take."""
 LATE_SEC, LATE_SHARE = 30.0, 0.02
+PLANNED_JITTER = 1 / 3
+"""Share of the policy's jitter that a planned wait gets: more would move the poll away from its moment."""
 
 
 class Worth(NamedTuple):
@@ -36,6 +47,11 @@ class Worth(NamedTuple):
     density: float
     room: float
 
+    @property
+    def price(self) -> float:
+        """Cost of a poll, in seconds of delay of one arrival: evenly, a poll is due when the integral reaches 1."""
+        return 0.5 / self.density**2
+
 
 def propose(state: PollState, seen: Observation, now: datetime, policy: CadencePolicy) -> Proposal:
     """The wait after a successful poll."""
@@ -43,7 +59,7 @@ def propose(state: PollState, seen: Observation, now: datetime, policy: CadenceP
     due = rates(known)
     worth = worth_of(known, due, policy)
     table = fitted(known.recent, known.period)
-    candidates = timed(known, due, worth, table) if table else paced(known, due, worth)
+    candidates = timed(known, due, worth, table) if table else untimed(known, due, worth)
     candidates += cautions(state, seen, known, policy)
     earliest, latest = limits(policy)
     wait = min(max(min(one.wait_sec for one in candidates), earliest), latest)
@@ -54,7 +70,7 @@ def propose(state: PollState, seen: Observation, now: datetime, policy: CadenceP
         candidates,
         earliest_sec=earliest,
         latest_sec=latest,
-        spread_sec=min(LATE_SEC, LATE_SHARE * wait) if table else wait * policy.jitter_ratio,
+        spread_sec=min(LATE_SEC, LATE_SHARE * wait) if table else wait * policy.jitter_ratio * PLANNED_JITTER,
         late_only=table is not None,
     )
 
@@ -84,30 +100,61 @@ def worth_of(known: Arrivals, due: list[float], policy: CadencePolicy) -> Worth:
     return Worth(math.sqrt(size * weight * DAY) / (policy.tempo * HOUR), WINDOW_SHARE * known.window / size)
 
 
-def paced(known: Arrivals, due: list[float], worth: Worth, share: float = 1.0) -> tuple[Candidate, ...]:
-    """Seconds until the integral of the density reaches 1, or until the expected arrivals fill the window's share.
+def untimed(known: Arrivals, due: list[float], worth: Worth) -> tuple[Candidate, ...]:
+    """The wait of a feed without a timetable: the first poll of the cheapest plan, before its window is full."""
+    step = SPAN * min(paced(known, due, worth.density), LONGEST_SEC) / POINTS
+    counts, price, pause = expected_by(known, due, step, POINTS), worth.price, lull(known)
+    if pause:
+        counts = after_lull(counts, (known.recent[-1] + pause - known.at) / step)
+        price *= 1 - min(due[0] * pause, BUSY)  # the arrivals come in the rest of the time, at a higher rate
+    weights = [later - earlier for earlier, later in pairwise(counts)]
+    wait = step * (1 + first_poll([step * k for k in range(POINTS)], weights, price))
+    return (Candidate("rate", wait), *filled(known, due, worth.room, wait))
 
-    Only `share` of the arrivals count. The excess rate of a shorter scale fades with that scale's time constant.
-    """
-    shape, cell = known.week.shape, cell_of(known.at)
-    target, room = 1.0 / (worth.density * math.sqrt(share)), worth.room / share
-    excess = [later - earlier for earlier, later in pairwise(due)]
-    length, passed = HOUR - known.at % HOUR, 0.0
-    while passed < WEEK:
-        level = due[0] + sum(excess)
-        slope, flow = math.sqrt(level) * ROOT[shape[cell]], level * FACTOR[shape[cell]]
-        if slope * length >= target or flow * length >= room:
-            rule = "rate" if target * flow <= room * slope else "window"
-            return (Candidate(rule, passed + min(target / slope, room / flow)),)
-        target -= slope * length
-        room -= flow * length
-        passed += length
-        excess = [part * fade for part, fade in zip(excess, FADING, strict=True)]
-        cell, length = (cell + 1) % len(shape), HOUR
-    return (Candidate("rate", WEEK),)
+
+def after_lull(counts: list[float], end: float) -> list[float]:
+    """The counts without arrivals before the end of a lull, given in steps."""
+    if end <= 0:
+        return counts
+    whole = min(int(end), POINTS - 1)
+    before = counts[whole] + min(end - whole, 1.0) * (counts[whole + 1] - counts[whole])
+    return [max(count, before) for count in counts]
 
 
 def timed(known: Arrivals, due: list[float], worth: Worth, table: Timetable) -> tuple[Candidate, ...]:
-    """Seconds until just after the next arrival of the timetable, or until irregular arrivals are worth a poll."""
-    slot = next_slot(table, known.at, known.newest, price=0.5 / worth.density**2)
-    return (Candidate("timetable", slot), *paced(known, due, worth, 1.0 - table.trust))
+    """Waits until just after the next arrival of the timetable, and until irregular arrivals are worth a poll."""
+    slot = next_slot(table, known.at, known.newest, worth.price)
+    irregular = 1.0 - table.trust
+    stray = paced(known, due, worth.density * math.sqrt(irregular))
+    full = filled(known, due, worth.room / irregular, min(slot, stray))
+    return (Candidate("timetable", slot), Candidate("rate", stray), *full)
+
+
+def paced(known: Arrivals, due: list[float], density: float) -> float:
+    """Seconds until the integral of `density` × √(arrivals per second) reaches 1; a week at most."""
+    target, passed = 1.0 / density, 0.0
+    for length, flow in hourly(known, due):
+        root = math.sqrt(flow)
+        if root * length >= target:
+            return passed + target / root
+        target -= root * length
+        passed += length
+    return WEEK
+
+
+def filled(known: Arrivals, due: list[float], room: float, within_sec: float) -> tuple[Candidate, ...]:
+    """The wait until the expected arrivals fill `room`, if that is shorter than `within_sec`.
+
+    Hours that are usually quiet count like the mean hour: a burst may come at any time.
+    """
+    passed = 0.0
+    for length, flow in hourly(known, due):
+        rate = max(flow, due[0])
+        if rate * length >= room:
+            wait = passed + room / rate
+            return (Candidate("window", wait),) if wait < within_sec else ()
+        room -= rate * length
+        passed += length
+        if passed >= within_sec:
+            break
+    return ()

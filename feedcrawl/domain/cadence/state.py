@@ -1,17 +1,19 @@
-"""PollState as a JSON string of at most 1 KB, as stored between polls."""
+"""PollState as a JSON string of at most 600 bytes, as stored between polls."""
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 import re
+import struct
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
 from feedcrawl.domain.cadence.arrivals import SMALLEST_WINDOW, Arrivals
 from feedcrawl.domain.cadence.skip_windows import DAYS, HOURS
 from feedcrawl.domain.cadence.values import PollState
-from feedcrawl.domain.cadence.week import CELLS, DIGITS, Week
+from feedcrawl.domain.cadence.week import CELLS, CELLS_BEFORE, DIGITS, Week, of_hours_of_week
 from feedcrawl.domain.models import PublisherHints
 
 if TYPE_CHECKING:
@@ -22,7 +24,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _JSON = json.JSONEncoder(separators=(",", ":"))
-_WEEK = re.compile(f"[{re.escape(DIGITS)}]{{{CELLS}}}")
+_SHAPE = re.compile(f"[{re.escape(DIGITS)}]{{{CELLS}}}")
+_CELLS = struct.Struct(f"<{CELLS}H")
+_OLD_WEEK = re.compile(f"[{re.escape(DIGITS)}]{{{CELLS_BEFORE}}}")
 
 
 def to_json(state: PollState) -> str:
@@ -75,11 +79,10 @@ def written(known: Arrivals) -> dict[str, object]:
         "ago": [round(known.newest - time) for time in known.recent],
         "per": known.period,
         "win": known.window,
-        "week": week.counts,
+        "cells": base64.b64encode(_CELLS.pack(*week.counts)).decode(),
         "shape": week.shape,
         "since": round(week.since),
         "weeks": round(week.weeks, 4),
-        "drawn": round(week.drawn),
     }
 
 
@@ -89,8 +92,10 @@ def read_arrivals(fields: object) -> Arrivals | None:
         return None
     at, newest, since = number(fields, "at"), number(fields, "new"), number(fields, "since")
     counts, exposure, ago = numbers(fields, "n"), numbers(fields, "t"), numbers(fields, "ago")
-    week, shape = digits(fields, "week"), digits(fields, "shape")
-    if at is None or newest is None or since is None or not (week and shape) or not len(counts) == len(exposure) == 4:
+    if at is None or newest is None or since is None or not len(counts) == len(exposure) == 4:
+        return None
+    week = read_week(fields, since, at)
+    if week is None:
         return None
     return Arrivals(
         at=at,
@@ -101,8 +106,25 @@ def read_arrivals(fields: object) -> Arrivals | None:
         recent=tuple(newest - one for one in ago),
         period=int(number(fields, "per") or 0),
         window=int(number(fields, "win") or SMALLEST_WINDOW),
-        week=Week(since, number(fields, "weeks") or 0.0, week, shape, number(fields, "drawn") or 0.0),
+        week=week,
     )
+
+
+def read_week(fields: Mapping[str, object], since: float, at: float) -> Week | None:
+    """The counts and the profile of the week; None if they are missing or invalid.
+
+    Earlier versions counted each hour of the week (`week`: 168 digits), and no parts of the hour.
+    """
+    weeks = number(fields, "weeks") or 0.0
+    cells, shape, old = fields.get("cells"), fields.get("shape"), fields.get("week")
+    if isinstance(cells, str) and isinstance(shape, str) and _SHAPE.fullmatch(shape):
+        try:
+            return Week(since, weeks, _CELLS.unpack(base64.b64decode(cells, validate=True)), shape)
+        except (ValueError, struct.error):
+            return None
+    if not isinstance(old, str) or not _OLD_WEEK.fullmatch(old):
+        return None
+    return of_hours_of_week([DIGITS.index(digit) for digit in old], since, weeks, at)
 
 
 def read_hints(fields: Mapping[str, object]) -> PublisherHints:
@@ -141,12 +163,6 @@ def numbers(fields: Mapping[str, object], name: str) -> tuple[float, ...]:
     values = [finite(value) for value in listed(fields, name)]
     found = tuple(value for value in values if value is not None)
     return found if len(found) == len(values) else ()
-
-
-def digits(fields: Mapping[str, object], name: str) -> str:
-    """The digits of a week; empty if the value is invalid."""
-    text = fields.get(name)
-    return text if isinstance(text, str) and _WEEK.fullmatch(text) else ""
 
 
 def listed(fields: Mapping[str, object], name: str) -> list[object]:

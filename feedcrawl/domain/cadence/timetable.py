@@ -7,6 +7,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from feedcrawl.domain.cadence.plan import first_poll
+
 MINUTE = 60
 PERIODS = tuple(minutes * MINUTE for minutes in (10, 15, 20, 30, 60, 120, 180, 240, 360, 480, 720, 1_440, 10_080))
 """Periods that people and cron jobs choose, in seconds."""
@@ -53,9 +55,9 @@ def fitted(recent: tuple[float, ...], period: int) -> Timetable | None:
     if count < ENOUGH or not period:
         return None
     cycles = (recent[-1] - recent[0]) / period
-    if cycles < 2 or count - 1 < FEWEST_HITS * cycles:
-        return None
     arc, on_time = (ARC, ON_TIME) if count >= MANY else (ARC / 2, 1.0)
+    if cycles < 2 or count - 1 < FEWEST_HITS * cycles or on_time * count - 1 > MOST_HITS * cycles:
+        return None
     offsets = fullest_arc(sorted((time - recent[-1]) % period for time in recent), period, arc * period)
     hits = (len(offsets) - 1) / cycles
     if len(offsets) < on_time * count or not FEWEST_HITS <= hits <= MOST_HITS:
@@ -80,29 +82,10 @@ def fullest_arc(phases: list[float], period: int, width: float) -> tuple[float, 
 def next_slot(table: Timetable, now: float, newest: float, price: float) -> float:
     """Seconds until the next poll, just after an expected arrival, in the cheapest plan of the next polls.
 
-    `price` is the cost of a poll, in seconds of delay of one arrival. A plan costs its polls plus the delay of each
-    expected arrival until the poll that follows; dynamic programming from the last time finds the cheapest plan.
+    `price` is the cost of a poll, in seconds of delay of one arrival.
     """
     moments, weight = expected(table, now, newest, price)
-    costs, poll_at = [0.0] * (len(moments) + 1), 0
-    for first in reversed(range(len(moments))):
-        costs[first], poll_at = cheapest(moments, first, weight, price, costs)
-    return moments[poll_at] - now
-
-
-def cheapest(moments: list[float], first: int, weight: float, price: float, costs: list[float]) -> tuple[float, int]:
-    """Cost of the best plan for the times from `first` on, and the index of its first poll, given the costs of later
-    times.
-    """
-    best, poll_at, delay = math.inf, first, 0.0
-    for last in range(first, len(moments)):
-        if last > first:
-            delay += weight * (last - first) * (moments[last] - moments[last - 1])
-        if delay + price + costs[last + 1] < best:
-            best, poll_at = delay + price + costs[last + 1], last
-        if delay + price > best:
-            break
-    return best, poll_at
+    return moments[first_poll(moments, [weight] * len(moments), price)] - now
 
 
 def expected(table: Timetable, now: float, newest: float, price: float) -> tuple[list[float], float]:

