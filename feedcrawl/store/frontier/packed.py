@@ -41,7 +41,7 @@ _HOST = re.compile(r"[a-zA-Z]+://([^/?#]+)")
 
 def codes() -> str:
     """The letters of kinds and origins, in both directions, as a line of Lua."""
-    tables = (("kinds", _KINDS | _KIND_OF), ("origins", _ORIGINS | _ORIGIN_OF))
+    tables = (("kinds", _KINDS), ("kind_of", _KIND_OF), ("origins", _ORIGINS), ("origin_of", _ORIGIN_OF))
     rows = (f"{name} = {{{', '.join(f'{key} = {value!r}' for key, value in row.items())}}}" for name, row in tables)
     return f"local CODES = {{{', '.join(rows)}}}\n"
 

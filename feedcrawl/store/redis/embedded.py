@@ -63,9 +63,9 @@ _OPTIONS = {
     "maxmemory-policy": "noeviction",
     "daemonize": "no",
 }
-# The wheel's server allocates with glibc, whose per-thread cache keeps 7 freed blocks of each size. Lua's garbage
-# collector frees thousands at once, and reusing them took a third of the server's time. Other systems ignore it.
-_TUNABLES = "glibc.malloc.tcache_count=16384"
+# The wheel's server allocates with glibc, whose cache keeps 7 freed blocks of each size, where Lua's garbage collector
+# frees thousands at once. 1024 cost at most 34 MB (docs/decisions/0002-frontier.md). Other systems ignore it.
+_TUNABLES = "glibc.malloc.tcache_count=1024"
 
 # Log lines of a server that ended because of its files (src/aof.c, src/rdb.c of Valkey 9; Redis has the same words).
 _DAMAGED_TAIL = re.compile(r"reading the append only file (appendonly\.aof\.\d+\.incr\.aof)")

@@ -92,7 +92,7 @@ def test_the_server_is_private_durable_and_without_a_port(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("ours", "expected"), [(None, "glibc.malloc.tcache_count=16384"), ("glibc.malloc.check=0", "glibc.malloc.check=0")]
+    ("ours", "expected"), [(None, "glibc.malloc.tcache_count=1024"), ("glibc.malloc.check=0", "glibc.malloc.check=0")]
 )
 def test_the_allocator_keeps_what_lua_frees_unless_the_operator_sets_it(tmp_path, monkeypatch, ours, expected):
     monkeypatch.delenv("GLIBC_TUNABLES", raising=False)

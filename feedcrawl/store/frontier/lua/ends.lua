@@ -21,8 +21,10 @@ end
 
 -- Ends a task; its record is kept for as long as the same task must not be enqueued again.
 local function finish(task, status, reason, now)
-  task.status, task.reason, task.updated_at, task.deaths = status, reason, now, nil
-  task.payload, task.site_failures, task.site_failed_at, task.quarantined, task.again = nil, nil, nil, nil, nil
+  for _, name in ipairs({'payload', 'site_failures', 'site_failed_at', 'quarantined', 'again', 'deaths'}) do
+    if task[name] ~= nil then task[name] = nil end -- a field that is set to nil takes a place in its table
+  end
+  task.status, task.reason, task.updated_at = status, reason, now
   remember_task(task)
   count_task(task, -1)
   count(status, label(task), 1)

@@ -1,8 +1,9 @@
 -- Stored records of tasks, packed (the twin of store/frontier/packed.py, which describes the form). CODES is made there.
 -- Records of earlier versions are JSON objects: they are read as they are, and packed when they are written next.
+-- No table here has more than 16 fields: one of 17 takes more than 1 KB, and glibc caches only smaller blocks.
 local FORM = '^(.)(.)(%d*)\31(%C*)\31(%C*)\31(%C*)\31(%C*)\31(%C*)\31(%C*)\31(%C*)\31(%C*)\31(%C*)\31(.*)$'
 local STATUSES = {f = 'fetched', d = 'dead', m = 'moved'}
-local PLACED = {id = true, kind = true, origin = true, priority = true, url = true, host = true, parent = true, depth = true,
+local PLACED = {kind = true, origin = true, priority = true, url = true, host = true, parent = true, depth = true,
   source = true, category = true, discovered_at = true, fetch_count = true, last_fetched_at = true, updated_at = true,
   status = true, reason = true, payload = true}
 
@@ -22,11 +23,10 @@ local function unpacked(text, id)
     string.match(text, FORM)
   if string.sub(url, 1, 2) == '//' then url = 'https:' .. url end
   if host == '' then host = string.match(url, '^%a+://([^/?#]+)') end
-  local task = {id = id, kind = CODES.kinds[kind], origin = CODES.origins[origin], priority = tonumber(priority), url = url,
+  local task = {id = id, kind = CODES.kind_of[kind], origin = CODES.origin_of[origin], priority = tonumber(priority), url = url,
     host = host, parent = parent ~= '' and parent or nil, depth = depth ~= '' and tonumber(depth) or nil,
     source = source ~= '' and source or nil, category = category ~= '' and category or nil,
-    discovered_at = discovered ~= '' and discovered or nil, payload = payload ~= '' and payload or nil,
-    status = nil, reason = nil, updated_at = nil, fetch_count = nil}
+    discovered_at = discovered ~= '' and discovered or nil, payload = payload ~= '' and payload or nil}
   if history ~= '' then unpack_history(task, history) end
   if rest ~= '' then
     for name, value in pairs(cjson.decode(rest)) do task[name] = value end
@@ -67,7 +67,7 @@ end
 local function packed(task)
   local rest = {}
   for name, value in pairs(task) do
-    if not PLACED[name] then rest[name] = value end
+    if not PLACED[name] and name ~= 'id' then rest[name] = value end
   end
   local kind, origin = CODES.kinds[task.kind], CODES.origins[task.origin]
   if not kind or not origin then rest.kind, rest.origin = task.kind, task.origin end
