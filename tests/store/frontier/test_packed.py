@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from feedcrawl.domain.frontier.tasks import Task, task_from_record
@@ -92,6 +92,7 @@ def test_a_record_and_back(task):
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
+@example(Task("a", "feed", "\x7f", "one.example"), "\x7f")
 @given(tasks, texts)
 def test_the_scripts_read_and_write_the_same(redis_client, task, reason):
     redis_client.flushall()

@@ -1,7 +1,7 @@
 -- Stored records of tasks, packed (the twin of store/frontier/packed.py, which describes the form). CODES is made there.
 -- Records of earlier versions are JSON objects: they are read as they are, and packed when they are written next.
 -- No table here has more than 16 fields: one of 17 takes more than 1 KB, and glibc caches only smaller blocks.
-local FORM = '^(.)(.)(%d*)\31(%C*)\31(%C*)\31(%C*)\31(%C*)\31(%C*)\31(%C*)\31(%C*)\31(%C*)\31(%C*)\31(.*)$'
+local FORM = '^(.)(.)(%d*)\31(%C*)\31(%C*)\31(%C*)\31(%C*)\31(%C*)\31(%C*)\31(%C*)\31(%C*)\31([^\31]*)\31(.*)$' -- JSON may have DEL
 local STATUSES = {f = 'fetched', d = 'dead', m = 'moved'}
 local PLACED = {kind = true, origin = true, priority = true, url = true, host = true, parent = true, depth = true,
   source = true, category = true, discovered_at = true, fetch_count = true, last_fetched_at = true, updated_at = true,
