@@ -153,23 +153,19 @@ class Fault:
     def half_published(self) -> None:
         """Half of the records and events are with the server."""
 
-        def halve(_: Any, item: Any) -> None:
-            writes = getattr(item, "writes", None)
-            if writes is None or not self.is_item(item) or self.struck:
-                return
-            whole = writes.execute
+        whole = PublishPipeline._send
 
-            def execute() -> Any:
+        def send(pipeline: PublishPipeline, writes: Any) -> None:
+            if self.passed and not self.struck:
                 commands = writes.command_stack
                 writes.command_stack = commands[: len(commands) // 2]
-                whole()
+                writes.execute()
                 self.strike()
                 writes.command_stack = commands
-                return whole()
+            whole(pipeline, writes)
 
-            writes.execute = execute
-
-        before(PublishPipeline, "process_item", halve)
+        before(PublishPipeline, "process_item", lambda _, item: self._pass(here=self.is_item(item)))
+        PublishPipeline._send = send  # type: ignore[method-assign]
 
     def published(self) -> None:
         """All is told; validators, schedule and the end are not committed."""
