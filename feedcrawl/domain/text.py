@@ -58,6 +58,11 @@ def fold(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", _INVISIBLE.sub("", _MARKS.sub(r"\1", text))).split())
 
 
+def lowered(text: str) -> str:
+    """The text in lower case, with as many characters: of all letters only İ becomes two."""
+    return text.replace("İ", "i").lower()
+
+
 def canonical_text(tree: _Element, *, captions: bool = True) -> str:
     """The readable text of an element, one line per block.
 

@@ -15,7 +15,7 @@ from feedcrawl.domain.extraction.fields.signing_words import (
     is_label,
 )
 from feedcrawl.domain.extraction.fields.sites import key, site_keys
-from feedcrawl.domain.text import text_of
+from feedcrawl.domain.text import lowered, text_of
 
 if TYPE_CHECKING:
     from feedcrawl.domain.extraction.page import Page
@@ -64,7 +64,7 @@ def plain_byline(page: Page) -> list[str]:
 def account_byline(page: Page) -> list[str]:
     """The name in the first signed line under the headline that is an account's or a team's: "by annlee", "By Ann"."""
     for line in _lines_under_headline(page):
-        signed = next((match for pattern in _SIGNATURES if (match := pattern.match(line.lower()))), None)
+        signed = next((match for pattern in _SIGNATURES if (match := pattern.match(lowered(line)))), None)
         text = _SIGNATURE_ENDS.split(line[signed.end() :])[0].strip() if signed and len(line) <= _MAX_BESIDE else ""
         if text and _may_sign(text):
             return list(split_names(text))
@@ -153,7 +153,7 @@ def _joined(lines: list[str]) -> list[str]:
 
 
 def _signatories(line: str, *signatures: re.Pattern[str]) -> list[str]:
-    signed = next((match for pattern in signatures or _SIGNATURES if (match := pattern.match(line.lower()))), None)
+    signed = next((match for pattern in signatures or _SIGNATURES if (match := pattern.match(lowered(line)))), None)
     if signed is None:
         reporter = REPORTER_AFTER.match(line)
         return [reporter[1]] if reporter else []

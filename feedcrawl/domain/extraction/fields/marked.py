@@ -13,7 +13,7 @@ from feedcrawl.domain.extraction.fields.persons import MAX_NAME_WORDS, is_person
 from feedcrawl.domain.extraction.fields.signing_words import SIGNED
 from feedcrawl.domain.extraction.fields.sites import is_front
 from feedcrawl.domain.extraction.fields.titles import title_element
-from feedcrawl.domain.text import text_of
+from feedcrawl.domain.text import lowered, text_of
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -160,7 +160,7 @@ def _is_stated(element: HtmlElement, page: Page) -> bool:
     """Whether an element is an author's by a standard or by its words, so that an account's name in it is one too."""
     return (
         "author" in f"{element.get('rel')} {element.get('itemprop')}"
-        or SIGNED.match((text := text_of(element)).lower()) is not None
+        or SIGNED.match(lowered(text := text_of(element))) is not None
         or (_CARD_NAMES.search(element.get("class") or "") is not None and _is_under_headline(text, page))
     )
 

@@ -21,7 +21,7 @@ from feedcrawl.domain.extraction.fields.seen_dates import LABELLED, SPELT, UPDAT
 from feedcrawl.domain.extraction.fields.sites import is_news
 from feedcrawl.domain.extraction.kinds import THREADS
 from feedcrawl.domain.extraction.structured import text_at
-from feedcrawl.domain.text import text_of
+from feedcrawl.domain.text import lowered, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -119,7 +119,7 @@ def _shown(stated: datetime, page: Page) -> datetime | None:
     dates = (
         date_in(line, page)
         for before, line in zip(["", *near], near, strict=False)
-        if len(line) <= _MARGIN and not UPDATED.search(before[-_MARGIN:].lower())
+        if len(line) <= _MARGIN and not UPDATED.search(lowered(before[-_MARGIN:]))
     )
     shown = _first(date for date in dates if date and _NAMED.search(date))
     if shown is None or abs(stated - shown) <= _AWHILE:
@@ -172,7 +172,7 @@ def _near_headline(page: Page) -> Iterator[str | None]:
         near = (*lines[at : at + 9], *reversed(lines[max(0, at - 4) : at]))
         parts = (part for line in near if len(line) <= _MAX_TEXT for part in _PARTS.split(line))
         yield from (
-            date_in(part, page) for part in parts if len(part) <= _MAX_TEXT / 2 and not UPDATED.search(part.lower())
+            date_in(part, page) for part in parts if len(part) <= _MAX_TEXT / 2 and not UPDATED.search(lowered(part))
         )
 
 
@@ -192,8 +192,8 @@ def _in_lines(page: Page) -> Iterator[str | None]:
 
 def _changed(page: Page) -> Iterator[str | None]:
     """The days of the last change that readers see: where no other is stated, the article is as old at least."""
-    lines = (line for line in page.lines if len(line) <= _MAX_TEXT and UPDATED.search(line.lower()))
-    yield from (date_in(UPDATED.sub("", line.lower()), page) for line in lines)
+    lines = (line for line in page.lines if len(line) <= _MAX_TEXT and UPDATED.search(lowered(line)))
+    yield from (date_in(UPDATED.sub("", lowered(line)), page) for line in lines)
     yield from (_machine_date(element) for element in page.tree.iter("time") if is_of_change(element))
 
 
@@ -201,7 +201,7 @@ def _shown_changed(page: Page) -> Iterator[str | None]:
     """The days of change that readers see in the lines around the headline."""
     lines, at = page.lines, page.headline_at
     near = lines[max(0, at - 2) : at + 7] if at is not None else []
-    yield from (date_in(line[label.end() :], page) for line in near if (label := UPDATED.search(line.lower())))
+    yield from (date_in(line[label.end() :], page) for line in near if (label := UPDATED.search(lowered(line))))
 
 
 def _machine_date(element: HtmlElement) -> str | None:

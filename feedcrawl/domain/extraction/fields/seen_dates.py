@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from feedcrawl.domain.extraction.bodies.weights import names
+from feedcrawl.domain.text import lowered
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -95,11 +96,11 @@ def _has_month_first(page: Page) -> bool:
 def is_of_change(element: HtmlElement) -> bool:
     """Whether an element has the day of a change, by its names or by the words before it in its line."""
     named = f"{names(element)} {element.get('itemprop') or ''}"
-    if UPDATED.search(named.lower()):
+    if UPDATED.search(lowered(named)):
         return not _PUBLISHED.search(named)
     before, parent = element.getprevious(), element.getparent()
     if before is None:
         said = (parent.text or "") if parent is not None else ""
     else:
         said = before.tail if (before.tail or "").strip() else "".join(map(str, before.itertext()))
-    return UPDATED.search((said or "")[-_MARGIN:].lower()) is not None
+    return UPDATED.search(lowered((said or "")[-_MARGIN:])) is not None

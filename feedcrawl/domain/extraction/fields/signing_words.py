@@ -7,6 +7,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from feedcrawl.domain.text import lowered
+
 # Prepositions that begin a line only before its author; not "de", "da" or "per", which begin others.
 _BEFORE: Final = ("by", "byline", "von", "vom", "por", "par", "di", "door", "av", "af", "oleh")
 _WROTE: Final = (
@@ -76,4 +78,4 @@ _LABEL: Final = re.compile(rf"^\W*(?:{_BY}|{_TITLED}|por|de|verfasst)\W*$")
 
 def is_label(text: str) -> bool:
     """Whether a text is nothing but the words before an author's name."""
-    return _LABEL.match(text.lower()) is not None
+    return _LABEL.match(lowered(text)) is not None

@@ -118,6 +118,7 @@ def test_the_day_on_which_the_author_of_a_thread_came_is_not_that_of_the_thread(
     [
         ("<p>Updated March 5, 2026 · Published March 1, 2026</p>", day(3, 1), day(3, 5)),
         ("<p>Published March 1, 2026 | Updated March 5, 2026</p>", day(3, 1), day(3, 5)),
+        ("<p>YAYIM TARİHİ: 01.03.2026 | GÜNCELLEME TARİHİ: 05.03.2026</p>", day(3, 1), day(3, 5)),
         ("<p>Aktualisiert am 5. März 2026 · Veröffentlicht am 1. März 2026</p>", day(3, 1), day(3, 5)),
         ("<p>Stand: 05.03.2026, erstellt am 01.03.2026</p>", day(3, 1), day(3, 5)),
         ("<p>Actualizado 5 de marzo de 2026 | Publicado 1 de marzo de 2026</p>", day(3, 1), day(3, 5)),

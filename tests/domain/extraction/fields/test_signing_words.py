@@ -28,6 +28,7 @@ def page(line):
         ("Scris de Ana Li", "Ana Li"),
         ("Ditulis oleh Anisa Li", "Anisa Li"),
         ("Yazan: Ayşe Yılmaz", "Ayşe Yılmaz"),
+        ("HABERİ YAPAN: İpek Yılmaz", "İpek Yılmaz"),
         ("Написано автором Анна Ли", "Анна Ли"),
         ("بقلم: محمد علي", "محمد علي"),
         ("홍길동 기자", "홍길동"),
