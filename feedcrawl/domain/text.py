@@ -46,6 +46,8 @@ _INVISIBLE = re.compile(
     "[\u00ad\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]"
 )
 _WORD = re.compile(r"\w+")
+_NO_WORD = re.compile(r"\W+")
+_SQUEEZED = {code: chr(code).lower() if chr(code).isalnum() or chr(code) == "_" else None for code in range(128)}
 _MARKS = re.compile("([\u0300-\u036f]{4})[\u0300-\u036f]+")
 
 
@@ -61,6 +63,13 @@ def fold(text: str) -> str:
 def lowered(text: str) -> str:
     """The text in lower case, with as many characters: of all letters only İ becomes two."""
     return text.replace("İ", "i").lower()
+
+
+def squeezed(text: str, most: int | None = None) -> str:
+    """The letters and digits of a text alone, in lower case, for comparing texts that differ in typography."""
+    text = text[: 3 * most] if most else text
+    letters = text.translate(_SQUEEZED) if text.isascii() else _NO_WORD.sub("", text).lower()
+    return letters[:most] if most else letters
 
 
 def canonical_text(tree: _Element, *, captions: bool = True) -> str:

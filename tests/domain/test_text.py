@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from feedcrawl.domain.markup import parse_html
-from feedcrawl.domain.text import canonical_text, fold, plain_text, words
+from feedcrawl.domain.text import canonical_text, fold, lowered, plain_text, squeezed, words
 
 BLOCKS = [
     ("<p>one</p><p>two</p>", "one\ntwo"),
@@ -98,3 +98,17 @@ def test_blocks_never_share_a_line_and_the_text_is_the_same_each_time(blocks, be
     nested = f"<div>{between}<main>{html}</main></div>"
     assert plain_text(nested).splitlines() == [f"word {number}" for _, number in blocks]
     assert plain_text(nested).encode() == plain_text(nested).encode() == plain_text(html).encode()
+
+
+def test_squeezed() -> None:
+    assert squeezed("The “Harbour” — closed!") == "theharbourclosed"
+    assert squeezed("The “Harbour”", 5) == "theha"
+
+
+def test_lowered_text_is_as_long() -> None:
+    assert lowered("GÜNCELLEME TARİHİ: 5") == "güncelleme tarihi: 5"
+
+
+@given(st.text())
+def test_each_letter_of_lowered_text_stands_where_it_stood(text: str) -> None:
+    assert len(lowered(text)) == len(text)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain.extraction.bodies.leads import squeezed
 from feedcrawl.domain.extraction.bodies.polish import agreement, grams
 from feedcrawl.domain.extraction.bodies.rungs import (
     Candidate,
@@ -30,7 +29,7 @@ from feedcrawl.domain.extraction.kinds import (
     stated_kind,
 )
 from feedcrawl.domain.extraction.structured import body_of, text_at
-from feedcrawl.domain.text import words
+from feedcrawl.domain.text import squeezed, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from feedcrawl.domain.extraction.bodies.weights import INLINE, names
 from feedcrawl.domain.extraction.structured import text_at
-from feedcrawl.domain.text import text_of
+from feedcrawl.domain.text import squeezed, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,9 +23,7 @@ _NAMES = re.compile(
     r"|abstract|teaser|chapo|entradilla|sommario|ingress|vorspann|preamble|bajada|copete|perex|synopsis|epigraph",
     re.IGNORECASE,
 )
-_NO_WORD = re.compile(r"\W+")
 _LETTER = re.compile(r"\w")
-_SQUEEZED = {code: chr(code).lower() if chr(code).isalnum() or chr(code) == "_" else None for code in range(128)}
 _KEY_LENGTH = 30
 _MIN_START, _START = 3, 8
 _MIN_KEY_LENGTH = 20
@@ -84,13 +82,6 @@ def plain_lead(root: HtmlElement, weights: Weights) -> str | None:
             if text.endswith(_SENTENCE_ENDS):
                 return text
     return None
-
-
-def squeezed(text: str, most: int | None = None) -> str:
-    """The letters and digits of a text alone, in lower case, for comparing texts that differ in typography."""
-    text = text[: 3 * most] if most else text
-    letters = text.translate(_SQUEEZED) if text.isascii() else _NO_WORD.sub("", text).lower()
-    return letters[:most] if most else letters
 
 
 def _description_keys(page: Page) -> Iterator[str]:

@@ -6,8 +6,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain.extraction.bodies.leads import squeezed
 from feedcrawl.domain.extraction.bodies.weights import HEADINGS, MAX_REMEMBERED, names
+from feedcrawl.domain.text import squeezed
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from lxml.html import Element
 
-from feedcrawl.domain.extraction.bodies.leads import squeezed
 from feedcrawl.domain.extraction.bodies.weights import HEADINGS, INLINE, names, remembered
 from feedcrawl.domain.markup import drop
-from feedcrawl.domain.text import BLOCKS, canonical_text, fold, words
+from feedcrawl.domain.text import BLOCKS, canonical_text, fold, squeezed, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -6,10 +6,10 @@ from collections import deque
 from copy import deepcopy
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain.extraction.bodies.leads import squeezed
 from feedcrawl.domain.extraction.bodies.polish import lines
 from feedcrawl.domain.figures.embeds import EMBEDS, embed_of
 from feedcrawl.domain.figures.images import is_pixel
+from feedcrawl.domain.text import squeezed
 
 if TYPE_CHECKING:
     from collections.abc import Container

@@ -6,7 +6,6 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain.extraction.bodies.leads import squeezed
 from feedcrawl.domain.extraction.fields.bylines import (
     account_byline,
     dated_byline,
@@ -26,6 +25,7 @@ from feedcrawl.domain.extraction.fields.persons import (
 from feedcrawl.domain.extraction.fields.signing_words import is_label
 from feedcrawl.domain.extraction.fields.sites import is_news, site_names
 from feedcrawl.domain.extraction.structured import text_at, values
+from feedcrawl.domain.text import squeezed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

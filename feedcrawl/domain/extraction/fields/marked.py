@@ -6,14 +6,13 @@ import re
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain.extraction.bodies.leads import squeezed
 from feedcrawl.domain.extraction.bodies.marks import is_hidden
 from feedcrawl.domain.extraction.bodies.weights import names, remembered
 from feedcrawl.domain.extraction.fields.persons import MAX_NAME_WORDS, is_person, split_names
 from feedcrawl.domain.extraction.fields.signing_words import SIGNED
 from feedcrawl.domain.extraction.fields.sites import is_front
 from feedcrawl.domain.extraction.fields.titles import title_element
-from feedcrawl.domain.text import lowered, text_of
+from feedcrawl.domain.text import lowered, squeezed, text_of
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement

@@ -8,7 +8,6 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.dates import parse_date
-from feedcrawl.domain.extraction.bodies.leads import squeezed
 from feedcrawl.domain.extraction.bodies.weights import names, remembered
 from feedcrawl.domain.extraction.fields.carried_dates import (
     LD_SCRIPTS,
@@ -21,7 +20,7 @@ from feedcrawl.domain.extraction.fields.seen_dates import LABELLED, SPELT, UPDAT
 from feedcrawl.domain.extraction.fields.sites import is_news
 from feedcrawl.domain.extraction.kinds import THREADS
 from feedcrawl.domain.extraction.structured import text_at
-from feedcrawl.domain.text import lowered, text_of
+from feedcrawl.domain.text import lowered, squeezed, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

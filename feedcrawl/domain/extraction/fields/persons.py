@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain.extraction.bodies.leads import squeezed
-from feedcrawl.domain.text import fold
+from feedcrawl.domain.text import fold, squeezed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,6 +1,6 @@
 import pytest
 
-from feedcrawl.domain.extraction.bodies.leads import described_lead, named_lead, plain_lead, squeezed
+from feedcrawl.domain.extraction.bodies.leads import described_lead, named_lead, plain_lead
 from feedcrawl.domain.extraction.bodies.weights import weigh
 from feedcrawl.domain.extraction.page import read_page
 
@@ -62,8 +62,3 @@ def test_named_lead(above, lead):
 def test_plain_lead(page_of, lead):
     _, root, weights = parts(page_of)
     assert plain_lead(root, weights) == lead
-
-
-def test_squeezed():
-    assert squeezed("The “Harbour” — closed!") == "theharbourclosed"
-    assert squeezed("The “Harbour”", 5) == "theha"
