@@ -80,7 +80,7 @@ class ArticleRecord(TypedDict):
     abstract: Annotated[str | None, About("The first paragraph of more than 40 characters")]
     image: Annotated[str | None, About("URL of the article's image")]
     authors: Annotated[list[str], About("Names of the authors")]
-    published: Annotated[Time | None, About("The page's date of publication")]
+    published: Annotated[Time | None, About("The page's date of publication, at most a day after the fetch")]
     modified: Annotated[Time | None, About("The page's date of the last change")]
     language: Annotated[str | None, About("Language tag")]
     site_name: Annotated[str | None, About("Name of the publication")]

@@ -11,7 +11,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
-from feedcrawl.domain.dates import moment
+from feedcrawl.domain.dates import LATEST, moment
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.extraction import read_article
 from feedcrawl.domain.frontier.payloads import EntryContent
@@ -62,7 +62,7 @@ def expected(page: Page) -> ArticleFields:
     found = read_article(page.body, declared, min_chars=0, url=page.url, feed=_feed(page.feed))
     if found.extraction is None:
         return {"failure": publication.failure_of(found.code)[0]}
-    article = success_fields(found.extraction)
+    article = success_fields(found.extraction, moment(page.fetched_at) or LATEST)
     return cast("ArticleFields", {name: value for name, value in article.items() if name not in _LEFT_OUT})
 
 

@@ -73,7 +73,8 @@ def record(article: Article) -> ArticleFields:
         common["outgoing"] = article.outgoing
     if article.extraction is not None:
         rendered: ArticleFields = {"rendered": True} if article.rendered else {}
-        return {**common, **tasks.success_fields(article.extraction), **rendered, "files": article.files}
+        found = tasks.success_fields(article.extraction, article.at)
+        return {**common, **found, **rendered, "files": article.files}
     return {
         **common,
         "raw_len": len(article.html or ""),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from feedcrawl.domain.articles.canonical import canonical_url
 from feedcrawl.domain.articles.query import TEXTS
-from feedcrawl.domain.dates import rfc3339, rfc3339_or_none
+from feedcrawl.domain.dates import believable, rfc3339, rfc3339_or_none
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.frontier.payloads import Payload
 from feedcrawl.domain.frontier.priority import DEFAULT, priority
@@ -157,8 +157,8 @@ def content_hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
-def success_fields(extraction: Extraction) -> ArticleFields:
-    """The fields of an article's record that come from the extraction."""
+def success_fields(extraction: Extraction, fetched_at: datetime) -> ArticleFields:
+    """The fields of an article's record that come from the extraction; days after the fetch are left out."""
     return {
         "title": extraction.title,
         "clean_text": extraction.text,
@@ -167,8 +167,8 @@ def success_fields(extraction: Extraction) -> ArticleFields:
         "abstract": extraction.abstract,
         "image": extraction.image,
         "authors": list(extraction.authors),
-        "published": rfc3339_or_none(extraction.published),
-        "modified": rfc3339_or_none(extraction.modified),
+        "published": rfc3339_or_none(believable(extraction.published, fetched_at)),
+        "modified": rfc3339_or_none(believable(extraction.modified, fetched_at)),
         "language": extraction.language,
         "site_name": extraction.site_name,
         "content_html": extraction.html,

@@ -1,5 +1,6 @@
 import hashlib
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
@@ -125,12 +126,20 @@ def test_text_that_is_no_unicode_has_a_hash() -> None:
 
 
 def test_what_an_extraction_contributes() -> None:
-    fields = tasks.success_fields(EXTRACTION)
+    fields = tasks.success_fields(EXTRACTION, datetime(2026, 11, 28, tzinfo=UTC))
     assert fields["clean_text"] == "Text é"
     assert fields["authors"] == ["Ada"]
     assert fields["published"] == "2026-11-27T12:00:00Z"
     assert fields["modified"] is None
     assert fields["content_hash"] == hashlib.sha256("Text é".encode()).hexdigest()
+
+
+def test_a_day_after_the_fetch_is_no_day_of_publication() -> None:
+    ahead = replace(EXTRACTION, modified=datetime(2026, 11, 30, tzinfo=UTC))
+    fields = tasks.success_fields(ahead, datetime(2026, 11, 26, 11, tzinfo=UTC))
+    assert (fields["published"], fields["modified"]) == (None, None)
+    fields = tasks.success_fields(ahead, datetime(2026, 11, 26, 13, tzinfo=UTC))  # clocks and zones differ by a day
+    assert (fields["published"], fields["modified"]) == ("2026-11-27T12:00:00Z", None)
 
 
 VALUES = st.none() | st.text(max_size=10) | st.integers() | st.floats(allow_nan=False)
