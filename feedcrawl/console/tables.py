@@ -2,56 +2,89 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from rich.cells import cell_len, chop_cells
 
 from feedcrawl.console.output import printable
 from feedcrawl.domain.operations.display import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 _GAP: Final = 2
 """Spaces between two columns."""
 _LEAST: Final = 12
-"""The least width of a column that is cut."""
+"""The least width of a column that is cut or folded."""
 _PIPE_WIDTH: Final = 10_000
 """Columns of a table that is not written to a terminal: a program that reads a pipe needs whole URLs."""
 
 
 def write_table(names: Sequence[str], rows: Iterable[Sequence[object]], *, cut: Sequence[str] = ()) -> None:
-    """Writes a row per line; text from the web is shown as text, without markup or control characters.
+    """Writes a row per line; text from the web is shown as text, without control characters.
 
-    On a terminal, the cells of the columns `cut` are shortened in their middle, so that each row is one line.
+    On a terminal, the cells of the columns `cut` are shortened in their middle, so that each row is one line; where
+    the others are too wide as well, their cells go on in further lines.
     """
     cells = [[printable(cell) for cell in row] for row in rows]
-    console = Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH, highlight=False)
-    longest = fitting(names, cells, cut, console.width)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in names:
-        table.add_column(name, overflow="fold")
-    for row in cells:
-        table.add_row(
-            *(Text(shortened(cell, longest.get(name, len(cell)))) for name, cell in zip(names, row, strict=True))
-        )
-    console.print(table)
+    sys.stdout.writelines(f"{line}\n" for line in lines_of(names, cells, cut, terminal_width() or _PIPE_WIDTH))
+
+
+def lines_of(names: Sequence[str], cells: Sequence[Sequence[str]], cut: Sequence[str], width: int) -> Iterator[str]:
+    """The lines of a table: an empty line, the names of the columns, a rule, the rows, an empty line."""
+    longest = fitting(names, cells, cut, width)
+    shown = [
+        [_cut(cell, longest[name]) if name in longest else cell for name, cell in zip(names, row, strict=True)]
+        for row in cells
+    ]
+    widths = _widths(names, shown)
+    if sum(widths) + _GAP * (len(names) - 1) > width:
+        widest = fitting(names, shown, names, width)
+        widths = [min(size, widest[name]) for name, size in zip(names, widths, strict=True)]
+    yield ""
+    yield from _lines(names, widths)
+    yield "─" * min(width, sum(widths) + _GAP * (len(names) - 1))
+    for row in shown:
+        yield from _lines(row, widths)
+    yield ""
+
+
+def _widths(names: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
+    return [max(map(_width, column)) for column in zip(names, *rows, strict=True)]
+
+
+def _width(text: str) -> int:
+    return len(text) if text.isascii() else cell_len(text)
+
+
+def _cut(cell: str, longest: int) -> str:
+    width = _width(cell)
+    return cell if width <= longest else shortened(cell, longest * len(cell) // width)
+
+
+def _lines(row: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
+    """A row as a line, or as several if a cell is wider than its column."""
+    folded = [
+        [cell] if _width(cell) <= size else chop_cells(cell, size) for cell, size in zip(row, widths, strict=True)
+    ]
+    for parts in zip_longest(*folded, fillvalue=""):
+        padded = (part + " " * (size - _width(part)) for part, size in zip(parts, widths, strict=True))
+        yield (" " * _GAP).join(padded).rstrip()
 
 
 def terminal_width() -> int | None:
     """Columns of the terminal on standard output; None if it is a pipe or a file."""
-    return Console().width if sys.stdout.isatty() else None
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def fitting(names: Sequence[str], rows: Sequence[Sequence[str]], cut: Sequence[str], width: int) -> dict[str, int]:
     """The characters that each column of `cut` may have, so that a row fits `width`; columns of `cut` that are short
     leave their room to the longer ones.
     """
-    widths = {name: max([len(name), *(len(row[at]) for row in rows)]) for at, name in enumerate(names)}
+    widths = dict(zip(names, _widths(names, rows), strict=True))
     room = width - _GAP * (len(names) - 1) - sum(size for name, size in widths.items() if name not in cut)
     found: dict[str, int] = {}
     for number, name in enumerate(sorted(cut, key=widths.__getitem__)):

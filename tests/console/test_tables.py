@@ -1,6 +1,6 @@
 import pytest
 
-from feedcrawl.console.tables import fitting
+from feedcrawl.console.tables import fitting, lines_of
 from feedcrawl.domain.operations.display import shortened
 
 NAMES = ("title", "url", "next")
@@ -32,3 +32,50 @@ def test_columns_that_are_cut_share_the_room(title: int, url: int, width: int, e
 def test_a_text_is_cut_in_its_middle(text: str, longest: int, expected: str) -> None:
     assert shortened(text, longest) == expected
     assert len(shortened(text, longest)) <= longest
+
+
+@pytest.mark.parametrize(
+    ("names", "rows", "cut", "width", "expected"),
+    [
+        (
+            ("a", "next"),
+            [["one", "now"], ["", "in 5 s"]],
+            (),
+            80,
+            ["a    next", "───────────", "one  now", "     in 5 s"],
+        ),
+        (("title", "n"), [], (), 80, ["title  n", "────────"]),
+        (
+            ("title", "n"),
+            [["新しい記事", "1"], ["ab", "2"]],
+            (),
+            80,
+            ["title       n", "─────────────", "新しい記事  1", "ab          2"],
+        ),
+        (
+            ("url", "n"),
+            [["https://a.test/feed", "1"]],
+            ("url",),
+            16,
+            ["url            n", "────────────────", "https:/…/feed  1"],
+        ),
+        (
+            ("title", "n"),
+            [["新しい記事の題名", "1"]],
+            ("title",),
+            16,
+            ["title        n", "──────────────", "新しい…題名  1"],
+        ),
+        (
+            ("reason", "n"),
+            [["a reason of many words", "1"]],
+            (),
+            16,
+            ["reason         n", "────────────────", "a reason of m  1", "any words"],
+        ),
+    ],
+)
+def test_lines_of_a_table(
+    names: tuple[str, ...], rows: list[list[str]], cut: tuple[str, ...], width: int, expected: list[str]
+) -> None:
+    assert list(lines_of(names, rows, cut, width)) == ["", *expected, ""]
