@@ -34,7 +34,7 @@ _ARTICLE: Final = (
     "uid", "url", "category", "categories", "canonical_url", "final_url", "fetched_ts", "fetched_at", "status",
     "http_status", "feed_id", "entry_uid", "fetch_id", "outgoing", "title", "clean_text", "text_len", "raw_len",
     "abstract", "image", "authors", "published", "modified", "language", "site_name", "content_html", "content_hash",
-    "extractor", "page_kind", "rendered", "files",
+    "extractor", "page_kind", "posts", "rendered", "files",
 )  # fmt: skip
 _ENTRY: Final = (
     "entry_uid", "feed_id", "feed_url", "canonical_link", "title", "summary", "content", "authors", "categories",

@@ -200,11 +200,20 @@ class FeedContent:
 
 
 @dataclass(frozen=True, slots=True)
+class Post:
+    """One post of a thread; None for an author or an instant that the page does not show."""
+
+    text: str
+    author: str | None = None
+    published: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Extraction:
     """One article as extracted from a page.
 
-    `extractor` is the rung that won, `page_kind` what the page is, as `extraction.kinds` names it; lengths in
-    characters.
+    `extractor` is the rung that won, `page_kind` what the page is, as `extraction.kinds` names it; `posts` are those of
+    a thread, the first post first; lengths in characters.
     """
 
     title: str | None
@@ -224,3 +233,4 @@ class Extraction:
     tags: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     page_kind: str = "article"
+    posts: tuple[Post, ...] = ()

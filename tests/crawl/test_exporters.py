@@ -17,6 +17,9 @@ from feedcrawl.items import Article, FeedPoll
 AT = datetime(2026, 3, 2, 8, tzinfo=UTC)
 
 
+POSTS = [{"text": "x", "author": "Ada", "published": "2026-11-27T12:00:00Z"}, {"text": "y"}]
+
+
 def entry(uid: str, **values: Any) -> Any:
     empty = dict.fromkeys(("canonical_link", "title", "summary", "content", "published", "updated"))
     lists: dict[str, Any] = {"authors": [{"name": "Ada", "email": None, "uri": None}], "categories": ["a,b", "c"]}
@@ -34,6 +37,7 @@ def poll(new: list[Any], changed: list[Any] = ()) -> FeedPoll:
 
 def article(**values: Any) -> Article:
     record = {"uid": "u", "url": "http://a.test/", "title": "T", "categories": ["a"], "clean_text": "x\ny"}
+    record |= {"posts": POSTS}
     return Article(SimpleNamespace(), "http://a.test/", AT, **({"status": "success", "record": record} | values))
 
 
@@ -79,6 +83,7 @@ def test_csv_has_the_fields_of_both_types_and_loses_no_value() -> None:
     assert json.loads(rows[0]["categories"]) == ["a,b", "c"]
     assert json.loads(rows[0]["authors"]) == [{"name": "Ada", "email": None, "uri": None}]
     assert rows[3]["clean_text"] == "x\ny"
+    assert json.loads(rows[3]["posts"]) == POSTS
     chosen = exported(exporters.CsvExporter, ITEMS, fields_to_export=["type", "title"]).decode().splitlines()
     assert chosen == ["type,title", "entry,", "entry,été", "entry,", "article,T"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 if TYPE_CHECKING:
-    from feedcrawl.domain.articles.page_records import FileState
+    from feedcrawl.domain.articles.page_records import FileState, PostRecord
 
 
 DeletedWhy = Literal["entry_deleted", "http_410"]
@@ -46,6 +46,7 @@ class ArticleFields(TypedDict, total=False):
     content_hash: str
     extractor: str
     page_kind: str
+    posts: list[PostRecord]
     rendered: bool
     outgoing: str
     files: list[FileState]

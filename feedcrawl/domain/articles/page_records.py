@@ -3,9 +3,9 @@
 The JSON Schemas and the tables of docs/data-format.md are generated from these classes.
 """
 
-from typing import Annotated, Literal, TypedDict
+from typing import Annotated, Literal, NotRequired, TypedDict
 
-from feedcrawl.domain.schemas import About, Count, FilePlace, MediaType, Positive, Sha256, Uid, WebUrl, record
+from feedcrawl.domain.schemas import About, Count, FilePlace, MediaType, Positive, Sha256, Time, Uid, WebUrl, record
 
 PageError = Literal["E_INGEST_TIMEOUT", "E_INGEST_FAILED", "E_SANITIZATION_FAILED"]
 
@@ -117,3 +117,11 @@ class NamedFile(TypedDict):
 
 class FileState(NamedFile, KeptFile):
     """A media file of an entry or article, in its state at the time of the record."""
+
+
+class PostRecord(TypedDict):
+    """One post of a thread."""
+
+    text: Annotated[str, About("Text of the post: one line for each block, white space folded")]
+    author: NotRequired[Annotated[str, About("Name of the author or of the account")]]
+    published: NotRequired[Annotated[Time, About("The day or instant of the post")]]

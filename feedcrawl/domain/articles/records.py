@@ -5,7 +5,7 @@ The JSON Schemas and the tables of docs/data-format.md are generated from these 
 
 from typing import Annotated, Literal, NotRequired, TypedDict
 
-from feedcrawl.domain.articles.page_records import FileState
+from feedcrawl.domain.articles.page_records import FileState, PostRecord
 from feedcrawl.domain.schemas import (
     About,
     Alternative,
@@ -88,6 +88,15 @@ class ArticleRecord(TypedDict):
     content_hash: Annotated[Sha256, About("SHA-256 of clean_text")]
     extractor: ExtractorName
     page_kind: NotRequired[PageKind]
+    posts: NotRequired[
+        Annotated[
+            list[PostRecord],
+            About(
+                "Posts of a `forum` thread or `question`, the first post first, at most 100 and 256 KiB of text; absent"
+                " where none were found, and for other kinds of pages"
+            ),
+        ]
+    ]
     rendered: NotRequired[
         Annotated[Literal[True], About("true if the text is that of the rendered page, after its scripts ran")]
     ]
@@ -143,6 +152,7 @@ ARTICLE_HASH_EITHER: tuple[Alternative, ...] = (
             "content_html": False,
             "content_hash": False,
             "extractor": False,
+            "posts": False,
             "rendered": False,
             "files": False,
         },
@@ -192,6 +202,7 @@ class ArticleHashRecord(TypedDict):
     content_hash: NotRequired[Annotated[Sha256, About("SHA-256 of clean_text")]]
     extractor: NotRequired[ExtractorName]
     page_kind: NotRequired[PageKind]
+    posts: NotRequired[Annotated[JsonList, About("Posts of a thread as in [Article](#article), as JSON text")]]
     rendered: NotRequired[
         Annotated[Literal["true"], About("true if the text is that of the rendered page, after its scripts ran")]
     ]

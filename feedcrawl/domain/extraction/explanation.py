@@ -13,6 +13,7 @@ from feedcrawl.domain.extraction.fields.sites import site_keys
 from feedcrawl.domain.extraction.fields.titles import find_title, statements
 from feedcrawl.domain.extraction.ladder import refuse_choice
 from feedcrawl.domain.extraction.page import read_page
+from feedcrawl.domain.extraction.threads.posts import find_posts
 from feedcrawl.domain.models import SourceRules
 from feedcrawl.domain.text import fold
 
@@ -41,8 +42,8 @@ class Row(NamedTuple):
 def explain(
     html: bytes | str, *, url: str, rules: SourceRules | None = None, feed: FeedContent | None = None
 ) -> tuple[Row, ...]:
-    """Every candidate for the body, title, day and authors of a page, which was chosen and why, and what went as
-    furniture by which rule, the longest parts first.
+    """Every candidate for the body, title, day and authors of a page, which was chosen and why, what went as furniture
+    by which rule, the longest parts first, and the number of a thread's posts.
 
     All rungs run, those too whose answer the choice never asked for. NoArticle with FAIL_BAD_HTML or FAIL_PARSE for
     what is no page; a page without an article is explained.
@@ -56,6 +57,7 @@ def explain(
         *_titles(page, feed),
         *_days(page, feed),
         *_authors(page, feed),
+        *_posts(page),
     )
 
 
@@ -115,6 +117,14 @@ def _authors(page: Page, feed: FeedContent | None) -> Iterator[Row]:
         if said := list(names):
             yield Row("authors", source, f"place {place}", _cut("; ".join(said)))
     yield Row("authors", "chosen", "", "; ".join(find_authors(page, feed)) or "none")
+
+
+def _posts(page: Page) -> Iterator[Row]:
+    posts = find_posts(page)
+    if posts:
+        named = sum(post.author is not None for post in posts)
+        dated = sum(post.published is not None for post in posts)
+        yield Row("posts", "thread", str(len(posts)), f"{named} with an author, {dated} with a day")
 
 
 def _cut(text: str) -> str:

@@ -24,6 +24,7 @@ from feedcrawl.domain.extraction.fields.persons import split_names
 from feedcrawl.domain.extraction.fields.titles import find_title
 from feedcrawl.domain.extraction.page import Page, read_page
 from feedcrawl.domain.extraction.rules import select_text
+from feedcrawl.domain.extraction.threads.posts import find_posts
 from feedcrawl.domain.extraction.walls.recognition import is_paid, refuse_headline, refuse_walls
 from feedcrawl.domain.models import Extraction, SourceRules
 from feedcrawl.domain.sanitize import clean_tree
@@ -97,6 +98,7 @@ def _extraction(page: Page, choice: Choice, feed: FeedContent | None, image_prox
         text_len=len(winner.text),
         tags=find_tags(page, feed),
         notes=(f"{winner.rung}: {choice.reason}", *paid, *disagreements(page, feed, title, published)),
+        posts=find_posts(page),
     )
 
 

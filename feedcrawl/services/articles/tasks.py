@@ -23,12 +23,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from feedcrawl.domain.articles.fields import ArticleFields
+    from feedcrawl.domain.articles.page_records import PostRecord
     from feedcrawl.domain.frontier.tasks import History, Origin
-    from feedcrawl.domain.models import Extraction
+    from feedcrawl.domain.models import Extraction, Post
     from feedcrawl.domain.sites.owners import Sources
     from feedcrawl.items import Article
 
-_JSON_FIELDS = frozenset({"authors", "categories", "files"})
+_JSON_FIELDS = frozenset({"authors", "categories", "files", "posts"})
 """Fields that are lists: JSON text in the HASH, lists in NDJSON."""
 _NUMBERS: Mapping[str, type[int | float]] = {
     "fetched_ts": float,
@@ -158,8 +159,11 @@ def content_hash(text: str) -> str:
 
 
 def success_fields(extraction: Extraction, fetched_at: datetime) -> ArticleFields:
-    """The fields of an article's record that come from the extraction; days after the fetch are left out."""
-    return {
+    """The fields of an article's record that come from the extraction; days after the fetch are left out.
+
+    `posts` is absent where there are none.
+    """
+    fields: ArticleFields = {
         "title": extraction.title,
         "clean_text": extraction.text,
         "text_len": extraction.text_len,
@@ -176,6 +180,18 @@ def success_fields(extraction: Extraction, fetched_at: datetime) -> ArticleField
         "extractor": extraction.extractor,
         "page_kind": extraction.page_kind,
     }
+    if extraction.posts:
+        fields["posts"] = [_post_record(post, fetched_at) for post in extraction.posts]
+    return fields
+
+
+def _post_record(post: Post, fetched_at: datetime) -> PostRecord:
+    record: PostRecord = {"text": post.text}
+    if post.author is not None:
+        record["author"] = post.author
+    if (published := rfc3339_or_none(believable(post.published, fetched_at))) is not None:
+        record["published"] = published
+    return record
 
 
 def hash_fields(record: ArticleFields) -> dict[str, str | int | float]:

@@ -64,3 +64,13 @@ def test_what_is_no_page_is_refused():
 def test_a_table_has_aligned_columns():
     text = table((Row("title", "heading", "3.5", "A story"), Row("title", "chosen", "", "A story")))
     assert text == ("field  source   weight  value\ntitle  heading  3.5     A story\ntitle  chosen           A story")
+
+
+def test_the_posts_of_a_thread_are_counted():
+    posts = "".join(
+        f"<div class=post><a href=/u/{name}>{name}</a> <div class=text>{STORY}</div></div>" for name in ("ann", "bo")
+    )
+    rows = explain(posts, url="https://forum.d.example/t/ports/1")
+    assert [row for row in rows if row.field == "posts"] == [
+        Row("posts", "thread", "2", "2 with an author, 0 with a day")
+    ]

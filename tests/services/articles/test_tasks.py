@@ -8,11 +8,14 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
+from feedcrawl.domain.articles.records import ArticleRecord
 from feedcrawl.domain.articles.replays import outline
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.frontier.tasks import Task
-from feedcrawl.domain.models import Extraction
+from feedcrawl.domain.models import Extraction, Post
+from feedcrawl.domain.schemas import schema
 from feedcrawl.domain.sites.owners import Sources
 from feedcrawl.domain.sites.sources import Source
 from feedcrawl.domain.urls import url_uid
@@ -132,6 +135,25 @@ def test_what_an_extraction_contributes() -> None:
     assert fields["published"] == "2026-11-27T12:00:00Z"
     assert fields["modified"] is None
     assert fields["content_hash"] == hashlib.sha256("Text é".encode()).hexdigest()
+    assert "posts" not in fields
+
+
+def test_posts_of_a_thread_are_a_list_in_the_record_and_json_in_the_hash() -> None:
+    posts = (
+        Post("First", "Ada", AT),
+        Post("Second", None, None),
+        Post("Ahead", "Bo", datetime(2027, 1, 1, tzinfo=UTC)),
+    )
+    forum = replace(EXTRACTION, page_kind="forum", posts=posts)
+    fields = tasks.success_fields(forum, datetime(2026, 11, 28, tzinfo=UTC))
+    assert fields["posts"] == [
+        {"text": "First", "author": "Ada", "published": "2026-11-27T12:00:00Z"},
+        {"text": "Second"},
+        {"text": "Ahead", "author": "Bo"},
+    ]
+    Draft202012Validator(schema(ArticleRecord)["properties"]["posts"]).validate(fields["posts"])
+    stored = {name: str(value) for name, value in tasks.hash_fields(fields).items()}
+    assert tasks.record_of(stored)["posts"] == fields["posts"]
 
 
 def test_a_day_after_the_fetch_is_no_day_of_publication() -> None:
@@ -148,7 +170,7 @@ LISTS = st.lists(st.text(max_size=5), max_size=3)
 
 @given(
     record=st.dictionaries(
-        st.text(min_size=1, max_size=8).filter(lambda n: n not in {"authors", "categories"}), VALUES
+        st.text(min_size=1, max_size=8).filter(lambda n: n not in {"authors", "categories", "files", "posts"}), VALUES
     ),
     authors=LISTS,
     categories=LISTS,

@@ -1,0 +1,38 @@
+"""The posts of a thread, each with its author and its instant, as far as the page names them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.extraction.kinds import THREADS
+from feedcrawl.domain.extraction.threads.boxes import seen_posts
+from feedcrawl.domain.extraction.threads.statements import posts_of_entries, posts_of_microdata, posts_of_things
+
+if TYPE_CHECKING:
+    from feedcrawl.domain.extraction.page import Page
+    from feedcrawl.domain.models import Post
+
+MAX_BYTES = 256 * 1024
+"""Bytes of the texts of all posts, in UTF-8; the list ends before the post that has more."""
+
+
+def find_posts(page: Page) -> tuple[Post, ...]:
+    """The posts of a thread in their order, at most 100 and MAX_BYTES; none for a page of another kind.
+
+    They are those of the statement that has most: JSON-LD, microdata, microformats. Where none has two, they are those
+    that the page shows; a thread without replies is the one post that is stated.
+    """
+    if page.kind not in THREADS:
+        return ()
+    stated = max((posts_of_things(page), posts_of_microdata(page), posts_of_entries(page)), key=len)
+    return _bounded(stated if len(stated) > 1 else seen_posts(page) or stated)
+
+
+def _bounded(posts: list[Post]) -> tuple[Post, ...]:
+    size, fitting = 0, 0
+    for post in posts:
+        size += len(post.text.encode("utf-8", "replace"))
+        if size > MAX_BYTES:
+            break
+        fitting += 1
+    return tuple(posts[:fitting])
