@@ -72,7 +72,7 @@ def _authors(body: HtmlElement) -> Iterator[tuple[HtmlElement, str]]:
     """The elements that name an account: by an attribute, by their names, or by a link to its page."""
     for element in body.iter():
         attributes = element.attrib
-        if not attributes:
+        if not attributes and element.tag != "strong":
             continue
         stated = next((attributes[name] for name in _ACCOUNTS if attributes.get(name)), None)
         is_link = element.tag == "a" and _leads_to_account(element.get("href") or "")
@@ -87,6 +87,9 @@ def _leads_to_account(href: str) -> bool:
 
 
 def _is_marked(element: HtmlElement) -> bool:
+    parent = element.getparent()
+    if element.tag == "strong" and parent is not None and parent.tag == "dt":  # as FluxBB heads what it says of members
+        return True
     stated = f"{element.get('rel')} {element.get('itemprop')}"
     is_named = "author" in stated.split() or _is_author_named(element.get("class") or "")
     return is_named and next(islice(element.iter(), _MAX_PANEL, None), None) is None

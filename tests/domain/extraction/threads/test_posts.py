@@ -117,6 +117,9 @@ XENFORO = """<article class="message js-post" data-author="{author}"><aside clas
 REDDIT = """<div class="thing" data-author="{author}"><div class="entry"><p class="tagline"><a class="author"
 href="/user/{author}">{author}</a> <time datetime="{day}" title="x">a year ago</time></p><form class="usertext">
 <div class="md"><p>{text}</p></div></form></div><div class="child">{inner}</div></div>"""
+FLUXBB = """<div id="p{n}" class="blockpost"><h2><a href="viewtopic.php?pid={n}#p{n}">{day}</a></h2><dl><dt>
+<strong>{author}</strong></dt><dd><strong>Member</strong></dd><dd>Registered: 2011-10-05</dd></dl>
+<div class="postright"><h3>Fog signals</h3><div class="postmsg">{text}</div></div></div>"""
 ROWS = """<tr class="head"><td><a href="/user/{author}">{author}</a> wrote on {day}</td></tr>
 <tr class="message"><td>{text}</td></tr>"""
 
@@ -145,6 +148,10 @@ def shown(form, *days, around="<div>{}</div>"):
         (
             shown(XENFORO, "2024-03-02T09:30:00+0100", "2024-03-03T10:00:00+0100", ""),
             ["2024-03-02T08:30:00+00:00", "2024-03-03T09:00:00+00:00", None],
+        ),
+        (
+            shown(FLUXBB, "2024-03-02 09:30:00", "2024-03-03 10:00:00", "Yesterday 10:00:00"),
+            ["2024-03-02T09:30:00+00:00", "2024-03-03T10:00:00+00:00", None],
         ),
         (
             shown(ROWS, "2 March 2024", "3 March 2024", "4 March 2024", around="<table>{}</table>"),
