@@ -29,8 +29,8 @@ _DAYS = ("datetime", "created-timestamp", "title")
 _is_author_named = remembered(
     re.compile(
         r"(?<![A-Za-z])(?:(?:big|post(?:er|ed)?|thread|topic|comment|message|member|author|display|hn)?[-_]?"
-        r"(?:author|user-?name|user_name|poster|nick(?:name)?|user-?link|hnuser|screen-?name|user|creator)|posted-?by)(?:[-_]?(?:name|link))?(?![A-Za-z])"
-        r"|user(?:N|-n|_n)ame(?![a-z])|author(?:N|-n|_n)ame"
+        r"(?:author|user-?name|user_name|poster|nick(?:name)?|user-?link|hnuser|screen-?name|user|creator)|posted-?by|by-?line)(?:[-_]?(?:name|link))?(?![A-Za-z])"
+        r"|[uU]ser(?:N|-n|_n)ame(?![a-z])|author(?:N|-n|_n)ame"
     )
 )
 _ACCOUNT_PAGE = re.compile(

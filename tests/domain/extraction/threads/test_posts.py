@@ -120,6 +120,8 @@ href="/user/{author}">{author}</a> <time datetime="{day}" title="x">a year ago</
 FLUXBB = """<div id="p{n}" class="blockpost"><h2><a href="viewtopic.php?pid={n}#p{n}">{day}</a></h2><dl><dt>
 <strong>{author}</strong></dt><dd><strong>Member</strong></dd><dd>Registered: 2011-10-05</dd></dl>
 <div class="postright"><h3>Fog signals</h3><div class="postmsg">{text}</div></div></div>"""
+FLARUM = """<article><div class="PostUser"><h3 class="PostUser-name">{author}</h3></div>
+<div class="Post-body"><p>{text}</p></div></article>"""
 ROWS = """<tr class="head"><td><a href="/user/{author}">{author}</a> wrote on {day}</td></tr>
 <tr class="message"><td>{text}</td></tr>"""
 
@@ -153,6 +155,7 @@ def shown(form, *days, around="<div>{}</div>"):
             shown(FLUXBB, "2024-03-02 09:30:00", "2024-03-03 10:00:00", "Yesterday 10:00:00"),
             ["2024-03-02T09:30:00+00:00", "2024-03-03T10:00:00+00:00", None],
         ),
+        (shown(FLARUM, "", "", ""), [None, None, None]),
         (
             shown(ROWS, "2 March 2024", "3 March 2024", "4 March 2024", around="<table>{}</table>"),
             ["2024-03-02T00:00:00+00:00", "2024-03-03T00:00:00+00:00", "2024-03-04T00:00:00+00:00"],
