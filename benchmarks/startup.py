@@ -37,7 +37,8 @@ def main() -> None:
     rounds = parser.parse_args().rounds
     with tempfile.TemporaryDirectory() as name:
         outside = Path(name)
-        env = {each: value for each, value in os.environ.items() if not each.startswith(("FEEDCRAWL_", "SCRAPY_"))}
+        mine = ("FEEDCRAWL_", "SCRAPY_", "PYTHONDONTWRITEBYTECODE")  # users have compiled modules
+        env = {each: value for each, value in os.environ.items() if not each.startswith(mine)}
         env |= {"FEEDCRAWL_DATA_DIR": str(outside / "data"), "PYTHONPATH": str(REPOSITORY)}
         subscribe = [sys.executable, "-m", "scrapy", "subscribe", "--as-is", "https://a.test/feed"]
         subprocess.run(subscribe, cwd=REPOSITORY, env=env, stdout=subprocess.DEVNULL, check=True)
