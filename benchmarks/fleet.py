@@ -215,6 +215,7 @@ def main() -> None:
             memory = int(client.info("memory")["used_memory"]) / options.feeds  # type: ignore[index]  # not a coroutine
             if options.no_aof:
                 client.config_set("appendonly", "yes")
+                until(lambda: not client.info("persistence")["aof_rewrite_in_progress"], "the append-only file")  # type: ignore[index]
         print(f"{options.feeds} feeds of {memory:.0f} bytes stored in {time.monotonic() - began:.0f} s\n")
         env = clean_environment() | {"REDIS_URL": url, "FEEDCRAWL_DATA_DIR": f"{name}/data"}
         env.pop("PYTHONDONTWRITEBYTECODE", None)  # users have compiled modules
