@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     Fields = dict[bytes, list[bytes]]
     Key = tuple[bytes, bytes, int, None]
     Begin = Callable[[Deferred[IResponse]], Deferred[Response]]
+    Peer = tuple[ssl.Certificate | None, ipaddress.IPv4Address | ipaddress.IPv6Address | None]
 
 MAX_LINE_BYTES: Final = 16_384
 """A longer header line is refused, by Twisted's parser."""
@@ -105,7 +106,7 @@ class KeptProtocol(_LenientHTTP11ClientProtocol):
     transport: Any  # zope interfaces declare methods without `self`, which mypy cannot call
     _asked: asyncio.Future[Fields | Deferred[Response]] | None = None
     _begin: Begin
-    _peer: tuple[Any, Any] | None = None
+    _peer: Peer | None = None
 
     def ask(self, message: bytes, begin: Begin) -> asyncio.Future[Fields | Deferred[Response]]:
         """Send a request. The result: the fields of a 304; for any other response what `begin` makes of Twisted's.
@@ -127,7 +128,7 @@ class KeptProtocol(_LenientHTTP11ClientProtocol):
         if self.state == "QUIESCENT":
             self._quiescentCallback(self)
 
-    def peer(self) -> tuple[Any, Any]:
+    def peer(self) -> Peer:
         """The certificate of the server, or None, and its address."""
         if self._peer is None:
             certificate = address = None

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 from feedcrawl.domain.frontier.payloads import Payload
 from feedcrawl.domain.json_values import known_fields
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 # The stored form has kinds and origins by their place in these lists (`store.frontier.packed`): new ones go to the end.
 Kind = Literal[
@@ -21,6 +19,11 @@ Lane = Literal["poll", "page"]
 Again = Literal["", "edited", "retry", "operator", "queue_again", "push", "delivery", "own_outage"]
 """The reason for fetching an ended URL again within the time for which the frontier remembers it; "": it is not
 fetched.
+"""
+
+TaskRecord = Mapping[str, Any]
+"""A task with its history as the frontier stores them: fields of `Task` and `History` that are not empty, and those
+of other versions.
 """
 
 LANES: tuple[Lane, ...] = get_args(Lane)
@@ -54,7 +57,7 @@ class Task:
     category: str | None = None
     payload: Payload = field(default_factory=Payload)
 
-    def to_record(self) -> dict[str, Any]:
+    def to_record(self) -> TaskRecord:
         """The record of the task: without the empty fields, and with the payload as JSON text.
 
         The payload is text inside the record because Lua's JSON cannot distinguish an empty list from an empty object.
@@ -135,7 +138,7 @@ def compact(value: object) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
-def task_from_record(record: Mapping[str, Any]) -> tuple[Task, History]:
+def task_from_record(record: TaskRecord) -> tuple[Task, History]:
     """The task and the history of a record; fields unknown to this version are ignored."""
     payload = record.get("payload")
     record = {**record, "payload": json.loads(payload) if isinstance(payload, str) else {}}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, TypedDict, Unpack
+from typing import TYPE_CHECKING, Literal, NotRequired, Protocol, TypedDict, Unpack
 
 from feedcrawl.domain.frontier.tasks import LANES, compact
 from feedcrawl.domain.urls import site_of
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from feedcrawl.domain.frontier.payloads import Patch
     from feedcrawl.domain.frontier.statistics import FrontierStatistics, HostStatistics
-    from feedcrawl.domain.frontier.tasks import Again, History, Lease, Task
+    from feedcrawl.domain.frontier.tasks import Again, History, Lease, Task, TaskRecord
 
 Enqueued = Literal["queued", "raised", "pending", "leased", "known", "again", "moved"]
 """The result of enqueueing a task.
@@ -220,12 +220,12 @@ class Frontier(Protocol):
         """Deletes a task, even if a worker holds it; False if there was none."""
 
     @abstractmethod
-    def record(self, task_id: str) -> dict[str, Any] | None:
+    def record(self, task_id: str) -> TaskRecord | None:
         """The stored record of a task, for `adopt`; None if unknown."""
 
     @abstractmethod
     def adopt(
-        self, record: Mapping[str, Any], *, delay_sec: float = 0, polled: bool = False
+        self, record: TaskRecord, *, delay_sec: float = 0, polled: bool = False
     ) -> Literal["queued", "pending", "known"]:
         """Stores the record of a task from another shard; `polled` counts the fetch that ended there.
 

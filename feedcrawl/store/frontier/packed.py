@@ -21,9 +21,9 @@ from __future__ import annotations
 import json
 import re
 import string
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
-from feedcrawl.domain.frontier.tasks import Kind, Origin, Task, compact
+from feedcrawl.domain.frontier.tasks import Kind, Origin, Task, TaskRecord, compact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,7 +49,7 @@ def codes() -> str:
 def packed(task: Task) -> tuple[str, str]:
     """A new task's record: the parts before the time of discovery, and those after."""
     record = task.to_record()
-    payload = record.pop("payload", "")
+    payload = record.get("payload", "")
     front = f"{_KINDS.get(task.kind, '-')}{_ORIGINS.get(task.origin, '-')}{task.priority}"
     url, host = task.url, task.host
     found = _HOST.match(url)
@@ -67,7 +67,7 @@ def packed(task: Task) -> tuple[str, str]:
     return _utf8(head), _utf8(SEPARATOR.join(("", "", compact(rest) if rest else "", str(payload))))
 
 
-def unpacked(task_id: str, text: str) -> dict[str, Any]:
+def unpacked(task_id: str, text: str) -> TaskRecord:
     """The fields of a stored record, of this form or of an earlier version's."""
     if text.startswith("{"):
         return dict(json.loads(text))
@@ -95,7 +95,7 @@ def unpacked(task_id: str, text: str) -> dict[str, Any]:
     return record
 
 
-def _history(text: str) -> Iterable[tuple[str, Any]]:
+def _history(text: str) -> Iterable[tuple[str, str | int]]:
     if text:
         count, last, updated, ended = text.split(" ", 3)
         if count != "0":

@@ -12,7 +12,17 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from feedcrawl.domain.frontier.dead_letters import shown
-from feedcrawl.domain.frontier.tasks import LANES, Again, History, Lease, Task, compact, lane_of, task_from_record
+from feedcrawl.domain.frontier.tasks import (
+    LANES,
+    Again,
+    History,
+    Lease,
+    Task,
+    TaskRecord,
+    compact,
+    lane_of,
+    task_from_record,
+)
 from feedcrawl.domain.urls import site_of
 from feedcrawl.store.frontier.dead_letters import keep
 from feedcrawl.store.frontier.interface import (
@@ -34,7 +44,7 @@ from feedcrawl.store.redis import keys
 from feedcrawl.store.redis.connection import is_cluster
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from feedcrawl.store.frontier.interface import DomainPace, Return
     from feedcrawl.store.frontier.scripts import FrontierPolicy
@@ -153,13 +163,13 @@ class Shard(ShardReads):
     def _clock_ms(self) -> int:
         return int(self._run("now"))
 
-    def record(self, task_id: str) -> dict[str, Any] | None:
+    def record(self, task_id: str) -> TaskRecord | None:
         """As `Frontier.record`."""
         text = self._client.get(f"{self._prefix}t:{task_id}")
         return None if text is None else unpacked(task_id, str(text))
 
     def adopt(
-        self, record: Mapping[str, Any], *, delay_sec: float = 0, polled: bool = False
+        self, record: TaskRecord, *, delay_sec: float = 0, polled: bool = False
     ) -> Literal["queued", "pending", "known"]:
         """As `Frontier.adopt`."""
         site, text = len(site_of(record["host"]) or ""), compact(dict(record))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import Counter, defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Literal, Unpack
 
 from feedcrawl.domain.frontier.shards import shard_of_host
 from feedcrawl.domain.frontier.statistics import FrontierStatistics
@@ -21,11 +21,11 @@ from feedcrawl.store.redis import keys
 from feedcrawl.store.redis.errors import ServerRefused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from feedcrawl.domain.frontier.payloads import Patch
     from feedcrawl.domain.frontier.statistics import HostStatistics
-    from feedcrawl.domain.frontier.tasks import Again, History, Lease, Task
+    from feedcrawl.domain.frontier.tasks import Again, History, Lease, Task, TaskRecord
     from feedcrawl.store.frontier.interface import DomainPace, Enqueued, Released, Return, Returned, Signal
     from feedcrawl.store.frontier.scripts import FrontierPolicy
     from feedcrawl.store.redis.client import Client
@@ -215,13 +215,13 @@ class Shards(Frontier):
         removed = [frontier.remove(task_id) for frontier in self._frontiers]
         return any(removed)
 
-    def record(self, task_id: str) -> dict[str, Any] | None:
+    def record(self, task_id: str) -> TaskRecord | None:
         """As `Frontier.record`."""
         found = self._where(task_id)
         return None if found is None else found[1]
 
     def adopt(
-        self, record: Mapping[str, Any], *, delay_sec: float = 0, polled: bool = False
+        self, record: TaskRecord, *, delay_sec: float = 0, polled: bool = False
     ) -> Literal["queued", "pending", "known"]:
         """As `Frontier.adopt`, in the shard of the task's host."""
         number = self._home(record["host"])
@@ -349,7 +349,7 @@ class Shards(Frontier):
         self._expect(ending.lease.shard, 0)
         self._expect(number, 0)
 
-    def _held(self, lease: Lease) -> dict[str, Any] | None:
+    def _held(self, lease: Lease) -> TaskRecord | None:
         """The record of a task that this worker still holds, its lease extended for the next steps; None if lost."""
         frontier = self._frontiers[lease.shard]
         return None if frontier.heartbeat([lease]) else frontier.record(lease.id)
@@ -369,7 +369,7 @@ class Shards(Frontier):
         number = self._home(host) if host else lease.shard
         return None if number == lease.shard else number
 
-    def _where(self, task_id: str) -> tuple[int, dict[str, Any]] | None:
+    def _where(self, task_id: str) -> tuple[int, TaskRecord] | None:
         """The shard that has a task, and the task's record; a record `moved` does not count."""
         for number, frontier in enumerate(self._frontiers):
             record = frontier.record(task_id)
