@@ -49,7 +49,7 @@ class RedirectRefused(IgnoreRequest):
 class HopElsewhere(IgnoreRequest):
     """A leased request was redirected to another host, where it has no turn: the task goes back with its new target.
 
-    `chain` are the URLs asked so far, the first one first, the one that redirected last; `cookies` those that the
+    `chain` are the URLs requested so far, in their order; `cookies` those that the
     redirects have set.
     """
 

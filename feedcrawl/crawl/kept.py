@@ -47,8 +47,8 @@ _UNMODIFIED: Final = re.compile(
     rb"HTTP/1\.1 304(?: [\t -~\x80-\xff]*)?\r\n((?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t -~\x80-\xff]*\r\n)*)\r\n"
 )
 _OF_THE_CONNECTION: Final = frozenset(
-    (b"connection", b"content-length", b"keep-alive", b"proxy-connection", b"te", b"trailers", b"transfer-encoding")
-) | {b"upgrade"}
+    b"connection content-length keep-alive proxy-connection te trailers transfer-encoding upgrade".split()
+)
 _PORTS: Final = {"http": 80, "https": 443}
 _NO_FIELDS: Final = TwistedHeaders({b"Host": [b""]})
 CONNECT_SEC: Final = 10

@@ -163,8 +163,8 @@ class PublicResolver:
     """Resolves names to public addresses and to those of the networks that the operator opened; others raise
     AddressRefused.
 
-    Names of the hosts file are never looked up in DNS; other names are, unless they can only be
-    internal. `timeout_sec` limits one lookup.
+    Names of the hosts file are never looked up in DNS; other names are, unless they can only be internal.
+    `timeout_sec` limits one lookup.
     """
 
     def __init__(

@@ -91,9 +91,7 @@ class StorePipeline:
         for task, _ in tasks:
             store.want(pipe, task.id, categories)
         linked = (entry["canonical_link"] for entry in poll.found.entries.new if entry["article_uid"])
-        links = list(
-            {link for link in linked if link and "#" not in link}
-        )  # those who take links know whole pages only
+        links = list({link for link in linked if link and "#" not in link})  # readers of links know whole pages only
         for category in categories:
             store.category_links(pipe, category, links)
         pipe.execute()

@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import PurePosixPath
 
 MOST = 15
-FLAT = {"feedcrawl/commands"}  # Scrapy finds commands in one package only
+FLAT = {"feedcrawl/commands"}  # as Scrapy's own: a command's module has the name of the command
 
 
 def rooms(modules) -> Counter[str]:

@@ -13,6 +13,8 @@ import redis
 from redis_cluster import Cluster
 from scrapy.exceptions import UsageError
 
+from feedcrawl.commands.feeds import ACTIONS
+from feedcrawl.console.subscriptions import feed_actions
 from feedcrawl.domain.sitemaps.state import Sitemap, SitemapRecord
 from feedcrawl.domain.subscriptions.lists import read_list
 from feedcrawl.domain.subscriptions.records import PollRecord, Subscription
@@ -71,6 +73,10 @@ def test_subscribe_feeds_opml_unsubscribe(call: Call, tmp_path: Path) -> None:
     assert (code, out.split()[1]) == (0, "http://a.test/")
     assert "http://other.test/ is neither subscribed nor watched" in err
     assert [feed["url"] for feed in json.loads(call("feeds", "--json")[1])] == ["https://b.test/feed"]
+
+
+def test_the_command_knows_each_action() -> None:
+    assert tuple(feed_actions.ACTIONS) == ACTIONS
 
 
 def test_failing_feeds_are_listed_without_reading_the_others(call: Call, redis_client: redis.Redis) -> None:

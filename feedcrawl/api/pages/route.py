@@ -64,6 +64,17 @@ def context(request: Request, now: datetime, caller: Caller | None, here: str) -
     }
 
 
+def confirm(
+    request: Request, now: datetime, caller: Caller, here: str, *, back: str, verb: str, **words: str
+) -> Response:
+    """The page that asks before `verb` is done to the thing whose page is at `back`.
+
+    `words`: question, subject, consequence, and the label of the button.
+    """
+    values = {"action": f"{back}/{verb}", "back": back, "given": {}, **words}
+    return templates.render("confirm.html", context(request, now, caller, here) | values)
+
+
 def _to_login(request: Request) -> Response:
     asked = f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
     back = asked if request.method == "GET" else "/"

@@ -102,7 +102,7 @@ def is_story(page: Page) -> bool:
     """
     parts = urlsplit(page.url.strip())
     path = parts.path
-    if _is_front(page):
+    if _has_no_path(page):
         return (page.meta("og:type") or "").lower() != "website"
     is_named = _STORY_PATH.search(path) or _NUMBERED_QUERY.search(parts.query)
     return bool(is_named) or _slug_words(path) > _LONGEST_SLUG
@@ -140,10 +140,10 @@ def _least_weight(page: Page, stated: PageKind, *, is_named: bool) -> float | No
         return None
     if is_named or not is_story(page):
         return _ITEMS_OUTWEIGH if is_named else _ITEMS_OUTWEIGH_UNNAMED
-    return _ITEMS_OUTWEIGH_STATEMENT if _is_front(page) else None
+    return _ITEMS_OUTWEIGH_STATEMENT if _has_no_path(page) else None
 
 
-def _is_front(page: Page) -> bool:
+def _has_no_path(page: Page) -> bool:
     return urlsplit(page.url).path in {"", "/"}
 
 

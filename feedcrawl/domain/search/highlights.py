@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.search.words import UNSPACED, folded, without_marks
+from feedcrawl.domain.text import lowered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -53,7 +54,7 @@ def as_html(pieces: Iterable[Piece]) -> str:
 
 def _spans(text: str, query: Query) -> list[tuple[int, int, int]]:
     """Start, end and number of the term of each occurrence, in order, without overlaps."""
-    lower = _lower(without_marks(text))
+    lower = lowered(without_marks(text))
     found = [
         (match.start(), match.end(), number)
         for number, term in enumerate(query.wanted)
@@ -66,14 +67,8 @@ def _spans(text: str, query: Query) -> list[tuple[int, int, int]]:
     return spans
 
 
-def _lower(text: str) -> str:
-    """The text in lower case, if that has as many characters."""
-    lower = text.lower()
-    return lower if len(lower) == len(text) else "".join(each.lower()[0] for each in text)
-
-
 def _pattern(term: Term) -> re.Pattern[str]:
-    words = _WORDS.findall(_lower(folded(term.text)))
+    words = _WORDS.findall(lowered(folded(term.text)))
     if not words:
         return re.compile("(?!)")
     inner = rf"[\W_{_MARKS}]+".join(rf"[{_MARKS}]*".join(map(re.escape, word)) for word in words)

@@ -54,7 +54,7 @@ class Scheduled(TypedDict):
 
 
 def scheduled(received: Received, decision: Decision) -> Scheduled:
-    """Fields of the record that the next poll begins with: its time and reason, and the result of this received."""
+    """Fields of the record that the next poll begins with: its time and reason, and the result of this poll."""
     return {
         "cadence": to_json(decision.state),
         "interval_sec": round(decision.interval_sec, 3),

@@ -2,6 +2,7 @@ import json
 from dataclasses import fields, replace
 
 import pytest
+from any_tasks import TASKS
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -71,29 +72,7 @@ def test_a_lease_is_named_by_its_task():
     assert Lease(TASK, History(), "1-x").id == "a1"
 
 
-texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
-values = st.recursive(
-    st.none() | st.booleans() | st.integers() | texts,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
-    max_leaves=8,
-)
-tasks = st.builds(
-    Task,
-    id=texts,
-    kind=st.sampled_from(["feed", "sitemap", "article", "archive", "page", "websub", "file"]),
-    url=texts,
-    host=texts,
-    priority=st.integers(1, 10),
-    origin=st.sampled_from(["feed", "sitemap", "spider", "manual", "queue"]),
-    parent=st.none() | texts,
-    depth=st.integers(0, 50),
-    source=st.none() | texts,
-    category=st.none() | texts,
-    payload=st.dictionaries(texts, values, max_size=4),
-)
-
-
-@given(tasks)
+@given(TASKS)
 def test_a_record_and_back(task):
     assert task_from_record(json.loads(compact(task.to_record()))) == (task, History())
 

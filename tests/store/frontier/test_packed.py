@@ -4,8 +4,8 @@ import json
 from dataclasses import replace
 
 import pytest
+from any_tasks import TASKS, TEXTS
 from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
 
 from feedcrawl.domain.frontier.tasks import Task, task_from_record
 from feedcrawl.store.frontier.packed import packed, unpacked
@@ -68,32 +68,14 @@ def test_a_history(history, expected):
     assert unpacked("a", text) == known | expected
 
 
-texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
-values = st.none() | st.integers(-9, 9) | texts | st.lists(texts, max_size=2)
-tasks = st.builds(
-    Task,
-    id=st.just("a"),
-    kind=st.sampled_from(["feed", "article", "page", "file", "listing", "gap"]),
-    url=texts | st.sampled_from(["https://one.example/a", "http://one.example", "//one.example/", "https:///"]),
-    host=texts | st.just("one.example"),
-    priority=st.integers(1, 10),
-    origin=st.sampled_from(["feed", "sitemap", "spider", "manual", "queue"]),
-    parent=st.none() | texts,
-    depth=st.integers(0, 50),
-    source=st.none() | texts,
-    category=st.none() | texts,
-    payload=st.dictionaries(texts, values, max_size=3),
-)
-
-
-@given(tasks)
-def test_a_record_and_back(task):
-    assert task_from_record(unpacked("a", str(AT).join(packed(task))))[0] == task
+@given(TASKS)
+def test_a_packed_record_and_back(task):
+    assert task_from_record(unpacked(task.id, str(AT).join(packed(task))))[0] == task
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
 @example(Task("a", "feed", "\x7f", "one.example"), "\x7f")
-@given(tasks, texts)
+@given(TASKS.map(lambda task: replace(task, id="a")), TEXTS)
 def test_the_scripts_read_and_write_the_same(redis_client, task, reason):
     redis_client.flushall()
     frontier = Shard(redis_client, FrontierPolicy(host_delay_sec=0), clock=lambda: AT)

@@ -13,7 +13,7 @@ from feedcrawl.api.access import Caller, needs
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.limits.places import HEAVY
 from feedcrawl.api.pages import templates
-from feedcrawl.api.pages.route import Form, PageRoute, Upload, context
+from feedcrawl.api.pages.route import Form, PageRoute, Upload, confirm, context
 from feedcrawl.api.routes.machine.opml import Imported, take_list
 from feedcrawl.domain.cadence.reasons import duration, winner
 from feedcrawl.domain.cadence.values import DAY_SEC
@@ -254,20 +254,19 @@ def refetch(wired: Wired, feed_id: FeedId) -> Response:
 @router.get(f"{HERE}/{{feed_id}}/undo-migration", dependencies=WRITES)
 def ask_to_undo_migration(request: Request, caller: Reader, wired: Wired, feed_id: FeedId) -> Response:
     """Asks whether the last migration of a feed is to be undone."""
-    feed = _found(wired, feed_id)
-    values = {
-        "question": "Undo the migration of this feed?",
-        "subject": feed.subscription.title or feed.polls.title or feed.subscription.url,
-        "consequence": (
+    return _confirm(
+        request,
+        caller,
+        wired,
+        feed_id,
+        verb="undo-migration",
+        question="Undo the migration of this feed?",
+        consequence=(
             "The entries that were found again under new ids and links come as new at the next poll, and their pages "
             "are fetched. No later migration of this feed is believed."
         ),
-        "action": f"{HERE}/{templates.segment(feed.id)}/undo-migration",
-        "button": "Undo the migration",
-        "back": f"{HERE}/{templates.segment(feed.id)}",
-        "given": {},
-    }
-    return templates.render("confirm.html", context(request, wired.now(), caller, HERE) | values)
+        button="Undo the migration",
+    )
 
 
 @router.post(f"{HERE}/{{feed_id}}/undo-migration", dependencies=WRITES)
@@ -281,18 +280,16 @@ def undo_migration(wired: Wired, feed_id: FeedId) -> Response:
 @router.get(f"{HERE}/{{feed_id}}/unsubscribe", dependencies=WRITES)
 def ask_to_unsubscribe(request: Request, caller: Reader, wired: Wired, feed_id: FeedId) -> Response:
     """Asks whether a feed is to be unsubscribed."""
-    feed = _found(wired, feed_id)
-    name = feed.subscription.title or feed.polls.title or feed.subscription.url
-    values = {
-        "question": "Unsubscribe from this feed?",
-        "subject": name,
-        "consequence": "It is polled no more. Its entries and articles stay.",
-        "action": f"{HERE}/{templates.segment(feed.id)}/unsubscribe",
-        "button": "Unsubscribe",
-        "back": f"{HERE}/{templates.segment(feed.id)}",
-        "given": {},
-    }
-    return templates.render("confirm.html", context(request, wired.now(), caller, HERE) | values)
+    return _confirm(
+        request,
+        caller,
+        wired,
+        feed_id,
+        verb="unsubscribe",
+        question="Unsubscribe from this feed?",
+        consequence="It is polled no more. Its entries and articles stay.",
+        button="Unsubscribe",
+    )
 
 
 @router.post(f"{HERE}/{{feed_id}}/unsubscribe", dependencies=WRITES)
@@ -300,6 +297,13 @@ def unsubscribe(wired: Wired, feed_id: FeedId) -> Response:
     """Stops polling a feed; its entries and articles stay."""
     registering.unsubscribe(wired.registry, wired.frontier, _found(wired, feed_id).id)
     return RedirectResponse(HERE, 303)
+
+
+def _confirm(request: Request, caller: Caller, wired: Wiring, feed_id: str, **words: str) -> Response:
+    feed = _found(wired, feed_id)
+    name = feed.subscription.title or feed.polls.title or feed.subscription.url
+    back = f"{HERE}/{templates.segment(feed.id)}"
+    return confirm(request, wired.now(), caller, HERE, back=back, subject=name, **words)
 
 
 def _found(wired: Wiring, feed_id: str) -> Feed:

@@ -11,7 +11,7 @@ from feedcrawl.api.access import Caller, needs
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.limits.places import HEAVY
 from feedcrawl.api.pages import templates
-from feedcrawl.api.pages.route import PageRoute, context
+from feedcrawl.api.pages.route import PageRoute, confirm, context
 from feedcrawl.api.paging import Cursor, cursor_of, place_of
 from feedcrawl.services.sites import watched, watching
 from feedcrawl.services.subscriptions import listing
@@ -84,16 +84,18 @@ def refetch(wired: Wired, sitemap_id: SitemapId) -> Response:
 def ask_to_drop(request: Request, caller: Reader, wired: Wired, sitemap_id: SitemapId) -> Response:
     """Asks whether a sitemap is to be dropped."""
     found = watched.one(wired.sitemaps, sitemap_id)
-    values = {
-        "question": "Stop watching this sitemap?",
-        "subject": found.sitemap.url,
-        "consequence": "It and the parts of its index are polled no more. Their articles stay.",
-        "action": f"{HERE}/{templates.segment(found.id)}/drop",
-        "button": "Stop watching",
-        "back": f"{HERE}/{templates.segment(found.id)}",
-        "given": {},
-    }
-    return templates.render("confirm.html", context(request, wired.now(), caller, HERE) | values)
+    return confirm(
+        request,
+        wired.now(),
+        caller,
+        HERE,
+        back=f"{HERE}/{templates.segment(found.id)}",
+        verb="drop",
+        question="Stop watching this sitemap?",
+        subject=found.sitemap.url,
+        consequence="It and the parts of its index are polled no more. Their articles stay.",
+        button="Stop watching",
+    )
 
 
 @router.post(f"{HERE}/{{sitemap_id}}/drop", dependencies=WRITES)

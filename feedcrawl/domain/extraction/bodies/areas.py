@@ -43,7 +43,7 @@ _CALL_LENGTH, _FEWEST_CALLS = 25, 3
 
 @dataclass(frozen=True)
 class Area:
-    """A main area: its root in a tree of its own, the lengths of its text and of its links, what its items are."""
+    """A main area: its root in a tree of its own, the lengths of its text and of its links in letters, its items."""
 
     root: HtmlElement
     total: int
@@ -79,7 +79,7 @@ def main_area(tree: HtmlElement) -> Area:
 
 
 def _clear(body: HtmlElement, weights: Weights) -> None:
-    """Take out furniture, except what holds a good part of the page, alone or with all that bears the same class."""
+    """Take out furniture, except elements with a good part of the page, alone or with all others of their class."""
     most = _MOST_SHARE * weights[body].total
     most_headed = _HEADED_SHARE * weights[body].total
     headed = {kin for heading in body.iter("main", "h1") for kin in heading.iterancestors()}
@@ -144,7 +144,7 @@ def _drop_menus(root: HtmlElement, weights: Weights) -> None:
 
 
 def _drop_calls(root: HtmlElement) -> None:
-    """Take out the links that say the same and lead to different pages ("Add to cart"): controls of the items."""
+    """Take out links with the same words and different targets ("Add to cart"): controls of the items."""
     same: dict[str, list[HtmlElement]] = {}
     for link in root.iter("a"):
         text = fold("".join(map(str, link.itertext()))).casefold()

@@ -20,7 +20,7 @@ _USUAL_PROSE = 300  # letters that introduce a listing
 
 
 class Items(NamedTuple):
-    """What the items of an area are, in letters: their text, the prose beside them, the mean length in the largest
+    """Sizes of the items of an area, in letters: their text, the prose beside them, the mean length in the largest
     group.
     """
 

@@ -154,7 +154,7 @@ def _metas(page: Page) -> Iterator[str]:
 
 
 def _card(page: Page) -> Iterator[str]:
-    """What a card for those who share the page has beside "Written by"."""
+    """The value beside "Written by" in the page's card for social networks."""
     for name in _CARD_LABELS:
         if is_label(page.meta(name) or ""):
             yield from page.metas.get(name.replace("label", "data"), ())

@@ -1,4 +1,4 @@
-"""Bylines in elements that are named for it: `rel=author`, `itemprop=author`, hCards, classes."""
+"""Bylines in elements that are marked as such: `rel=author`, `itemprop=author`, hCards, classes."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def date_in(text: str, page: Page) -> str | None:
     """
     if _RIGHTS.search(text):
         return None
-    end, small = 0, text.lower()
+    end, small = 0, lowered(text)
     for match in SPELT.finditer(text):
         if not UPDATED.search(small, end, match.start()):
             return _unslashed(match[0].replace(" | ", "."), page)

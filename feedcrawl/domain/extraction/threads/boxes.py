@@ -1,6 +1,7 @@
 """The posts of a thread as readers see them: boxes of the same name, each with a text, an author and a day.
 
-A post is told by its text: what lies around the text of one post alone is that post's, and names its author and day.
+A post is recognised by its text: elements around the text of one post alone belong to that post, and name its author
+and day.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _MOST_BESIDE = 0.4  # of the page's text; what has more is no sidebar, whatever 
 
 
 class _Thread(NamedTuple):
-    """The texts of posts with their length, and what names the authors and days of those that have any."""
+    """The texts of posts with their length, and the authors and days that are known of them."""
 
     texts: tuple[HtmlElement, ...]
     length: int
@@ -50,7 +51,7 @@ class _Thread(NamedTuple):
         return len(self.authors) + len(self.days), self.length
 
     def is_sound(self, *, is_inside: bool) -> bool:
-        """Whether most texts have what posts have."""
+        """Whether most texts have an author, and inside of boxes a day too."""
         known = min(len(self.authors), len(self.days)) if is_inside else len(self.authors)
         return 2 * known > len(self.texts)
 
@@ -106,7 +107,7 @@ def _groups(body: HtmlElement, weights: Weights) -> dict[tuple[HtmlElement, ...]
 
 
 def _is_beside(element: HtmlElement, beside: set[HtmlElement], *, is_small: bool) -> bool:
-    """True for what lies beside the thread, which is added to `beside`; parents are asked before their children."""
+    """True for an element beside the thread, which is added to `beside`; parents are judged before their children."""
     named = element.tag in _BESIDE or (is_small and _is_beside_named(names(element)))
     if named or element.getparent() in beside:
         beside.add(element)
@@ -114,7 +115,7 @@ def _is_beside(element: HtmlElement, beside: set[HtmlElement], *, is_small: bool
 
 
 def _shared_names(element: HtmlElement) -> Iterator[str]:
-    """What a box may have in common with its like: each word of its class, its id without numbers."""
+    """Names that boxes of the same sort share: each word of their class, their id without numbers."""
     anchor = element.get("id") or ""
     yield from {_DIGITS.sub("", word) for word in (element.get("class") or "").split()}
     if _DIGITS.search(anchor):
@@ -136,25 +137,25 @@ def _thread(texts: tuple[HtmlElement, ...], length: int, signs: Signs, *, is_ins
             if first.setdefault(kin, text) is not text:
                 shared.add(kin)
     own = {kin: text for kin, text in first.items() if kin not in shared}
-    found = (_assigned(said, texts, own, first, is_inside=is_inside) for said in signs)
+    found = (_assigned(named, texts, own, first, is_inside=is_inside) for named in signs)
     return _Thread(texts, length, *found)
 
 
 def _assigned(
-    said: dict[HtmlElement, str],
+    named: dict[HtmlElement, str],
     texts: tuple[HtmlElement, ...],
     own: dict[HtmlElement, HtmlElement],
     first: dict[HtmlElement, HtmlElement],
     *,
     is_inside: bool,
 ) -> dict[HtmlElement, str]:
-    """What is said of each text: by what lies around it alone, else by what stands before it.
+    """The author or day of each text: from the elements around that text alone, else from those before the text.
 
     Lines between posts are headers of the next only where the first post has one.
     """
     around: dict[HtmlElement, str] = {}
     before: dict[HtmlElement, str] = {}
-    for element, value in said.items():
+    for element, value in named.items():
         if element in first:
             around.setdefault(first[element], value)
             continue

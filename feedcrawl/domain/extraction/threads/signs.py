@@ -1,4 +1,4 @@
-"""What names the authors and days of posts, as forums show them beside the texts."""
+"""Names of authors and days of posts, as forums show them beside the texts."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _OF_ACCOUNT = re.compile(
 
 
 class Signs(NamedTuple):
-    """What names authors and days on a page: each element with what it says, the more trusted first."""
+    """The elements of a page that name an author or a day, each with that name or day, the more trusted first."""
 
     authors: dict[HtmlElement, str]
     days: dict[HtmlElement, str]

@@ -37,7 +37,7 @@ _ENTRIES = frozenset({"h-entry", "h-cite"})
 def posts_of_things(page: Page) -> list[Post]:
     """The first discussion or question of the page's JSON-LD and the replies in it; accepted answers come first."""
     first = next((thing for thing in page.things if not _FIRST.isdisjoint(_types(thing))), None)
-    return posts_of_rows(list(islice(_said(first, 0), MAX_POSTS))) if first else []
+    return posts_of_rows(list(islice(_rows_of(first, 0), MAX_POSTS))) if first else []
 
 
 def posts_of_microdata(page: Page) -> list[Post]:
@@ -69,15 +69,15 @@ def _types(thing: Thing) -> set[str]:
     return {str(kind) for kind in values(thing.get("@type"))}
 
 
-def _said(thing: Thing, level: int) -> Iterator[Row]:
-    """What a node says, then its replies; a question without a text is its name."""
+def _rows_of(thing: Thing, level: int) -> Iterator[Row]:
+    """The post of a node, then those of its replies; a question without a text has its name as text."""
     text = body_of(thing) or (text_at(thing, "name", "headline") if "Question" in _types(thing) else None)
     if text:
         author = next(filter(None, map(_name, values(thing.get("author")))), None)
         yield text, author, text_at(thing, *_DAYS) or ""
     if level < _MOST_LEVELS:
         for reply in (reply for name in _REPLIES for reply in values(thing.get(name)) if isinstance(reply, dict)):
-            yield from _said(reply, level + 1)
+            yield from _rows_of(reply, level + 1)
 
 
 def _name(node: Json) -> str | None:
@@ -113,7 +113,7 @@ def _around(element: HtmlElement, is_whole: Callable[[HtmlElement], bool]) -> Ht
 
 
 def _value(element: HtmlElement | None) -> str:
-    """The value of a property: what it states for programs, else its text."""
+    """The value of a property: the one for programs, else the text of the element."""
     if element is None:
         return ""
     return fold(element.get("content") or element.get("datetime") or "") or text_of(element)

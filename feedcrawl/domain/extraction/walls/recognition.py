@@ -6,9 +6,9 @@ Most of them are short. A long text is an article even if it speaks of cookies, 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from feedcrawl.domain.errors import NoArticle
+from feedcrawl.domain.extraction.fields.sites import is_front
 from feedcrawl.domain.extraction.fields.titles import title_element
 from feedcrawl.domain.extraction.structured import values
 from feedcrawl.domain.extraction.walls.words import WALL_WORDS
@@ -57,11 +57,11 @@ def refuse_headline(page: Page, text: str, density: float) -> None:
 
     `text` and `density` are those of the main area, which may speak of anything in its items.
     """
-    said = "\n".join((title_element(page) or "", *(heading for _, heading in page.headings)))
-    kind = next((kind for kind in _IN_HEADLINES if WALL_WORDS[kind].search(said)), None)
+    headlines = "\n".join((title_element(page) or "", *(heading for _, heading in page.headings)))
+    kind = next((kind for kind in _IN_HEADLINES if WALL_WORDS[kind].search(headlines)), None)
     if kind or _says_nothing(text):
-        raise NoArticle("FAIL_EMPTY", f"{kind or 'no_text'}: {said[:120]!r}")
-    if _is_front(page) and _is_index(page, text, density):
+        raise NoArticle("FAIL_EMPTY", f"{kind or 'no_text'}: {headlines[:120]!r}")
+    if is_front(page.url) and _is_index(page, text, density):
         raise NoArticle("FAIL_EMPTY", f"index: links to other pages around {len(text)} characters of text")
 
 
@@ -127,9 +127,4 @@ def _is_index(page: Page, text: str, density: float) -> bool:
     if own_length > _INDEX_LENGTH:
         return False
     links = [said for link in page.tree.iter("a") if len(words(said := text_of(link))) >= _INDEX_WORDS]
-    return len(links) >= _INDEX_LINKS and sum(map(len, links)) > (2 if _is_front(page) else 10) * own_length
-
-
-def _is_front(page: Page) -> bool:
-    parts = urlsplit(page.url)
-    return parts.path in {"", "/"} and not parts.query
+    return len(links) >= _INDEX_LINKS and sum(map(len, links)) > (2 if is_front(page.url) else 10) * own_length
