@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from feedcrawl.domain.cadence.arrivals import Arrivals, batch_size, expected_by, hourly, learn, lull, rates
 from feedcrawl.domain.cadence.baseline import step
 from feedcrawl.domain.cadence.plan import first_poll
-from feedcrawl.domain.cadence.timetable import Timetable, fitted, next_slot
+from feedcrawl.domain.cadence.timetable import Timetable, fitted, has_lapsed, next_slot
 from feedcrawl.domain.cadence.values import Candidate, Proposal
 from feedcrawl.domain.cadence.week import DAY, HOUR, WEEK
 
@@ -59,6 +59,8 @@ def propose(state: PollState, seen: Observation, now: datetime, policy: CadenceP
     due = rates(known)
     worth = worth_of(known, due, policy)
     table = fitted(known.recent, known.period)
+    if table and has_lapsed(table, known.recent, known.at):
+        table = None
     candidates = timed(known, due, worth, table) if table else untimed(known, due, worth)
     candidates += cautions(state, seen, known, policy)
     earliest, latest = limits(policy)

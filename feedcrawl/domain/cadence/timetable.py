@@ -5,6 +5,7 @@ arrival.
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import NamedTuple
 
 from feedcrawl.domain.cadence.plan import first_poll
@@ -22,6 +23,8 @@ MARGIN_SEC, MARGIN_SHARE = 20.0, 0.02
 SERVED = 0.1
 """An arrival that comes earlier than its slot by at most this share of the period still belongs to the slot."""
 FEWEST_HITS, MOST_HITS = 0.4, 1.3
+LAPSED, LAPSED_GAPS = 24, 3
+"""Expected arrivals that did not come, and longest recent gaps, after which a timetable is of the past."""
 
 
 class Timetable(NamedTuple):
@@ -63,6 +66,14 @@ def fitted(recent: tuple[float, ...], period: int) -> Timetable | None:
     if len(offsets) < on_time * count or not FEWEST_HITS <= hits <= MOST_HITS:
         return None
     return Timetable(period, recent[-1], offsets, min(hits, 1.0), len(offsets) / (count + DOUBT))
+
+
+def has_lapsed(table: Timetable, recent: tuple[float, ...], now: float) -> bool:
+    """True if a timetable is of the past: the feed is silent for far longer than between its recent arrivals, and for
+    LAPSED arrivals that the timetable expects.
+    """
+    longest = max(later - earlier for earlier, later in pairwise(recent))
+    return now - recent[-1] > max(LAPSED_GAPS * longest, LAPSED * table.period / table.hits)
 
 
 def fullest_arc(phases: list[float], period: int, width: float) -> tuple[float, ...]:

@@ -81,6 +81,12 @@ def test_a_regular_publisher_is_met_just_after_it_publishes(hours, days, within)
     assert any(candidate.rule == "timetable" for candidate in decisions[-1][1].candidates)
 
 
+def test_a_regular_publisher_that_has_ended_is_no_longer_met_each_hour():
+    decisions, _ = play([number + 0.4 for number in range(24 * 20)], days=80)
+    assert polls_per_day(decisions, 60) < 15
+    assert all(candidate.rule != "timetable" for candidate in decisions[-1][1].candidates)
+
+
 def test_hours_of_the_week_are_learnt():
     chance = Random(3)
     hours = sorted(24 * day + 9 + 8 * chance.random() for day in range(120) for _ in range(4) if day % 7 < 5)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feedcrawl.domain.cadence.timetable import PERIODS, find_period, fitted, fullest_arc, next_slot
+from feedcrawl.domain.cadence.timetable import PERIODS, find_period, fitted, fullest_arc, has_lapsed, next_slot
 
 HOUR, DAY, WEEK = 3_600, 86_400, 604_800
 
@@ -105,3 +105,22 @@ def test_there_is_always_a_next_slot(times, period, since, price):
     if table:
         wait = next_slot(table, times[-1] + since, times[-1], price)
         assert 0 < wait < 1e9
+
+
+@pytest.mark.parametrize(
+    ("gaps", "silent", "expected"),
+    [
+        ([HOUR] * 15, 24 * HOUR, False),
+        ([HOUR] * 15, 24 * HOUR + 1, True),
+        ([HOUR] * 10 + [14 * HOUR] + [HOUR] * 5, 41 * HOUR, False),  # nights are no silence
+        ([HOUR] * 10 + [14 * HOUR] + [HOUR] * 5, 48 * HOUR, True),
+        ([DAY] * 15, 23 * DAY, False),
+        ([DAY] * 15, 25 * DAY, True),
+    ],
+)
+def test_a_timetable_is_of_the_past_after_a_long_silence(gaps, silent, expected):
+    times = [1e9]
+    for gap in gaps:
+        times.append(times[-1] + gap)
+    table = fitted(tuple(times), min(gaps))
+    assert has_lapsed(table, tuple(times), times[-1] + silent) is expected
