@@ -14,7 +14,7 @@ from feedcrawl.config.output import OutputSettings
 from feedcrawl.config.pages import PageSettings
 from feedcrawl.config.search import SearchSettings
 from feedcrawl.config.serving import ServingSettings
-from feedcrawl.domain.articles.files import patterns
+from feedcrawl.domain.articles.file_types import patterns
 from feedcrawl.domain.errors import ConfigError, Refusal
 from feedcrawl.domain.operations.settings import FIXED, PREFIX, Setting, check_names, declared, is_list_name
 from feedcrawl.folders import located

@@ -8,7 +8,7 @@ from pathlib import Path  # noqa: TC003 - read at run time, as the type of a set
 from feedcrawl.domain.operations.settings import setting
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class DiskSettings:
     """Where data is kept, for how long, and the server that holds the state."""
 

@@ -10,7 +10,7 @@ from feedcrawl.domain.operations.settings import setting
 DAY_SEC = 86_400
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class FeedSettings:
     """Feeds, sitemaps and sites: subscriptions, cadence, archives."""
 

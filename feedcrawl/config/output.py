@@ -12,7 +12,7 @@ KAFKA_SECURITY = ("plaintext", "ssl", "sasl_plaintext", "sasl_ssl")
 SASL_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class OutputSettings:
     """What other programs read: articles, events, media files."""
 

@@ -9,7 +9,7 @@ from feedcrawl.domain.operations.settings import setting
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class ServingSettings:
     """The API, push, metrics, traces and logs."""
 

@@ -6,6 +6,7 @@ The stores that a crawl needs (frontier, subscriptions, records of entries and a
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ _WORD: Final = r"key|sig|sid|pass|pwd|pw|otp|ticket"
 _SECRET: Final = rf"(?:{_NAME}?(?:{_ANYWHERE}){_NAME}|(?:{_NAME}?[_.-])?(?:{_WORD})(?:[_.\-\[]{_NAME})?)"
 
 
+@cache
 def _patterns(ends: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """The patterns of user info and of secret parameters, in a text where one of the characters `ends` ends a URL.
 
@@ -40,8 +42,7 @@ def _patterns(ends: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     return re.compile(userinfo, re.IGNORECASE), re.compile(parameter, re.IGNORECASE)
 
 
-_IN_TEXT: Final = _patterns(r"\"'<>\\`")
-_WHOLE: Final = _patterns("")
+_AROUND_URLS: Final = r"\"'<>\\`"
 _ONE_URL: Final = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?//\S*\Z", re.IGNORECASE)
 _NO_SCHEME: Final = re.compile(r"(?!https?:)([\w.~%+-]+):[^\s/@]+(@[\w.\[\]:-]+(?:[/?#]\S*)?)\Z")
 
@@ -57,7 +58,7 @@ def without_secrets(text: str) -> str:
     at = "@" in text
     if not (at or encoded or "=" in text or (has_slash and text.count(":") > 1)):
         return text
-    userinfo, parameter = _WHOLE if _ONE_URL.match(text) else _IN_TEXT
+    userinfo, parameter = _patterns("" if _ONE_URL.match(text) else _AROUND_URLS)
     if (has_slash or encoded) and (at or encoded or text.count(":") > 1):
         text = userinfo.sub(_masked, text)
     if at and (bare := _NO_SCHEME.match(text)):

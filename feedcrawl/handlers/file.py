@@ -12,6 +12,7 @@ from scrapy import Request
 
 from feedcrawl.crawl.failures import sentence
 from feedcrawl.domain.articles import files
+from feedcrawl.domain.articles.file_types import media_type
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.handlers.base import NOT_REDIRECTS, Answers, content_type
 
@@ -51,7 +52,7 @@ class FileTasks(Answers):
         """Store a body of an accepted type: first on the disk, then in the file's record, then the end of the
         task.
         """
-        request, declared = cast("Request", response.request), files.media_type(content_type(response))
+        request, declared = cast("Request", response.request), media_type(content_type(response))
         outcome: Outcome = request.meta["outcome"]
         if outcome.kind != "fetched":
             self._unfetched(request, outcome, response.status)

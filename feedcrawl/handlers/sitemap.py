@@ -17,6 +17,7 @@ from feedcrawl.crawl.failures import sentence
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.sitemaps.news import News, read_news
+from feedcrawl.domain.sitemaps.tasks import sitemap_task
 from feedcrawl.domain.sites.site_search import page_key
 from feedcrawl.domain.urls import hostname
 from feedcrawl.handlers.base import PARSE_WALL_SEC, Answers, limits, result_of, transfer_of
@@ -151,7 +152,7 @@ class SitemapTasks(Answers):
         for site in poll.news.foreign:
             await robots_gate.of(self.crawler).ask(site)
         if any(self._named_by(poll).values()):
-            self.leases.enqueue([watching.sitemap_task(poll.sitemap)], again="operator")
+            self.leases.enqueue([sitemap_task(poll.sitemap)], again="operator")
 
     async def _gives_way(self, poll: SitemapPoll) -> bool:
         """True if an address that never was a sitemap was replaced: a page of a site by the site's sitemaps, a

@@ -11,7 +11,7 @@ from scrapy import Spider, signals
 from scrapy.exceptions import StopDownload
 
 from feedcrawl import wiring
-from feedcrawl.domain.articles.files import may_be, media_type
+from feedcrawl.domain.articles.file_types import may_be, media_type
 from feedcrawl.domain.frontier.tasks import FILE_LANE, LANES
 from feedcrawl.handlers.archive import ArchiveTasks
 from feedcrawl.handlers.article import ArticleTasks

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.exceptions import CloseSpider
 
 from feedcrawl.domain.frontier.tasks import LANES, SITE_LANE
+from feedcrawl.domain.sitemaps.tasks import sitemap_task
 from feedcrawl.handlers import lists
 from feedcrawl.services.sites import watching
 from feedcrawl.services.subscriptions import registering
@@ -70,5 +71,5 @@ class SitemapsSpider(FrontierSpider):
         store, frontier = self.wired.sitemaps, self.wired.frontier
         watched = iter(store.load(ids).values()) if ids else store.all()
         while batch := list(islice(watched, lists.BATCH)):
-            frontier.enqueue([watching.sitemap_task(each.sitemap) for each in batch], again="operator")
+            frontier.enqueue([sitemap_task(each.sitemap) for each in batch], again="operator")
             await asyncio.sleep(0)

@@ -9,36 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy_redis.connection import SETTINGS_PARAMS_MAP
 
+from feedcrawl import store
 from feedcrawl.config import Config, ConfigError
 from feedcrawl.hints import missing, program
-from feedcrawl.store.articles.collections import Collections
-from feedcrawl.store.articles.files import FOLDER
-from feedcrawl.store.articles.media import MediaRecords
-from feedcrawl.store.articles.records import Articles, Lives
-from feedcrawl.store.articles.stories import Stories
-from feedcrawl.store.disk.ndjson import NdjsonFile
-from feedcrawl.store.frontier.dead_letters import DeadLetters
-from feedcrawl.store.frontier.hosts import Hosts
-from feedcrawl.store.frontier.queue import Shard
-from feedcrawl.store.frontier.scripts import FrontierPolicy
-from feedcrawl.store.frontier.shards import Shards, agree
-from feedcrawl.store.operations.answers import Answers
-from feedcrawl.store.operations.import_jobs import ImportJobs
-from feedcrawl.store.operations.series import Series
-from feedcrawl.store.operations.streams import Events
-from feedcrawl.store.operations.tokens import Tokens
-from feedcrawl.store.push.websub import Pushes
+from feedcrawl.store.frontier.agreement import agree
 from feedcrawl.store.redis.connection import Connection, connect, names_a_server
 from feedcrawl.store.redis.errors import ServerRefused
 from feedcrawl.store.redis.generation import Generation
-from feedcrawl.store.search import embedded
-from feedcrawl.store.search.embedded import EmbeddedIndex
-from feedcrawl.store.sites.site_runs import SiteRuns
-from feedcrawl.store.sites.site_searches import SiteSearches
-from feedcrawl.store.sites.sitemaps import Sitemaps
-from feedcrawl.store.sites.sources import StoredSources
-from feedcrawl.store.subscriptions.entries import Entries
-from feedcrawl.store.subscriptions.registry import Registry
 
 if TYPE_CHECKING:
     from scrapy.settings import Settings
@@ -46,10 +23,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.articles.fields import ArticleFields
     from feedcrawl.domain.articles.page_records import FileRecord
     from feedcrawl.domain.entries.records import EntryRecord
-    from feedcrawl.store.frontier.interface import Frontier
     from feedcrawl.store.redis.client import Client
-    from feedcrawl.store.search.interface import SearchIndex
-    from feedcrawl.store.search.server import ServerIndex
 
 
 class Stores:
@@ -120,10 +94,10 @@ class Stores:
         return self._generation
 
     @cached_property
-    def frontier(self) -> Frontier:
+    def frontier(self) -> store.Frontier:
         """All tasks."""
         config = self.config
-        policy = FrontierPolicy(
+        policy = store.FrontierPolicy(
             lease_sec=config.lease_sec,
             max_attempts=config.max_attempts,
             host_delay_sec=config.host_delay_sec,
@@ -135,14 +109,14 @@ class Stores:
             circuit_waits_sec=config.circuit_waits_sec,
         )
         if config.shards == 1:
-            return Shard(self.client, policy, letters=config.dlq_name)
-        return Shards(self.client, policy, shards=config.shards, letters=config.dlq_name)
+            return store.Shard(self.client, policy, letters=config.dlq_name)
+        return store.Shards(self.client, policy, shards=config.shards, letters=config.dlq_name)
 
     @cached_property
-    def registry(self) -> Registry:
+    def registry(self) -> store.Registry:
         """The subscribed feeds."""
         config = self.config
-        return Registry(
+        return store.Registry(
             self.client,
             shards=config.shards,
             journal_length=config.journal_length,
@@ -150,133 +124,133 @@ class Stores:
         )
 
     @cached_property
-    def series(self) -> Series:
+    def series(self) -> store.Series:
         """Recent counts of polls and articles."""
-        return Series(self.client, shards=self.config.shards)
+        return store.Series(self.client, shards=self.config.shards)
 
     @cached_property
-    def pushes(self) -> Pushes:
+    def pushes(self) -> store.Pushes:
         """WebSub subscriptions of feeds, and their deliveries."""
-        return Pushes(self.client, shards=self.config.shards)
+        return store.Pushes(self.client, shards=self.config.shards)
 
     @cached_property
-    def sitemaps(self) -> Sitemaps:
+    def sitemaps(self) -> store.Sitemaps:
         """The sitemaps that are watched."""
-        return Sitemaps(self.client, shards=self.config.shards, journal_length=self.config.journal_length)
+        return store.Sitemaps(self.client, shards=self.config.shards, journal_length=self.config.journal_length)
 
     @cached_property
-    def stored_sources(self) -> StoredSources:
+    def stored_sources(self) -> store.StoredSources:
         """The sources that were set over the API."""
-        return StoredSources(self.client)
+        return store.StoredSources(self.client)
 
     @cached_property
-    def hosts(self) -> Hosts:
+    def hosts(self) -> store.Hosts:
         """The robots.txt of each host."""
-        return Hosts(self.client, robots_ttl_sec=self.config.robots_ttl_sec)
+        return store.Hosts(self.client, robots_ttl_sec=self.config.robots_ttl_sec)
 
     @cached_property
-    def entries(self) -> Entries:
+    def entries(self) -> store.Entries:
         """The known entries of each feed."""
-        return Entries(self.client, shards=self.config.shards)
+        return store.Entries(self.client, shards=self.config.shards)
 
     @cached_property
-    def articles(self) -> Articles:
+    def articles(self) -> store.Articles:
         """Articles by canonical URL, and claims of canonical URLs."""
         config = self.config
-        lives = Lives(
+        lives = store.Lives(
             article_sec=config.article_ttl_sec,
             category_links_sec=config.category_links_ttl_sec,
             page_sec=config.page_cache_ttl_sec,
             pages_bytes=config.page_cache_max_bytes,
         )
-        return Articles(self.client, lives, shards=config.shards)
+        return store.Articles(self.client, lives, shards=config.shards)
 
     @cached_property
-    def stories(self) -> Stories:
+    def stories(self) -> store.Stories:
         """Recent texts and titles, from which merges are found, and the merges."""
-        return Stories(self.client, title_life_sec=self.config.article_ttl_sec, shards=self.config.shards)
+        return store.Stories(self.client, title_life_sec=self.config.article_ttl_sec, shards=self.config.shards)
 
     @cached_property
-    def media_records(self) -> MediaRecords:
+    def media_records(self) -> store.MediaRecords:
         """The page records."""
-        return MediaRecords(self.client, life_sec=self.config.media_ttl_sec, shards=self.config.shards)
+        return store.MediaRecords(self.client, life_sec=self.config.media_ttl_sec, shards=self.config.shards)
 
     @cached_property
-    def collections(self) -> Collections:
+    def collections(self) -> store.Collections:
         """The articles of each actor's collections."""
-        return Collections(self.client, shards=self.config.shards)
+        return store.Collections(self.client, shards=self.config.shards)
 
     @cached_property
-    def dead_letters(self) -> DeadLetters:
+    def dead_letters(self) -> store.DeadLetters:
         """The list of dead letters."""
-        return DeadLetters(self.client, self.config.dlq_name)
+        return store.DeadLetters(self.client, self.config.dlq_name)
 
     @cached_property
-    def site_searches(self) -> SiteSearches:
+    def site_searches(self) -> store.SiteSearches:
         """The results of searches for the feeds and sitemaps of sources."""
-        return SiteSearches(self.client)
+        return store.SiteSearches(self.client)
 
     @cached_property
-    def site_runs(self) -> SiteRuns:
+    def site_runs(self) -> store.SiteRuns:
         """The crawls of sites that are running."""
-        return SiteRuns(self.client)
+        return store.SiteRuns(self.client)
 
     @cached_property
-    def events(self) -> Events:
+    def events(self) -> store.Events:
         """The stream of events."""
-        return Events(self.client, ttl_sec=self.config.events_ttl_sec)
+        return store.Events(self.client, ttl_sec=self.config.events_ttl_sec)
 
     @cached_property
-    def tokens(self) -> Tokens:
+    def tokens(self) -> store.Tokens:
         """The tokens of the API."""
-        return Tokens(self.client)
+        return store.Tokens(self.client)
 
     @cached_property
-    def answers(self) -> Answers:
+    def answers(self) -> store.Answers:
         """Cached responses of API requests with an idempotency key."""
-        return Answers(self.client)
+        return store.Answers(self.client)
 
     @cached_property
-    def import_jobs(self) -> ImportJobs:
+    def import_jobs(self) -> store.ImportJobs:
         """The progress of imports of long lists."""
-        return ImportJobs(self.client)
+        return store.ImportJobs(self.client)
 
     @cached_property
-    def entry_lines(self) -> NdjsonFile[EntryRecord]:
+    def entry_lines(self) -> store.NdjsonFile[EntryRecord]:
         """The lines of entries/<day>.ndjson."""
-        return NdjsonFile(self.config.data_dir / "entries")
+        return store.NdjsonFile(self.config.data_dir / "entries")
 
     @cached_property
-    def article_lines(self) -> NdjsonFile[ArticleFields]:
+    def article_lines(self) -> store.NdjsonFile[ArticleFields]:
         """The lines of articles/<day>.ndjson."""
-        return NdjsonFile(self.config.data_dir / "articles")
+        return store.NdjsonFile(self.config.data_dir / "articles")
 
     @cached_property
-    def file_lines(self) -> NdjsonFile[FileRecord]:
+    def file_lines(self) -> store.NdjsonFile[FileRecord]:
         """The lines of files/<day>.ndjson."""
-        return NdjsonFile(self.config.data_dir / FOLDER)
+        return store.NdjsonFile(self.config.data_dir / store.FILES_FOLDER)
 
     @cached_property
-    def embedded_index(self) -> EmbeddedIndex:
+    def embedded_index(self) -> store.EmbeddedIndex:
         """The search index in the data directory."""
-        return EmbeddedIndex(self.config.data_dir / embedded.FOLDER)
+        return store.EmbeddedIndex(self.config.data_dir / store.INDEX_FOLDER)
 
     @cached_property
-    def server_index(self) -> ServerIndex:
+    def server_index(self) -> store.ServerIndex:
         """The search index of the configured server; ConfigError without the packages of the extra `search`."""
         config = self.config
         try:
-            from feedcrawl.store.search.server import ServerIndex  # noqa: PLC0415 - needs an extra
+            made = store.ServerIndex
         except ModuleNotFoundError as error:
             raise ConfigError(missing(error, "search")) from error
         name, password = config.search_username, config.search_password
         if bool(name) != bool(password):
             raise ConfigError("FEEDCRAWL_SEARCH_USERNAME and FEEDCRAWL_SEARCH_PASSWORD are needed both")
         login = (name, password) if name and password else None
-        return ServerIndex(config.search_url or "", config.search_index, login=login, ca_file=config.search_ca_file)
+        return made(config.search_url or "", config.search_index, login=login, ca_file=config.search_ca_file)
 
     @property
-    def search_index(self) -> SearchIndex | None:
+    def search_index(self) -> store.SearchIndex | None:
         """The search index in use; None if there is none."""
         if self.config.search == "off":
             return None

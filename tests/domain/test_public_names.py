@@ -3,10 +3,11 @@ import sys
 
 import pytest
 
-from feedcrawl.domain import discovery, extraction, feeds, sitemaps
+from feedcrawl import store
+from feedcrawl.domain import cadence, discovery, extraction, feeds, sitemaps
 from feedcrawl.domain.public_names import imported_later
 
-NAMED = [feeds, extraction, sitemaps, discovery]
+NAMED = [cadence, feeds, extraction, sitemaps, discovery, store]
 
 
 @pytest.mark.parametrize("package", NAMED, ids=lambda each: each.__name__)

@@ -1,4 +1,4 @@
-"""Media files of entries and articles: the wanted files, their media types, and their state in records."""
+"""Media files of entries and articles: the wanted files, their content, and their state in records."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypedDict
 
+from feedcrawl.domain.articles.file_types import GENERIC, is_accepted, may_be
 from feedcrawl.domain.errors import InvalidUrl, Refusal
 from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.domain.http.sniffing import SIGNATURES
@@ -23,9 +24,6 @@ HEAD_BYTES: Final = 4096
 """Bytes that are examined to find a file's type."""
 MAX_FILES: Final = 20
 """Most files of one record: a feed of 1 000 entries may name a hundred in each."""
-PATTERN: Final = re.compile(r"[a-z]+/(?:\*|[a-z0-9][a-z0-9.+-]*)")
-"""An accepted media type (`application/pdf`), or all types of a kind (`image/*`)."""
-_GENERIC: Final = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/force-download"})
 _CONTAINERS: Final = {
     "video/mp4": frozenset({"audio/mp4", "audio/x-m4a", "audio/m4a", "video/x-m4v", "video/3gpp", "audio/aac"}),
     "audio/mp4": frozenset({"audio/x-m4a", "audio/m4a", "audio/aac"}),
@@ -100,25 +98,6 @@ def state(status: Literal["pending", "failed"], *, reason: str | None = None) ->
     }
 
 
-def patterns(text: str) -> tuple[str, ...]:
-    """The media types of a comma-separated list. Raises Refusal (`bad_type`) with the first invalid one."""
-    found = tuple(part for each in text.lower().split(",") if (part := each.strip()))
-    for pattern in found:
-        if not PATTERN.fullmatch(pattern):
-            raise Refusal("bad_type", f"{pattern!r} is no media type: expected for example image/* or application/pdf")
-    return found
-
-
-def media_type(header: str | None) -> str:
-    """The media type of a Content-Type without parameters, in lower case; "" if there is none."""
-    return (header or "").partition(";")[0].strip().lower()
-
-
-def may_be(declared: str, taken: Sequence[str]) -> bool:
-    """True if a file with this declared type may be an accepted one; a generic type decides nothing."""
-    return declared in _GENERIC or _is_taken(declared, taken)
-
-
 def judge(declared: str, head: bytes, taken: Sequence[str]) -> tuple[str, str]:
     """The media type and file name extension of a file, from its declared type and its first bytes.
 
@@ -131,9 +110,9 @@ def judge(declared: str, head: bytes, taken: Sequence[str]) -> tuple[str, str]:
         raise Refusal("empty", "the response has no body")
     seen, extension = _sniffed(head)
     kind = declared if seen is None or _contains(seen, declared) else seen
-    if declared in _GENERIC and not (kind and _is_taken(kind, taken)):
+    if declared in GENERIC and not (kind and is_accepted(kind, taken)):
         raise Refusal("unsupported_type", f"no type is declared, and the bytes show {seen or 'no known type'}")
-    if not _is_taken(kind, taken):
+    if not is_accepted(kind, taken):
         raise Refusal("type_mismatch", f"the declared type is {declared}, the bytes show {kind}")
     return kind, extension
 
@@ -149,10 +128,6 @@ def unnamed(present: Mapping[str, float], named: Collection[str], before: float)
     `present`: time of the last use by path (`path_of`).
     """
     return [name for name, used in present.items() if used < before and name[3:].partition(".")[0] not in named]
-
-
-def _is_taken(kind: str, taken: Sequence[str]) -> bool:
-    return any(kind == each or (each.endswith("/*") and kind.startswith(each[:-1])) for each in taken)
 
 
 def _sniffed(head: bytes) -> tuple[str | None, str]:
@@ -174,7 +149,7 @@ def _is_text(head: bytes) -> bool:
 
 def _contains(seen: str, declared: str) -> bool:
     """True if the first bytes do not contradict the declared type."""
-    if declared in _GENERIC:
+    if declared in GENERIC:
         return False
     if seen == "text/plain":
         return declared.partition("/")[0] not in ("image", "audio", "video")

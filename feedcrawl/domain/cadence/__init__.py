@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from feedcrawl.domain.cadence.decision import at_least, fixed, next_poll, once_answered
-from feedcrawl.domain.cadence.state import from_json, to_json
-from feedcrawl.domain.cadence.values import CadencePolicy, Candidate, Decision, Observation, PollState
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.public_names import imported_later
+
+if TYPE_CHECKING:
+    from feedcrawl.domain.cadence.decision import at_least, fixed, next_poll, once_answered
+    from feedcrawl.domain.cadence.state import from_json, to_json
+    from feedcrawl.domain.cadence.values import CadencePolicy, Candidate, Decision, Observation, PollState
 
 __all__ = [
     "CadencePolicy",
@@ -19,3 +24,13 @@ __all__ = [
     "once_answered",
     "to_json",
 ]
+
+if not TYPE_CHECKING:  # a type checker would take every name for one of the package
+    __getattr__ = imported_later(
+        __name__,
+        {
+            "decision": ("at_least", "fixed", "next_poll", "once_answered"),
+            "state": ("from_json", "to_json"),
+            "values": ("CadencePolicy", "Candidate", "Decision", "Observation", "PollState"),
+        },
+    )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from feedcrawl.domain.archive.retention import Capture, first_kept, first_that_fits, needed
 from feedcrawl.domain.articles.files import unnamed
-from feedcrawl.store.articles.files import FOLDER, FileContents
+from feedcrawl.store.articles.files import FILES_FOLDER, FileContents
 from feedcrawl.store.disk import raw_files
 from feedcrawl.store.disk.files import map_disk_errors, open_beneath
 from feedcrawl.store.disk.ndjson import NdjsonFile
@@ -108,9 +108,9 @@ def _files(data_dir: Path, today: date, removed: Removed, stop: Stop) -> None:
     """Remove media files that no line names any more. A file used within a day stays: its record may not be
     written yet.
     """
-    lines: NdjsonFile[FileRecord] = NdjsonFile(data_dir / FOLDER)
+    lines: NdjsonFile[FileRecord] = NdjsonFile(data_dir / FILES_FOLDER)
     contents = FileContents(data_dir)
-    if not (data_dir / FOLDER).is_dir():
+    if not (data_dir / FILES_FOLDER).is_dir():
         return
     articles: NdjsonFile[ArticleFields] = NdjsonFile(data_dir / "articles")
     entries: NdjsonFile[EntryRecord] = NdjsonFile(data_dir / "entries")

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from feedcrawl.domain.articles import files
+from feedcrawl.domain.articles.file_types import patterns
 from feedcrawl.domain.articles.files import Wish
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.items import Article, FeedPoll
@@ -45,7 +46,7 @@ class FileService:
         contents: FileContents,
     ) -> None:
         self.on = config.media_files
-        self.types = files.patterns(config.media_types)
+        self.types = patterns(config.media_types)
         self._files, self._articles, self._lines = stores
         self._leases = leases
         self._contents = contents

@@ -9,8 +9,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Final
 
+from feedcrawl.domain.sitemaps.tasks import sitemap_task
 from feedcrawl.services.push.websub import lease_task
-from feedcrawl.services.sites.watching import sitemap_task
 from feedcrawl.services.subscriptions.registering import poll_task
 from feedcrawl.store.redis import keys
 

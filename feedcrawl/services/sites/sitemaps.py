@@ -17,11 +17,11 @@ from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.sitemaps import MAX_SITEMAPS
 from feedcrawl.domain.sitemaps.news import Terms
 from feedcrawl.domain.sitemaps.state import MAX_DEPTH, Sitemap, SitemapRecord, Watched
+from feedcrawl.domain.sitemaps.tasks import sitemap_task
 from feedcrawl.domain.urls import canonicalize, hostname, registered_domain, resolve
 from feedcrawl.items import Received, Requested
 from feedcrawl.services.articles.submissions import BATCH, batches
 from feedcrawl.services.articles.tasks import ArticleWish, article_task, explicit
-from feedcrawl.services.sites.watching import sitemap_task
 from feedcrawl.services.subscriptions import outcomes
 from feedcrawl.services.subscriptions.finding import url_key
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.errors import InvalidUrl, Refusal
+from feedcrawl.domain.sitemaps.tasks import sitemap_task
+from feedcrawl.domain.subscriptions.proposals import in_words_or_none, proposals
 from feedcrawl.domain.urls import hostname
-from feedcrawl.services.sites.watching import sitemap_task
-from feedcrawl.services.subscriptions.explanations import in_words_or_none, proposals
 from feedcrawl.services.subscriptions.finding import url_key, with_scheme
 
 if TYPE_CHECKING:

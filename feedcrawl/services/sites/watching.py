@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.errors import InvalidUrl
-from feedcrawl.domain.frontier.priority import priority
-from feedcrawl.domain.frontier.tasks import Again, Task
 from feedcrawl.domain.sitemaps.state import Sitemap
+from feedcrawl.domain.sitemaps.tasks import sitemap_task, task_id
 from feedcrawl.domain.sites.site_search import MAX_NAMED, SITEMAP_PATHS
 from feedcrawl.domain.subscriptions.wishes import Refused, Wish
-from feedcrawl.domain.urls import hostname, resolve
+from feedcrawl.domain.urls import resolve
 from feedcrawl.services.subscriptions.finding import url_key, with_scheme
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
+    from feedcrawl.domain.frontier.tasks import Again
     from feedcrawl.store.frontier.interface import Frontier
     from feedcrawl.store.sites.sitemaps import Sitemaps
 
@@ -69,27 +69,6 @@ def forget(store: Sitemaps, frontier: Frontier, sitemap: Sitemap) -> bool:
         frontier.remove(task_id(each.id))
         gone = store.remove(each, url_key(each.url))
     return gone
-
-
-def sitemap_task(sitemap: Sitemap) -> Task:
-    """The one task that polls a sitemap."""
-    return Task(
-        id=task_id(sitemap.id),
-        kind="sitemap",
-        url=sitemap.url,
-        host=hostname(sitemap.url),
-        priority=priority(sitemap.priority, origin="sitemap"),
-        origin="sitemap",
-        parent=sitemap.root_url,
-        depth=sitemap.depth,
-        source=sitemap.source,
-        category=sitemap.categories[0] if sitemap.categories else None,
-    )
-
-
-def task_id(sitemap_id: str) -> str:
-    """The id of the task that polls a sitemap."""
-    return f"sitemap:{sitemap_id}"
 
 
 def of_site(page: Sitemap, named: Sequence[str], now: datetime) -> list[Sitemap]:

@@ -5,17 +5,15 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain.cadence.reasons import in_words, winner
 from feedcrawl.domain.cadence.tempo import entries_per_day
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.http.validators import trust_from
 from feedcrawl.domain.push.leases import relied_on, state
+from feedcrawl.domain.subscriptions.proposals import in_words_or_none, proposals
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from feedcrawl.domain.push.leases import Push
-    from feedcrawl.domain.subscriptions.published import WhyCandidate, WhyHub, WhyRecord
+    from feedcrawl.domain.subscriptions.published import WhyHub, WhyRecord
     from feedcrawl.domain.subscriptions.records import Feed
 
 
@@ -45,19 +43,6 @@ def explained(feed: Feed, push: Push | None, now: datetime) -> WhyRecord:
         "consecutive_failures": polls.cadence_state.errors,
         "hub": None if push is None else hub(push, now),
     }
-
-
-def proposals(reason: str | None, candidates: Sequence[tuple[str, float]]) -> list[WhyCandidate]:
-    """The candidates of a decision, and which of them won."""
-    won = winner(reason or "", candidates)
-    return [
-        {"rule": rule, "wait_sec": wait, "because": in_words(rule), "won": rule == won} for rule, wait in candidates
-    ]
-
-
-def in_words_or_none(reason: str | None) -> str | None:
-    """The reason of a decision in words; None before the first decision."""
-    return in_words(reason or "") or None
 
 
 def hub(push: Push, now: datetime) -> WhyHub:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.articles.files import KnownState
     from feedcrawl.store.redis.client import Client
 
-FOLDER: Final = "files"
+FILES_FOLDER: Final = "files"
 _HEX: Final = "0123456789abcdef"
 
 
@@ -29,7 +29,7 @@ class FileContents:
     """The content of media files, by the name that `keep` returned. Every method may raise DiskUnavailable."""
 
     def __init__(self, data_dir: Path) -> None:
-        self._directory = data_dir / FOLDER
+        self._directory = data_dir / FILES_FOLDER
 
     def keep(self, body: bytes, extension: str) -> tuple[str, str]:
         """Writes the content unless already stored; returns its sha256 and its name. No reader sees a partial file."""

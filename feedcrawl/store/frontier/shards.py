@@ -14,11 +14,9 @@ from typing import TYPE_CHECKING, Literal, Unpack
 from feedcrawl.domain.frontier.shards import shard_of_host
 from feedcrawl.domain.frontier.statistics import FrontierStatistics
 from feedcrawl.domain.frontier.tasks import LANES, task_from_record
-from feedcrawl.hints import program
 from feedcrawl.store.frontier.interface import Ending, Finished, Frontier, GivenUp, Taken, patched
 from feedcrawl.store.frontier.queue import Shard
 from feedcrawl.store.redis import keys
-from feedcrawl.store.redis.errors import ServerRefused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -35,25 +33,6 @@ LOOK_SEC = 1.0
 _ENDED = ("attempts", "deaths", "again", "quarantined", "site_failures", "site_failed_at", "again_queued")
 _RETURNED = ("site_failures", "site_failed_at", "again_queued")
 """Fields that a task loses when it moves to another shard: at the end of its poll, and when it is given back."""
-
-
-def agree(client: Client, shards: int) -> None:
-    """Makes sure that all workers of a server use the same number of shards; the first worker sets the number.
-
-    Raises ServerRefused (`shards`) if the server has another number.
-    """
-    stored = client.get(keys.SHARDS)
-    if stored is None:
-        used = client.exists(f"{keys.shard()}clock", f"{keys.shard()}feeds")  # keys of a version that had one shard
-        client.set(keys.SHARDS, 1 if used else shards, nx=True)
-        stored = client.get(keys.SHARDS)
-    if stored is None or int(stored) != shards:
-        detail = (
-            f"the server's tasks are in {stored} shard(s), and FEEDCRAWL_SHARDS is {shards}: set "
-            f"FEEDCRAWL_SHARDS={stored} for every worker and command. To change the number, export the subscriptions "
-            f"(`{program()} opml`), and subscribe to them on an empty server"
-        )
-        raise ServerRefused("shards", detail)
 
 
 class Shards(Frontier):

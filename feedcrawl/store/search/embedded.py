@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.search.documents import Filters, RawContentRecord
     from feedcrawl.domain.search.query import Query
 
-FOLDER: Final = "search"
+INDEX_FOLDER: Final = "search"
 _NAME: Final = re.compile(r"index-([0-9]{1,9})\.sqlite")
 _PARTS: Final = ("", "-wal", "-shm")
 

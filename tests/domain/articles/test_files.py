@@ -104,21 +104,6 @@ def test_what_is_taken_is_of_a_type_that_is_taken(head: bytes, declared: str) ->
         assert extension in ("", ".xml") or any(extension == each[2] for each in SEEN)
 
 
-@pytest.mark.parametrize(
-    ("header", "kind"),
-    [(None, ""), ("", ""), (" Image/PNG ; q=1", "image/png"), ("text/html;charset=utf-8", "text/html")],
-)
-def test_media_type(header: str | None, kind: str) -> None:
-    assert files.media_type(header) == kind
-
-
-def test_patterns() -> None:
-    assert files.patterns("Image/*, application/pdf,,") == ("image/*", "application/pdf")
-    for text in ("image", "*/*", "image/", "image/p*", "image/png; q=1"):
-        with pytest.raises(Refusal, match="bad_type"):
-            files.patterns(text)
-
-
 def test_wishes_are_few_and_each_is_one() -> None:
     many = [f"http://a.test/{number}.png" for number in range(2 * MAX_FILES)]
     assert [wish.url for wish in files.wishes(many, "enclosure")] == many[:MAX_FILES]

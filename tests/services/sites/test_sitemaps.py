@@ -15,6 +15,7 @@ from feedcrawl.domain.frontier.tasks import History, Lease, Task
 from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.sitemaps.news import Found, News
 from feedcrawl.domain.sitemaps.state import Sitemap, SitemapRecord, Watched
+from feedcrawl.domain.sitemaps.tasks import sitemap_task
 from feedcrawl.domain.urls import url_uid
 from feedcrawl.items import Received
 from feedcrawl.services.articles.submissions import Submissions
@@ -172,7 +173,7 @@ def test_parts_are_watched_and_an_index_in_itself_is_not_asked_again(stores: Sto
 def test_a_part_that_has_changed_is_looked_at_before_its_time(stores: Stores) -> None:
     part = Sitemap("p", "http://a.test/p.xml", root="s", root_url=SITEMAP.url, depth=1)
     stores.sitemaps.add([(part, "a.test/p.xml")])
-    stores.frontier.enqueue([watching.sitemap_task(part)], delay_sec=9999)
+    stores.frontier.enqueue([sitemap_task(part)], delay_sec=9999)
     changed = replace(news(kind="index"), found=(Found(part.url, NOW, edited=True),))
     made = poll(stores.lease(), news=changed)
     asyncio.run(stores.commits.commit(made, decision(made)))
@@ -228,7 +229,7 @@ def test_news_are_what_was_found_or_a_body_that_changed() -> None:
 
 
 def test_a_redirected_poll_starts_at_home_again() -> None:
-    task = watching.sitemap_task(SITEMAP)
+    task = sitemap_task(SITEMAP)
     assert sitemaps.back_home(task, SITEMAP) == {}
     moved = replace(task, url="http://b.test/", host="b.test", payload={"redirect_chain": [SITEMAP.url]})
     assert sitemaps.back_home(moved, SITEMAP) == {"url": SITEMAP.url, "host": "a.test", "payload": None}

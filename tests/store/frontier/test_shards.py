@@ -8,10 +8,11 @@ import pytest
 
 from feedcrawl.domain.frontier.shards import shard_of_host
 from feedcrawl.domain.frontier.tasks import Task
+from feedcrawl.store.frontier.agreement import agree
 from feedcrawl.store.frontier.interface import Ending, Frontier, GivenUp
 from feedcrawl.store.frontier.queue import Shard
 from feedcrawl.store.frontier.scripts import FrontierPolicy
-from feedcrawl.store.frontier.shards import LOOK_SEC, Shards, agree
+from feedcrawl.store.frontier.shards import LOOK_SEC, Shards
 from feedcrawl.store.redis import keys
 from feedcrawl.store.redis.connection import connect
 from feedcrawl.store.redis.errors import ServerRefused
