@@ -118,7 +118,8 @@ class Wiring(Stores):
     @cached_property
     def unfetched(self) -> Unfetched:
         """Merges tasks into stored articles without a request."""
-        return Unfetched(self.client, self.articles, self.events, self.media, self.merging, self.leases)
+        stores = (self.client, self.articles, self.events, self.media)
+        return Unfetched(*stores, self.merging, self.leases, self.repeats)
 
     @cached_property
     def repeats(self) -> Repeats:

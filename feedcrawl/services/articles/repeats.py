@@ -1,4 +1,5 @@
-"""Answers for URLs that were queued again and are not fetched, because they ended a short time ago.
+"""Answers for URLs that were queued and are not fetched: those that ended a short time ago, and those whose article is
+stored already, since another URL brought it.
 
 The program that queued such a URL waits for an event. It gets `url_known`, and again the events of the result that is
 stored: the article, the failure, the page that is still cached.
@@ -9,6 +10,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from feedcrawl.domain.frontier.tasks import History
 from feedcrawl.domain.operations.events import Event, repeated
 from feedcrawl.domain.secrets import without_secrets
 from feedcrawl.services.articles import tasks
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 BATCH: Final = 100
+ASKED: Final = frozenset({"queue", "manual"})
+"""Origins of tasks that a program or a person queued and waits for."""
 NAMES: Final = ("status", *tasks.EVENT_FIELDS, *tasks.FAILURE_FIELDS)
 LOGGED: Final = 20
 """The most URLs that one log line names."""
@@ -59,6 +63,23 @@ class Repeats:
         if urls:
             shown = [without_secrets(each.url) for each in urls[:LOGGED]]
             logger.info("urls_known", extra={"number": len(urls), "urls": shown})
+
+    def announce_stored(self, lease: Lease, article_uid: str) -> None:
+        """Publish the same for a task that ends without a request, if a program or a person queued its URL."""
+        task = lease.task
+        if task.origin not in ASKED:
+            return
+        at, url = self._now(), tasks.asked_url(task)
+        record = tasks.record_of(self._articles.outlines([article_uid], NAMES)[0])
+        known = History(status="fetched", reason="already_stored")
+        html = self._articles.cached_page(tasks.page_key(url))
+        events = [tasks.known_event((lease.id, url, task.category), known, article_uid, at)]
+        events += [repeated(one, at) for one in _events(record)]
+        events += [tasks.cached_page_event(html, url, at)] if html else []
+        with self._client.pipeline(transaction=False) as pipe:
+            self._events.add(pipe, events)
+            pipe.execute()
+        logger.info("urls_known", extra={"number": 1, "urls": [without_secrets(url)]})
 
     def announce_unchanged(self, lease: Lease) -> None:
         """Publish the event of a cached page once more to the program that queued its URL again (HTTP 304)."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.frontier.tasks import Lease
     from feedcrawl.services.articles.media import MediaService
     from feedcrawl.services.articles.merging import Merging
+    from feedcrawl.services.articles.repeats import Repeats
     from feedcrawl.services.frontier.leases import Leases
     from feedcrawl.store.articles.records import Articles
     from feedcrawl.store.operations.streams import Events
@@ -29,9 +30,13 @@ class Unfetched:
     media: MediaService
     merging: Merging
     leases: Leases
+    repeats: Repeats
 
     def merge(self, lease: Lease, target: str, now: datetime) -> None:
-        """Gives the article `target` the categories and page records of the task, and ends the task as fetched."""
+        """Gives the article `target` the categories and page records of the task, and ends the task as fetched.
+
+        A program that queued the URL gets the events of the article once more.
+        """
         store, task, url = self.articles, lease.task, asked_url(lease.task)
         with self.client.pipeline(transaction=False) as pipe:
             wanted = store.wanted(lease.id, target)
@@ -45,4 +50,5 @@ class Unfetched:
             pipe.execute()
         for edited in self.merging.edited_as_well(task, target):
             self.leases.enqueue([edited], again="edited")
+        self.repeats.announce_stored(lease, target)
         self.leases.done(lease, status="fetched", reason="already_stored", patch={"url": url})

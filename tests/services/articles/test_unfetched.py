@@ -1,5 +1,6 @@
 """A task whose article is stored already ends without a request."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -51,3 +52,20 @@ def test_a_task_of_the_article_itself_is_merged_into_nothing(reader: Reader, red
     reader.wired.unfetched.merge(reader.lease(A, category="y", again="queue_again"), url_uid(A), reader.now)
     assert redis_client.sismember(keys.articles_by_category("y"), url_uid(A))
     assert (reader.wired.articles.target_of(url_uid(A)), merged(redis_client)) == (None, [])
+
+
+def test_whoever_queued_the_url_gets_the_article_announced_again(reader: Reader, redis_client: redis.Redis) -> None:
+    def published() -> list[tuple[str, str | None]]:
+        found = [(fields["type"], json.loads(fields["data"])) for _, fields in redis_client.xrange("feedcrawl:events")]
+        return [(kind, data.get("reason")) for kind, data in found if data.get("uid") in {url_uid(A), url_uid(B)}]
+
+    before = len(published())
+    reader.wired.unfetched.merge(reader.lease(B, origin="feed"), url_uid(A), reader.now)
+    assert published()[before:] == [("article_merged", None)]
+    before = len(published())
+    reader.wired.unfetched.merge(reader.lease(B, origin="queue", again="queue_again"), url_uid(A), reader.now)
+    assert published()[before:] == [
+        ("article_merged", None),
+        ("url_known", "already_stored"),
+        ("article_ready", None),
+    ]
