@@ -120,8 +120,9 @@ class WebpageFetchedRecord(TypedDict):
 @record("url_known", "url_known")
 class UrlKnownRecord(TypedDict):
     """A URL was queued and is not fetched, because it ended within `FEEDCRAWL_REMEMBER_SEC`, or because another URL
-    brought its article (`already_stored`). The events of its stored result (article_ready, article_failed, webpage_fetched) follow once more, each with the Unix time at the end
-    of its id. Event id: url_known:<uid>:<Unix time>.
+    brought its article (`already_stored`). The events of its stored result (article_ready, article_failed,
+    webpage_fetched) follow once more, each with the Unix time at the end of its id. Event id:
+    url_known:<uid>:<Unix time>.
     """
 
     uid: Annotated[Uid, About("The uid of the queued URL")]

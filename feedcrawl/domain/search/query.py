@@ -6,7 +6,7 @@ Everything else of the text is a word: no text is a syntax error, and nothing in
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.errors import Refusal
@@ -17,10 +17,16 @@ if TYPE_CHECKING:
 
 MAX_CHARS: Final = 500
 MAX_TERMS: Final = 32
+PHRASE_COST: Final = 4
+"""Cost of comparing the places of a phrase's words in a document; that of finding a word there is 1 (measured)."""
+MIN_PREFIX: Final = 3
+"""Letters of the beginning of a word from which on the words that begin so are few."""
 COLUMNS: Final = ("title", "text", "people")
 _QUOTES: Final = str.maketrans(dict.fromkeys('“”„‟«»\uff02"', '"'))
 _TERM: Final = re.compile(r'(-?)"([^"]*)"?|([^\s"]+)')
 _WORD: Final = re.compile(r"[^\W_]")
+_WORDS: Final = re.compile(r"[^\s!-/:-@\[-`{-~]+")
+"""Words of a phrase, as far as ASCII separates them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +85,67 @@ def expression(query: Query, labels: Iterable[str] = ()) -> str:
 
     Each term is a string of FTS5, in which nothing but the quote has a meaning (https://sqlite.org/fts5.html, 3.1).
     """
-    columns = f"{{{' '.join(COLUMNS)}}}"
+    columns = _columns()
     wanted = f"{columns} : ({' AND '.join(map(_string, query.wanted))})"
     found = " AND ".join([wanted, *(f'labels : "{label}"' for label in labels)])
     if not query.excluded:
         return found
     return f"({found}) NOT {columns} : ({' OR '.join(map(_string, query.excluded))})"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A term or a label of a query as an expression of FTS5 of its own.
+
+    `read` is an expression for the documents that are read to count those of the part: the ones with all of its words;
+    None for a short beginning of a word, for which thousands of words are read. `cost` is that of such a document, in
+    words read. `ranks` is False for labels and excluded terms, `selects` for excluded terms.
+    """
+
+    text: str
+    read: str | None
+    cost: int = 1
+    ranks: bool = True
+    selects: bool = True
+
+
+def parts(query: Query, labels: Iterable[str] = ()) -> tuple[Part, ...]:
+    """Everything that bm25 counts when it ranks the matches of a query with these labels."""
+    terms = (replace(_part(term), ranks=not term.excluded, selects=not term.excluded) for term in query.terms)
+    return (*terms, *(Part(f'labels : "{label}"', f'labels : "{label}"', ranks=False) for label in labels))
+
+
+def affordable(costs: Iterable[tuple[Part, float]], budget: float) -> list[Part]:
+    """The parts that can be counted within a budget of words read, the rarest first: those say most of how well a
+    document matches.
+    """
+    found: list[Part] = []
+    for part, cost in sorted(costs, key=lambda each: each[1]):
+        budget -= cost
+        if budget < 0:
+            break
+        found.append(part)
+    return found
+
+
+def ranking(found: Iterable[Part]) -> str | None:
+    """An expression of the parts that select, to rank matches by; None if no part of them ranks."""
+    chosen = [part for part in found if part.selects]
+    return " AND ".join(part.text for part in chosen) if any(part.ranks for part in chosen) else None
+
+
+def _part(term: Term) -> Part:
+    text, is_prefix = phrase(term.text)
+    *words, last = _WORDS.findall(text) or [""]
+    whole = f"{_columns()} : {_string(term)}"
+    if term.prefix and len(last) < MIN_PREFIX and not is_prefix:
+        return Part(whole, None)
+    found = [f'"{word}"' for word in words] + [f'"{last}" *' if term.prefix or is_prefix else f'"{last}"']
+    return Part(whole, f"{_columns()} : ({' AND '.join(found)})", PHRASE_COST if words else 1)
+
+
+def _columns() -> str:
+    return f"{{{' '.join(COLUMNS)}}}"
 
 
 def _string(term: Term) -> str:

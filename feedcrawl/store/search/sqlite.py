@@ -8,6 +8,7 @@ from the stored document (`_columns`, whose version is part of the file).
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 import threading
 import time
@@ -16,7 +17,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.search.documents import labels_of
-from feedcrawl.domain.search.query import expression
+from feedcrawl.domain.search.query import affordable, expression, parts, ranking
 from feedcrawl.domain.search.words import spaced
 from feedcrawl.store.search.interface import DAMAGED, LOCKED, MISSING, Changes, IndexUnavailable
 
@@ -25,12 +26,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from feedcrawl.domain.search.documents import Filters, RawContentRecord
-    from feedcrawl.domain.search.query import Query
+    from feedcrawl.domain.search.query import Part, Query
 
 VERSION: Final = "1"
 """Of the tables and of `_columns`: a file of another version is built again."""
 CANDIDATES: Final = 10_000
 """Matches that are ranked, the last stored first: the time of a search is bounded, however common its words are."""
+COUNTED: Final = 1_000_000
+"""Words that are read to rank matches (some 50 ns each): the terms that are too common for that do not count."""
+_SAMPLE: Final = 2_000
+"""The last documents, in which the frequency of a term is seen (half a millisecond)."""
 SEARCH_SEC: Final = 5.0
 _STEPS: Final = 10_000
 """Steps of SQLite's machine between two looks at the clock."""
@@ -62,22 +67,23 @@ CREATE VIRTUAL TABLE words USING fts5(
 );
 """
 _BEST: Final = """
-SELECT body FROM (
-    SELECT id, score FROM (
-        SELECT words.rowid AS id, bm25(words, 8.0, 1.0, 3.0, 0.0) AS score FROM words{join}
-        WHERE words MATCH :wanted{since} ORDER BY words.rowid DESC LIMIT :candidates
-    ) ORDER BY score, id DESC LIMIT :limit OFFSET :offset
-) AS best JOIN bodies ON bodies.id = best.id ORDER BY score, best.id DESC
+SELECT id FROM (
+    SELECT words.rowid AS id, bm25(words, 8.0, 1.0, 3.0, 0.0) AS score FROM words{since}
+    ORDER BY words.rowid DESC LIMIT :candidates
+) ORDER BY score, id DESC LIMIT :limit OFFSET :offset
 """
 """A title's word counts as eight of the text, an author's name as three; of equal matches the last stored is first."""
-_SINCE: Final = _BEST.format(
-    join=" JOIN documents ON documents.id = words.rowid",
-    since=(
-        " AND words.rowid >= (SELECT coalesce(min(first_id), 9e18) FROM days WHERE day >= :day)"
-        " AND documents.at_ms >= :since_ms"
-    ),
-)
-_EVER: Final = _BEST.format(join="", since="")
+_LAST: Final = "SELECT words.rowid FROM words{since} ORDER BY words.rowid DESC LIMIT :candidates"
+_AMONG: Final = """
+SELECT rowid FROM words
+WHERE words MATCH :ranked AND rowid BETWEEN :first AND :last AND +rowid IN (SELECT value FROM json_each(:ids))
+ORDER BY bm25(words, 8.0, 1.0, 3.0, 0.0), rowid DESC LIMIT :limit OFFSET :offset
+"""
+_SHARE: Final = "SELECT count(*) FROM words WHERE words MATCH ? AND rowid > ?"
+_EVER: Final = " WHERE words MATCH :wanted"
+_SINCE: Final = """ JOIN documents ON documents.id = words.rowid
+WHERE words MATCH :wanted AND words.rowid >= (SELECT coalesce(min(first_id), 9e18) FROM days WHERE day >= :day)
+    AND documents.at_ms >= :since_ms"""
 
 
 class IndexFile:
@@ -185,9 +191,10 @@ class IndexFile:
     # --- readers ---
 
     def search(self, query: Query, filters: Filters, *, limit: int, offset: int = 0) -> list[RawContentRecord]:
-        """The best matches among the last stored `CANDIDATES`."""
+        """The best matches among the last stored `CANDIDATES`, ranked by as many terms as there is time to count."""
+        labels = filters.labels()
         values: dict[str, str | int] = {
-            "wanted": expression(query, filters.labels()),
+            "wanted": expression(query, labels),
             "candidates": CANDIDATES,
             "limit": limit,
             "offset": offset,
@@ -195,9 +202,17 @@ class IndexFile:
         if filters.since is not None:
             since_ms = round(filters.since * 1000)
             values |= {"since_ms": since_ms, "day": since_ms // _DAY_MS}
+        since = _EVER if filters.since is None else _SINCE
         with self._errors(), self._reader() as reader:
-            rows = reader.execute(_EVER if filters.since is None else _SINCE, values).fetchall()
-        return [_unpacked(body) for (body,) in rows]
+            counted = parts(query, labels)
+            chosen = affordable(_costs(reader, counted), COUNTED)
+            if len(chosen) == len(counted):
+                ids = [id_ for (id_,) in reader.execute(_BEST.format(since=since), values)]
+            else:
+                found = [id_ for (id_,) in reader.execute(_LAST.format(since=since), values)]
+                ids = _ranked(reader, found, ranking(chosen), limit=limit, offset=offset)
+            rows = [reader.execute("SELECT body FROM bodies WHERE id = ?", (id_,)).fetchone() for id_ in ids]
+        return [_unpacked(row[0]) for row in rows if row is not None]
 
     def count(self) -> int:
         """The number of documents."""
@@ -259,6 +274,35 @@ class IndexFile:
             if code is None:
                 raise
             raise IndexUnavailable(code, f"{self.path}: {error}") from error
+
+
+def _costs(reader: sqlite3.Connection, counted: tuple[Part, ...]) -> Iterator[tuple[Part, float]]:
+    """Words that are read to count the documents of each part: if they may be many, as the last documents show it.
+
+    bm25 counts the documents of each part of an expression, which takes most of the time of a search for common words.
+    """
+    articles: int = reader.execute("SELECT coalesce(max(id), 0) FROM documents").fetchone()[0]
+    is_small = articles * sum(part.cost for part in counted) <= COUNTED
+    for part in counted:
+        share = 1.0 if is_small else math.inf
+        if not is_small and part.read is not None:
+            share = reader.execute(_SHARE, (part.read, articles - _SAMPLE)).fetchone()[0] / _SAMPLE
+        yield part, articles * part.cost * share
+
+
+def _ranked(reader: sqlite3.Connection, found: list[int], wanted: str | None, *, limit: int, offset: int) -> list[int]:
+    """Those documents of `found`, the last stored first, that are best by bm25 of an expression."""
+    if not found or wanted is None:
+        return found[offset : offset + limit]
+    values = {
+        "ranked": wanted,
+        "ids": json.dumps(found),
+        "first": found[-1],
+        "last": found[0],
+        "limit": limit,
+        "offset": offset,
+    }
+    return [id_ for (id_,) in reader.execute(_AMONG, values)]
 
 
 def _columns(document: RawContentRecord) -> tuple[str, str, str, str]:

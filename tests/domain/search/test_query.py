@@ -1,7 +1,7 @@
 import pytest
 
 from feedcrawl.domain.errors import Refusal
-from feedcrawl.domain.search.query import Query, Term, expression, read
+from feedcrawl.domain.search.query import Part, Query, Term, affordable, expression, parts, ranking, read
 
 COLUMNS = "{title text people} : "
 
@@ -60,3 +60,47 @@ def test_refused(text: str, code: str) -> None:
 )
 def test_expressions(text: str, labels: tuple[str, ...], wanted: str) -> None:
     assert expression(read(text), labels) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("tea", [Part(COLUMNS + '"tea"', COLUMNS + '("tea")')]),
+        ('"green tea"', [Part(COLUMNS + '"green tea"', COLUMNS + '("green" AND "tea")', 4)]),
+        ("e-mail", [Part(COLUMNS + '"e-mail"', COLUMNS + '("e" AND "mail")', 4)]),
+        ("beg*", [Part(COLUMNS + '"beg" *', COLUMNS + '("beg" *)')]),
+        ("be*", [Part(COLUMNS + '"be" *', None)]),
+        ("水", [Part(COLUMNS + '"水" *', COLUMNS + '("水" *)')]),
+        ("東京都", [Part(COLUMNS + '"東京 京都"', COLUMNS + '("東京" AND "京都")', 4)]),
+        (
+            "a -b",
+            [
+                Part(COLUMNS + '"a"', COLUMNS + '("a")'),
+                Part(COLUMNS + '"b"', COLUMNS + '("b")', ranks=False, selects=False),
+            ],
+        ),
+    ],
+)
+def test_parts(text: str, found: list[Part]) -> None:
+    label = Part('labels : "c1"', 'labels : "c1"', ranks=False)
+    assert list(parts(read(text), ["c1"])) == [*found, label]
+
+
+RARE, OFTEN, COMMON = Part("rare", "r"), Part("often", "o"), Part("common", "c")
+LABEL, NOT = Part("label", "l", ranks=False), Part("not", "n", ranks=False, selects=False)
+
+
+@pytest.mark.parametrize(
+    ("costs", "wanted"),
+    [
+        ([(COMMON, 90), (RARE, 5)], "rare AND common"),
+        ([(COMMON, 96), (RARE, 5)], "rare"),
+        ([(COMMON, 96), (OFTEN, 50), (RARE, 5), (LABEL, 1)], "label AND rare AND often"),
+        ([(COMMON, 101)], None),
+        ([(COMMON, 101), (LABEL, 5)], None),
+        ([(COMMON, 101), (NOT, 5)], None),
+        ([(RARE, 5), (NOT, 6)], "rare"),
+    ],
+)
+def test_the_rarest_terms_rank_within_a_budget(costs: list[tuple[Part, float]], wanted: str | None) -> None:
+    assert ranking(affordable(costs, 100)) == wanted

@@ -136,6 +136,37 @@ def test_of_very_many_matches_the_last_stored_are_ranked(index: IndexFile, monke
     assert found(index, "tea") == [8, 7, 6]
 
 
+@pytest.fixture
+def common(index: IndexFile, monkeypatch: pytest.MonkeyPatch) -> IndexFile:
+    """An index of ten documents that all have one word; there is time to count four documents."""
+    monkeypatch.setattr(sqlite, "COUNTED", 4)
+    monkeypatch.setattr(sqlite, "_SAMPLE", 10)
+    texts = {2: "the tea and cake", 4: "the tea of tea with tea", 6: "cake the tea", 9: "tea"}
+    made = [document(number, texts.get(number, "the words"), categories=["a"]) for number in range(1, 11)]
+    index.apply(Changes(made), {})
+    return index
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("tea", [4, 9, 6, 2]),  # all of it is counted, as bm25 has it
+        ("tea the", [4, 6, 2]),  # "the" must occur, and does not rank
+        ("the", [10, 8, 7, 6, 5, 4, 3, 2, 1]),  # nothing that ranks: the last stored is first
+        ('"the tea"', [6, 4, 2]),
+        ("the -cake tea", [4]),
+        ("th*", [10, 8, 7, 6, 5, 4, 3, 2, 1]),
+    ],
+)
+def test_terms_that_are_too_common_to_be_counted_select_and_do_not_rank(
+    common: IndexFile, text: str, numbers: list[int]
+) -> None:
+    assert found(common, text) == numbers
+    assert [found(common, text, limit=2, offset=offset) for offset in (0, 2)] == [numbers[:2], numbers[2:4]]
+    assert found(common, text, Filters(category="a", since=3.0 * DAY_SEC)) == [each for each in numbers if each >= 3]
+    assert found(common, text, Filters(category="b")) == []
+
+
 def test_a_failed_write_changes_nothing(index: IndexFile) -> None:
     index.apply(Changes([document(1, "tea")]), {"cursor": "1"})
     bad = document(3, "tea") | {"fetched_ts": "never"}
