@@ -1,1 +1,49 @@
-"""One module for each kind of task: builds its requests and reads their responses."""
+"""One module for each kind of task: builds its requests and reads their responses.
+
+They are imported at their first use (PEP 562), since Scrapy imports every spider to find one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.public_names import imported_later
+
+if TYPE_CHECKING:
+    from feedcrawl.handlers.archive import ArchiveTasks
+    from feedcrawl.handlers.article import ArticleTasks
+    from feedcrawl.handlers.feed import FeedTasks
+    from feedcrawl.handlers.file import FileTasks
+    from feedcrawl.handlers.gap import GapTasks
+    from feedcrawl.handlers.listing import ListingTasks
+    from feedcrawl.handlers.site_search import SearchTasks
+    from feedcrawl.handlers.sitemap import SitemapTasks
+    from feedcrawl.handlers.websub import HubTasks
+
+__all__ = [
+    "ArchiveTasks",
+    "ArticleTasks",
+    "FeedTasks",
+    "FileTasks",
+    "GapTasks",
+    "HubTasks",
+    "ListingTasks",
+    "SearchTasks",
+    "SitemapTasks",
+]
+
+if not TYPE_CHECKING:  # a type checker would take every name for one of the package
+    __getattr__ = imported_later(
+        __name__,
+        {
+            "archive": ("ArchiveTasks",),
+            "article": ("ArticleTasks",),
+            "feed": ("FeedTasks",),
+            "file": ("FileTasks",),
+            "gap": ("GapTasks",),
+            "listing": ("ListingTasks",),
+            "site_search": ("SearchTasks",),
+            "sitemap": ("SitemapTasks",),
+            "websub": ("HubTasks",),
+        },
+    )

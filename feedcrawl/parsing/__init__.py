@@ -9,7 +9,17 @@ exception. A child may be taken over by the document that it reads, so nothing t
 (docs/decisions/0021-answers-of-children.md).
 """
 
-from feedcrawl.parsing.answers import Done, Failed
-from feedcrawl.parsing.pool import ParserPool
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.public_names import imported_later
+
+if TYPE_CHECKING:
+    from feedcrawl.parsing.answers import Done, Failed
+    from feedcrawl.parsing.pool import ParserPool
 
 __all__ = ["Done", "Failed", "ParserPool"]
+
+if not TYPE_CHECKING:  # a type checker would take every name for one of the package
+    __getattr__ = imported_later(__name__, {"answers": ("Done", "Failed"), "pool": ("ParserPool",)})

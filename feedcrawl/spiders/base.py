@@ -10,18 +10,9 @@ from typing import TYPE_CHECKING, Protocol, Self
 from scrapy import Spider, signals
 from scrapy.exceptions import StopDownload
 
-from feedcrawl import wiring
+from feedcrawl import handlers, wiring
 from feedcrawl.domain.articles.file_types import may_be, media_type
 from feedcrawl.domain.frontier.tasks import FILE_LANE, LANES
-from feedcrawl.handlers.archive import ArchiveTasks
-from feedcrawl.handlers.article import ArticleTasks
-from feedcrawl.handlers.feed import FeedTasks
-from feedcrawl.handlers.file import FileTasks
-from feedcrawl.handlers.gap import GapTasks
-from feedcrawl.handlers.listing import ListingTasks
-from feedcrawl.handlers.site_search import SearchTasks
-from feedcrawl.handlers.sitemap import SitemapTasks
-from feedcrawl.handlers.websub import HubTasks
 from feedcrawl.outgoing import routes
 from feedcrawl.store.redis.errors import StoreUnavailable
 
@@ -118,15 +109,15 @@ class FrontierSpider(Spider):
     def handlers(self) -> dict[str, Handler]:
         """The handlers by kind of task."""
         return {
-            "feed": FeedTasks(self.crawler, self.unfold),
-            "archive": ArchiveTasks(self.crawler),
-            "gap": GapTasks(self.crawler),
-            "sitemap": SitemapTasks(self.crawler),
-            "article": ArticleTasks(self.crawler),
-            "websub": HubTasks(self.crawler),
-            "file": FileTasks(self.crawler),
-            "site_search": SearchTasks(self.crawler),
-            "site": (listings := ListingTasks(self.crawler)),
+            "feed": handlers.FeedTasks(self.crawler, self.unfold),
+            "archive": handlers.ArchiveTasks(self.crawler),
+            "gap": handlers.GapTasks(self.crawler),
+            "sitemap": handlers.SitemapTasks(self.crawler),
+            "article": handlers.ArticleTasks(self.crawler),
+            "websub": handlers.HubTasks(self.crawler),
+            "file": handlers.FileTasks(self.crawler),
+            "site_search": handlers.SearchTasks(self.crawler),
+            "site": (listings := handlers.ListingTasks(self.crawler)),
             "listing": listings,
         }
 

@@ -6,50 +6,20 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from feedcrawl import parsing, services, store
 from feedcrawl.domain.articles.similarity import Rule
 from feedcrawl.domain.cadence.values import CadencePolicy
 from feedcrawl.domain.http.url_gate import Gate
-from feedcrawl.parsing import ParserPool
-from feedcrawl.services.archive import replay
-from feedcrawl.services.archive.replay import Replay
-from feedcrawl.services.articles.catalogue import Catalogue
-from feedcrawl.services.articles.collections import CollectionService
-from feedcrawl.services.articles.files import FileService
-from feedcrawl.services.articles.media import MediaService
-from feedcrawl.services.articles.merges import Merges
-from feedcrawl.services.articles.merging import Merging, Policy
-from feedcrawl.services.articles.repeats import Repeats
-from feedcrawl.services.articles.submissions import Submissions
-from feedcrawl.services.articles.unfetched import Unfetched
-from feedcrawl.services.frontier.leases import Leases
-from feedcrawl.services.operations import fleet
-from feedcrawl.services.operations.dead_letters import DeadLetterService
-from feedcrawl.services.operations.imports import Imports
-from feedcrawl.services.operations.overview import Dashboard
-from feedcrawl.services.operations.readiness import Readiness
-from feedcrawl.services.operations.snapshots import Snapshots
-from feedcrawl.services.operations.sweeper import Sweeper
-from feedcrawl.services.push.publishing import Publisher
-from feedcrawl.services.push.websub import WebSub
-from feedcrawl.services.search import embedded, server
-from feedcrawl.services.search.documents import Documents
-from feedcrawl.services.search.searching import Search
-from feedcrawl.services.sites.searching import Stores as SourceStores
-from feedcrawl.services.sites.sources import SourceBook
-from feedcrawl.services.subscriptions.tempo import Tempo
-from feedcrawl.store.articles.files import FileContents, Files
 from feedcrawl.telemetry.tracing import tracer_for
 from feedcrawl.wiring.stores import Stores
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
+    from feedcrawl.domain.frontier.dead_letters import DeadLetter
+    from feedcrawl.domain.frontier.queue_items import QueueItem
+    from feedcrawl.domain.frontier.tasks import Task
     from feedcrawl.domain.sites.owners import Sources
-    from feedcrawl.services.operations.consumer import Consumer
-    from feedcrawl.store.articles.collections import Collections
-    from feedcrawl.store.articles.media import MediaRecords
-    from feedcrawl.store.articles.records import Articles
-    from feedcrawl.store.articles.stories import Stories
     from feedcrawl.telemetry.tracing import Tracer
 
 
@@ -57,10 +27,10 @@ class Wiring(Stores):
     """The stores of one process, and the services that use them; `close()` closes them in order."""
 
     @cached_property
-    def readiness(self) -> Readiness:
+    def readiness(self) -> services.Readiness:
         """Decides if a crawl may go on, from the state of the server and the disk."""
         config = self.config
-        return Readiness(
+        return services.Readiness(
             self.client,
             self.generation,
             config.data_dir,
@@ -69,9 +39,9 @@ class Wiring(Stores):
         )
 
     @cached_property
-    def leases(self) -> Leases:
+    def leases(self) -> services.Leases:
         """The tasks that this worker has leased."""
-        return Leases(self.frontier, lease_sec=self.config.lease_sec, tracer=self.tracer)
+        return services.Leases(self.frontier, lease_sec=self.config.lease_sec, tracer=self.tracer)
 
     @cached_property
     def tracer(self) -> Tracer:
@@ -79,15 +49,15 @@ class Wiring(Stores):
         return tracer_for(on=self.config.tracing)
 
     @cached_property
-    def websub(self) -> WebSub:
+    def websub(self) -> services.WebSub:
         """WebSub subscriptions and deliveries, for the crawl and the API."""
         config, stores = self.config, (self.pushes, self.registry, self.frontier)
-        return WebSub(stores, config.public_url, sha1=config.push_sha1, now=self.now)
+        return services.WebSub(stores, config.public_url, sha1=config.push_sha1, now=self.now)
 
     @cached_property
-    def source_book(self) -> SourceBook:
+    def source_book(self) -> services.SourceBook:
         """The sources of the file and the API; BadSources if the file cannot be used."""
-        return SourceBook(self.config.sources, self.stored_sources)
+        return services.SourceBook(self.config.sources, self.stored_sources)
 
     @property
     def sources(self) -> Sources:
@@ -99,37 +69,39 @@ class Wiring(Stores):
         return self.source_book.current()
 
     @cached_property
-    def catalogue(self) -> Catalogue:
+    def catalogue(self) -> services.Catalogue:
         """Stored articles, for readers."""
-        return Catalogue(self.articles)
+        return services.Catalogue(self.articles)
 
     @cached_property
-    def merging(self) -> Merging:
+    def merging(self) -> services.Merging:
         """Decides if an article is new or is merged into a known article."""
         config = self.config
         rule = Rule(config.join_similarity, config.join_min_chars)
-        return Merging(self.client, self._story_stores, self.frontier, Policy(config.join_scope, rule))
+        return services.Merging(
+            self.client, self._story_stores, self.frontier, services.MergingPolicy(config.join_scope, rule)
+        )
 
     @cached_property
-    def media(self) -> MediaService:
+    def media(self) -> services.MediaService:
         """Page records, for the API's actors and the crawl."""
-        return MediaService(self.client, self._story_stores, self.leases, self.current_sources)
+        return services.MediaService(self.client, self._story_stores, self.leases, self.current_sources)
 
     @cached_property
-    def unfetched(self) -> Unfetched:
+    def unfetched(self) -> services.Unfetched:
         """Merges tasks into stored articles without a request."""
         stores = (self.client, self.articles, self.events, self.media)
-        return Unfetched(*stores, self.merging, self.leases, self.repeats)
+        return services.Unfetched(*stores, self.merging, self.leases, self.repeats)
 
     @cached_property
-    def repeats(self) -> Repeats:
+    def repeats(self) -> services.Repeats:
         """Publishes stored results again for URLs that are queued again."""
-        return Repeats(self.client, self.frontier, self.articles, self.events, self.now)
+        return services.Repeats(self.client, self.frontier, self.articles, self.events, self.now)
 
     @cached_property
-    def publisher(self) -> Publisher:
+    def publisher(self) -> services.Publisher:
         """Tells the configured hub of news in published feeds."""
-        return Publisher(self.frontier, self.config.hub_url, self.config.public_url)
+        return services.Publisher(self.frontier, self.config.hub_url, self.config.public_url)
 
     @cached_property
     def gate(self) -> Gate:
@@ -137,32 +109,38 @@ class Wiring(Stores):
         return Gate(self.config.allow_networks, self.config.deny_ports)
 
     @cached_property
-    def shelves(self) -> CollectionService:
+    def shelves(self) -> services.CollectionService:
         """Collections, for the actors of the API."""
-        return CollectionService(self.client, (self.articles, self.media_records, self.collections))
+        return services.CollectionService(self.client, (self.articles, self.media_records, self.collections))
 
     @cached_property
-    def merges(self) -> Merges:
+    def merges(self) -> services.Merges:
         """Lists merges and undoes them."""
         outlets = self.article_lines, self.events
-        return Merges(self.client, self._story_stores, outlets, self.leases, self.current_sources)
+        return services.Merges(self.client, self._story_stores, outlets, self.leases, self.current_sources)
 
     @property
-    def _story_stores(self) -> tuple[Articles, Stories, MediaRecords, Collections]:
+    def _story_stores(self) -> tuple[store.Articles, store.Stories, store.MediaRecords, store.Collections]:
         return self.articles, self.stories, self.media_records, self.collections
 
     @cached_property
-    def dead_letter_service(self) -> DeadLetterService:
+    def dead_letter_service(self) -> services.DeadLetterService:
         """Dead letters, for operators and the crawl."""
-        stores = (self.client, self.frontier, self.dead_letters, self.articles)
-        services = self.merging, self.media, self.files, self.events
-        return DeadLetterService(*stores, *services, self.current_sources)
+        stores = self.client, self.frontier, self.dead_letters, self.articles
+        return services.DeadLetterService(*stores, self._task_for, self._record_given_up)
+
+    def _task_for(self, item: QueueItem) -> Task:
+        return services.queue_task(item, self.current_sources())
+
+    def _record_given_up(self, dead_letter: DeadLetter) -> None:
+        stores = self.client, self.frontier, self.articles
+        services.GivenUp(*stores, self.merging, self.media, self.files, self.events).record(dead_letter)
 
     @cached_property
-    def snapshots(self) -> Snapshots:
+    def snapshots(self) -> services.Snapshots:
         """Snapshots of the subscriptions on disk."""
         config = self.config
-        return Snapshots(
+        return services.Snapshots(
             data_dir=config.data_dir,
             remember_sec=config.remember_sec,
             client=self.client,
@@ -175,9 +153,9 @@ class Wiring(Stores):
         )
 
     @cached_property
-    def dashboard(self) -> Dashboard:
+    def dashboard(self) -> services.Dashboard:
         """The data of the dashboard's pages."""
-        return Dashboard(
+        return services.Dashboard(
             client=self.client,
             frontier=self.frontier,
             registry=self.registry,
@@ -192,9 +170,9 @@ class Wiring(Stores):
             queue=self.config.queue_name,
         )
 
-    def sweeper(self, worker: str) -> Sweeper:
+    def sweeper(self, worker: str) -> services.Sweeper:
         """Checks that each feed has a future task, for a worker of this name."""
-        return Sweeper(
+        return services.Sweeper(
             self.client,
             self.frontier,
             registry=self.registry,
@@ -204,29 +182,29 @@ class Wiring(Stores):
         )
 
     @cached_property
-    def imports(self) -> Imports:
+    def imports(self) -> services.Imports:
         """Imports lists of URLs and feeds from callers."""
         stores = (self.client, self.frontier, self.registry, self.articles, self.import_jobs)
-        return Imports(*stores, self.repeats, self.gate, self.config, self.now, self.current_sources)
+        return services.Imports(*stores, self.repeats, self.gate, self.config, self.now, self.current_sources)
 
     @cached_property
-    def source_stores(self) -> SourceStores:
+    def source_stores(self) -> services.SourceStores:
         """The stores that change when sources are applied."""
         stores = self.registry, self.sitemaps, self.site_searches, self.frontier
-        return SourceStores(*stores, self.now, self.config.source_search_again_sec)
+        return services.SourceStores(*stores, self.now, self.config.source_search_again_sec)
 
     @cached_property
-    def fleet_stores(self) -> fleet.Stores:
+    def fleet_stores(self) -> services.FleetStores:
         """The stores that a scrape of the fleet's metrics reads."""
         stores = (self.client, self.frontier, self.registry, self.dead_letters, self.events)
         config = self.config
-        return fleet.Stores(*stores, self.now, config.queue_name, config.circuit_waits_sec, self.search_index)
+        return services.FleetStores(*stores, self.now, config.queue_name, config.circuit_waits_sec, self.search_index)
 
     @cached_property
-    def replay(self) -> Replay:
+    def replay(self) -> services.Replay:
         """Extracts archived pages anew."""
-        return Replay(
-            replay.Stores(
+        return services.Replay(
+            services.ReplayStores(
                 config=self.config,
                 client=self.client,
                 frontier=self.frontier,
@@ -244,46 +222,48 @@ class Wiring(Stores):
         )
 
     @cached_property
-    def search(self) -> Search:
+    def search(self) -> services.Search:
         """Searches the index of articles."""
-        return Search(self.search_index)
+        return services.Search(self.search_index)
 
-    def indexer(self) -> Consumer | None:
+    def indexer(self) -> services.Consumer | None:
         """A consumer that keeps the embedded search index; None if it is not in use."""
         if self.config.search == "off" or self.config.search_url:
             return None
         stores = (self.embedded_index, self.events, self.article_lines, self._documents, self.now)
         config = self.config
-        return embedded.indexer(embedded.Stores(*stores, config.events_ttl_sec, config.keep_articles_days))
+        return services.indexer(services.EmbeddedIndexStores(*stores, config.events_ttl_sec, config.keep_articles_days))
 
     @cached_property
-    def server_indexing(self) -> server.Stores:
+    def server_indexing(self) -> services.ServerIndexStores:
         """The stores with which the index of a search server is kept."""
         stores = (self.server_index, self.events, self.article_lines, self._documents, self.now)
-        return server.Stores(*stores, self.config.keep_articles_days)
+        return services.ServerIndexStores(*stores, self.config.keep_articles_days)
 
     @property
-    def _documents(self) -> Documents:
-        return Documents(self.articles, self.current_sources)
+    def _documents(self) -> services.Documents:
+        return services.Documents(self.articles, self.current_sources)
 
     @cached_property
-    def submissions(self) -> Submissions:
+    def submissions(self) -> services.Submissions:
         """Enqueues many article tasks."""
-        return Submissions(self.client, self.articles, self.leases)
+        return services.Submissions(self.client, self.articles, self.leases)
 
     @cached_property
-    def files(self) -> FileService:
+    def files(self) -> services.FileService:
         """Media files of entries and articles."""
         config = self.config
-        known = Files(self.client, life_sec=config.remember_sec, shards=config.shards)
+        known = store.Files(self.client, life_sec=config.remember_sec, shards=config.shards)
         stores = (known, self.articles, self.file_lines)
-        return FileService(config, stores, self.leases, FileContents(config.data_dir))
+        return services.FileService(config, stores, self.leases, store.FileContents(config.data_dir))
 
     @cached_property
-    def parsers(self) -> ParserPool:
+    def parsers(self) -> parsing.ParserPool:
         """The child processes in which documents are parsed."""
         config = self.config
-        return ParserPool(config.parsers, cpu_sec=config.parser_cpu_sec, memory_bytes=config.parser_memory_bytes)
+        return parsing.ParserPool(
+            config.parsers, cpu_sec=config.parser_cpu_sec, memory_bytes=config.parser_memory_bytes
+        )
 
     @cached_property
     def cadence(self) -> CadencePolicy:
@@ -306,9 +286,9 @@ class Wiring(Stores):
         )
 
     @cached_property
-    def tempo(self) -> Tempo:
+    def tempo(self) -> services.Tempo:
         """The cadence with the tempo that keeps the fleet's budget of polls."""
-        return Tempo(self.registry, self.cadence, self.config.polls_per_hour)
+        return services.Tempo(self.registry, self.cadence, self.config.polls_per_hour)
 
     def close(self) -> None:
         """Disconnects from the server, then closes the tracer."""

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from feedcrawl.console import articles
+from feedcrawl.console import archive, articles
 from feedcrawl.console.output import DONE, UNUSABLE, say, write
 from feedcrawl.console.stores import on
 from feedcrawl.domain.cadence.reasons import duration
-from feedcrawl.domain.entries.rewrites import rewrites
 from feedcrawl.domain.sites.site_search import in_words
 from feedcrawl.hints import program
-from feedcrawl.services.archive.versions import last_versions
-from feedcrawl.services.sites import searching, watched
+from feedcrawl.services.sites import searched, watched
 from feedcrawl.services.subscriptions import finding
 from feedcrawl.services.subscriptions.explanations import explained
 from feedcrawl.wiring.stores import Stores
@@ -27,13 +25,10 @@ if TYPE_CHECKING:
 
     from feedcrawl.domain.sites.site_search import SourceSearchedRecord
     from feedcrawl.domain.subscriptions.published import JournalLineRecord, WhyHub, WhyRecord
-    from feedcrawl.domain.subscriptions.records import Feed
     from feedcrawl.domain.subscriptions.sitemap_records import SitemapWhyRecord
 
 COUNTS = ("new", "changed", "known", "over_limit", "urls", "old", "refused", "waiting")
 """The numbers of a journal line that are shown; a sitemap has the last four."""
-SHOWN = 200
-"""Characters of a text that a difference shows."""
 
 
 @on(Stores)
@@ -45,7 +40,7 @@ def run(wired: Stores, args: list[str], opts: Namespace) -> int:
     if feed is None:
         return _of_sitemap(wired, args[0], opts.lines)
     if opts.diff:
-        return _show(diff(wired, feed))
+        return _show(archive.differences(wired, feed))
     journal = wired.registry.journal(feed.id)[: opts.lines]
     record = explained(feed, wired.pushes.find(feed.id), wired.now())
     return _show((*decision(record), *hub(record["hub"]), *map(fetch, journal)))
@@ -53,9 +48,9 @@ def run(wired: Stores, args: list[str], opts: Namespace) -> int:
 
 def _of_sitemap(wired: Stores, name: str, lines: int) -> int:
     found = watched.find(wired.sitemaps, name)
-    searched = searching.find(wired.site_searches, name) if found is None else None
-    if searched is not None:
-        return _show(search(searched))
+    result = searched.find(wired.site_searches, name) if found is None else None
+    if result is not None:
+        return _show(search(result))
     if found is None:
         if (status := articles.of_article(wired, name)) is not None:
             return status
@@ -150,23 +145,3 @@ def fetch(line: JournalLineRecord) -> str:
     detail = f" — {line['detail']}" if line.get("detail") else ""
     status = line.get("http_status", "-")
     return f"  {line.get('at')}  {status!s:>3}  {line.get('result')}  {counts}  next {line.get('next_at')}{detail}"
-
-
-def diff(wired: Stores, feed: Feed) -> Iterator[str]:
-    """The differences between the two newest versions of a feed in the archive, entry by entry."""
-    found = last_versions(wired.config.data_dir, feed, limit=wired.config.max_feed_bytes)
-    if len(found) < 2:
-        yield "The archive on this machine holds no two versions of this feed (FEEDCRAWL_RAW)."
-        return
-    newer, older = found
-    yield f"{feed.subscription.url}: {newer.at:%Y-%m-%d %H:%M:%S}Z against {older.at:%Y-%m-%d %H:%M:%S}Z"
-    differ = False
-    for each in rewrites(older.parsed, newer.parsed):
-        differ = True
-        yield f"{each.kind}{' (silently)' if each.is_silent else ''}: {each.name}"
-        for name, before, after in each.fields:
-            yield f"  {name}"
-            yield f"    - {before[:SHOWN]}"
-            yield f"    + {after[:SHOWN]}"
-    if not differ:
-        yield "Nothing that a reader sees differs."

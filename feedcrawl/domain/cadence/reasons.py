@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final, TypedDict
+
+from feedcrawl.domain.schemas import About
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,6 +57,28 @@ def winner(reason: str, candidates: Sequence[tuple[str, float]]) -> str:
 def in_words(reason: str) -> str:
     """The text of a rule or reason; the code itself if it is unknown."""
     return ", then ".join(RULES.get(rule, rule) for rule in reason.split("+"))
+
+
+def in_words_or_none(reason: str | None) -> str | None:
+    """The reason of a decision in words; None before the first decision."""
+    return in_words(reason or "") or None
+
+
+class WhyCandidate(TypedDict):
+    """A wait that a rule of the cadence proposed."""
+
+    rule: Annotated[str, About("Reason code of the rule")]
+    wait_sec: Annotated[float, About("Seconds until the next poll")]
+    because: Annotated[str, About("The rule in words")]
+    won: Annotated[bool, About("True for the wait that was chosen")]
+
+
+def proposals(reason: str | None, candidates: Sequence[tuple[str, float]]) -> list[WhyCandidate]:
+    """The candidates of a decision, and which of them won."""
+    won = winner(reason or "", candidates)
+    return [
+        {"rule": rule, "wait_sec": wait, "because": in_words(rule), "won": rule == won} for rule, wait in candidates
+    ]
 
 
 def duration(seconds: float) -> str:

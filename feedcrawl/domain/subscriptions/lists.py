@@ -1,10 +1,10 @@
-"""Lists of feeds: OPML (well-formed or broken), plain text, CSV and JSON; read, and written for other programs."""
+"""Reads lists of feeds: OPML (well-formed or broken), plain text, CSV and JSON."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from lxml import etree
 
@@ -13,19 +13,15 @@ from feedcrawl.domain.feeds.formats import xmltree
 from feedcrawl.domain.feeds.formats.inner import attributes_of
 from feedcrawl.domain.feeds.formats.reading import Reading
 from feedcrawl.domain.http.encodings import decode
-from feedcrawl.domain.subscriptions.list_tables import csv_delimiter, read_csv, read_json, write_csv, write_json
+from feedcrawl.domain.subscriptions.list_tables import csv_delimiter, read_csv, read_json
 from feedcrawl.domain.subscriptions.listed import FeedList, ListedFeed, categories_of, letters, overrides_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-NAMESPACE: Final = "https://feedcrawl.readthedocs.io/opml"  # of fields without an OPML attribute (OPML 2.0, Extending)
+    from collections.abc import Iterable, Iterator
 
 _OPML = re.compile(r"<(?:opml|outline)[\s>/]", re.IGNORECASE)
 _WORD = re.compile(r'"([^"]*)"|(#.*)|(\S+)')
 _URL_LIKE = re.compile(r"(?:https?|feeds?|pcast|itpc):|[^\s/]+\.[^\s]", re.IGNORECASE)
-# Characters that XML 1.0 does not allow (section 2.2); lxml refuses to write them.
-_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def read_list(body: bytes, *, limit: int | None = None) -> FeedList:
@@ -63,62 +59,6 @@ def _feeds(text: str) -> Iterator[ListedFeed]:
         return read_json(text)
     delimiter = csv_delimiter(text)
     return read_csv(text, delimiter) if delimiter else _text(text)
-
-
-def write_opml(feeds: Iterable[ListedFeed], title: str = "Feeds") -> bytes:
-    """An OPML 2.0 document: each feed in the folder of each of its categories.
-
-    `category` has the categories too, except those with a comma, which separates categories there.
-    """
-    root = etree.Element("opml", {"version": "2.0"}, nsmap={"feedcrawl": NAMESPACE})
-    etree.SubElement(etree.SubElement(root, "head"), "title").text = _writable(title)
-    body = etree.SubElement(root, "body")
-    folders: dict[str, etree._Element] = {}
-    for feed in feeds:
-        for name in map(_writable, feed.categories):
-            if name not in folders:
-                folders[name] = etree.SubElement(body, "outline", text=name, title=name)
-            etree.SubElement(folders[name], "outline", _attributes(feed))
-        if not feed.categories:
-            etree.SubElement(body, "outline", _attributes(feed))
-    return etree.tostring(root, xml_declaration=True, encoding="utf-8", pretty_print=True)
-
-
-def write_text(feeds: Iterable[ListedFeed]) -> bytes:
-    """One URL with its categories on each line; titles and overrides are left out."""
-    lines = (" ".join([feed.url, *map(_quoted, feed.categories)]) for feed in feeds)
-    return "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
-
-
-FORMS: Final[dict[str, Callable[[Iterable[ListedFeed]], bytes]]] = {
-    "opml": write_opml,
-    "text": write_text,
-    "csv": write_csv,
-    "json": write_json,
-}
-"""The writer for each format of a list."""
-
-
-def _quoted(category: str) -> str:
-    plain = category.replace('"', "'")
-    return f'"{plain}"' if re.search(r"\s|^#", plain) else plain
-
-
-def _attributes(feed: ListedFeed) -> dict[str, str]:
-    values = {
-        "type": "rss",  # for every format: readers look for "rss" (OPML 2.0, subscription lists)
-        "text": feed.title or feed.url,
-        "title": feed.title,
-        "xmlUrl": feed.url,
-        "htmlUrl": feed.site_url,
-        "category": ",".join(name for name in feed.categories if "," not in name),
-        **{f"{{{NAMESPACE}}}{_camel(name)}": _attribute(value) for name, value in feed.overrides.given().items()},
-    }
-    return {name: _writable(value) for name, value in values.items() if value}
-
-
-def _attribute(value: object) -> str:
-    return "true" if value is True else str(value)
 
 
 def _opml(text: str) -> Iterator[ListedFeed]:
@@ -169,12 +109,3 @@ def _words(line: str) -> list[str]:
             break
         words.append(quoted or word)
     return words
-
-
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(map(str.capitalize, rest))
-
-
-def _writable(text: str) -> str:
-    return _FORBIDDEN.sub("", text)

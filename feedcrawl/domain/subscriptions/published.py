@@ -5,6 +5,7 @@ The JSON Schemas and the tables of docs/data-format.md are generated from these 
 
 from typing import Annotated, Literal, NotRequired, TypedDict
 
+from feedcrawl.domain.cadence.reasons import WhyCandidate
 from feedcrawl.domain.schemas import About, Count, Positive, Time, Uuid, WebUrl, record
 
 Day = Literal["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
@@ -181,15 +182,6 @@ class JournalLineRecord(TypedDict):
     ]
     documents: NotRequired[Annotated[Positive, About("Of a walk that ended: archive documents that were read")]]
     notes: NotRequired[Annotated[list[str], About("Faults of the document that were tolerated")]]
-
-
-class WhyCandidate(TypedDict):
-    """A wait that a rule of the cadence proposed."""
-
-    rule: Annotated[str, About("Reason code of the rule")]
-    wait_sec: Annotated[float, About("Seconds until the next poll")]
-    because: Annotated[str, About("The rule in words")]
-    won: Annotated[bool, About("True for the wait that was chosen")]
 
 
 class WhyHub(TypedDict):

@@ -5,8 +5,8 @@ The JSON Schemas and the tables of docs/data-format.md are generated from these 
 
 from typing import Annotated, Literal, TypedDict
 
+from feedcrawl.domain.cadence.reasons import WhyCandidate
 from feedcrawl.domain.schemas import About, Count, Time, Uuid, WebUrl, record
-from feedcrawl.domain.subscriptions.published import WhyCandidate
 
 
 class SitemapValidators(TypedDict):

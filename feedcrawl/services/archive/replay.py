@@ -59,7 +59,7 @@ _AHEAD: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Stores:
+class ReplayStores:
     """The stores that a replay uses."""
 
     config: Config
@@ -97,7 +97,7 @@ class Replay:
     Raises StoreUnavailable, and DiskUnavailable except for a damaged record.
     """
 
-    def __init__(self, stores: Stores) -> None:
+    def __init__(self, stores: ReplayStores) -> None:
         self._stores = stores
 
     async def run(self, wanted: Wanted, *, feed_id: str | None = None, write: bool = False) -> AsyncIterator[Replayed]:

@@ -48,7 +48,7 @@ MAX_TRIED: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class MergingPolicy:
     """The articles that are compared: those of the registered domain (`site`), `all`, or none (`off`)."""
 
     scope: str
@@ -63,7 +63,7 @@ class Merging:
         client: Client,
         stores: tuple[Articles, Stories, MediaRecords, Collections],
         frontier: Frontier,
-        policy: Policy,
+        policy: MergingPolicy,
     ) -> None:
         self._client = client
         self._articles, self._stories, self._media, self._collections = stores

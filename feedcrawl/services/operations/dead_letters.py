@@ -2,40 +2,26 @@
 
 from __future__ import annotations
 
-import logging
 import sys
-from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from feedcrawl.domain.articles.files import state
 from feedcrawl.domain.errors import Refusal
-from feedcrawl.domain.frontier.dead_letters import is_unreported, read_dead_letter, task_of
+from feedcrawl.domain.frontier.dead_letters import is_unreported, read_dead_letter
 from feedcrawl.domain.frontier.queue_items import read_item
-from feedcrawl.domain.frontier.tasks import Lease
-from feedcrawl.items import Article
-from feedcrawl.services.articles import publication
-from feedcrawl.services.operations.inputs import queue_task
 from feedcrawl.store.frontier.dead_letters import original
 from feedcrawl.store.redis import keys
-from feedcrawl.store.redis.connection import in_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from feedcrawl.domain.frontier.dead_letters import DeadLetter, Wanted
-    from feedcrawl.domain.sites.owners import Sources
-    from feedcrawl.services.articles.files import FileService
-    from feedcrawl.services.articles.media import MediaService
-    from feedcrawl.services.articles.merging import Merging
+    from feedcrawl.domain.frontier.queue_items import QueueItem
+    from feedcrawl.domain.frontier.tasks import Task
     from feedcrawl.store.articles.records import Articles
     from feedcrawl.store.frontier.dead_letters import DeadLetters
     from feedcrawl.store.frontier.interface import Frontier
-    from feedcrawl.store.operations.streams import Events
     from feedcrawl.store.redis.client import Client
-
-logger = logging.getLogger(__name__)
 
 DELIVERY_SEC: Final = 60
 """Seconds after which another process may deliver dead letters, if the process that was delivering them has died."""
@@ -59,54 +45,27 @@ class DeadLetterService:
     frontier: Frontier
     dead_letters: DeadLetters
     articles: Articles
-    merging: Merging
-    media: MediaService
-    files: FileService
-    events: Events
-    sources: Callable[[], Sources]
+    task_for: Callable[[QueueItem], Task]
+    """The task of an item of the queue."""
+    record: Callable[[DeadLetter], None]
+    """Records a task that the frontier itself gave up (`GivenUp.record`), before its dead letter is delivered."""
 
     def deliver(self) -> int:
         """Move the frontier's dead letters to the list that consumers read; the number moved.
 
-        One process at a time moves dead letters. A task that the frontier itself gave up (its workers died with it) is
-        recorded first, like any other failure: HASH, event, page record, links to a file. Raises DiskUnavailable if a
-        file's line cannot be written: its dead letter then waits.
+        One process at a time moves dead letters. Raises DiskUnavailable if a file's line cannot be written: its dead
+        letter then waits.
         """
         if not self.client.set(keys.DELIVERY, 1, nx=True, ex=DELIVERY_SEC):
             return 0
         try:
-            return self.frontier.deliver_dead_letters(first=self._tell)
+            return self.frontier.deliver_dead_letters(first=self._record)
         finally:
             self.client.delete(keys.DELIVERY)
 
-    def _tell(self, texts: list[str]) -> None:
+    def _record(self, texts: list[str]) -> None:
         for dead_letter in filter(is_unreported, map(read_dead_letter, texts)):
-            with suppress(Refusal):  # the URL is no longer valid: there is nothing to record
-                self._bury(dead_letter)
-
-    def _bury(self, dead_letter: DeadLetter) -> None:
-        task, at = task_of(dead_letter.fields, 1), datetime.fromtimestamp(dead_letter.at, UTC)
-        known = None if task is None else self.frontier.find(task.id)
-        if task is None or known is None or known[1].status != "dead":  # the task has been enqueued again meanwhile
-            return
-        if task.kind == "file":
-            self.files.end(task, state("failed", reason=dead_letter.reason), at)
-            logger.error("file_refused", extra={"url": task.url, "host": task.host, "reason": dead_letter.reason})
-            return
-        article = Article(Lease(task, known[1], ""), task.url, at, "failure")
-        article.code, article.reason, article.ended = "FAIL_PARSE", dead_letter.reason, True
-        article.detail = f"given up after {dead_letter.fields.get('attempts')} attempts"
-        publication.name(article)
-        self.merging.settle(article)
-        article.record = publication.record(article)
-        article.writes = self.client.pipeline(transaction=False)
-        publication.queue(article.writes, article, self.articles, self.merging)
-        in_order(article.writes)
-        self.events.add(article.writes, publication.events(article, self.merging))
-        in_order(article.writes)
-        self.media.finish(article.writes, article)
-        article.writes.execute()
-        logger.error("article_refused", extra={"uid": article.uid, "url": article.url, "reason": article.reason})
+            self.record(dead_letter)
 
     def matching(self, wanted: Wanted, limit: int = NO_LIMIT) -> Iterator[DeadLetter]:
         """The matching dead letters, oldest first, at most `limit`; read on demand."""
@@ -130,7 +89,7 @@ class DeadLetterService:
             tasks, gone = [], []
             for dead_letter in found:
                 try:
-                    tasks.append(queue_task(read_item(original(self.client, dead_letter.text)), self.sources()))
+                    tasks.append(self.task_for(read_item(original(self.client, dead_letter.text))))
                 except Refusal:
                     refused += 1
                 else:

@@ -40,7 +40,7 @@ SEARCH: Final = "search"
 
 
 @dataclass(frozen=True, slots=True)
-class Stores:
+class FleetStores:
     """The stores that a scrape reads. `index`: None if there is no search index."""
 
     client: Client
@@ -59,7 +59,7 @@ class Fleet(Collector):
     only metric.
     """
 
-    def __init__(self, stores: Stores) -> None:
+    def __init__(self, stores: FleetStores) -> None:
         self._stores = stores
 
     def describe(self) -> Iterable[Family]:
@@ -116,7 +116,7 @@ def _circuits(frontier: Frontier, waits_sec: Sequence[float]) -> Iterator[Family
     yield _gauge(names.BACKOFF, [((), max(chosen, default=0))])
 
 
-def _events(stores: Stores) -> Iterator[Family]:
+def _events(stores: FleetStores) -> Iterator[Family]:
     backlogs, now = stores.events.backlogs(), stores.now().timestamp()
     yield _gauge(names.EVENTS, [((), stores.client.xlen(keys.EVENTS))])
     yield _gauge(names.EVENTS_LAG, [((each.group,), each.waiting) for each in backlogs if each.waiting is not None])

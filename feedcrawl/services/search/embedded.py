@@ -42,7 +42,7 @@ SEEN_SEC: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Stores:
+class EmbeddedIndexStores:
     """The stores of the consumer. `kept_sec`: events younger than this are in the stream; `keep_days`: whole days for
     which articles are kept, None for ever.
     """
@@ -59,7 +59,7 @@ class Stores:
 class EmbeddedIndexer:
     """Source and target of the consumer; the process that holds the lock of the index consumes."""
 
-    def __init__(self, stores: Stores) -> None:
+    def __init__(self, stores: EmbeddedIndexStores) -> None:
         self._stores = stores
         self._seen = 0.0
         self.leads = self.is_busy = False
@@ -183,7 +183,7 @@ class EmbeddedIndexer:
             raise TargetAway(error.code, error.detail) from error
 
 
-def indexer(stores: Stores) -> Consumer:
+def indexer(stores: EmbeddedIndexStores) -> Consumer:
     """The consumer of the embedded index."""
     found = EmbeddedIndexer(stores)
     return Consumer(found, found, name="index")

@@ -33,7 +33,7 @@ FORGET: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Stores:
+class ServerIndexStores:
     """The stores of the consumer. `keep_days`: whole days for which articles are kept, None for ever."""
 
     index: ServerIndex
@@ -47,7 +47,7 @@ class Stores:
 class ServerSource(GroupSource):
     """The events of the group `search`; the leading process also removes documents that are too old, once a day."""
 
-    def __init__(self, stores: Stores, *, worker: str) -> None:
+    def __init__(self, stores: ServerIndexStores, *, worker: str) -> None:
         super().__init__(stores.events, GROUP, worker=worker)
         self._stores = stores
         self._kept_since: datetime | None = None
@@ -76,7 +76,7 @@ class ServerSource(GroupSource):
 class ServerTarget:
     """The index of a server as the target of a consumer."""
 
-    def __init__(self, stores: Stores) -> None:
+    def __init__(self, stores: ServerIndexStores) -> None:
         self._stores = stores
 
     async def deliver(self, events: Sequence[StoredEvent]) -> Delivery:
@@ -101,12 +101,12 @@ def _last(events: Sequence[StoredEvent], uid: str) -> StoredEvent:
     return next(each for each in reversed(events) if f'"{uid}"' in each.fields.get("data", ""))
 
 
-def indexer(stores: Stores, *, worker: str) -> Consumer:
+def indexer(stores: ServerIndexStores, *, worker: str) -> Consumer:
     """The consumer of the index of a server, in the process that is named `worker`."""
     return Consumer(ServerSource(stores, worker=worker), ServerTarget(stores), name="index")
 
 
-def rebuild(stores: Stores) -> int:
+def rebuild(stores: ServerIndexStores) -> int:
     """Build the index anew from `articles/` of this data directory and from the whole stream; the number of documents
     stored.
 
@@ -128,7 +128,7 @@ def rebuild(stores: Stores) -> int:
     return count
 
 
-def _follow(stores: Stores, cursor: str, index: str) -> str:
+def _follow(stores: ServerIndexStores, cursor: str, index: str) -> str:
     """Apply the events after a cursor to an index; the cursor of the last."""
     while events := stores.events.after(cursor, BATCH):
         _log(stores.index.store(stores.documents.changes(events)[0], index=index))

@@ -9,7 +9,6 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.dates import rfc3339
-from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.frontier.priority import priority
 from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.domain.operations.events import Event, event
@@ -18,7 +17,7 @@ from feedcrawl.domain.subscriptions.wishes import Refused, Wish
 from feedcrawl.domain.urls import hostname
 from feedcrawl.services.sites import watching
 from feedcrawl.services.subscriptions import registering
-from feedcrawl.services.subscriptions.finding import url_key, with_scheme
+from feedcrawl.services.subscriptions.finding import url_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -35,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Stores:
+class SourceStores:
     """The stores in which sources take effect."""
 
     registry: Registry
@@ -73,7 +72,7 @@ def search_task(source: Source) -> Task:
     )
 
 
-def sync(source: Source, stores: Stores) -> list[Refused]:
+def sync(source: Source, stores: SourceStores) -> list[Refused]:
     """Enqueue the search of a source's site unless its result is stored; else give what was found the settings of the
     source. A feed or sitemap that an operator has dropped since stays dropped.
     """
@@ -90,7 +89,7 @@ def sync(source: Source, stores: Stores) -> list[Refused]:
     return subscribe(source, feeds, sitemaps, stores)
 
 
-def subscribe(source: Source, feeds: Sequence[str], sitemaps: Sequence[str], stores: Stores) -> list[Refused]:
+def subscribe(source: Source, feeds: Sequence[str], sitemaps: Sequence[str], stores: SourceStores) -> list[Refused]:
     """Subscribe feeds and sitemaps, each with the source's settings, which override settings made elsewhere."""
     now = stores.now()
     bounds = {
@@ -110,17 +109,7 @@ def _wishes(source: Source, urls: Iterable[str], bounds: dict[str, float | None]
     return [Wish(url, source.categories, fields=fields) for url in urls]
 
 
-def find(searches: SiteSearches, name: str) -> SourceSearchedRecord | None:
-    """The last search from a page, or of the source with this name; None if there was none."""
-    try:
-        key = page_key(with_scheme(name))
-    except InvalidUrl:
-        key = name
-    named = (each for each in searches.all() if each["source"] == name)
-    return searches.find([key]).get(key) or next(named, None)
-
-
-def without_pages(sitemap_urls: Sequence[str], stores: Stores) -> list[str]:
+def without_pages(sitemap_urls: Sequence[str], stores: SourceStores) -> list[str]:
     """The addresses of sitemaps of a source; a page that has given way to the sitemaps of its site is replaced by those
     of them that are still watched, so that the page is requested once and not at every start. A page behind which
     nothing was found is requested again after `again_sec`.
@@ -133,7 +122,7 @@ def without_pages(sitemap_urls: Sequence[str], stores: Stores) -> list[str]:
     return [url for urls in found for url in urls if url in named or stores.sitemaps.by_url(url_key(url)) is not None]
 
 
-def tell_none_left(stores: Stores, gone: str) -> None:
+def tell_none_left(stores: SourceStores, gone: str) -> None:
     """Log a page that a source names for its sitemaps, if the last of the addresses tried in its place is `gone`."""
     for found in stores.searches.all():
         urls = found["sitemaps"]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from feedcrawl.domain.models import SourceRules
-    from feedcrawl.services.sites.searching import Stores
+    from feedcrawl.services.sites.searching import SourceStores
     from feedcrawl.store.frontier.interface import Frontier
     from feedcrawl.store.sites.sources import StoredSources
 
@@ -75,7 +75,7 @@ class SourceBook:
                 self.known = self._read()
         return self.known
 
-    async def sync(self, stores: Stores) -> None:
+    async def sync(self, stores: SourceStores) -> None:
         """Subscribe the feeds and sitemaps of all sources that are new or changed since the last call, schedule the
         crawls of their listings, and set the delays of their hosts.
 
@@ -93,7 +93,7 @@ class SourceBook:
             await asyncio.sleep(0)
         self._synced = sources
 
-    async def put(self, stores: Stores, entry: Mapping[str, object]) -> tuple[Source, bool]:
+    async def put(self, stores: SourceStores, entry: Mapping[str, object]) -> tuple[Source, bool]:
         """Store a source, subscribe its feeds and set the delays of its hosts; the source, and whether it is new.
 
         Raises Refusal: BadSources with all faults, `source_in_file` for a name that belongs to the file.
@@ -108,7 +108,7 @@ class SourceBook:
         await self.sync(stores)
         return source, is_new
 
-    def drop(self, stores: Stores, name: str) -> None:
+    def drop(self, stores: SourceStores, name: str) -> None:
         """Delete a source; its feeds stay subscribed. Raises Refusal: `source_in_file`, `no_such_source`."""
         self._check_free(name)
         gone = self.current().get(name)
@@ -149,7 +149,7 @@ def _pace(touched: Iterable[Source], sources: Sources, frontier: Frontier) -> No
             frontier.pace(domain, delay_sec=delay)
 
 
-def _subscribe(source: Source, stores: Stores) -> None:
+def _subscribe(source: Source, stores: SourceStores) -> None:
     """Subscribe the feeds and sitemaps of a source; a source that names neither has its site searched for them."""
     sitemaps = searching.without_pages(source.sitemap_urls, stores)
     refused = searching.subscribe(source, source.feed_urls, sitemaps, stores)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from feedcrawl.domain.cadence.reasons import in_words_or_none, proposals
 from feedcrawl.domain.errors import InvalidUrl, Refusal
 from feedcrawl.domain.sitemaps.tasks import sitemap_task
-from feedcrawl.domain.subscriptions.proposals import in_words_or_none, proposals
 from feedcrawl.domain.urls import hostname
 from feedcrawl.services.subscriptions.finding import url_key, with_scheme
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from feedcrawl.domain.cadence.reasons import in_words_or_none, proposals
 from feedcrawl.domain.cadence.tempo import entries_per_day
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.http.validators import trust_from
 from feedcrawl.domain.push.leases import relied_on, state
-from feedcrawl.domain.subscriptions.proposals import in_words_or_none, proposals
 
 if TYPE_CHECKING:
     from feedcrawl.domain.push.leases import Push

@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from feedcrawl.domain.errors import InvalidUrl, Refusal
+from feedcrawl.domain.subscriptions.list_writing import FORMS
 from feedcrawl.domain.subscriptions.listed import ListedFeed, overrides_of
-from feedcrawl.domain.subscriptions.lists import FORMS
 from feedcrawl.domain.subscriptions.records import DEFAULT_PRIORITY
 from feedcrawl.domain.urls import hostname
 
@@ -144,5 +144,5 @@ def listed(feed: Feed) -> ListedFeed:
 
 
 def exported(registry: Registry, form: str) -> bytes:
-    """All subscriptions as a list, by URL; `form` is one of `lists.FORMS`."""
+    """All subscriptions as a list, by URL; `form` is one of `list_writing.FORMS`."""
     return FORMS[form](sorted(map(listed, registry.all()), key=lambda feed: feed.url))

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from feedcrawl.domain.errors import Refusal
+from feedcrawl.domain.subscriptions.list_writing import FORMS, write_opml
 from feedcrawl.domain.subscriptions.listed import ListedFeed
-from feedcrawl.domain.subscriptions.lists import FORMS, read_list, write_opml
+from feedcrawl.domain.subscriptions.lists import read_list
 from feedcrawl.domain.subscriptions.records import Overrides
 
 FOLDERS = """<?xml version="1.0" encoding="ISO-8859-1"?>
