@@ -161,9 +161,19 @@ def mean_factor(shape: str, start: float, end: float) -> float:
     if end <= start:
         return 1.0
     whole, rest = divmod(end - start, WEEK)
-    total, at, stop = whole * WEEK, start, start + rest
-    while at < stop:
-        until = min((at // HOUR + 1) * HOUR, stop)
-        total += (until - at) * hour_factor(shape, at)
-        at = until
+    hours, days = [FACTOR[digit] for digit in shape[:DAY_0]], [FACTOR[digit] for digit in shape[DAY_0:PART_0]]
+    begin = start % WEEK
+    total = whole * WEEK - weighted(hours, days, begin) + weighted(hours, days, min(begin + rest, WEEK))
+    if begin + rest > WEEK:
+        total += weighted(hours, days, begin + rest - WEEK)
     return total / (end - start)
+
+
+def weighted(hours: Sequence[float], days: Sequence[float], end: float) -> float:
+    """Seconds from the begin of a week to `end` (at most WEEK), each counted with the factors of its hour and its day."""
+    day, time = divmod(end, DAY)
+    hour, seconds = divmod(time, HOUR)
+    whole_days = HOUR * sum(hours) * sum(days[: int(day)])
+    return whole_days + (
+        days[int(day)] * (HOUR * sum(hours[: int(hour)]) + seconds * hours[int(hour)]) if time else 0.0
+    )

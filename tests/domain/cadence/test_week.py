@@ -143,7 +143,15 @@ def test_mean_factor():
 
 @pytest.mark.parametrize(
     ("start", "end"),
-    [(0.0, 10.0), (1800.0, 5400.0), (167.5 * HOUR, 168.5 * HOUR), (3 * HOUR, 2 * HOUR + DAY)],
+    [
+        (0.0, 10.0),
+        (1800.0, 5400.0),
+        (167.5 * HOUR, 168.5 * HOUR),
+        (3 * HOUR, 2 * HOUR + DAY),
+        (6 * DAY, WEEK),
+        (WEEK, WEEK + DAY),
+        (2 * DAY + 61.0, 8 * DAY + 17.0),
+    ],
 )
 def test_mean_factor_is_the_mean_of_all_seconds(start: float, end: float):
     factor = [FACTOR[digit] for digit in USUAL]
