@@ -77,7 +77,7 @@ def value_without_secrets(value: object) -> object:
         return without_secrets(value)
     if isinstance(value, dict):
         return record_without_secrets(value)
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         return [value_without_secrets(each) for each in value]
     return value
 

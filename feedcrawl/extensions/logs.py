@@ -43,6 +43,7 @@ _OBJECTS = ("spider", "crawler", "response", "request")
 _OF_EVERY_RECORD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
 """Attributes that are no extras; the last ones are set by other handlers' formatters, later Pythons and uvicorn."""
 _JSON = json.JSONEncoder(ensure_ascii=False, default=str)
+_PLAIN_TYPES = (str, int, float, dict, list, tuple, type(None))
 _PLAIN = re.compile(r"[^\s\"'=\\]+")
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 _EXPLAINED = (StoreUnavailable, DiskUnavailable, Refusal)
@@ -70,6 +71,10 @@ class Logs:
         handler = get_scrapy_root_handler()
         if handler is not None:
             handler.setFormatter(self._formatter)
+        # Scrapy gives its loggers the level DEBUG and leaves the rest to the handlers: it makes two records for each
+        # request that nobody prints.
+        if (handlers := logging.root.handlers) and not logging.getLogger("scrapy").handlers:
+            logging.getLogger("scrapy").setLevel(max(logging.DEBUG, min(each.level for each in handlers)))
 
 
 class _Stderr(logging.StreamHandler[TextIO]):
@@ -156,8 +161,7 @@ class Lines(logging.Formatter):
 
 def _shown(value: object) -> object:
     """A field's value in a form that JSON can encode, without the secrets of URLs."""
-    plain = isinstance(value, str | int | float | dict | list | tuple | None)
-    return value_without_secrets(value if plain else repr(value))
+    return value_without_secrets(value if isinstance(value, _PLAIN_TYPES) else repr(value))
 
 
 def _as_json(event: Event) -> str:
@@ -194,6 +198,8 @@ def quoted(value: object) -> str:
     """A value as a plain word, or as quoted JSON if it has other characters than those of a word."""
     if isinstance(value, str) and _PLAIN.fullmatch(value):
         return escaped(value)
+    if type(value) in (int, float):
+        return repr(value)
     return escaped(_JSON.encode(value))
 
 

@@ -13,7 +13,7 @@ from feedcrawl.domain.entries.reading import How, read_feed
 from feedcrawl.domain.extraction.reading import REFRESH
 from feedcrawl.domain.frontier.outcome import PAUSES_SEC, judge, retry_wait_sec
 from feedcrawl.domain.http.conditional import Validators
-from feedcrawl.domain.http.hints import max_age_sec
+from feedcrawl.domain.http.hints import OF_FRESHNESS, max_age_sec
 from feedcrawl.exceptions import HopElsewhere
 from feedcrawl.parsing import Failed
 from feedcrawl.services.articles.tasks import at_target
@@ -277,8 +277,8 @@ def transfer_of(request: Request, result: str, at: datetime, response: Response 
     }
     if response is None:
         return transfer
-    headers = ((name.decode("latin-1"), values) for name, values in response.headers.items())
-    transfer["max_age_sec"] = max_age_sec({name: values[-1].decode("latin-1") for name, values in headers if values})
+    fresh = ((name, response.headers.get(name)) for name in OF_FRESHNESS)
+    transfer["max_age_sec"] = max_age_sec({name: value.decode("latin-1") for name, value in fresh if value is not None})
     transfer["retry_after_sec"] = meta.get("retry_after_sec")
     transfer["validators"] = Validators.received(response.headers.get("ETag"), response.headers.get("Last-Modified"))
     if result == "fetched":

@@ -121,4 +121,5 @@ def _truncated(request: Request, response: Response) -> str | None:
 
 
 def _pairs(message: Request | Response) -> list[tuple[bytes, bytes]]:
-    return [(name, value) for name, values in message.headers.items() for value in values]
+    # dict.items: the names in Headers are normalized already, and its own `items` does that again for each.
+    return [(name, value) for name, values in dict.items(message.headers) for value in values]

@@ -182,3 +182,24 @@ def test_a_log_of_warnings_alone_is_brief(root: logging.Logger, capsys: pytest.C
         logging.getLogger("feedcrawl.x").warning("feed_failed", extra=extra)
         assert f"[warning] feed_failed {shown}" in capsys.readouterr().err
         logging.root.handlers.clear()
+
+
+@pytest.fixture
+def scrapys():
+    """Scrapy's logger, whose level is afterwards as it was."""
+    logger = logging.getLogger("scrapy")
+    level = logger.level
+    yield logger
+    logger.setLevel(level)
+
+
+@pytest.mark.parametrize(("level", "is_made"), [("INFO", False), ("DEBUG", True)])
+def test_scrapys_records_below_the_level_are_not_made(
+    root: logging.Logger, scrapys: logging.Logger, level: str, is_made: bool
+) -> None:
+    root.handlers.clear()  # pytest's own, which take every level
+    given = settings(FEEDCRAWL_LOG_LEVEL=level)
+    logs.install(given)
+    scrapys.setLevel(logging.DEBUG)  # as Scrapy does for each process of crawlers
+    logs.Logs(logs.formatter(given))
+    assert logging.getLogger("scrapy.core.engine").isEnabledFor(logging.DEBUG) is is_made

@@ -170,7 +170,7 @@ def mean_factor(shape: str, start: float, end: float) -> float:
 
 
 def weighted(hours: Sequence[float], days: Sequence[float], end: float) -> float:
-    """Seconds from the begin of a week to `end` (at most WEEK), each counted with the factors of its hour and its day."""
+    """Seconds from the begin of a week to `end` (at most WEEK), each weighted by the factors of its hour and day."""
     day, time = divmod(end, DAY)
     hour, seconds = divmod(time, HOUR)
     whole_days = HOUR * sum(hours) * sum(days[: int(day)])

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 DAY_SEC: Final = 86_400
+OF_FRESHNESS: Final = ("Cache-Control", "Age", "Expires", "Date")
+"""The headers that `max_age_sec` reads."""
 
 _DIGITS = re.compile(r"[0-9]{1,10}")
 _MINUTES = re.compile(r"([0-9]{1,7})(?:\.[0-9]{0,9})?(?: ?min[a-z]{0,4})?")

@@ -12,7 +12,7 @@ of the previous version, to which no correct server responds with 304 (a test).
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from feedcrawl.domain.http.conditional import Validators
@@ -57,7 +57,8 @@ class Trust:
 
     def to_record(self) -> dict[str, object]:
         """The trust as JSON values; empty fields are left out."""
-        return {name: value for name, value in asdict(self).items() if value}
+        values = ((name, getattr(self, name)) for name in self.__dataclass_fields__)
+        return {name: value for name, value in values if value}
 
     @property
     def marks(self) -> tuple[str, ...]:

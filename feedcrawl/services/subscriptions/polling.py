@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from feedcrawl.domain import cadence
 from feedcrawl.domain.cadence import arrivals
@@ -138,7 +138,7 @@ def interval_ratio(feed: Feed, at: datetime) -> float | None:
 def poll_record(poll: FeedPoll, decided: Decided) -> PollRecord:
     """The record that the next poll begins with. Validators change only with a body that was read, or with a 304."""
     at, before, succeeded = rfc3339(poll.received.at), poll.feed.polls, not poll.received.failed
-    record = replace(
+    return replace(
         before,
         **outcomes.scheduled(poll.received, decided.decision),
         last_decision_at=at,
@@ -150,8 +150,8 @@ def poll_record(poll: FeedPoll, decided: Decided) -> PollRecord:
         possibly_missed=before.possibly_missed + poll.found.entries.possibly_missed,
         last_success_at=at if succeeded else before.last_success_at,
         quiet_since=_quiet_since(poll, decided.decision) if succeeded else before.quiet_since,
+        **(_learnt(poll, decided.subscription.url) if succeeded else {}),
     )
-    return _learnt(poll, decided.subscription.url, record) if succeeded else record
 
 
 def _quiet_since(poll: FeedPoll, decision: Decision) -> str | None:
@@ -240,43 +240,40 @@ def moved_to(subscription: Subscription, url: str) -> Subscription:
     return replace(subscription, url=url, formerly=tuple(formerly))
 
 
-def _learnt(poll: FeedPoll, url: str, record: PollRecord) -> PollRecord:
-    """The record with the facts learnt from a response. `url`: the feed's address after the poll."""
+def _learnt(poll: FeedPoll, url: str) -> dict[str, Any]:
+    """The fields of the record that a response teaches. `url`: the feed's address after the poll."""
     before, received, entries = poll.feed.polls, poll.received, poll.found.entries
     newest = outcomes.newest(received, Validators(before.etag, before.last_modified))
     move = move_of(poll)
-    record = replace(
-        record,
-        etag=newest.etag,
-        last_modified=newest.last_modified,
-        trust=trust_after(poll).to_record(),
-        moving=move.to_record() if move is not None and move.url != url else None,
-    )
+    fields: dict[str, Any] = {
+        "etag": newest.etag,
+        "last_modified": newest.last_modified,
+        "trust": trust_after(poll).to_record(),
+        "moving": move.to_record() if move is not None and move.url != url else None,
+    }
     if received.body_hash is not None:
         raw = received.raw_ref.source if received.raw_ref is not None else None
-        record = replace(
-            record,
-            body_hash=received.body_hash,
-            body_bytes=received.body_bytes,
-            digest=received.digest,
-            raw=raw,
-        )
+        fields |= {
+            "body_hash": received.body_hash,
+            "body_bytes": received.body_bytes,
+            "digest": received.digest,
+            "raw": raw,
+        }
     if received.parsed is None:
-        return record
+        return fields
     if entries.over_limit:  # fetch the document again, for the entries left over
-        record = replace(record, etag=None, last_modified=None, body_hash=None, digest=None)
+        fields |= {"etag": None, "last_modified": None, "body_hash": None, "digest": None}
     elif entries.waits:
-        record = replace(record, body_hash=None, digest=None)
+        fields |= {"body_hash": None, "digest": None}
     onward = poll.found.onward
-    return replace(
-        record,
-        archives=onward.step.reason if onward is not None and not onward.walk.gap else before.archives,
-        shown=len(received.parsed.entries),
-        type=feed_type(received.parsed.format),
-        title=received.parsed.title,
-        site_url=received.parsed.link,
-        ids=entries.identity,
-    )
+    return fields | {
+        "archives": onward.step.reason if onward is not None and not onward.walk.gap else before.archives,
+        "shown": len(received.parsed.entries),
+        "type": feed_type(received.parsed.format),
+        "title": received.parsed.title,
+        "site_url": received.parsed.link,
+        "ids": entries.identity,
+    }
 
 
 def entry_tasks(poll: FeedPoll) -> Iterator[tuple[Task, Again]]:
