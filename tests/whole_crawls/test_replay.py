@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gzip
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -102,6 +103,23 @@ def test_an_article_that_two_feeds_name_stays_as_it_is(tmp_path: Path) -> None:
         world.crawl("first", world.feeds_file("".join(f"{url} news\n" for url in urls)))
         *pages, counts = said(replay(world, "--json", rules=False))
         assert counts == {"same": 1}, pages
+
+
+def test_articles_of_incomplete_transfers_are_read_as_the_crawl_read_them(tmp_path: Path) -> None:
+    with world_in(tmp_path) as world:
+        site, names = world.origin.site("www.paper.test"), ("whole", "zipped", "cut")
+        whole, zipped, cut = (page(f"Told {name}", paragraphs(name, 5)).encode() for name in names)
+        site.serve("/whole", html(whole, chunked=True, cut_bytes=len(whole)))
+        site.serve("/zipped", html(zipped, codings="gzip", cut_bytes=len(gzip.compress(zipped)) - 4))
+        site.serve("/cut", html(cut, chunked=True, cut_bytes=len(cut) // 2))
+        world.crawl("first", world.feeds_file(site.serve("/feed", feed([entry(site, n, summary="") for n in names]))))
+        *pages, _ = said(replay(world, "--json", rules=False))
+        assert {each["url"]: each["outcome"] for each in pages} == {
+            site.url("/whole"): "same",
+            site.url("/zipped"): "same",
+        }
+        why = run_scrapy("why", site.url("/whole"), data_dir=world.data, env=world.env, timeout_sec=60)
+        assert why.code == 0, why.err
 
 
 def test_rules_change_what_they_name_and_two_replays_are_equal_to_the_byte(crawled: World) -> None:

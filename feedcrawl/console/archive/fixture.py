@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import AsyncCrawlerProcess, CrawlerProcess
     from scrapy.http import Response
 
-    from feedcrawl.store.disk.raw_index import RawRef
 
 _FETCH_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 SHOWN = 100
@@ -85,15 +84,14 @@ def archived(config: Config, wanted: str) -> Page | None:
     """The newest complete capture of a URL, or a fetch by its id, with the data of its feed; None if there is
     none.
     """
-
-    def meant(ref: RawRef) -> bool:
-        return capture.is_whole(ref) and ref.uid is not None and wanted in (ref.url, ref.fetch_id)
-
+    limit = config.max_article_bytes
     with closing(capture.opened(config.data_dir)) as store:
-        ref = max(filter(meant, store.refs()), key=lambda each: each.fetched_at, default=None)
+        of_name = (each for each in store.refs() if each.uid and wanted in (each.url, each.fetch_id))
+        found = (each for each in of_name if capture.is_whole(store, each, limit_bytes=limit))
+        ref = max(found, key=lambda each: each.fetched_at, default=None)
         if ref is None or ref.uid is None:
             return None
-        document = capture.document(store, ref, limit_bytes=config.max_article_bytes)
+        document = capture.document(store, ref, limit_bytes=limit)
     entries = entries_of(NdjsonFile(config.data_dir / "entries"), ref.fetched_at.date(), {ref.uid}).get(ref.uid, [])
     return fixtures.page_of(document, fixtures.feed_of(entry_content(entries, None, ref.fetched_at)))
 

@@ -22,9 +22,9 @@ Outcome = Literal["same", "changed", "gained", "lost", "fails_otherwise", "fails
 
 FIELDS: Final = (
     "title", "authors", "published", "modified", "language", "site_name", "image", "abstract",
-    "text_len", "content_hash", "content_html", "extractor",
+    "text_len", "content_hash", "content_html", "extractor", "page_kind", "posts",
 )  # fmt: skip
-"""The fields of an article that are compared; the text by its hash, the HTML by a digest."""
+"""The fields of an article that are compared; the text by its hash, the HTML and the posts by a digest."""
 _KEPT: Final = (*FIELDS, "uid", "url", "canonical_url", "final_url", "category", "categories", "feed_id", "entry_uid",
                 "fetch_id", "fetched_at", "fetched_ts", "failure", "outgoing", "rendered", "status")  # fmt: skip
 
@@ -82,12 +82,17 @@ def moment(text: str, *, end: bool = False) -> datetime:
 
 
 def outline(record: ArticleFields) -> ArticleFields:
-    """The fields of an article's record that a replay needs, with a digest in place of the HTML."""
-    kept = cast("ArticleFields", {name: record.get(name) for name in _KEPT if record.get(name) not in (None, "")})
+    """The fields of an article's record that a replay needs, with digests in place of the HTML and the posts."""
+    kept: dict[str, object] = {name: record.get(name) for name in _KEPT if record.get(name) not in (None, "")}
     if "content_html" in kept:
-        html = str(kept["content_html"]).encode("utf-8", "replace")
-        kept["content_html"] = hashlib.sha256(html).hexdigest()[:_DIGEST_CHARS]
-    return kept
+        kept["content_html"] = _digest(str(kept["content_html"]))
+    if kept.get("posts"):
+        kept["posts"] = _digest(json.dumps(kept["posts"], ensure_ascii=False, sort_keys=True))
+    return cast("ArticleFields", kept)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:_DIGEST_CHARS]
 
 
 def differences(before: ArticleFields, after: ArticleFields) -> dict[str, tuple[object, object]]:

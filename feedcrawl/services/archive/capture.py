@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from feedcrawl import __version__
 from feedcrawl.domain.errors import Refusal
-from feedcrawl.domain.http.codings import decode, names
+from feedcrawl.domain.http.codings import Undecodable, decode, head, names
+from feedcrawl.domain.http.framing import is_complete
+from feedcrawl.store.disk.files import DiskUnavailable
 from feedcrawl.store.disk.raw import RawElsewhere, RawStore
 
 if TYPE_CHECKING:
@@ -38,19 +40,50 @@ def opened(data_dir: Path) -> RawStore:
     return RawStore(data_dir / "raw", software=f"feedcrawl/{__version__}")
 
 
-def is_whole(ref: RawRef) -> bool:
-    """True if a capture is a response with a complete document."""
-    return 200 <= ref.status < 300 and not ref.truncated
+def is_whole(store: RawStore, ref: RawRef, *, limit_bytes: int) -> bool:
+    """True if a capture is a response with a complete document, even if its transfer ended early, as a crawl reads it.
+
+    Only then the body is read. Raises DiskUnavailable, except for a damaged record.
+    """
+    if not 200 <= ref.status < 300 or ref.truncated not in (None, "disconnect"):
+        return False
+    if ref.truncated is None:
+        return True
+    try:
+        document(store, ref, limit_bytes=limit_bytes)
+    except (Undecodable, RawElsewhere):
+        return False
+    except DiskUnavailable as error:
+        if error.reason != "damaged":
+            raise
+        return False
+    return True
 
 
 def document(store: RawStore, ref: RawRef, *, limit_bytes: int) -> Document:
-    """The document of a capture. Raises DiskUnavailable, RawElsewhere, Undecodable."""
+    """The document of a capture; of an incomplete transfer if the document is complete.
+
+    Raises DiskUnavailable, RawElsewhere, Undecodable.
+    """
     listed = {name.lower(): value for name, value in store.record(ref)["response_headers"].items()}
-    codings = listed.get("content-encoding", [])
-    each = [codings] if isinstance(codings, str) else codings
-    body = decode(store.read(ref), names([one.encode("utf-8", "replace") for one in each]), limit_bytes=limit_bytes)
+    named = listed.get("content-encoding", [])
+    codings = names([one.encode("utf-8", "replace") for one in ([named] if isinstance(named, str) else named)])
+    body = _decoded(store.read(ref), codings, limit_bytes, cut_off=ref.truncated is not None)
     headers = {name: value if isinstance(value, str) else value[0] for name, value in listed.items()}
     return Document(ref, headers, body)
+
+
+def _decoded(body: bytes, codings: tuple[str, ...], limit_bytes: int, *, cut_off: bool) -> bytes:
+    if not cut_off:
+        try:
+            return decode(body, codings, limit_bytes=limit_bytes)
+        except Undecodable as refusal:
+            if refusal.code != "dataloss":
+                raise
+    found = head(body, codings, limit_bytes=limit_bytes)
+    if not is_complete(found):
+        raise Undecodable("dataloss", "the transfer ended before the document did")
+    return found
 
 
 def record(data_dir: Path, fetch_id: str) -> FetchRecord:

@@ -44,11 +44,13 @@ def explained(
     """
     named = {name, uid_of(name)}
     with closing(capture.opened(config.data_dir)) as store:
-        found = (ref for ref in store.refs() if capture.is_whole(ref) and not named.isdisjoint(_names(ref)))
-        ref = max((each for each in found if each.uid), key=lambda each: each.fetched_at, default=None)
+        of_name = (each for each in store.refs() if each.uid and not named.isdisjoint(_names(each)))
+        limit = config.max_article_bytes
+        found = (each for each in of_name if capture.is_whole(store, each, limit_bytes=limit))
+        ref = max(found, key=lambda each: each.fetched_at, default=None)
         if ref is None or ref.uid is None:
             return None
-        document = capture.document(store, ref, limit_bytes=config.max_article_bytes)
+        document = capture.document(store, ref, limit_bytes=limit)
     stored = articles.record(articles.target_of(ref.uid) or ref.uid)
     lines = entries_of(entries, ref.fetched_at.date(), {ref.uid}).get(ref.uid, [])
     content = entry_content(lines, record_of(stored) if stored else None, ref.fetched_at)

@@ -123,7 +123,9 @@ class Replay:
 
     def _captures(self, store: RawStore, wanted: Wanted, feed_id: str | None) -> Iterator[_Capture | Replayed]:
         days = [None] if wanted.since is None else _days(wanted.since.date(), self._stores.now().date())
-        found = _newest((ref for day in days for ref in store.refs(day)), wanted)
+        limit = self._stores.config.max_article_bytes
+        of_articles = (ref for day in days for ref in store.refs(day) if ref.uid)
+        found = _newest((ref for ref in of_articles if archive.is_whole(store, ref, limit_bytes=limit)), wanted)
         lines, current = self._lines(found)
         for day in sorted({ref.fetched_at.date() for ref in found}):
             of_day = [ref for ref in found if ref.fetched_at.date() == day]
@@ -315,14 +317,13 @@ def entry_content(entries: Sequence[EntryRecord], before: ArticleFields | None, 
     return evidence(chosen[0]) if chosen else {}
 
 
-def _newest(refs: Iterator[RawRef], wanted: Wanted) -> list[RawRef]:
-    """The newest complete capture of each article, if `wanted` includes it; oldest first."""
-    newest: dict[str, RawRef] = {}
-    for ref in refs:
-        if ref.uid and archive.is_whole(ref):
-            other = newest.get(ref.uid)
-            if other is None or (ref.fetched_at, ref.fetch_id) > (other.fetched_at, other.fetch_id):
-                newest[ref.uid] = ref
+def _newest(complete: Iterator[RawRef], wanted: Wanted) -> list[RawRef]:
+    """The newest of the complete captures of each article, if `wanted` includes it; oldest first."""
+    newest: dict[str | None, RawRef] = {}
+    for ref in complete:
+        other = newest.get(ref.uid)
+        if other is None or (ref.fetched_at, ref.fetch_id) > (other.fetched_at, other.fetch_id):
+            newest[ref.uid] = ref
     chosen = (
         ref
         for ref in newest.values()

@@ -51,10 +51,10 @@ def own_urls(feed: Feed) -> frozenset[str]:
 
 def _versions(store: RawStore, feed: Feed, limit: int) -> Iterator[Version]:
     own = own_urls(feed)
-    of_feed = (ref for ref in store.refs() if ref.feed_id == feed.id and ref.url in own and capture.is_whole(ref))
+    of_feed = (ref for ref in store.refs() if ref.feed_id == feed.id and ref.url in own)
     seen: set[str] = set()
     for ref in sorted(of_feed, key=lambda each: each.fetched_at, reverse=True):
-        if ref.payload_digest in seen:
+        if ref.payload_digest in seen or not capture.is_whole(store, ref, limit_bytes=limit):
             continue
         seen.add(ref.payload_digest)
         parsed = _parsed(store, ref, limit)

@@ -56,6 +56,8 @@ def test_what_is_neither_says_what_is_expected(text: str) -> None:
     [
         (ARTICLE, ARTICLE, "same"),
         (ARTICLE, ARTICLE | {"title": "Two"}, "changed"),
+        (ARTICLE, ARTICLE | {"page_kind": "forum"}, "changed"),
+        (ARTICLE, ARTICLE | {"posts": "digest of two posts"}, "changed"),
         (ARTICLE, "FAIL_EMPTY", "lost"),
         (FAILURE, ARTICLE, "gained"),
         (None, ARTICLE, "gained"),
@@ -78,6 +80,13 @@ def test_of_html_a_digest_is_kept_and_of_other_fields_nothing() -> None:
     assert differences(outline({"content_html": "<p>x</p>"}), outline({"content_html": "<p>y</p>"})).keys() == {
         "content_html"
     }
+
+
+def test_posts_are_compared_by_a_digest_that_does_not_depend_on_the_order_of_their_members() -> None:
+    one = outline({"posts": [{"text": "Hello", "author": "Ada"}]})
+    assert one == outline({"posts": [{"author": "Ada", "text": "Hello"}]})
+    assert differences(one, outline({"posts": [{"text": "Hello", "author": "Bo"}]})).keys() == {"posts"}
+    assert differences(one, outline({})).keys() == {"posts"}
 
 
 def test_missing_and_empty_are_the_same_and_differences_name_both_sides() -> None:
