@@ -88,7 +88,7 @@ class EntryRecord(TypedDict):
     canonical_link: Annotated[
         str | None, About("The link in canonical form; with its fragment if several entries are parts of that page")
     ]
-    title: Annotated[str | None, About("One line of plain text; text that shows tags such as `<b>` has them escaped")]
+    title: Annotated[str | None, About("One line of [plain text](#titles)")]
     summary: Annotated[str | None, About("HTML or text as published")]
     content: Annotated[str | None, About("HTML or text as published; null if the feed has only a summary")]
     authors: Annotated[list[EntryAuthors], About("Authors; unknown fields are null")]
@@ -128,7 +128,7 @@ class EntryEvent(TypedDict):
     feed_id: Annotated[Uuid, About("The feed")]
     published: Annotated[Time | None, About("Publisher's date of publication")]
     canonical_link: Annotated[str | None, About("The link in canonical form")]
-    title: Annotated[str | None, About("One line of plain text; text that shows tags such as `<b>` has them escaped")]
+    title: Annotated[str | None, About("One line of [plain text](#titles)")]
     article_uid: Annotated[Uid | None, About("The article's uid as computed from the link, before the page is fetched")]
     content_hash: Annotated[Sha256, About("SHA-256 of the visible text")]
     raw_refs: Annotated[list[NewEntryRawRefs], About("Places of the entry in the archive")]

@@ -103,6 +103,12 @@ def test_kinds_of_text(content, value):
         ('<title type="html">The &amp;lt;b&amp;gt; tag</title>', "The &lt;b&gt; tag"),
         ("<title>vector&lt;int&gt; &amp;amp; list</title>", "vector<int> &amp; list"),
         ('<title type="html">The &amp;lt;video&amp;gt; tag</title>', "The <video> tag"),
+        ('<title type="text">How to use &lt;b&gt; and &lt;p&gt;</title>', "How to use <b> and <p>"),
+        ('<title type="html">How to use &lt;b&gt;one&lt;br&gt;two</title>', "How to use one two"),
+        (
+            '<title type="xhtml"><div xmlns="http://www.w3.org/1999/xhtml">The &lt;b&gt;<br/>of <i>x</i></div></title>',
+            "The &lt;b&gt; of x",
+        ),
         ('<title type="html">x&lt;sup&gt;2&lt;/sup&gt;</title>', "x2"),
         ('<title type="html">&lt;img alt="a &lt;b&gt; c"/&gt;cat</title>', "cat"),
         ('<title type="xhtml"><div xmlns="http://www.w3.org/1999/xhtml"><b>x</b> y</div></title>', "x y"),

@@ -26,6 +26,9 @@ _LIKELY_TAG = re.compile(
     r"|sup|tt|u|wbr)(?:\s[^<>]*)?/?>",
     re.IGNORECASE,
 )
+_NAME = re.compile(r"</?([a-z][a-z0-9]*)", re.IGNORECASE)
+_UNPAIRED = frozenset({"br", "img", "wbr"})
+_BREAK = re.compile(r"</?(?:blockquote|br|d[dlt]|div|h[1-6]|hr|li|[ou]l|p|table|t[dhr])\b", re.IGNORECASE)
 _MARKUP_TAG = re.compile(rf"{_LIKELY_TAG.pattern}|</?(?:blink|marquee)>", re.IGNORECASE)
 _TAG = re.compile(r"<[a-z][^<>]*>", re.IGNORECASE)
 _LINK_ATTRIBUTE = re.compile(
@@ -60,15 +63,47 @@ def read(node: Node) -> Text:
 def plain(text: Text) -> str:
     """The text for a reader: one line, without markup and without invisible or direction-changing characters.
 
-    `<` and `&` in it are these characters, whatever the format of the feed, with one exception: text that shows tags of
-    markup (`<p>`, `<b>`, `<blink>`) stays escaped, since a program that takes the title for HTML would interpret them.
+    `<` and `&` in it are these characters, with one exception: if text that is not declared as plain shows tags of
+    markup (`<p>`, `<b>`, `<blink>`), they stay escaped (docs/data-format.md, Titles).
     """
     value = text.value[:_LONGEST_PLAIN]
     if text.kind == "text":
         return fold(value)
-    tags = _ANY_TAG if text.kind == "html" else _LIKELY_TAG
-    shown = html.unescape(tags.sub("", value))
+    shown = html.unescape(_without_tags(value) if text.kind == "html" else _without_likely_tags(value))
     return fold(html.escape(shown, quote=False) if _MARKUP_TAG.search(shown) else shown)
+
+
+def _without_tags(value: str) -> str:
+    return _ANY_TAG.sub(_gap, value)
+
+
+def _without_likely_tags(value: str) -> str:
+    """The text without the tags that are markup; tags that the text talks about are written as references.
+
+    A tag is markup if it has a partner or attributes, or needs no partner.
+    """
+    if "<" not in value:
+        return value
+    found = {(tag[0][1] == "/", _name(tag)) for tag in _LIKELY_TAG.finditer(value)}
+
+    def replaced(tag: re.Match[str]) -> str:
+        name = _name(tag)
+        paired = {(False, name), (True, name)} <= found
+        begins = tag.start() == 0 and name == "p"  # the end tag of a paragraph may be left out
+        is_markup = paired or begins or name in _UNPAIRED or "=" in tag[0]
+        return _gap(tag) if is_markup else html.escape(tag[0], quote=False)
+
+    return _LIKELY_TAG.sub(replaced, value)
+
+
+def _gap(tag: re.Match[str]) -> str:
+    """What is left of a tag: a blank where words on both sides stand on lines of their own."""
+    return " " if _BREAK.match(tag[0]) else ""
+
+
+def _name(tag: re.Match[str]) -> str:
+    found = _NAME.match(tag[0])
+    return found[1].lower() if found else ""
 
 
 def absolute(text: Text, base: str) -> str:
